@@ -1,0 +1,321 @@
+"""Account: the ledger's file, one SQLite table that is only appended to, each entry hashed over the one before it.
+
+A charge is on the disk before `reserve` returns (write-ahead log, synchronous FULL). Whoever holds the file can still
+put an older copy in its place: the chain cannot see that, the ledger heads printed in the releases' manifests can.
+"""
+
+import hashlib
+import json
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from sfumato.errors import LedgerError, SfumatoError
+from sfumato.privacy.ledger import Charge, Ledger
+from sfumato.privacy.loss import Limit, Loss
+from sfumato.privacy.neighbours import Hidden
+from sfumato.privacy.written import hidden_from_dict, hidden_to_dict, limit_from_dict, loss_from_dict, loss_to_dict
+
+WAIT = 30.0  # seconds, for another process to finish its entry
+FIRST = "0" * 64
+KINDS = ("open", "reserve", "commit")
+
+# INSERT OR REPLACE deletes without firing a DELETE trigger, so an entry out of turn is refused on INSERT.
+_REFUSE = "BEGIN SELECT RAISE(ABORT, 'a ledger is only appended to'); END"
+_MADE = {
+    "entries": "CREATE TABLE entries (sequence INTEGER PRIMARY KEY AUTOINCREMENT, time TEXT NOT NULL,"
+    " kind TEXT NOT NULL, body TEXT NOT NULL, previous TEXT NOT NULL, hash TEXT NOT NULL)",
+    "in_turn": "CREATE TRIGGER in_turn BEFORE INSERT ON entries WHEN NEW.sequence IS NOT"  # noqa: S608 - a constant
+    f" (SELECT 1 + coalesce(max(sequence), 0) FROM entries) {_REFUSE}",
+    "no_update": f"CREATE TRIGGER no_update BEFORE UPDATE ON entries {_REFUSE}",
+    "no_delete": f"CREATE TRIGGER no_delete BEFORE DELETE ON entries {_REFUSE}",
+}
+_SCHEMA = _MADE | {"sqlite_sequence": "CREATE TABLE sqlite_sequence(name,seq)"}
+
+_READ_ONLY = "it or its folder is read-only, or closed to this user; a ledger needs both to be writable"
+_REASONS = {
+    sqlite3.SQLITE_FULL: "the disk is full; make room and run again",
+    sqlite3.SQLITE_IOERR: "the disk could not be read or written: it is full, over its quota, or failing",
+    sqlite3.SQLITE_CORRUPT: "it is damaged; put back the last good copy, and verify it with the heads in the manifests",
+    **dict.fromkeys((sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM), _READ_ONLY),
+    **dict.fromkeys(
+        (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL),
+        f"another process has been writing to it for {WAIT:g} seconds; run again when that one is done",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the account; its hash covers all of it and, through `previous`, all before it."""
+
+    sequence: int
+    time: str
+    kind: str
+    body: dict[str, Any]
+    previous: str
+    hash: str
+
+    @classmethod
+    def read(cls, sequence: int, time: Any, kind: Any, body: Any, previous: Any, written: Any) -> Self:
+        """The entry of a row; what cannot have been written so becomes something that its hash does not fit."""
+        try:
+            said = json.loads(body)
+        except (TypeError, ValueError, RecursionError):
+            said = None
+        as_written = isinstance(said, dict) and _canonical(said) == body
+        texts = [text if isinstance(text, str) else repr(text) for text in (time, kind, previous, written)]
+        return cls(sequence, texts[0], texts[1], said if as_written else {}, texts[2], texts[3])
+
+    @property
+    def year(self) -> int:
+        return int(self.time[:4])
+
+    def sealed(self) -> str:
+        """The hash that what stands here should have."""
+        said = _canonical([self.sequence, self.time, self.kind, self.body, self.previous])
+        return hashlib.sha256(said.encode()).hexdigest()
+
+
+class Account:
+    """The ledger of one population in its file; every call is a transaction of its own and sees what others wrote."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self.entries  # noqa: B018 - a broken ledger is refused at once
+
+    @classmethod
+    def create(
+        cls, path: str | os.PathLike[str], population: str, hidden: Hidden, limit: Limit, per_year: bool = False
+    ) -> Self:
+        """A new ledger that only its owner can read; a file that is there already is never touched."""
+        place, written = Path(path), loss_to_dict(limit_from_dict(loss_to_dict(limit)))
+        body = {"population": _given("population", population), "hidden": hidden_to_dict(hidden), "limit": written}
+        try:
+            os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except OSError as error:
+            raise LedgerError(
+                f"No ledger can be made at {place}: {error.strerror}. It is opened once, as a new file on a local disk."
+            ) from None
+        try:
+            _lay_out(place, body | {"per_year": bool(per_year), "format": 1})
+        except BaseException:
+            place.unlink(missing_ok=True)
+            raise
+        return cls(place)
+
+    def __repr__(self) -> str:
+        return f"Account('{self.path}')"
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        with _opened(self.path) as connection:
+            return _sound(connection, self.path)
+
+    @property
+    def head(self) -> str:
+        """The hash of the last entry: what a manifest prints to anchor its release here."""
+        return self.entries[-1].hash
+
+    @property
+    def ledger(self) -> Ledger:
+        return _ledger(self.entries)
+
+    def unfinished(self) -> tuple[Entry, ...]:
+        """Charges whose release was never finished; they stay charged."""
+        entries = self.entries
+        done = _committed(entries)
+        return tuple(entry for entry in entries if entry.kind == "reserve" and entry.hash not in done)
+
+    def reserve(self, release: str, loss: Loss, hidden: Hidden, plan_hash: str, when: datetime | None = None) -> Entry:
+        """The charge of a release, before its first cell is read; refused if the limit does not cover it."""
+        body = {"release": _given("release", release), "plan_hash": _given("plan_hash", plan_hash)}
+        with _opened(self.path, "BEGIN IMMEDIATE") as connection:
+            entries = _sound(connection, self.path, to_write=True)
+            moment = _moment(entries, when)
+            _ledger(entries).admit(release, loss, hidden, int(moment[:4]))
+            priced = {"loss": loss_to_dict(loss), "hidden": hidden_to_dict(hidden)}
+            return _append(connection, entries, moment, "reserve", body | priced)
+
+    def commit(self, reservation: Entry, manifest_hash: str) -> Entry:
+        """The word that a charged release is finished, with the hash of its manifest."""
+        body = {"reservation": reservation.hash, "manifest_hash": _given("manifest_hash", manifest_hash)}
+        with _opened(self.path, "BEGIN IMMEDIATE") as connection:
+            entries = _sound(connection, self.path, to_write=True)
+            if reservation not in entries or reservation.kind != "reserve":
+                raise LedgerError(f"{self.path} holds no such reservation; commit the entry that reserve() gave.")
+            if reservation.hash in _committed(entries):
+                raise LedgerError(f"Entry {reservation.sequence} of {self.path} is committed already; reserve again.")
+            return _append(connection, entries, _moment(entries), "commit", body)
+
+    def verify(self, anchors: Iterable[str] = ()) -> list[str]:
+        """What is wrong with the file, in words; an anchor is a ledger head printed in a release's manifest."""
+        return problems(self.path, anchors)
+
+
+def problems(path: str | os.PathLike[str], anchors: Iterable[str] = ()) -> list[str]:
+    """What is wrong with a ledger's file, in words, also where it is too broken to open; empty if all is well."""
+    try:
+        with _opened(Path(path)) as connection:
+            found = _altered_schema(connection)
+            entries, broken = _read(connection)
+    except LedgerError as error:
+        return [str(error)]
+    hashes = {entry.hash for entry in entries}
+    lost = [
+        f"No entry has the hash {anchor[:12]}…, to which a release is anchored: "
+        "the file was rolled back to an older copy, or the release was charged to another ledger."
+        for anchor in ([anchors] if isinstance(anchors, str) else anchors)
+        if anchor not in hashes
+    ]
+    return found + broken + lost
+
+
+@contextmanager
+def _opened(path: Path, begin: str = "BEGIN") -> Iterator[sqlite3.Connection]:
+    """One connection for one transaction, rolled back unless all went well; what SQLite refuses is said in words."""
+    try:
+        if not path.is_file():
+            raise LedgerError(f"There is no ledger at {path}; `sfumato ledger open` makes one.")
+        # Nothing else may open the file: closing any descriptor of it would drop this process's locks.
+        address = path.absolute().as_uri() + "?mode=rw"
+        with closing(sqlite3.connect(address, uri=True, timeout=WAIT, isolation_level=None)) as connection:
+            # A byte that is no text must fail the chain, not the reader.
+            connection.text_factory = lambda text: text.decode(errors="replace")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute(begin)
+            yield connection
+            connection.commit()
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+        reason = _REASONS.get(code, "it is not a ledger, or damaged")
+        raise LedgerError(f"The ledger {path} cannot be used: {reason}.") from None
+    except OSError:
+        raise LedgerError(f"The ledger {path} cannot be used: {_READ_ONLY}.") from None
+
+
+def _lay_out(path: Path, body: dict[str, Any]) -> None:
+    with _opened(path, "PRAGMA journal_mode = WAL") as connection:
+        if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+            raise LedgerError(f"{path} is on a file system without shared memory; keep a ledger on a local disk.")
+    with _opened(path, "BEGIN IMMEDIATE") as connection:
+        for statement in _MADE.values():
+            connection.execute(statement)
+        _append(connection, (), _moment(()), "open", body)
+
+
+def _sound(connection: sqlite3.Connection, path: Path, to_write: bool = False) -> tuple[Entry, ...]:
+    """Every entry, if nothing is wrong with any."""
+    entries, wrong = _read(connection)
+    wrong += _altered_schema(connection) if to_write else []
+    if wrong:
+        raise LedgerError(f"The ledger {path} is not as it was written; charge nothing to it. {' '.join(wrong)}")
+    return entries
+
+
+def _read(connection: sqlite3.Connection) -> tuple[tuple[Entry, ...], list[str]]:
+    """Every entry, and what is wrong with them."""
+    rows = connection.execute("SELECT sequence, time, kind, body, previous, hash FROM entries ORDER BY sequence")
+    entries = tuple(Entry.read(*row) for row in rows)
+    wrong = _broken_links(entries)
+    # A flipped bit can hide the last row and leave a shorter, whole chain: the file's own accounts must agree too.
+    if connection.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]:
+        wrong.append("SQLite finds the file damaged.")
+    if connection.execute("SELECT seq FROM sqlite_sequence").fetchall() != [(len(entries),)]:
+        wrong.append(f"It holds {len(entries)} entries and its counter says another number: entries were deleted.")
+    return entries, wrong or _broken_meaning(entries)
+
+
+def _broken_links(entries: tuple[Entry, ...]) -> list[str]:
+    wrong, before, due = [], FIRST, 1
+    for entry in entries:
+        if entry.sequence != due:
+            wrong.append(f"Entry {due} is missing: entry {entry.sequence} stands in its place.")
+        elif entry.previous != before:
+            wrong.append(f"Entry {due} does not follow from the entry before it: one of the two was replaced.")
+        if entry.hash != entry.sealed():
+            wrong.append(f"Entry {entry.sequence} was altered after it was written.")
+        before, due = entry.hash, entry.sequence + 1
+    return wrong if entries else ["It holds no entry."]
+
+
+def _broken_meaning(entries: tuple[Entry, ...]) -> list[str]:
+    wrong = []
+    reserved: set[str] = set()
+    for entry in entries:
+        if entry.kind not in KINDS or (entry.kind == "open") != (entry.sequence == 1):
+            wrong.append(f"Entry {entry.sequence} is out of place: the first entry, and only it, opens the ledger.")
+        elif entry.kind == "reserve":
+            reserved.add(entry.hash)
+        elif entry.kind == "commit" and entry.body.get("reservation") not in sorted(reserved):
+            wrong.append(f"Entry {entry.sequence} commits what was not reserved before it, or was committed already.")
+        elif entry.kind == "commit":
+            reserved.remove(entry.body["reservation"])
+    try:
+        _ledger(entries)
+    except (SfumatoError, AttributeError, KeyError, TypeError, ValueError):
+        wrong.append("An entry is written in a form that this version does not read.")
+    return wrong
+
+
+def _altered_schema(connection: sqlite3.Connection) -> list[str]:
+    found = dict(connection.execute("SELECT name, sql FROM sqlite_master"))
+    names = sorted(name for name in found.keys() | _SCHEMA.keys() if found.get(name) != _SCHEMA.get(name))
+    listed = ", ".join(f"{name} ({'altered or foreign' if name in found else 'missing'})" for name in names)
+    return [f"The table and the triggers that keep it append-only were changed: {listed}."] if names else []
+
+
+def _committed(entries: tuple[Entry, ...]) -> frozenset[str]:
+    return frozenset(entry.body["reservation"] for entry in entries if entry.kind == "commit")
+
+
+def _ledger(entries: tuple[Entry, ...]) -> Ledger:
+    said, done = entries[0].body, _committed(entries)
+    charges = tuple(
+        Charge(entry.body["release"], loss_from_dict(entry.body["loss"]), entry.year, entry.hash in done)
+        for entry in entries
+        if entry.kind == "reserve"
+    )
+    hidden, limit = hidden_from_dict(said["hidden"]), limit_from_dict(said["limit"])
+    return Ledger(said["population"], hidden, limit, said["per_year"], charges)
+
+
+def _moment(entries: tuple[Entry, ...], when: datetime | None = None) -> str:
+    """The time of a new entry in UTC, never before the last charge: a year that is over stays closed."""
+    latest = entries[-1].time if len(entries) > 1 else ""
+    if when is None:
+        return max(datetime.now(UTC).isoformat(timespec="microseconds"), latest)
+    if when.tzinfo is None:
+        raise LedgerError("The time of a charge needs a time zone; give it one, for example datetime.now(UTC).")
+    asked = when.astimezone(UTC).isoformat(timespec="microseconds")
+    if asked < latest:
+        raise LedgerError(f"A charge at {asked} would stand before the last entry ({latest}); charge in order of time.")
+    return asked
+
+
+def _append(
+    connection: sqlite3.Connection, entries: tuple[Entry, ...], moment: str, kind: str, body: dict[str, Any]
+) -> Entry:
+    """The next entry, written; its random mark keeps two copies of a ledger from ever growing alike."""
+    before = entries[-1].hash if entries else FIRST
+    entry = Entry(len(entries) + 1, moment, kind, body | {"mark": secrets.token_hex(16)}, before, "")
+    entry = replace(entry, hash=entry.sealed())
+    row = (entry.sequence, entry.time, entry.kind, _canonical(entry.body), entry.previous, entry.hash)
+    connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", row)
+    return entry
+
+
+def _canonical(said: Any) -> str:
+    return json.dumps(said, sort_keys=True, separators=(",", ":"))
+
+
+def _given(name: str, text: str) -> str:
+    if not isinstance(text, str) or not text.strip():
+        raise LedgerError(f"An entry needs its {name} as text, and got none.")
+    return text

@@ -1,0 +1,6 @@
+"""Engines: read the microdata and aggregate them over cells; nothing else leaves them."""
+
+from sfumato.confidential.engines.duckdb import DuckDB
+from sfumato.confidential.engines.reading import Fault, Reading
+
+__all__ = ["DuckDB", "Fault", "Reading"]

@@ -1,0 +1,200 @@
+"""The gate: a plan, microdata and a ledger in, a release out; the only door.
+
+Reserve, draw, write, commit: the charge is on disk before the first record is read, and the folder gets its name only
+after the ledger knows its hash. A crash leaves a charge without a release, which is listed, and never the reverse.
+"""
+
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkdtemp
+
+from sfumato import __version__
+from sfumato.confidential.account import Account, Entry
+from sfumato.confidential.microdata import Microdata
+from sfumato.confidential.tabulate import Tabulation
+from sfumato.draws import Draws, SeededDraws, SystemDraws
+from sfumato.errors import ReleaseError
+from sfumato.mechanisms import Cells
+from sfumato.plan import Measure, Plan, Price
+from sfumato.privacy.written import hidden_to_dict, loss_to_dict
+from sfumato.release import (
+    Anchor,
+    Cube,
+    ExposureLine,
+    Manifest,
+    Promise,
+    Release,
+    SpendLine,
+    Subject,
+    digest,
+    now,
+    open_release,
+    seal,
+    sign,
+    write_levels,
+    write_products,
+)
+
+STAGES = ("priced", "reserved", "read", "perturbed", "written", "committed", "published")
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a run differs from the plain one: a rehearsal's seed, what it supersedes, whose key signs."""
+
+    rehearsal: int | None = None
+    supersedes: str | None = None
+    sign_with: Path | None = None
+    progress: Progress = lambda stage: None  # noqa: ARG005 - silence
+
+    def draws(self) -> Draws:
+        return SystemDraws() if self.rehearsal is None else SeededDraws(self.rehearsal)
+
+
+def run(
+    plan: Plan,
+    microdata: Microdata,
+    ledger: Path | str | None,
+    out: Path | str,
+    options: Options | None = None,
+) -> Release:
+    """Charge the ledger, read the data, add the noise, write the release, and only then give it its name.
+
+    A rehearsal has a seed of the user's choice and no ledger: whoever knows the seed can undo its noise,
+    so it is as confidential as the data and is marked as not releasable.
+    """
+    options, out = options or Options(), Path(out)
+    price = plan.price()
+    _refuse_taken(out)
+    account = _account(ledger, options)
+    options.progress("priced")
+    charge = account.reserve(plan.name, price.total, plan.hidden, digest(plan.to_toml().encode())) if account else None
+    options.progress("reserved")
+    cubes = _measured(plan, microdata, options)
+    part = Path(mkdtemp(prefix=f".{out.name}.", suffix=".partial", dir=out.parent))
+    try:
+        release = _written(part, plan, cubes, _manifest(plan, price, options, account, charge))
+        if options.sign_with:
+            sign(part, options.sign_with)
+        options.progress("written")
+        if account and charge:
+            account.commit(charge, release)
+        options.progress("committed")
+        part.chmod(0o755)
+        _refuse_taken(out)
+        os.rename(part, out)
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+    options.progress("published")
+    return open_release(out)
+
+
+def _refuse_taken(out: Path) -> None:
+    if out.exists():
+        raise ReleaseError(f"{out} is there already; a release is written once. Choose another --out.")
+    if not out.parent.is_dir():
+        raise ReleaseError(f"The folder {out.parent} is not there; make it first.")
+
+
+def _account(ledger: Path | str | None, options: Options) -> Account | None:
+    if options.rehearsal is not None:
+        return None
+    if ledger is None:
+        raise ReleaseError("A release must be charged to a ledger: give --ledger, or --rehearsal SEED for a trial run.")
+    return Account(Path(ledger))
+
+
+def _measured(plan: Plan, microdata: Microdata, options: Options) -> list[Cube]:
+    draws = options.draws()
+    tabulation = Tabulation(plan, microdata, draws)
+    tabulation.refuse_faults()
+    options.progress("read")
+    cubes = [_perturbed(measure, plan, tabulation.cells(measure), draws) for measure in plan.measures]
+    options.progress("perturbed")
+    return cubes
+
+
+def _perturbed(measure: Measure, plan: Plan, cells: Cells, draws: Draws) -> Cube:
+    noisy = measure.with_.perturb(cells, draws)
+    subject = Subject(
+        name=measure.name,
+        statistic=measure.of.name,
+        title=_title(measure, plan),
+        unit=_unit(measure, plan),
+        step=noisy.step,
+        additive=measure.of.additive,
+        universe={name: tuple(codes) for name, codes in measure.where.items()},
+        mechanism=measure.with_.words(),
+    )
+    return Cube(subject, noisy.table, noisy.values, measure.with_.uncertainty(noisy))
+
+
+def _unit(measure: Measure, plan: Plan) -> str:
+    return f"{plan.schema.unit}s" if measure.of.unit == "records" else measure.of.unit
+
+
+def _title(measure: Measure, plan: Plan) -> str:
+    return measure.of.title.replace("records", f"{plan.schema.unit}s")
+
+
+def _written(part: Path, plan: Plan, cubes: list[Cube], manifest: Manifest) -> str:
+    """Write every file of the release; its id is the hash of the manifest."""
+    names = {name for measure in plan.measures for name in measure.by}
+    used = [attribute for attribute in plan.schema.attributes if attribute.name in names]
+    (part / "plan.toml").write_text(plan.to_toml(), encoding="utf-8")
+    answering = set(plan.answering)
+    products = [
+        line.model_copy(update={"answers": line.name in answering}) for line in write_products(part, cubes)
+    ]
+    levels = write_levels(part, used)
+    return seal(part, manifest.model_copy(update={"attributes": levels, "products": products}))
+
+
+def _manifest(plan: Plan, price: Price, options: Options, account: Account | None, charge: Entry | None) -> Manifest:
+    rehearsal = options.rehearsal is not None
+    why = "rehearsal: whoever knows its seed can undo the noise" if rehearsal else "charged, drawn and written in full"
+    anchor = Anchor(population=account.ledger.population, head=charge.hash) if account and charge else None
+    spends = [
+        SpendLine(measure=one.measure, mechanism=one.mechanism, loss=loss_to_dict(one.loss), words=one.loss.words())
+        for one in price.spends
+    ]
+    sampled = {"kind": "census"} if plan.sampling == "census" else {"kind": "withheld", "reason": plan.sampling}
+    return Manifest(
+        name=plan.name,
+        title=plan.title,
+        period=plan.period,
+        unit=plan.schema.unit,
+        created=now(),
+        software=f"sfumato {__version__}",
+        mode="sound",
+        rehearsal=rehearsal,
+        releasable=not rehearsal,
+        why=why,
+        supersedes=options.supersedes,
+        promise=_promise(plan, price),
+        spends=spends,
+        exposures=[ExposureLine(kind=one.kind, what=one.what, why=one.why) for one in plan.exposures],
+        ledger=anchor,
+        sampling=sampled,
+        grades=dict(plan.publish.grades),
+        attributes=[],
+        products=[],
+        files={},
+    )
+
+
+def _promise(plan: Plan, price: Price) -> Promise:
+    return Promise(
+        hidden=hidden_to_dict(plan.hidden),
+        words=plan.hidden.words(),
+        loss=loss_to_dict(price.total),
+        limit=loss_to_dict(plan.limit),
+        loss_words=price.total.words(),
+        power_at_5_percent=price.total.power(0.05),
+        posterior_from_even_odds=price.total.posterior(),
+    )

@@ -1,0 +1,126 @@
+"""Exact draws by inversion: floats propose, integers decide wherever floats could be wrong.
+
+Let S(m) = P(|K| >= m) and let U be uniform on [0, 1), an endless string of random bits. Then |K| = #{m >= 1: U < S(m)}
+has P(|K| >= m) = P(U < S(m)) = S(m), and a fair sign on top gives K, for K is symmetric and zero has no sign.
+
+One 64-bit word holds a draw: its lowest bit is the sign, and its upper 63 bits, the prefix w, say that U lies in
+[w, w + 1) / 2^63, all later bits being free. A draw is settled in floats only if every U in that interval gives the
+same count, with room for the certified float error on both sides. Every other draw is settled in integers, against
+rigorous bounds on S(m); if the interval of U still straddles a threshold, 64 further random bits make it narrower, and
+so on. So each draw is the count for the whole endless U: how it was settled, and where reading stopped, depend on U but
+do not change the count. Hence the law is exactly that of K, not one within 2^-63 of it. The loop ends with probability
+one: after b bits, at most 2 of the 2^b intervals are undecided about a threshold.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sfumato.draws.exact import Bounds
+from sfumato.draws.stream import Draws
+
+_PREFIX_BITS = 63
+_BATCH = 1 << 15  # words that stay in the cache
+_TABLE_ERROR = 2.0**-40  # survival() is within 2^-41 of itself; twice that for turning it into integers
+_TABLE_END = 2.0**-36  # rarer tails are settled in integers
+_FORMULA_ERROR = 2.0**-49  # inverse_survival() is within 2^-50; twice that for turning the prefix into a float
+_LEAST_MARGIN = 2.0**-30  # costs nothing, and makes float error a non-question at ordinary scales
+_FEW = 1 << 16  # prefixes below this say too little about their logarithm
+
+
+class Invertible(Protocol):
+    """What the sampler has to know about a law; `laws.Law` says what each means."""
+
+    def __hash__(self) -> int: ...
+    @property
+    def scale(self) -> float: ...
+    def survival(self, m: ArrayLike) -> NDArray[np.float64]: ...
+    def exact_survival(self, m: int, bits: int) -> Bounds: ...
+    def inverse_survival(self, u: NDArray[np.float64]) -> NDArray[np.float64] | None: ...
+
+
+def sample(law: Invertible, n: int, draws: Draws) -> NDArray[np.int64]:
+    """Return n independent draws from the law."""
+    noise = np.empty(n, dtype=np.int64)
+    for start in range(0, n, _BATCH):
+        batch = noise[start : start + _BATCH]
+        words = draws.words(len(batch))
+        prefix = (words >> np.uint64(1)).view(np.int64)
+        size, unsettled = _settle_in_floats(law, prefix)
+        for i in unsettled:
+            size[i] = _settle_in_integers(law, Uniform(int(prefix[i]), draws), int(size[i]))
+        sign = (words & np.uint64(1)).view(np.int64)
+        batch[:] = (size ^ -sign) + sign
+    return noise
+
+
+def _settle_in_floats(law: Invertible, prefix: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+    """Return proposed sizes |K|, and the places where the proposal is not certain."""
+    real = prefix.astype(np.float64)
+    x = law.inverse_survival((real + 0.5) * 2.0**-_PREFIX_BITS)
+    if x is None:
+        return _look_up(_edges(law), prefix)
+    # U is known up to a factor 1 + 1/w at most, and neither a geometric nor a normal x moves by more than
+    # scale * 1.2534 * |change of log U| (Mills' ratio of a normal is at most sqrt(pi/2)).
+    margin = _FORMULA_ERROR * (law.scale + x) + law.scale / np.maximum(real, 1.0) + _LEAST_MARGIN
+    distance = np.abs(x - np.maximum(np.rint(x), 1.0))
+    return np.ceil(x).astype(np.int64) - 1, np.flatnonzero((distance <= margin) | (prefix < _FEW))
+
+
+def _look_up(edges: NDArray[np.int64], prefix: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+    """Return sizes from the table of thresholds, and the places on an uncertain edge or in the tail past the table."""
+    below = np.searchsorted(edges, prefix, side="right")
+    return (len(edges) - below) // 2, np.flatnonzero((below % 2 == 1) | (below == 0))
+
+
+@lru_cache(maxsize=8)
+def _edges(law: Invertible) -> NDArray[np.int64]:
+    """Return low(M), high(M), ..., low(1), high(1), increasing, with low(m) <= 2^63 S(m) < high(m) for each m."""
+    length = 64
+    survival = law.survival(np.arange(1, length + 1))
+    while survival[-1] >= _TABLE_END:
+        length *= 2
+        survival = law.survival(np.arange(1, length + 1))
+    survival = survival[: max(1, np.count_nonzero(survival >= _TABLE_END))][::-1] * 2.0**_PREFIX_BITS
+    low, high = np.floor(survival * (1 - _TABLE_ERROR)), np.floor(survival * (1 + _TABLE_ERROR)) + 1
+    edges = np.column_stack((low, high)).ravel().astype(np.int64)
+    if np.any(edges[2::2] < edges[1:-1:2]):
+        raise ValueError(f"{law} has thresholds too close to tell apart in a table; count in coarser steps.")
+    return edges
+
+
+class Uniform:
+    """A uniform U in [0, 1) of which only a prefix has been drawn: U is in [prefix, prefix + 1) / 2^bits."""
+
+    def __init__(self, prefix: int, draws: Draws) -> None:
+        self._prefix, self._bits, self._draws = prefix, _PREFIX_BITS, draws
+
+    def below(self, law: Invertible, m: int) -> bool:
+        """Say whether U < S(m), drawing more of U until that is certain."""
+        while True:
+            low, high = law.exact_survival(m, self._bits)
+            if self._prefix + 1 <= low:
+                return True
+            if self._prefix >= high:
+                return False
+            self._prefix = self._prefix << 64 | self._draws.bits(64)
+            self._bits += 64
+
+
+def _settle_in_integers(law: Invertible, uniform: Uniform, guess: int) -> int:
+    """Return #{m >= 1: U < S(m)} by doubling steps away from the guess, then bisection."""
+    low = high = guess
+    step = 1
+    while low > 0 and not uniform.below(law, low):
+        low, high, step = max(0, low - step), low, 2 * step
+    if low == guess:
+        while uniform.below(law, high := low + step):
+            low, step = high, 2 * step
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if uniform.below(law, middle) else (low, middle)
+    return low

@@ -1,0 +1,133 @@
+"""Random words from a cryptographic stream: the system's for releases, a seeded twin for rehearsals."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from abc import ABC, abstractmethod
+from operator import index
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, NoReturn, SupportsIndex
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers import CipherContext
+
+_SEED_DOMAIN = b"sfumato.draws.SeededDraws/1:"
+_forks = 0
+
+
+def _count_fork() -> None:
+    global _forks  # noqa: PLW0603  the one fact about this process that every stream has to see
+    _forks += 1
+
+
+os.register_at_fork(after_in_child=_count_fork)
+
+
+class Draws(ABC):
+    """A source of independent uniform 64-bit words, none of them ever given twice."""
+
+    rehearsal: ClassVar[bool]
+
+    @abstractmethod
+    def words(self, n: int) -> NDArray[np.uint64]:
+        """Return the next n words."""
+
+    def bits(self, n: int) -> int:
+        """Return an integer uniform on 0, ..., 2^n - 1, made of whole new words.
+
+        >>> 0 <= SeededDraws(7).bits(3) < 8
+        True
+        """
+        count = -(-n // 64)
+        return int.from_bytes(self.words(count).astype("<u8").tobytes(), "little") >> (64 * count - n)
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        """Refuse to be copied or pickled, since the copy would give the same words again."""
+        raise TypeError(
+            f"{type(self).__name__} cannot be copied or pickled: two copies would draw the same noise. "
+            "Make one where the noise is drawn."
+        )
+
+
+class _Process(NamedTuple):
+    """The running process, told apart from its parent by two independent signs."""
+
+    pid: int
+    forks: int
+
+    @classmethod
+    def current(cls) -> _Process:
+        return cls(os.getpid(), _forks)
+
+
+class _Keystream:
+    """AES-256 in counter mode from counter 0, read by one thread at a time (NIST SP 800-38A, section 6.5)."""
+
+    def __init__(self, key: bytes) -> None:
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+        self.process = _Process.current()
+        self._lock = threading.Lock()
+        self._cipher: CipherContext = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
+
+    def words(self, n: int) -> NDArray[np.uint64]:
+        with self._lock:
+            stream = self._cipher.update(bytes(8 * n))
+        return np.frombuffer(stream, dtype="<u8").astype(np.uint64, copy=False)
+
+
+class SystemDraws(Draws):
+    """Words no one can predict: AES-256-CTR under a key from the operating system, a new key in every process.
+
+    >>> SystemDraws()
+    SystemDraws()
+    >>> len(SystemDraws().words(5))
+    5
+    """
+
+    rehearsal = False
+
+    def __init__(self) -> None:
+        self._keystream = _Keystream(os.urandom(32))
+
+    def words(self, n: int) -> NDArray[np.uint64]:
+        """Return the next n words."""
+        keystream = self._keystream
+        if keystream.process != _Process.current():
+            # A fork copied the parent's key, and perhaps a lock held by a thread that did not come along. Key,
+            # counter and lock are replaced together, so two threads that both get here are merely two streams.
+            keystream = self._keystream = _Keystream(os.urandom(32))
+        return keystream.words(n)
+
+    def __repr__(self) -> str:
+        return "SystemDraws()"
+
+
+class SeededDraws(Draws):
+    """The same stream under a key anyone can recompute from the seed: reproducible, hence for rehearsals only.
+
+    >>> SeededDraws(7).words(2).tolist() == SeededDraws(7).words(2).tolist()
+    True
+    """
+
+    rehearsal = True
+
+    def __init__(self, seed: int) -> None:
+        self.seed = index(seed)
+        self._keystream = _Keystream(hashlib.sha256(_SEED_DOMAIN + str(self.seed).encode()).digest())
+
+    def words(self, n: int) -> NDArray[np.uint64]:
+        """Return the next n words, in the process that made this stream."""
+        if self._keystream.process != _Process.current():
+            raise RuntimeError(
+                f"{self!r} was made in another process and would repeat the words drawn there. "
+                "Make one with its own seed in each process."
+            )
+        return self._keystream.words(n)
+
+    def __repr__(self) -> str:
+        return f"SeededDraws({self.seed})"

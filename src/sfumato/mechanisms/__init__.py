@@ -1,0 +1,9 @@
+"""The mechanisms, one file each: claim, law, proof sketch, example. A new file here is found by name; nothing else changes."""
+
+from sfumato.mechanisms.cells import Cells
+from sfumato.mechanisms.discrete_gaussian import DiscreteGaussian
+from sfumato.mechanisms.geometric import Geometric
+from sfumato.mechanisms.mechanism import Mechanism
+from sfumato.mechanisms.rounded_gaussian import RoundedGaussian
+
+__all__ = ["Cells", "DiscreteGaussian", "Geometric", "Mechanism", "RoundedGaussian"]

@@ -1,0 +1,127 @@
+"""Plan and Measure: a list of measurements, each `of` a statistic, `by` some attributes, `with` a mechanism."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from sfumato.errors import PlanError
+from sfumato.mechanisms import Mechanism
+from sfumato.plan.price import Price, price
+from sfumato.privacy import Exposure, Hidden, Limit, Move
+from sfumato.schema import Box, Schema, Table
+from sfumato.statistics import Statistic
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Measure `of` a statistic, `by` some attributes, `with_` a mechanism, `where` a universe says so."""
+
+    name: str
+    of: Statistic
+    by: tuple[str, ...]
+    with_: Mechanism
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.name or not all(letter.isalnum() or letter in "_-" for letter in self.name):
+            raise PlanError(f"The measure name '{self.name}' must be letters, digits, - and _.")
+        object.__setattr__(self, "by", tuple(self.by))
+        where = {name: (codes,) if isinstance(codes, str) else tuple(codes) for name, codes in self.where.items()}
+        object.__setattr__(self, "where", where)
+
+
+@dataclass(frozen=True)
+class Publish:
+    """How the release is shown: the CV below which an estimate is A or B, and which measures answer questions."""
+
+    grades: Mapping[str, float] = field(default_factory=lambda: {"A": 0.15, "B": 0.30})
+    answers: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if set(self.grades) != {"A", "B"} or not 0 < self.grades["A"] < self.grades["B"]:
+            raise PlanError("[publish] grades are two CVs, A below B, for example { A = 0.15, B = 0.30 }.")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything about a release that is decided before the data are looked at."""
+
+    name: str
+    schema: Schema
+    hidden: Hidden
+    limit: Limit
+    measures: tuple[Measure, ...]
+    title: str = ""
+    period: str = ""
+    exposures: tuple[Exposure, ...] = ()
+    publish: Publish = field(default_factory=Publish)
+    sampling: str = "census"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", self.title or self.name)
+        object.__setattr__(self, "measures", tuple(self.measures))
+        if not self.measures:
+            raise PlanError(f"The plan '{self.name}' measures nothing; add a [[measure]].")
+        names = [measure.name for measure in self.measures]
+        for name in names:
+            if names.count(name) > 1:
+                raise PlanError(f"Two measures are named '{name}'; a name is the file of one product.")
+        for measure in self.measures:
+            self.table(measure)
+            self.universe(measure)
+        _ = self.answering
+
+    def table(self, measure: Measure) -> Table:
+        """The cells of a measure."""
+        return self.schema.table(measure.by)
+
+    def universe(self, measure: Measure) -> Box:
+        """The records that a measure is about."""
+        try:
+            return self.schema.table(tuple(measure.where)).box(measure.where)
+        except KeyError as error:
+            raise PlanError(f"Measure '{measure.name}', where: {error.args[0]}") from None
+
+    def move(self, measure: Measure) -> Move:
+        """How far the cells of a measure can go between neighbours."""
+        return measure.of.move(self.hidden, self.table(measure))
+
+    def price(self) -> Price:
+        """What the plan costs, from the plan alone; PromiseError says why it cannot be claimed or afforded."""
+        return price(self)
+
+    @cached_property
+    def answering(self) -> tuple[str, ...]:
+        """The measures that answer: one for each statistic and universe, as one question has one answer."""
+        if self.publish.answers:
+            known = [measure.name for measure in self.measures]
+            for name in self.publish.answers:
+                if name not in known:
+                    raise PlanError(f"[publish] answers names '{name}', which is no measure of this plan.")
+            return self.publish.answers
+        return tuple(self._widest(measure).name for measure in self.measures if self._widest(measure) == measure)
+
+    def _widest(self, measure: Measure) -> Measure:
+        rivals = [one for one in self.measures if one.of == measure.of and one.where == measure.where]
+        for one in rivals:
+            if all(set(other.by) <= set(one.by) for other in rivals):
+                return one
+        names = ", ".join(one.name for one in rivals)
+        raise PlanError(
+            f"The measures {names} are of the same statistic and none has all the attributes of the others, "
+            "so a question would have several answers; choose with [publish] answers = [...]."
+        )
+
+    @classmethod
+    def read(cls, path: Path | str) -> "Plan":
+        """The plan in a TOML file; an error names the file, the key and what would work."""
+        from sfumato.plan.toml import read
+
+        return read(Path(path))
+
+    def to_toml(self) -> str:
+        """The plan as TOML that reads back equal, its levels written out."""
+        from sfumato.plan.toml import write
+
+        return write(self)

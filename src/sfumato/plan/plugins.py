@@ -1,0 +1,72 @@
+"""Plug-ins: every mechanism and statistic by name, found in its folder, written and read in plans the same way."""
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Mapping
+from dataclasses import fields
+from fractions import Fraction
+from types import ModuleType
+from typing import Any
+
+from sfumato import mechanisms, statistics
+from sfumato.errors import PlanError, nearest
+from sfumato.mechanisms import Mechanism
+from sfumato.privacy import plain
+from sfumato.statistics import Statistic
+
+
+def found(folder: ModuleType) -> dict[str, Any]:
+    """The examples of a folder by name: one file each, with EXAMPLE at its foot."""
+    modules = [importlib.import_module(f"{folder.__name__}.{one.name}") for one in pkgutil.iter_modules(folder.__path__)]
+    examples = [module.EXAMPLE for module in modules if hasattr(module, "EXAMPLE")]
+    return {example.name: example for example in examples}
+
+
+def mechanism(written: Mapping[str, Any]) -> Mechanism:
+    """The mechanism that a plan writes as {mechanism = "geometric", epsilon = "1"}."""
+    made: Mechanism = _made(written, "mechanism", found(mechanisms))
+    return made
+
+
+def statistic(written: str | Mapping[str, Any]) -> Statistic:
+    """The statistic that a plan writes as "count" or {statistic = "total", column = "wage", clip = ["0", "9"]}."""
+    named = {"statistic": written} if isinstance(written, str) else written
+    made: Statistic = _made(named, "statistic", found(statistics))
+    return made
+
+
+def _made(written: Mapping[str, Any], kind: str, known: Mapping[str, Any]) -> Any:
+    if kind not in written:
+        raise PlanError(f"A {kind} is missing: write {{ {kind} = \"...\" }}; {nearest('', sorted(known))}")
+    name = str(written[kind])
+    if name not in known:
+        raise PlanError(f"There is no {kind} '{name}'; {nearest(name, sorted(known))}")
+    parameters = {key: _value(value) for key, value in written.items() if key != kind}
+    cls = type(known[name])
+    wanted = [one for one in inspect.signature(cls).parameters if one != "self"]
+    for key in parameters:
+        if key not in wanted:
+            raise PlanError(f"The {kind} '{name}' has no '{key}'; {nearest(key, wanted)}")
+    try:
+        return cls(**parameters)
+    except TypeError:
+        raise PlanError(f"The {kind} '{name}' needs {', '.join(wanted)}; got {', '.join(parameters) or 'nothing'}.") from None
+
+
+def _value(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def written(plugin: Mechanism | Statistic, kind: str) -> dict[str, Any]:
+    """A plug-in as the dictionary that reads back as an equal one."""
+    values = {field.name: getattr(plugin, field.name) for field in fields(plugin)}  # type: ignore[arg-type]
+    return {kind: plugin.name} | {name: _text(value) for name, value in values.items() if value not in {None, ""}}
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, Fraction):
+        return plain(value)
+    if isinstance(value, tuple):
+        return [_text(one) for one in value]
+    return value

@@ -1,0 +1,82 @@
+"""Price: the loss of each measure and of all together, what an attacker gains by it, with no data in sight."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sfumato.errors import PromiseError
+from sfumato.privacy import Exposure, Limit, Loss, ReplaceOne, Spend, Unbounded, over_universes
+from sfumato.schema import Box
+
+if TYPE_CHECKING:
+    from sfumato.plan.plan import Plan
+
+
+@dataclass(frozen=True)
+class Price:
+    """The bill: a spend for each measure, the total in the currency of the limit, the exposures, the cells."""
+
+    spends: tuple[Spend, ...]
+    total: Loss
+    limit: Limit
+    exposures: tuple[Exposure, ...]
+    cells: tuple[int, ...]
+
+    def __str__(self) -> str:
+        lines = [f"{spend.measure}: {spend.loss.words()} ({spend.mechanism})" for spend in self.spends]
+        return "\n".join([*lines, f"total: {self.total.words()} of {self.limit.words()}"])
+
+
+def price(plan: "Plan") -> Price:
+    """Price every measure under the plan's neighbours and add up."""
+    for measure in plan.measures:
+        plan.table(measure).refuse_if_too_large()
+    spends = tuple(
+        Spend(measure.name, measure.with_.loss(plan.move(measure)), measure.with_.words()) for measure in plan.measures
+    )
+    for measure in plan.measures:
+        measure.with_.law(plan.move(measure))
+    _refuse_unlisted(plan)
+    total = _total(plan, [spend.loss for spend in spends])
+    _refuse_over(total, plan.limit, spends)
+    cells = tuple(plan.table(measure).size for measure in plan.measures)
+    return Price(spends, total, plan.limit, plan.exposures, cells)
+
+
+def _total(plan: "Plan", losses: list[Loss]) -> Loss:
+    """The smallest of the true bounds: told apart by any attribute, or by the public ones alone."""
+    boxes = [plan.universe(measure) for measure in plan.measures]
+    fixed = plan.hidden.fixed if isinstance(plan.hidden, ReplaceOne) else ()
+    narrowed = [Box({name: mask for name, mask in box.masks.items() if name in fixed}) for box in boxes]
+    by_any = _over(plan, losses, boxes, plan.hidden.touches(frozenset()))
+    by_fixed = _over(plan, losses, narrowed, plan.hidden.touches(frozenset(fixed)))
+    if isinstance(by_any, Unbounded) or isinstance(by_fixed, Unbounded):
+        return by_any
+    return by_fixed if by_fixed.within(by_any) else by_any  # type: ignore[arg-type]
+
+
+def _over(plan: "Plan", losses: list[Loss], boxes: list[Box], touches: int) -> Loss:
+    return over_universes(losses, lambda one, other: boxes[one].disjoint(boxes[other]), touches, plan.limit)
+
+
+def _refuse_over(total: Loss, limit: Limit, spends: tuple[Spend, ...]) -> None:
+    if isinstance(total, Unbounded):
+        raise PromiseError(f"The plan has no guarantee, {total.words()}.")
+    if not total.within(limit):  # type: ignore[arg-type]
+        parts = ", ".join(f"{spend.measure} {spend.loss.words()}" for spend in spends)
+        raise PromiseError(
+            f"The measures cost {total.words()} together ({parts}), over the plan's limit of {limit.words()}; "
+            "give the measures less, or raise [limit] if the agency agrees."
+        )
+
+
+def _refuse_unlisted(plan: "Plan") -> None:
+    """What lies outside the guarantee must be listed with a reason, or the plan does not run."""
+    needed = [(what, f"mechanism {measure.with_.name}") for measure in plan.measures for what in measure.with_.exposes]
+    if isinstance(plan.hidden, ReplaceOne):
+        needed += [(name, "[hidden] fixed") for name in plan.hidden.fixed]
+    for what, where in needed:
+        if not any(what in exposure.what for exposure in plan.exposures):
+            raise PromiseError(
+                f"{where} leaves '{what}' outside the guarantee, and the plan does not say so; "
+                f'add an [[exposure]] with what = "{what}", its kind and why it is let out.'
+            )

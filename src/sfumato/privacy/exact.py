@@ -1,0 +1,65 @@
+"""Exact numbers: budgets, clips and steps are fractions, read from text and never from floats."""
+
+import math
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+
+from sfumato.errors import PlanError
+
+Exact = Fraction | int | str | Decimal
+
+
+def exact(number: Exact, what: str) -> Fraction:
+    """The fraction that a text, integer or decimal means.
+
+    >>> exact("0.1", "epsilon"), exact("1/3", "mu")
+    (Fraction(1, 10), Fraction(1, 3))
+    """
+    if isinstance(number, (float, bool)):
+        raise PlanError(f'{what} is given as the float {number!r}, which is not exact; write it as text: {what} = "{number}".')
+    try:
+        return Fraction(number)
+    except (ValueError, TypeError, InvalidOperation, ZeroDivisionError, OverflowError):
+        raise PlanError(f"{what} is {number!r}, which is not a number; write it like \"0.5\", \"1e-6\" or \"1/3\".") from None
+
+
+def positive(number: Exact, what: str) -> Fraction:
+    """An exact number above zero."""
+    value = exact(number, what)
+    if value <= 0:
+        raise PlanError(f"{what} is {plain(value)}; it must be above 0.")
+    return value
+
+
+def plain(number: Fraction) -> str:
+    """The shortest text that reads back as the same fraction.
+
+    >>> plain(Fraction("1e-6")), plain(Fraction(7)), plain(Fraction(1, 3))
+    ('1e-6', '7', '1/3')
+    """
+    rest = number.denominator
+    twos = fives = 0
+    while rest % 2 == 0:
+        rest, twos = rest // 2, twos + 1
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    if rest != 1:
+        return f"{number.numerator}/{number.denominator}"
+    places = max(twos, fives)
+    digits = abs(number.numerator) * 10**places // number.denominator
+    if digits and places > 4 and len(str(digits)) < 4:
+        return f"{'-' if number < 0 else ''}{digits}e-{places}"
+    text = f"{digits:0{places + 1}d}"
+    whole = f"{text[:-places]}.{text[-places:]}" if places else text
+    return ("-" if number < 0 else "") + whole
+
+
+def rounded_up(number: float) -> Fraction:
+    """A fraction that is never below a float computed to a relative 1e-12, on a grid of 1e-9.
+
+    >>> rounded_up(0.1)
+    Fraction(100000001, 1000000000)
+    """
+    if not math.isfinite(number):
+        raise PlanError(f"A loss came out as {number}; the budget is too large to be converted.")
+    return Fraction(math.floor(number * (1 + 1e-12) * 10**9) + 1, 10**9)

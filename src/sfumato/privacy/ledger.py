@@ -1,0 +1,106 @@
+"""Spend, Exposure, Account: the ledger of one population of units as pure data; its file is confidential/account.py."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sfumato.errors import LedgerError, PlanError, PromiseError, nearest
+from sfumato.privacy.compose import in_sequence
+from sfumato.privacy.loss import Approximate, Concentrated, Gaussian, Limit, Loss, Unbounded
+from sfumato.privacy.neighbours import Hidden, ReplaceOne
+
+EXPOSURES = ("published", "assumed known", "invariant")
+
+
+@dataclass(frozen=True)
+class Spend:
+    """What one measure costs."""
+
+    measure: str
+    loss: Loss
+    mechanism: str
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """Something outside the guarantee: of a kind, what it is, and why it is let out."""
+
+    kind: str
+    what: str
+    why: str
+
+    def __post_init__(self) -> None:
+        if self.kind not in EXPOSURES:
+            raise PlanError(f"An exposure is of kind '{self.kind}'; {nearest(self.kind, EXPOSURES)}")
+        if not self.what.strip() or not self.why.strip():
+            raise PlanError("An exposure must say what is outside the guarantee and why it is let out.")
+
+
+@dataclass(frozen=True)
+class Charge:
+    """One entry of the account: a release, what it costs, and in which year."""
+
+    release: str
+    loss: Loss
+    year: int
+    finished: bool
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The account of one population: whom it hides, how much may be lost, and what was charged so far."""
+
+    population: str
+    hidden: Hidden
+    limit: Limit
+    per_year: bool = False
+    charges: tuple[Charge, ...] = ()
+
+    def spent(self, year: int, more: Sequence[Loss] = ()) -> Loss:
+        """What all charges, and some more, cost together: for life, or within one year."""
+        counted = [charge.loss for charge in self.charges if not self.per_year or charge.year == year]
+        return in_sequence([*counted, *more], self.limit)
+
+    def affords(self, loss: Loss, year: int) -> bool:
+        """Whether one more loss keeps the account within its limit."""
+        total = self.spent(year, [loss])
+        return not isinstance(total, Unbounded) and total.within(self.limit)  # type: ignore[arg-type]
+
+    def left(self, year: int) -> Limit:
+        """What one more release may cost, in the currency of the limit."""
+        spent, limit, none = self.spent(year), self.limit, Fraction(0)
+        if isinstance(limit, Approximate) and isinstance(spent, Approximate):
+            return Approximate(max(limit.epsilon - spent.epsilon, none), max(limit.delta - spent.delta, none))
+        if isinstance(limit, Gaussian) and isinstance(spent, Gaussian):
+            return Gaussian(squared=max(limit.mu_squared - spent.mu_squared, none))
+        if isinstance(limit, Concentrated) and isinstance(spent, Concentrated):
+            return Concentrated(max(limit.rho - spent.rho, none))
+        raise PromiseError(f"The ledger of {self.population} holds a charge without bound; nothing is left.")
+
+    def admit(self, release: str, loss: Loss, hidden: Hidden, year: int) -> None:
+        """Refuses a release that hides other units than the account, or costs more than is left."""
+        if _relation(hidden) != _relation(self.hidden):
+            raise LedgerError(
+                f"The ledger of {self.population} is for {_relation(self.hidden)}; the plan hides {_relation(hidden)}. "
+                "Losses under different neighbours never add: price the plan under these, or charge its own ledger."
+            )
+        if isinstance(loss, Unbounded) or (isinstance(loss, Gaussian) and loss.mu_squared < 0):
+            raise PromiseError(
+                f"Release '{release}' has a loss without bound, or below 0; no ledger can be charged with it."
+            )
+        if self.affords(loss, year):
+            return
+        left, span = self.left(year), f"in {year}" if self.per_year else "for life"
+        fits = f"At most {left.words()} fits" if left != in_sequence((), self.limit) else "Nothing more fits"
+        raise PromiseError(
+            f"Release '{release}' costs {loss.words()}, more than the ledger of {self.population} covers: of "
+            f"{self.limit.words()} {span}, {self.spent(year).words()} is spent (failed runs stay charged) and "
+            f"{left.words()} is left. {fits}{f'; the limit starts anew in {year + 1}' if self.per_year else ''}."
+        )
+
+
+def _relation(hidden: Hidden) -> str:
+    """Neighbours without the column that names the unit, which may differ from file to file."""
+    fixed = sorted(hidden.fixed) if isinstance(hidden, ReplaceOne) else []
+    known = f", with public {', '.join(fixed)}" if fixed else ""
+    return f"{hidden.kind} of one {hidden.unit} of at most {hidden.at_most} rows{known}"

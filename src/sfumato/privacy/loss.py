@@ -1,0 +1,196 @@
+"""Loss: what a release costs the people in it, how losses add, and what an attacker gains by one."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import NormalDist
+from typing import Self
+
+from sfumato.errors import PromiseError
+from sfumato.privacy.exact import Exact, exact, plain, positive
+
+_probit = NormalDist().inv_cdf
+
+
+def normal_cdf(z: float) -> float:
+    """The normal distribution function, right in both tails."""
+    return 0.5 * math.erfc(-z / math.sqrt(2))
+
+
+@dataclass(frozen=True)
+class Approximate:
+    """(epsilon, delta): no event is more than e^epsilon times as likely, but for delta.
+
+    >>> round(Approximate(1).power(0.05), 4), round(Approximate(1).posterior(), 3)
+    (0.1359, 0.731)
+    """
+
+    epsilon: Fraction
+    delta: Fraction = Fraction(0)
+    kind = "approximate"
+
+    def __init__(self, epsilon: Exact, delta: Exact = 0) -> None:
+        object.__setattr__(self, "epsilon", exact(epsilon, "epsilon"))
+        object.__setattr__(self, "delta", exact(delta, "delta"))
+        if self.epsilon < 0 or not 0 <= self.delta < 1:
+            raise PromiseError(f"A loss needs epsilon >= 0 and 0 <= delta < 1, got {self.words()}.")
+
+    def plus(self, other: Self) -> "Approximate":
+        return Approximate(self.epsilon + other.epsilon, min(self.delta + other.delta, Fraction(999_999_999, 10**9)))
+
+    def joined(self, other: Self) -> "Approximate":
+        """The larger of two, part by part."""
+        return Approximate(max(self.epsilon, other.epsilon), max(self.delta, other.delta))
+
+    def within(self, limit: Self) -> bool:
+        return self.epsilon <= limit.epsilon and self.delta <= limit.delta
+
+    def power(self, level: float) -> float:
+        """Largest power of any test at this level of one neighbour against the other."""
+        grown, delta = _exp(self.epsilon), float(self.delta)
+        return min(grown * level + delta, 1 - (1 - level - delta) / grown, 1.0)
+
+    def posterior(self) -> float:
+        """Largest chance, from even odds, to say rightly which of two neighbours it was."""
+        shrunk = math.exp(-min(float(self.epsilon), 700.0))
+        return min((1 + float(self.delta) * shrunk) / (1 + shrunk), 1.0)
+
+    def words(self) -> str:
+        return f"epsilon {plain(self.epsilon)}" + (f", delta {plain(self.delta)}" if self.delta else "")
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """mu: neighbours are at most as easy to tell apart as two unit normals mu apart (Dong, Roth and Su 2022).
+
+    >>> round(Gaussian(1).power(0.05), 5)      # Toth, 'Protection vs accuracy': 0.2595
+    0.25951
+    >>> Gaussian("0.3").plus(Gaussian("0.4")).words()
+    'mu 0.5'
+    """
+
+    mu_squared: Fraction
+    kind = "gaussian"
+
+    def __init__(self, mu: Exact | None = None, *, squared: Fraction | None = None) -> None:
+        object.__setattr__(self, "mu_squared", positive(mu or 0, "mu") ** 2 if squared is None else squared)
+
+    @property
+    def mu(self) -> float:
+        return math.sqrt(self.mu_squared)
+
+    def plus(self, other: Self) -> "Gaussian":
+        return Gaussian(squared=self.mu_squared + other.mu_squared)
+
+    def joined(self, other: Self) -> "Gaussian":
+        return Gaussian(squared=max(self.mu_squared, other.mu_squared))
+
+    def within(self, limit: Self) -> bool:
+        return self.mu_squared <= limit.mu_squared
+
+    def delta(self, epsilon: float) -> float:
+        """The delta that goes with an epsilon."""
+        mu = self.mu
+        first = normal_cdf(-epsilon / mu + mu / 2)
+        second = normal_cdf(-epsilon / mu - mu / 2)
+        return max(0.0, first - (math.exp(epsilon + math.log(second)) if second > 0 else 0.0))
+
+    def power(self, level: float) -> float:
+        return normal_cdf(_probit(level) + self.mu)
+
+    def posterior(self) -> float:
+        return normal_cdf(self.mu / 2)
+
+    def words(self) -> str:
+        root = exact_root(self.mu_squared)
+        return f"mu {plain(root)}" if root is not None else f"mu {self.mu:.4f} (its square is {plain(self.mu_squared)})"
+
+
+@dataclass(frozen=True)
+class Concentrated:
+    """rho: zero-concentrated (Bun and Steinke 2016); it never becomes a mu.
+
+    >>> Concentrated("0.125").plus(Concentrated("0.375")).words()
+    'rho 0.5'
+    """
+
+    rho: Fraction
+    kind = "concentrated"
+
+    def __init__(self, rho: Exact) -> None:
+        object.__setattr__(self, "rho", exact(rho, "rho"))
+        if self.rho < 0:
+            raise PromiseError(f"A loss needs rho >= 0, got {self.words()}.")
+
+    def plus(self, other: Self) -> "Concentrated":
+        return Concentrated(self.rho + other.rho)
+
+    def joined(self, other: Self) -> "Concentrated":
+        return Concentrated(max(self.rho, other.rho))
+
+    def within(self, limit: Self) -> bool:
+        return self.rho <= limit.rho
+
+    def delta(self, epsilon: float) -> float:
+        """A delta that goes with an epsilon: Canonne, Kamath and Steinke 2020, the best of all orders."""
+        rho = float(self.rho)
+
+        def log_delta(order: float) -> float:
+            return (order - 1) * (order * rho - epsilon) - math.log(order - 1) + order * math.log1p(-1 / order)
+
+        return math.exp(min(0.0, smallest(log_delta)))
+
+    def power(self, level: float) -> float:
+        top = float(self.rho) + 6 * math.sqrt(float(self.rho)) + 6
+        tries = (top * step / 400 for step in range(401))
+        return min(1.0, min(_exp(epsilon) * level + self.delta(epsilon) for epsilon in tries))
+
+    def posterior(self) -> float:
+        # Total variation is at most sqrt(KL / 2), and KL at most rho.
+        return min(1.0, (1 + math.sqrt(float(self.rho) / 2)) / 2)
+
+    def words(self) -> str:
+        return f"rho {plain(self.rho)}"
+
+
+@dataclass(frozen=True)
+class Unbounded:
+    """No guarantee at all, and why."""
+
+    why: str
+    kind = "unbounded"
+
+    def power(self, level: float) -> float:  # noqa: ARG002 - a test of any level is won
+        return 1.0
+
+    def posterior(self) -> float:
+        return 1.0
+
+    def words(self) -> str:
+        return f"unbounded: {self.why}"
+
+
+Loss = Approximate | Gaussian | Concentrated | Unbounded
+Limit = Approximate | Gaussian | Concentrated
+
+
+def smallest(value: Callable[[float], float]) -> float:
+    """The least value over Rényi orders above 1; each order gives a true bound, so a coarse search only costs a little."""
+    grid = [1 + 10 ** (step / 20) for step in range(-80, 161)]
+    best = min(range(len(grid)), key=lambda place: value(grid[place]))
+    low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
+    for _ in range(100):
+        third = (high - low) / 3
+        low, high = (low, high - third) if value(low + third) < value(high - third) else (low + third, high)
+    return min(value(low), value(grid[best]))
+
+
+def exact_root(square: Fraction) -> Fraction | None:
+    """The square root where it is a fraction."""
+    over, under = math.isqrt(square.numerator), math.isqrt(square.denominator)
+    return Fraction(over, under) if over**2 == square.numerator and under**2 == square.denominator else None
+
+
+def _exp(epsilon: float | Fraction) -> float:
+    return math.exp(min(float(epsilon), 700.0))

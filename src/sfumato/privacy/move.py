@@ -1,0 +1,18 @@
+"""Move: how far the cells of one measure can go between neighbours, in steps of the statistic's lattice."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """At most so many cells move, by so much in all (l1) and in squares (l2_squared).
+
+    A unit with k rows can put them all in one cell, so l2 is k and not the root of k.
+    """
+
+    cells: int
+    l1: int
+    l2_squared: int
+
+
+Move = Bounded

@@ -1,0 +1,76 @@
+"""Losses and neighbours as plain dictionaries, the one form in which plans, ledgers and manifests write them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sfumato.errors import PlanError, nearest
+from sfumato.privacy.exact import exact, plain
+from sfumato.privacy.loss import Approximate, Concentrated, Gaussian, Limit, Loss, Unbounded, exact_root
+from sfumato.privacy.neighbours import AddRemove, Hidden, ReplaceOne
+
+NEIGHBOURS = {AddRemove.kind: AddRemove, ReplaceOne.kind: ReplaceOne}
+
+
+def loss_to_dict(loss: Loss) -> dict[str, str]:
+    """A loss as text, exact.
+
+    >>> loss_to_dict(Gaussian("0.5"))
+    {'mu': '0.5'}
+    """
+    if isinstance(loss, Approximate):
+        return {"epsilon": plain(loss.epsilon)} | ({"delta": plain(loss.delta)} if loss.delta else {})
+    if isinstance(loss, Gaussian):
+        root = exact_root(loss.mu_squared)
+        return {"mu": plain(root)} if root is not None else {"mu_squared": plain(loss.mu_squared)}
+    if isinstance(loss, Concentrated):
+        return {"rho": plain(loss.rho)}
+    return {"unbounded": loss.why}
+
+
+def loss_from_dict(written: Mapping[str, Any]) -> Loss:
+    """The loss that a dictionary means."""
+    keys = set(written)
+    if keys in ({"epsilon"}, {"epsilon", "delta"}):
+        return Approximate(written["epsilon"], written.get("delta", 0))
+    if keys == {"mu"}:
+        return Gaussian(squared=exact(written["mu"], "mu") ** 2)
+    if keys == {"mu_squared"}:
+        return Gaussian(squared=exact(written["mu_squared"], "mu_squared"))
+    if keys == {"rho"}:
+        return Concentrated(written["rho"])
+    if keys == {"unbounded"}:
+        return Unbounded(str(written["unbounded"]))
+    raise PlanError(f"A loss is epsilon (with delta if there is one), mu or rho; got {', '.join(sorted(keys)) or 'nothing'}.")
+
+
+def limit_from_dict(written: Mapping[str, Any]) -> Limit:
+    """The limit that a dictionary means; without one nothing may be spent."""
+    loss = loss_from_dict(written)
+    if isinstance(loss, Unbounded):
+        raise PlanError("A limit cannot be unbounded; give epsilon (and delta), mu or rho.")
+    return loss
+
+
+def hidden_to_dict(hidden: Hidden) -> dict[str, Any]:
+    written: dict[str, Any] = {"neighbours": hidden.kind, "unit": hidden.unit}
+    if hidden.id is not None:
+        written |= {"id": hidden.id, "at_most": hidden.at_most}
+    if isinstance(hidden, ReplaceOne) and hidden.fixed:
+        written["fixed"] = list(hidden.fixed)
+    return written
+
+
+def hidden_from_dict(written: Mapping[str, Any]) -> Hidden:
+    """The neighbours that a dictionary means; a wrong key answers with the nearest."""
+    kind = str(written.get("neighbours", ""))
+    if kind not in NEIGHBOURS:
+        raise PlanError(f"[hidden] neighbours is '{kind}'; {nearest(kind, NEIGHBOURS)}")
+    known = {"neighbours", "unit", "id", "at_most"} | ({"fixed"} if kind == ReplaceOne.kind else set())
+    for key in written:
+        if key not in known:
+            raise PlanError(f"[hidden] has no key '{key}' with {kind} neighbours; {nearest(key, sorted(known))}")
+    rest = {key: written[key] for key in ("id", "at_most") if key in written}
+    unit = str(written.get("unit", ""))
+    if kind == ReplaceOne.kind:
+        return ReplaceOne(unit, fixed=tuple(written.get("fixed", ())), **rest)
+    return AddRemove(unit, **rest)

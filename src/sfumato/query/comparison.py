@@ -1,0 +1,48 @@
+"""Comparison: whether two estimates really differ, by the error of their difference."""
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+from sfumato.query.estimate import Estimate
+from sfumato.release import Withheld
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Estimate):
+    """The difference of two estimates; its error counts the noise that they share."""
+
+    @property
+    def p_value(self) -> float | Withheld:
+        """How often noise alone would make a difference this large."""
+        if isinstance(self.se, Withheld):
+            return self.se
+        if self.se == 0:
+            return 1.0 if self.value == 0 else 0.0
+        return 2 * NormalDist().cdf(-abs(self.value) / self.se)
+
+    def differs(self, level: float = 0.90) -> bool | Withheld:
+        """Whether the interval of the difference leaves out 0."""
+        margin = self.moe(level)
+        return margin if isinstance(margin, Withheld) else abs(self.value) > margin
+
+    def words(self, level: float = 0.90) -> str:
+        """The answer as one sentence."""
+        differs = self.differs(level)
+        if isinstance(differs, Withheld):
+            return f"Whether they differ cannot be said: {differs.reason}"
+        how = "They differ" if differs else "They may well be the same"
+        return f"{how}: the difference is {self!r} (at {level:.0%})."
+
+
+def difference_of(one: Estimate, other: Estimate, covariance: float | Withheld) -> Comparison:
+    """One minus the other, with the variance of the difference."""
+    sampling = next((v for v in (one.sampling_variance, other.sampling_variance) if isinstance(v, Withheld)), 0.0)
+    held = next((v for v in (one.noise_variance, other.noise_variance, covariance) if isinstance(v, Withheld)), None)
+    if held is None:
+        noise: float | Withheld = math.fsum([one.noise_variance, other.noise_variance, -2 * covariance])  # type: ignore[list-item,operator]
+    else:
+        noise = held
+    return Comparison(
+        one.value - other.value, noise, sampling, one.unit, one.cells + other.cells, max(one.step, other.step), one.grades
+    )

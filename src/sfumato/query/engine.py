@@ -1,0 +1,178 @@
+"""QueryEngine: any table, total, share, mean or comparison of a release; it knows products by total and covariance alone."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from sfumato.errors import QueryError, nearest
+from sfumato.query.axis import Axis, Choice, axis
+from sfumato.query.comparison import Comparison, difference_of
+from sfumato.query.crosstab import Crosstab
+from sfumato.query.estimate import Estimate, Variance
+from sfumato.query.ratio import Ratio, ratio_of
+from sfumato.release import Product, Release, Withheld, open_release
+from sfumato.schema import Attribute, Box, Grid, Where
+
+LARGEST_PAGE = 10_000
+"""The most cells that a page or a call answers at once."""
+
+
+class QueryEngine:
+    """Answers from one release; the same question has the same answer, and asking costs nothing."""
+
+    def __init__(self, release: Release) -> None:
+        self.release = release
+
+    def __repr__(self) -> str:
+        manifest = self.release.manifest
+        names = ", ".join(attribute.name for attribute in self.release.attributes)
+        return f"<{manifest.title} {manifest.period}: {manifest.promise.loss_words}; by {names}>"
+
+    @property
+    def statistics(self) -> tuple[str, ...]:
+        """The names of the products that answer."""
+        return tuple(line.name for line in self.release.manifest.products if line.answers)
+
+    def product(self, of: str | None = None) -> Product:
+        """The one product that answers for a statistic, by its name or its statistic's; the first one by default."""
+        answering = [self.release.products[name] for name in self.statistics]
+        if of is None:
+            return answering[0]
+        for product in answering:
+            if product.subject.name == of:
+                return product
+        same = [product for product in answering if product.subject.statistic == of]
+        if len(same) == 1:
+            return same[0]
+        raise QueryError(f"This release has no one answer for '{of}'; {nearest(of, self.statistics)}")
+
+    def total(self, where: Where | None = None, of: str | None = None) -> Estimate:
+        """The total over the records in some levels, with its error."""
+        product = self.product(of)
+        return self._estimate(product, self._box(product, where or {}))
+
+    def share(self, part: Where, within: Where | None = None, of: str | None = None) -> Ratio:
+        """The share that a part has within a whole."""
+        product = self.product(of)
+        whole = self._box(product, within or {})
+        inner = self._box(product, part).within(whole)
+        return self._ratio(product, inner, product, whole, "share")
+
+    def ratio(self, over: Where, under: Where, of: str | None = None) -> Ratio:
+        """One total over another, which need not contain it."""
+        product = self.product(of)
+        return self._ratio(product, self._box(product, over), product, self._box(product, under), "ratio")
+
+    def mean(self, of: str, where: Where | None = None, per: str = "count") -> Ratio:
+        """A total per record: the total of one statistic over the count of the same records."""
+        amount, number = self.product(of), self.product(per)
+        unit = f"{amount.subject.unit} per {number.subject.unit.rstrip('s')}"
+        return self._ratio(amount, self._box(amount, where or {}), number, self._box(number, where or {}), unit)
+
+    def compare(self, one: Where, other: Where, of: str | None = None) -> Comparison:
+        """One total minus another, and whether they really differ."""
+        product = self.product(of)
+        first, second = self._box(product, one), self._box(product, other)
+        shared = self._covariance(product, first, product, second)
+        return difference_of(self._estimate(product, first), self._estimate(product, second), shared)
+
+    def table(
+        self,
+        rows: str | Sequence[str],
+        cols: str | None = None,
+        where: Where | None = None,
+        of: str | None = None,
+        at: Mapping[str, Choice] | None = None,
+    ) -> Crosstab:
+        """A table as people lay it out; `at` chooses the level of a hierarchy shown on an axis."""
+        product = self.product(of)
+        names = [rows] if isinstance(rows, str) else list(rows)
+        names += [cols] if cols else []
+        axes = tuple(self._axis(product, name, (at or {}).get(name)) for name in names)
+        grid = self._grid(product, axes, where or {})
+        return Crosstab(self, product, axes, grid, dict(where or {}), has_columns=cols is not None)
+
+    def _axis(self, product: Product, name: str, choice: Choice | None) -> Axis:
+        return axis(self._attribute(product, name), choice)
+
+    def _grid(self, product: Product, axes: tuple[Axis, ...], where: Where) -> Grid:
+        names = [one.attribute.name for one in axes]
+        if len(set(names)) != len(names):
+            raise QueryError(f"A table by {' and '.join(names)} names an attribute twice.")
+        grid = Grid(tuple((one.attribute.name, one.groups) for one in axes), self._box(product, where))
+        size = 1
+        for length in grid.shape:
+            size *= length
+        if size > LARGEST_PAGE:
+            raise QueryError(
+                f"The table has {size:,} cells, more than {LARGEST_PAGE:,}; show a higher level, fewer variables, "
+                "or filter, or take the whole product from the release folder."
+            )
+        return grid
+
+    def _attribute(self, product: Product, name: str) -> Attribute:
+        for attribute in product.attributes:
+            if attribute.name == name:
+                return attribute
+        known = [attribute.name for attribute in product.attributes]
+        raise QueryError(f"'{name}' is not a variable of {product.subject.title.lower()}; {nearest(name, known)}")
+
+    def _box(self, product: Product, where: Where) -> Box:
+        masks = {}
+        for name, levels in where.items():
+            if product.subject.universe.get(name) == _codes(levels):
+                continue
+            attribute = self._attribute(product, name)
+            try:
+                masks[name] = attribute.levels.mask(levels)
+            except KeyError as error:
+                raise QueryError(f"{attribute.label}: {error.args[0]}") from None
+        if not product.subject.additive and len(masks) < len(product.attributes):
+            raise QueryError(f"{product.subject.title} may not be summed; name one level of each variable.")
+        return Box(masks)
+
+    def _estimate(self, product: Product, box: Box) -> Estimate:
+        return self.estimate(product, product.total(box), product.covariance(box, box), product.cells(box))
+
+    def estimate(self, product: Product, steps: int, variance: Variance, cells: int) -> Estimate:
+        """A total in steps as an estimate in the product's unit."""
+        step = product.subject.step
+        value = steps * step
+        return Estimate(
+            int(value) if value.denominator == 1 else float(value),
+            variance if isinstance(variance, Withheld) else variance * float(step) ** 2,
+            self._sampling(),
+            product.subject.unit,
+            cells,
+            float(step),
+            self.release.manifest.grades,
+        )
+
+    def _sampling(self) -> Variance:
+        stated = self.release.manifest.sampling
+        return 0.0 if stated["kind"] == "census" else Withheld(stated["reason"])
+
+    def _covariance(self, one: Product, first: Box, other: Product, second: Box) -> Variance:
+        """The covariance of two totals; products are measured with noise of their own."""
+        if one is not other:
+            return 0.0
+        shared = one.covariance(first, second)
+        return shared if isinstance(shared, Withheld) else shared * float(one.subject.step) ** 2
+
+    def _ratio(self, over: Product, first: Box, under: Product, second: Box, unit: str) -> Ratio:
+        shared = self._covariance(over, first, under, second)
+        return ratio_of(self._estimate(over, first), self._estimate(under, second), shared, unit)
+
+    def cite(self) -> str:
+        """How to cite the release."""
+        manifest = self.release.manifest
+        period = f", {manifest.period}" if manifest.period else ""
+        return f"{manifest.title}{period}. Release {self.release.id[:16]}, {manifest.created[:10]}. {manifest.promise.loss_words}."
+
+
+def _codes(levels: str | int | Sequence[str | int]) -> tuple[str, ...]:
+    return (str(levels),) if isinstance(levels, (str, int)) else tuple(str(one) for one in levels)
+
+
+def open_folder(folder: Path | str) -> QueryEngine:
+    """Open a release for questions; it is verified first."""
+    return QueryEngine(open_release(folder))

@@ -1,0 +1,35 @@
+"""What is published: products with their uncertainty, in a folder that anyone can verify."""
+
+from sfumato.release.folder import Release, seal, write_levels, write_products
+from sfumato.release.manifest import Anchor, ExposureLine, Manifest, Promise, SpendLine, digest, now
+from sfumato.release.noisy import Noisy
+from sfumato.release.products import Cube, Product, Subject
+from sfumato.release.uncertainty import Independent, Uncertainty, Withheld
+from sfumato.release.verify import Verdict, differences, open_release, sign, verify, withdraw
+
+__all__ = [
+    "Anchor",
+    "Cube",
+    "ExposureLine",
+    "Independent",
+    "Manifest",
+    "Noisy",
+    "Product",
+    "Promise",
+    "Release",
+    "SpendLine",
+    "Subject",
+    "Uncertainty",
+    "Verdict",
+    "Withheld",
+    "differences",
+    "digest",
+    "now",
+    "open_release",
+    "seal",
+    "sign",
+    "verify",
+    "withdraw",
+    "write_levels",
+    "write_products",
+]

@@ -1,0 +1,145 @@
+"""Release: a folder of Parquet files and a manifest, written once and read by anyone."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sfumato.errors import ReleaseError
+from sfumato.privacy import plain
+from sfumato.release.manifest import NAME, AttributeLine, Manifest, ProductLine, digest, line
+from sfumato.release.products import Cube, Product, Subject
+from sfumato.release.uncertainty import uncertainty_from_dict
+from sfumato.schema import Attribute, Levels, Rule, Table
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """What was published: the manifest, its hash, and the products that answer."""
+
+    manifest: Manifest
+    id: str
+    products: Mapping[str, Product]
+    withdrawn: str | None = None
+    folder: Path | None = None
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """Every attribute that some product knows, in the order of the manifest."""
+        known = {one.name: one for product in self.products.values() for one in product.attributes}
+        return tuple(known[entry.name] for entry in self.manifest.attributes if entry.name in known)
+
+
+def write_products(folder: Path, cubes: Sequence[Cube]) -> list[ProductLine]:
+    """Write each cube as one Parquet file: the codes of every possible cell, in order, and its value in steps."""
+    (folder / "products").mkdir(parents=True, exist_ok=True)
+    lines = []
+    for cube in cubes:
+        name = f"products/{cube.subject.name}.parquet"
+        pq.write_table(_columns(cube), folder / name, compression="zstd")
+        lines.append(_product_line(cube, name))
+    return lines
+
+
+def _columns(cube: Cube) -> pa.Table:
+    places = np.nonzero(cube.table.possible)
+    columns: dict[str, Any] = {}
+    for attribute, place in zip(cube.attributes, places, strict=True):
+        codes = pa.array(attribute.levels.leaves, pa.string())
+        columns[attribute.name] = pa.DictionaryArray.from_arrays(pa.array(place.astype(np.int32)), codes)
+    columns["value"] = pa.array(cube.values[cube.table.possible], pa.int64())
+    return pa.table(columns)
+
+
+def _product_line(cube: Cube, file: str) -> ProductLine:
+    subject = cube.subject
+    return ProductLine(
+        name=subject.name,
+        statistic=subject.statistic,
+        title=subject.title,
+        unit=subject.unit,
+        step=plain(subject.step),
+        additive=subject.additive,
+        by=list(cube.table.names),
+        universe={name: list(codes) for name, codes in subject.universe.items()},
+        impossible=[{name: list(codes) for name, codes in rule.where} for rule in cube.table.impossible],
+        mechanism=subject.mechanism,
+        uncertainty=cube.uncertainty.to_dict(),
+        file=file,
+    )
+
+
+def write_levels(folder: Path, attributes: Sequence[Attribute]) -> list[AttributeLine]:
+    """Write the public levels of each attribute as one Parquet file."""
+    (folder / "levels").mkdir(parents=True, exist_ok=True)
+    lines = []
+    for one in attributes:
+        name, levels = f"levels/{one.name}.parquet", one.levels
+        listed = {"code": levels.codes, "label": levels.labels, "parent": levels.parents, "note": levels.notes}
+        columns = {key: pa.array(values, pa.string()) for key, values in listed.items()}
+        pq.write_table(pa.table(columns), folder / name)
+        lines.append(AttributeLine(name=one.name, label=one.label, of=one.of, levels=name))
+    return lines
+
+
+def seal(folder: Path, manifest: Manifest) -> str:
+    """Add the hash of every file, write the manifest, push it all to disk; the release's id is the manifest's hash."""
+    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    sealed = manifest.model_copy(update={"files": {name: line(folder / name) for name in names}})
+    content = sealed.to_bytes()
+    (folder / NAME).write_bytes(content)
+    for path in [*folder.rglob("*"), folder]:
+        _sync(path)
+    return digest(content)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def read_products(folder: Path, manifest: Manifest) -> dict[str, Product]:
+    """The products as the manifest describes them."""
+    known = {one.name: _read_attribute(folder, one) for one in manifest.attributes}
+    return {one.name: _read_cube(folder, one, known) for one in manifest.products}
+
+
+def _read_attribute(folder: Path, entry: AttributeLine) -> Attribute:
+    levels = Levels.read(folder / entry.levels)
+    return Attribute(entry.name, levels, of=entry.of, label=entry.label)
+
+
+def _read_cube(folder: Path, entry: ProductLine, known: Mapping[str, Attribute]) -> Cube:
+    if entry.kind != "cube":
+        raise ReleaseError(f"Product '{entry.name}' is of kind '{entry.kind}', which this version does not know; update Sfumato.")
+    try:
+        attributes = tuple(known[name] for name in entry.by)
+        table = Table(attributes, tuple(Rule.of(where) for where in entry.impossible))
+        values = np.zeros(table.shape, dtype=np.int64)
+        values[table.possible] = pq.read_table(folder / entry.file, columns=["value"])["value"].to_numpy()
+    except (KeyError, ValueError, OSError, pa.ArrowException) as error:
+        raise ReleaseError(f"Product '{entry.name}' does not fit its manifest: {error}") from None
+    return Cube(_subject(entry), table, values, uncertainty_from_dict(entry.uncertainty))
+
+
+def _subject(entry: ProductLine) -> Subject:
+    universe = {name: tuple(codes) for name, codes in entry.universe.items()}
+    return Subject(
+        name=entry.name,
+        statistic=entry.statistic,
+        title=entry.title,
+        unit=entry.unit,
+        step=Fraction(entry.step),
+        additive=entry.additive,
+        universe=universe,
+        mechanism=entry.mechanism,
+    )

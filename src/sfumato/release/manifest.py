@@ -1,0 +1,163 @@
+"""Manifest: what a release promises, what it cost, what lies outside, and the hash of every byte in it."""
+
+import hashlib
+import json
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from sfumato.errors import ReleaseError
+
+FORMAT = "sfumato-release/1"
+NAME = "manifest.json"
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Promise(_Part):
+    """The guarantee in words and numbers."""
+
+    hidden: dict[str, Any]
+    words: str
+    loss: dict[str, str]
+    limit: dict[str, str]
+    loss_words: str
+    power_at_5_percent: float
+    posterior_from_even_odds: float
+
+
+class SpendLine(_Part):
+    """What one measure cost."""
+
+    measure: str
+    mechanism: str
+    loss: dict[str, str]
+    words: str
+
+
+class ExposureLine(_Part):
+    """Something outside the guarantee."""
+
+    kind: str
+    what: str
+    why: str
+
+
+class Anchor(_Part):
+    """The ledger's head when the release was charged: a ledger without this hash was rolled back."""
+
+    population: str
+    head: str
+
+
+class AttributeLine(_Part):
+    """One attribute and the file of its levels."""
+
+    name: str
+    label: str
+    of: str
+    levels: str
+
+
+class ProductLine(_Part):
+    """One product: what it counts, over which attributes, in which file, with which error."""
+
+    name: str
+    kind: str = "cube"
+    statistic: str
+    title: str
+    unit: str
+    step: str
+    additive: bool
+    by: list[str]
+    universe: dict[str, list[str]] = Field(default_factory=dict)
+    impossible: list[dict[str, list[str]]] = Field(default_factory=list)
+    mechanism: str
+    uncertainty: dict[str, Any]
+    file: str
+    answers: bool = True
+
+
+class FileLine(_Part):
+    """The size and hash of one file."""
+
+    bytes: int
+    sha256: str
+
+
+class Manifest(_Part):
+    """Everything a reader must know, and what `verify` compares the folder with."""
+
+    format: str = FORMAT
+    name: str
+    title: str
+    period: str
+    unit: str
+    created: str
+    software: str
+    mode: str
+    rehearsal: bool
+    releasable: bool
+    why: str
+    supersedes: str | None = None
+    promise: Promise
+    spends: list[SpendLine]
+    exposures: list[ExposureLine]
+    ledger: Anchor | None
+    sampling: dict[str, str]
+    grades: dict[str, float]
+    attributes: list[AttributeLine]
+    products: list[ProductLine]
+    files: dict[str, FileLine]
+
+    @field_validator("files")
+    @classmethod
+    def _stay_inside(cls, files: dict[str, FileLine]) -> dict[str, FileLine]:
+        for name in files:
+            path = PurePosixPath(name)
+            if path.is_absolute() or ".." in path.parts or "\\" in name:
+                raise ValueError(f"the file name {name!r} leads out of the release")
+        return files
+
+    def to_bytes(self) -> bytes:
+        """The one way to write it: the same manifest, the same bytes."""
+        return (json.dumps(self.model_dump(), indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+
+    @classmethod
+    def from_bytes(cls, written: bytes) -> "Manifest":
+        try:
+            content = json.loads(written)
+            manifest = cls.model_validate(content)
+        except (ValueError, ValidationError) as error:
+            raise ReleaseError(f"{NAME} cannot be read as a manifest: {_first(error)}.") from None
+        if manifest.format != FORMAT:
+            raise ReleaseError(f"The release is of format '{manifest.format}', this version reads '{FORMAT}'; update Sfumato.")
+        return manifest
+
+
+def _first(error: ValueError) -> str:
+    if isinstance(error, ValidationError):
+        one = error.errors()[0]
+        return f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}"
+    return str(error)
+
+
+def digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def line(path: Path) -> FileLine:
+    """The size and hash of a file, read in pieces."""
+    running = hashlib.sha256()
+    with path.open("rb") as file:
+        while piece := file.read(1 << 20):
+            running.update(piece)
+    return FileLine(bytes=path.stat().st_size, sha256=running.hexdigest())
+
+
+def now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,24 @@
+"""Noisy: what leaves a mechanism, integers of a public step and nothing else."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.privacy import Move
+from sfumato.schema import Table
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Noisy:
+    """The perturbed cells of a table, in steps, with whatever else the mechanism must make known and has paid for."""
+
+    table: Table
+    values: Integers
+    step: Fraction
+    move: Move
+    public: Mapping[str, Integers] = field(default_factory=dict)

@@ -1,0 +1,162 @@
+"""Verify, open, sign, withdraw and compare releases."""
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
+
+from sfumato.errors import ReleaseError
+from sfumato.release.folder import Release, read_products
+from sfumato.release.manifest import NAME, Manifest, digest, line
+
+SIGNATURE = "manifest.sig"
+NOTICE = "withdrawn.json"
+_BESIDE = {NAME, SIGNATURE, NOTICE}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What `verify` found: nothing wrong, or what is wrong in words."""
+
+    id: str
+    problems: tuple[str, ...]
+    signed: str
+    releasable: bool
+    why: str
+    withdrawn: str | None = None
+
+    @property
+    def intact(self) -> bool:
+        return not self.problems
+
+
+def verify(folder: Path, public_key: Path | None = None) -> Verdict:
+    """Compare every byte of a release with its manifest, and the manifest with its signature."""
+    content = _manifest_bytes(folder)
+    manifest = Manifest.from_bytes(content)
+    problems = [*_file_problems(folder, manifest)]
+    if content != manifest.to_bytes():
+        problems.append(f"{NAME} is not written as Sfumato writes it: it was edited.")
+    signed, found = _signature(folder, content, public_key)
+    withdrawn, noticed = _notice(folder, digest(content))
+    problems += found + noticed
+    return Verdict(digest(content), tuple(problems), signed, manifest.releasable, manifest.why, withdrawn)
+
+
+def open_release(folder: Path | str, public_key: Path | None = None) -> Release:
+    """A release that was verified first; an altered one is refused."""
+    folder = Path(folder)
+    verdict = verify(folder, public_key)
+    if not verdict.intact:
+        raise ReleaseError(f"The release {folder} is not what was published: {verdict.problems[0]}")
+    manifest = Manifest.from_bytes(_manifest_bytes(folder))
+    return Release(manifest, verdict.id, read_products(folder, manifest), verdict.withdrawn, folder)
+
+
+def _manifest_bytes(folder: Path) -> bytes:
+    path = folder / NAME
+    if not path.is_file():
+        raise ReleaseError(f"{folder} is not a release: it has no {NAME}. `sfumato run` writes a release folder.")
+    return path.read_bytes()
+
+
+def _file_problems(folder: Path, manifest: Manifest) -> list[str]:
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() or path.is_symlink()}
+    problems = [f"{name} is missing." for name in sorted(set(manifest.files) - there)]
+    problems += [f"{name} does not belong to the release." for name in sorted(there - set(manifest.files) - _BESIDE)]
+    for name in sorted(there & set(manifest.files)):
+        path = folder / name
+        if path.is_symlink():
+            problems.append(f"{name} is a link to somewhere else.")
+        elif line(path) != manifest.files[name]:
+            problems.append(f"{name} was altered: its size or hash is not the one in the manifest.")
+    return problems
+
+
+def _signature(folder: Path, content: bytes, public_key: Path | None) -> tuple[str, list[str]]:
+    path = folder / SIGNATURE
+    if not path.exists():
+        return "not signed", [f"{SIGNATURE} is missing, and a public key was given."] if public_key else []
+    if public_key is None:
+        return "signed; give --public-key to check it", []
+    key = _key(public_key, private=False)
+    try:
+        key.verify(path.read_bytes(), content)
+    except InvalidSignature:
+        return "signature false", ["The signature is not of this manifest by this key."]
+    return "signature true", []
+
+
+def sign(folder: Path, private_key: Path) -> None:
+    """Sign the manifest with an Ed25519 key in PEM."""
+    key = _key(private_key, private=True)
+    (folder / SIGNATURE).write_bytes(key.sign(_manifest_bytes(folder)))
+
+
+def _key(path: Path, *, private: bool) -> Ed25519PrivateKey | Ed25519PublicKey:  # type: ignore[return]
+    kind = Ed25519PrivateKey if private else Ed25519PublicKey
+    try:
+        pem = path.read_bytes()
+        key = load_pem_private_key(pem, password=None) if private else load_pem_public_key(pem)
+    except (OSError, ValueError, TypeError):
+        raise ReleaseError(f"{path} cannot be read as a key; make one with `openssl genpkey -algorithm ed25519`.") from None
+    if isinstance(key, kind):
+        return key
+    raise ReleaseError(f"{path} is not an Ed25519 key; make one with `openssl genpkey -algorithm ed25519`.")
+
+
+def withdraw(folder: Path, why: str) -> None:
+    """Put a notice beside the manifest that this release should no longer be used, and why."""
+    if not why.strip():
+        raise ReleaseError("A release is withdrawn with a reason that readers will see: give --why.")
+    notice = {"release": digest(_manifest_bytes(folder)), "why": why.strip()}
+    part = folder / f".{NOTICE}"
+    part.write_text(json.dumps(notice, ensure_ascii=False) + "\n", encoding="utf-8")
+    os.replace(part, folder / NOTICE)
+
+
+def _notice(folder: Path, release: str) -> tuple[str | None, list[str]]:
+    path = folder / NOTICE
+    if not path.exists():
+        return None, []
+    try:
+        notice = json.loads(path.read_bytes())
+        if set(notice) == {"release", "why"} and notice["release"] == release and isinstance(notice["why"], str):
+            return notice["why"], []
+    except (ValueError, TypeError):
+        pass
+    return None, [f"{NOTICE} is not about this release."]
+
+
+def differences(one: Release, other: Release) -> list[str]:
+    """What changed between two releases, in words; only public numbers are compared."""
+    said = []
+    for field in ("name", "title", "period", "unit", "mode", "releasable", "sampling", "grades", "software"):
+        before, after = getattr(one.manifest, field), getattr(other.manifest, field)
+        if before != after:
+            said.append(f"{field}: {before} → {after}")
+    if one.manifest.promise != other.manifest.promise:
+        said.append(f"promise: {one.manifest.promise.loss_words} → {other.manifest.promise.loss_words}")
+    if one.manifest.exposures != other.manifest.exposures:
+        said.append("exposures: the list of what lies outside the guarantee changed")
+    said += _product_differences(one, other)
+    if other.manifest.supersedes == one.id:
+        said.append("the second supersedes the first")
+    return said
+
+
+def _product_differences(one: Release, other: Release) -> list[str]:
+    before = {entry.name: entry for entry in one.manifest.products}
+    after = {entry.name: entry for entry in other.manifest.products}
+    said = [f"product {name}: only in the first" for name in before if name not in after]
+    said += [f"product {name}: only in the second" for name in after if name not in before]
+    for name in before.keys() & after.keys():
+        if before[name] != after[name]:
+            said.append(f"product {name}: its description changed (attributes, mechanism, error or step)")
+        elif one.manifest.files[before[name].file] != other.manifest.files[after[name].file]:
+            said.append(f"product {name}: the numbers changed")
+    return said

@@ -1,0 +1,27 @@
+"""What may be talked about: attributes, their public levels, tables and boxes of cells."""
+
+from sfumato.schema.aggregates import Aggregate, Rows, Sum
+from sfumato.schema.attributes import Attribute, Bands, Column, Missing, Recode, Rule
+from sfumato.schema.levels import Levels, Mask
+from sfumato.schema.schema import Schema
+from sfumato.schema.table import LARGEST, Box, Grid, Table, Where
+
+__all__ = [
+    "LARGEST",
+    "Aggregate",
+    "Attribute",
+    "Bands",
+    "Box",
+    "Column",
+    "Grid",
+    "Levels",
+    "Mask",
+    "Missing",
+    "Recode",
+    "Rows",
+    "Rule",
+    "Schema",
+    "Sum",
+    "Table",
+    "Where",
+]

@@ -1,0 +1,26 @@
+"""Aggregate: the closed set of things that every engine can compute over the rows of a cell."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+
+@dataclass(frozen=True)
+class Rows:
+    """How many rows a cell has."""
+
+
+@dataclass(frozen=True)
+class Sum:
+    """The sum over a cell of a column, each value first held within [low, high] and rounded half up to the step.
+
+    Values are integers of the step from there on, so the sum depends on no order and no rounding.
+    """
+
+    column: str
+    low: Fraction
+    high: Fraction
+    step: Fraction
+    missing: Fraction | None = None
+
+
+Aggregate = Rows | Sum

@@ -1,0 +1,172 @@
+"""Levels: the public code list of an attribute, a hierarchy of any depth by its parent column."""
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.errors import PlanError, nearest
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Codes with labels, parents and notes; the cells of a table stand on the leaves, in listed order.
+
+    >>> jobs = Levels.of([{"code": "29", "label": "Health"}, {"code": "29-1", "parent": "29"}, "35"])
+    >>> jobs.leaves, jobs.mask("29").tolist()
+    (('29-1', '35'), [True, False])
+    """
+
+    codes: tuple[str, ...]
+    labels: tuple[str, ...]
+    parents: tuple[str | None, ...]
+    notes: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.codes:
+            raise PlanError("A list of levels is empty; levels are declared, never read off the data: list them.")
+        if len(self._row) != len(self.codes):
+            twice = sorted({code for code in self.codes if self.codes.count(code) > 1})
+            raise PlanError(f"The code '{twice[0]}' stands twice in its list of levels; a code names one level.")
+        for code, parent in zip(self.codes, self.parents, strict=True):
+            if parent is not None and parent not in self._row:
+                raise PlanError(f"Level '{code}' has parent '{parent}', which is not listed; {nearest(parent, self.codes)}")
+            self._path(code)
+
+    @classmethod
+    def of(cls, listed: Iterable[str | int | Mapping[str, object]]) -> "Levels":
+        """Levels from plain codes or from records of code, label, parent and note."""
+        records = [_record(one) for one in listed]
+        return cls(
+            codes=tuple(one["code"] for one in records),
+            labels=tuple(one["label"] or one["code"] for one in records),
+            parents=tuple(one["parent"] or None for one in records),
+            notes=tuple(one["note"] for one in records),
+        )
+
+    @classmethod
+    def read(cls, path: Path) -> "Levels":
+        """Levels from a CSV or Parquet file with a column `code` and, if wanted, `label`, `parent`, `note`."""
+        if not path.is_file():
+            raise PlanError(f"The list of levels {path} is not there; a path is taken from the plan's own folder.")
+        records = _parquet_records(path) if path.suffix == ".parquet" else _csv_records(path)
+        if not records or "code" not in records[0]:
+            raise PlanError(f"{path} has no column 'code'; a list of levels has code, and may have label, parent, note.")
+        return cls.of(records)
+
+    @cached_property
+    def _row(self) -> dict[str, int]:
+        return {code: row for row, code in enumerate(self.codes)}
+
+    def _path(self, code: str) -> list[str]:
+        """The code and its ancestors, nearest first."""
+        path = [code]
+        while (parent := self.parents[self._row[path[-1]]]) is not None:
+            if parent in path:
+                raise PlanError(f"Level '{parent}' is its own ancestor; a hierarchy must end in a level without a parent.")
+            path.append(parent)
+        return path
+
+    @cached_property
+    def leaves(self) -> tuple[str, ...]:
+        """The codes that are nobody's parent: the ones that data may carry."""
+        inner = set(self.parents)
+        return tuple(code for code in self.codes if code not in inner)
+
+    @cached_property
+    def leaf_index(self) -> dict[str, int]:
+        return {code: place for place, code in enumerate(self.leaves)}
+
+    @cached_property
+    def _masks(self) -> dict[str, Mask]:
+        masks = {code: np.zeros(len(self.leaves), dtype=bool) for code in self.codes}
+        for place, leaf in enumerate(self.leaves):
+            for code in self._path(leaf):
+                masks[code][place] = True
+        return masks
+
+    @cached_property
+    def depths(self) -> dict[str, int]:
+        """How far each code stands below the top of its tree."""
+        return {code: len(self._path(code)) - 1 for code in self.codes}
+
+    @property
+    def depth(self) -> int:
+        return max(self.depths.values())
+
+    def label(self, code: str) -> str:
+        return self.labels[self._row[code]]
+
+    def parent(self, code: str) -> str | None:
+        return self.parents[self._row[code]]
+
+    def find(self, name: str | int) -> str:
+        """The code that is named by itself or by its label."""
+        name = str(name)
+        if name in self._row:
+            return name
+        same = [code for code, label in zip(self.codes, self.labels, strict=True) if label.lower() == name.lower()]
+        if len(same) == 1:
+            return same[0]
+        if same:
+            raise KeyError(f"'{name}' is the label of several levels ({', '.join(same[:5])}): use the code")
+        raise KeyError(f"'{name}' is not a level; {nearest(name, [*self.codes, *self.labels])}")
+
+    def mask(self, names: str | int | Sequence[str | int]) -> Mask:
+        """Which leaves lie under any of the named levels."""
+        wanted = [names] if isinstance(names, (str, int)) else list(names)
+        mask = np.zeros(len(self.leaves), dtype=bool)
+        for name in wanted:
+            mask |= self._masks[self.find(name)]
+        return mask
+
+    def at(self, depth: int) -> tuple[str, ...]:
+        """The codes at a depth, and the leaves that end above it: together they hold every leaf once."""
+        leaves = self.leaf_index
+        return tuple(
+            code for code in self.codes if self.depths[code] == depth or (code in leaves and self.depths[code] < depth)
+        )
+
+    def records(self) -> list[dict[str, str]]:
+        """The list as records without empty entries, as plans and releases write it."""
+        rows = zip(self.codes, self.labels, self.parents, self.notes, strict=True)
+        return [
+            {"code": code}
+            | ({"label": label} if label != code else {})
+            | ({"parent": parent} if parent else {})
+            | ({"note": note} if note else {})
+            for code, label, parent, note in rows
+        ]
+
+
+def _record(one: str | int | Mapping[str, object]) -> dict[str, str]:
+    if not isinstance(one, Mapping):
+        one = {"code": one}
+    fields = ("code", "label", "parent", "note")
+    for key in one:
+        if key not in fields:
+            raise PlanError(f"A level has no '{key}'; {nearest(key, fields)}")
+    if one.get("code") in {None, ""}:
+        raise PlanError("A level has no code; give each level a code, and a label if people should read another word.")
+    return {field: "" if one.get(field) is None else str(one[field]) for field in fields}
+
+
+def _csv_records(path: Path) -> list[dict[str, object]]:
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        rows = csv.DictReader(file)
+        return [{key: row[key] for key in ("code", "label", "parent", "note") if key in row} for row in rows]
+
+
+def _parquet_records(path: Path) -> list[dict[str, object]]:
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(path)
+    kept = [name for name in ("code", "label", "parent", "note") if name in table.column_names]
+    records: list[dict[str, object]] = table.select(kept).to_pylist()
+    return records

@@ -1,0 +1,49 @@
+"""Schema: everything about the microdata that may be talked about without looking at them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sfumato.errors import PlanError, nearest
+from sfumato.schema.attributes import Attribute, Rule
+from sfumato.schema.table import Table
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The attributes of the records, what a record is, and which combinations cannot be."""
+
+    attributes: tuple[Attribute, ...]
+    unit: str = "record"
+    key: str | None = None
+    repeated_rows: bool = False
+    impossible: tuple[Rule, ...] = ()
+
+    def __post_init__(self) -> None:
+        names = [attribute.name for attribute in self.attributes]
+        for name in names:
+            if names.count(name) > 1:
+                raise PlanError(f"The attribute '{name}' is declared twice.")
+        for rule in self.impossible:
+            for name, levels in rule.where:
+                try:
+                    self.attribute(name).levels.mask(levels)
+                except KeyError as error:
+                    raise PlanError(f"The impossible combination over '{name}': {error.args[0]}") from None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(attribute.name for attribute in self.attributes)
+
+    def attribute(self, name: str) -> Attribute:
+        for attribute in self.attributes:
+            if attribute.name == name:
+                return attribute
+        raise PlanError(f"'{name}' is not an attribute of this plan; {nearest(name, self.names)}")
+
+    def table(self, names: Sequence[str]) -> Table:
+        """The table by some attributes, less the combinations that cannot be."""
+        kept = tuple(self.attribute(name) for name in names)
+        if len(set(names)) != len(names):
+            raise PlanError(f"A table by {', '.join(names)} names an attribute twice.")
+        rules = tuple(rule for rule in self.impossible if all(name in names for name, _ in rule.where))
+        return Table(kept, rules)

@@ -1,0 +1,80 @@
+"""Total: the sum of a column over a cell, each record's value held within public bounds."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from sfumato.errors import PlanError, PromiseError
+from sfumato.privacy import AddRemove, Bounded, Exact, Hidden, Move, exact, plain, positive
+from sfumato.schema import Aggregate, Sum, Table
+from sfumato.statistics.statistic import Statistic
+
+
+@dataclass(frozen=True)
+class Total(Statistic):
+    """A sum of values clipped to [low, high] and rounded to a step, record by record.
+
+    >>> from sfumato.privacy import AddRemove
+    >>> Total("wage", clip=(0, 50_000), step=10).move(AddRemove("job"), Table(()))
+    Bounded(cells=1, l1=5000, l2_squared=25000000)
+    """
+
+    name: ClassVar[str] = "total"
+    column: str
+    clip: tuple[Fraction, Fraction] | None
+    step: Fraction
+    missing: Fraction | None
+    unit: str
+
+    def __init__(
+        self,
+        column: str,
+        clip: tuple[Exact, Exact] | None = None,
+        step: Exact = 1,
+        missing: Exact | None = None,
+        unit: str = "",
+    ) -> None:
+        bounds = None if clip is None else (exact(clip[0], "clip"), exact(clip[1], "clip"))
+        object.__setattr__(self, "column", column)
+        object.__setattr__(self, "clip", bounds)
+        object.__setattr__(self, "step", positive(step, "step"))
+        object.__setattr__(self, "missing", None if missing is None else exact(missing, "missing"))
+        object.__setattr__(self, "unit", unit or column)
+        if bounds and not bounds[0] < bounds[1]:
+            raise PlanError(f"The clip of {column} runs from {plain(bounds[0])} to {plain(bounds[1])}; it must rise.")
+        for bound in bounds or ():
+            if (bound / self.step).denominator != 1:
+                raise PlanError(
+                    f"The clip {plain(bound)} of {column} is no multiple of the step {plain(self.step)}; "
+                    "values live on multiples of the step, so choose bounds that do."
+                )
+
+    def _bounds(self) -> tuple[Fraction, Fraction]:
+        if self.clip is None:
+            raise PromiseError(
+                f"Total of {self.column} has no largest value, so one unit could move it without limit: "
+                'give clip, for example clip = ["0", "50000"].'
+            )
+        return self.clip
+
+    @property
+    def aggregates(self) -> tuple[Aggregate, ...]:
+        low, high = self._bounds()
+        return (Sum(self.column, low, high, self.step, self.missing),)
+
+    def move(self, hidden: Hidden, table: Table) -> Move:  # noqa: ARG002 - the same in every table
+        low, high = (int(bound / self.step) for bound in self._bounds())
+        rows, largest = hidden.at_most, max(abs(low), abs(high))
+        if isinstance(hidden, AddRemove):
+            return Bounded(cells=rows, l1=rows * largest, l2_squared=(rows * largest) ** 2)
+        # A replaced row goes from one end to the other within a cell, or from one cell to another;
+        # the norm of a sum of k such moves is at most k times the largest of them.
+        square = max((high - low) ** 2, 2 * largest**2)
+        return Bounded(cells=2 * rows, l1=2 * rows * largest, l2_squared=rows**2 * square)
+
+    @property
+    def title(self) -> str:
+        return f"Total {self.column} in {self.unit}" if self.unit != self.column else f"Total {self.column}"
+
+
+EXAMPLE = Total("wage", clip=(0, 50_000), step=10)
