@@ -10,7 +10,15 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "sfumato.errors": ("DataError", "LedgerError", "PlanError", "PromiseError", "QueryError", "ReleaseError", "SfumatoError"),
+    "sfumato.errors": (
+        "DataError",
+        "LedgerError",
+        "PlanError",
+        "PromiseError",
+        "QueryError",
+        "ReleaseError",
+        "SfumatoError",
+    ),
     "sfumato.mechanisms": ("DiscreteGaussian", "Geometric", "Mechanism", "RoundedGaussian"),
     "sfumato.plan": ("Measure", "Plan", "Publish"),
     "sfumato.privacy": ("AddRemove", "Approximate", "Concentrated", "Exposure", "Gaussian", "ReplaceOne", "Unbounded"),

@@ -92,7 +92,7 @@ def test_survival_is_within_2_to_minus_41(law, oracle):
 
 @pytest.mark.parametrize("law", [DiscreteNormal(F(2**34)), DiscreteNormal(F(10**9, 7))], ids=repr)
 def test_survival_of_the_widest_tables_is_within_2_to_minus_41(law):
-    for m in (1, int(law.scale), int(7 * law.scale)):
+    for m in (1, int(7 * law.scale)):
         low, high = law.exact_survival(m, 120)
         assert abs(Fraction(float(law.survival(m))) * 2**120 / low - 1) < F(1, 2**42)
         assert high - low <= 2

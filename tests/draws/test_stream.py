@@ -10,6 +10,7 @@ import signal
 import struct
 import subprocess
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -149,6 +150,27 @@ def test_threads_share_out_one_stream():
     for thread in threads:
         thread.join()
     assert sorted(got) == sorted(counter_mode_by_hand(SEED_7_KEY, 1200))
+
+
+def test_one_thread_at_a_time_reads_the_cipher():
+    class Slow:
+        inside, most = 0, 0
+
+        def update(self, zeros):
+            self.inside += 1
+            self.most = max(self.most, self.inside)
+            time.sleep(0.02)
+            self.inside -= 1
+            return zeros
+
+    draws = SystemDraws()
+    slow = draws._keystream._cipher = Slow()
+    threads = [threading.Thread(target=draws.words, args=(1,)) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert slow.most == 1
 
 
 def test_forks_draw_words_of_their_own():

@@ -29,14 +29,14 @@ KINDS = ("open", "reserve", "commit")
 # INSERT OR REPLACE deletes without firing a DELETE trigger, so an entry out of turn is refused on INSERT.
 _REFUSE = "BEGIN SELECT RAISE(ABORT, 'a ledger is only appended to'); END"
 _MADE = {
-    "entries": "CREATE TABLE entries (sequence INTEGER PRIMARY KEY AUTOINCREMENT, time TEXT NOT NULL,"
+    "table entries": "CREATE TABLE entries (sequence INTEGER PRIMARY KEY AUTOINCREMENT, time TEXT NOT NULL,"
     " kind TEXT NOT NULL, body TEXT NOT NULL, previous TEXT NOT NULL, hash TEXT NOT NULL)",
-    "in_turn": "CREATE TRIGGER in_turn BEFORE INSERT ON entries WHEN NEW.sequence IS NOT"  # noqa: S608 - a constant
+    "trigger in_turn": "CREATE TRIGGER in_turn BEFORE INSERT ON entries WHEN NEW.sequence IS NOT"  # noqa: S608 - constant
     f" (SELECT 1 + coalesce(max(sequence), 0) FROM entries) {_REFUSE}",
-    "no_update": f"CREATE TRIGGER no_update BEFORE UPDATE ON entries {_REFUSE}",
-    "no_delete": f"CREATE TRIGGER no_delete BEFORE DELETE ON entries {_REFUSE}",
+    "trigger no_update": f"CREATE TRIGGER no_update BEFORE UPDATE ON entries {_REFUSE}",
+    "trigger no_delete": f"CREATE TRIGGER no_delete BEFORE DELETE ON entries {_REFUSE}",
 }
-_SCHEMA = _MADE | {"sqlite_sequence": "CREATE TABLE sqlite_sequence(name,seq)"}
+_SCHEMA = _MADE | {"table sqlite_sequence": "CREATE TABLE sqlite_sequence(name,seq)"}
 
 _READ_ONLY = "it or its folder is read-only, or closed to this user; a ledger needs both to be writable"
 _REASONS = {
@@ -192,7 +192,7 @@ def _opened(path: Path, begin: str = "BEGIN") -> Iterator[sqlite3.Connection]:
             connection.execute(begin)
             yield connection
             connection.commit()
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # a damaged schema is quoted in a message that is no text
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
         reason = _REASONS.get(code, "it is not a ledger, or damaged")
         raise LedgerError(f"The ledger {path} cannot be used: {reason}.") from None
@@ -227,7 +227,7 @@ def _read(connection: sqlite3.Connection) -> tuple[tuple[Entry, ...], list[str]]
     # A flipped bit can hide the last row and leave a shorter, whole chain: the file's own accounts must agree too.
     if connection.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]:
         wrong.append("SQLite finds the file damaged.")
-    if connection.execute("SELECT seq FROM sqlite_sequence").fetchall() != [(len(entries),)]:
+    if connection.execute("SELECT name, seq FROM sqlite_sequence").fetchall() != [("entries", len(entries))]:
         wrong.append(f"It holds {len(entries)} entries and its counter says another number: entries were deleted.")
     return entries, wrong or _broken_meaning(entries)
 
@@ -249,14 +249,14 @@ def _broken_meaning(entries: tuple[Entry, ...]) -> list[str]:
     wrong = []
     reserved: set[str] = set()
     for entry in entries:
+        whose = str(entry.body.get("reservation"))
         if entry.kind not in KINDS or (entry.kind == "open") != (entry.sequence == 1):
             wrong.append(f"Entry {entry.sequence} is out of place: the first entry, and only it, opens the ledger.")
-        elif entry.kind == "reserve":
-            reserved.add(entry.hash)
-        elif entry.kind == "commit" and entry.body.get("reservation") not in sorted(reserved):
+        elif entry.kind == "commit" and whose not in reserved:
             wrong.append(f"Entry {entry.sequence} commits what was not reserved before it, or was committed already.")
-        elif entry.kind == "commit":
-            reserved.remove(entry.body["reservation"])
+        if entry.kind == "reserve":
+            reserved.add(entry.hash)
+        reserved.discard(whose)
     try:
         _ledger(entries)
     except (SfumatoError, AttributeError, KeyError, TypeError, ValueError):
@@ -265,7 +265,9 @@ def _broken_meaning(entries: tuple[Entry, ...]) -> list[str]:
 
 
 def _altered_schema(connection: sqlite3.Connection) -> list[str]:
-    found = dict(connection.execute("SELECT name, sql FROM sqlite_master"))
+    found = {
+        f"{kind} {name}": sql for kind, name, sql in connection.execute("SELECT type, name, sql FROM sqlite_master")
+    }
     names = sorted(name for name in found.keys() | _SCHEMA.keys() if found.get(name) != _SCHEMA.get(name))
     listed = ", ".join(f"{name} ({'altered or foreign' if name in found else 'missing'})" for name in names)
     return [f"The table and the triggers that keep it append-only were changed: {listed}."] if names else []

@@ -148,9 +148,7 @@ def _written(part: Path, plan: Plan, cubes: list[Cube], manifest: Manifest) -> s
     used = [attribute for attribute in plan.schema.attributes if attribute.name in names]
     (part / "plan.toml").write_text(plan.to_toml(), encoding="utf-8")
     answering = set(plan.answering)
-    products = [
-        line.model_copy(update={"answers": line.name in answering}) for line in write_products(part, cubes)
-    ]
+    products = [line.model_copy(update={"answers": line.name in answering}) for line in write_products(part, cubes)]
     levels = write_levels(part, used)
     return seal(part, manifest.model_copy(update={"attributes": levels, "products": products}))
 

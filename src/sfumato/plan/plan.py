@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from sfumato.errors import PlanError
+from sfumato.errors import PlanError, nearest
 from sfumato.mechanisms import Mechanism
 from sfumato.plan.price import Price, price
 from sfumato.privacy import Exposure, Hidden, Limit, Move
@@ -61,12 +61,18 @@ class Plan:
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title or self.name)
         object.__setattr__(self, "measures", tuple(self.measures))
+        if not self.name:
+            raise PlanError("A plan has an empty name; give it one, for example the name of the survey.")
         if not self.measures:
             raise PlanError(f"The plan '{self.name}' measures nothing; add a [[measure]].")
         names = [measure.name for measure in self.measures]
         for name in names:
             if names.count(name) > 1:
                 raise PlanError(f"Two measures are named '{name}'; a name is the file of one product.")
+        for name in getattr(self.hidden, "fixed", ()):
+            if name not in self.schema.names:
+                hint = nearest(name, self.schema.names)
+                raise PlanError(f"[hidden] fixed names '{name}', which is not an attribute of this plan; {hint}")
         for measure in self.measures:
             self.table(measure)
             self.universe(measure)
@@ -74,13 +80,16 @@ class Plan:
 
     def table(self, measure: Measure) -> Table:
         """The cells of a measure."""
-        return self.schema.table(measure.by)
+        try:
+            return self.schema.table(measure.by)
+        except PlanError as error:
+            raise PlanError(f"Measure '{measure.name}', by: {error}") from None
 
     def universe(self, measure: Measure) -> Box:
         """The records that a measure is about."""
         try:
             return self.schema.table(tuple(measure.where)).box(measure.where)
-        except KeyError as error:
+        except (KeyError, PlanError) as error:
             raise PlanError(f"Measure '{measure.name}', where: {error.args[0]}") from None
 
     def move(self, measure: Measure) -> Move:

@@ -18,7 +18,9 @@ from sfumato.statistics import Statistic
 
 def found(folder: ModuleType) -> dict[str, Any]:
     """The examples of a folder by name: one file each, with EXAMPLE at its foot."""
-    modules = [importlib.import_module(f"{folder.__name__}.{one.name}") for one in pkgutil.iter_modules(folder.__path__)]
+    modules = [
+        importlib.import_module(f"{folder.__name__}.{one.name}") for one in pkgutil.iter_modules(folder.__path__)
+    ]
     examples = [module.EXAMPLE for module in modules if hasattr(module, "EXAMPLE")]
     return {example.name: example for example in examples}
 
@@ -38,7 +40,7 @@ def statistic(written: str | Mapping[str, Any]) -> Statistic:
 
 def _made(written: Mapping[str, Any], kind: str, known: Mapping[str, Any]) -> Any:
     if kind not in written:
-        raise PlanError(f"A {kind} is missing: write {{ {kind} = \"...\" }}; {nearest('', sorted(known))}")
+        raise PlanError(f'A {kind} is missing: write {{ {kind} = "..." }}; {nearest("", sorted(known))}')
     name = str(written[kind])
     if name not in known:
         raise PlanError(f"There is no {kind} '{name}'; {nearest(name, sorted(known))}")
@@ -51,7 +53,9 @@ def _made(written: Mapping[str, Any], kind: str, known: Mapping[str, Any]) -> An
     try:
         return cls(**parameters)
     except TypeError:
-        raise PlanError(f"The {kind} '{name}' needs {', '.join(wanted)}; got {', '.join(parameters) or 'nothing'}.") from None
+        raise PlanError(
+            f"The {kind} '{name}' needs {', '.join(wanted)}; got {', '.join(parameters) or 'nothing'}."
+        ) from None
 
 
 def _value(value: Any) -> Any:

@@ -1,9 +1,10 @@
 """Price: the loss of each measure and of all together, what an attacker gains by it, with no data in sight."""
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sfumato.errors import PromiseError
+from sfumato.errors import PlanError, PromiseError
 from sfumato.privacy import Exposure, Limit, Loss, ReplaceOne, Spend, Unbounded, over_universes
 from sfumato.schema import Box
 
@@ -33,8 +34,7 @@ def price(plan: "Plan") -> Price:
     spends = tuple(
         Spend(measure.name, measure.with_.loss(plan.move(measure)), measure.with_.words()) for measure in plan.measures
     )
-    for measure in plan.measures:
-        measure.with_.law(plan.move(measure))
+    _refuse_undrawable(plan)
     _refuse_unlisted(plan)
     total = _total(plan, [spend.loss for spend in spends])
     _refuse_over(total, plan.limit, spends)
@@ -69,13 +69,21 @@ def _refuse_over(total: Loss, limit: Limit, spends: tuple[Spend, ...]) -> None:
         )
 
 
+def _refuse_undrawable(plan: "Plan") -> None:
+    for measure in plan.measures:
+        try:
+            measure.with_.law(plan.move(measure))
+        except ValueError as error:
+            raise PlanError(f"Measure '{measure.name}' with {measure.with_.words()}: {error}") from None
+
+
 def _refuse_unlisted(plan: "Plan") -> None:
     """What lies outside the guarantee must be listed with a reason, or the plan does not run."""
     needed = [(what, f"mechanism {measure.with_.name}") for measure in plan.measures for what in measure.with_.exposes]
     if isinstance(plan.hidden, ReplaceOne):
         needed += [(name, "[hidden] fixed") for name in plan.hidden.fixed]
     for what, where in needed:
-        if not any(what in exposure.what for exposure in plan.exposures):
+        if not any(re.search(rf"\b{re.escape(what)}\b", exposure.what) for exposure in plan.exposures):
             raise PromiseError(
                 f"{where} leaves '{what}' outside the guarantee, and the plan does not say so; "
                 f'add an [[exposure]] with what = "{what}", its kind and why it is let out.'

@@ -1,5 +1,6 @@
 """Plans as TOML: read with errors that name the file, the key and the fix; written so that they read back equal."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from decimal import Decimal
@@ -26,6 +27,8 @@ class _Data(_Part):
     unit: str = "record"
     key: str | None = None
     repeated_rows: bool = False
+    weight: str | None = None
+    replicates: str | list[str] = []
 
 
 class _Missing(_Part):
@@ -82,7 +85,9 @@ def read(path: Path) -> Plan:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError:
-        raise PlanError(f"There is no plan at {path}; plans that come with Sfumato are listed by `sfumato price --list`.") from None
+        raise PlanError(
+            f"There is no plan at {path}; plans that come with Sfumato are listed by `sfumato price --list`."
+        ) from None
     except UnicodeDecodeError:
         raise PlanError(f"{path} is not UTF-8 text; save the plan as UTF-8.") from None
     return parse(text, path)
@@ -91,24 +96,26 @@ def read(path: Path) -> Plan:
 def parse(text: str, path: Path) -> Plan:
     """The plan in a text that came from a path."""
     try:
-        content = tomllib.loads(text, parse_float=Decimal)
-        return _plan(_Plan.model_validate(content), path.parent)
-    except tomllib.TOMLDecodeError as error:
-        raise PlanError(f"{path}: not TOML, {error}.") from None
+        part = _Plan.model_validate(tomllib.loads(text, parse_float=Decimal))
     except ValidationError as error:
         raise PlanError(f"{path}: {_in_words(error)}") from None
+    except (ValueError, ArithmeticError, RecursionError) as error:
+        said = str(error) if isinstance(error, ValueError) else "a number or a nesting of lists in it is too large"
+        raise PlanError(f"{path}: not TOML, {said}.") from None
+    try:
+        return _plan(part, path.parent)
     except SfumatoError as error:
         raise type(error)(f"{path}: {error}") from None
 
 
 def _in_words(error: ValidationError) -> str:
     """The first thing wrong: the key, and the nearest valid one."""
-    one = error.errors()[0]
+    one = min(error.errors(), key=lambda wrong: wrong["type"] != "extra_forbidden")
     place = [str(part) for part in one["loc"] if part not in {"str", "list", "_Missing"}]
     if one["type"] == "extra_forbidden":
         return f"{_section(place[:-1])} has no key '{place[-1]}'; {nearest(place[-1], _keys(place[:-1]))}"
     if one["type"] == "missing":
-        return f"{_section(place[:-1])} lacks '{place[-1]}'."
+        return f"{_section(place[:-1])} lacks '{place[-1]}'; add it."
     return f"{_section(place)}: {one['msg']}."
 
 
@@ -121,6 +128,7 @@ def _keys(place: list[str]) -> list[str]:
         "data": _Data, "attributes": _Attribute, "measure": _Measure, "publish": _Publish, "exposure": _Exposure
     }  # fmt: skip
     model = models.get(place[0], _Plan) if place else _Plan
+    model = _Missing if place[:1] == ["attributes"] and place[2:] == ["missing"] else model
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
@@ -131,6 +139,8 @@ def _plan(part: _Plan, folder: Path) -> Plan:
         key=part.data.key,
         repeated_rows=part.data.repeated_rows,
         impossible=tuple(Rule.of(where) for where in part.impossible),
+        weight=part.data.weight,
+        replicates=_numbered(part.data.replicates),
     )
     return Plan(
         name=part.name,
@@ -144,6 +154,21 @@ def _plan(part: _Plan, folder: Path) -> Plan:
         publish=Publish(part.publish.grades, tuple(part.publish.answers)),
         sampling=part.sampling,
     )
+
+
+def _numbered(columns: str | list[str]) -> tuple[str, ...]:
+    """The columns that a list or a pattern names.
+
+    >>> _numbered("repwt{1..3}")
+    ('repwt1', 'repwt2', 'repwt3')
+    """
+    if not isinstance(columns, str):
+        return tuple(columns)
+    pattern = re.fullmatch(r"(.*)\{(\d+)\.\.(\d+)\}(.*)", columns)
+    if pattern is None:
+        raise PlanError(f"[data] replicates is '{columns}'; write a list of columns, or a pattern such as repwt{{1..80}}.")
+    before, first, last, after = pattern.groups()
+    return tuple(f"{before}{number}{after}" for number in range(int(first), int(last) + 1))
 
 
 def _attribute(name: str, part: _Attribute, folder: Path) -> Attribute:
@@ -172,7 +197,9 @@ def _levels(name: str, part: _Attribute, read: object, missing: Missing | None, 
     if isinstance(read, Bands):
         bands = read.levels()
         return Levels.of([*bands.codes, missing.level]) if missing else bands
-    raise PlanError(f"'{name}' has no levels; list them, or name a CSV or Parquet file: they are never read off the data.")
+    raise PlanError(
+        f"'{name}' has no levels; list them, or name a CSV or Parquet file: they are never read off the data."
+    )
 
 
 def _measure(part: _Measure) -> Measure:
@@ -193,7 +220,9 @@ def write(plan: Plan) -> str:
 def to_dict(plan: Plan) -> dict[str, Any]:
     """The plan as the tables of its TOML file."""
     schema = plan.schema
-    data = {"unit": schema.unit} | ({"key": schema.key} if schema.key else {})
+    data: dict[str, Any] = {"unit": schema.unit} | ({"key": schema.key} if schema.key else {})
+    data |= {"weight": schema.weight} if schema.weight else {}
+    data |= {"replicates": list(schema.replicates)} if schema.replicates else {}
     whole = {
         "name": plan.name,
         "title": plan.title,

@@ -5,13 +5,16 @@ A conversion goes upward only, once, and rounds up: epsilon to mu or rho for eac
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from statistics import NormalDist
 
 from sfumato.errors import PromiseError
 from sfumato.privacy.exact import plain, rounded_up
 from sfumato.privacy.loss import Approximate, Concentrated, Gaussian, Limit, Loss, Unbounded, smallest
+
+MOST_GROUPS = 2000
+"""The most groups of measures that are told apart; beyond, all are charged in sequence, which only costs more."""
 
 
 def in_sequence(losses: Sequence[Loss], limit: Limit) -> Loss:
@@ -43,50 +46,76 @@ def over_universes(losses: Sequence[Loss], apart: Callable[[int, int], bool], to
     groups = _groups(len(losses), apart)
     if touches >= len(groups) or isinstance(everything, Unbounded):
         return everything
-    costs = [in_sequence([losses[place] for place in group], limit) for group in groups]
-    if touches == 1:
-        best = costs[0]
-        for cost in costs[1:]:
-            best = best.joined(cost)  # type: ignore[union-attr,arg-type]
-        return best
-    return _dearest(costs, touches, everything, limit)
+    grouped = [[losses[place] for place in group] for group in groups]
+    if touches > 1:
+        return _dearest(grouped, touches, everything, limit)
+    best, *costs = (in_sequence(group, limit) for group in grouped)
+    for cost in costs:
+        best = best.joined(cost)  # type: ignore[union-attr,arg-type]
+    return best
 
 
-def _dearest(costs: list[Loss], touches: int, everything: Loss, limit: Limit) -> Loss:
-    if isinstance(limit, Approximate):
-        epsilons = sorted((cost.epsilon for cost in costs if isinstance(cost, Approximate)), reverse=True)
-        deltas = sorted((cost.delta for cost in costs if isinstance(cost, Approximate)), reverse=True)
-        dearest: Loss = Approximate(sum(epsilons[:touches]), sum(deltas[:touches]))
-    elif isinstance(limit, Gaussian):
-        squares = sorted((cost.mu_squared for cost in costs if isinstance(cost, Gaussian)), reverse=True)
-        dearest = Gaussian(squared=sum(squares[:touches], Fraction(0)))
-    else:
-        rhos = sorted((cost.rho for cost in costs if isinstance(cost, Concentrated)), reverse=True)
-        dearest = Concentrated(sum(rhos[:touches]))
-    return dearest if dearest.within(everything) else everything  # type: ignore[arg-type]
+def _dearest(groups: list[list[Loss]], touches: int, everything: Loss, limit: Limit) -> Loss:
+    """As many of the dearest groups, added currency by currency, so that epsilon and delta come once and last."""
+    if not isinstance(limit, Approximate):
+        groups = [[in_sequence(group, limit)] for group in groups]
+
+    def top(size: Callable[[Loss], Fraction]) -> Fraction:
+        sizes = sorted((sum(map(size, group), Fraction(0)) for group in groups), reverse=True)
+        return sum(sizes[:touches], Fraction(0))
+
+    delta = top(lambda loss: loss.delta if isinstance(loss, Approximate) else Fraction(0))
+    epsilon = top(lambda loss: loss.epsilon if isinstance(loss, Approximate) else Fraction(0))
+    mu_squared = top(lambda loss: loss.mu_squared if isinstance(loss, Gaussian) else Fraction(0))
+    rho = top(lambda loss: loss.rho if isinstance(loss, Concentrated) else Fraction(0))
+    if delta >= 1 or ((mu_squared or rho) and isinstance(limit, Approximate) and delta >= limit.delta):
+        return everything
+    parts: list[Loss] = [Approximate(epsilon, delta)] if epsilon or delta else []
+    parts += [Gaussian(squared=mu_squared)] if mu_squared else []
+    parts += [Concentrated(rho)] if rho else []
+    dearest = in_sequence(parts, limit)
+    return dearest if dearest.within(everything) else everything  # type: ignore[union-attr,arg-type]
 
 
 def _groups(count: int, apart: Callable[[int, int], bool]) -> list[frozenset[int]]:
-    """The largest sets of measures that are pairwise not apart (Bron and Kerbosch 1973)."""
-    meets = {one: {other for other in range(count) if other != one and not apart(one, other)} for one in range(count)}
-    found: list[frozenset[int]] = []
+    """The largest sets of measures that are pairwise not apart; one set of all when they are too many to list.
 
-    def grow(group: frozenset[int], may: set[int], seen: set[int]) -> None:
+    Measures that meet the same others are always together, so one stands for them all.
+    """
+    places = range(count)
+    meets = [frozenset(other for other in places if other == one or not apart(one, other)) for one in places]
+    alike: dict[frozenset[int], set[int]] = {}
+    for one in places:
+        alike.setdefault(meets[one], set()).add(one)
+    kinds = {min(kind): frozenset(kind) for kind in alike.values()}
+    found = _cliques({one: (meets[one] & kinds.keys()) - {one} for one in kinds})
+    if found is None:
+        return [frozenset(places)]
+    return [frozenset[int]().union(*(kinds[one] for one in group)) for group in found]
+
+
+def _cliques(meets: Mapping[int, frozenset[int]]) -> list[frozenset[int]] | None:
+    """The maximal cliques (Bron and Kerbosch 1973, with a pivot), or None when there are more than `MOST_GROUPS`."""
+    found: list[frozenset[int]] = []
+    waiting: list[tuple[frozenset[int], frozenset[int], frozenset[int]]] = [
+        (frozenset(), frozenset(meets), frozenset())
+    ]
+    while waiting:
+        group, may, seen = waiting.pop()
         if not may and not seen:
             found.append(group)
-        if not may:
-            return
-        pivot = max(may | seen, key=lambda one: len(may & meets[one]))
-        for one in may - meets[pivot]:
-            grow(group | {one}, may & meets[one], seen & meets[one])
-            may = may - {one}
-            seen = seen | {one}
-
-    grow(frozenset(), set(range(count)), set())
+        if len(found) > MOST_GROUPS:
+            return None
+        pivot = max(((len(may & meets[one]), one) for one in may | seen), default=(0, -1))[1] if may else -1
+        for one in may - meets.get(pivot, frozenset()):
+            waiting.append((group | {one}, may & meets[one], seen & meets[one]))
+            may, seen = may - {one}, seen | {one}
     return found
 
 
-def _as_approximate(losses: Sequence[Loss], limit: Approximate) -> Approximate:
+def _as_approximate(losses: Sequence[Loss], limit: Approximate) -> Loss:
+    if sum(loss.delta for loss in losses if isinstance(loss, Approximate)) >= 1:
+        return Unbounded("the deltas add up to 1 or more")
     total = Approximate(0)
     mu_squared, rho = Fraction(0), Fraction(0)
     for loss in losses:
@@ -104,10 +133,7 @@ def _as_approximate(losses: Sequence[Loss], limit: Approximate) -> Approximate:
             f"Gaussian noise has no epsilon without a delta, and the limit ({limit.words()}) leaves none; "
             'give the limit a delta, for example "1e-6", or use the geometric mechanism.'
         )
-    if rho:
-        epsilon = epsilon_of_rho(rho + mu_squared / 2, left)
-    else:
-        epsilon = epsilon_of_mu(mu_squared, left)
+    epsilon = epsilon_of_rho(rho + mu_squared / 2, left) if rho else epsilon_of_mu(mu_squared, left)
     return total.plus(Approximate(epsilon, left))
 
 
@@ -122,8 +148,11 @@ def as_gaussian(loss: Loss) -> Loss:
         _pure(loss, "mu")
         if loss.epsilon == 0:
             return Gaussian(squared=Fraction(0))
+        if loss.epsilon > 700:
+            # P(Z > x) <= e^(-x^2 / 2) / 2 at x = mu / 2 gives mu^2 <= 8 log((1 + e^epsilon) / 2) <= 8 epsilon.
+            return Gaussian(squared=8 * loss.epsilon)
         # The trade-off curve of epsilon lies above that of the mu whose normals overlap as much.
-        tail = 1 / (1 + math.exp(min(float(loss.epsilon), 700.0)))
+        tail = 1 / (1 + math.exp(loss.epsilon))
         return Gaussian(squared=rounded_up(-2 * NormalDist().inv_cdf(tail)) ** 2)
     return loss
 
@@ -152,6 +181,9 @@ def epsilon_of_mu(mu_squared: Fraction, delta: Fraction) -> Fraction:
     >>> round(float(epsilon_of_mu(Fraction(1), Fraction("1e-6"))), 4)
     4.8866
     """
+    if delta < Fraction("1e-290"):
+        # Below what floats can tell apart; a mu is a rho of mu^2 / 2, whose bound is computed in logarithms.
+        return epsilon_of_rho(mu_squared / 2, delta)
     loss, aim = Gaussian(squared=mu_squared), float(delta)
     low, high = 0.0, 1.0
     while loss.delta(high) > aim:
@@ -164,7 +196,7 @@ def epsilon_of_mu(mu_squared: Fraction, delta: Fraction) -> Fraction:
 
 def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:
     """The epsilon of a rho at a delta by the optimised bound, rounded up (Canonne, Kamath and Steinke 2020)."""
-    size, room = float(rho), -math.log(float(delta))
+    size, room = float(rho), math.log(delta.denominator) - math.log(delta.numerator)
 
     def epsilon(order: float) -> float:
         return size * order + (room + (order - 1) * math.log1p(-1 / order) - math.log(order)) / (order - 1)

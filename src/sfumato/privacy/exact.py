@@ -1,6 +1,7 @@
 """Exact numbers: budgets, clips and steps are fractions, read from text and never from floats."""
 
 import math
+import re
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
@@ -15,12 +16,19 @@ def exact(number: Exact, what: str) -> Fraction:
     >>> exact("0.1", "epsilon"), exact("1/3", "mu")
     (Fraction(1, 10), Fraction(1, 3))
     """
-    if isinstance(number, (float, bool)):
-        raise PlanError(f'{what} is given as the float {number!r}, which is not exact; write it as text: {what} = "{number}".')
+    if isinstance(number, float):
+        raise PlanError(
+            f'{what} is given as the float {number!r}, which is not exact; write it as text: {what} = "{number}".'
+        )
+    power = re.search(r"[eE][+-]?0*(\d+)\s*$", str(number)) if isinstance(number, (str, Decimal)) else None
+    if power and len(power[1]) > 3:
+        raise PlanError(f"{what} is {number}, beyond any number that is meant; keep its power of ten under a thousand.")
     try:
-        return Fraction(number)
-    except (ValueError, TypeError, InvalidOperation, ZeroDivisionError, OverflowError):
-        raise PlanError(f"{what} is {number!r}, which is not a number; write it like \"0.5\", \"1e-6\" or \"1/3\".") from None
+        return Fraction(number if type(number) in {Fraction, int, str, Decimal} else "no number")
+    except (ValueError, InvalidOperation, ZeroDivisionError, OverflowError):
+        raise PlanError(
+            f'{what} is {str(number)[:40]!r}, which is not a number; write it like "0.5", "1e-6" or "1/3".'
+        ) from None
 
 
 def positive(number: Exact, what: str) -> Fraction:
@@ -55,11 +63,11 @@ def plain(number: Fraction) -> str:
 
 
 def rounded_up(number: float) -> Fraction:
-    """A fraction that is never below a float computed to a relative 1e-12, on a grid of 1e-9.
+    """A fraction that is never below a float computed to a relative or absolute 1e-12, on a grid of 1e-9.
 
     >>> rounded_up(0.1)
     Fraction(100000001, 1000000000)
     """
     if not math.isfinite(number):
         raise PlanError(f"A loss came out as {number}; the budget is too large to be converted.")
-    return Fraction(math.floor(number * (1 + 1e-12) * 10**9) + 1, 10**9)
+    return Fraction(math.floor((number * (1 + 1e-12) + 1e-12) * 10**9) + 1, 10**9)

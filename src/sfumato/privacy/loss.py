@@ -37,7 +37,7 @@ class Approximate:
             raise PromiseError(f"A loss needs epsilon >= 0 and 0 <= delta < 1, got {self.words()}.")
 
     def plus(self, other: Self) -> "Approximate":
-        return Approximate(self.epsilon + other.epsilon, min(self.delta + other.delta, Fraction(999_999_999, 10**9)))
+        return Approximate(self.epsilon + other.epsilon, self.delta + other.delta)
 
     def joined(self, other: Self) -> "Approximate":
         """The larger of two, part by part."""
@@ -75,6 +75,8 @@ class Gaussian:
 
     def __init__(self, mu: Exact | None = None, *, squared: Fraction | None = None) -> None:
         object.__setattr__(self, "mu_squared", positive(mu or 0, "mu") ** 2 if squared is None else squared)
+        if self.mu_squared < 0:
+            raise PromiseError(f"A loss needs mu >= 0, got a square of {plain(self.mu_squared)}.")
 
     @property
     def mu(self) -> float:
@@ -92,9 +94,14 @@ class Gaussian:
     def delta(self, epsilon: float) -> float:
         """The delta that goes with an epsilon."""
         mu = self.mu
-        first = normal_cdf(-epsilon / mu + mu / 2)
-        second = normal_cdf(-epsilon / mu - mu / 2)
-        return max(0.0, first - (math.exp(epsilon + math.log(second)) if second > 0 else 0.0))
+        near, far = epsilon / mu - mu / 2, epsilon / mu + mu / 2
+        if far < 30:
+            second = math.exp(epsilon + math.log(normal_cdf(-far)))
+        else:
+            # The tail would underflow and lose digits, so it is bounded from below: e^epsilon phi(far) = phi(near), and
+            # this convergent of Laplace's continued fraction lies below Mills' ratio.
+            second = math.exp(-near * near / 2) / math.sqrt(2 * math.pi) / (far + 1 / (far + 2 / (far + 3 / far)))
+        return max(0.0, normal_cdf(-near) - second)
 
     def power(self, level: float) -> float:
         return normal_cdf(_probit(level) + self.mu)
@@ -144,7 +151,7 @@ class Concentrated:
     def power(self, level: float) -> float:
         top = float(self.rho) + 6 * math.sqrt(float(self.rho)) + 6
         tries = (top * step / 400 for step in range(401))
-        return min(1.0, min(_exp(epsilon) * level + self.delta(epsilon) for epsilon in tries))
+        return min(1.0, *(_exp(epsilon) * level + self.delta(epsilon) for epsilon in tries))
 
     def posterior(self) -> float:
         # Total variation is at most sqrt(KL / 2), and KL at most rho.
@@ -176,7 +183,7 @@ Limit = Approximate | Gaussian | Concentrated
 
 
 def smallest(value: Callable[[float], float]) -> float:
-    """The least value over Rényi orders above 1; each order gives a true bound, so a coarse search only costs a little."""
+    """The least value over Rényi orders above 1; each order is a true bound, so a coarse search only costs a little."""
     grid = [1 + 10 ** (step / 20) for step in range(-80, 161)]
     best = min(range(len(grid)), key=lambda place: value(grid[place]))
     low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]

@@ -15,12 +15,16 @@ class Neighbours:
 
     def __post_init__(self) -> None:
         if not self.unit:
-            raise PlanError("The plan does not say who is hidden: give [hidden] unit, for example \"establishment\".")
+            raise PlanError('The plan does not say who is hidden: give [hidden] unit, for example "establishment".')
         if isinstance(self.at_most, bool) or not isinstance(self.at_most, int) or self.at_most < 1:
-            raise PlanError(f"at_most is {self.at_most!r}; it is the number of rows one {self.unit} may have, 1 or more.")
+            raise PlanError(
+                f"at_most is {self.at_most!r}; it is the number of rows one {self.unit} may have, 1 or more."
+            )
+        if self.id is not None and not (self.id and isinstance(self.id, str)):
+            raise PlanError(f"id is {self.id!r}; it is the name of the column that says which {self.unit} a row is of.")
         if self.id is None and self.at_most != 1:
             raise PlanError(
-                f"at_most = {self.at_most} rows of one {self.unit} cannot be enforced without knowing whose rows they are; "
+                f"at_most = {self.at_most} rows of one {self.unit} cannot be enforced without knowing whose they are; "
                 "give [hidden] id, the column that names the unit."
             )
 
@@ -57,8 +61,13 @@ class ReplaceOne(Neighbours):
     kind = "replace-one"
 
     def touches(self, named: frozenset[str]) -> int:
-        """A replaced unit leaves one universe and joins another, unless what parts them is public."""
-        return self.at_most if named <= frozenset(self.fixed) and named else 2 * self.at_most
+        """A replaced unit leaves one universe and joins another, unless what parts them is public.
+
+        With an id that does not help: which of a unit's rows are kept depends on all that they say, so the row that
+        is kept may be of another universe although each row's own is public.
+        """
+        public = self.id is None and named and named <= frozenset(self.fixed)
+        return 1 if public else 2 * self.at_most
 
     def words(self) -> str:
         known = f" (its {', '.join(self.fixed)} and the number of units are public)" if self.fixed else ""

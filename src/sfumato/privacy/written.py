@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sfumato.errors import PlanError, nearest
+from sfumato.errors import PlanError, PromiseError, nearest
 from sfumato.privacy.exact import exact, plain
 from sfumato.privacy.loss import Approximate, Concentrated, Gaussian, Limit, Loss, Unbounded, exact_root
 from sfumato.privacy.neighbours import AddRemove, Hidden, ReplaceOne
 
+LIMITS = ("epsilon", "delta", "mu", "rho")
 NEIGHBOURS = {AddRemove.kind: AddRemove, ReplaceOne.kind: ReplaceOne}
 
 
@@ -33,18 +34,26 @@ def loss_from_dict(written: Mapping[str, Any]) -> Loss:
     if keys in ({"epsilon"}, {"epsilon", "delta"}):
         return Approximate(written["epsilon"], written.get("delta", 0))
     if keys == {"mu"}:
-        return Gaussian(squared=exact(written["mu"], "mu") ** 2)
+        mu = exact(written["mu"], "mu")
+        if mu < 0:
+            raise PromiseError(f"A loss needs mu >= 0, got mu {plain(mu)}.")
+        return Gaussian(squared=mu**2)
     if keys == {"mu_squared"}:
         return Gaussian(squared=exact(written["mu_squared"], "mu_squared"))
     if keys == {"rho"}:
         return Concentrated(written["rho"])
     if keys == {"unbounded"}:
         return Unbounded(str(written["unbounded"]))
-    raise PlanError(f"A loss is epsilon (with delta if there is one), mu or rho; got {', '.join(sorted(keys)) or 'nothing'}.")
+    raise PlanError(
+        f"A loss is epsilon (with delta if there is one), mu or rho; got {', '.join(sorted(keys)) or 'nothing'}."
+    )
 
 
 def limit_from_dict(written: Mapping[str, Any]) -> Limit:
     """The limit that a dictionary means; without one nothing may be spent."""
+    for key in written:
+        if key not in {*LIMITS, "mu_squared", "unbounded"}:
+            raise PlanError(f"[limit] has no key '{key}'; {nearest(key, LIMITS)}")
     loss = loss_from_dict(written)
     if isinstance(loss, Unbounded):
         raise PlanError("A limit cannot be unbounded; give epsilon (and delta), mu or rho.")
@@ -72,5 +81,8 @@ def hidden_from_dict(written: Mapping[str, Any]) -> Hidden:
     rest = {key: written[key] for key in ("id", "at_most") if key in written}
     unit = str(written.get("unit", ""))
     if kind == ReplaceOne.kind:
-        return ReplaceOne(unit, fixed=tuple(written.get("fixed", ())), **rest)
+        fixed = written.get("fixed", [])
+        if not isinstance(fixed, list) or not all(isinstance(name, str) for name in fixed):
+            raise PlanError('[hidden] fixed is a list of attributes, for example fixed = ["sector"].')
+        return ReplaceOne(unit, fixed=tuple(fixed), **rest)
     return AddRemove(unit, **rest)

@@ -7,4 +7,15 @@ from sfumato.query.engine import LARGEST_PAGE, QueryEngine, open_folder
 from sfumato.query.estimate import Estimate, number
 from sfumato.query.ratio import Ratio
 
-__all__ = ["LARGEST_PAGE", "Axis", "Choice", "Comparison", "Crosstab", "Estimate", "QueryEngine", "Ratio", "number", "open_folder"]
+__all__ = [
+    "LARGEST_PAGE",
+    "Axis",
+    "Choice",
+    "Comparison",
+    "Crosstab",
+    "Estimate",
+    "QueryEngine",
+    "Ratio",
+    "number",
+    "open_folder",
+]

@@ -10,7 +10,7 @@ from sfumato.errors import QueryError, nearest
 from sfumato.schema import Attribute
 
 Choice = int | str | Sequence[str | int]
-"""Which levels an axis shows: a depth (0 is the top), "leaves", "all", or the codes or labels themselves."""
+"""Which levels an axis shows: a depth (0, or "@0", is the top), "leaves", "all", or codes or labels."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,9 @@ class Axis:
         except KeyError as error:
             raise QueryError(f"{self.attribute.label}: {error.args[0]}") from None
         if code not in self.codes:
-            raise QueryError(f"{self.attribute.label}: '{name}' is not shown in this table; {nearest(str(name), self.labels)}")
+            raise QueryError(
+                f"{self.attribute.label}: '{name}' is not shown in this table; {nearest(str(name), self.labels)}"
+            )
         return self.codes.index(code)
 
 
@@ -47,8 +49,8 @@ def axis(attribute: Attribute, choice: Choice | None) -> Axis:
 
 def _codes(attribute: Attribute, choice: Choice) -> tuple[str, ...]:
     levels = attribute.levels
-    if isinstance(choice, str) and choice.isdigit() and choice not in levels.codes:
-        choice = int(choice)
+    if isinstance(choice, str) and choice[:1] == "@" and choice[1:].isdigit():
+        choice = int(choice[1:])
     if isinstance(choice, int):
         if not 0 <= choice <= levels.depth:
             raise QueryError(f"{attribute.label} has levels 0 to {levels.depth}; {choice} was asked for.")
@@ -62,4 +64,3 @@ def _codes(attribute: Attribute, choice: Choice) -> tuple[str, ...]:
         return tuple(dict.fromkeys(levels.find(name) for name in wanted))
     except KeyError as error:
         raise QueryError(f"{attribute.label}: {error.args[0]}") from None
-

@@ -44,5 +44,11 @@ def difference_of(one: Estimate, other: Estimate, covariance: float | Withheld) 
     else:
         noise = held
     return Comparison(
-        one.value - other.value, noise, sampling, one.unit, one.cells + other.cells, max(one.step, other.step), one.grades
+        one.value - other.value,
+        noise,
+        sampling,
+        one.unit,
+        one.cells + other.cells,
+        max(one.step, other.step),
+        one.grades,
     )

@@ -1,4 +1,4 @@
-"""QueryEngine: any table, total, share, mean or comparison of a release; it knows products by total and covariance alone."""
+"""QueryEngine: any table, total, share, mean or comparison of a release, by totals and covariances alone."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -166,7 +166,8 @@ class QueryEngine:
         """How to cite the release."""
         manifest = self.release.manifest
         period = f", {manifest.period}" if manifest.period else ""
-        return f"{manifest.title}{period}. Release {self.release.id[:16]}, {manifest.created[:10]}. {manifest.promise.loss_words}."
+        issued = f"Release {self.release.id[:16]}, {manifest.created[:10]}"
+        return f"{manifest.title}{period}. {issued}. {manifest.promise.loss_words}."
 
 
 def _codes(levels: str | int | Sequence[str | int]) -> tuple[str, ...]:

@@ -43,7 +43,8 @@ def as_text(table: "Crosstab") -> str:
     widths = [max(len(line[place]) for line in lines) for place in range(len(heads))]
     names = len(heads) - (len(rows[0][1]) if rows else 0)
     laid = [
-        "  ".join(_pad(text, widths[place], left=place < names) for place, text in enumerate(line)).rstrip() for line in lines
+        "  ".join(_pad(text, widths[place], left=place < names) for place, text in enumerate(line)).rstrip()
+        for line in lines
     ]
     return "\n".join([table.title, "", *laid])
 
@@ -57,7 +58,10 @@ def as_html(table: "Crosstab") -> str:
     heads, rows = layout(table)
     head = "".join(f'<th scope="col">{escape(one)}</th>' for one in heads)
     body = "".join(
-        "<tr>" + "".join(f'<th scope="row">{escape(label)}</th>' for label in labels) + "".join(map(cell_html, cells)) + "</tr>"
+        "<tr>"
+        + "".join(f'<th scope="row">{escape(label)}</th>' for label in labels)
+        + "".join(map(cell_html, cells))
+        + "</tr>"
         for labels, cells in rows
     )
     return f"<table><caption>{escape(table.title)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

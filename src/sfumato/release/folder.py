@@ -120,7 +120,9 @@ def _read_attribute(folder: Path, entry: AttributeLine) -> Attribute:
 
 def _read_cube(folder: Path, entry: ProductLine, known: Mapping[str, Attribute]) -> Cube:
     if entry.kind != "cube":
-        raise ReleaseError(f"Product '{entry.name}' is of kind '{entry.kind}', which this version does not know; update Sfumato.")
+        raise ReleaseError(
+            f"Product '{entry.name}' is of kind '{entry.kind}', which this version does not know; update Sfumato."
+        )
     try:
         attributes = tuple(known[name] for name in entry.by)
         table = Table(attributes, tuple(Rule.of(where) for where in entry.impossible))

@@ -135,7 +135,9 @@ class Manifest(_Part):
         except (ValueError, ValidationError) as error:
             raise ReleaseError(f"{NAME} cannot be read as a manifest: {_first(error)}.") from None
         if manifest.format != FORMAT:
-            raise ReleaseError(f"The release is of format '{manifest.format}', this version reads '{FORMAT}'; update Sfumato.")
+            raise ReleaseError(
+                f"The release is of format '{manifest.format}', this version reads '{FORMAT}'; update Sfumato."
+            )
         return manifest
 
 

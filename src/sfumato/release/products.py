@@ -91,7 +91,7 @@ class Cube(Product):
         if not isinstance(self.uncertainty, Independent):
             return super().variances(grid)
         counts = self._summed(self.table.possible.astype(np.int64), grid)
-        return counts * self.uncertainty.variance
+        return np.asarray(counts * self.uncertainty.variance, dtype=np.float64)
 
     def _summed(self, values: Integers, grid: Grid) -> Integers:
         """Sums over every box at once: select the universe, then fold each axis into its groups."""

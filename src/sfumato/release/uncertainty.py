@@ -48,4 +48,6 @@ def uncertainty_from_dict(written: dict[str, Any]) -> Uncertainty:
         return Independent(float(written["variance"]))
     if kind == "withheld":
         return Withheld(str(written["reason"]))
-    raise ReleaseError(f"The manifest states an uncertainty of kind '{kind}', which this version does not know; update Sfumato.")
+    raise ReleaseError(
+        f"The manifest states an uncertainty of kind '{kind}', which this version does not know; update Sfumato."
+    )

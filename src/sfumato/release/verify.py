@@ -1,7 +1,6 @@
 """Verify, open, sign, withdraw and compare releases."""
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,9 +82,8 @@ def _signature(folder: Path, content: bytes, public_key: Path | None) -> tuple[s
         return "not signed", [f"{SIGNATURE} is missing, and a public key was given."] if public_key else []
     if public_key is None:
         return "signed; give --public-key to check it", []
-    key = _key(public_key, private=False)
     try:
-        key.verify(path.read_bytes(), content)
+        _public(public_key).verify(path.read_bytes(), content)
     except InvalidSignature:
         return "signature false", ["The signature is not of this manifest by this key."]
     return "signature true", []
@@ -93,20 +91,27 @@ def _signature(folder: Path, content: bytes, public_key: Path | None) -> tuple[s
 
 def sign(folder: Path, private_key: Path) -> None:
     """Sign the manifest with an Ed25519 key in PEM."""
-    key = _key(private_key, private=True)
-    (folder / SIGNATURE).write_bytes(key.sign(_manifest_bytes(folder)))
+    (folder / SIGNATURE).write_bytes(_private(private_key).sign(_manifest_bytes(folder)))
 
 
-def _key(path: Path, *, private: bool) -> Ed25519PrivateKey | Ed25519PublicKey:  # type: ignore[return]
-    kind = Ed25519PrivateKey if private else Ed25519PublicKey
+def _private(path: Path) -> Ed25519PrivateKey:
     try:
-        pem = path.read_bytes()
-        key = load_pem_private_key(pem, password=None) if private else load_pem_public_key(pem)
+        key = load_pem_private_key(path.read_bytes(), password=None)
     except (OSError, ValueError, TypeError):
-        raise ReleaseError(f"{path} cannot be read as a key; make one with `openssl genpkey -algorithm ed25519`.") from None
-    if isinstance(key, kind):
+        key = None
+    if isinstance(key, Ed25519PrivateKey):
         return key
-    raise ReleaseError(f"{path} is not an Ed25519 key; make one with `openssl genpkey -algorithm ed25519`.")
+    raise ReleaseError(f"{path} is no private Ed25519 key; make one with `openssl genpkey -algorithm ed25519`.")
+
+
+def _public(path: Path) -> Ed25519PublicKey:
+    try:
+        key = load_pem_public_key(path.read_bytes())
+    except (OSError, ValueError, TypeError):
+        key = None
+    if isinstance(key, Ed25519PublicKey):
+        return key
+    raise ReleaseError(f"{path} is no public Ed25519 key; make it with `openssl pkey -pubout` from the private one.")
 
 
 def withdraw(folder: Path, why: str) -> None:
@@ -116,7 +121,7 @@ def withdraw(folder: Path, why: str) -> None:
     notice = {"release": digest(_manifest_bytes(folder)), "why": why.strip()}
     part = folder / f".{NOTICE}"
     part.write_text(json.dumps(notice, ensure_ascii=False) + "\n", encoding="utf-8")
-    os.replace(part, folder / NOTICE)
+    part.replace(folder / NOTICE)
 
 
 def _notice(folder: Path, release: str) -> tuple[str | None, list[str]]:

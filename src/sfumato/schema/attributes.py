@@ -1,5 +1,6 @@
 """Attribute: one classification, its public levels, and how a column of the microdata is read into them."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -40,7 +41,12 @@ class Bands:
 
     def __init__(self, name: str, edges: tuple[Fraction | int | str, ...]) -> None:
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "edges", tuple(Fraction(edge) for edge in edges))
+        try:
+            object.__setattr__(self, "edges", tuple(_edge(edge) for edge in edges))
+        except (ValueError, OverflowError, ZeroDivisionError):
+            raise PlanError(
+                f"The bands of '{name}' are no numbers; give the lower ends, for example [0, 16, 65]."
+            ) from None
         if not self.edges or any(low >= high for low, high in zip(self.edges, self.edges[1:], strict=False)):
             raise PlanError(f"The bands of '{name}' must rise: give the lower ends, smallest first.")
 
@@ -92,7 +98,8 @@ class Attribute:
     def _leaf(self, code: str, key: str) -> None:
         if code not in self.levels.leaf_index:
             raise PlanError(
-                f"Attribute '{self.name}': {key} names '{code}', which is no lowest level; {nearest(code, self.levels.leaves)}"
+                f"Attribute '{self.name}': {key} names '{code}', which is no lowest level; "
+                f"{nearest(code, self.levels.leaves)}"
             )
 
     @property
@@ -126,6 +133,12 @@ class Rule:
     def of(cls, where: Mapping[str, str | list[str]]) -> "Rule":
         pairs = {name: (codes,) if isinstance(codes, str) else tuple(codes) for name, codes in where.items()}
         return cls(tuple(pairs.items()))
+
+
+def _edge(edge: Fraction | int | str) -> Fraction:
+    if re.search(r"[eE][+-]?0*\d{4,}\s*$", str(edge)):  # a power of ten that would take minutes to write out
+        raise ValueError(edge)
+    return Fraction(edge)
 
 
 def _plain(edge: Fraction) -> str:

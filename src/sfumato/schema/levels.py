@@ -1,6 +1,7 @@
 """Levels: the public code list of an attribute, a hierarchy of any depth by its parent column."""
 
 import csv
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,11 +33,13 @@ class Levels:
         if not self.codes:
             raise PlanError("A list of levels is empty; levels are declared, never read off the data: list them.")
         if len(self._row) != len(self.codes):
-            twice = sorted({code for code in self.codes if self.codes.count(code) > 1})
-            raise PlanError(f"The code '{twice[0]}' stands twice in its list of levels; a code names one level.")
+            twice = min(code for code, times in Counter(self.codes).items() if times > 1)
+            raise PlanError(f"The code '{twice}' stands twice in its list of levels; a code names one level.")
         for code, parent in zip(self.codes, self.parents, strict=True):
             if parent is not None and parent not in self._row:
-                raise PlanError(f"Level '{code}' has parent '{parent}', which is not listed; {nearest(parent, self.codes)}")
+                raise PlanError(
+                    f"Level '{code}' has parent '{parent}', which is not listed; {nearest(parent, self.codes)}"
+                )
             self._path(code)
 
     @classmethod
@@ -55,9 +58,16 @@ class Levels:
         """Levels from a CSV or Parquet file with a column `code` and, if wanted, `label`, `parent`, `note`."""
         if not path.is_file():
             raise PlanError(f"The list of levels {path} is not there; a path is taken from the plan's own folder.")
-        records = _parquet_records(path) if path.suffix == ".parquet" else _csv_records(path)
+        try:
+            records = _parquet_records(path) if path.suffix == ".parquet" else _csv_records(path)
+        except (ValueError, OSError, csv.Error):
+            raise PlanError(
+                f"{path} cannot be read; a list of levels is a CSV file in UTF-8 or a Parquet file."
+            ) from None
         if not records or "code" not in records[0]:
-            raise PlanError(f"{path} has no column 'code'; a list of levels has code, and may have label, parent, note.")
+            raise PlanError(
+                f"{path} has no column 'code'; a list of levels has code, and may have label, parent, note."
+            )
         return cls.of(records)
 
     @cached_property
@@ -69,7 +79,9 @@ class Levels:
         path = [code]
         while (parent := self.parents[self._row[path[-1]]]) is not None:
             if parent in path:
-                raise PlanError(f"Level '{parent}' is its own ancestor; a hierarchy must end in a level without a parent.")
+                raise PlanError(
+                    f"Level '{parent}' is its own ancestor; a hierarchy must end in a level without a parent."
+                )
             path.append(parent)
         return path
 
@@ -152,7 +164,9 @@ def _record(one: str | int | Mapping[str, object]) -> dict[str, str]:
     for key in one:
         if key not in fields:
             raise PlanError(f"A level has no '{key}'; {nearest(key, fields)}")
-    if one.get("code") in {None, ""}:
+    if any(isinstance(value, (list, dict)) for value in one.values()):
+        raise PlanError("A level's code, label, parent and note are single words or sentences; got a list or a table.")
+    if one.get("code") is None or one["code"] == "":
         raise PlanError("A level has no code; give each level a code, and a label if people should read another word.")
     return {field: "" if one.get(field) is None else str(one[field]) for field in fields}
 

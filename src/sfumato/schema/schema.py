@@ -10,13 +10,15 @@ from sfumato.schema.table import Table
 
 @dataclass(frozen=True)
 class Schema:
-    """The attributes of the records, what a record is, and which combinations cannot be."""
+    """The attributes of the records, what a record is, its weights, and which combinations cannot be."""
 
     attributes: tuple[Attribute, ...]
     unit: str = "record"
     key: str | None = None
     repeated_rows: bool = False
     impossible: tuple[Rule, ...] = ()
+    weight: str | None = None
+    replicates: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         names = [attribute.name for attribute in self.attributes]
@@ -24,6 +26,10 @@ class Schema:
             if names.count(name) > 1:
                 raise PlanError(f"The attribute '{name}' is declared twice.")
         for rule in self.impossible:
+            if not rule.where:
+                raise PlanError(
+                    "An impossible combination names no attribute, so nothing would be possible; name some."
+                )
             for name, levels in rule.where:
                 try:
                     self.attribute(name).levels.mask(levels)

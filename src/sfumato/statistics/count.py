@@ -1,6 +1,6 @@
 """Count: how many records a cell has."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
@@ -19,8 +19,8 @@ class Count(Statistic):
     """
 
     name: ClassVar[str] = "count"
-    step: ClassVar[Fraction] = Fraction(1)
     unit: str = "records"
+    step: Fraction = field(default=Fraction(1), init=False)
 
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:

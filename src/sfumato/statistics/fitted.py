@@ -20,10 +20,10 @@ class Fitted(Statistic):
 
     name: ClassVar[str] = "fitted"
     additive: ClassVar[bool] = False
-    step: ClassVar[Fraction] = Fraction(1)
     y: str
     x: str
     unit: str = ""
+    step: Fraction = Fraction(1)
 
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:
@@ -34,9 +34,9 @@ class Fitted(Statistic):
 
     def _why(self) -> str:
         return (
-            f"A regression of {self.y} on {self.x} in a cell has no bounded move: one record can turn the line as far as it "
-            f"likes, so no additive noise makes a claim about it. Measure clipped totals of {self.y} and {self.x} and a count "
-            "instead, and compute means from those."
+            f"A regression of {self.y} on {self.x} in a cell has no bounded move: one record can turn the line as far "
+            "as it likes, so no additive noise makes a claim about it. Measure clipped totals of "
+            f"{self.y} and {self.x} and a count instead, and compute means from those."
         )
 
     @property

@@ -34,6 +34,8 @@ class Total(Statistic):
         missing: Exact | None = None,
         unit: str = "",
     ) -> None:
+        if clip is not None and (not isinstance(clip, (tuple, list)) or len(clip) != 2):
+            raise PlanError(f'The clip of {column} is a lowest and a highest value, for example clip = ["0", "50000"].')
         bounds = None if clip is None else (exact(clip[0], "clip"), exact(clip[1], "clip"))
         object.__setattr__(self, "column", column)
         object.__setattr__(self, "clip", bounds)
@@ -42,6 +44,11 @@ class Total(Statistic):
         object.__setattr__(self, "unit", unit or column)
         if bounds and not bounds[0] < bounds[1]:
             raise PlanError(f"The clip of {column} runs from {plain(bounds[0])} to {plain(bounds[1])}; it must rise.")
+        if bounds and self.missing is not None and not bounds[0] <= self.missing <= bounds[1]:
+            raise PlanError(
+                f"The value {plain(self.missing)} for a missing {column} lies outside its clip, "
+                f"{plain(bounds[0])} to {plain(bounds[1])}; choose one within."
+            )
         for bound in bounds or ():
             if (bound / self.step).denominator != 1:
                 raise PlanError(

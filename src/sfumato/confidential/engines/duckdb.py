@@ -63,7 +63,9 @@ class DuckDB:
         chosen += [f"{self._value(one)} AS value{place}" for place, one in enumerate(self.reading.sums)]
         chosen += [f"{self._text(self.reading.id)} AS unit"] if self.reading.id else []
         joins = "".join(self._join(place) for place in range(len(self.reading.attributes)))
-        self._connection.execute(f"CREATE TABLE coded AS SELECT {', '.join([*chosen, '0 AS none'])} FROM records{joins}")  # noqa: S608
+        self._connection.execute(
+            f"CREATE TABLE coded AS SELECT {', '.join([*chosen, '0 AS none'])} FROM records{joins}"
+        )  # noqa: S608
         faults = self._found_faults()
         if self.reading.id and not faults:
             self._keep_at_most(salt)
@@ -73,7 +75,9 @@ class DuckDB:
         """Register which leaf each value means, and join it by the value's text."""
         attribute = self.reading.attributes[place]
         codes = attribute.raw_codes
-        listed = pa.table({"raw": pa.array(list(codes), pa.string()), "leaf": pa.array(list(codes.values()), pa.int32())})
+        listed = pa.table(
+            {"raw": pa.array(list(codes), pa.string()), "leaf": pa.array(list(codes.values()), pa.int32())}
+        )
         self._connection.register(f"levels{place}", listed)
         return f" LEFT JOIN levels{place} ON levels{place}.raw = {self._text(attribute.column)}"
 
@@ -97,7 +101,9 @@ class DuckDB:
         attribute = self.reading.attributes[place]
         parts = [f"WHEN levels{place}.leaf IS NOT NULL THEN levels{place}.leaf"]
         if attribute.missing:
-            parts.append(f"WHEN {self._text(attribute.column)} IS NULL THEN {attribute.levels.leaf_index[attribute.missing.level]}")
+            parts.append(
+                f"WHEN {self._text(attribute.column)} IS NULL THEN {attribute.levels.leaf_index[attribute.missing.level]}"
+            )
         if isinstance(attribute.read, Bands):
             parts += self._bands(attribute, attribute.read)
         return f"CAST(CASE {' '.join(parts)} ELSE -1 END AS INTEGER)"
@@ -129,11 +135,15 @@ class DuckDB:
         faults = [self._level_fault(place) for place in range(len(self.reading.attributes))]
         for one in self.reading.sums:
             if one.missing is None:
-                rule = "some values are missing or no numbers; declare `missing`, the value they stand for, or clean them."
+                rule = (
+                    "some values are missing or no numbers; declare `missing`, the value they stand for, or clean them."
+                )
                 faults.append(Fault(one.column, rule, self._rows(one.column, f"{self._number(one.column)} IS NULL")))
         if self.reading.id:
             rule = "some records name no unit; a record must belong to one, or its unit is not protected."
-            faults.append(Fault(self.reading.id, rule, self._rows(self.reading.id, f"{self._text(self.reading.id)} IS NULL")))
+            faults.append(
+                Fault(self.reading.id, rule, self._rows(self.reading.id, f"{self._text(self.reading.id)} IS NULL"))
+            )
         return faults + self._repeats()
 
     def _level_fault(self, place: int) -> Fault:
@@ -150,8 +160,14 @@ class DuckDB:
     def _repeats(self) -> list[Fault]:
         key = self.reading.schema.key
         if key:
-            query = f"SELECT {self._text(key)} AS value FROM records GROUP BY value HAVING count(*) > 1 OR value IS NULL"  # noqa: S608
-            return [Fault(key, "some keys stand twice or are missing; a key names one record, in all files together.", query)]
+            query = (
+                f"SELECT {self._text(key)} AS value FROM records GROUP BY value HAVING count(*) > 1 OR value IS NULL"  # noqa: S608
+            )
+            return [
+                Fault(
+                    key, "some keys stand twice or are missing; a key names one record, in all files together.", query
+                )
+            ]
         if self.reading.schema.repeated_rows or not self.reading.columns:
             return []
         chosen = ", ".join(quoted(column) for column in self.reading.columns)
@@ -181,7 +197,9 @@ class DuckDB:
 
     def examples(self, fault: Fault, most: int = 10) -> list[tuple[str | None, int]]:
         """The commonest offending values and how many rows have each: confidential."""
-        counted = f"SELECT value, count(*) AS rows FROM ({fault.query}) GROUP BY value ORDER BY rows DESC, value LIMIT {most}"  # noqa: S608
+        counted = (
+            f"SELECT value, count(*) AS rows FROM ({fault.query}) GROUP BY value ORDER BY rows DESC, value LIMIT {most}"  # noqa: S608
+        )
         return [(value, rows) for value, rows in self._ask(counted)]
 
     def aggregate(self, table: Table, aggregates: Sequence[Aggregate], universe: Box) -> Columns:

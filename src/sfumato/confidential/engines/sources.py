@@ -9,7 +9,9 @@ import duckdb
 from sfumato.errors import DataError
 
 READSTAT = {".dta": "read_dta", ".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".sas7bdat": "read_sas7bdat", ".xpt": "read_xport"}  # fmt: skip  # noqa: E501
-KINDS = ".csv, .csv.gz, .tsv, .parquet, .dta, .sav, .zsav, .por, .sas7bdat, .xpt, file.duckdb#table, postgresql://…#table"
+KINDS = (
+    ".csv, .csv.gz, .tsv, .parquet, .dta, .sav, .zsav, .por, .sas7bdat, .xpt, file.duckdb#table, postgresql://…#table"
+)
 
 
 def attach(connection: duckdb.DuckDBPyConnection, name: str, source: Any, columns: list[str]) -> None:
@@ -69,7 +71,9 @@ def _register_frame(connection: duckdb.DuckDBPyConnection, name: str, frame: Any
     try:
         native = nw.from_native(frame)
     except TypeError:
-        raise DataError("The data are neither a path nor a frame; give a file, or a pandas, polars or Arrow frame.") from None
+        raise DataError(
+            "The data are neither a path nor a frame; give a file, or a pandas, polars or Arrow frame."
+        ) from None
     collected = native.collect() if isinstance(native, nw.LazyFrame) else native
     kept = [column for column in collected.columns if column in columns]
     connection.register(name, collected.select(kept).to_arrow())
@@ -89,13 +93,22 @@ def _postgres(text: str, columns: list[str]) -> Any:
         with psycopg.connect(address) as connection:
             connection.read_only = True
             connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-            there = [column.name for column in connection.execute(sql.SQL("SELECT * FROM {} LIMIT 0").format(name)).description or []]
+            there = [
+                column.name
+                for column in connection.execute(sql.SQL("SELECT * FROM {} LIMIT 0").format(name)).description or []
+            ]
             kept = [column for column in there if column in columns]
             chosen = sql.SQL(", ").join(sql.Identifier(column) for column in kept)
             batches = list(_batches(connection, sql.SQL("SELECT {} FROM {}").format(chosen, name), kept))
     except psycopg.Error as error:
-        raise DataError(f"PostgreSQL refused the table {table}: {type(error).__name__}; check address, rights and name.") from None
-    return pa.concat_tables(batches, promote_options="permissive") if batches else pa.table({column: pa.array([], pa.string()) for column in kept})
+        raise DataError(
+            f"PostgreSQL refused the table {table}: {type(error).__name__}; check address, rights and name."
+        ) from None
+    return (
+        pa.concat_tables(batches, promote_options="permissive")
+        if batches
+        else pa.table({column: pa.array([], pa.string()) for column in kept})
+    )
 
 
 def _batches(connection: Any, query: Any, columns: list[str]) -> Iterator[Any]:
@@ -105,7 +118,12 @@ def _batches(connection: Any, query: Any, columns: list[str]) -> Iterator[Any]:
         cursor.itersize = 100_000
         cursor.execute(query)
         while rows := cursor.fetchmany(100_000):
-            yield pa.table({column: pa.array(list(values)) for column, values in zip(columns, zip(*rows, strict=True), strict=True)})
+            yield pa.table(
+                {
+                    column: pa.array(list(values))
+                    for column, values in zip(columns, zip(*rows, strict=True), strict=True)
+                }
+            )
 
 
 def quoted(name: str) -> str:

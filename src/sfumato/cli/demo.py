@@ -1,0 +1,100 @@
+"""`sfumato demo`: synthetic microdata, a plan, a ledger, a release and the query tool, end to end."""
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import typer
+
+from sfumato.cli.say import note, progress, say
+from sfumato.errors import ReleaseError
+
+MARK = ".sfumato-demo"
+
+
+def demo(
+    check: Annotated[bool, typer.Option("--check", help="Ask one query over HTTP and exit.")] = False,
+    folder: Annotated[Path, typer.Option(help="Where to work; an earlier demo there is replaced.")] = Path("demo"),
+    rows: Annotated[int, typer.Option(help="How many jobs to make.")] = 100_000,
+    port: Annotated[int, typer.Option(help="The port to serve on.")] = 8000,
+) -> None:
+    """Make synthetic microdata, protect them, and serve the query tool on what may be published."""
+    release = _made(folder, rows)
+    if check:
+        _ask_once(release, port)
+        return
+    from sfumato.serve import serve
+
+    serve([release], port=port, next_free=True, ready=lambda url: say(f"\nThe query tool is at {url} (stop with Ctrl-C)"))
+
+
+def _made(folder: Path, rows: int) -> Path:
+    """The release of the demo plan, with its data and its ledger beside it."""
+    from sfumato.confidential import STAGES, Account, Microdata, Options, run
+    from sfumato.plan import Plan
+    from sfumato.synth import write
+
+    _emptied(folder)
+    plan = Plan.read(Path(str(files("sfumato") / "plans" / "employment.toml")))
+    bill = plan.price()
+    note(f"Making {rows:,} synthetic jobs in {folder}")
+    data = write("employment", folder, rows)
+    Account.create(folder / "jobs.ledger", "synthetic jobs", plan.hidden, plan.limit)
+    note(f"Protecting them: {plan.title}, {bill.total.words()}, {max(bill.cells):,} cells, empty ones included")
+    with progress(STAGES) as show:
+        run(plan, Microdata.open(data, plan.schema), folder / "jobs.ledger", folder / "release", Options(progress=show))
+    note(f"Released to {folder / 'release'}; the data and the ledger beside it stay inside the agency")
+    return folder / "release"
+
+
+def _emptied(folder: Path) -> None:
+    if folder.exists() and any(folder.iterdir()) and not (folder / MARK).exists():
+        raise ReleaseError(f"{folder} holds something that is not a demo; choose another --folder.")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    (folder / MARK).touch()
+
+
+def _ask_once(release: Path, port: int) -> None:
+    """Start the server as a user would, ask it one query over HTTP, compare with the release, and stop it."""
+    import sfumato
+
+    command = [sys.executable, "-m", "sfumato", "serve", str(release), "--port", str(port)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)  # noqa: S603
+    try:
+        base = _address(server)
+        tables = json.load(_get(f"{base}/api/v2/tables"))["tables"]
+        answer = json.load(_get(f"{base}/api/v2/tables/{tables[0]['id']}/data"))
+    finally:
+        server.terminate()
+        server.wait(20)
+    expected = sfumato.open(release).total()
+    if answer["value"][0] != expected.value:
+        raise ReleaseError("The server's answer is not the release's; the demo failed.")
+    say(f"Asked over HTTP: {expected!r} jobs in all. The demo works.")
+
+
+def _address(server: "subprocess.Popen[str]") -> str:
+    assert server.stderr is not None  # noqa: S101 - opened with a pipe
+    for line in server.stderr:
+        if "Serving at " in line:
+            return line.split("Serving at ")[1].split()[0].rstrip("/")
+    raise ReleaseError(f"The server stopped before it served (exit code {server.wait()}).")
+
+
+def _get(url: str) -> "object":
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            return urlopen(url, timeout=20)  # noqa: S310 - loopback
+        except URLError:
+            if time.monotonic() > deadline:
+                raise ReleaseError(f"The server did not answer at {url}.") from None
+            time.sleep(0.1)

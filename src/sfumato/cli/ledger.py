@@ -1,0 +1,95 @@
+"""`sfumato ledger`: open, show and verify the account of a population."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.say import columns, say, say_json
+from sfumato.errors import LedgerError, PlanError
+
+app = typer.Typer(help="The account of one population of units: whom it hides, how much may be lost, what was spent.", no_args_is_help=True)
+File = Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger's file.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+
+
+@app.command("open")
+def open_(  # noqa: PLR0913, PLR0917 - one argument an option
+    ledger: File,
+    population: Annotated[str, typer.Option(help="Whose account it is, for example 'private establishments in the UI files'.")],
+    plan: Annotated[Path | None, typer.Option(help="Take the neighbours from this plan's [hidden].")] = None,
+    neighbours: Annotated[str | None, typer.Option(help="add-remove or replace-one.")] = None,
+    unit: Annotated[str | None, typer.Option(help="Who is hidden, for example establishment.")] = None,
+    at_most: Annotated[int, typer.Option(help="The most rows of one unit.")] = 1,
+    epsilon: Annotated[str | None, typer.Option(help="The limit in epsilon.")] = None,
+    delta: Annotated[str | None, typer.Option(help="The delta that goes with epsilon.")] = None,
+    mu: Annotated[str | None, typer.Option(help="The limit in mu.")] = None,
+    rho: Annotated[str | None, typer.Option(help="The limit in rho.")] = None,
+    per_year: Annotated[bool, typer.Option("--per-year", help="The limit is for each calendar year, not for life.")] = False,
+) -> None:
+    """Open the account of a population, once, by the disclosure officer."""
+    from sfumato.confidential import Account
+    from sfumato.privacy.written import hidden_from_dict, limit_from_dict
+
+    given = {"epsilon": epsilon, "delta": delta, "mu": mu, "rho": rho}
+    limit = limit_from_dict({key: value for key, value in given.items() if value is not None})
+    if plan is not None:
+        from sfumato.plan import Plan
+
+        hidden = Plan.read(plan).hidden
+    elif neighbours and unit:
+        rows = {"id": "id", "at_most": at_most} if at_most != 1 else {}
+        hidden = hidden_from_dict({"neighbours": neighbours, "unit": unit} | rows)
+    else:
+        raise PlanError("Who is hidden? Give --plan, or --neighbours and --unit.")
+    account = Account.create(ledger, population, hidden, limit, per_year)
+    say(f"Opened {ledger} for {population}: limit {limit.words()} {'a year' if per_year else 'for life'}; head {account.head[:16]}.")
+
+
+@app.command()
+def show(ledger: File, json: Json = False) -> None:
+    """What was spent, what is left to whom, and which charges have no release."""
+    from datetime import UTC, datetime
+
+    from sfumato.confidential import Account
+    from sfumato.privacy.written import hidden_to_dict, loss_to_dict
+
+    account = Account(ledger)
+    kept, year = account.ledger, datetime.now(UTC).year
+    spent = kept.spent(year)
+    if json:
+        say_json({
+            "population": kept.population,
+            "hidden": hidden_to_dict(kept.hidden),
+            "limit": loss_to_dict(kept.limit),
+            "per_year": kept.per_year,
+            "spent": loss_to_dict(spent),
+            "head": account.head,
+            "charges": [{"release": one.release, "loss": loss_to_dict(one.loss), "year": one.year, "finished": one.finished} for one in kept.charges],
+        })  # fmt: skip
+        return
+    say(f"{kept.population}. {kept.hidden.words()}")
+    say(f"Spent {spent.words()} of {kept.limit.words()} {f'in {year}' if kept.per_year else 'for life'}.\n")
+    rows = [[one.release, one.loss.words(), str(one.year), "released" if one.finished else "UNFINISHED"] for one in kept.charges]
+    say(columns(["release", "loss", "year", ""], rows) if rows else "No charges yet.")
+    if account.unfinished():
+        say("\nUnfinished charges stay charged: the run stopped after it was charged and before it was published.")
+
+
+@app.command()
+def verify(
+    ledger: File,
+    release: Annotated[list[Path] | None, typer.Option(help="A release whose ledger head must be in this ledger; may be repeated.")] = None,
+) -> None:
+    """Recompute the hash chain, and look for the ledger heads that releases print."""
+    from sfumato.confidential import Account
+    from sfumato.release import open_release
+
+    manifests = [open_release(folder).manifest for folder in release or []]
+    anchors = [manifest.ledger.head for manifest in manifests if manifest.ledger]
+    problems = Account(ledger).verify(anchors)
+    for problem in problems:
+        say(problem)
+    if problems:
+        raise LedgerError(f"{ledger} cannot be trusted: {len(problems)} problem{'s' if len(problems) > 1 else ''}.")
+    say(f"{ledger} is whole{f', and holds the heads of {len(anchors)} releases' if anchors else ''}.")

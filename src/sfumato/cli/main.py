@@ -1,0 +1,43 @@
+"""The commands and how they fail: an error is one sentence on stderr, and the exit code is 0 only if it worked."""
+
+import sys
+
+import typer
+
+from sfumato.cli import agency, demo, ledger, public
+from sfumato.errors import SfumatoError
+
+app = typer.Typer(
+    name="sfumato",
+    help="Publish employment and establishment statistics without publishing the people or the businesses behind them.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+app.command("demo")(demo.demo)
+app.command("price")(agency.price)
+app.command("check")(agency.check)
+app.command("run")(agency.run)
+app.command("audit")(agency.audit)
+app.command("synth")(agency.synth)
+app.add_typer(ledger.app, name="ledger")
+app.command("verify")(public.verify)
+app.command("diff")(public.diff)
+app.command("withdraw")(public.withdraw)
+app.command("table")(public.table)
+app.command("serve")(public.serve)
+
+
+def main() -> None:
+    """Run a command; a refusal is printed as its sentence, without a traceback."""
+    try:
+        app()
+    except SfumatoError as error:
+        print(f"sfumato: {error}", file=sys.stderr)  # noqa: T201 - the one place where errors are said
+        sys.exit(1)
+    except BrokenPipeError:
+        sys.exit(0)
+    except KeyboardInterrupt:
+        sys.exit(130)

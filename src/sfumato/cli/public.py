@@ -1,0 +1,123 @@
+"""Commands for anyone: verify, compare, ask and serve releases; nothing here needs the confidential folder."""
+
+import csv
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.say import note, say, say_json
+from sfumato.errors import QueryError, ReleaseError
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a release.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+
+
+def verify(
+    folder: Folder,
+    public_key: Annotated[Path | None, typer.Option(help="An Ed25519 public key in PEM.")] = None,
+    id: Annotated[str | None, typer.Option(help="The id that the release should have, as it was announced.")] = None,  # noqa: A002
+    json: Json = False,
+) -> None:
+    """Compare every byte of a release with its manifest, its signature and its announced id."""
+    from sfumato.release import verify as compare
+
+    verdict = compare(folder, public_key)
+    problems = list(verdict.problems)
+    if id and not verdict.id.startswith(id.lower()):
+        problems.append(f"The release has the id {verdict.id[:16]}…, not {id[:16]}…: it is another release.")
+    if json:
+        say_json({"id": verdict.id, "intact": not problems, "problems": problems, "signature": verdict.signed,
+                  "releasable": verdict.releasable, "why": verdict.why, "withdrawn": verdict.withdrawn})  # fmt: skip
+    else:
+        say(f"Release {verdict.id}: {verdict.signed}.")
+        say(f"{'Releasable' if verdict.releasable else 'NOT releasable'}: {verdict.why}.")
+        if verdict.withdrawn:
+            say(f"WITHDRAWN: {verdict.withdrawn}")
+        for problem in problems:
+            say(f"Problem: {problem}")
+    if problems:
+        raise ReleaseError(f"{folder} is not what was published.")
+    if not json:
+        say("Every file is as the manifest says.")
+
+
+def diff(
+    one: Annotated[Path, typer.Argument(metavar="DIR")], other: Annotated[Path, typer.Argument(metavar="DIR")], json: Json = False
+) -> None:
+    """Say what changed between two releases."""
+    from sfumato.release import differences, open_release
+
+    said = differences(open_release(one), open_release(other))
+    if json:
+        say_json(said)
+    else:
+        say("\n".join(said) if said else "The two releases say the same.")
+
+
+def withdraw(folder: Folder, why: Annotated[str, typer.Option(help="The reason, as readers will see it.")]) -> None:
+    """Mark a release as no longer to be used, with the reason."""
+    from sfumato.release import withdraw as mark
+
+    mark(folder, why)
+    say(f"{folder} is marked as withdrawn: {why}")
+
+
+def table(  # noqa: PLR0913, PLR0917 - one argument an option
+    folder: Folder,
+    rows: Annotated[str, typer.Option(help="The variables of the rows, for example occupation,sex.")],
+    cols: Annotated[str | None, typer.Option(help="The variable of the columns.")] = None,
+    where: Annotated[list[str] | None, typer.Option(help="Only these levels: state=west or state=CA,TX; may be repeated.")] = None,
+    at: Annotated[
+        list[str] | None,
+        typer.Option(help="The level shown of a variable: occupation=@0 (top), @1, …, leaves, all, or codes; may be repeated."),
+    ] = None,
+    of: Annotated[str | None, typer.Option(help="Which statistic, where the release has several.")] = None,
+    format: Annotated[str, typer.Option(help="text, csv or json.")] = "text",  # noqa: A002
+) -> None:
+    """Print a table of a release with the error of every number."""
+    import sfumato
+
+    answers = sfumato.open(folder)
+    asked = answers.table(
+        [name.strip() for name in rows.split(",")], cols, _pairs(where, "--where"), of, _choices(_pairs(at, "--at"))
+    )
+    if format == "text":
+        say(str(asked))
+        note("\n± is the 90% margin of error. A: CV under 15%, B: 15 to 30%, C: more, or 0 is within the margin.")
+    elif format == "json":
+        say_json({"title": asked.title, "citation": asked.cite(), "cells": asked.records()})
+    elif format == "csv":
+        records = asked.records()
+        writer = csv.DictWriter(sys.stdout, list(records[0]))
+        writer.writeheader()
+        writer.writerows(records)
+    else:
+        raise QueryError(f"There is no format '{format}'; known: text, csv, json.")
+
+
+def _pairs(given: list[str] | None, option: str) -> dict[str, list[str]]:
+    pairs = {}
+    for one in given or []:
+        name, equals, levels = one.partition("=")
+        if not equals or not levels:
+            raise QueryError(f"{option} {one} is not NAME=LEVEL; for example {option} state=CA,TX.")
+        pairs[name.strip()] = [level.strip() for level in levels.split(",")]
+    return pairs
+
+
+def _choices(pairs: dict[str, list[str]]) -> dict[str, str | list[str]]:
+    return {name: levels[0] if len(levels) == 1 else levels for name, levels in pairs.items()}
+
+
+def serve(
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR…", help="Folders of releases.")],
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port to listen on.")] = 8000,
+    base_path: Annotated[str, typer.Option(help="The path behind a proxy, for example /statistics.")] = "",
+) -> None:
+    """Show releases as a table builder in the browser, and as JSON."""
+    from sfumato.serve import serve as listen
+
+    listen(folders, host=host, port=port, base_path=base_path, ready=lambda url: note(f"Serving at {url} (stop with Ctrl-C)"))

@@ -1,0 +1,145 @@
+"""Question: what an address asks of a table, read from its query string; nothing in it is silently ignored."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sfumato.errors import QueryError, nearest
+from sfumato.query import Crosstab
+from sfumato.schema import Levels
+from sfumato.serve.catalogue import Sheet
+
+Codes = Mapping[str, tuple[str, ...]]
+Pairs = Sequence[tuple[str, str]]
+
+_KEY = re.compile(r"([^\[\]]*)(?:\[([^\[\]]*)\])?")
+_ALL = "*"
+_LONGEST_NAME = 200
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The parameters of an address: plain ones, and those of one variable as in `sum[sex]=female`."""
+
+    plain: Mapping[str, tuple[str, ...]]
+    of_variable: Mapping[str, Codes]
+
+    @classmethod
+    def read(cls, pairs: Pairs, plain: Sequence[str], of_variable: Sequence[str]) -> "Parameters":
+        """Sort the pairs by name; upper and lower case count the same, an unknown name answers with the nearest."""
+        singles: dict[str, tuple[str, ...]] = {}
+        named: dict[str, dict[str, tuple[str, ...]]] = {name: {} for name in of_variable}
+        for key, value in pairs:
+            if len(key) > _LONGEST_NAME:
+                raise QueryError(f"There is no parameter '{_short(key)}' here; {nearest('', [*plain, *of_variable])}")
+            found = _KEY.fullmatch(key)
+            variable = found[2] if found else None
+            name = _known(key, found[1] if found else key, plain if variable is None else of_variable)
+            place = singles if variable is None else named[name]
+            at = name if variable is None else variable
+            place[at] = (*place.get(at, ()), value)
+        return cls(singles, named)
+
+    def one(self, name: str, default: str, known: Sequence[str]) -> str:
+        """The last value of a plain parameter, which must be one of the known ones."""
+        value = self.plain.get(name, (default,))[-1] or default
+        if value not in known:
+            raise QueryError(f"{name} is '{_short(value)}'; {nearest(_short(value), known)}")
+        return value
+
+
+def _known(key: str, name: str, known: Sequence[str]) -> str:
+    for one in known:
+        if one.lower() == name.lower():
+            return one
+    raise QueryError(f"There is no parameter '{key}' here; {nearest(name, known)}")
+
+
+@dataclass(frozen=True)
+class Question:
+    """Which codes of which variables are laid out, and within which universe; all other variables are summed over.
+
+    Variables stand in the order of the table and codes in the order of their list, so however an address is written,
+    the same question has the same answer to the last byte.
+    """
+
+    sheet: Sheet
+    shown: Codes
+    within: Codes
+
+    def table(self, rows: Sequence[str] | None = None, column: str | None = None) -> Crosstab:
+        """The answer, laid out by some of the shown variables; by all of them unless told."""
+        names = list(self.shown) if rows is None else list(rows)
+        at = {name: codes for name, codes in self.shown.items() if name in {*names, column}}
+        name = self.sheet.product.subject.name
+        return self.sheet.edition.engine.table(names, column, where=self.within, of=name, at=at)
+
+
+def shown_codes(sheet: Sheet, values: Codes, lists: Codes) -> Codes:
+    """The codes that each variable shows: those that are named, or all codes of the code list that is named."""
+    for name in [*values, *lists]:
+        sheet.attribute(name)
+    shown = {}
+    for name in sheet.names:
+        if name in values or name in lists:
+            shown[name] = _chosen(sheet, name, values.get(name, (_ALL,)), lists.get(name, ("all",))[-1])
+    return shown
+
+
+def universe_codes(sheet: Sheet, sums: Codes) -> Codes:
+    """The codes that the universe is held to; a variable outside the table may only repeat the table's own universe."""
+    universe = sheet.product.subject.universe
+    within = {}
+    for name, given in sums.items():
+        outside = name in universe and name not in sheet.names
+        within[name] = _split(given, universe[name]) if outside else _chosen(sheet, name, given, "all")
+        if outside and set(within[name]) == set(universe[name]):
+            within[name] = tuple(universe[name])
+    return within
+
+
+def code_list(levels: Levels, name: str) -> tuple[str, ...]:
+    """The codes of a named list: one level of the hierarchy, the leaves, or all."""
+    if name not in code_lists(levels):
+        raise QueryError(f"There is no code list '{_short(name)}'; {nearest(_short(name), code_lists(levels))}")
+    return levels.codes if name == "all" else levels.leaves if name == "leaves" else levels.at(int(name[5:]))
+
+
+def code_lists(levels: Levels) -> dict[str, str]:
+    """The code lists of a hierarchy and what people call them."""
+    steps = {f"level{depth}": f"level {depth + 1}" for depth in range(1, levels.depth)}
+    return {"level0": "top level"} | steps | {"leaves": "lowest level", "all": "all levels"}
+
+
+def _chosen(sheet: Sheet, name: str, given: tuple[str, ...], listed: str) -> tuple[str, ...]:
+    attribute = sheet.attribute(name)
+    known = code_list(attribute.levels, listed)
+    offered = set(known)
+    asked = _split(given, offered)
+    if not asked:
+        raise QueryError(f"{attribute.label}: no code is given; name codes, or {_ALL} for all.")
+    for code in asked:
+        if code not in offered and code != _ALL:
+            raise QueryError(f"{attribute.label}: {_hint(attribute.levels, _short(code), listed)}")
+    wanted = offered if _ALL in asked else set(asked)
+    return tuple(code for code in known if code in wanted)
+
+
+def _split(given: tuple[str, ...], known: Sequence[str] | set[str]) -> tuple[str, ...]:
+    """Codes are parted by commas; a code that has a comma itself stands alone in a parameter of its own."""
+    parts = [[value] if value in known else value.split(",") for value in given]
+    return tuple(code.strip() for part in parts for code in part if code.strip())
+
+
+def _hint(levels: Levels, code: str, listed: str) -> str:
+    try:
+        found = levels.find(code)
+    except KeyError as error:
+        return f"{error.args[0]}"
+    if found == code:
+        return f"'{code}' is not in the code list '{listed}'"
+    return f"'{code}' is a label; its code is '{found}'"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}…"

@@ -1,0 +1,139 @@
+"""The command line as an agency and a reader use it: real processes, real files, real refusals."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.conftest import SMALL, small_rows
+
+ROOT = Path(__file__).parents[2]
+
+
+def sfumato(*words: object, good: bool = True) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run([sys.executable, "-m", "sfumato", *map(str, words)], capture_output=True, text=True, check=False)
+    assert (done.returncode == 0) == good, done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.fixture
+def agency(tmp_path):
+    (tmp_path / "small.toml").write_text(SMALL)
+    pq.write_table(small_rows(), tmp_path / "jobs.parquet")
+    sfumato("ledger", "open", tmp_path / "l", "--population", "jobs", "--plan", tmp_path / "small.toml", "--epsilon", "3")
+    return tmp_path
+
+
+def run_words(folder: Path, out: str = "release") -> list[object]:
+    return ["run", folder / "small.toml", "--data", folder / "jobs.parquet", "--ledger", folder / "l", "--out", folder / out]
+
+
+def test_price_says_loss_power_and_posterior_without_data(tmp_path):
+    (tmp_path / "small.toml").write_text(SMALL)
+    said = sfumato("price", tmp_path / "small.toml").stdout
+    assert "epsilon 2" in said
+    assert "0.3695" in said  # test power at epsilon 2, SCIENCE 1
+    assert "0.8808" in said  # posterior at epsilon 2, SCIENCE 1
+    priced = json.loads(sfumato("price", tmp_path / "small.toml", "--json").stdout)
+    assert priced["total"]["loss"] == {"epsilon": "2"}
+    assert [measure["cells"] for measure in priced["measures"]] == [36, 36]
+
+
+def test_a_plan_over_its_limit_is_refused_with_the_reason(tmp_path):
+    (tmp_path / "dear.toml").write_text(SMALL.replace('epsilon = "2"', 'epsilon = "1.9"'))
+    said = sfumato("price", tmp_path / "dear.toml", good=False).stderr
+    assert "dear.toml" not in said or "limit" in said
+    assert "over the plan's limit of epsilon 1.9" in said
+
+
+def test_run_charges_the_ledger_and_writes_a_release_that_verifies_and_answers(agency):
+    sfumato(*run_words(agency))
+    shown = json.loads(sfumato("ledger", "show", agency / "l", "--json").stdout)
+    assert shown["spent"] == {"epsilon": "2"}
+    assert shown["charges"][0]["finished"]
+    verdict = json.loads(sfumato("verify", agency / "release", "--json").stdout)
+    assert verdict["intact"]
+    assert verdict["releasable"]
+    sfumato("ledger", "verify", agency / "l", "--release", agency / "release")
+    text = sfumato("table", agency / "release", "--rows", "trade", "--cols", "place").stdout
+    assert "Making" in text
+    assert "±" in text
+    rows = list(csv.DictReader(io.StringIO(sfumato("table", agency / "release", "--rows", "trade,place", "--at", "trade=@1", "--format", "csv").stdout)))
+    assert len(rows) == 12
+    assert set(rows[0]) >= {"trade", "place", "estimate", "moe90", "se_noise", "se_sampling", "cv", "grade"}
+
+
+def test_the_second_run_over_the_ledgers_limit_is_refused_and_leaves_nothing(agency):
+    sfumato(*run_words(agency))
+    refused = sfumato(*run_words(agency, "again"), good=False)
+    assert "epsilon 1 is left" in refused.stderr
+    assert not (agency / "again").exists()
+
+
+def test_a_failed_run_stays_charged_and_is_listed_as_unfinished(agency):
+    bad = small_rows().to_pydict()
+    bad["place"][7] = "MARKER-atlantis"
+    import pyarrow as pa
+
+    pq.write_table(pa.table(bad), agency / "jobs.parquet")
+    refused = sfumato(*run_words(agency), good=False)
+    assert "Column 'place'" in refused.stderr
+    assert "MARKER" not in refused.stderr + refused.stdout
+    assert "UNFINISHED" in sfumato("ledger", "show", agency / "l").stdout
+    checked = sfumato("check", agency / "small.toml", "--data", agency / "jobs.parquet", good=False)
+    assert "CONFIDENTIAL" in checked.stdout
+    assert "MARKER-atlantis" in checked.stdout
+
+
+def test_an_edited_ledger_is_found(agency):
+    import sqlite3
+
+    sfumato(*run_words(agency))
+    with sqlite3.connect(agency / "l") as file:
+        for (name,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            file.execute(f"DROP TRIGGER {name}")
+        file.execute("UPDATE entries SET body = replace(body, '\"2\"', '\"1\"')")
+    sfumato("ledger", "verify", agency / "l", good=False)
+    sfumato(*run_words(agency, "again"), good=False)
+
+
+def test_ten_to_the_twelve_cells_are_refused_before_anything_is_opened(tmp_path):
+    wide = "".join(f'[attributes.a{place}]\nlevels = {json.dumps([str(code) for code in range(1000)])}\n' for place in range(4))
+    plan = SMALL.replace("[hidden]", wide + "[hidden]").replace('by = ["trade", "place", "age"]', 'by = ["a0", "a1", "a2", "a3"]', 1)
+    (tmp_path / "wide.toml").write_text(plan)
+    refused = sfumato(
+        "run", tmp_path / "wide.toml", "--data", tmp_path / "none.parquet", "--ledger", tmp_path / "none", "--out", tmp_path / "r", good=False
+    )  # fmt: skip
+    assert "1,000,000,000,000 cells" in refused.stderr
+    assert "a0 (1,000)" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["table", "nowhere", "--rows", "a"], "not a release"),
+        (["price", "nowhere.toml"], "no plan at"),
+        (["synth", "emploiment", "--out", "x"], "did you mean 'employment'?"),
+    ],
+)
+def test_a_wrong_name_says_what_would_work(words, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert said in sfumato(*words, good=False).stderr
+
+
+def test_a_wrong_variable_or_level_names_the_nearest(agency):
+    sfumato(*run_words(agency))
+    assert "did you mean 'trade'?" in sfumato("table", agency / "release", "--rows", "trad", good=False).stderr
+    wrong = sfumato("table", agency / "release", "--rows", "trade", "--where", "place=sauth", good=False)
+    assert "did you mean 'south'?" in wrong.stderr
+
+
+def test_help_is_there_for_every_command():
+    for command in ("demo", "price", "check", "run", "audit", "synth", "verify", "diff", "withdraw", "table", "serve"):
+        assert len(sfumato(command, "--help").stdout) > 200

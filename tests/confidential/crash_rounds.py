@@ -1,0 +1,154 @@
+"""Runs the gate in forked children that are killed at a stage or at a random time, and reports what is left on disk.
+
+`python crash_rounds.py FOLDER stages|random|late ROUNDS SEED` prints a JSON list of violations; the fork is taken before any
+thread or database exists, so each child is a fresh run with all imports done.
+"""
+
+import json
+import os
+import random
+import shutil
+import signal
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import sfumato as sf
+from sfumato.confidential import STAGES, Account, Microdata, Options, gate, run
+from sfumato.plan.toml import parse
+from sfumato.release import Manifest, verify
+
+PLAN = """
+name = "crash"
+[attributes.place]
+levels = ["a", "b", "c"]
+[attributes.size]
+levels = ["s", "l"]
+[hidden]
+neighbours = "add-remove"
+unit = "job"
+[limit]
+epsilon = "1"
+[[measure]]
+name = "jobs"
+of = "count"
+by = ["place", "size"]
+with = { mechanism = "geometric", epsilon = "1" }
+"""
+
+
+def prepared(folder: Path) -> tuple[sf.Plan, Path]:
+    plan = parse(PLAN, Path("crash.toml"))
+    rng = np.random.default_rng(1)
+    rows = {"place": rng.choice(list("abc"), 500), "size": rng.choice(list("sl"), 500)}
+    pq.write_table(pa.table({name: pa.array(list(values)) for name, values in rows.items()}), folder / "jobs.parquet")
+    return plan, folder / "jobs.parquet"
+
+
+def late(plan: sf.Plan, data: Path, ledger: Path, out: Path, options: Options) -> None:
+    """The control: a gate that publishes first and charges afterwards."""
+    price, account = plan.price(), Account(ledger)
+    cubes = gate._measured(plan, Microdata.open(data, plan.schema), options)
+    part = out.with_name(f".{out.name}.partial")
+    part.mkdir()
+    release = gate._written(part, plan, cubes, gate._manifest(plan, price, options, None, None))
+    part.rename(out)
+    options.progress("published")
+    charge = account.reserve(plan.name, price.total, plan.hidden, "plan")
+    options.progress("reserved")
+    account.commit(charge, release)
+
+
+def child(build, plan: sf.Plan, data: Path, ledger: Path, out: Path, stage: str | None, said: Path) -> int:
+    """Fork; the child runs the gate, says what it was told, and kills itself at the stage."""
+    pid = os.fork()
+    if pid:
+        return pid
+
+    def progress(reached: str) -> None:
+        with said.open("a") as file:
+            file.write(reached + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        if reached == stage:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    try:
+        build(plan, data, ledger, out, Options(progress=progress))
+    except BaseException as error:  # noqa: BLE001 - a child must not return into the parent's loop
+        with said.open("a") as file:
+            file.write(f"error {error!r}\n")
+        os._exit(3)
+    os._exit(0)
+
+
+def real(plan: sf.Plan, data: Path, ledger: Path, out: Path, options: Options) -> None:
+    run(plan, Microdata.open(data, plan.schema), ledger, out, options)
+
+
+def violations(ledger: Path, out: Path, said: Path) -> list[str]:
+    """What must never be: a release without its charge, a reported step that the ledger lost, a broken chain."""
+    account = Account(ledger)
+    found = account.verify()
+    commits = {entry.body["manifest_hash"] for entry in account.entries if entry.kind == "commit"}
+    stages = said.read_text().split("\n") if said.exists() else []
+    hashes = {entry.hash for entry in account.entries}
+    if out.exists():
+        verdict = verify(out)
+        found += list(verdict.problems)
+        anchor = Manifest.from_bytes((out / "manifest.json").read_bytes()).ledger
+        if anchor is None or anchor.head not in hashes:
+            found.append("uncharged release")
+        if verdict.id not in commits:
+            found.append("release without a commit")
+    if "committed" in stages and not commits:
+        found.append("lost commit")
+    if "reserved" in stages and len(account.ledger.charges) == 0:
+        found.append("lost charge")
+    found += [line for line in stages if line.startswith("error") and "LedgerError" not in line]
+    return found
+
+
+def one_round(build, folder: Path, plan: sf.Plan, data: Path, stages: list[str | None], waits: list[float]) -> list[str]:
+    """Children in parallel on one ledger, each killed at its stage or after its wait."""
+    work = folder / "round"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir()
+    ledger = work / "ledger"
+    Account.create(ledger, "jobs", plan.hidden, sf.Approximate(5))
+    outs = [work / f"release{place}" for place in range(len(stages))]
+    saids = [work / f"said{place}" for place in range(len(stages))]
+    pids = [child(build, plan, data, ledger, out, stage, said) for out, stage, said in zip(outs, stages, saids, strict=True)]
+    for pid, wait in zip(pids, waits, strict=True):
+        if wait:
+            time.sleep(wait)
+            os.kill(pid, signal.SIGKILL)
+    for pid in pids:
+        os.waitpid(pid, 0)
+    return [one for out, said in zip(outs, saids, strict=True) for one in violations(ledger, out, said)]
+
+
+def main() -> None:
+    folder, kind, rounds, seed = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    plan, data = prepared(folder)
+    rng = random.Random(seed)
+    found: list[str] = []
+    reached: Counter[str] = Counter()
+    for number in range(rounds):
+        if kind == "random":
+            found += one_round(real, folder, plan, data, [None, None], [rng.uniform(0, 0.25), rng.uniform(0, 0.05)])
+        elif kind == "stages":
+            found += one_round(real, folder, plan, data, [STAGES[number % len(STAGES)], None], [0, 0])
+        else:
+            found += one_round(late, folder, plan, data, ["published", None], [0, 0])
+        for said in (folder / "round").glob("said*"):
+            reached[(said.read_text().split() or ["nothing"])[-1]] += 1
+    print(json.dumps({"violations": found, "last_stage": reached}))
+
+
+main()
