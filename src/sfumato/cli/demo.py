@@ -70,8 +70,8 @@ def _ask_once(release: Path, port: int) -> None:
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)  # noqa: S603
     try:
         base = _address(server)
-        tables = json.load(_get(f"{base}/api/v2/tables"))["tables"]
-        answer = json.load(_get(f"{base}/api/v2/tables/{tables[0]['id']}/data"))
+        tables = json.loads(_get(f"{base}/api/v2/tables"))["tables"]
+        answer = json.loads(_get(f"{base}/api/v2/tables/{tables[0]['id']}/data"))
     finally:
         server.terminate()
         server.wait(20)
@@ -89,11 +89,13 @@ def _address(server: "subprocess.Popen[str]") -> str:
     raise ReleaseError(f"The server stopped before it served (exit code {server.wait()}).")
 
 
-def _get(url: str) -> "object":
+def _get(url: str) -> bytes:
     deadline = time.monotonic() + 20
     while True:
         try:
-            return urlopen(url, timeout=20)  # noqa: S310 - loopback
+            with urlopen(url, timeout=20) as answer:  # noqa: S310 - loopback
+                content: bytes = answer.read()
+                return content
         except URLError:
             if time.monotonic() > deadline:
                 raise ReleaseError(f"The server did not answer at {url}.") from None

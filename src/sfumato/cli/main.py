@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from sfumato.cli import agency, demo, ledger, public
+from sfumato.cli import agency, demo, ledger, public, tabulate
 from sfumato.errors import SfumatoError
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app.command("demo")(demo.demo)
 app.command("price")(agency.price)
 app.command("check")(agency.check)
 app.command("run")(agency.run)
+app.command("tabulate")(tabulate.tabulate)
 app.command("audit")(agency.audit)
 app.command("synth")(agency.synth)
 app.add_typer(ledger.app, name="ledger")

@@ -81,7 +81,7 @@ def table(  # noqa: PLR0913, PLR0917 - one argument an option
 
     answers = sfumato.open(folder)
     asked = answers.table(
-        [name.strip() for name in rows.split(",")], cols, _pairs(where, "--where"), of, _choices(_pairs(at, "--at"))
+        [name.strip() for name in rows.split(",")], cols, pairs(where, "--where"), of, choices(pairs(at, "--at"))
     )
     if format == "text":
         say(str(asked))
@@ -97,18 +97,20 @@ def table(  # noqa: PLR0913, PLR0917 - one argument an option
         raise QueryError(f"There is no format '{format}'; known: text, csv, json.")
 
 
-def _pairs(given: list[str] | None, option: str) -> dict[str, list[str]]:
-    pairs = {}
+def pairs(given: list[str] | None, option: str) -> dict[str, list[str]]:
+    """What was given as NAME=LEVEL,LEVEL, by name."""
+    found = {}
     for one in given or []:
         name, equals, levels = one.partition("=")
         if not equals or not levels:
             raise QueryError(f"{option} {one} is not NAME=LEVEL; for example {option} state=CA,TX.")
-        pairs[name.strip()] = [level.strip() for level in levels.split(",")]
-    return pairs
+        found[name.strip()] = [level.strip() for level in levels.split(",")]
+    return found
 
 
-def _choices(pairs: dict[str, list[str]]) -> dict[str, str | list[str]]:
-    return {name: levels[0] if len(levels) == 1 else levels for name, levels in pairs.items()}
+def choices(named: dict[str, list[str]]) -> dict[str, str | list[str]]:
+    """A single word is a choice such as @1 or leaves; several are levels."""
+    return {name: levels[0] if len(levels) == 1 else levels for name, levels in named.items()}
 
 
 def serve(

@@ -24,6 +24,7 @@ from sfumato.privacy.written import hidden_from_dict, hidden_to_dict, limit_from
 
 WAIT = 30.0  # seconds, for another process to finish its entry
 FIRST = "0" * 64
+FORMAT = 1
 KINDS = ("open", "reserve", "commit")
 
 # INSERT OR REPLACE deletes without firing a DELETE trigger, so an entry out of turn is refused on INSERT.
@@ -104,7 +105,7 @@ class Account:
                 f"No ledger can be made at {place}: {error.strerror}. It is opened once, as a new file on a local disk."
             ) from None
         try:
-            _lay_out(place, body | {"per_year": bool(per_year), "format": 1})
+            _lay_out(place, body | {"per_year": bool(per_year), "format": FORMAT})
         except BaseException:
             place.unlink(missing_ok=True)
             raise
@@ -260,7 +261,7 @@ def _broken_meaning(entries: tuple[Entry, ...]) -> list[str]:
     try:
         _ledger(entries)
     except (SfumatoError, AttributeError, KeyError, TypeError, ValueError):
-        wrong.append("An entry is written in a form that this version does not read.")
+        wrong.append("It is written in a form that this version does not read.")
     return wrong
 
 
@@ -279,6 +280,8 @@ def _committed(entries: tuple[Entry, ...]) -> frozenset[str]:
 
 def _ledger(entries: tuple[Entry, ...]) -> Ledger:
     said, done = entries[0].body, _committed(entries)
+    if said["format"] != FORMAT:
+        raise LedgerError(f"This version reads ledgers of format {FORMAT}.")
     charges = tuple(
         Charge(entry.body["release"], loss_from_dict(entry.body["loss"]), entry.year, entry.hash in done)
         for entry in entries

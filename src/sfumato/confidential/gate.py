@@ -4,7 +4,6 @@ Reserve, draw, write, commit: the charge is on disk before the first record is r
 after the ledger knows its hash. A crash leaves a charge without a release, which is listed, and never the reverse.
 """
 
-import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from sfumato import __version__
+from sfumato.calibrate import Diverged
 from sfumato.confidential.account import Account, Entry
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.tabulate import Tabulation
@@ -25,6 +25,7 @@ from sfumato.release import (
     Cube,
     ExposureLine,
     Manifest,
+    Product,
     Promise,
     Release,
     SpendLine,
@@ -38,7 +39,7 @@ from sfumato.release import (
     write_products,
 )
 
-STAGES = ("priced", "reserved", "read", "perturbed", "written", "committed", "published")
+STAGES = ("priced", "reserved", "read", "perturbed", "calibrated", "written", "committed", "published")
 Progress = Callable[[str], None]
 
 
@@ -74,10 +75,11 @@ def run(
     options.progress("priced")
     charge = account.reserve(plan.name, price.total, plan.hidden, digest(plan.to_toml().encode())) if account else None
     options.progress("reserved")
-    cubes = _measured(plan, microdata, options)
+    cubes, diverged = _calibrated(plan, _measured(plan, microdata, options))
+    options.progress("calibrated")
     part = Path(mkdtemp(prefix=f".{out.name}.", suffix=".partial", dir=out.parent))
     try:
-        release = _written(part, plan, cubes, _manifest(plan, price, options, account, charge))
+        release = _written(part, plan, cubes, _manifest(plan, price, options, account, charge), diverged)
         if options.sign_with:
             sign(part, options.sign_with)
         options.progress("written")
@@ -86,7 +88,7 @@ def run(
         options.progress("committed")
         part.chmod(0o755)
         _refuse_taken(out)
-        os.rename(part, out)
+        part.rename(out)
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise
@@ -119,6 +121,13 @@ def _measured(plan: Plan, microdata: Microdata, options: Options) -> list[Cube]:
     return cubes
 
 
+def _calibrated(plan: Plan, cubes: list[Cube]) -> tuple[list[Cube], list[Diverged]]:
+    """The measured products and those that steps make of them; from here on everything is public arithmetic."""
+    products: dict[str, Product] = {cube.subject.name: cube for cube in cubes}
+    made = [step.apply(products) for step in plan.then]
+    return [*cubes, *(one for one in made if isinstance(one, Cube))], [one for one in made if isinstance(one, Diverged)]
+
+
 def _perturbed(measure: Measure, plan: Plan, cells: Cells, draws: Draws) -> Cube:
     noisy = measure.with_.perturb(cells, draws)
     subject = Subject(
@@ -142,15 +151,16 @@ def _title(measure: Measure, plan: Plan) -> str:
     return measure.of.title.replace("records", f"{plan.schema.unit}s")
 
 
-def _written(part: Path, plan: Plan, cubes: list[Cube], manifest: Manifest) -> str:
-    """Write every file of the release; its id is the hash of the manifest."""
+def _written(part: Path, plan: Plan, cubes: list[Cube], manifest: Manifest, diverged: list[Diverged]) -> str:
+    """Write every file of the release; what a diverged step should have made is answered by the table that it read."""
     names = {name for measure in plan.measures for name in measure.by}
     used = [attribute for attribute in plan.schema.attributes if attribute.name in names]
     (part / "plan.toml").write_text(plan.to_toml(), encoding="utf-8")
-    answering = set(plan.answering)
+    lost = {one.name: one.why for one in diverged}
+    answering = set(plan.answering) | {step.table for step in plan.then if step.name in lost}
     products = [line.model_copy(update={"answers": line.name in answering}) for line in write_products(part, cubes)]
     levels = write_levels(part, used)
-    return seal(part, manifest.model_copy(update={"attributes": levels, "products": products}))
+    return seal(part, manifest.model_copy(update={"attributes": levels, "products": products, "diverged": lost}))
 
 
 def _manifest(plan: Plan, price: Price, options: Options, account: Account | None, charge: Entry | None) -> Manifest:

@@ -1,10 +1,12 @@
 """Microdata: files, a database table or a frame behind a schema; it prints as its name."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
+from urllib.parse import urlsplit
 
+from sfumato.confidential.sealed import Sealed
 from sfumato.errors import DataError
 from sfumato.schema import Schema
 
@@ -14,8 +16,8 @@ Source = str | Path | Frame
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Microdata:
-    """Where the confidential records are; nothing of them is shown, and it cannot be pickled."""
+class Microdata(Sealed):
+    """Where the confidential records are; nothing of them is shown, and it can be neither pickled nor copied."""
 
     sources: tuple[Source, ...]
     schema: Schema
@@ -26,20 +28,34 @@ class Microdata:
         sources = tuple(source) if isinstance(source, (list, tuple)) else (source,)
         if not sources:
             raise DataError("No data were given; name at least one file, table or frame.")
-        _refuse_twice([one for one in sources if isinstance(one, (str, Path))])
+        _refuse_twice(sources)
         return cls(sources, schema)
 
     def __repr__(self) -> str:
         return f"<Microdata of {self.schema.unit}: confidential>"
 
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError("Microdata are confidential and cannot be pickled.")
+
+def _refuse_twice(sources: Sequence[Source]) -> None:
+    seen: dict[Hashable, int] = {}
+    for number, source in enumerate(sources, start=1):
+        first = seen.setdefault(_identity(source), number)
+        if first != number:
+            raise DataError(
+                f"Sources {first} and {number} are the same; their records would be counted twice. Name each source once."
+            )
 
 
-def _refuse_twice(named: list[str | Path]) -> None:
-    seen: set[str] = set()
-    for one in named:
-        place = str(one) if "#" in str(one) or "://" in str(one) else str(Path(one).resolve())
-        if place in seen:
-            raise DataError(f"{one} is given twice; its records would be counted twice. Name each source once.")
-        seen.add(place)
+def _identity(source: Source) -> Hashable:
+    """What two names of one source share: a file's place on its disk, a database's address without the password."""
+    if not isinstance(source, (str, Path)):
+        return id(source)
+    if "://" in str(source):
+        parts = urlsplit(str(source))
+        _, _, server = parts.netloc.rpartition("@")
+        return server.lower().removesuffix(":5432"), parts.path, parts.query, parts.fragment.removeprefix("public.")
+    name, _, table = (str(source), "", "") if Path(source).is_file() else str(source).partition("#")
+    try:
+        place = Path(name).stat()
+    except (OSError, ValueError):
+        return name, table  # it is not there, which is said when it is opened
+    return place.st_dev, place.st_ino, table.lower().removeprefix("main.")

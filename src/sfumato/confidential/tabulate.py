@@ -4,51 +4,37 @@ import numpy as np
 
 from sfumato.confidential.engines import DuckDB, Fault, Reading
 from sfumato.confidential.microdata import Microdata
+from sfumato.confidential.sealed import Sealed
 from sfumato.draws import Draws
 from sfumato.errors import DataError
 from sfumato.mechanisms import Cells
 from sfumato.plan import Measure, Plan
-from sfumato.schema import Rows, Sum
+from sfumato.schema import Sum
 
 
-class Tabulation:
+class Tabulation(Sealed):
     """The microdata of one plan, read once; every measure is tabulated from the same rows."""
 
     def __init__(self, plan: Plan, microdata: Microdata, draws: Draws) -> None:
         self._plan = plan
         self._engine = DuckDB(microdata.sources, reading(plan), draws.words(4).tobytes())
 
-    def __repr__(self) -> str:
-        return "<Tabulation: confidential>"
-
     def faults(self) -> list[Fault]:
         """What in the data does not fit the plan: the columns and the rules."""
-        return self._engine.faults() + self._impossible()
+        return self._engine.faults
 
     def examples(self, fault: Fault) -> list[tuple[str | None, int]]:
         """Offending values and how often they stand: confidential."""
-        return self._engine.examples(fault) if fault.query else []
+        return self._engine.examples(fault)
 
     def refuse_faults(self) -> None:
         """Stop at the first rule that is broken, naming the column and the rule and no value."""
         for fault in self.faults():
             raise DataError(f"{fault} `sfumato check` lists the values, in a confidential report.")
 
-    def _impossible(self) -> list[Fault]:
-        if self._engine.faults():
-            return []
-        faults = []
-        for rule in self._plan.schema.impossible:
-            table = self._plan.schema.table(tuple(name for name, _ in rule.where))
-            rows = self._engine.aggregate(table, (Rows(),), table.box(dict(rule.where)))[Rows()]
-            if rows.any():
-                said = " and ".join(f"{name} in {', '.join(codes)}" for name, codes in rule.where)
-                columns = ", ".join(name for name, _ in rule.where)
-                faults.append(Fault(columns, f"some records are where the plan says none can be: {said}."))
-        return faults
-
     def cells(self, measure: Measure) -> Cells:
-        """The true cells of a measure."""
+        """The true cells of a measure; none of data that break a rule, as their bounds are not enforced."""
+        self.refuse_faults()
         table, wanted = self._plan.table(measure), measure.of.aggregates
         columns = self._engine.aggregate(table, wanted, self._plan.universe(measure))
         kept = {aggregate: np.ascontiguousarray(columns[aggregate]) for aggregate in wanted}

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from sfumato.calibrate import Step
 from sfumato.errors import PlanError, nearest
 from sfumato.mechanisms import Mechanism
 from sfumato.plan.price import Price, price
@@ -52,6 +53,7 @@ class Plan:
     hidden: Hidden
     limit: Limit
     measures: tuple[Measure, ...]
+    then: tuple[Step, ...] = ()
     title: str = ""
     period: str = ""
     exposures: tuple[Exposure, ...] = ()
@@ -65,10 +67,11 @@ class Plan:
             raise PlanError("A plan has an empty name; give it one, for example the name of the survey.")
         if not self.measures:
             raise PlanError(f"The plan '{self.name}' measures nothing; add a [[measure]].")
-        names = [measure.name for measure in self.measures]
+        object.__setattr__(self, "then", tuple(self.then))
+        names = [one.name for one in (*self.measures, *self.then)]
         for name in names:
             if names.count(name) > 1:
-                raise PlanError(f"Two measures are named '{name}'; a name is the file of one product.")
+                raise PlanError(f"Two products are named '{name}'; a name is the file of one product.")
         for name in getattr(self.hidden, "fixed", ()):
             if name not in self.schema.names:
                 hint = nearest(name, self.schema.names)
@@ -76,7 +79,27 @@ class Plan:
         for measure in self.measures:
             self.table(measure)
             self.universe(measure)
+        for step in self.then:
+            self._refuse_unfit(step)
         _ = self.answering
+
+    def measure(self, name: str) -> Measure:
+        for measure in self.measures:
+            if measure.name == name:
+                return measure
+        raise PlanError(f"'{name}' is no measure of this plan; {nearest(name, [one.name for one in self.measures])}")
+
+    def _refuse_unfit(self, step: Step) -> None:
+        """A step reads measures of one statistic and universe, and its controls are margins of its table."""
+        table = self.measure(step.table)
+        for name in step.to:
+            control = self.measure(name)
+            if (control.of, control.where) != (table.of, table.where):
+                raise PlanError(f"Step '{step.name}': '{name}' is not of the same statistic as '{step.table}'.")
+            lacking = set(control.by) - set(table.by)
+            if lacking:
+                raise PlanError(f"Step '{step.name}': '{step.table}' lacks {', '.join(sorted(lacking))} of '{name}'.")
+        step.refuse_too_large([self.table(self.measure(name)).size for name in step.to])
 
     def table(self, measure: Measure) -> Table:
         """The cells of a measure."""
@@ -104,15 +127,19 @@ class Plan:
     def answering(self) -> tuple[str, ...]:
         """The measures that answer: one for each statistic and universe, as one question has one answer."""
         if self.publish.answers:
-            known = [measure.name for measure in self.measures]
+            known = [one.name for one in (*self.measures, *self.then)]
             for name in self.publish.answers:
                 if name not in known:
-                    raise PlanError(f"[publish] answers names '{name}', which is no measure of this plan.")
+                    raise PlanError(f"[publish] answers names '{name}', which this plan does not make.")
             return self.publish.answers
-        return tuple(self._widest(measure).name for measure in self.measures if self._widest(measure) == measure)
+        read = {name for step in self.then for name in step.reads}
+        plain = [measure for measure in self.measures if measure.name not in read]
+        wide = [measure.name for measure in plain if self._widest(measure, plain) == measure]
+        return (*(step.name for step in self.then), *wide)
 
-    def _widest(self, measure: Measure) -> Measure:
-        rivals = [one for one in self.measures if one.of == measure.of and one.where == measure.where]
+    @staticmethod
+    def _widest(measure: Measure, plain: list[Measure]) -> Measure:
+        rivals = [one for one in plain if one.of == measure.of and one.where == measure.where]
         for one in rivals:
             if all(set(other.by) <= set(one.by) for other in rivals):
                 return one

@@ -9,20 +9,21 @@ from fractions import Fraction
 from types import ModuleType
 from typing import Any
 
-from sfumato import mechanisms, statistics
+from sfumato import calibrate, mechanisms, statistics
+from sfumato.calibrate import Step
 from sfumato.errors import PlanError, nearest
 from sfumato.mechanisms import Mechanism
 from sfumato.privacy import plain
 from sfumato.statistics import Statistic
 
 
-def found(folder: ModuleType) -> dict[str, Any]:
-    """The examples of a folder by name: one file each, with EXAMPLE at its foot."""
+def found(folder: ModuleType, by: str = "name") -> dict[str, Any]:
+    """The examples of a folder by what plans call them: one file each, with EXAMPLE at its foot."""
     modules = [
         importlib.import_module(f"{folder.__name__}.{one.name}") for one in pkgutil.iter_modules(folder.__path__)
     ]
     examples = [module.EXAMPLE for module in modules if hasattr(module, "EXAMPLE")]
-    return {example.name: example for example in examples}
+    return {getattr(example, by): example for example in examples}
 
 
 def mechanism(written: Mapping[str, Any]) -> Mechanism:
@@ -35,6 +36,12 @@ def statistic(written: str | Mapping[str, Any]) -> Statistic:
     """The statistic that a plan writes as "count" or {statistic = "total", column = "wage", clip = ["0", "9"]}."""
     named = {"statistic": written} if isinstance(written, str) else written
     made: Statistic = _made(named, "statistic", found(statistics))
+    return made
+
+
+def step(written: Mapping[str, Any]) -> Step:
+    """The step that a plan writes as {step = "rake", name = "employment", table = "cube", to = ["by_soc"]}."""
+    made: Step = _made(written, "step", found(calibrate, by="kind"))
     return made
 
 
@@ -62,10 +69,12 @@ def _value(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def written(plugin: Mechanism | Statistic, kind: str) -> dict[str, Any]:
+def written(plugin: Mechanism | Statistic | Step, kind: str) -> dict[str, Any]:
     """A plug-in as the dictionary that reads back as an equal one."""
-    values = {field.name: getattr(plugin, field.name) for field in fields(plugin)}  # type: ignore[arg-type]
-    return {kind: plugin.name} | {name: _text(value) for name, value in values.items() if value not in {None, ""}}
+    given = [field.name for field in fields(plugin) if field.init]  # type: ignore[arg-type]
+    values = {name: getattr(plugin, name) for name in given}
+    called = plugin.kind if isinstance(plugin, Step) else plugin.name
+    return {kind: called} | {name: _text(value) for name, value in values.items() if value not in {None, ""}}
 
 
 def _text(value: Any) -> Any:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sfumato.errors import PlanError, SfumatoError, nearest
 from sfumato.plan.plan import Measure, Plan, Publish
-from sfumato.plan.plugins import mechanism, statistic, written
+from sfumato.plan.plugins import mechanism, statistic, step, written
 from sfumato.privacy import Exposure
 from sfumato.privacy.written import hidden_from_dict, hidden_to_dict, limit_from_dict, loss_to_dict
 from sfumato.schema import Attribute, Bands, Column, Levels, Missing, Recode, Rule, Schema
@@ -28,7 +28,8 @@ class _Data(_Part):
     key: str | None = None
     repeated_rows: bool = False
     weight: str | None = None
-    replicates: str | list[str] = []
+    replicates: int | str | list[str] = []
+    order: str | None = None
 
 
 class _Missing(_Part):
@@ -76,6 +77,7 @@ class _Plan(_Part):
     hidden: dict[str, Any]
     limit: dict[str, Any]
     measure: list[_Measure]
+    then: list[dict[str, Any]] = []
     publish: _Publish = _Publish()
     exposure: list[_Exposure] = []
 
@@ -141,6 +143,8 @@ def _plan(part: _Plan, folder: Path) -> Plan:
         impossible=tuple(Rule.of(where) for where in part.impossible),
         weight=part.data.weight,
         replicates=_numbered(part.data.replicates),
+        order=part.data.order,
+        replicate_count=_built(part.data),
     )
     return Plan(
         name=part.name,
@@ -150,24 +154,38 @@ def _plan(part: _Plan, folder: Path) -> Plan:
         hidden=hidden_from_dict(part.hidden),
         limit=limit_from_dict(part.limit),
         measures=tuple(_measure(one) for one in part.measure),
+        then=tuple(step(one) for one in part.then),
         exposures=tuple(Exposure(one.kind, one.what, one.why) for one in part.exposure),
         publish=Publish(part.publish.grades, tuple(part.publish.answers)),
         sampling=part.sampling,
     )
 
 
-def _numbered(columns: str | list[str]) -> tuple[str, ...]:
+def _built(data: _Data) -> int:
+    """How many replicates are built from the order of selection."""
+    if not isinstance(data.replicates, int):
+        return 80
+    if data.order is None:
+        raise PlanError("[data] replicates is a number and there is no order to build them from; name their columns.")
+    return data.replicates
+
+
+def _numbered(columns: int | str | list[str]) -> tuple[str, ...]:
     """The columns that a list or a pattern names.
 
     >>> _numbered("repwt{1..3}")
     ('repwt1', 'repwt2', 'repwt3')
     """
     if not isinstance(columns, str):
-        return tuple(columns)
+        return () if isinstance(columns, int) else tuple(columns)
     pattern = re.fullmatch(r"(.*)\{(\d+)\.\.(\d+)\}(.*)", columns)
     if pattern is None:
-        raise PlanError(f"[data] replicates is '{columns}'; write a list of columns, or a pattern such as repwt{{1..80}}.")
+        raise PlanError(
+            f"[data] replicates is '{columns}'; write a list of columns, or a pattern such as repwt{{1..80}}."
+        )
     before, first, last, after = pattern.groups()
+    if not 0 <= int(last) - int(first) < 10_000:
+        raise PlanError(f"[data] replicates is '{columns}', which counts {first} to {last}; for example {{1..80}}.")
     return tuple(f"{before}{number}{after}" for number in range(int(first), int(last) + 1))
 
 
@@ -223,6 +241,7 @@ def to_dict(plan: Plan) -> dict[str, Any]:
     data: dict[str, Any] = {"unit": schema.unit} | ({"key": schema.key} if schema.key else {})
     data |= {"weight": schema.weight} if schema.weight else {}
     data |= {"replicates": list(schema.replicates)} if schema.replicates else {}
+    data |= {"order": schema.order, "replicates": schema.replicate_count} if schema.order else {}
     whole = {
         "name": plan.name,
         "title": plan.title,
@@ -234,6 +253,7 @@ def to_dict(plan: Plan) -> dict[str, Any]:
         "hidden": hidden_to_dict(plan.hidden),
         "limit": loss_to_dict(plan.limit),
         "measure": [_measure_dict(one) for one in plan.measures],
+        "then": [written(one, "step") for one in plan.then],
         "publish": {"grades": dict(plan.publish.grades), "answers": list(plan.publish.answers)},
         "exposure": [{"kind": one.kind, "what": one.what, "why": one.why} for one in plan.exposures],
     }

@@ -84,9 +84,9 @@ class Ledger:
                 f"The ledger of {self.population} is for {_relation(self.hidden)}; the plan hides {_relation(hidden)}. "
                 "Losses under different neighbours never add: price the plan under these, or charge its own ledger."
             )
-        if isinstance(loss, Unbounded) or (isinstance(loss, Gaussian) and loss.mu_squared < 0):
+        if isinstance(loss, Unbounded):
             raise PromiseError(
-                f"Release '{release}' has a loss without bound, or below 0; no ledger can be charged with it."
+                f"Release '{release}' has a loss without bound ({loss.why}); no ledger can be charged with it."
             )
         if self.affords(loss, year):
             return

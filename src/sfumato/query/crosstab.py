@@ -34,13 +34,14 @@ class Crosstab:
     ) -> None:
         self._engine, self.product, self.axes, self._grid = engine, product, axes, grid
         self.where, self.has_columns = where, has_columns
-        self.totals = product.totals(grid)
-        self.variances = product.variances(grid)
+        self.totals = product.totals(grid).reshape(grid.shape)
+        variances = product.variances(grid)
+        self.variances = variances if isinstance(variances, Withheld) else variances.reshape(grid.shape)
 
     @property
     def title(self) -> str:
         by = ", ".join(axis.attribute.label for axis in self.axes)
-        return f"{self.product.subject.title} by {by}"
+        return f"{self.product.subject.title} by {by}" if by else self.product.subject.title
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -1,7 +1,11 @@
 """QueryEngine: any table, total, share, mean or comparison of a release, by totals and covariances alone."""
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.errors import QueryError, nearest
 from sfumato.query.axis import Axis, Choice, axis
@@ -10,7 +14,7 @@ from sfumato.query.crosstab import Crosstab
 from sfumato.query.estimate import Estimate, Variance
 from sfumato.query.ratio import Ratio, ratio_of
 from sfumato.release import Product, Release, Withheld, open_release
-from sfumato.schema import Attribute, Box, Grid, Where
+from sfumato.schema import Attribute, Box, Grid, Mask, Where
 
 LARGEST_PAGE = 10_000
 """The most cells that a page or a call answers at once."""
@@ -98,16 +102,14 @@ class QueryEngine:
         names = [one.attribute.name for one in axes]
         if len(set(names)) != len(names):
             raise QueryError(f"A table by {' and '.join(names)} names an attribute twice.")
-        grid = Grid(tuple((one.attribute.name, one.groups) for one in axes), self._box(product, where))
-        size = 1
-        for length in grid.shape:
-            size *= length
+        size = math.prod(len(one.codes) for one in axes)
         if size > LARGEST_PAGE:
             raise QueryError(
                 f"The table has {size:,} cells, more than {LARGEST_PAGE:,}; show a higher level, fewer variables, "
                 "or filter, or take the whole product from the release folder."
             )
-        return grid
+        groups = tuple((one.attribute.name, one.groups) for one in axes)
+        return Grid(groups, self._box(product, where, dict(groups)))
 
     def _attribute(self, product: Product, name: str) -> Attribute:
         for attribute in product.attributes:
@@ -116,8 +118,8 @@ class QueryEngine:
         known = [attribute.name for attribute in product.attributes]
         raise QueryError(f"'{name}' is not a variable of {product.subject.title.lower()}; {nearest(name, known)}")
 
-    def _box(self, product: Product, where: Where) -> Box:
-        masks = {}
+    def _box(self, product: Product, where: Where, shown: Mapping[str, NDArray[np.bool_]] | None = None) -> Box:
+        masks: dict[str, Mask] = {}
         for name, levels in where.items():
             if product.subject.universe.get(name) == _codes(levels):
                 continue
@@ -126,8 +128,8 @@ class QueryEngine:
                 masks[name] = attribute.levels.mask(levels)
             except KeyError as error:
                 raise QueryError(f"{attribute.label}: {error.args[0]}") from None
-        if not product.subject.additive and len(masks) < len(product.attributes):
-            raise QueryError(f"{product.subject.title} may not be summed; name one level of each variable.")
+        if not product.subject.additive:
+            _refuse_sum(product, masks, shown or {})
         return Box(masks)
 
     def _estimate(self, product: Product, box: Box) -> Estimate:
@@ -168,6 +170,18 @@ class QueryEngine:
         period = f", {manifest.period}" if manifest.period else ""
         issued = f"Release {self.release.id[:16]}, {manifest.created[:10]}"
         return f"{manifest.title}{period}. {issued}. {manifest.promise.loss_words}."
+
+
+def _refuse_sum(product: Product, masks: Mapping[str, Mask], shown: Mapping[str, NDArray[np.bool_]]) -> None:
+    """Where numbers may not be summed, each variable is held to one lowest level or shows lowest levels only."""
+    single = {name for name, mask in masks.items() if mask.sum() == 1}
+    single |= {name for name, groups in shown.items() if groups.sum(axis=1).max() == 1}
+    summed = [attribute.label for attribute in product.attributes if attribute.name not in single]
+    if summed:
+        raise QueryError(
+            f"{product.subject.title} may not be summed over {', '.join(summed)}; "
+            "name one lowest level of each variable, or show its lowest levels."
+        )
 
 
 def _codes(levels: str | int | Sequence[str | int]) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """What is published: products with their uncertainty, in a folder that anyone can verify."""
 
+from sfumato.release.calibrated import Calibrated, Control, Raked
 from sfumato.release.folder import Release, seal, write_levels, write_products
 from sfumato.release.manifest import Anchor, ExposureLine, Manifest, Promise, SpendLine, digest, now
 from sfumato.release.noisy import Noisy
@@ -9,6 +10,8 @@ from sfumato.release.verify import Verdict, differences, open_release, sign, ver
 
 __all__ = [
     "Anchor",
+    "Calibrated",
+    "Control",
     "Cube",
     "ExposureLine",
     "Independent",
@@ -16,6 +19,7 @@ __all__ = [
     "Noisy",
     "Product",
     "Promise",
+    "Raked",
     "Release",
     "SpendLine",
     "Subject",

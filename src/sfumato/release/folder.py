@@ -130,7 +130,7 @@ def _read_cube(folder: Path, entry: ProductLine, known: Mapping[str, Attribute])
         values[table.possible] = pq.read_table(folder / entry.file, columns=["value"])["value"].to_numpy()
     except (KeyError, ValueError, OSError, pa.ArrowException) as error:
         raise ReleaseError(f"Product '{entry.name}' does not fit its manifest: {error}") from None
-    return Cube(_subject(entry), table, values, uncertainty_from_dict(entry.uncertainty))
+    return Cube(_subject(entry), table, values, uncertainty_from_dict(entry.uncertainty, table, values))
 
 
 def _subject(entry: ProductLine) -> Subject:

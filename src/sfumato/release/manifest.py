@@ -112,6 +112,7 @@ class Manifest(_Part):
     grades: dict[str, float]
     attributes: list[AttributeLine]
     products: list[ProductLine]
+    diverged: dict[str, str] = Field(default_factory=dict)
     files: dict[str, FileLine]
 
     @field_validator("files")

@@ -3,7 +3,11 @@
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sfumato.errors import ReleaseError
+from sfumato.release.calibrated import Calibrated, Raked, controls_from
 from sfumato.schema import Box, Table
 
 
@@ -41,11 +45,15 @@ class Independent:
         return {"kind": "independent", "variance": self.variance}
 
 
-def uncertainty_from_dict(written: dict[str, Any]) -> Uncertainty:
-    """The uncertainty that a manifest states."""
+def uncertainty_from_dict(written: dict[str, Any], table: Table, values: NDArray[np.int64]) -> Uncertainty:
+    """The uncertainty that a manifest states of the values of a table."""
     kind = written.get("kind")
     if kind == "independent":
         return Independent(float(written["variance"]))
+    if kind == "calibrated":
+        return Calibrated(table, float(written["variance"]), controls_from(written["controls"]))
+    if kind == "raked":
+        return Raked(table, float(written["variance"]), controls_from(written["controls"]), values.astype(np.float64))
     if kind == "withheld":
         return Withheld(str(written["reason"]))
     raise ReleaseError(

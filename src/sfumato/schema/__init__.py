@@ -1,6 +1,6 @@
 """What may be talked about: attributes, their public levels, tables and boxes of cells."""
 
-from sfumato.schema.aggregates import Aggregate, Rows, Sum
+from sfumato.schema.aggregates import Aggregate, Rows, Sum, Weighted
 from sfumato.schema.attributes import Attribute, Bands, Column, Missing, Recode, Rule
 from sfumato.schema.levels import Levels, Mask
 from sfumato.schema.schema import Schema
@@ -23,5 +23,6 @@ __all__ = [
     "Schema",
     "Sum",
     "Table",
+    "Weighted",
     "Where",
 ]

@@ -23,4 +23,16 @@ class Sum:
     missing: Fraction | None = None
 
 
-Aggregate = Rows | Sum
+@dataclass(frozen=True)
+class Weighted:
+    """The sums over a cell of the weight and of every replicate weight, each times a column where one is named.
+
+    Values are not clipped: a design-based estimate is of the data as they are. The sums depend on no order of the
+    rows, and are exact where weights and values are whole.
+    """
+
+    column: str | None = None
+    missing: Fraction | None = None
+
+
+Aggregate = Rows | Sum | Weighted

@@ -19,8 +19,11 @@ class Schema:
     impossible: tuple[Rule, ...] = ()
     weight: str | None = None
     replicates: tuple[str, ...] = ()
+    order: str | None = None
+    replicate_count: int = 80
 
     def __post_init__(self) -> None:
+        self._refuse_design()
         names = [attribute.name for attribute in self.attributes]
         for name in names:
             if names.count(name) > 1:
@@ -35,6 +38,16 @@ class Schema:
                     self.attribute(name).levels.mask(levels)
                 except KeyError as error:
                     raise PlanError(f"The impossible combination over '{name}': {error.args[0]}") from None
+
+    def _refuse_design(self) -> None:
+        """A sample has a weight; its replicate weights are given, or built from the order of selection, not both."""
+        if self.weight is None and (self.replicates or self.order):
+            raise PlanError("[data] names replicates or an order and no weight; name the column of the weight.")
+        if self.replicates and self.order:
+            raise PlanError("[data] names both replicates and an order; replicate weights are given or built, not both.")
+        columns = [self.weight, *self.replicates]
+        if len(set(columns)) != len(columns):
+            raise PlanError("[data] names a column of weights twice; the weight and each replicate are columns of their own.")
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -22,6 +22,11 @@ class Notice:
     words: str
     key: str | None = None
 
+    @property
+    def sentence(self) -> str:
+        end = "" if self.words.endswith((".", "!", "?")) else "."
+        return f"{self.kind.capitalize()}: {self.words}{end}"
+
 
 @dataclass(frozen=True, eq=False)
 class Edition:
@@ -39,7 +44,9 @@ class Edition:
     @cached_property
     def tag(self) -> str:
         """Answers are a function of the release, of what is said of it and of the program, so this names them all."""
-        said = "\n".join([__version__, self.release.id, self.key, *(f"{one.words} {one.key}" for one in self.notices)])
+        said = "\n".join(
+            [__version__, self.release.id, self.key, *(f"{one.sentence} {one.key}" for one in self.notices)]
+        )
         return hashlib.sha256(said.encode()).hexdigest()[:32]
 
     @property
@@ -107,7 +114,7 @@ class Catalogue:
             raise ReleaseError("The same release is given twice; name each release folder once.")
         keys = _keys(releases)
         editions = [Edition(one, keys[one.id], _lasting(one), _notices(one, releases, keys)) for one in releases]
-        return cls(tuple(sorted(editions, key=lambda one: (not one.current, one.release.manifest.title, one.key))))
+        return cls(tuple(sorted(editions, key=lambda one: (bool(one.notices), one.release.manifest.title, one.key))))
 
     @cached_property
     def tables(self) -> Mapping[str, Sheet]:
@@ -134,24 +141,27 @@ def _lasting(release: Release) -> str:
 
 
 def _keys(releases: Sequence[Release]) -> dict[str, str]:
-    """The newest release of a name that none replaces has the name itself; others have their hash beside it."""
+    """Of each name, the release that readers should use has the name itself; others have their hash beside it."""
     replaced = {release.manifest.supersedes for release in releases}
-    newest: dict[str, Release] = {}
-    for release in sorted(releases, key=lambda one: (one.id not in replaced, one.manifest.created, one.id)):
-        newest[_slug(release)] = release
-    return {one.id: _slug(one) if newest[_slug(one)] is one else _lasting(one) for one in releases}
+
+    def standing(one: Release) -> tuple[bool, bool, bool, str, str]:
+        manifest = one.manifest
+        return manifest.releasable, one.withdrawn is None, one.id not in replaced, manifest.created, one.id
+
+    first = {_slug(release): release for release in sorted(releases, key=standing)}
+    return {one.id: _slug(one) if first[_slug(one)] is one else _lasting(one) for one in releases}
 
 
 def _notices(release: Release, releases: Sequence[Release], keys: Mapping[str, str]) -> tuple[Notice, ...]:
     manifest, found = release.manifest, []
     if release.withdrawn is not None:
-        found.append(Notice("withdrawn", f"This release was withdrawn: {release.withdrawn}"))
+        found.append(Notice("withdrawn", release.withdrawn))
     if manifest.rehearsal or not manifest.releasable:
-        found.append(Notice("not for publication", f"This release is not for publication: {manifest.why}"))
+        found.append(Notice("not for publication", manifest.why))
     if "unbounded" in manifest.promise.loss:
-        found.append(Notice("not private", f"This release is not formally private: {manifest.promise.loss_words}"))
+        found.append(Notice("not formally private", manifest.promise.loss_words))
     for other in releases:
         if other.manifest.supersedes == release.id:
-            words = f"This release was replaced by {other.manifest.title}, issued {other.manifest.created[:10]}"
+            words = f"a newer release took its place, {other.manifest.title}, issued {other.manifest.created[:10]}"
             found.append(Notice("superseded", words, keys[other.id]))
     return tuple(found)

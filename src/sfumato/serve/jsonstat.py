@@ -31,14 +31,14 @@ def metric_name(sheet: Sheet) -> str:
 def answer(question: Question, base_path: str) -> bytes:
     """The answer to a question as a JSON-stat dataset; totals are exact integers where the step is whole."""
     sheet, table = question.sheet, question.table()
-    rows = [_metrics(estimate) for _, estimate in table.items()]
-    grades = [estimate.grade for _, estimate in table.items()]
+    cells = [estimate for _, estimate in table.items()]
+    rows = [_metrics(estimate) for estimate in cells]
     values = [None if isinstance(value, str) else value for row in rows for value in row]
     dimensions = {axis.attribute.name: _dimension(sheet, axis.attribute, axis.codes) for axis in table.axes}
     dataset = _dataset(sheet, dimensions, f"{base_path}/api/v2/tables/{sheet.id}/data", _title(table, question))
-    dataset |= {"value": values, "status": dict(_statuses(rows, grades))}
+    dataset |= {"value": values, "status": dict(_statuses(rows, [estimate.grade for estimate in cells]))}
     dataset["extension"]["sfumato"]["universe"] = {name: list(codes) for name, codes in question.within.items()}
-    dataset["note"] = [*dataset["note"], *_reasons(table)]
+    dataset["note"] = [*dataset["note"], *reasons(cells)]
     return encoded(dataset)
 
 
@@ -77,11 +77,10 @@ def _statuses(rows: list[list[float | str]], grades: list[str]) -> Iterator[tupl
                 yield str(first + place), value
 
 
-def _reasons(table: Crosstab) -> list[str]:
-    """Why errors are withheld, once for the whole table."""
-    held = [one for _, one in zip(range(1), (estimate for _, estimate in table.items()), strict=False)]
-    parts = [part for one in held for part in (one.noise_variance, one.sampling_variance)]
-    return [part.reason for part in parts if isinstance(part, Withheld)]
+def reasons(cells: list[Estimate]) -> list[str]:
+    """Why errors are withheld, each reason once."""
+    parts = [part for one in cells for part in (one.noise_variance, one.sampling_variance)]
+    return list(dict.fromkeys(part.reason for part in parts if isinstance(part, Withheld)))
 
 
 def _title(table: Crosstab, question: Question) -> str:
@@ -100,7 +99,7 @@ def _dataset(sheet: Sheet, dimensions: Mapping[str, Any], href: str, label: str)
         "label": label,
         "source": manifest.title,
         "updated": manifest.created,
-        "note": [notice.words for notice in sheet.edition.notices],
+        "note": [notice.sentence for notice in sheet.edition.notices],
         "role": {"metric": [metric]},
         "id": list(listed),
         "size": [len(one["category"]["index"]) for one in listed.values()],
@@ -122,8 +121,7 @@ def _extension(sheet: Sheet) -> dict[str, Any]:
 
 def grade_words(grades: Mapping[str, float]) -> dict[str, str]:
     """What each grade means."""
-    low, high = f"{grades['A']:.3g}", f"{grades['B']:.3g}"
-    low, high = f"{100 * float(low):.3g}%", f"{100 * float(high):.3g}%"
+    low, high = f"{100 * grades['A']:.3g}%", f"{100 * grades['B']:.3g}%"
     return {
         "A": f"CV under {low}",
         "B": f"CV {low} to {high}",

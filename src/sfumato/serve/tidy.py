@@ -1,4 +1,4 @@
-"""CSV, one line a cell: codes and labels, the estimate, all of its errors and its grade; never one without the other."""
+"""CSV, one line a cell: codes and labels, the estimate, all of its errors and its grade, never one without another."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ def answer(question: Question) -> bytes:
     edition = question.sheet.edition
     beside = {"release": edition.release.id}
     if edition.notices:
-        beside["notice"] = "; ".join(notice.words for notice in edition.notices)
+        beside["notice"] = "; ".join(notice.sentence for notice in edition.notices)
     records = [{**record, **beside} for record in question.table().records()]
     file = io.StringIO()
     writer = csv.DictWriter(file, list(records[0]))

@@ -1,6 +1,6 @@
 """Fitted: a regression within each cell, predicted at a point; named so that it can be refused with the reason."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
@@ -23,7 +23,7 @@ class Fitted(Statistic):
     y: str
     x: str
     unit: str = ""
-    step: Fraction = Fraction(1)
+    step: Fraction = field(default=Fraction(1), init=False)
 
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:

@@ -5,13 +5,9 @@ from statistics import NormalDist
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from sfumato.errors import PlanError
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from sfumato.synth.columns import Floats, Integers, levels, names, pick
 
 OWNERSHIP = ("private", "federal", "state", "local")
 SIZE_CLASSES = ("1-4", "5-19", "20-99", "100-499", "500+")
@@ -144,15 +140,15 @@ def employment(rows: int = 100_000, seed: int = 1) -> pa.Table:
     places = _establishments(rows, rng)
     workers = _workers(places, rng)
     columns = {
-        "job_id": _names("J", np.arange(1, rows + 1)),
-        "establishment_id": _names("E", workers.at + 1),
-        "occupation": _levels(OCCUPATIONS, workers.occupation),
-        "state": _levels(tuple(STATES), places.state[workers.at]),
-        "ownership": _levels(OWNERSHIP, places.ownership[workers.at]),
-        "size_class": _levels(SIZE_CLASSES, np.searchsorted(SIZE_EDGES, places.size, side="right")[workers.at]),
-        "sex": _levels(SEX, workers.male),
+        "job_id": names("J", np.arange(1, rows + 1)),
+        "establishment_id": names("E", workers.at + 1),
+        "occupation": levels(OCCUPATIONS, workers.occupation),
+        "state": levels(tuple(STATES), places.state[workers.at]),
+        "ownership": levels(OWNERSHIP, places.ownership[workers.at]),
+        "size_class": levels(SIZE_CLASSES, np.searchsorted(SIZE_EDGES, places.size, side="right")[workers.at]),
+        "sex": levels(SEX, workers.male),
         "age": pa.array(workers.age, pa.int32()),
-        "education": _levels(EDUCATION, workers.school, rng.random(rows) < EDUCATION_MISSING),
+        "education": levels(EDUCATION, workers.school, rng.random(rows) < EDUCATION_MISSING),
         "wage": pa.array(_wages(places, workers, rng), pa.int64()),
     }
     return pa.table(columns)
@@ -161,11 +157,11 @@ def employment(rows: int = 100_000, seed: int = 1) -> pa.Table:
 def _establishments(rows: int, rng: np.random.Generator) -> Establishments:
     size = _sizes(rows, rng)
     small, large = ([getattr(group, side) for group in GROUPS.values()] for side in ("small", "large"))
-    trade = _pick(np.array([small, large]), (size >= 50).astype(np.int64), rng)
+    trade = pick(np.array([small, large]), (size >= 50).astype(np.int64), rng)
     owners = np.array([(100 - sum(group.public), *group.public) for group in GROUPS.values()], dtype=float)
-    state = _pick(np.array([[weight for weight, _ in STATES.values()]]), np.zeros_like(size), rng)
+    state = pick(np.array([[weight for weight, _ in STATES.values()]]), np.zeros_like(size), rng)
     shift = rng.normal(0, (0.12, 0.25, 0.3), (size.size, 3))
-    return Establishments(size, state, trade, _pick(owners, trade, rng), shift)
+    return Establishments(size, state, trade, pick(owners, trade, rng), shift)
 
 
 def _sizes(rows: int, rng: np.random.Generator) -> Integers:
@@ -195,9 +191,9 @@ def _workers(places: Establishments, rng: np.random.Generator) -> Workers:
 
 
 def _occupations(trade: Integers, rng: np.random.Generator) -> Integers:
-    outside = _pick(np.array([[group.support for group in GROUPS.values()]]), np.zeros_like(trade), rng)
+    outside = pick(np.array([[group.support for group in GROUPS.values()]]), np.zeros_like(trade), rng)
     group = np.where(rng.random(trade.size) < SUPPORT, outside, trade)
-    return _pick(np.where(np.arange(len(GROUPS))[:, None] == GROUP_OF, JOBS, 0.0), group, rng)
+    return pick(np.where(np.arange(len(GROUPS))[:, None] == GROUP_OF, JOBS, 0.0), group, rng)
 
 
 def _of_group(field: str) -> Floats:
@@ -231,19 +227,3 @@ def _wages(places: Establishments, workers: Workers, rng: np.random.Generator) -
     person = 0.12 * (workers.school - usual) + 0.1 * workers.male - 0.0006 * (workers.age - 50) ** 2 + 0.1
     usual_pay = LOG_PAY[workers.occupation] + place[workers.at] + person
     return np.asarray(np.maximum(np.rint(np.exp(rng.normal(usual_pay, 0.4))), 1), dtype=np.int64)
-
-
-def _pick(weights: Floats, row: Integers, rng: np.random.Generator) -> Integers:
-    """A column for each entry of `row`, with chances in proportion to the weights of that row."""
-    # Row r of the cumulated shares is moved to (r, r + 1], so that one search serves every row.
-    steps = np.cumsum(weights, axis=1) / weights.sum(axis=1, keepdims=True) + np.arange(len(weights))[:, None]
-    found = np.searchsorted(steps.ravel(), row + rng.random(row.size), side="right") - row * weights.shape[1]
-    return np.asarray(np.minimum(found, weights.shape[1] - 1), dtype=np.int64)
-
-
-def _levels(levels: tuple[str, ...], index: Integers, missing: NDArray[np.bool_] | None = None) -> pa.Array:
-    return pa.array(levels).take(pa.array(index, mask=missing))
-
-
-def _names(letter: str, number: Integers) -> pa.Array:
-    return pc.binary_join_element_wise(letter, pc.utf8_lpad(pc.cast(pa.array(number), pa.string()), 8, "0"), "")

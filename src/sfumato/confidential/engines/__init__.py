@@ -2,5 +2,6 @@
 
 from sfumato.confidential.engines.duckdb import DuckDB
 from sfumato.confidential.engines.reading import Fault, Reading
+from sfumato.confidential.engines.weighing import Weighing
 
-__all__ = ["DuckDB", "Fault", "Reading"]
+__all__ = ["DuckDB", "Fault", "Reading", "Weighing"]

@@ -1,131 +1,110 @@
 """Sources: every kind of place that microdata are kept, made a relation of one in-process DuckDB."""
+# ruff: noqa: S608 - every name and text in a query is quoted or numbered here
 
-from collections.abc import Iterator
+import csv
+import gzip
+import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
+from sfumato.confidential.engines.frames import frame_table, readstat_table
+from sfumato.confidential.engines.postgres import postgres_table
+from sfumato.confidential.engines.reading import refuse_lacking
+from sfumato.confidential.engines.values import quoted, quoted_text
+from sfumato.confidential.sealed import without_values
 from sfumato.errors import DataError
 
 READSTAT = {".dta": "read_dta", ".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".sas7bdat": "read_sas7bdat", ".xpt": "read_xport"}  # fmt: skip  # noqa: E501
+DELIMITED = ((".csv",), (".tsv",), (".txt",), (".csv", ".gz"), (".tsv", ".gz"), (".txt", ".gz"))
+DATABASES = (".duckdb", ".ddb", ".db")
 KINDS = (
     ".csv, .csv.gz, .tsv, .parquet, .dta, .sav, .zsav, .por, .sas7bdat, .xpt, file.duckdb#table, postgresql://…#table"
 )
+HEADER = 1_000_000
+"""The characters within which the names of the columns of a text file must stand."""
 
 
-def attach(connection: duckdb.DuckDBPyConnection, name: str, source: Any, columns: list[str]) -> None:
-    """Make a source known to the connection under a name; only the columns asked for leave a database."""
+def attach(connection: duckdb.DuckDBPyConnection, name: str, source: Any, columns: Sequence[str]) -> None:
+    """Make a source a relation whose columns are c0, c1, … in the order asked for; nothing else of it is read."""
     if not isinstance(source, (str, Path)):
-        _register_frame(connection, name, source, columns)
-        return
-    text = str(source)
-    if text.startswith(("postgresql://", "postgres://")):
-        connection.register(name, _postgres(text, columns))
-        return
-    path, _, table = text.partition("#")
+        with without_values("The frame could not be read"):
+            connection.register(name, frame_table(source, columns))
+    elif "://" in str(source):
+        with without_values("PostgreSQL gave no data; check address, rights and table"):
+            connection.register(name, postgres_table(str(source), columns))
+    else:
+        path, table = _place(str(source))
+        with without_values(
+            f"{path.name} could not be read; it must be whole, of the kind that its name says, and in UTF-8"
+        ):
+            _attach_file(connection, name, path, table, columns)
+
+
+def _place(text: str) -> tuple[Path, str]:
+    """The file and, in a database, the table; a # is part of a file's name where there is such a file."""
+    path, _, table = (text, "", "") if Path(text).is_file() else text.partition("#")
     if not Path(path).is_file():
         raise DataError(f"There is no file {path}.")
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    _attach_file(connection, name, Path(path), table, suffixes)
+    # DuckDB takes these letters for a pattern, and would read every file that fits it.
+    if any(letter in path for letter in "*?["):
+        raise DataError(f"The name {path} holds *, ? or [, which would be taken for a pattern of names; rename it.")
+    return Path(path).resolve(), table
 
 
-def _attach_file(connection: duckdb.DuckDBPyConnection, name: str, path: Path, table: str, suffixes: list[str]) -> None:
-    last = suffixes[-1] if suffixes else ""
-    place = str(path).replace("'", "''")
-    if last == ".parquet":
-        connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{place}')")  # noqa: S608 - quoted above
-    elif last in {".csv", ".tsv", ".txt"} or suffixes[-2:] in (([".csv", ".gz"]), ([".tsv", ".gz"])):
-        # Every field stays text, so that codes such as 01 and NO are what the file says.
-        connection.execute(
-            f"CREATE VIEW {name} AS SELECT * FROM read_csv('{place}', header=true, all_varchar=true, strict_mode=true)"  # noqa: S608
-        )
-    elif last in READSTAT:
-        connection.register(name, _readstat(path, last))
-    elif last in {".duckdb", ".ddb", ".db"}:
-        _attach_duckdb(connection, name, place, table)
+def _attach_file(
+    connection: duckdb.DuckDBPyConnection, name: str, path: Path, table: str, columns: Sequence[str]
+) -> None:
+    suffixes = tuple(suffix.lower() for suffix in path.suffixes)
+    place = quoted_text(str(path))
+    if suffixes[-1:] == (".parquet",):
+        # Hive partitioning would put parts of the path, state=NY, in the place of the column of that name.
+        _choose(connection, name, f"read_parquet({place}, hive_partitioning=false)", path.name, columns)
+    elif suffixes[-1:] in DELIMITED or suffixes[-2:] in DELIMITED:
+        connection.execute(f"CREATE VIEW {name} AS {_csv(path, columns)}")
+    elif suffixes and suffixes[-1] in READSTAT:
+        connection.register(name, readstat_table(path, READSTAT[suffixes[-1]], columns))
+    elif suffixes and suffixes[-1] in DATABASES:
+        if not table:
+            raise DataError(f"{path.name} is a database; name its table after a #, as in file.duckdb#jobs.")
+        connection.execute(f"ATTACH {place} AS {name}_file (READ_ONLY, TYPE duckdb)")
+        parts = ".".join(quoted(part) for part in table.split("."))
+        _choose(connection, name, f"{name}_file.{parts}", path.name, columns)
     else:
-        raise DataError(f"{path} is of no kind that can be read; known: {KINDS}.")
+        raise DataError(f"{path.name} is of no kind that can be read; known: {KINDS}.")
 
 
-def _attach_duckdb(connection: duckdb.DuckDBPyConnection, name: str, place: str, table: str) -> None:
-    if not table:
-        raise DataError(f"{place} is a database; name its table after a #, as in file.duckdb#jobs.")
-    connection.execute(f"ATTACH '{place}' AS {name}_file (READ_ONLY)")
-    parts = ".".join(quoted(part) for part in table.split("."))
-    connection.execute(f"CREATE VIEW {name} AS SELECT * FROM {name}_file.{parts}")  # noqa: S608 - quoted above
+def _choose(connection: duckdb.DuckDBPyConnection, name: str, relation: str, what: str, columns: Sequence[str]) -> None:
+    there = [column for column, *_ in connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()]
+    refuse_lacking(what, columns, there)
+    chosen = ", ".join(f"{quoted(column)} AS c{place}" for place, column in enumerate(columns))
+    connection.execute(f"CREATE VIEW {name} AS SELECT {chosen or '0 AS nothing'} FROM {relation}")
 
 
-def _readstat(path: Path, suffix: str) -> Any:
-    """A Stata, SPSS or SAS file as an Arrow table; codes stay codes, labels belong in the levels."""
-    import pyarrow as pa
-    import pyreadstat
+def _csv(path: Path, columns: Sequence[str]) -> str:
+    """The query that reads a text file; its form is settled by its first line alone, never guessed from the records.
 
-    content, _ = getattr(pyreadstat, READSTAT[suffix])(str(path), output_format="dict", apply_value_formats=False)
-    return pa.table({column: pa.array(list(values), from_pandas=True) for column, values in content.items()})
-
-
-def _register_frame(connection: duckdb.DuckDBPyConnection, name: str, frame: Any, columns: list[str]) -> None:
-    import narwhals as nw
-
-    try:
-        native = nw.from_native(frame)
-    except TypeError:
-        raise DataError(
-            "The data are neither a path nor a frame; give a file, or a pandas, polars or Arrow frame."
-        ) from None
-    collected = native.collect() if isinstance(native, nw.LazyFrame) else native
-    kept = [column for column in collected.columns if column in columns]
-    connection.register(name, collected.select(kept).to_arrow())
+    Every field stays text, so that codes such as 01 and NO are what the file says.
+    """
+    packed = path.suffix.lower() == ".gz"
+    names, delimiter = _header(path, packed, columns)
+    refuse_lacking(path.name, columns, names)
+    chosen = ", ".join(f"f{names.index(column)} AS c{place}" for place, column in enumerate(columns))
+    fields = ", ".join(f"'f{place}': 'VARCHAR'" for place in range(len(names)))
+    options = f"auto_detect=false, header=true, strict_mode=true, skip=0, comment='', quote='\"', escape='\"', delim='{delimiter}'"  # noqa: E501
+    options += f", hive_partitioning=false, compression='{'gzip' if packed else 'none'}', columns={{{fields}}}"
+    return f"SELECT {chosen or '0 AS nothing'} FROM read_csv({quoted_text(str(path))}, {options})"
 
 
-def _postgres(text: str, columns: list[str]) -> Any:
-    """The columns of a PostgreSQL table, streamed in batches inside one read-only snapshot."""
-    import psycopg
-    import pyarrow as pa
-    from psycopg import sql
-
-    address, _, table = text.partition("#")
-    if not table:
-        raise DataError("A PostgreSQL source needs its table after a #, as in postgresql://host/database#schema.table.")
-    name = sql.SQL(".").join(sql.Identifier(part) for part in table.split("."))
-    try:
-        with psycopg.connect(address) as connection:
-            connection.read_only = True
-            connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-            there = [
-                column.name
-                for column in connection.execute(sql.SQL("SELECT * FROM {} LIMIT 0").format(name)).description or []
-            ]
-            kept = [column for column in there if column in columns]
-            chosen = sql.SQL(", ").join(sql.Identifier(column) for column in kept)
-            batches = list(_batches(connection, sql.SQL("SELECT {} FROM {}").format(chosen, name), kept))
-    except psycopg.Error as error:
-        raise DataError(
-            f"PostgreSQL refused the table {table}: {type(error).__name__}; check address, rights and name."
-        ) from None
-    return (
-        pa.concat_tables(batches, promote_options="permissive")
-        if batches
-        else pa.table({column: pa.array([], pa.string()) for column in kept})
-    )
-
-
-def _batches(connection: Any, query: Any, columns: list[str]) -> Iterator[Any]:
-    import pyarrow as pa
-
-    with connection.cursor(name="sfumato") as cursor:
-        cursor.itersize = 100_000
-        cursor.execute(query)
-        while rows := cursor.fetchmany(100_000):
-            yield pa.table(
-                {
-                    column: pa.array(list(values))
-                    for column, values in zip(columns, zip(*rows, strict=True), strict=True)
-                }
-            )
-
-
-def quoted(name: str) -> str:
-    """A name as an SQL identifier, whatever it contains."""
-    return '"' + name.replace('"', '""') + '"'
+def _header(path: Path, packed: bool, columns: Sequence[str]) -> tuple[list[str], str]:
+    """The names in the first line, and the delimiter that finds most of the wanted columns there."""
+    raw: Any = gzip.open(path) if packed else path.open("rb")  # noqa: SIM115 - closed by the wrapper
+    with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as file:
+        head = file.read(HEADER)
+    if not head.strip():
+        raise DataError(f"{path.name} is empty; its first line must name the columns.")
+    read = {one: next(csv.reader(io.StringIO(head, newline=""), delimiter=one)) for one in (",", ";", "\t", "|")}
+    best = max(read, key=lambda one: (len(set(columns) & set(read[one])), len(read[one])))
+    return read[best], best

@@ -1,0 +1,7 @@
+"""Calibration: steps from published numbers to better published numbers, one file each."""
+
+from sfumato.calibrate.least_squares import LeastSquares
+from sfumato.calibrate.rake import Rake
+from sfumato.calibrate.step import Diverged, Step
+
+__all__ = ["Diverged", "LeastSquares", "Rake", "Step"]

@@ -1,0 +1,79 @@
+"""Raking: multiply the cells of each control table in turn to its controls, until all are met.
+
+With one table it is post-stratification, done in one go. Noisy controls of several tables are reconciled first, as
+independently noised margins are not those of any cube. Cells may be negative, so there is no theorem that it ends:
+where it does not, that is said and no cells are given.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.calibrate.step import Diverged, Problem, Step, finer_by, scaled
+from sfumato.errors import PlanError
+from sfumato.release import Cube, Product, Raked
+from sfumato.release.calibrated import noise_of, reconciler
+from sfumato.release.margins import DENSE, Floats, Margins
+
+
+@dataclass(frozen=True)
+class Rake(Step):
+    """The cube scaled to its controls; at most `cycles` rounds over the tables, to a tolerance in cube steps."""
+
+    kind: ClassVar[str] = "rake"
+    name: str
+    table: str
+    to: tuple[str, ...]
+    cycles: int = 50
+    tolerance: float = 1e-6
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tolerance", float(self.tolerance))
+
+    def refuse_too_large(self, sizes: Sequence[int]) -> None:
+        if len(sizes) > 1 and sum(sizes) > DENSE:
+            raise PlanError(
+                f"Step '{self.name}' rakes to {sum(sizes):,} control cells in several tables, more than {DENSE:,}; "
+                "rake to one table, or use least-squares."
+            )
+
+    def apply(self, products: Mapping[str, Product]) -> Cube | Diverged:
+        problem = Problem.of(self, products)
+        noise = noise_of(problem.margins, problem.controls)
+        aims = reconciler(problem.margins, noise)(problem.aims)
+        largest = max(1.0, float(np.abs(problem.aims).max()))
+        if not noise.any() and np.abs(aims - problem.aims).max() > 1e-6 * largest:
+            raise PlanError(
+                f"Step '{self.name}': its exact controls contradict each other, so no table meets them all."
+            )
+        cells, missed = raked(problem.margins, problem.cells, aims, self.cycles, self.tolerance)
+        if not missed <= self.tolerance:
+            return Diverged(self.name, f"raking did not converge in {self.cycles} cycles; least-squares always does")
+        finer = finer_by(cells)
+        controls = tuple(replace(one, variance=scaled(one.variance, finer)) for one in problem.controls)
+        uncertainty = Raked(problem.cube.table, scaled(problem.variance, finer), controls, cells)
+        return problem.product(self.name, cells, uncertainty, finer)
+
+
+def raked(margins: Margins, cells: Floats, aims: Floats, cycles: int, tolerance: float) -> tuple[Floats, float]:
+    """The raked cells and the largest control missed, infinite where a margin of 0 should become something else."""
+    cells, targets = cells.copy(), margins.split(aims)
+    parts = [Margins(margins.table, (names,)) for names in margins.by]
+    missed = np.inf
+    for _ in range(cycles):
+        for part, target in zip(parts, targets, strict=True):
+            total = part.of(cells)
+            stuck = (total == 0) & (np.abs(target.ravel()) > tolerance)
+            if stuck.any() or not np.isfinite(total).all():
+                return cells, np.inf
+            factor = np.divide(target.ravel(), total, out=np.zeros_like(total), where=total != 0)
+            cells *= part.spread(factor)
+        missed = float(np.abs(margins.of(cells) - aims).max())
+        if missed <= tolerance:
+            break
+    return cells, missed
+
+
+EXAMPLE = Rake("raked", "cube", ("margin",))

@@ -1,0 +1,146 @@
+"""Design: estimates over domains by survey weights, and their variance by successive difference replication."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.confidential.engines import Fault, Reading, Weighing
+from sfumato.confidential.microdata import Microdata
+from sfumato.errors import DataError, PlanError, QueryError
+from sfumato.plan import Plan
+from sfumato.query.estimate import Variance
+from sfumato.release import Withheld
+from sfumato.schema import LARGEST, Grid, Rows, Table, Weighted
+from sfumato.statistics import Total
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Replicated:
+    """An estimate in every cell, and on the last axis the same from the full sample and then from every replicate.
+
+    >>> halves = Replicated(np.array([[10, 12, 8, 11, 9]]))
+    >>> halves.variance.tolist()                      # (4 / 4) (4 + 4 + 1 + 1)
+    [10.0]
+    """
+
+    values: NDArray[Any]
+
+    def __repr__(self) -> str:
+        return f"<Replicated: {self.full.size:,} confidential estimates>"
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("Estimates from the microdata are confidential and cannot be pickled.")
+
+    @property
+    def full(self) -> NDArray[Any]:
+        """The estimates from the full sample."""
+        return self.values[..., 0]
+
+    @property
+    def replicates(self) -> int:
+        return int(self.values.shape[-1]) - 1
+
+    def over(self, under: "Replicated") -> "Replicated":
+        """The ratio to another estimate, replicate by replicate; not a number where its denominator is 0."""
+        one, other = np.broadcast_arrays(self.values, under.values)
+        ratios = np.full(one.shape, np.nan)
+        return Replicated(np.divide(one, other, out=ratios, where=other != 0))
+
+    @property
+    def variance(self) -> Floats:
+        """v = (4/R) sum of (replicate - full)^2 (Fay and Train 1995); not a number where a replicate is none."""
+        away = (self.values[..., 1:] - self.values[..., :1]).astype(np.float64)
+        return np.asarray(4 / self.replicates * (away**2).sum(axis=-1), dtype=np.float64)
+
+
+class Survey:
+    """The microdata of a plan as its design sees them, read for some attributes and columns; no row is left out."""
+
+    def __init__(self, plan: Plan, microdata: Microdata, names: Sequence[str], columns: Sequence[str] = ()) -> None:
+        self.plan = plan
+        self._columns = {column: Weighted(column, _missing(plan, column)) for column in columns}
+        self._reading = Reading(
+            schema=plan.schema,
+            attributes=tuple(plan.schema.attribute(name) for name in dict.fromkeys(names)),
+            sums=(),
+            id=None,  # at_most bounds what is released; the truth has every record
+            at_most=1,
+            weighted=(Weighted(), *self._columns.values()),
+        )
+        self._engine = Weighing(microdata.sources, self._reading, b"")
+        for fault in self._engine.faults() or self._impossible():
+            raise DataError(f"{fault} `sfumato check` lists the values, in a confidential report.")
+
+    def __repr__(self) -> str:
+        return f"<Survey of {self.plan.schema.unit}: confidential>"
+
+    def _impossible(self) -> list[Fault]:
+        """The rules about attributes that were read, where records break them."""
+        read = [attribute.name for attribute in self._reading.attributes]
+        faults = []
+        for rule in self.plan.schema.impossible:
+            names = [name for name, _ in rule.where]
+            table = self.plan.schema.table(names) if set(names) <= set(read) else None
+            if table and self._engine.aggregate(table, (Rows(),), table.box(dict(rule.where)))[Rows()].any():
+                said = " and ".join(f"{name} in {', '.join(codes)}" for name, codes in rule.where)
+                faults.append(Fault(", ".join(names), f"some records are where the plan says none can be: {said}."))
+        return faults
+
+    def total(self, grid: Grid, column: str | None = None) -> Replicated:
+        """The weighted number of records, or the weighted total of a column, in every box of a grid."""
+        wanted = Weighted() if column is None else self._columns[column]
+        table = self.plan.schema.table([name for name, _ in grid.axes])
+        return Replicated(folded(self._engine.aggregate(table, (wanted,), grid.within)[wanted], grid))
+
+    def records(self, grid: Grid) -> NDArray[np.int64]:
+        """How many records of the sample are in every box of a grid."""
+        table = self.plan.schema.table([name for name, _ in grid.axes])
+        return folded(self._engine.aggregate(table, (Rows(),), grid.within)[Rows()], grid)
+
+    def variances(self, estimates: Replicated) -> Floats | Withheld:
+        """The sampling variances: none in a census, by replication where there are replicates."""
+        if self.plan.schema.weight is None:
+            return Withheld(self.plan.sampling) if self.plan.sampling != "census" else np.zeros(estimates.full.shape)
+        if estimates.replicates == 0:
+            return Withheld("the plan has a weight and neither replicates nor an order of selection in [data]")
+        return estimates.variance
+
+
+def folded(values: NDArray[Any], grid: Grid) -> NDArray[Any]:
+    """Sums over the leaves of every group, axis by axis, always in the order of the levels."""
+    for axis, (_, groups) in enumerate(grid.axes):
+        values = np.stack([values.compress(group, axis).sum(axis) for group in groups], axis)
+    return values
+
+
+def refuse_if_too_large(table: Table, plan: Plan) -> None:
+    """Say so before anything is opened when the cells and their replicates would not fit."""
+    table.refuse_if_too_large()
+    schema = plan.schema
+    columns = 1 + (schema.replicate_count if schema.order else len(schema.replicates))
+    if table.size * columns > LARGEST:
+        raise PlanError(
+            f"A table of {table.size:,} cells with {columns} weights each does not fit; leave out an attribute."
+        )
+
+
+def _missing(plan: Plan, column: str) -> Any:
+    """The value that the plan declares for a missing one, where it measures the column."""
+    measured = [one.of for one in plan.measures if isinstance(one.of, Total) and one.of.column == column]
+    declared = {one.missing for one in measured}
+    if len(declared) > 1:
+        raise QueryError(f"The plan gives a missing {column} several values; a table can use only one.")
+    return declared.pop() if declared else None
+
+
+def variance_at(variances: Floats | Withheld, place: tuple[int, ...]) -> Variance:
+    """The variance of one estimate, or why it has none."""
+    if isinstance(variances, Withheld):
+        return variances
+    found = float(variances[place])
+    return Withheld("a replicate has nothing to divide by") if np.isnan(found) else found

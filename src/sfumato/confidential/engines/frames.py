@@ -1,0 +1,77 @@
+"""Frames: pandas, polars and Arrow frames, and the files of Stata, SPSS and SAS, as Arrow tables."""
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from sfumato.confidential.engines.reading import refuse_lacking
+from sfumato.errors import DataError
+
+
+def frame_table(frame: Any, columns: Sequence[str]) -> pa.Table:
+    """The wanted columns of any frame that narwhals accepts, eager or lazy."""
+    import narwhals as nw
+
+    try:
+        native = nw.from_native(frame)
+    except TypeError:
+        raise DataError(
+            "The data are neither a path nor a frame; give a file, or a pandas, polars or Arrow frame."
+        ) from None
+    there = native.collect_schema().names()
+    refuse_lacking("The frame", columns, there)
+    chosen = native.select(list(columns) or there[:1])
+    collected = chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen
+    return _table([_column(collected[name].to_arrow, collected[name].to_list) for name in collected.columns])
+
+
+def readstat_table(path: Path, reader: str, columns: Sequence[str]) -> pa.Table:
+    """The wanted columns of a Stata, SPSS or SAS file; codes stay codes, labels belong in the levels."""
+    import pyreadstat
+
+    read = getattr(pyreadstat, reader)
+    _, about = read(str(path), metadataonly=True)
+    refuse_lacking(path.name, columns, about.column_names)
+    wanted = list(columns) or about.column_names[:1]
+    content, _ = read(str(path), usecols=wanted, output_format="dict", apply_value_formats=False)
+    kept = [content[name] for name in wanted]
+    return _table([_column(lambda one=one: pa.array(one, from_pandas=True), lambda one=one: one) for one in kept])
+
+
+def _table(arrays: list[Any]) -> pa.Table:
+    return pa.table(arrays, names=[f"c{place}" for place in range(len(arrays))])
+
+
+def _column(as_arrow: Any, as_list: Any) -> Any:
+    """The column in the type that Arrow finds for it; one of mixed types becomes text."""
+    try:
+        return as_arrow()
+    except (pa.ArrowException, ArithmeticError, TypeError, ValueError):
+        return pa.array(_texts(as_list()), pa.string())
+
+
+def _texts(values: Iterable[Any]) -> list[str | None]:
+    return [None if _is_missing(value) else _text(value) for value in values]
+
+
+def _is_missing(value: Any) -> bool:
+    # NaN and NaT differ from themselves; pandas' NA refuses to say.
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)  # noqa: PLR0124
+
+
+def _text(value: Any) -> str:
+    """A value of a mixed column as the same text that its own type would give.
+
+    >>> [_text(value) for value in (True, 7.0, 0.5, Decimal("1.50"), Decimal("100"), "01")]
+    ['true', '7', '0.5', '1.5', '100', '01']
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, Decimal):
+        return f"{value.normalize():f}"
+    return str(value)

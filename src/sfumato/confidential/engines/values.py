@@ -1,0 +1,65 @@
+"""Values: how a column of any type is read as a code, as a number, or as the name of a unit, in SQL.
+
+Every source is read by its own types before the sources are put together, so that 7, 7.0 and the text "7" are one code
+and one unit wherever they stand.
+"""
+
+from fractions import Fraction
+
+FLOATS = {"FLOAT": 2**24, "DOUBLE": 2**53}
+"""The types that hold every whole number only up to a bound."""
+INTEGERS = {f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "BIG", "HUGE")} | {
+    "INTEGER",
+    "UINTEGER",
+}
+
+
+def text(name: str, kind: str) -> str:
+    """The value as text: whole numbers have no point, and there is none ('') for null, NaN and the empty text."""
+    written = f"CAST({name} AS VARCHAR)"
+    if kind in FLOATS:
+        whole = f"{name} = floor({name}) AND abs({name}) < 9e15"
+        short = f"CASE WHEN {whole} THEN CAST(CAST({name} AS BIGINT) AS VARCHAR) ELSE {written} END"
+        return f"(CASE WHEN {name} IS NULL OR isnan({name}) THEN '' ELSE {short} END)"
+    if kind.startswith("DECIMAL") and not kind.endswith(",0)"):
+        written = f"rtrim(rtrim({written}, '0'), '.')"
+    return f"coalesce({written}, '')"
+
+
+def number(name: str, kind: str) -> str:
+    """The value as a number, null where it is none or NaN; a short float is the decimal that it prints as."""
+    if kind == "DOUBLE" or kind in INTEGERS or kind.startswith("DECIMAL"):
+        value = f"CAST({name} AS DOUBLE)"
+    else:
+        value = f"TRY_CAST(CAST({name} AS VARCHAR) AS DOUBLE)"
+    return f"(CASE WHEN isnan({value}) THEN NULL ELSE {value} END)"
+
+
+def is_number(kind: str) -> bool:
+    return kind in FLOATS or kind in INTEGERS or kind.startswith("DECIMAL")
+
+
+def unit(name: str, kind: str) -> str:
+    """The name of a unit or record, null where there is none: a float that may stand for several numbers names none."""
+    if kind in FLOATS:
+        exact = f"{name} = floor({name}) AND abs({name}) < {FLOATS[kind]}"
+        return f"(CASE WHEN {exact} THEN CAST({name} AS HUGEINT) END)"
+    if kind.startswith("DECIMAL"):
+        return f"(CASE WHEN {name} = floor({name}) THEN CAST({name} AS HUGEINT) END)"
+    if kind in INTEGERS:
+        return f"TRY_CAST({name} AS HUGEINT)"
+    return f"(CASE WHEN trim(CAST({name} AS VARCHAR)) <> '' THEN CAST({name} AS VARCHAR) END)"
+
+
+def literal(value: Fraction | float) -> str:
+    return f"CAST({float(value)!r} AS DOUBLE)"
+
+
+def quoted(name: str) -> str:
+    """A name as an SQL identifier, whatever it contains."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quoted_text(value: str) -> str:
+    """A text as an SQL literal, whatever it contains."""
+    return "'" + value.replace("'", "''") + "'"

@@ -1,0 +1,124 @@
+"""Estimands: what is estimated in every cell of a true table, by the weights of the plan's design."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from sfumato.confidential.design import Replicated, Survey
+from sfumato.errors import QueryError
+from sfumato.plan import Plan
+from sfumato.schema import Grid, Where
+
+
+class Estimand(Protocol):
+    """Whatever can be estimated over the boxes of a grid; it names what must be read for it."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+
+    def title(self, plan: Plan) -> str: ...
+
+    def estimate(self, survey: Survey, grid: Grid) -> Replicated: ...
+
+
+@dataclass(frozen=True)
+class TotalOf:
+    """The number of units, or the total of a column over them."""
+
+    column: str | None = None
+    names: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return () if self.column is None else (self.column,)
+
+    def title(self, plan: Plan) -> str:
+        return f"Number of {plan.schema.unit}s" if self.column is None else f"Total {self.column}"
+
+    def estimate(self, survey: Survey, grid: Grid) -> Replicated:
+        return survey.total(grid, self.column)
+
+
+@dataclass(frozen=True)
+class MeanOf:
+    """The mean of a column over the units."""
+
+    column: str
+    names: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    def title(self, plan: Plan) -> str:
+        return f"Mean {self.column} of {plan.schema.unit}s"
+
+    def estimate(self, survey: Survey, grid: Grid) -> Replicated:
+        return survey.total(grid, self.column).over(survey.total(grid))
+
+
+@dataclass(frozen=True)
+class RatioOf:
+    """The total of one column over the total of another."""
+
+    over: str
+    under: str
+    names: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.over, self.under
+
+    def title(self, plan: Plan) -> str:  # noqa: ARG002 - the columns say it
+        return f"{self.over} per {self.under}"
+
+    def estimate(self, survey: Survey, grid: Grid) -> Replicated:
+        return survey.total(grid, self.over).over(survey.total(grid, self.under))
+
+
+@dataclass(frozen=True)
+class ShareOf:
+    """The share of a cell's units that are in some levels: a rate."""
+
+    part: Where
+    columns: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.part)
+
+    def title(self, plan: Plan) -> str:
+        said = []
+        for name, wanted in self.part.items():
+            levels, listed = plan.schema.attribute(name).levels, [wanted] if isinstance(wanted, (str, int)) else wanted
+            try:
+                said.append(f"{name} {' or '.join(levels.label(levels.find(one)) for one in listed)}")
+            except KeyError as error:
+                raise QueryError(f"{name}: {error.args[0]}") from None
+        return f"Share of {plan.schema.unit}s with {' and '.join(said)}"
+
+    def estimate(self, survey: Survey, grid: Grid) -> Replicated:
+        part = survey.plan.schema.table(self.names).box(self.part)
+        return survey.total(Grid(grid.axes, grid.within.within(part))).over(survey.total(grid))
+
+
+@dataclass(frozen=True)
+class ShareOfRow:
+    """The share that a cell has in all units of its row; the last axis is shared out, levels not shown included."""
+
+    names: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+
+    def title(self, plan: Plan) -> str:
+        return f"Share of the {plan.schema.unit}s of each row"
+
+    def estimate(self, survey: Survey, grid: Grid) -> Replicated:
+        if not grid.axes:
+            raise QueryError("Shares of a row need a variable to be shared out over; name one in the rows or columns.")
+        *rows, (name, groups) = grid.axes
+        whole = Grid((*rows, (name, np.ones((1, groups.shape[1]), dtype=bool))), grid.within)
+        return survey.total(grid).over(survey.total(whole))

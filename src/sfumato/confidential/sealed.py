@@ -1,0 +1,28 @@
+"""Sealed: what holds true values prints as its name, and can be neither pickled nor copied."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+from sfumato.errors import DataError, SfumatoError
+
+
+class Sealed:
+    """An object of the confidential side; nothing of what it holds is shown, and it stays in its process."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: confidential>"
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError(f"{type(self).__name__} is confidential and cannot be pickled or copied.")
+
+
+@contextmanager
+def without_values(sentence: str) -> Iterator[None]:
+    """Pass on that a reader failed and the kind of its error, never its words: they may quote the data."""
+    try:
+        yield
+    except SfumatoError:
+        raise
+    except Exception as error:  # noqa: BLE001 - every library has errors of its own, and any of them may quote a value
+        raise DataError(f"{sentence} ({type(error).__name__}).") from None

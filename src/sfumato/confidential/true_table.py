@@ -1,0 +1,121 @@
+"""TrueTable: the table as the microdata say it, with design-based standard errors; confidential."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product as combinations
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.confidential.design import Replicated, Survey, refuse_if_too_large, variance_at
+from sfumato.confidential.estimands import Estimand
+from sfumato.confidential.microdata import Microdata
+from sfumato.errors import QueryError
+from sfumato.plan import Plan
+from sfumato.query import Axis, Choice, Estimate
+from sfumato.query.axis import axis
+from sfumato.release import Withheld
+from sfumato.schema import Grid, Where
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a table is laid out: its rows, its column, the universe, and the levels shown."""
+
+    rows: Sequence[str]
+    cols: str | None = None
+    where: Where = field(default_factory=dict)
+    at: Mapping[str, Choice] = field(default_factory=dict)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        return (*self.rows, self.cols) if self.cols else tuple(self.rows)
+
+    def axes(self, plan: Plan) -> tuple[Axis, ...]:
+        for name in self.at:
+            if name not in self.shown:
+                raise QueryError(f"--at names '{name}', which is neither in the rows nor in the columns of the table.")
+        return tuple(axis(plan.schema.attribute(name), self.at.get(name)) for name in self.shown)
+
+    def grid(self, plan: Plan) -> Grid:
+        try:
+            within = plan.schema.table(tuple(self.where)).box(self.where)
+        except KeyError as error:
+            raise QueryError(error.args[0]) from None
+        return Grid(tuple((one.attribute.name, one.groups) for one in self.axes(plan)), within)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TrueTable:
+    """Estimates over the axes of a table, and how many records of the sample each rests on."""
+
+    title: str
+    axes: tuple[Axis, ...]
+    estimates: Replicated
+    variances: NDArray[np.float64] | Withheld
+    sample: NDArray[np.int64]
+    method: str
+    has_columns: bool
+
+    def __repr__(self) -> str:
+        return f"<TrueTable: {self.sample.size:,} confidential cells>"
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("A true table is confidential and cannot be pickled.")
+
+    def at(self, place: tuple[int, ...]) -> Estimate | None:
+        """The estimate at a place counted from 0 on each axis; none where there is nothing to divide by."""
+        value = self.estimates.full[place].item()
+        if value != value:  # noqa: PLR0124 - not a number
+            return None
+        return Estimate(value, 0.0, variance_at(self.variances, place))
+
+    def items(self) -> Iterator[tuple[tuple[int, ...], Estimate | None]]:
+        """Every cell, the last axis running fastest."""
+        for place in combinations(*(range(len(one.codes)) for one in self.axes)):
+            yield place, self.at(place)
+
+    def records(self) -> list[dict[str, Any]]:
+        """One record a cell: codes, labels, estimate, errors, and records in the sample."""
+        return [self._record(place, estimate) for place, estimate in self.items()]
+
+    def _record(self, place: tuple[int, ...], estimate: Estimate | None) -> dict[str, Any]:
+        record: dict[str, Any] = {}
+        for one, index in zip(self.axes, place, strict=True):
+            record |= {one.attribute.name: one.codes[index], f"{one.attribute.name}_label": one.labels[index]}
+        errors = (estimate.se, estimate.cv, estimate.moe()) if estimate else (None, None, None)
+        stated = {name: _stated(error) for name, error in zip(("se", "cv", "moe90"), errors, strict=True)}
+        return record | {"estimate": estimate and estimate.value} | stated | {"records": int(self.sample[place])}
+
+
+def _stated(error: float | Withheld | None) -> float | None:
+    """An error as a number; none where it is withheld or infinite, as a CV of 0 is."""
+    return None if error is None or isinstance(error, Withheld) or error == float("inf") else error
+
+
+def true_table(plan: Plan, microdata: Microdata, layout: Layout, of: Estimand) -> TrueTable:
+    """The true table of a layout; its size is refused before the data are opened."""
+    grid, axes = layout.grid(plan), layout.axes(plan)
+    refuse_if_too_large(plan.schema.table(layout.shown), plan)
+    by = f" by {', '.join(one.attribute.label for one in axes)}" if axes else ""
+    title = of.title(plan) + by
+    survey = Survey(plan, microdata, (*layout.shown, *layout.where, *of.names), of.columns)
+    estimates = of.estimate(survey, grid)
+    return TrueTable(
+        title, axes, estimates, survey.variances(estimates), survey.records(grid), _method(plan), layout.cols is not None
+    )
+
+
+def _method(plan: Plan) -> str:
+    """How the errors were found, in words."""
+    schema = plan.schema
+    if schema.weight is None:
+        return "A census: no weights." if plan.sampling == "census" else f"No weights: {plan.sampling}."
+    if schema.order:
+        built = f"{schema.replicate_count} replicates built from the order of {schema.order}"
+        return f"Weight {schema.weight}; successive difference replication, {built}."
+    if schema.replicates:
+        count = len(schema.replicates)
+        return f"Weight {schema.weight}; successive difference replication, {count} replicate weights."
+    return f"Weight {schema.weight}; no standard errors: name [data] replicates, or an order of selection."

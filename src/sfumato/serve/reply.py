@@ -1,0 +1,33 @@
+"""Replies: bytes with a name of their content, so that a reader who has them already is told so."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sfumato.serve.shapes import Problem
+
+# A withdrawal must be seen soon, so a copy is asked about again after a minute; asking is cheap.
+_KEEP = "public, max-age=60, must-revalidate"
+_TITLES = {400: "Bad request", 403: "Forbidden", 404: "Not found", 405: "Method not allowed", 414: "Address too long"}
+
+
+def unchanged(request: Request, tag: str) -> Response | None:
+    """The reply to a reader who holds this content already."""
+    held = request.headers.get("if-none-match", "")
+    names = {name.strip().removeprefix("W/").strip('"') for name in held.split(",")}
+    return Response(status_code=304, headers=_headers(tag)) if tag in names or "*" in names else None
+
+
+def fresh(content: bytes | str, media_type: str, tag: str, status: int = 200) -> Response:
+    """The reply with its content; an error is not kept."""
+    headers = _headers(tag) if status == 200 else {"Cache-Control": "no-store"}
+    return Response(content, status, headers, media_type)
+
+
+def problem(status: int, detail: str) -> Response:
+    """The reply that says why not, as JSON (RFC 9457)."""
+    said = Problem(title=_TITLES.get(status, "Problem"), status=status, detail=detail)
+    return Response(said.to_bytes(), status, {"Cache-Control": "no-store"}, "application/problem+json")
+
+
+def _headers(tag: str) -> dict[str, str]:
+    return {"ETag": f'"{tag}"', "Cache-Control": _KEEP}

@@ -1,0 +1,157 @@
+"""Run: the application on a port, in worker processes that can only read."""
+
+import errno
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+
+from granian.constants import Interfaces
+from granian.server import Server
+from starlette.types import ASGIApp
+
+from sfumato.errors import ReleaseError
+from sfumato.serve import sandbox
+from sfumato.serve.app import over
+from sfumato.serve.catalogue import Catalogue
+from sfumato.serve.guard import is_loopback
+
+Ready = Callable[[str], None]
+_TRIES = 100
+
+
+def serve(
+    folders: Sequence[Path | str],
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    base_path: str = "",
+    ready: Ready | None = None,
+    *,
+    next_free: bool = False,
+    workers: int = 1,
+) -> None:
+    """Serve releases until SIGTERM or SIGINT; `ready` is called with the address once the server answers."""
+    over(_admitted(folders, host), base_path)
+    port = _free_port(host, port, next_free=next_free)
+    loader = partial(_application, tuple(Path(folder).resolve() for folder in folders), host, base_path)
+    server = Server(
+        "sfumato.serve",
+        address=_numeric(host),
+        port=port,
+        interface=Interfaces.ASGINL,
+        workers=workers,
+        websockets=False,
+        log_enabled=False,
+        workers_kill_timeout=10,
+    )
+    with _signals_kept(), _announced(_numeric(host), port, base_path.rstrip("/"), ready):
+        try:
+            server.serve(target_loader=loader, wrap_loader=False)
+        except SystemExit:
+            raise ReleaseError("The server stopped, as a worker could not go on; were the releases changed?") from None
+
+
+def _application(folders: Sequence[Path], host: str, base_path: str) -> ASGIApp:
+    """What a worker serves: it opens the releases itself, and closes the sandbox behind it."""
+    application = over(_admitted(folders, host), base_path)
+    sandbox.close()
+    return application
+
+
+def _admitted(folders: Sequence[Path | str], host: str) -> Catalogue:
+    """The releases, verified; one that is not for publication only where this machine alone can see it."""
+    catalogue = Catalogue.open(folders)
+    for edition in catalogue.editions:
+        manifest = edition.release.manifest
+        if (manifest.rehearsal or not manifest.releasable) and not is_loopback(host):
+            raise ReleaseError(
+                f"The release {edition.release.folder} is not for publication ({manifest.why}), so it is not served on "
+                f"{host}, where others could see it; serve it on 127.0.0.1."
+            )
+    return catalogue
+
+
+def _free_port(host: str, port: int, *, next_free: bool) -> int:
+    if not 1 <= port <= 65535:
+        raise ReleaseError(f"Port {port} was asked for; a port is a number from 1 to 65535, for example 8000.")
+    last = min(port + _TRIES, 65535) if next_free else port
+    for candidate in range(port, last + 1):
+        if not _taken(host, candidate):
+            return candidate
+    raise ReleaseError(f"Port {port} on {host} is taken by another program; choose another with --port.")
+
+
+def _taken(host: str, port: int) -> bool:
+    """Whether somebody listens there; asked by binding unshared, as two servers on one port would split the readers."""
+    address = _numeric(host)
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as trial:
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind((address, port))
+        except PermissionError:
+            raise ReleaseError(f"Port {port} needs more rights than this user has; choose one above 1023.") from None
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                return True
+            raise ReleaseError(f"The server cannot listen on {host}: {error.strerror}.") from None
+    return False
+
+
+def _numeric(host: str) -> str:
+    """The address of a host, as the server binds addresses and not names."""
+    if host.lower() == "localhost":
+        return "127.0.0.1"
+    try:
+        return str(socket.getaddrinfo(host.strip("[]"), None, type=socket.SOCK_STREAM)[0][4][0])
+    except OSError:
+        raise ReleaseError(f"The host '{host}' is not known; give an address of this machine, as 127.0.0.1.") from None
+
+
+@contextmanager
+def _signals_kept() -> Iterator[None]:
+    """The signals that the server takes over are given back when it has stopped."""
+    taken = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {one: signal.getsignal(one) for one in taken}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
+@contextmanager
+def _announced(address: str, port: int, base_path: str, ready: Ready | None) -> Iterator[None]:
+    """While the server starts, ask it until it answers, and then say where."""
+    stopped = threading.Event()
+    here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)  # noqa: S104 - what to call, not where to listen
+    thread = threading.Thread(target=_announce, args=(here, port, base_path, ready, stopped), daemon=True)
+    if ready is not None:
+        thread.start()
+    try:
+        yield
+    finally:
+        stopped.set()
+
+
+def _announce(address: str, port: int, base_path: str, ready: Ready, stopped: threading.Event) -> None:
+    while not stopped.wait(0.05):
+        if _answers(address, port, base_path):
+            shown = f"[{address}]" if ":" in address else address
+            ready(f"http://{shown}:{port}{base_path}/")
+            return
+
+
+def _answers(address: str, port: int, base_path: str) -> bool:
+    connection = HTTPConnection(address, port, timeout=2)
+    try:
+        connection.request("GET", f"{base_path}/health")
+        return connection.getresponse().status == 200
+    except (OSError, HTTPException):
+        return False
+    finally:
+        connection.close()
