@@ -1,4 +1,4 @@
-"""Sfumato publishes employment and establishment statistics without publishing the people or the businesses behind them.
+"""Sfumato publishes employment and establishment statistics, not the people or the businesses behind them.
 
 A plan is a list of measurements; everything after a measurement is arithmetic on public numbers.
 One sentence has one shape: measure `of` a statistic, `by` some attributes, `with` a mechanism.

@@ -179,3 +179,27 @@ def test_a_table_serves_a_law_without_a_formula():
 
     rate = F(1, 20)
     assert np.array_equal(Tabled(rate).draw(10**5, SeededDraws(3)), TwoSidedGeometric(rate).draw(10**5, SeededDraws(3)))
+
+
+def test_a_law_that_stops_is_settled_by_its_table():
+    # K is -1, 0 or 1, each with probability 1/3.
+    class Die(TwoSidedGeometric):
+        asked = 0
+
+        def inverse_survival(self, u):
+            return None
+
+        def survival(self, m):
+            return np.where(np.asarray(m) <= 1, 2 / 3, 0.0)
+
+        def exact_survival(self, m, bits):
+            type(self).asked += 1
+            return (2**bits * 2 // 3, 2**bits * 2 // 3 + 1) if m <= 1 else (0, 0)
+
+    die = Die(F(1))
+    noise = die.draw(30_000, SeededDraws(4))
+    assert die.asked == 0
+    # Seeded, so no false alarm; 7 standard deviations of Binomial(30,000, 1/3).
+    assert np.all(np.abs(np.bincount(noise + 1) - 10_000) < 7 * np.sqrt(30_000 * 2 / 9))
+    assert [size(die, at, *ZEROS) for at in (0, 1, 2**63 * 2 // 3 - 1, 2**63 * 2 // 3 + 1)] == [1, 1, 1, 0]
+    assert die.asked > 0

@@ -21,12 +21,12 @@ from sfumato.statistics import Count, Total
 TOLERANCE = 1e-9
 TAIL = 120
 """Outcomes rarer than 2^-TAIL under both neighbours are not looked at."""
-ORDERS = (1.001, 1.1, 1.5, 2, 3, 4, 6, 8, 12)
+ORDERS = (1.001, 1.1, 1.5, 2, 3, 4, 6, 8)
 COARSE, MOST = 1e-3, 20_000
 """Past so many outcomes, those with losses this close are taken together, which only hides something that small."""
 
 HIDDEN = [AddRemove("job"), AddRemove("firm", "id", 3), ReplaceOne("job"), ReplaceOne("firm", "id", 3)]
-STATISTICS = [Count(), Total("pay", clip=(-2, 5))]
+STATISTICS = [Count(), Total("pay", clip=(-1, 2))]
 MOVES = {
     f"{statistic.name} {hidden.kind} {hidden.at_most}": statistic.move(hidden, Table(()))
     for statistic in STATISTICS
@@ -34,7 +34,7 @@ MOVES = {
 }
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def log_pmf(law: Law, last: int) -> np.ndarray:
     """log P(K = k) for k = 0, ..., last, each to float precision however small it is."""
     bits = 320
@@ -164,7 +164,7 @@ def attained_rho(law: Law, split: tuple[int, ...]) -> float:
 
 def renyi(law: Law, shift: int, order: float) -> float:
     # The terms peak (order - 1) shifts out; law.scale says how wide the peak is.
-    pair = shifted(law, shift, int(order * shift + 12 * law.scale) + 20)
+    pair = shifted(law, shift, int(max(ORDERS) * 6 + 12 * law.scale) + 20)
     with np.errstate(invalid="ignore"):
         terms = np.where(np.isneginf(pair.one), -np.inf, order * pair.one + (1 - order) * pair.other)
     return float(logsumexp(terms)) / (order - 1)

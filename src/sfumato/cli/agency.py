@@ -78,7 +78,9 @@ def check(plan: PlanFile, data: Data, json: Json = False) -> None:
     else:
         _say_faults(found)
     if found:
-        raise DataError(f"{len(found)} rule{'s' if len(found) > 1 else ''} of the plan are broken; see the report above.")
+        raise DataError(
+            f"{len(found)} rule{'s' if len(found) > 1 else ''} of the plan are broken; see the report above."
+        )
 
 
 def _say_faults(found: list[tuple[Any, list[tuple[str | None, int]]]]) -> None:
@@ -97,9 +99,12 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
     out: Annotated[Path, typer.Option(help="The folder of the release; it must not be there yet.")],
     ledger: Annotated[Path | None, typer.Option(help="The ledger that is charged; see `sfumato ledger open`.")] = None,
     rehearsal: Annotated[
-        int | None, typer.Option(metavar="SEED", help="A trial run with this seed: no ledger, confidential, not releasable.")
+        int | None,
+        typer.Option(metavar="SEED", help="A trial run with this seed: no ledger, confidential, not releasable."),
     ] = None,
-    supersedes: Annotated[str | None, typer.Option(metavar="ID", help="The id of the release that this one replaces.")] = None,
+    supersedes: Annotated[
+        str | None, typer.Option(metavar="ID", help="The id of the release that this one replaces.")
+    ] = None,
     sign: Annotated[Path | None, typer.Option(metavar="KEY", help="An Ed25519 private key in PEM that signs.")] = None,
     json: Json = False,
 ) -> None:
@@ -115,7 +120,9 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
         release = gate(read, microdata, ledger, out, Options(rehearsal, supersedes, sign, show))
     manifest = release.manifest
     if json:
-        say_json({"release": str(out), "id": release.id, "loss": manifest.promise.loss, "releasable": manifest.releasable})
+        say_json(
+            {"release": str(out), "id": release.id, "loss": manifest.promise.loss, "releasable": manifest.releasable}
+        )
         return
     say(f"Release {release.id[:16]} in {out}: {manifest.promise.loss_words}.")
     say(f"{'Releasable' if manifest.releasable else 'NOT releasable'}: {manifest.why}.")

@@ -32,7 +32,9 @@ def demo(
         return
     from sfumato.serve import serve
 
-    serve([release], port=port, next_free=True, ready=lambda url: say(f"\nThe query tool is at {url} (stop with Ctrl-C)"))
+    serve(
+        [release], port=port, next_free=True, ready=lambda url: say(f"\nThe query tool is at {url} (stop with Ctrl-C)")
+    )
 
 
 def _made(folder: Path, rows: int) -> Path:

@@ -8,7 +8,10 @@ import typer
 from sfumato.cli.say import columns, say, say_json
 from sfumato.errors import LedgerError, PlanError
 
-app = typer.Typer(help="The account of one population of units: whom it hides, how much may be lost, what was spent.", no_args_is_help=True)
+app = typer.Typer(
+    help="The account of one population of units: whom it hides, how much may be lost, what was spent.",
+    no_args_is_help=True,
+)
 File = Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger's file.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
@@ -16,7 +19,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 @app.command("open")
 def open_(  # noqa: PLR0913, PLR0917 - one argument an option
     ledger: File,
-    population: Annotated[str, typer.Option(help="Whose account it is, for example 'private establishments in the UI files'.")],
+    population: Annotated[
+        str, typer.Option(help="Whose account it is, for example 'private establishments in the UI files'.")
+    ],
     plan: Annotated[Path | None, typer.Option(help="Take the neighbours from this plan's [hidden].")] = None,
     neighbours: Annotated[str | None, typer.Option(help="add-remove or replace-one.")] = None,
     unit: Annotated[str | None, typer.Option(help="Who is hidden, for example establishment.")] = None,
@@ -25,7 +30,9 @@ def open_(  # noqa: PLR0913, PLR0917 - one argument an option
     delta: Annotated[str | None, typer.Option(help="The delta that goes with epsilon.")] = None,
     mu: Annotated[str | None, typer.Option(help="The limit in mu.")] = None,
     rho: Annotated[str | None, typer.Option(help="The limit in rho.")] = None,
-    per_year: Annotated[bool, typer.Option("--per-year", help="The limit is for each calendar year, not for life.")] = False,
+    per_year: Annotated[
+        bool, typer.Option("--per-year", help="The limit is for each calendar year, not for life.")
+    ] = False,
 ) -> None:
     """Open the account of a population, once, by the disclosure officer."""
     from sfumato.confidential import Account
@@ -43,7 +50,8 @@ def open_(  # noqa: PLR0913, PLR0917 - one argument an option
     else:
         raise PlanError("Who is hidden? Give --plan, or --neighbours and --unit.")
     account = Account.create(ledger, population, hidden, limit, per_year)
-    say(f"Opened {ledger} for {population}: limit {limit.words()} {'a year' if per_year else 'for life'}; head {account.head[:16]}.")
+    span = "a year" if per_year else "for life"
+    say(f"Opened {ledger} for {population}: limit {limit.words()} {span}; head {account.head[:16]}.")
 
 
 @app.command()
@@ -58,19 +66,20 @@ def show(ledger: File, json: Json = False) -> None:
     kept, year = account.ledger, datetime.now(UTC).year
     spent = kept.spent(year)
     if json:
-        say_json({
-            "population": kept.population,
-            "hidden": hidden_to_dict(kept.hidden),
-            "limit": loss_to_dict(kept.limit),
-            "per_year": kept.per_year,
-            "spent": loss_to_dict(spent),
-            "head": account.head,
-            "charges": [{"release": one.release, "loss": loss_to_dict(one.loss), "year": one.year, "finished": one.finished} for one in kept.charges],
-        })  # fmt: skip
+        charges = [
+            {"release": one.release, "loss": loss_to_dict(one.loss), "year": one.year, "finished": one.finished}
+            for one in kept.charges
+        ]
+        limits = {"limit": loss_to_dict(kept.limit), "per_year": kept.per_year, "spent": loss_to_dict(spent)}
+        about = {"population": kept.population, "hidden": hidden_to_dict(kept.hidden), "head": account.head}
+        say_json(about | limits | {"charges": charges})
         return
     say(f"{kept.population}. {kept.hidden.words()}")
     say(f"Spent {spent.words()} of {kept.limit.words()} {f'in {year}' if kept.per_year else 'for life'}.\n")
-    rows = [[one.release, one.loss.words(), str(one.year), "released" if one.finished else "UNFINISHED"] for one in kept.charges]
+    rows = [
+        [one.release, one.loss.words(), str(one.year), "released" if one.finished else "UNFINISHED"]
+        for one in kept.charges
+    ]
     say(columns(["release", "loss", "year", ""], rows) if rows else "No charges yet.")
     if account.unfinished():
         say("\nUnfinished charges stay charged: the run stopped after it was charged and before it was published.")
@@ -79,7 +88,9 @@ def show(ledger: File, json: Json = False) -> None:
 @app.command()
 def verify(
     ledger: File,
-    release: Annotated[list[Path] | None, typer.Option(help="A release whose ledger head must be in this ledger; may be repeated.")] = None,
+    release: Annotated[
+        list[Path] | None, typer.Option(help="A release whose ledger head must be in this ledger; may be repeated.")
+    ] = None,
 ) -> None:
     """Recompute the hash chain, and look for the ledger heads that releases print."""
     from sfumato.confidential import Account

@@ -44,7 +44,9 @@ def verify(
 
 
 def diff(
-    one: Annotated[Path, typer.Argument(metavar="DIR")], other: Annotated[Path, typer.Argument(metavar="DIR")], json: Json = False
+    one: Annotated[Path, typer.Argument(metavar="DIR")],
+    other: Annotated[Path, typer.Argument(metavar="DIR")],
+    json: Json = False,
 ) -> None:
     """Say what changed between two releases."""
     from sfumato.release import differences, open_release
@@ -68,10 +70,14 @@ def table(  # noqa: PLR0913, PLR0917 - one argument an option
     folder: Folder,
     rows: Annotated[str, typer.Option(help="The variables of the rows, for example occupation,sex.")],
     cols: Annotated[str | None, typer.Option(help="The variable of the columns.")] = None,
-    where: Annotated[list[str] | None, typer.Option(help="Only these levels: state=west or state=CA,TX; may be repeated.")] = None,
+    where: Annotated[
+        list[str] | None, typer.Option(help="Only these levels: state=west or state=CA,TX; may be repeated.")
+    ] = None,
     at: Annotated[
         list[str] | None,
-        typer.Option(help="The level shown of a variable: occupation=@0 (top), @1, …, leaves, all, or codes; may be repeated."),
+        typer.Option(
+            help="The level shown of a variable: occupation=@0 (top), @1, …, leaves, all, or codes; may be repeated."
+        ),
     ] = None,
     of: Annotated[str | None, typer.Option(help="Which statistic, where the release has several.")] = None,
     format: Annotated[str, typer.Option(help="text, csv or json.")] = "text",  # noqa: A002
@@ -122,4 +128,10 @@ def serve(
     """Show releases as a table builder in the browser, and as JSON."""
     from sfumato.serve import serve as listen
 
-    listen(folders, host=host, port=port, base_path=base_path, ready=lambda url: note(f"Serving at {url} (stop with Ctrl-C)"))
+    listen(
+        folders,
+        host=host,
+        port=port,
+        base_path=base_path,
+        ready=lambda url: note(f"Serving at {url} (stop with Ctrl-C)"),
+    )

@@ -25,8 +25,8 @@ def say_json(content: Any) -> None:
     say(json.dumps(content, indent=2, ensure_ascii=False))
 
 
-def columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Text in columns that line up.
+def columns(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: int = 0) -> str:
+    """Text in columns that line up, the last ones, which are numbers, on the right.
 
     >>> print(columns(["a", "bb"], [["1", "2"]]))
     a  bb
@@ -34,7 +34,12 @@ def columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """
     lines = [list(heads), *(list(row) for row in rows)]
     widths = [max(len(line[place]) for line in lines) for place in range(len(heads))]
-    return "\n".join("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in lines)
+    left = len(heads) - numbers
+    laid = [
+        [text.ljust(widths[place]) if place < left else text.rjust(widths[place]) for place, text in enumerate(line)]
+        for line in lines
+    ]
+    return "\n".join("  ".join(line).rstrip() for line in laid)
 
 
 @contextmanager

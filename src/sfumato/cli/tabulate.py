@@ -31,7 +31,9 @@ def tabulate(  # noqa: PLR0913, PLR0917 - one argument an option
     ] = None,
     total: Annotated[str | None, typer.Option(metavar="COLUMN", help="The total of a column.")] = None,
     mean: Annotated[str | None, typer.Option(metavar="COLUMN", help="The mean of a column.")] = None,
-    ratio: Annotated[str | None, typer.Option(metavar="OVER/UNDER", help="The total of a column over another's.")] = None,
+    ratio: Annotated[
+        str | None, typer.Option(metavar="OVER/UNDER", help="The total of a column over another's.")
+    ] = None,
     share: Annotated[
         list[str] | None, typer.Option(help="A rate: the share of a cell that is in these levels; may be repeated.")
     ] = None,
@@ -46,7 +48,9 @@ def tabulate(  # noqa: PLR0913, PLR0917 - one argument an option
     read = Plan.read(plan)
     names = [name.strip() for name in rows.split(",") if name.strip()]
     layout = Layout(names, cols, pairs(where, "--where"), choices(pairs(at, "--at")))
-    table = true_table(read, Microdata.open(list(data), read.schema), layout, _estimand(total, mean, ratio, share, percent))
+    table = true_table(
+        read, Microdata.open(list(data), read.schema), layout, _estimand(total, mean, ratio, share, percent)
+    )
     if json:
         head = {"confidential": True, "notice": CONFIDENTIAL, "title": table.title, "method": table.method}
         say_json(head | {"cells": table.records()})
@@ -81,7 +85,7 @@ def _listed(table: "TrueTable") -> str:
     for place, estimate in table.items():
         labels = [one.labels[index] for one, index in zip(table.axes, place, strict=True)]
         lines.append([*labels, *_errors(estimate), f"{table.sample[place]:,}"])
-    return columns(heads, lines)
+    return columns(heads, lines, numbers=5)
 
 
 def _crossed(table: "TrueTable") -> str:
@@ -93,7 +97,7 @@ def _crossed(table: "TrueTable") -> str:
         value, error, *_ = _errors(estimate)
         lines.setdefault(place[:-1], labels).append(value if error in {"", NOTHING} else f"{value} ({error})")
     heads = [*(one.attribute.label for one in row_axes), *last.labels]
-    return columns(heads, list(lines.values())) + "\n\nIn brackets the standard error."
+    return columns(heads, list(lines.values()), numbers=len(last.codes)) + "\n\nIn brackets the standard error."
 
 
 def _errors(estimate: "Estimate | None") -> tuple[str, str, str, str]:

@@ -1,4 +1,4 @@
-"""The agency's side of the wall: everything that touches a true value. Delete this folder and everything public still runs."""
+"""The agency's side of the wall: all that touches a true value. Delete this folder and everything public still runs."""
 
 from sfumato.confidential.account import Account
 from sfumato.confidential.gate import STAGES, Options, run

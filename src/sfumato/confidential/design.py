@@ -2,25 +2,27 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.confidential.engines import Fault, Reading, Weighing
+from sfumato.confidential.engines import Reading, Weighing
 from sfumato.confidential.microdata import Microdata
+from sfumato.confidential.sealed import Sealed
 from sfumato.errors import DataError, PlanError, QueryError
 from sfumato.plan import Plan
 from sfumato.query.estimate import Variance
 from sfumato.release import Withheld
 from sfumato.schema import LARGEST, Grid, Rows, Table, Weighted
 from sfumato.statistics import Total
+from sfumato.statistics.replication import sdr_variance
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Replicated:
+class Replicated(Sealed):
     """An estimate in every cell, and on the last axis the same from the full sample and then from every replicate.
 
     >>> halves = Replicated(np.array([[10, 12, 8, 11, 9]]))
@@ -29,12 +31,6 @@ class Replicated:
     """
 
     values: NDArray[Any]
-
-    def __repr__(self) -> str:
-        return f"<Replicated: {self.full.size:,} confidential estimates>"
-
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError("Estimates from the microdata are confidential and cannot be pickled.")
 
     @property
     def full(self) -> NDArray[Any]:
@@ -54,11 +50,10 @@ class Replicated:
     @property
     def variance(self) -> Floats:
         """v = (4/R) sum of (replicate - full)^2 (Fay and Train 1995); not a number where a replicate is none."""
-        away = (self.values[..., 1:] - self.values[..., :1]).astype(np.float64)
-        return np.asarray(4 / self.replicates * (away**2).sum(axis=-1), dtype=np.float64)
+        return sdr_variance(self.full, self.values[..., 1:])
 
 
-class Survey:
+class Survey(Sealed):
     """The microdata of a plan as its design sees them, read for some attributes and columns; no row is left out."""
 
     def __init__(self, plan: Plan, microdata: Microdata, names: Sequence[str], columns: Sequence[str] = ()) -> None:
@@ -73,23 +68,8 @@ class Survey:
             weighted=(Weighted(), *self._columns.values()),
         )
         self._engine = Weighing(microdata.sources, self._reading, b"")
-        for fault in self._engine.faults() or self._impossible():
+        for fault in self._engine.faults():
             raise DataError(f"{fault} `sfumato check` lists the values, in a confidential report.")
-
-    def __repr__(self) -> str:
-        return f"<Survey of {self.plan.schema.unit}: confidential>"
-
-    def _impossible(self) -> list[Fault]:
-        """The rules about attributes that were read, where records break them."""
-        read = [attribute.name for attribute in self._reading.attributes]
-        faults = []
-        for rule in self.plan.schema.impossible:
-            names = [name for name, _ in rule.where]
-            table = self.plan.schema.table(names) if set(names) <= set(read) else None
-            if table and self._engine.aggregate(table, (Rows(),), table.box(dict(rule.where)))[Rows()].any():
-                said = " and ".join(f"{name} in {', '.join(codes)}" for name, codes in rule.where)
-                faults.append(Fault(", ".join(names), f"some records are where the plan says none can be: {said}."))
-        return faults
 
     def total(self, grid: Grid, column: str | None = None) -> Replicated:
         """The weighted number of records, or the weighted total of a column, in every box of a grid."""

@@ -41,7 +41,7 @@ def _refuse_twice(sources: Sequence[Source]) -> None:
         first = seen.setdefault(_identity(source), number)
         if first != number:
             raise DataError(
-                f"Sources {first} and {number} are the same; their records would be counted twice. Name each source once."
+                f"Sources {first} and {number} are the same, and records would be counted twice; name each source once."
             )
 
 

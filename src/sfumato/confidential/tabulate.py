@@ -21,7 +21,7 @@ class Tabulation(Sealed):
 
     def faults(self) -> list[Fault]:
         """What in the data does not fit the plan: the columns and the rules."""
-        return self._engine.faults
+        return self._engine.faults()
 
     def examples(self, fault: Fault) -> list[tuple[str | None, int]]:
         """Offending values and how often they stand: confidential."""

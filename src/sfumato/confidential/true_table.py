@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product as combinations
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sfumato.confidential.design import Replicated, Survey, refuse_if_too_large, variance_at
 from sfumato.confidential.estimands import Estimand
 from sfumato.confidential.microdata import Microdata
+from sfumato.confidential.sealed import Sealed
 from sfumato.errors import QueryError
 from sfumato.plan import Plan
 from sfumato.query import Axis, Choice, Estimate
@@ -47,7 +48,7 @@ class Layout:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TrueTable:
+class TrueTable(Sealed):
     """Estimates over the axes of a table, and how many records of the sample each rests on."""
 
     title: str
@@ -57,12 +58,6 @@ class TrueTable:
     sample: NDArray[np.int64]
     method: str
     has_columns: bool
-
-    def __repr__(self) -> str:
-        return f"<TrueTable: {self.sample.size:,} confidential cells>"
-
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError("A true table is confidential and cannot be pickled.")
 
     def at(self, place: tuple[int, ...]) -> Estimate | None:
         """The estimate at a place counted from 0 on each axis; none where there is nothing to divide by."""
@@ -102,9 +97,8 @@ def true_table(plan: Plan, microdata: Microdata, layout: Layout, of: Estimand) -
     title = of.title(plan) + by
     survey = Survey(plan, microdata, (*layout.shown, *layout.where, *of.names), of.columns)
     estimates = of.estimate(survey, grid)
-    return TrueTable(
-        title, axes, estimates, survey.variances(estimates), survey.records(grid), _method(plan), layout.cols is not None
-    )
+    variances, sample = survey.variances(estimates), survey.records(grid)
+    return TrueTable(title, axes, estimates, variances, sample, _method(plan), layout.cols is not None)
 
 
 def _method(plan: Plan) -> str:

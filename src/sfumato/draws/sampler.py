@@ -85,7 +85,8 @@ def _edges(law: Invertible) -> NDArray[np.int64]:
     while survival[-1] >= _TABLE_END:
         length *= 2
         survival = law.survival(np.arange(1, length + 1))
-    survival = survival[: max(1, np.count_nonzero(survival >= _TABLE_END))][::-1] * 2.0**_PREFIX_BITS
+    # One threshold past the end, so that a law that stops there has nothing left to settle in integers.
+    survival = survival[: np.count_nonzero(survival >= _TABLE_END) + 1][::-1] * 2.0**_PREFIX_BITS
     low, high = np.floor(survival * (1 - _TABLE_ERROR)), np.floor(survival * (1 + _TABLE_ERROR)) + 1
     edges = np.column_stack((low, high)).ravel().astype(np.int64)
     if np.any(edges[2::2] < edges[1:-1:2]):

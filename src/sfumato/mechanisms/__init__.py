@@ -5,5 +5,6 @@ from sfumato.mechanisms.discrete_gaussian import DiscreteGaussian
 from sfumato.mechanisms.geometric import Geometric
 from sfumato.mechanisms.mechanism import Mechanism
 from sfumato.mechanisms.rounded_gaussian import RoundedGaussian
+from sfumato.mechanisms.truncated_geometric import TruncatedGeometricNoise
 
-__all__ = ["Cells", "DiscreteGaussian", "Geometric", "Mechanism", "RoundedGaussian"]
+__all__ = ["Cells", "DiscreteGaussian", "Geometric", "Mechanism", "RoundedGaussian", "TruncatedGeometricNoise"]

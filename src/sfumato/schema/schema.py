@@ -44,10 +44,14 @@ class Schema:
         if self.weight is None and (self.replicates or self.order):
             raise PlanError("[data] names replicates or an order and no weight; name the column of the weight.")
         if self.replicates and self.order:
-            raise PlanError("[data] names both replicates and an order; replicate weights are given or built, not both.")
+            raise PlanError(
+                "[data] names both replicates and an order; replicate weights are given or built, not both."
+            )
         columns = [self.weight, *self.replicates]
         if len(set(columns)) != len(columns):
-            raise PlanError("[data] names a column of weights twice; the weight and each replicate are columns of their own.")
+            raise PlanError(
+                "[data] names a column of weights twice; the weight and each replicate are columns of their own."
+            )
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ class Count(Statistic):
 
     >>> from sfumato.privacy import ReplaceOne
     >>> Count().move(ReplaceOne("person"), Table(()))
-    Bounded(cells=2, l1=2, l2_squared=2)
+    Bounded(cells=2, l1=2, l2_squared=2, largest=1)
     """
 
     name: ClassVar[str] = "count"
@@ -29,9 +29,9 @@ class Count(Statistic):
     def move(self, hidden: Hidden, table: Table) -> Move:  # noqa: ARG002 - the same in every table
         rows = hidden.at_most
         if isinstance(hidden, AddRemove):
-            return Bounded(cells=rows, l1=rows, l2_squared=rows**2)
+            return Bounded(cells=rows, l1=rows, l2_squared=rows**2, largest=rows)
         # All k rows leave one cell for one other: k steps down and k steps up.
-        return Bounded(cells=2 * rows, l1=2 * rows, l2_squared=2 * rows**2)
+        return Bounded(cells=2 * rows, l1=2 * rows, l2_squared=2 * rows**2, largest=rows)
 
     @property
     def title(self) -> str:

@@ -16,7 +16,7 @@ class Total(Statistic):
 
     >>> from sfumato.privacy import AddRemove
     >>> Total("wage", clip=(0, 50_000), step=10).move(AddRemove("job"), Table(()))
-    Bounded(cells=1, l1=5000, l2_squared=25000000)
+    Bounded(cells=1, l1=5000, l2_squared=25000000, largest=5000)
     """
 
     name: ClassVar[str] = "total"
@@ -73,11 +73,13 @@ class Total(Statistic):
         low, high = (int(bound / self.step) for bound in self._bounds())
         rows, largest = hidden.at_most, max(abs(low), abs(high))
         if isinstance(hidden, AddRemove):
-            return Bounded(cells=rows, l1=rows * largest, l2_squared=(rows * largest) ** 2)
+            return Bounded(cells=rows, l1=rows * largest, l2_squared=(rows * largest) ** 2, largest=rows * largest)
         # A replaced row goes from one end to the other within a cell, or from one cell to another;
         # the norm of a sum of k such moves is at most k times the largest of them.
         square = max((high - low) ** 2, 2 * largest**2)
-        return Bounded(cells=2 * rows, l1=2 * rows * largest, l2_squared=rows**2 * square)
+        return Bounded(
+            cells=2 * rows, l1=2 * rows * largest, l2_squared=rows**2 * square, largest=rows * max(high - low, largest)
+        )
 
     @property
     def title(self) -> str:

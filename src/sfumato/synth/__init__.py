@@ -8,8 +8,9 @@ import pyarrow.parquet as pq
 
 from sfumato.errors import PlanError, nearest
 from sfumato.synth.employment import employment
+from sfumato.synth.ors import ors, paper_set
 
-GENERATORS: dict[str, Callable[..., pa.Table]] = {"employment": employment}
+GENERATORS: dict[str, Callable[..., pa.Table]] = {"employment": employment, "ors": ors, "ors-paper": paper_set}
 
 
 def write(name: str, folder: Path, rows: int | None = None, seed: int = 1) -> Path:

@@ -125,7 +125,7 @@ def _turned(values: Integers, place: int) -> Integers:
 def listings(design: tuple[Stratum, ...], rng: np.random.Generator, *, aged: bool = True) -> Iterator[Listing]:
     """The frame, stratum by stratum; not aged, every establishment is as large as listed."""
     for place, stratum in enumerate(design):
-        listed = _turned(_sizes(stratum.size, stratum.count * stratum.size.interval, rng), place)
+        listed = _turned(_sizes(stratum.size, stratum.count * stratum.size.interval, rng), place // len(CLASSES))
         grown = rng.lognormal(-(AGEING**2) / 2, AGEING, listed.size) if aged else np.ones(listed.size)
         workers = np.maximum(np.rint(listed * grown), stratum.size.quotes).astype(np.int64)
         yield Listing(listed, workers)
@@ -161,7 +161,7 @@ def select(design: tuple[Stratum, ...], frame: Iterator[Listing], rng: np.random
     for place, (stratum, listing) in enumerate(zip(design, frame, strict=True)):
         hit = systematic(listing.listed, stratum.size.interval, rng)
         workers, size = listing.workers[hit], stratum.size
-        weight = size.interval / listing.listed[hit] * workers / size.quotes
+        weight = size.interval * workers / (listing.listed[hit] * size.quotes)
         parts.append((before + hit, np.full(hit.size, place), workers, np.full(hit.size, size.quotes), weight))
         before += listing.listed.size
     number, stratum_of, workers, quotes, weight = (np.concatenate(part) for part in zip(*parts, strict=True))

@@ -1,241 +1,179 @@
-"""The DuckDB engine: reads microdata into leaf numbers and lattice values once, then aggregates them over cells."""
+"""The DuckDB engine: finds what breaks the plan, enforces its bounds, and aggregates the records over cells."""
+# ruff: noqa: S608 - tables and columns are numbered here; no name or value of the data stands in a query
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
-import duckdb
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from sfumato.confidential.engines.reading import Fault, Reading
-from sfumato.confidential.engines.sources import attach, quoted
+from sfumato.confidential.engines.records import Records
+from sfumato.confidential.sealed import without_values
 from sfumato.errors import DataError
-from sfumato.schema import Aggregate, Attribute, Bands, Box, Rows, Sum, Table
+from sfumato.schema import Aggregate, Box, Rows, Sum, Table
 
-Columns = Mapping[Aggregate, NDArray[np.int64]]
+Columns = Mapping[Aggregate, NDArray[Any]]
+MOST_KEPT = 999_999
+"""The most rows that DuckDB can choose of one unit; to keep fewer than were promised keeps the promise too."""
 
 
-class DuckDB:
-    """One private in-memory database; it writes nothing to disk and loads no extension."""
+class DuckDB(Records):
+    """The records of one reading; `coded` has what cells are made of, with no more rows of a unit than promised."""
 
     def __init__(self, sources: Sequence[Any], reading: Reading, salt: bytes) -> None:
-        self.reading = reading
-        self._connection = duckdb.connect(
-            config={"autoinstall_known_extensions": False, "autoload_known_extensions": False, "temp_directory": ""}
-        )
-        try:
-            self._types = self._attach(sources)
-            self._faults = self._read(salt)
-        except duckdb.Error as error:
-            # The message of the database may quote a value, so only its kind is passed on.
-            raise DataError(
-                f"The data could not be read ({type(error).__name__}); `sfumato check` lists what does not fit."
-            ) from None
+        with without_values("The data could not be read"):
+            super().__init__(sources, reading)
+            self._several = len(sources) > 1
+            names = self._coded_columns + [name for name, column in self._named.items() if column]
+            self._connection.execute(f"CREATE TABLE coded AS SELECT {', '.join([*names, '0 AS nothing'])} FROM legible")
+            self._faults = self._found_faults()
+            if reading.id and not self._faults:
+                self._keep_at_most(salt)
 
-    def _ask(self, query: str) -> list[Any]:
-        return self._connection.execute(query).fetchall()
+    @property
+    def _coded_columns(self) -> list[str]:
+        return [f"leaf{place}" for place in self._places] + [f"value{place}" for place in range(len(self.reading.sums))]
 
-    def _attach(self, sources: Sequence[Any]) -> dict[str, str]:
-        parts = []
-        for place, source in enumerate(sources):
-            attach(self._connection, f"source{place}", source, self.reading.columns)
-            self._refuse_lacking(f"source{place}", place if len(sources) > 1 else None)
-            chosen = ", ".join(quoted(column) for column in self.reading.columns)
-            parts.append(f"SELECT {chosen}{', ' if chosen else ''}{place} AS source_file FROM source{place}")  # noqa: S608
-        self._connection.execute(f"CREATE VIEW records AS {' UNION ALL BY NAME '.join(parts)}")
-        return {name: kind for name, kind, *_ in self._ask("DESCRIBE records")}
-
-    def _refuse_lacking(self, name: str, place: int | None) -> None:
-        there = {column for column, *_ in self._ask(f"DESCRIBE {name}")}
-        lacking = [column for column in self.reading.columns if column not in there]
-        if lacking:
-            which = "" if place is None else f" (source {place + 1})"
-            raise DataError(
-                f"The data{which} have no column '{lacking[0]}', which the plan reads; "
-                f"name the right one with `from`. Lacking in all: {', '.join(lacking)}."
-            )
-
-    def _read(self, salt: bytes) -> list[Fault]:
-        """Turn every record into leaf numbers and lattice values; keep at most so many of a unit's rows."""
-        chosen = [f"{self._leaf(place)} AS leaf{place}" for place in range(len(self.reading.attributes))]
-        chosen += [f"{self._value(one)} AS value{place}" for place, one in enumerate(self.reading.sums)]
-        chosen += [f"{self._text(self.reading.id)} AS unit"] if self.reading.id else []
-        joins = "".join(self._join(place) for place in range(len(self.reading.attributes)))
-        self._connection.execute(
-            f"CREATE TABLE coded AS SELECT {', '.join([*chosen, '0 AS none'])} FROM records{joins}"
-        )  # noqa: S608
-        faults = self._found_faults()
-        if self.reading.id and not faults:
-            self._keep_at_most(salt)
-        return faults
-
-    def _join(self, place: int) -> str:
-        """Register which leaf each value means, and join it by the value's text."""
-        attribute = self.reading.attributes[place]
-        codes = attribute.raw_codes
-        listed = pa.table(
-            {"raw": pa.array(list(codes), pa.string()), "leaf": pa.array(list(codes.values()), pa.int32())}
-        )
-        self._connection.register(f"levels{place}", listed)
-        return f" LEFT JOIN levels{place} ON levels{place}.raw = {self._text(attribute.column)}"
-
-    def _text(self, column: str | None) -> str:
-        """The text of a value; whole numbers lose their .0, NaN is null."""
-        name = f"records.{quoted(column or '')}"
-        kind = self._types[column or ""].split("(")[0]
-        if kind in {"FLOAT", "DOUBLE", "DECIMAL"}:
-            number = f"CAST({name} AS DOUBLE)"
-            whole = f"{number} = floor({number}) AND abs({number}) < 9e15"
-            return f"(CASE WHEN isnan({number}) THEN NULL WHEN {whole} THEN CAST(CAST({number} AS BIGINT) AS VARCHAR) ELSE CAST({name} AS VARCHAR) END)"  # noqa: E501
-        return f"CAST({name} AS VARCHAR)"
-
-    def _number(self, column: str) -> str:
-        """The value as a number, null where it is none or NaN."""
-        number = f"TRY_CAST(records.{quoted(column)} AS DOUBLE)"
-        return f"(CASE WHEN isnan({number}) THEN NULL ELSE {number} END)"
-
-    def _leaf(self, place: int) -> str:
-        """The number of the leaf, -1 where the value breaks the declared levels."""
-        attribute = self.reading.attributes[place]
-        parts = [f"WHEN levels{place}.leaf IS NOT NULL THEN levels{place}.leaf"]
-        if attribute.missing:
-            parts.append(
-                f"WHEN {self._text(attribute.column)} IS NULL THEN {attribute.levels.leaf_index[attribute.missing.level]}"
-            )
-        if isinstance(attribute.read, Bands):
-            parts += self._bands(attribute, attribute.read)
-        return f"CAST(CASE {' '.join(parts)} ELSE -1 END AS INTEGER)"
-
-    def _bands(self, attribute: Attribute, bands: Bands) -> list[str]:
-        number = self._number(attribute.column)
-        missing = attribute.missing.level if attribute.missing else None
-        leaves = [place for place, leaf in enumerate(attribute.levels.leaves) if leaf != missing]
-        pairs = list(zip(bands.edges, leaves, strict=True))
-        return [f"WHEN {number} >= {_literal(edge)} THEN {leaf}" for edge, leaf in reversed(pairs)]
-
-    def _value(self, one: Sum) -> str:
-        """The value in whole steps: held within the clip, rounded half up, held again."""
-        number = self._number(one.column)
-        if one.missing is not None:
-            number = f"coalesce({number}, {_literal(one.missing)})"
-        low, high = int(one.low / one.step), int(one.high / one.step)
-        held = f"greatest(least({number}, {_literal(one.high)}), {_literal(one.low)})"
-        steps = f"CAST(floor({held} / {_literal(one.step)} + 0.5) AS BIGINT)"
-        # greatest and least pass over nulls, so a missing value is kept null by hand.
-        return f"(CASE WHEN {number} IS NULL THEN NULL ELSE greatest(least({steps}, {high}), {low}) END)"
+    @property
+    def _named(self) -> dict[str, str | None]:
+        return {"unit": self.reading.id, "key": self.reading.schema.key}
 
     def _found_faults(self) -> list[Fault]:
-        faults = [fault for fault in self._possible_faults() if self._ask(f"{fault.query} LIMIT 1")]
-        return faults
+        conditions = self._conditions()
+        asked = ", ".join(["count(*)", *(f"bool_or({condition})" for condition in conditions)])
+        ((_, *broken),) = self._ask(f"SELECT {asked} FROM coded")
+        faults = [fault for fault, is_broken in zip(conditions.values(), broken, strict=True) if is_broken]
+        more = [fault for fault in self._possible_faults() if self._ask(f"{fault.query} LIMIT 1")]
+        return faults + self._repeats() + more
 
     def _possible_faults(self) -> list[Fault]:
-        """Every rule that the data may break, with the query that finds the rows that do."""
-        faults = [self._level_fault(place) for place in range(len(self.reading.attributes))]
-        for one in self.reading.sums:
-            if one.missing is None:
-                rule = (
-                    "some values are missing or no numbers; declare `missing`, the value they stand for, or clean them."
-                )
-                faults.append(Fault(one.column, rule, self._rows(one.column, f"{self._number(one.column)} IS NULL")))
+        """Rules of an engine that reads more, each with the query that lists the values that break it."""
+        return []
+
+    def _conditions(self) -> dict[str, Fault]:
+        """Every rule about single records, under the condition that breaks it."""
+        found = {f"leaf{place} < 0": self._level_fault(place) for place in self._places}
+        for place, one in enumerate(self.reading.sums):
+            rule = "some values are missing or no numbers; declare `missing`, the value they stand for, or clean them."
+            found[f"value{place} IS NULL"] = Fault(one.column, rule, self._rows(one.column, f"value{place} IS NULL"))
         if self.reading.id:
             rule = "some records name no unit; a record must belong to one, or its unit is not protected."
-            faults.append(
-                Fault(self.reading.id, rule, self._rows(self.reading.id, f"{self._text(self.reading.id)} IS NULL"))
-            )
-        return faults + self._repeats()
+            found["unit IS NULL"] = Fault(self.reading.id, rule, self._rows(self.reading.id, "unit IS NULL"))
+        return found | self._impossible()
 
     def _level_fault(self, place: int) -> Fault:
         attribute = self.reading.attributes[place]
         rule = f"some values are not among the declared levels of '{attribute.name}'" + (
             "." if attribute.missing else ", or are missing and no `missing` level is declared."
         )
-        joined = f"FROM records{self._join(place)} WHERE {self._leaf(place)} < 0"
-        return Fault(attribute.column, rule, f"SELECT {self._text(attribute.column)} AS value {joined}")
+        return Fault(attribute.column, rule, self._rows(attribute.column, f"leaf{place} < 0"))
+
+    def _impossible(self) -> dict[str, Fault]:
+        """The combinations that cannot be, where all their attributes are read."""
+        schema, found = self.reading.schema, {}
+        read = {attribute.name for attribute in self.reading.attributes}
+        for rule in schema.impossible:
+            names = tuple(name for name, _ in rule.where)
+            if read.issuperset(names):
+                condition = self._inside(schema.table(names).box(dict(rule.where)))
+                said = " and ".join(f"{name} in {', '.join(codes)}" for name, codes in rule.where)
+                columns = [schema.attribute(name).column for name in names]
+                words = f"some records are where the plan says none can be: {said}."
+                found[condition] = Fault(", ".join(names), words, self._rows_of(columns, condition))
+        return found
 
     def _rows(self, column: str, condition: str) -> str:
-        return f"SELECT CAST(records.{quoted(column)} AS VARCHAR) AS value FROM records WHERE {condition}"  # noqa: S608
+        """The query that lists the value of a column in every record where a condition holds."""
+        return f"SELECT nullif({self._text(column)}, '') AS value FROM legible WHERE {condition}"
+
+    def _rows_of(self, columns: Sequence[str], condition: str) -> str:
+        texts = ", ".join(self._text(column) for column in columns)
+        return f"SELECT concat_ws(', ', {texts}) AS value FROM legible WHERE {condition}"
 
     def _repeats(self) -> list[Fault]:
-        key = self.reading.schema.key
+        """The rule that a record stands once in all sources, if it is broken."""
+        key, columns = self.reading.schema.key, self._columns
         if key:
-            query = (
-                f"SELECT {self._text(key)} AS value FROM records GROUP BY value HAVING count(*) > 1 OR value IS NULL"  # noqa: S608
-            )
-            return [
-                Fault(
-                    key, "some keys stand twice or are missing; a key names one record, in all files together.", query
-                )
-            ]
-        if self.reading.schema.repeated_rows or not self.reading.columns:
+            rule = "some keys stand twice or are missing; a key names one record, in all files together."
+            broken = self._ask("SELECT 1 FROM coded GROUP BY key HAVING count(*) > 1 OR key IS NULL LIMIT 1")
+            return [Fault(key, rule, self._standing([key], "count(*) > 1 OR bool_or(key IS NULL)"))] if broken else []
+        if self.reading.schema.repeated_rows or not columns or not self._several:
             return []
-        chosen = ", ".join(quoted(column) for column in self.reading.columns)
-        query = f"SELECT 'a whole row' AS value FROM records GROUP BY {chosen} HAVING count(DISTINCT source_file) > 1"  # noqa: S608
         rule = (
             "the same row stands in more than one source and would count twice; declare [data] key, "
             "or [data] repeated_rows = true if such rows are different records."
         )
-        return [Fault(", ".join(self.reading.columns), rule, query)]
+        fault = Fault(", ".join(columns), rule, self._standing(columns, "min(source) < max(source)"))
+        return [fault] if self._ask(f"{fault.query} LIMIT 1") else []
+
+    def _standing(self, columns: Sequence[str], having: str) -> str:
+        """The query that lists the records whose values in some columns, as a group, have a property."""
+        texts = ", ".join(self._text(column) for column in columns)
+        groups = f"SELECT {texts} FROM records GROUP BY {texts} HAVING {having}"
+        return f"SELECT nullif(concat_ws(', ', {texts}), '') AS value FROM records SEMI JOIN ({groups}) USING ({texts})"
 
     def _keep_at_most(self, salt: bytes) -> None:
-        """Of a unit with too many rows keep those with the smallest keyed hash, whatever their order."""
-        names = [name for name, *_ in self._ask("DESCRIBE coded")]
-        content = ", '|', ".join(f"coalesce(CAST({name} AS VARCHAR), '')" for name in names)
-        hashed = f"sha256(concat('{salt.hex()}', {content}))"
+        """Of a unit with too many rows keep those with the smallest keyed hash of their content, whatever their order.
+
+        What a unit keeps depends on its own rows alone, so that a unit which comes or goes moves no other unit's.
+        """
+        most = min(self.reading.at_most, MOST_KEPT)
+        # DuckDB's hash of several columns mixes the salt in by exclusive or; a second one makes all orders as likely.
+        content = ", ".join(["CAST(unit AS VARCHAR)", *self._coded_columns])
+        hashed = f"hash(hash('{salt.hex()}', {content}))"
         self._connection.execute(
-            f"CREATE TABLE kept AS SELECT {', '.join(names)} FROM coded "  # noqa: S608
-            f"QUALIFY count(*) OVER (PARTITION BY unit) <= {self.reading.at_most} "
-            f"OR row_number() OVER (PARTITION BY unit ORDER BY {hashed}) <= {self.reading.at_most}"
+            f"CREATE TABLE crowded AS SELECT unit FROM coded GROUP BY unit HAVING count(*) > {most}"
         )
-        self._connection.execute("DROP TABLE coded")
-        self._connection.execute("ALTER TABLE kept RENAME TO coded")
+        kept = f"SELECT unnest(min_by(rowid, {hashed}, {most})) FROM coded SEMI JOIN crowded USING (unit) GROUP BY unit"
+        self._connection.execute(
+            f"DELETE FROM coded WHERE unit IN (SELECT unit FROM crowded) AND rowid NOT IN ({kept})"
+        )
 
     def faults(self) -> list[Fault]:
         """The rules that the data break, none of them with a value."""
         return self._faults
 
     def examples(self, fault: Fault, most: int = 10) -> list[tuple[str | None, int]]:
-        """The commonest offending values and how many rows have each: confidential."""
+        """The commonest offending values and how many records have each: confidential."""
         counted = (
-            f"SELECT value, count(*) AS rows FROM ({fault.query}) GROUP BY value ORDER BY rows DESC, value LIMIT {most}"  # noqa: S608
+            f"SELECT CAST(value AS VARCHAR) AS value, count(*) AS rows FROM ({fault.query}) "
+            f"GROUP BY value ORDER BY rows DESC, value LIMIT {most}"
         )
-        return [(value, rows) for value, rows in self._ask(counted)]
+        with without_values("The offending values could not be listed"):
+            return [(value, rows) for value, rows in self._ask(counted)]
 
     def aggregate(self, table: Table, aggregates: Sequence[Aggregate], universe: Box) -> Columns:
         """The aggregates of every cell of a table, empty ones included, over the records in a universe."""
+        if self._faults:
+            raise DataError(f"{self._faults[0]} No cells are made of such data, as their bounds are not enforced.")
         wanted = [aggregate for aggregate in aggregates if isinstance(aggregate, Sum)]
-        sums = ", ".join(f"CAST(sum(value{self.reading.sums.index(one)}) AS BIGINT)" for one in wanted)
-        query = f"SELECT {self._key(table)} AS cell, count(*){', ' if sums else ''}{sums} FROM coded{self._within(universe)} GROUP BY cell"  # noqa: S608, E501
-        try:
-            found = self._connection.execute(query).fetchnumpy()
-        except duckdb.Error as error:
-            raise DataError(f"The data could not be summed ({type(error).__name__}).") from None
-        places, *columns = found.values()
+        sums = [f"CAST(sum(value{self.reading.sums.index(one)}) AS BIGINT)" for one in wanted]
+        chosen = ", ".join([f"{self._key(table)} AS cell", "count(*)", *sums])
+        with without_values("The data could not be summed in whole steps of 64 bits"):
+            query = f"SELECT {chosen} FROM coded{self._within(universe)} GROUP BY cell"
+            places, *columns = self._connection.execute(query).fetchnumpy().values()
         named: list[Aggregate] = [Rows(), *wanted]
         return {name: _dense(table, places, column) for name, column in zip(named, columns, strict=True)}
 
     def _key(self, table: Table) -> str:
         """The number of a record's cell, the last attribute running fastest."""
-        key = "0"
+        key = "CAST(0 AS BIGINT)"
         for attribute, length in zip(table.attributes, table.shape, strict=True):
             key = f"({key} * {length} + leaf{self.reading.attributes.index(attribute)})"
-        return f"CAST({key} AS BIGINT)"
+        return key
+
+    def _inside(self, box: Box) -> str:
+        """The condition that a record is in a box."""
+        names = [attribute.name for attribute in self.reading.attributes]
+        leaves = {name: ", ".join(str(leaf) for leaf in np.flatnonzero(mask)) for name, mask in box.masks.items()}
+        return " AND ".join(f"leaf{names.index(name)} IN ({listed or '-2'})" for name, listed in leaves.items())
 
     def _within(self, universe: Box) -> str:
-        names = [attribute.name for attribute in self.reading.attributes]
-        conditions = [
-            f"leaf{names.index(name)} IN ({', '.join(str(leaf) for leaf in np.flatnonzero(mask)) or '-1'})"
-            for name, mask in universe.masks.items()
-        ]
-        return f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        return f" WHERE {self._inside(universe)}" if universe.masks else ""
 
 
 def _dense(table: Table, places: NDArray[np.int64], column: NDArray[Any]) -> NDArray[np.int64]:
     cells = np.zeros(table.size, dtype=np.int64)
     cells[np.asarray(places, dtype=np.int64)] = np.asarray(column, dtype=np.int64)
     return cells.reshape(table.shape)
-
-
-def _literal(number: Fraction) -> str:
-    return f"CAST({float(number)!r} AS DOUBLE)"

@@ -9,12 +9,13 @@ import pyarrow as pa
 from sfumato.confidential.engines.reading import refuse_lacking
 from sfumato.errors import DataError
 
-FLOATS, DECIMAL = (700, 701), 1700
-"""PostgreSQL's numbers of its types: these are written with needless letters or zeros, 1e+06 and 1.50."""
+KINDS = {20: pa.int64(), 21: pa.int64(), 23: pa.int64(), 700: pa.float64(), 701: pa.float64()}
+"""PostgreSQL's numbers of its integers and floats, which stay numbers; everything else is text."""
+DECIMAL = 1700
 
 
 def postgres_table(address: str, columns: Sequence[str]) -> pa.Table:
-    """The columns of `postgresql://…#schema.table` as they print; floats stay floats, decimals lose their last zeros."""
+    """The columns of `postgresql://…#schema.table` as they print; decimals lose their last zeros."""
     import psycopg
     from psycopg import sql
 
@@ -33,13 +34,13 @@ def postgres_table(address: str, columns: Sequence[str]) -> pa.Table:
         wanted = list(columns) or list(kinds)[:1]
         chosen = sql.SQL(", ").join(_written(column, kinds[column]) for column in wanted)
         copied = _copied(connection, sql.SQL("COPY (SELECT {} FROM {}) TO STDOUT (FORMAT csv)").format(chosen, name))
-    return _parsed(copied, [kinds[column] in FLOATS for column in wanted])
+    return _parsed(copied, [KINDS.get(kinds[column], pa.string()) for column in wanted])
 
 
 def _written(column: str, kind: int) -> Any:
     from psycopg import sql
 
-    form = "trim_scale({})" if kind == DECIMAL else "{}" if kind in FLOATS else "CAST({} AS text)"
+    form = "trim_scale({})" if kind == DECIMAL else "{}" if kind in KINDS else "CAST({} AS text)"
     return sql.SQL(form).format(sql.Identifier(column))
 
 
@@ -48,10 +49,10 @@ def _copied(connection: Any, query: Any) -> bytes:
         return b"".join(copy)
 
 
-def _parsed(copied: bytes, floats: Sequence[bool]) -> pa.Table:
+def _parsed(copied: bytes, types: Sequence[Any]) -> pa.Table:
     from pyarrow import csv
 
-    kinds = {f"c{place}": pa.float64() if is_float else pa.string() for place, is_float in enumerate(floats)}
+    kinds = {f"c{place}": kind for place, kind in enumerate(types)}
     if not copied:
         return pa.schema(kinds).empty_table()
     return csv.read_csv(

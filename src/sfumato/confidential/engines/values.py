@@ -5,6 +5,7 @@ and one unit wherever they stand.
 """
 
 from fractions import Fraction
+from math import isfinite
 
 FLOATS = {"FLOAT": 2**24, "DOUBLE": 2**53}
 """The types that hold every whole number only up to a bound."""
@@ -18,7 +19,7 @@ def text(name: str, kind: str) -> str:
     """The value as text: whole numbers have no point, and there is none ('') for null, NaN and the empty text."""
     written = f"CAST({name} AS VARCHAR)"
     if kind in FLOATS:
-        whole = f"{name} = floor({name}) AND abs({name}) < 9e15"
+        whole = f"{name} = floor({name}) AND abs({name}) < {2**53}"
         short = f"CASE WHEN {whole} THEN CAST(CAST({name} AS BIGINT) AS VARCHAR) ELSE {written} END"
         return f"(CASE WHEN {name} IS NULL OR isnan({name}) THEN '' ELSE {short} END)"
     if kind.startswith("DECIMAL") and not kind.endswith(",0)"):
@@ -49,6 +50,18 @@ def unit(name: str, kind: str) -> str:
     if kind in INTEGERS:
         return f"TRY_CAST({name} AS HUGEINT)"
     return f"(CASE WHEN trim(CAST({name} AS VARCHAR)) <> '' THEN CAST({name} AS VARCHAR) END)"
+
+
+def numeral(code: str) -> float | None:
+    """The number that a code is, if it is one.
+
+    >>> numeral("-9"), numeral("n/a"), numeral("nan")
+    (-9.0, None, None)
+    """
+    try:
+        return float(code) if isfinite(float(code)) else None
+    except ValueError:
+        return None
 
 
 def literal(value: Fraction | float) -> str:

@@ -1,17 +1,19 @@
 """Weighing: an engine that also sums the weight and its replicates over cells, in one pass and in no order."""
+# ruff: noqa: S608 - tables and columns are numbered here; no name or value of the data stands in a query
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from sfumato.confidential.engines.duckdb import DuckDB
 from sfumato.confidential.engines.reading import Fault
+from sfumato.confidential.engines.values import literal
+from sfumato.confidential.sealed import without_values
 from sfumato.errors import DataError
 from sfumato.schema import Aggregate, Box, Table, Weighted
 
@@ -38,8 +40,8 @@ class Lattice:
         """The sum of a term over a group, as SQL."""
         if self.whole:
             return f"CAST(sum(CAST({term} AS BIGINT)) AS BIGINT)"
-        steps = f"CAST(round({term} * {_double(self.scale)}) AS BIGINT)"
-        return f"CAST(sum({steps}) AS DOUBLE) / {_double(self.scale)}"
+        steps = f"CAST(round({term} * {literal(self.scale)}) AS BIGINT)"
+        return f"CAST(sum({steps}) AS DOUBLE) / {literal(self.scale)}"
 
 
 class Weighing(DuckDB):
@@ -58,7 +60,7 @@ class Weighing(DuckDB):
         broken = {column: f"coalesce(NOT isfinite({self._number(column)}), true)" for column in self._weights}
         if not broken:
             return []
-        (found,) = self._ask(f"SELECT {', '.join(f'bool_or({one})' for one in broken.values())} FROM records")  # noqa: S608
+        (found,) = self._ask(f"SELECT {', '.join(f'bool_or({one})' for one in broken.values())} FROM records")
         rule = "some values are missing or no finite numbers; every record needs its weights."
         wrong = [column for column, is_wrong in zip(broken, found, strict=True) if is_wrong]
         return [Fault(column, rule, self._rows(column, broken[column])) for column in wrong]
@@ -68,7 +70,9 @@ class Weighing(DuckDB):
         if order is None:
             return []
         rule = "some places in the order are missing, no numbers, or stand twice; each record has a place of its own."
-        query = f"SELECT {self._number(order)} AS value FROM records GROUP BY value HAVING count(*) > 1 OR value IS NULL"  # noqa: S608
+        query = (
+            f"SELECT {self._number(order)} AS value FROM records GROUP BY value HAVING count(*) > 1 OR value IS NULL"
+        )
         return [Fault(order, rule, query)]
 
     def aggregate(
@@ -78,10 +82,8 @@ class Weighing(DuckDB):
         weighted = [one for one in aggregates if isinstance(one, Weighted)]
         others = [one for one in aggregates if not isinstance(one, Weighted)]
         found: dict[Aggregate, NDArray[Any]] = dict(super().aggregate(table, others, universe)) if others else {}
-        try:
+        with without_values("The data could not be weighed"):
             return found | {one: self._weighed(table, one, universe) for one in weighted}
-        except duckdb.Error as error:
-            raise DataError(f"The data could not be weighed ({type(error).__name__}).") from None
 
     def _weighed(self, table: Table, one: Weighted, universe: Box) -> NDArray[Any]:
         lattice = self._lattice(one, universe)
@@ -89,7 +91,9 @@ class Weighing(DuckDB):
         if self._built:
             terms += [f"{terms[0]} * sign{place}" for place in range(self.reading.schema.replicate_count)]
         sums = ", ".join(lattice.sum(term) for term in terms)
-        query = f"SELECT {self._key(table)} AS cell, {sums} FROM {self._placed(one)}{self._within(universe)} GROUP BY cell"  # noqa: S608, E501
+        query = (
+            f"SELECT {self._key(table)} AS cell, {sums} FROM {self._placed(one)}{self._within(universe)} GROUP BY cell"
+        )
         places, *columns = self._connection.execute(query).fetchnumpy().values()
         cells = np.zeros((table.size, len(terms)), dtype=np.int64 if lattice.whole else np.float64)
         cells[np.asarray(places, dtype=np.int64)] = np.stack([np.asarray(column) for column in columns], axis=-1)
@@ -108,7 +112,9 @@ class Weighing(DuckDB):
         whole = " AND ".join(f"{term} = floor({term})" for term in self._terms)
         largest = f"greatest({', '.join(f'max(abs({term}))' for term in self._terms)})"
         asked = f"count(*), bool_or(NOT coalesce(isfinite(value), false)), {largest}, bool_and({whole})"
-        ((rows, lacking, most, all_whole),) = self._ask(f"SELECT {asked} FROM {self._coded(one)}{self._within(universe)}")  # noqa: S608, E501
+        ((rows, lacking, most, all_whole),) = self._ask(
+            f"SELECT {asked} FROM {self._weighable(one)}{self._within(universe)}"
+        )
         if lacking or not math.isfinite(most or 0.0):
             raise DataError(
                 f"Column '{one.column}': some records in question have no finite number; leave them out with `where`, "
@@ -116,23 +122,21 @@ class Weighing(DuckDB):
             )
         return Lattice.of(most or 0.0, rows, whole=rows == 0 or all_whole)
 
-    def _coded(self, one: Weighted) -> str:
-        """The records as leaf numbers, weights and the value that is weighted, under names that no column has."""
-        places = range(len(self.reading.attributes))
-        chosen = [f"{self._leaf(place)} AS leaf{place}" for place in places]
-        weights = [self._number(column) for column in self._weights] or [_double(1)]  # a record of a census weighs 1
+    def _weighable(self, one: Weighted) -> str:
+        """The records as leaf numbers, weights, the value that is weighted and, in a built design, their turn."""
+        chosen = [f"leaf{place}" for place in self._places]
+        weights = [self._number(column) for column in self._weights] or [literal(1)]  # a record of a census weighs 1
         chosen += [f"{weight} AS weight{place}" for place, weight in enumerate(weights)]
         chosen.append(f"{self._value_of(one)} AS value")
         order = self.reading.schema.order
         chosen += [f"row_number() OVER (ORDER BY {self._number(order)}) - 1 AS turn"] if order else []
-        joins = "".join(self._join(place) for place in places)
-        return f"(SELECT {', '.join(chosen)} FROM records{joins}) AS coded"  # noqa: S608
+        return f"(SELECT {', '.join(chosen)} FROM legible) AS weighable"
 
     def _value_of(self, one: Weighted) -> str:
         if one.column is None:
-            return _double(1)
+            return literal(1)
         number = self._number(one.column)
-        return number if one.missing is None else f"coalesce({number}, {_double(float(one.missing))})"
+        return number if one.missing is None else f"coalesce({number}, {literal(one.missing)})"
 
     def _placed(self, one: Weighted) -> str:
         """The coded records, joined where replicates are built with the signs of their turn of selection.
@@ -140,19 +144,16 @@ class Weighing(DuckDB):
         Successive difference factors are f = 1 + 2^(-3/2) (h1 - h2), so (f - 1) sqrt(2) is -1, 0 or 1.
         """
         if not self._built:
-            return self._coded(one)
+            return self._weighable(one)
         from sfumato.statistics.replication import sdr_factors
 
         ((rows,),) = self._ask("SELECT count(*) FROM records")
-        factors = sdr_factors(rows, self.reading.schema.replicate_count)
-        signs = np.rint((factors - 1) / ROOT_HALF).astype(np.int8)
+        replicates = self.reading.schema.replicate_count
+        cycle = min(max(rows, 1), replicates - 1)  # after which the factors repeat
+        signs = np.rint((sdr_factors(cycle, replicates) - 1) / ROOT_HALF).astype(np.int8)
         named = {f"sign{place}": pa.array(np.ascontiguousarray(column)) for place, column in enumerate(signs.T)}
-        self._connection.register("signs", pa.table({"turn": pa.array(np.arange(rows)), **named}))
-        return f"{self._coded(one)} JOIN signs USING (turn)"
-
-
-def _double(number: float) -> str:
-    return f"CAST({float(number)!r} AS DOUBLE)"
+        self._connection.register("signs", pa.table({"turn": pa.array(np.arange(cycle)), **named}))
+        return f"{self._weighable(one)} JOIN signs ON weighable.turn % {cycle} = signs.turn"
 
 
 def _replicated(cells: NDArray[Any], *, built: bool) -> NDArray[Any]:

@@ -1,0 +1,76 @@
+"""The truncated geometric mechanism: geometric noise that never goes beyond a cap, at the price of a delta.
+
+Claim. Cells that move by l1 steps in all, none by more than s, lose (epsilon, delta) with delta the chance that some
+cell lands where its neighbour cannot: 1 - (1 - T(s))^(l1 / s), T(s) the sum of P(j) over j = max(cap - s + 1, -cap) .. cap.
+Law. P(k) proportional to exp(-epsilon |k| / l1) for |k| <= cap.
+Proof. Where both laws have mass the ratio is at most e^(epsilon s_i / l1) in a cell that moves by s_i, e^epsilon in all. The
+rest of the mass lies where some cell is outside the other's support, and cells are independent. The law is log-concave, so
+1 - T(s + t) <= (1 - T(s))(1 - T(t)): moving few cells far is the worst, all of a unit's rows in one cell (SCIENCE 0b).
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from sfumato.draws import Law, TruncatedGeometric
+from sfumato.errors import PlanError, PromiseError
+from sfumato.mechanisms.mechanism import Mechanism
+from sfumato.privacy import Approximate, Exact, Loss, Move, positive
+
+
+@dataclass(frozen=True)
+class TruncatedGeometricNoise(Mechanism):
+    """Capped two-sided geometric noise (Rinott, O'Keefe, Shlomo and Skinner 2018; Li and Krenzke's capped Laplace)."""
+
+    name: ClassVar[str] = "truncated-geometric"
+    source: ClassVar[str] = "Rinott, O'Keefe, Shlomo and Skinner 2018"
+    epsilon: Fraction
+    cap: int
+
+    def __init__(self, epsilon: Exact, cap: int) -> None:
+        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
+        object.__setattr__(self, "cap", cap)
+        if isinstance(cap, bool) or not isinstance(cap, int) or not 1 <= cap <= 2**16:
+            raise PlanError(
+                f"cap is {cap!r}; it is the most steps that a cell may move, a whole number from 1 to 65,536."
+            )
+
+    def loss(self, move: Move) -> Loss:
+        outside = beyond(self._law(move), move.largest)
+        groups = -(-move.l1 // move.largest)
+        if outside >= 1:
+            raise PromiseError(
+                f"A cap of {self.cap} steps promises nothing where one unit can move a cell by {move.largest}: "
+                f"its cells are told apart with certainty. Use a cap well above {move.largest}, or no cap."
+            )
+        return Approximate(self.epsilon, min(rounded_up_small(1 - (1 - outside) ** groups), Fraction(999_999, 10**6)))
+
+    def law(self, move: Move) -> Law:
+        return self._law(move)
+
+    def _law(self, move: Move) -> TruncatedGeometric:
+        return TruncatedGeometric(self.epsilon / move.l1, self.cap)
+
+
+def beyond(law: TruncatedGeometric, shift: int) -> float:
+    """T(s): the chance to land where the law shifted by s cannot.
+
+    >>> [f"{beyond(TruncatedGeometric(Fraction(2), 7), s):.3g}" for s in (1, 2, 3, 15)]      # SCIENCE 2.3
+    ['6.33e-07', '5.31e-06', '3.99e-05', '1']
+    """
+    first = max(law.cap - shift + 1, -law.cap)
+    return min(1.0, float(sum(law.pmf(j) for j in range(first, law.cap + 1)))) if shift <= 2 * law.cap else 1.0
+
+
+def rounded_up_small(chance: float) -> Fraction:
+    """A fraction just above a small chance, to six digits.
+
+    >>> float(rounded_up_small(6.332875e-7))
+    6.33288e-07
+    """
+    digits = f"{chance * (1 + 1e-12):.5e}"
+    unit = Fraction(10) ** (int(digits.split("e")[1]) - 5)
+    return max(Fraction(digits), Fraction(0)) + (unit if Fraction(digits) < Fraction(chance) else 0)
+
+
+EXAMPLE = TruncatedGeometricNoise(2, cap=7)

@@ -1,0 +1,26 @@
+"""Study: a published table or figure, computed again and printed beside the published numbers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Line:
+    """One number of a study: what it is, what was published, what we get, and a remark."""
+
+    what: str
+    published: str
+    ours: str
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Study:
+    """A published table: where it stands, how to compute it, and what is known to be wrong with it."""
+
+    name: str
+    title: str
+    source: str
+    lines: Callable[[int], list[Line]]
+    runs: int = 1
+    note: str = ""

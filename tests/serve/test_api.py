@@ -1,0 +1,205 @@
+"""The API answers in the shapes of PxWebApi 2 and JSON-stat 2.0, and refuses in words."""
+
+import csv
+import io
+import math
+
+import pytest
+
+JOBS = "/api/v2/tables/jobs-survey~jobs"
+METRICS = ["estimate", "moe90", "se_noise", "se_sampling", "cv"]
+
+
+def data(client, query="", table=JOBS):
+    reply = client.get(f"{table}/data?{query}")
+    assert reply.status_code == 200, reply.text
+    return reply.json()
+
+
+def detail(client, address, status):
+    reply = client.get(address)
+    assert reply.status_code == status
+    assert reply.headers["content-type"] == "application/problem+json"
+    assert reply.json()["status"] == status
+    return reply.json()["detail"]
+
+
+def test_lists_its_tables_as_pxwebapi_does(page):
+    config = page.get("/api/v2/config").json()
+    assert config["maxDataCells"] == 10_000
+    assert config["dataFormats"] == ["json-stat2", "csv"]
+    listed = page.get("/api/v2/tables").json()
+    assert [one["id"] for one in listed["tables"]] == ["jobs-survey~jobs", "jobs-survey~pay"]
+    assert listed["page"] == {"pageNumber": 1, "pageSize": 100, "totalElements": 2, "totalPages": 1}
+    for one in listed["tables"]:
+        assert {"type", "updated", "firstPeriod", "lastPeriod", "variableNames", "links", "category"} <= one.keys()
+        assert page.get(f"/api/v2/tables/{one['id']}").json() == {**one, "language": "en"}
+        for link in one["links"]:
+            assert page.get(link["href"]).status_code == 200
+    assert len(page.get("/api/v2/tables?query=number").json()["tables"]) == 1
+    assert page.get("/api/v2/tables?pageSize=1&pageNumber=2").json()["tables"][0]["id"] == "jobs-survey~pay"
+
+
+def test_metadata_lists_every_code_with_its_hierarchy(page, places):
+    metadata = page.get(f"{JOBS}/metadata").json()
+    assert metadata["id"] == ["place", "sex", "age", "trade", "hours", "metric"]
+    assert metadata["role"] == {"metric": ["metric"]}
+    place = metadata["dimension"]["place"]
+    assert list(place["category"]["index"]) == [one["code"] for one in places]
+    assert place["category"]["child"]["N1"] == [f"N1{one}" for one in range(5)]
+    assert place["category"]["note"] == {"N2": ["Merged & renamed in 2020"]}
+    assert [one["id"] for one in place["extension"]["codeLists"]] == ["level0", "level1", "leaves", "all"]
+    assert place["extension"]["elimination"] is True
+    assert "value" not in metadata
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "valueCodes[sex]=*",
+        "valueCodes[sex]=male&valueCodes[age]=16-29,50%2B&sum[place]=N1",
+        "codelist[place]=level1&valueCodes[trade]=a,b,c",
+        "codelist[place]=all&valueCodes[sex]=*&valueCodes[age]=*&valueCodes[trade]=*",
+    ],
+)
+def test_dataset_is_consistent_json_stat(page, query):
+    dataset = data(page, query)
+    assert (dataset["version"], dataset["class"]) == ("2.0", "dataset")
+    assert dataset["id"][-1] == "metric"
+    assert list(dataset["dimension"]) == dataset["id"]
+    assert math.prod(dataset["size"]) == len(dataset["value"])
+    for name, size in zip(dataset["id"], dataset["size"], strict=True):
+        category = dataset["dimension"][name]["category"]
+        assert sorted(category["index"].values()) == list(range(size))
+        assert category["index"].keys() == category["label"].keys()
+        for parent, children in category.get("child", {}).items():
+            assert {parent, *children} <= category["index"].keys()
+    assert list(dataset["dimension"]["metric"]["category"]["index"]) == METRICS
+    assert set(dataset["status"]) >= {str(place) for place in range(0, len(dataset["value"]), 5)}
+    assert set(dataset["status"].values()) <= set(dataset["extension"]["status"]["label"])
+
+
+def test_values_are_the_engines_own(page, engine):
+    dataset = data(page, "codelist[place]=leaves&valueCodes[sex]=*")
+    table = engine.table("place", "sex", at={"place": "leaves"})
+    expected = [
+        one
+        for _, estimate in table.items()
+        for one in (estimate.value, estimate.moe(), estimate.noise_se, 0, estimate.cv)
+    ]
+    assert dataset["value"] == expected
+    grades = [estimate.grade for _, estimate in table.items()]
+    assert [dataset["status"][str(5 * place)] for place in range(len(grades))] == grades
+
+
+def test_totals_are_integers_on_the_wire(page):
+    reply = page.get(f"{JOBS.replace('jobs-survey~jobs', 'jobs-survey~pay')}/data?valueCodes[trade]=*")
+    assert all(isinstance(value, int) and value % 100 == 0 for value in reply.json()["value"][::5])
+    assert ".0," not in reply.text.split('"value":[')[1].split(",")[0]
+
+
+def test_csv_keeps_errors_and_marks_formulas(page, hostile):
+    reply = page.get(f"{JOBS}/data?codelist[place]=leaves&outputFormat=csv")
+    assert reply.headers["content-type"] == "text/csv; charset=utf-8"
+    rows = list(csv.DictReader(io.StringIO(reply.text)))
+    assert {"estimate", "moe90", "se_noise", "se_sampling", "cv", "grade", "release"} <= rows[0].keys()
+    labels = [row["place_label"] for row in rows]
+    for label in hostile:
+        assert (f"'{label}" if label[0] in "=+-@" else label) in labels
+    assert all(not row["place_label"].startswith(("=", "+", "-", "@")) for row in rows)
+    assert all(float(row["estimate"]) == int(row["estimate"]) for row in rows)
+
+
+def test_privacy_says_what_the_manifest_says(page, engine):
+    said = page.get("/api/v2/privacy/jobs-survey").json()
+    manifest = engine.release.manifest
+    assert said["promise"] == manifest.promise.model_dump()
+    assert said["spends"] == [one.model_dump() for one in manifest.spends]
+    assert said["exposures"] == [{"kind": "assumed known", "what": "Where places are", "why": "a map shows it"}]
+    assert said["release"] == engine.release.id
+    assert "did you mean 'jobs-survey'" in detail(page, "/api/v2/privacy/jobs-surve", 404)
+
+
+def test_same_question_however_written_has_the_same_bytes(page):
+    written = [
+        "valueCodes[sex]=*&codelist[place]=level1&sum[trade]=a,b",
+        "sum[trade]=b,a&valueCodes[place]=*&codelist[place]=level1&valueCodes[sex]=male,female",
+        "SUM[trade]=b&sum[trade]=a&ValueCodes[sex]=male&valuecodes[sex]=female&codelist[place]=level1&lang=en",
+    ]
+    assert len({page.get(f"{JOBS}/data?{one}").content for one in written}) == 1
+
+
+def test_codes_with_a_comma_stand_alone(page):
+    dataset = data(page, "valueCodes[place]=S,2&valueCodes[place]=S1,N")
+    assert list(dataset["dimension"]["place"]["category"]["index"]) == ["N", "S1", "S,2"]
+
+
+def test_metric_dimension_is_always_whole(page):
+    assert data(page, "valueCodes[metric]=estimate")["size"] == [5]
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("valueCodes[trad]=a", "'trad' is not a variable of number of jobs; did you mean 'trade'?"),
+        ("sum[trad]=a", "did you mean 'trade'?"),
+        ("valueCodes[sex]=femal", "Sex: 'femal' is not a level; did you mean 'female'?"),
+        ("valueCodes[place]=North", "Place: 'North' is a label; its code is 'N'"),
+        ("valueCodes[sex]=", "Sex: no code is given; name codes, or * for all."),
+        ("codelist[place]=level7", "There is no code list 'level7'; did you mean 'level0'?"),
+        ("codelist[place]=level0&valueCodes[place]=N1", "Place: 'N1' is not in the code list 'level0'"),
+        ("outputFormat=xls", "outputFormat is 'xls'"),
+        ("lang=sv", "lang is 'sv'; known: en"),
+        ("valueCode[sex]=*", "There is no parameter 'valueCode[sex]' here; did you mean 'valueCodes'?"),
+        ("rows=sex", "There is no parameter 'rows' here"),
+        ("a]b[=1", "There is no parameter 'a]b[' here"),
+    ],
+)
+def test_refuses_in_words(page, query, said):
+    assert said in detail(page, f"{JOBS}/data?{query}", 400)
+
+
+def test_refuses_too_many_cells_before_it_works(page, monkeypatch):
+    monkeypatch.setattr("sfumato.release.products.Cube.totals", None)
+    whole = "&".join(f"valueCodes[{name}]=*" for name in ("place", "sex", "age", "trade", "hours"))
+    said = detail(page, f"{JOBS}/data?{whole}", 400)
+    assert "The table has 15,360 cells, more than 10,000; show a higher level" in said
+    shown = page.get("/jobs-survey~jobs?rows=place&rows=sex&rows=age&rows=trade&cols=hours&codelist[place]=all")
+    assert shown.status_code == 400
+    assert "15,360 cells" in shown.text
+
+
+def test_refuses_unknown_tables_and_paths(page):
+    assert "did you mean 'jobs-survey~jobs'?" in detail(page, "/api/v2/tables/jobs-survey~job/data", 404)
+    assert detail(page, "/api/v2/nothing", 404)
+    assert "pageSize" in detail(page, "/api/v2/tables?pageSize=none", 400)
+    assert page.ask("POST", f"{JOBS}/data").status_code == 405
+    assert page.get(f"{JOBS}/data?valueCodes[sex]={'a' * 70_000}").status_code == 414
+
+
+def test_a_reader_who_has_it_is_told_so(page):
+    for address in (
+        f"{JOBS}/data",
+        "/",
+        "/jobs-survey~jobs",
+        "/api/v2/tables",
+        f"{JOBS}/metadata",
+        "/static/sfumato.css",
+    ):
+        first = page.get(address)
+        tag = first.headers["etag"]
+        assert "max-age" in first.headers["cache-control"]
+        again = page.get(address, headers={"If-None-Match": f'"other", W/{tag}'})
+        assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
+        assert page.get(address, headers={"If-None-Match": '"other"'}).status_code == 200
+    assert page.get(f"{JOBS}/data?valueCodes[x]=1", headers={"If-None-Match": "*"}).status_code == 400
+
+
+def test_describes_itself(page):
+    described = page.get("/openapi.json").json()
+    given = {one["name"] for one in described["paths"]["/api/v2/tables/{table_id}/data"]["get"]["parameters"]}
+    assert given == {"table_id", "valueCodes", "codelist", "sum", "outputFormat", "lang"}
+    assert page.get("/docs").status_code == page.get("/redoc").status_code == 404
+    assert page.get("/health").json() == {"status": "ok"}
+    assert page.get("/version").json()["api"] == "2.0"

@@ -1,0 +1,204 @@
+"""The pages: a real table with every error said aloud, nothing inline, nothing from elsewhere, no label that runs."""
+
+from html.parser import HTMLParser
+from urllib.parse import parse_qsl, urlencode
+
+import pytest
+
+import sfumato as sf
+from sfumato.confidential import Options
+from sfumato.release import withdraw
+
+POLICY = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
+TABLE = "/jobs-survey~jobs"
+
+
+class Parsed(HTMLParser):
+    """A page as a browser reads it: its elements with their attributes, and its text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.words = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+
+    def handle_data(self, text):
+        self.words.append(text)
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+    @property
+    def text(self):
+        return " ".join("".join(self.words).split())
+
+
+def parsed(client, address, status=200):
+    reply = client.get(address)
+    assert reply.status_code == status, reply.text[:500]
+    return Parsed(reply.text)
+
+
+def test_every_cell_has_its_error_and_is_read_aloud(page, engine):
+    shown = parsed(page, TABLE)
+    table = engine.table("place", "sex")
+    estimates = [one for _, one in table.items()]
+    cells = shown.all("td")
+    assert len(cells) == (len(table.axes[0].codes) + 1) * (len(table.axes[1].codes) + 1)
+    spoken = [cell["aria-label"] for cell in cells]
+    for one in estimates:
+        words = repr(one).replace(" ± ", " jobs, plus or minus ").rsplit(" ", 1)
+        assert f"{words[0]}, grade {words[1]}" in spoken
+        assert repr(one).replace("± ", "±\u2009") in shown.text.replace("\u2009", "\u2009")
+    assert len(shown.all("caption")) == 1
+    assert all(head["scope"] in {"col", "row", "rowgroup"} for head in shown.all("th"))
+    region = next(one for one in shown.all("div") if one.get("class") == "scroll")
+    assert (region["tabindex"], region["role"]) == ("0", "region")
+    assert region["aria-label"]
+
+
+@pytest.mark.parametrize("error", ["moe90", "se", "cv", "interval95"])
+def test_form_gives_back_the_state_in_the_address(page, error):
+    asked = [
+        ("rows", "place"),
+        ("rows", "sex"),
+        ("cols", "age"),
+        ("codelist[place]", "level1"),
+        ("sum[trade]", "a"),
+        ("sum[trade]", "b"),
+        ("error", error),
+    ]
+    shown = parsed(page, f"{TABLE}?{urlencode(asked)}")
+    chosen = [one["value"] for one in shown.all("option") if "selected" in one]
+    assert chosen == ["place", "sex", "age", "level1"]
+    ticked = [one["value"] for one in shown.all("input") if "checked" in one]
+    assert ticked == ["a", "b", error]
+    canonical = next(one["href"] for one in shown.all("link") if one["rel"] == "canonical")
+    assert parse_qsl(canonical.partition("?")[2]) == asked
+    assert "Only Trade <i>: a, b ." in shown.text.replace(" . ", " . ")
+    for link in shown.all("a"):
+        if link["href"].startswith("/"):
+            assert page.get(link["href"]).status_code == 200
+
+
+def test_columns_may_be_left_out(page, engine):
+    shown = parsed(page, f"{TABLE}?rows=trade&cols=")
+    assert len(shown.all("td")) == 9
+    assert repr(engine.total()).replace("± ", "±\u2009") in shown.text
+
+
+def test_totals_are_the_same_question_with_the_variable_left_out(page, engine):
+    shown = parsed(page, f"{TABLE}?rows=trade&cols=sex&sum[place]=N1")
+    north = {"place": "N1"}
+    for estimate in (
+        engine.total(north),
+        engine.total({**north, "sex": "male"}),
+        engine.total({**north, "trade": "c"}),
+    ):
+        assert repr(estimate).replace("± ", "±\u2009") in shown.text
+
+
+def test_unknown_choices_are_named_on_the_page(page):
+    shown = parsed(page, f"{TABLE}?rows=plase", 400)
+    assert "'plase' is not a variable of number of jobs; did you mean 'place'?" in shown.text
+    assert "stands in the rows and in the columns" in parsed(page, f"{TABLE}?rows=sex&cols=sex", 400).text
+    assert parsed(page, f"{TABLE}?rows=sex&fbclid=x").all("table")
+    assert "This page is not here" in parsed(page, "/nothing~here", 404).text
+
+
+def test_privacy_is_told_in_plain_words(page, engine):
+    text = parsed(page, TABLE).text
+    promise = engine.release.manifest.promise
+    assert promise.words in text
+    assert "at best 37 times in 100 , where a blind guess is right 5 times" in text
+    assert "Together epsilon 2" in text
+    assert "jobs: epsilon 1, by geometric (epsilon 1)" in text
+    assert "Assumed known: Where places are. a map shows it." in text
+    assert engine.release.id in text
+    assert engine.cite() in text
+
+
+PAGES = ["/", TABLE, f"{TABLE}?rows=place&cols=trade&codelist[place]=all&error=cv", f"{TABLE}?rows=x", "/nothing"]
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_nothing_is_inline_and_nothing_comes_from_elsewhere(page, address):
+    reply = page.get(address)
+    assert reply.headers["content-security-policy"] == POLICY
+    assert reply.headers["x-content-type-options"] == "nosniff"
+    assert reply.headers["referrer-policy"] == "no-referrer"
+    assert "set-cookie" not in reply.headers
+    for tag, attributes in Parsed(reply.text).elements:
+        assert tag not in {"script", "style", "iframe", "object", "embed", "base", "img"}
+        for name, value in attributes.items():
+            assert name != "style"
+            assert not name.startswith("on")
+            if name in {"href", "src", "action"}:
+                assert value.startswith(("/", "#")), value
+                assert not value.startswith("//")
+
+
+def test_every_reply_carries_the_policy(page):
+    for address in ("/api/v2/tables", "/health", "/static/sfumato.css", "/api/v2/nothing", "/openapi.json"):
+        assert page.get(address).headers["content-security-policy"] == POLICY
+
+
+def test_hostile_labels_are_only_text(page, hostile):
+    for address in (f"{TABLE}?rows=place&codelist[place]=all", f"{TABLE}?rows=sex&sum[place]=N10", "/"):
+        reply = page.get(address)
+        assert "<script" not in reply.text
+        assert "<b>hills" not in reply.text
+        assert "<survey>" not in reply.text
+        assert "onerror=alert" not in " ".join(name for _, one in Parsed(reply.text).elements for name in one)
+    shown = parsed(page, f"{TABLE}?rows=place&codelist[place]=leaves")
+    for label in hostile:
+        assert " ".join(label.split()) in shown.text
+
+
+def test_what_is_typed_comes_back_only_as_text(page):
+    for typed in ("<script>alert(1)</script>", '"onload="x', "{{7*7}}", "%00", "\u202e"):
+        for name in ("rows", "error", "sum[place]", "codelist[place]", f"sum[{typed}]"):
+            reply = page.get(f"{TABLE}?{urlencode({name: typed})}")
+            assert reply.status_code == 400
+            assert "<script" not in reply.text
+            assert "49" not in Parsed(reply.text).text.split("cannot be shown")[1][:200]
+
+
+def test_says_when_a_release_is_withdrawn_replaced_or_not_for_publication(bench, release, rehearsal, browse):
+    old = bench.copy(release, "withdrawn")
+    withdraw(old, "A <b>file</b> was counted twice")
+    new = bench.release("newer", Options(supersedes=sf.open(release).release.id))
+    one = browse([old])
+    for address in ("/", TABLE, f"{TABLE}?rows=x"):
+        text = Parsed(one.get(address).text).text
+        assert "Withdrawn: A <b>file</b> was counted twice." in text
+    assert "Withdrawn: A <b>file</b>" in one.get(f"/api/v2/tables{TABLE}/data").json()["note"][0]
+    assert "Withdrawn: A <b>file</b>" in one.get(f"/api/v2/tables{TABLE}/data?outputFormat=csv").text
+    assert one.get("/api/v2/tables").json()["tables"] == []
+    assert len(one.get("/api/v2/tables?includeDiscontinued=true").json()["tables"]) == 2
+
+    both = browse([release, new])
+    lasting = f"/jobs-survey.{sf.open(release).release.id[:12]}~jobs"
+    assert "Superseded: a newer release took its place" in parsed(both, lasting).text
+    assert not any(one.get("class") == "notice" for one in parsed(both, TABLE).all("div"))
+    assert sf.open(new).release.id in parsed(both, TABLE).text
+
+    trial = browse([rehearsal, release])
+    assert sf.open(release).release.id in parsed(trial, TABLE).text
+    lasting = f"/jobs-survey.{sf.open(rehearsal).release.id[:12]}~jobs"
+    assert "Not for publication: rehearsal" in parsed(trial, lasting).text
+
+
+def test_lives_below_a_path(release, browse):
+    under = browse([release], "/statistics")
+    for prefix in ("/statistics", ""):
+        shown = parsed(under, f"{prefix}{TABLE}")
+        assert shown.all("form")[0]["action"] == f"/statistics{TABLE}"
+        for link in [*shown.all("a"), *shown.all("link")]:
+            assert link["href"].startswith(("/statistics/", "#"))
+            assert under.get(link["href"]).status_code == 200
+    assert under.get("/statistics/api/v2/nothing").headers["content-type"] == "application/problem+json"
+    with pytest.raises(sf.ReleaseError, match="base path"):
+        browse([release], "http://elsewhere")
