@@ -135,5 +135,5 @@ def test_a_wrong_variable_or_level_names_the_nearest(agency):
 
 
 def test_help_is_there_for_every_command():
-    for command in ("demo", "price", "check", "run", "audit", "synth", "verify", "diff", "withdraw", "table", "serve"):
+    for command in ("demo", "price", "check", "run", "tabulate", "audit", "synth", "verify", "diff", "withdraw", "table", "serve"):
         assert len(sfumato(command, "--help").stdout) > 200

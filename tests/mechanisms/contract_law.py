@@ -21,8 +21,8 @@ from sfumato.statistics import Count, Total
 TOLERANCE = 1e-9
 TAIL = 120
 """Outcomes rarer than 2^-TAIL under both neighbours are not looked at."""
-ORDERS = (1.001, 1.1, 1.5, 2, 3, 4, 6, 8)
-COARSE, MOST = 1e-3, 20_000
+ORDERS = (1.01, 1.1, 1.5, 2, 3, 4, 6, 8)
+COARSE, MOST = 5e-3, 4_000
 """Past so many outcomes, those with losses this close are taken together, which only hides something that small."""
 
 HIDDEN = [AddRemove("job"), AddRemove("firm", "id", 3), ReplaceOne("job"), ReplaceOne("firm", "id", 3)]
@@ -112,9 +112,14 @@ def splits(move: Bounded) -> list[tuple[int, ...]]:
     if move.l1 <= 6:
         found = [split for total in range(1, move.l1 + 1) for split in _partitions(total, move.cells)]
     else:
-        largest, half, third = min(move.l1, math.isqrt(move.l2_squared)), move.l1 // 2, move.l1 // 3
-        found = [(largest,), (half, move.l1 - half), (third, third, move.l1 - 2 * third), (half, half)]
-    return [one for one in found if len(one) <= move.cells and sum(s * s for s in one) <= move.l2_squared]
+        top, half, third = min(move.largest, math.isqrt(move.l2_squared)), move.l1 // 2, move.l1 // 3
+        found = [(top,), (top, move.l1 - top), (half, move.l1 - half), (third, third, move.l1 - 2 * third)]
+    return [one for one in found if _within(one, move)]
+
+
+def _within(split: tuple[int, ...], move: Bounded) -> bool:
+    squares = sum(shift * shift for shift in split)
+    return len(split) <= move.cells and max(split) <= move.largest and squares <= move.l2_squared and min(split) > 0
 
 
 def _partitions(total: int, parts: int, largest: int | None = None) -> list[tuple[int, ...]]:
@@ -164,7 +169,7 @@ def attained_rho(law: Law, split: tuple[int, ...]) -> float:
 
 def renyi(law: Law, shift: int, order: float) -> float:
     # The terms peak (order - 1) shifts out; law.scale says how wide the peak is.
-    pair = shifted(law, shift, int(max(ORDERS) * 6 + 12 * law.scale) + 20)
+    pair = shifted(law, shift, int(max(ORDERS) * shift + 12 * law.scale) + 2)
     with np.errstate(invalid="ignore"):
         terms = np.where(np.isneginf(pair.one), -np.inf, order * pair.one + (1 - order) * pair.other)
     return float(logsumexp(terms)) / (order - 1)
@@ -210,6 +215,6 @@ LAW_CHECKS = {"claim holds": claim_holds, "law says what it is": law_says_what_i
 
 
 def scaled(mechanism, factor: Fraction):
-    """The same mechanism with its one parameter multiplied."""
-    ((name, value),) = vars(mechanism).items()
-    return type(mechanism)(**{name: value * factor})
+    """The same mechanism with its budget multiplied; what is no fraction stays."""
+    given = vars(mechanism).items()
+    return type(mechanism)(**{name: one * factor if isinstance(one, Fraction) else one for name, one in given})

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import dp_accounting
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import PlanError
@@ -46,6 +46,7 @@ def test_mus_add_as_the_root_of_their_squares():
     assert round(total.mu, 3) == 1.803
 
 
+@settings(deadline=None)
 @given(st.lists(sizes), st.randoms(use_true_random=False))
 def test_order_does_not_matter_and_sums_are_exact(parts, random):
     shuffled = random.sample(parts, len(parts))
@@ -114,6 +115,7 @@ def test_mu_beside_rho_is_priced_as_rho():
     assert in_sequence([Gaussian(1), Concentrated("0.5")], limit) == in_sequence([Concentrated(1)], limit)
 
 
+@settings(deadline=None)
 @given(st.lists(sizes, min_size=1), sizes)
 def test_more_measures_never_cost_less(parts, one):
     limit = Approximate(1, "1e-6")

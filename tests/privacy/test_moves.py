@@ -38,7 +38,7 @@ def table_of(unit, contribution):
 
 
 def furthest(hidden, values, contribution):
-    """The largest l1 and squared l2 distance of the tables of any two neighbours, and the most cells that differ."""
+    """Between any two neighbours: the most cells that differ, the largest l1, squared l2 and single gap."""
     everything = {table_of(unit, contribution) for unit in units(hidden.at_most, values)}
     nothing = {(0,) * len(CELLS)}
     pairs = product(everything, nothing if isinstance(hidden, AddRemove) else everything)
@@ -47,6 +47,7 @@ def furthest(hidden, values, contribution):
         max(sum(gap > 0 for gap in gaps) for gaps in apart),
         max(map(sum, apart)),
         max(sum(gap**2 for gap in gaps) for gaps in apart),
+        max(map(max, apart)),
     )
 
 
@@ -61,9 +62,9 @@ def neighbours(rows):
 
 @pytest.mark.parametrize("hidden", [one for rows in (1, 2, 3) for one in neighbours(rows)], ids=str)
 def test_the_move_of_a_count_is_that_of_its_furthest_neighbours(hidden):
-    cells, l1, l2_squared = furthest(hidden, [None], lambda _: 1)
+    cells, l1, l2_squared, largest = furthest(hidden, [None], lambda _: 1)
     move = Count().move(hidden, Table(()))
-    assert (move.l1, move.l2_squared) == (l1, l2_squared)
+    assert (move.l1, move.l2_squared, move.largest) == (l1, l2_squared, largest)
     assert move.cells >= cells
 
 
@@ -73,9 +74,9 @@ def test_the_move_of_a_count_is_that_of_its_furthest_neighbours(hidden):
 def test_the_move_of_a_total_is_that_of_its_furthest_neighbours(hidden, clip, step):
     step = Fraction(step)
     values = {-99, clip[0], clip[0] + Fraction(1, 4), Fraction(1, 3), clip[1] - Fraction(1, 2), clip[1], 99}
-    cells, l1, l2_squared = furthest(hidden, values, lambda value: held(value, clip, step))
+    cells, l1, l2_squared, largest = furthest(hidden, values, lambda value: held(value, clip, step))
     move = Total("wage", clip=clip, step=step).move(hidden, Table(()))
-    assert (move.l1, move.l2_squared) == (l1, l2_squared)
+    assert (move.l1, move.l2_squared, move.largest) == (l1, l2_squared, largest)
     assert move.cells >= cells
 
 
@@ -86,7 +87,7 @@ def firms(draw, rows):
     return draw(st.lists(st.tuples(st.sampled_from(CELLS), values), max_size=rows))
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_no_random_neighbours_are_further_apart_than_the_claim(data):
     rows = data.draw(st.integers(1, 5))
@@ -106,13 +107,18 @@ def test_no_random_neighbours_are_further_apart_than_the_claim(data):
         assert sum(gap > 0 for gap in gaps) <= move.cells
         assert sum(gaps) <= move.l1
         assert sum(gap**2 for gap in gaps) <= move.l2_squared
+        assert max(gaps) <= move.largest
 
 
 def test_the_design_s_count_moves_by_one_and_by_two():
-    assert Count().move(AddRemove("job"), Table(())) == Bounded(1, 1, 1)
-    assert Count().move(ReplaceOne("job"), Table(())) == Bounded(2, 2, 2)
+    assert Count().move(AddRemove("job"), Table(())) == Bounded(cells=1, l1=1, l2_squared=1, largest=1)
+    assert Count().move(ReplaceOne("job"), Table(())) == Bounded(cells=2, l1=2, l2_squared=2, largest=1)
     # SCIENCE 0b: a unit with q records in one table has L1 and L2 sensitivity q.
-    assert Count().move(AddRemove("firm", "id", 8), Table(())) == Bounded(8, 8, 64)
+    assert Count().move(AddRemove("firm", "id", 8), Table(())) == Bounded(cells=8, l1=8, l2_squared=64, largest=8)
+
+
+def test_a_move_that_does_not_say_how_far_one_cell_goes_may_go_all_the_way():
+    assert Bounded(cells=2, l1=6, l2_squared=18).largest == 6
 
 
 def test_the_weights_of_the_science_move_by_the_largest_and_by_twice_that():

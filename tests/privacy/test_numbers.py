@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import PlanError, PromiseError
@@ -85,16 +85,19 @@ def test_no_loss_is_negative_or_beyond_chance(made):
         made()
 
 
+@settings(deadline=None)
 @given(st.fractions())
 def test_plain_text_reads_back_as_the_same_fraction(number):
     assert Fraction(plain(number)) == number
 
 
+@settings(deadline=None)
 @given(st.integers(-(10**6), 10**6), st.integers(0, 12))
 def test_decimals_are_written_without_a_bar(digits, places):
     assert "/" not in plain(Fraction(digits, 10**places))
 
 
+@settings(deadline=None)
 @given(st.floats(0, 1e9))
 def test_rounding_up_is_above_by_at_most_two_steps(number):
     up = rounded_up(number)
@@ -120,6 +123,7 @@ def test_a_loss_reads_back_equal(loss):
     assert loss_from_dict(loss_to_dict(loss)) == loss
 
 
+@settings(deadline=None)
 @given(st.fractions(min_value=0), st.fractions(min_value=0, max_value=Fraction(99, 100)))
 def test_any_epsilon_and_delta_read_back_equal(epsilon, delta):
     loss = Approximate(epsilon, delta)

@@ -75,7 +75,7 @@ def worst_case(levels, boxes, sizes, records):
 
 
 @currencies
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(world=worlds(), records=st.integers(1, 3))
 def test_no_records_cost_more_than_the_price_and_the_price_is_never_over_the_sum(currency, world, records):
     levels, boxes, sizes = world
@@ -84,7 +84,7 @@ def test_no_records_cost_more_than_the_price_and_the_price_is_never_over_the_sum
 
 
 @currencies
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(sizes=st.lists(st.fractions(0, 10, max_denominator=100), min_size=1, max_size=7), records=st.integers(1, 8))
 def test_a_partition_by_one_attribute_costs_just_its_worst_case(currency, sizes, records):
     boxes = parts(len(sizes))

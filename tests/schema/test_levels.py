@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import PlanError
@@ -120,6 +120,7 @@ def ancestors(records, code):
     return line
 
 
+@settings(deadline=None)
 @given(trees())
 def test_every_depth_of_every_tree_parts_the_leaves(records):
     levels = Levels.of(records)
@@ -128,6 +129,7 @@ def test_every_depth_of_every_tree_parts_the_leaves(records):
         assert (shares == 1).all()
 
 
+@settings(deadline=None)
 @given(trees())
 def test_a_mask_holds_just_the_leaves_below_its_code_in_every_tree(records):
     levels = Levels.of(records)

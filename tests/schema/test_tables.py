@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import PlanError
@@ -54,6 +54,7 @@ def tables(draw):
     return made, rules, Table(made, tuple(Rule.of(rule) for rule in rules))
 
 
+@settings(deadline=None)
 @given(tables())
 def test_possible_cells_are_those_that_no_rule_forbids(case):
     made, rules, table = case
@@ -62,6 +63,7 @@ def test_possible_cells_are_those_that_no_rule_forbids(case):
     assert table.size == len(expected)
 
 
+@settings(deadline=None)
 @given(tables(), st.data())
 def test_a_box_counts_its_possible_cells(case, data):
     made, rules, table = case
@@ -72,6 +74,7 @@ def test_a_box_counts_its_possible_cells(case, data):
     assert table.count(table.box(where)) == expected
 
 
+@settings(deadline=None)
 @given(attributes(), st.data())
 def test_boxes_meet_where_their_records_do(made, data):
     one, other = data.draw(wheres(made)), data.draw(wheres(made))

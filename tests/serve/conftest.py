@@ -171,13 +171,15 @@ def free_port():
         return one.getsockname()[1]
 
 
-START = "serve(sys.argv[1:], port={port}, next_free=True, ready=lambda url: print(url, flush=True))"
+START = "serve(sys.argv[1:], port={port}, next_free=True, workers={workers}, ready=lambda url: print(url, flush=True))"
 
 
 @contextmanager
-def _serving(folders, before="", source=None):
+def _serving(folders, before="", source=None, workers=1):
     """A server as its users start it: a process of its own, on loopback, stopped by SIGTERM."""
-    program = f"import sys\n{before}\nfrom sfumato.serve import serve\n" + START.format(port=free_port())
+    program = f"import sys\n{before}\nfrom sfumato.serve import serve\n" + START.format(
+        port=free_port(), workers=workers
+    )
     environment = {**os.environ, **({"PYTHONPATH": str(source)} if source else {})}
     command = [sys.executable, "-c", program, *map(str, folders)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
@@ -200,8 +202,8 @@ def serving():
 
 @pytest.fixture(scope="session")
 def server(release):
-    """A real server over the release."""
-    with _serving([release]) as client:
+    """A real server over the release, with two workers, as readers never know which one answers."""
+    with _serving([release], workers=2) as client:
         yield client
 
 

@@ -51,7 +51,7 @@ def test_every_cell_has_its_error_and_is_read_aloud(page, engine):
     for one in estimates:
         words = repr(one).replace(" ± ", " jobs, plus or minus ").rsplit(" ", 1)
         assert f"{words[0]}, grade {words[1]}" in spoken
-        assert repr(one).replace("± ", "±\u2009") in shown.text.replace("\u2009", "\u2009")
+        assert repr(one) in shown.text
     assert len(shown.all("caption")) == 1
     assert all(head["scope"] in {"col", "row", "rowgroup"} for head in shown.all("th"))
     region = next(one for one in shown.all("div") if one.get("class") == "scroll")
@@ -77,7 +77,7 @@ def test_form_gives_back_the_state_in_the_address(page, error):
     assert ticked == ["a", "b", error]
     canonical = next(one["href"] for one in shown.all("link") if one["rel"] == "canonical")
     assert parse_qsl(canonical.partition("?")[2]) == asked
-    assert "Only Trade <i>: a, b ." in shown.text.replace(" . ", " . ")
+    assert "Only Trade <i>: a, b." in shown.text
     for link in shown.all("a"):
         if link["href"].startswith("/"):
             assert page.get(link["href"]).status_code == 200
@@ -86,7 +86,7 @@ def test_form_gives_back_the_state_in_the_address(page, error):
 def test_columns_may_be_left_out(page, engine):
     shown = parsed(page, f"{TABLE}?rows=trade&cols=")
     assert len(shown.all("td")) == 9
-    assert repr(engine.total()).replace("± ", "±\u2009") in shown.text
+    assert repr(engine.total()) in shown.text
 
 
 def test_totals_are_the_same_question_with_the_variable_left_out(page, engine):
@@ -97,7 +97,7 @@ def test_totals_are_the_same_question_with_the_variable_left_out(page, engine):
         engine.total({**north, "sex": "male"}),
         engine.total({**north, "trade": "c"}),
     ):
-        assert repr(estimate).replace("± ", "±\u2009") in shown.text
+        assert repr(estimate) in shown.text
 
 
 def test_unknown_choices_are_named_on_the_page(page):
@@ -112,7 +112,7 @@ def test_privacy_is_told_in_plain_words(page, engine):
     text = parsed(page, TABLE).text
     promise = engine.release.manifest.promise
     assert promise.words in text
-    assert "at best 37 times in 100 , where a blind guess is right 5 times" in text
+    assert "at best 37 times in 100, where a blind guess is right 5 times" in text
     assert "Together epsilon 2" in text
     assert "jobs: epsilon 1, by geometric (epsilon 1)" in text
     assert "Assumed known: Where places are. a map shows it." in text

@@ -184,7 +184,7 @@ def test_a_million_rows_take_seconds():
 
 
 def test_an_unknown_name_is_answered_with_the_known_and_the_nearest(tmp_path):
-    with pytest.raises(PlanError, match=r"'employmnet', only employment; did you mean 'employment'\?"):
+    with pytest.raises(PlanError, match=r"'employmnet', only employment, .*; did you mean 'employment'\?"):
         write("employmnet", tmp_path)
-    assert list(GENERATORS) == ["employment"]
+    assert next(iter(GENERATORS)) == "employment"
     assert not list(tmp_path.iterdir())

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from sfumato.cli import agency, demo, ledger, public, tabulate
+from sfumato.cli import agency, demo, ledger, public, reproduce, tabulate
 from sfumato.errors import SfumatoError
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ app.command("run")(agency.run)
 app.command("tabulate")(tabulate.tabulate)
 app.command("audit")(agency.audit)
 app.command("synth")(agency.synth)
+app.command("reproduce")(reproduce.reproduce)
 app.add_typer(ledger.app, name="ledger")
 app.command("verify")(public.verify)
 app.command("diff")(public.diff)

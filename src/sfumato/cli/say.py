@@ -2,9 +2,8 @@
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from collections.abc import Iterator
 from typing import Any
 
 CONFIDENTIAL = "CONFIDENTIAL: made from the microdata; do not publish."

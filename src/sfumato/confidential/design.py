@@ -49,7 +49,7 @@ class Replicated(Sealed):
 
     @property
     def variance(self) -> Floats:
-        """v = (4/R) sum of (replicate - full)^2 (Fay and Train 1995); not a number where a replicate is none."""
+        """The sum (4/R) (replicate - full)^2 over R replicates (Fay and Train 1995); not a number where a replicate is none."""
         return sdr_variance(self.full, self.values[..., 1:])
 
 

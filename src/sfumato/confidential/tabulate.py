@@ -1,7 +1,5 @@
 """Tabulate: microdata, a measure's table and its statistic become Cells, empty cells included, bounds enforced."""
 
-import numpy as np
-
 from sfumato.confidential.engines import DuckDB, Fault, Reading
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import Sealed
@@ -37,7 +35,7 @@ class Tabulation(Sealed):
         self.refuse_faults()
         table, wanted = self._plan.table(measure), measure.of.aggregates
         columns = self._engine.aggregate(table, wanted, self._plan.universe(measure))
-        kept = {aggregate: np.ascontiguousarray(columns[aggregate]) for aggregate in wanted}
+        kept = {aggregate: columns[aggregate] for aggregate in wanted}
         return Cells(table, kept, measure.of.step, self._plan.move(measure))
 
 

@@ -91,8 +91,8 @@ def _stated(error: float | Withheld | None) -> float | None:
 
 def true_table(plan: Plan, microdata: Microdata, layout: Layout, of: Estimand) -> TrueTable:
     """The true table of a layout; its size is refused before the data are opened."""
-    grid, axes = layout.grid(plan), layout.axes(plan)
     refuse_if_too_large(plan.schema.table(layout.shown), plan)
+    grid, axes = layout.grid(plan), layout.axes(plan)
     by = f" by {', '.join(one.attribute.label for one in axes)}" if axes else ""
     title = of.title(plan) + by
     survey = Survey(plan, microdata, (*layout.shown, *layout.where, *of.names), of.columns)

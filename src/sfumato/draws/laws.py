@@ -70,7 +70,7 @@ class TwoSidedGeometric(Law):
     rate: Fraction
 
     def __post_init__(self) -> None:
-        _require(self, "rate", Fraction(1, _LARGEST_SCALE), Fraction(_LARGEST_SCALE))
+        require(self, "rate", Fraction(1, _LARGEST_SCALE), Fraction(_LARGEST_SCALE))
 
     @property
     def scale(self) -> float:
@@ -121,7 +121,7 @@ class DiscreteNormal(Law):
     variance_parameter: Fraction
 
     def __post_init__(self) -> None:
-        _require(self, "variance_parameter", Fraction(1, _LARGEST_SCALE**2), Fraction(_LARGEST_TABLED_SCALE**2))
+        require(self, "variance_parameter", Fraction(1, _LARGEST_SCALE**2), Fraction(_LARGEST_TABLED_SCALE**2))
 
     @property
     def scale(self) -> float:
@@ -173,7 +173,7 @@ class RoundedNormal(Law):
     sigma_squared: Fraction
 
     def __post_init__(self) -> None:
-        _require(self, "sigma_squared", Fraction(1, _LARGEST_SCALE**2), Fraction(_LARGEST_SCALE**2))
+        require(self, "sigma_squared", Fraction(1, _LARGEST_SCALE**2), Fraction(_LARGEST_SCALE**2))
 
     @property
     def scale(self) -> float:
@@ -218,7 +218,7 @@ class RoundedNormal(Law):
         return np.asarray(0.5 - self.scale * ndtri(u / 2))
 
 
-def _require(law: Law, name: str, least: Fraction, most: Fraction) -> None:
+def require(law: Law, name: str, least: Fraction, most: Fraction) -> None:
     """Refuse a parameter that is not an exact number from `least` to `most`, and store it as a Fraction."""
     asked, who = getattr(law, name), type(law).__name__
     if not isinstance(asked, (int, Fraction)):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp
+from math import exp, expm1
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sfumato.draws import exact
-from sfumato.draws.laws import Law
+from sfumato.draws.laws import Law, require
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,9 @@ class TruncatedGeometric(Law):
     cap: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rate", Fraction(self.rate))
-        if self.rate <= 0 or not 1 <= self.cap <= 2**16:
-            raise ValueError(
-                f"A truncated law needs a rate above 0 and a cap from 1 to 65,536; got {self.rate}, {self.cap}."
-            )
+        require(self, "rate", Fraction(1, 2**45), Fraction(2**45))
+        if not 1 <= self.cap <= 2**16:
+            raise ValueError(f"A truncated law needs a cap from 1 to 65,536; got {self.cap}.")
 
     @property
     def scale(self) -> float:
@@ -60,9 +58,9 @@ class TruncatedGeometric(Law):
         return np.where(size > 0, tail, 1.0)
 
     def _whole(self) -> float:
-        """1 + a - 2 a^(cap + 1): the sum of all e^(-rate |k|), times 1 - a."""
+        """1 + a - 2 a^(cap + 1), the sum of all e^(-rate |k|) times 1 - a, as two positive parts that lose no digits."""
         rate = float(self.rate)
-        return 1 + exp(-rate) - 2 * exp(-rate * (self.cap + 1))
+        return -expm1(-rate * (self.cap + 1)) - exp(-rate) * expm1(-rate * self.cap)
 
     def exact_survival(self, m: int, bits: int) -> exact.Bounds:
         if m > self.cap:

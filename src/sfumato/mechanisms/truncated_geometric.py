@@ -8,6 +8,7 @@ rest of the mass lies where some cell is outside the other's support, and cells 
 1 - T(s + t) <= (1 - T(s))(1 - T(t)): moving few cells far is the worst, all of a unit's rows in one cell (SCIENCE 0b).
 """
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -38,12 +39,14 @@ class TruncatedGeometricNoise(Mechanism):
     def loss(self, move: Move) -> Loss:
         outside = beyond(self._law(move), move.largest)
         groups = -(-move.l1 // move.largest)
-        if outside >= 1:
+        # 1 - (1 - T)^groups without the subtraction, which would lose a small T and claim a delta of 0.
+        delta = rounded_up_small(-math.expm1(groups * math.log1p(-outside))) if outside < 1 else Fraction(1)
+        if delta >= 1:
             raise PromiseError(
                 f"A cap of {self.cap} steps promises nothing where one unit can move a cell by {move.largest}: "
                 f"its cells are told apart with certainty. Use a cap well above {move.largest}, or no cap."
             )
-        return Approximate(self.epsilon, min(rounded_up_small(1 - (1 - outside) ** groups), Fraction(999_999, 10**6)))
+        return Approximate(self.epsilon, delta)
 
     def law(self, move: Move) -> Law:
         return self._law(move)
@@ -63,14 +66,17 @@ def beyond(law: TruncatedGeometric, shift: int) -> float:
 
 
 def rounded_up_small(chance: float) -> Fraction:
-    """A fraction just above a small chance, to six digits.
+    """A fraction never below a chance computed to a relative 1e-11, to six digits, and never below 1e-100.
 
-    >>> float(rounded_up_small(6.332875e-7))
-    6.33288e-07
+    >>> float(rounded_up_small(6.332875e-7)), float(rounded_up_small(0.0))
+    (6.33288e-07, 1e-100)
     """
-    digits = f"{chance * (1 + 1e-12):.5e}"
+    if chance < 1e-100:
+        return Fraction(1, 10**100)
+    grown = chance * (1 + 1e-11)
+    digits = f"{grown:.5e}"
     unit = Fraction(10) ** (int(digits.split("e")[1]) - 5)
-    return max(Fraction(digits), Fraction(0)) + (unit if Fraction(digits) < Fraction(chance) else 0)
+    return Fraction(digits) + (unit if Fraction(digits) < Fraction(grown) else 0)
 
 
 EXAMPLE = TruncatedGeometricNoise(2, cap=7)

@@ -196,7 +196,7 @@ def _entry(sheet: Sheet, base_path: str) -> TableEntry:
         updated=manifest.created,
         first_period=manifest.period,
         last_period=manifest.period,
-        category="public" if manifest.releasable else "internal",
+        category="internal" if sheet.edition.private else "public",
         variable_names=[attribute.label for attribute in sheet.product.attributes],
         discontinued=not sheet.edition.current,
         source=manifest.title,

@@ -32,15 +32,15 @@ def app(folders: Sequence[Path | str], base_path: str = "") -> ASGIApp:
 def over(catalogue: Catalogue, base_path: str = "") -> ASGIApp:
     """The application over releases that are open already."""
     base = _base(base_path)
+    servers = [{"url": base}] if base else None
     inner = FastAPI(
-        title="Sfumato", version=__version__, description=DESCRIPTION, root_path=base, docs_url=None, redoc_url=None
+        title="Sfumato", version=__version__, description=DESCRIPTION, servers=servers, docs_url=None, redoc_url=None
     )
     pages = Pages(catalogue, base)
     inner.include_router(router(catalogue, base))
     inner.include_router(pages.routes())
     _refuse_in_words(inner, pages)
-    private = any(not one.release.manifest.releasable for one in catalogue.editions)
-    return Guarded(inner, private=private)
+    return Guarded(inner, base, private=any(edition.private for edition in catalogue.editions))
 
 
 def _refuse_in_words(inner: FastAPI, pages: Pages) -> None:

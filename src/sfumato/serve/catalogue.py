@@ -50,6 +50,11 @@ class Edition:
         return hashlib.sha256(said.encode()).hexdigest()[:32]
 
     @property
+    def private(self) -> bool:
+        """Whether it may be seen on this machine only."""
+        return _private(self.release)
+
+    @property
     def current(self) -> bool:
         """Whether a reader should still use it."""
         return not any(one.kind in {"withdrawn", "superseded"} for one in self.notices)
@@ -77,9 +82,13 @@ class Sheet:
 
     @property
     def title(self) -> str:
-        labels = [attribute.label.lower() for attribute in self.product.attributes]
+        return self.titled(self.names)
+
+    def titled(self, names: Sequence[str]) -> str:
+        """What a table by some of the variables is called."""
+        labels = [_within_sentence(self.attribute(name).label) for name in names]
         listed = " and ".join([", ".join(labels[:-1]), labels[-1]] if len(labels) > 1 else labels)
-        return f"{self.product.subject.title} by {listed}"
+        return f"{self.product.subject.title} by {listed}" if listed else self.product.subject.title
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -132,6 +141,15 @@ class Catalogue:
         return hashlib.sha256("".join(edition.tag for edition in self.editions).encode()).hexdigest()[:32]
 
 
+def _within_sentence(label: str) -> str:
+    """A label as it stands inside a sentence; an abbreviation keeps its capitals."""
+    return label[:1].lower() + label[1:] if label[1:2].islower() else label
+
+
+def _private(release: Release) -> bool:
+    return release.manifest.rehearsal or not release.manifest.releasable
+
+
 def _slug(release: Release) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "-", release.manifest.name).strip("-") or "release"
 
@@ -146,7 +164,7 @@ def _keys(releases: Sequence[Release]) -> dict[str, str]:
 
     def standing(one: Release) -> tuple[bool, bool, bool, str, str]:
         manifest = one.manifest
-        return manifest.releasable, one.withdrawn is None, one.id not in replaced, manifest.created, one.id
+        return not _private(one), one.withdrawn is None, one.id not in replaced, manifest.created, one.id
 
     first = {_slug(release): release for release in sorted(releases, key=standing)}
     return {one.id: _slug(one) if first[_slug(one)] is one else _lasting(one) for one in releases}
@@ -156,7 +174,7 @@ def _notices(release: Release, releases: Sequence[Release], keys: Mapping[str, s
     manifest, found = release.manifest, []
     if release.withdrawn is not None:
         found.append(Notice("withdrawn", release.withdrawn))
-    if manifest.rehearsal or not manifest.releasable:
+    if _private(release):
         found.append(Notice("not for publication", manifest.why))
     if "unbounded" in manifest.promise.loss:
         found.append(Notice("not formally private", manifest.promise.loss_words))

@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sfumato.serve.reply import problem
 
-LONGEST_QUERY = 65_536
+LONGEST_QUERY = 32_768
 POLICY = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
 HEADERS = {
     "Content-Security-Policy": POLICY,
@@ -19,12 +19,14 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 
+_UNKEPT = {"Cache-Control": "no-store"}
+
 
 class Guarded:
-    """An application behind the guard; `private` holds a release that must not be seen off this machine."""
+    """An application below a path, behind the guard; a private one must not be seen off this machine."""
 
-    def __init__(self, inner: ASGIApp, *, private: bool) -> None:
-        self.inner, self.private = inner, private
+    def __init__(self, inner: ASGIApp, base_path: str, *, private: bool) -> None:
+        self.inner, self.base_path, self.private = inner, base_path, private
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -33,12 +35,12 @@ class Guarded:
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
+                MutableHeaders(scope=message).update(HEADERS | (_UNKEPT if self.private else {}))
             await send(message)
 
         refusal = self._refusal(scope)
         if refusal is None:
-            await self.inner(scope, receive, send_guarded)
+            await self.inner({**scope, "root_path": self.base_path}, receive, send_guarded)
         else:
             await problem(*refusal)(scope, receive, send_guarded)
 

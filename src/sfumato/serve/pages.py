@@ -4,7 +4,6 @@ import hashlib
 import math
 from importlib.resources import files
 from typing import Any
-from urllib.parse import quote
 
 from fastapi import APIRouter
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -31,14 +30,14 @@ class Pages:
 
     def __init__(self, catalogue: Catalogue, base_path: str) -> None:
         self.catalogue, self.base_path = catalogue, base_path
-        folder = files("sfumato.serve") / "static"
-        self.static = {one.name: one.read_bytes() for one in folder.iterdir() if one.name.rpartition(".")[2] in _TYPES}
-        self.look = hashlib.sha256(b"".join(self.static[name] for name in sorted(self.static))).hexdigest()[:12]
+        self.static = {name: content for name, content in _read("static").items() if name.rpartition(".")[2] in _TYPES}
+        seen = b"".join(content for _, content in sorted({**_read("templates"), **self.static}.items()))
+        self.look = hashlib.sha256(seen).hexdigest()[:12]
         loader = PackageLoader("sfumato.serve", "templates")
         self.templates = Environment(
             loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
         )
-        self.templates.globals |= {"base": base_path, "look": self.look, "version": __version__, "quote": quote}
+        self.templates.globals |= {"base": base_path, "look": self.look, "version": __version__}
 
     def routes(self) -> APIRouter:
         routes = APIRouter(include_in_schema=False)
@@ -87,12 +86,17 @@ class Pages:
         return fresh(self.page("problem.html", status=status, detail=detail), HTML, "", status)
 
 
+def _read(folder: str) -> dict[str, bytes]:
+    """The files of one folder of the package."""
+    return {one.name: one.read_bytes() for one in (files("sfumato.serve") / folder).iterdir() if one.is_file()}
+
+
 def _shown(sheet: Sheet, layout: Layout) -> dict[str, Any]:
     view = table_view(layout)
     return _frame(sheet, layout) | {
         "problem": None,
         "view": view,
-        "title": _title(layout),
+        "title": sheet.titled(layout.names),
         "within": _within(layout),
         "error_words": ERRORS[layout.error],
         "grades": {
@@ -114,12 +118,6 @@ def _frame(sheet: Sheet, layout: Layout) -> dict[str, Any]:
         "form": form(layout),
         "privacy": _privacy(sheet.edition),
     }
-
-
-def _title(layout: Layout) -> str:
-    labels = [layout.sheet.attribute(name).label.lower() for name in layout.names]
-    listed = " and ".join([", ".join(labels[:-1]), labels[-1]] if len(labels) > 1 else labels)
-    return f"{layout.sheet.product.subject.title} by {listed}"
 
 
 def _within(layout: Layout) -> list[tuple[str, str]]:

@@ -90,11 +90,10 @@ def universe_codes(sheet: Sheet, sums: Codes) -> Codes:
     """The codes that the universe is held to; a variable outside the table may only repeat the table's own universe."""
     universe = sheet.product.subject.universe
     within = {}
-    for name, given in sums.items():
+    for name in sorted(sums, key=lambda one: sheet.names.index(one) if one in sheet.names else -1):
         outside = name in universe and name not in sheet.names
-        within[name] = _split(given, universe[name]) if outside else _chosen(sheet, name, given, "all")
-        if outside and set(within[name]) == set(universe[name]):
-            within[name] = tuple(universe[name])
+        asked = _split(sums[name], universe[name]) if outside else _chosen(sheet, name, sums[name], "all")
+        within[name] = universe[name] if outside and set(asked) == set(universe[name]) else asked
     return within
 
 

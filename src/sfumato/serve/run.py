@@ -10,8 +10,8 @@ from functools import partial
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
+from granian import Granian
 from granian.constants import Interfaces
-from granian.server import Server
 from starlette.types import ASGIApp
 
 from sfumato.errors import ReleaseError
@@ -38,7 +38,7 @@ def serve(
     over(_admitted(folders, host), base_path)
     port = _free_port(host, port, next_free=next_free)
     loader = partial(_application, tuple(Path(folder).resolve() for folder in folders), host, base_path)
-    server = Server(
+    server = Granian(
         "sfumato.serve",
         address=_numeric(host),
         port=port,
@@ -66,11 +66,10 @@ def _admitted(folders: Sequence[Path | str], host: str) -> Catalogue:
     """The releases, verified; one that is not for publication only where this machine alone can see it."""
     catalogue = Catalogue.open(folders)
     for edition in catalogue.editions:
-        manifest = edition.release.manifest
-        if (manifest.rehearsal or not manifest.releasable) and not is_loopback(host):
+        if edition.private and not is_loopback(host):
             raise ReleaseError(
-                f"The release {edition.release.folder} is not for publication ({manifest.why}), so it is not served on "
-                f"{host}, where others could see it; serve it on 127.0.0.1."
+                f"The release {edition.release.folder} is not for publication ({edition.release.manifest.why}), so it is "
+                f"not served on {host}, where others could see it; serve it on 127.0.0.1."
             )
     return catalogue
 

@@ -10,6 +10,7 @@ from sfumato.query.estimate import like
 from sfumato.release import Withheld
 from sfumato.serve.catalogue import Sheet
 from sfumato.serve.layout import Layout
+from sfumato.serve.question import Question
 
 _WIDEST = 10
 
@@ -64,18 +65,34 @@ class TableView:
 
 def table_view(layout: Layout) -> TableView:
     """Ask for the table and, where it may be summed, for its totals; sums are never rounded, only their display is."""
-    question = layout.question
+    question, subject = layout.question, layout.sheet.product.subject
     body = question.table(layout.rows, layout.column)
-    additive = layout.sheet.product.subject.additive
-    aside = question.table(layout.rows) if layout.column and additive else None
-    column_axis = body.axes[-1] if layout.column else None
-    columns = [Head("Total", "")] if aside else []
-    columns += _heads(column_axis) if column_axis else [Head(layout.sheet.product.subject.title, "")]
     row_axes = body.axes[:-1] if layout.column else body.axes
-    rows = [Row(heads, _cells(layout, body, aside, place)) for place, heads in _row_heads(row_axes)]
-    foot = _foot(layout, len(row_axes)) if additive else None
-    corner = tuple(axis.attribute.label for axis in row_axes)
-    return TableView(corner, tuple(columns), tuple(rows), foot, tuple(estimate for _, estimate in body.items()))
+    columns = _heads(body.axes[-1]) if layout.column else [Head(subject.title, "")]
+    estimates = _estimates(body)
+    beside = _estimates(question.table(layout.rows)) if layout.column and subject.additive else []
+    rows = []
+    for place, heads in enumerate(_row_heads(row_axes)):
+        here = beside[place : place + 1] + estimates[place * len(columns) : (place + 1) * len(columns)]
+        rows.append(Row(heads, tuple(cell(one, layout.error) for one in here)))
+    return TableView(
+        corner=tuple(axis.attribute.label for axis in row_axes),
+        columns=(*([Head("Total", "")] if beside else []), *columns),
+        rows=tuple(rows),
+        totals=_totals(layout, question, len(row_axes)) if subject.additive else None,
+        estimates=tuple(estimates),
+    )
+
+
+def _estimates(table: Crosstab) -> list[Estimate]:
+    return [estimate for _, estimate in table.items()]
+
+
+def _totals(layout: Layout, question: Question, span: int) -> Row:
+    """The row of totals: the same table with the row variables left out."""
+    across = _estimates(question.table([], layout.column)) if layout.column else []
+    whole = _estimates(question.table([]))
+    return Row((Head("Total", "", span=span),), tuple(cell(one, layout.error) for one in whole + across))
 
 
 def total_view(sheet: Sheet) -> Cell | None:
@@ -85,22 +102,8 @@ def total_view(sheet: Sheet) -> Cell | None:
     return cell(sheet.edition.engine.total(of=sheet.product.subject.name), "moe90")
 
 
-def _cells(layout: Layout, body: Crosstab, aside: Crosstab | None, place: tuple[int, ...]) -> tuple[Cell, ...]:
-    places = [(*place, column) for column in range(body.shape[-1])] if layout.column else [place]
-    estimates = ([aside.at(place)] if aside else []) + [body.at(one) for one in places]
-    return tuple(cell(estimate, layout.error) for estimate in estimates)
-
-
-def _foot(layout: Layout, span: int) -> Row:
-    """The row of totals: the same table with the row variables left out."""
-    question = layout.question
-    whole = cell(question.table([]).at(()), layout.error)
-    across = [cell(one, layout.error) for _, one in question.table([], layout.column).items()] if layout.column else []
-    return Row((Head("Total", "", span=span),), (whole, *across))
-
-
-def _row_heads(axes: Sequence[Axis]) -> list[tuple[tuple[int, ...], tuple[Head, ...]]]:
-    """For each row its place and the heads that start there; an outer head spans the rows it is the head of."""
+def _row_heads(axes: Sequence[Axis]) -> list[tuple[Head, ...]]:
+    """For each row the heads that start there; an outer head spans the rows it is the head of."""
     heads = [_heads(axis) for axis in axes]
     lengths = [len(one) for one in heads]
     found = []
@@ -110,7 +113,7 @@ def _row_heads(axes: Sequence[Axis]) -> list[tuple[tuple[int, ...], tuple[Head, 
             if all(later == 0 for later in place[depth + 1 :]):
                 head = heads[depth][index]
                 starting.append(Head(head.label, head.code, head.depth, math.prod(lengths[depth + 1 :]), depth == 0))
-        found.append((place, tuple(starting)))
+        found.append(tuple(starting))
     return found
 
 

@@ -1,8 +1,8 @@
 """A synthetic Occupational Requirements Survey: quotes of a two-stage sample with weights and replicate weights.
 
-A row is a quote: an occupation selected in a sampled establishment, and what the job requires. Its weight is the inverse
-of the probability that its job is selected, so weights add up to employment. The set of the paper's evaluation is here
-too: 182 cases in a table of 17,280 cells (Li and Krenzke, section 4; SCIENCE 2.5).
+A row is a quote: an occupation selected in a sampled establishment, and what the job requires. Its weight is the
+inverse of the probability that its job is selected, so weights add up to employment. The set of the paper's evaluation
+is here too: 182 cases in a table of 17,280 cells (Li and Krenzke, section 4; SCIENCE 2.5).
 """
 
 import numpy as np

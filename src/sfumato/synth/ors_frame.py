@@ -99,7 +99,8 @@ def strata(rows: int) -> tuple[Stratum, ...]:
     """
     if rows < LEAST_ROWS:
         raise PlanError(
-            f"ors was asked for {rows} rows; a sample of all {len(SECTORS) * len(CLASSES)} strata has at least {LEAST_ROWS}."
+            f"ors was asked for {rows} rows; a sample of all {len(SECTORS) * len(CLASSES)} strata "
+            f"has at least {LEAST_ROWS}."
         )
     share = np.outer(list(SECTORS.values()), [size.share for size in CLASSES])
     quotes = np.array([size.quotes for size in CLASSES])
@@ -148,7 +149,7 @@ def systematic(listed: Integers, interval: int, rng: np.random.Generator) -> Int
     """Which establishments hold every interval-th job from a random start: chances listed / interval, exactly.
 
     >>> systematic(np.array([1, 2, 3, 2]), 4, np.random.default_rng(1)).tolist()
-    [1, 3]
+    [1, 2]
     """
     ends = np.cumsum(listed)
     points = np.arange(int(rng.integers(interval)), int(ends[-1]), interval)

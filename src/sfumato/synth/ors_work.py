@@ -4,6 +4,7 @@ Staffing, profiles and cut points are round numbers of the right order, from nob
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.synth.columns import Floats, Integers, pick
 from sfumato.synth.employment import GROUP_OF, GROUPS, JOBS, LOG_PAY, OCCUPATIONS
@@ -22,9 +23,7 @@ REQUIREMENTS = {
     "noise_exposure": YES_NO,
     "keyboarding": YES_NO,
 }
-CUTS = (
-    (-0.7, 0.45, 0.7, 2.1), (-0.3, 0.35, 1.2), (0.1, 1.1), (-0.5, 0.7), (-0.3, 0.6), (0.0,), (0.0,), (0.0,), (0.0,), (0.0,),
-)  # fmt: skip
+CUTS = ((-0.7, 0.45, 0.7, 2.1), (-0.3, 0.35, 1.2), (0.1, 1.1), (-0.5, 0.7), (-0.3, 0.6), *5 * ((0.0,),))
 MOST = 8  # quotes of one establishment
 SPREAD = 0.4  # of occupations within their group, and of establishments around their occupations
 
@@ -81,7 +80,7 @@ def occupations(sector: Integers, rng: np.random.Generator) -> Integers:
     return drawn
 
 
-def _repeats(drawn: Integers) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+def _repeats(drawn: Integers) -> NDArray[np.bool_]:
     """Where an entry is the same as an earlier one of its row."""
     again = np.zeros(drawn.shape, dtype=bool)
     for place in range(1, drawn.shape[1]):

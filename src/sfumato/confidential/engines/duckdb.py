@@ -96,8 +96,9 @@ class DuckDB(Records):
         key, columns = self.reading.schema.key, self._columns
         if key:
             rule = "some keys stand twice or are missing; a key names one record, in all files together."
-            broken = self._ask("SELECT 1 FROM coded GROUP BY key HAVING count(*) > 1 OR key IS NULL LIMIT 1")
-            return [Fault(key, rule, self._standing([key], "count(*) > 1 OR bool_or(key IS NULL)"))] if broken else []
+            fault = Fault(key, rule, self._standing([key], "count(*) > 1 OR bool_or(key IS NULL)"))
+            ((broken,),) = self._ask("SELECT count(*) > count(DISTINCT key) FROM coded")
+            return [fault] if broken else []
         if self.reading.schema.repeated_rows or not columns or not self._several:
             return []
         rule = (

@@ -36,7 +36,7 @@ def readstat_table(path: Path, reader: str, columns: Sequence[str]) -> pa.Table:
     _, about = read(str(path), metadataonly=True)
     refuse_lacking(path.name, columns, about.column_names)
     wanted = list(columns) or about.column_names[:1]
-    content, _ = read(str(path), usecols=wanted, output_format="dict", apply_value_formats=False)
+    content, _ = read(str(path), usecols=wanted, output_format="dict")
     kept = [content[name] for name in wanted]
     return _table([_column(lambda one=one: pa.array(one, from_pandas=True), lambda one=one: one) for one in kept])
 

@@ -49,7 +49,7 @@ def unit(name: str, kind: str) -> str:
         return f"(CASE WHEN {name} = floor({name}) THEN CAST({name} AS HUGEINT) END)"
     if kind in INTEGERS:
         return f"TRY_CAST({name} AS HUGEINT)"
-    return f"(CASE WHEN trim(CAST({name} AS VARCHAR)) <> '' THEN CAST({name} AS VARCHAR) END)"
+    return f"(CASE WHEN ltrim(CAST({name} AS VARCHAR)) <> '' THEN CAST({name} AS VARCHAR) END)"
 
 
 def numeral(code: str) -> float | None:

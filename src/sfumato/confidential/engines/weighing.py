@@ -4,6 +4,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,20 +22,36 @@ ROOT_HALF = math.sqrt(0.5)
 
 
 @dataclass(frozen=True)
+class Extent:
+    """How large some numbers are at most, and whether all are whole."""
+
+    largest: float
+    whole: bool
+
+    def times(self, other: "Extent") -> "Extent":
+        return Extent(self.largest * other.largest, self.whole and other.whole)
+
+
+@dataclass(frozen=True)
 class Lattice:
     """The integers that terms are summed in: the terms themselves if whole, else multiples of a power of two.
 
-    The largest term takes 62 bits, so only terms under 2^-10 of it lose a digit; integer sums depend on no order.
+    The largest term takes 62 bits at most, so that integers of 128 hold every sum, and sums depend on no order.
     """
 
     whole: bool
     scale: float = 1.0
 
     @classmethod
-    def of(cls, largest: float, rows: int, *, whole: bool) -> "Lattice":
-        if whole and largest < 2**53 and largest * rows < 2**62:
+    def of(cls, terms: Extent, rows: int) -> "Lattice":
+        """The lattice of so many terms; doubles keep every digit down to 2^-10 of the largest.
+
+        >>> Lattice.of(Extent(2738.5, whole=False), 80).scale == 2.0**50
+        True
+        """
+        if terms.whole and terms.largest < 2**53 and terms.largest * rows < 2**62:
             return cls(whole=True)
-        return cls(whole=False, scale=2.0 ** min(62 - math.frexp(largest)[1], 1000))
+        return cls(whole=False, scale=2.0 ** min(62 - math.frexp(terms.largest)[1], 1000))
 
     def sum(self, term: str) -> str:
         """The sum of a term over a group, as SQL."""
@@ -55,15 +72,23 @@ class Weighing(DuckDB):
         schema = self.reading.schema
         return [schema.weight, *schema.replicates] if schema.weight else []
 
+    @cached_property
+    def _weight_facts(self) -> tuple[int, Extent, list[str]]:
+        """One scan of the weights: how many records, how large the weights, and which columns are broken."""
+        numbers = [self._number(column) for column in self._weights]
+        lacking = [f"bool_or(coalesce(NOT isfinite({one}), true))" for one in numbers]
+        asked = ", ".join(["count(*)", *_extent(numbers or [literal(1)]), *lacking])
+        ((rows, largest, whole, *broken),) = self._ask(f"SELECT {asked} FROM records")
+        wrong = [column for column, is_broken in zip(self._weights, broken, strict=True) if is_broken]
+        return rows, Extent(largest or 0.0, whole is not False), wrong
+
     def _weight_faults(self) -> list[Fault]:
-        """One scan finds the columns of weights that are broken; only those are looked at again."""
-        broken = {column: f"coalesce(NOT isfinite({self._number(column)}), true)" for column in self._weights}
-        if not broken:
-            return []
-        (found,) = self._ask(f"SELECT {', '.join(f'bool_or({one})' for one in broken.values())} FROM records")
         rule = "some values are missing or no finite numbers; every record needs its weights."
-        wrong = [column for column, is_wrong in zip(broken, found, strict=True) if is_wrong]
-        return [Fault(column, rule, self._rows(column, broken[column])) for column in wrong]
+        _, _, wrong = self._weight_facts
+        return [
+            Fault(column, rule, self._rows(column, f"coalesce(NOT isfinite({self._number(column)}), true)"))
+            for column in wrong
+        ]
 
     def _order_faults(self) -> list[Fault]:
         order = self.reading.schema.order
@@ -81,13 +106,13 @@ class Weighing(DuckDB):
         """The aggregates of every cell; a `Weighted` one has a last axis: the weight, then every replicate."""
         weighted = [one for one in aggregates if isinstance(one, Weighted)]
         others = [one for one in aggregates if not isinstance(one, Weighted)]
-        found: dict[Aggregate, NDArray[Any]] = dict(super().aggregate(table, others, universe)) if others else {}
+        found: dict[Aggregate, NDArray[Any]] = dict(super().aggregate(table, others, universe))
         with without_values("The data could not be weighed"):
             return found | {one: self._weighed(table, one, universe) for one in weighted}
 
     def _weighed(self, table: Table, one: Weighted, universe: Box) -> NDArray[Any]:
         lattice = self._lattice(one, universe)
-        terms = self._terms
+        terms = [f"weight{place}{'' if one.column is None else ' * value'}" for place in range(len(self._weights) or 1)]
         if self._built:
             terms += [f"{terms[0]} * sign{place}" for place in range(self.reading.schema.replicate_count)]
         sums = ", ".join(lattice.sum(term) for term in terms)
@@ -103,24 +128,22 @@ class Weighing(DuckDB):
     def _built(self) -> bool:
         return self.reading.schema.order is not None
 
-    @property
-    def _terms(self) -> list[str]:
-        return [f"weight{place} * value" for place in range(len(self._weights) or 1)]
-
     def _lattice(self, one: Weighted, universe: Box) -> Lattice:
-        """One scan of the terms: whether they are whole, and how large; a record without a value is refused."""
-        whole = " AND ".join(f"{term} = floor({term})" for term in self._terms)
-        largest = f"greatest({', '.join(f'max(abs({term}))' for term in self._terms)})"
-        asked = f"count(*), bool_or(NOT coalesce(isfinite(value), false)), {largest}, bool_and({whole})"
-        ((rows, lacking, most, all_whole),) = self._ask(
-            f"SELECT {asked} FROM {self._weighable(one)}{self._within(universe)}"
-        )
-        if lacking or not math.isfinite(most or 0.0):
+        """The lattice of weight times value, from one scan of the values; a record without a value is refused."""
+        rows, weights, _ = self._weight_facts
+        if one.column is None:
+            return Lattice.of(weights, rows)
+        asked = ", ".join(["bool_or(NOT coalesce(isfinite(value), false))", *_extent(["value"])])
+        chosen = ", ".join([f"{self._value_of(one)} AS value", *(f"leaf{place}" for place in self._places)])
+        query = f"SELECT {asked} FROM (SELECT {chosen} FROM legible){self._within(universe)}"
+        ((lacking, largest, whole),) = self._ask(query)
+        terms = weights.times(Extent(largest or 0.0, whole is not False))
+        if lacking or not math.isfinite(terms.largest):
             raise DataError(
                 f"Column '{one.column}': some records in question have no finite number; leave them out with `where`, "
                 "or declare `missing`, the value they stand for, where the plan measures the column."
             )
-        return Lattice.of(most or 0.0, rows, whole=rows == 0 or all_whole)
+        return Lattice.of(terms, rows)
 
     def _weighable(self, one: Weighted) -> str:
         """The records as leaf numbers, weights, the value that is weighted and, in a built design, their turn."""
@@ -139,7 +162,7 @@ class Weighing(DuckDB):
         return number if one.missing is None else f"coalesce({number}, {literal(one.missing)})"
 
     def _placed(self, one: Weighted) -> str:
-        """The coded records, joined where replicates are built with the signs of their turn of selection.
+        """The records, joined where replicates are built with the signs of their turn of selection.
 
         Successive difference factors are f = 1 + 2^(-3/2) (h1 - h2), so (f - 1) sqrt(2) is -1, 0 or 1.
         """
@@ -147,13 +170,19 @@ class Weighing(DuckDB):
             return self._weighable(one)
         from sfumato.statistics.replication import sdr_factors
 
-        ((rows,),) = self._ask("SELECT count(*) FROM records")
+        rows, *_ = self._weight_facts
         replicates = self.reading.schema.replicate_count
         cycle = min(max(rows, 1), replicates - 1)  # after which the factors repeat
         signs = np.rint((sdr_factors(cycle, replicates) - 1) / ROOT_HALF).astype(np.int8)
         named = {f"sign{place}": pa.array(np.ascontiguousarray(column)) for place, column in enumerate(signs.T)}
         self._connection.register("signs", pa.table({"turn": pa.array(np.arange(cycle)), **named}))
         return f"{self._weighable(one)} JOIN signs ON weighable.turn % {cycle} = signs.turn"
+
+
+def _extent(terms: Sequence[str]) -> list[str]:
+    """How large some terms are, and whether all are whole, as SQL."""
+    whole = " AND ".join(f"{term} = floor({term})" for term in terms)
+    return [f"greatest({', '.join(f'max(abs({term}))' for term in terms)})", f"bool_and({whole})"]
 
 
 def _replicated(cells: NDArray[Any], *, built: bool) -> NDArray[Any]:

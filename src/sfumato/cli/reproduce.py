@@ -1,0 +1,35 @@
+"""`sfumato reproduce`: a published table beside ours."""
+
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.say import columns, note, say, say_json
+from sfumato.errors import PlanError, nearest
+
+
+def reproduce(
+    name: Annotated[str | None, typer.Argument(help="Which study; see --list.")] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List the studies.")] = False,
+    runs: Annotated[int | None, typer.Option(help="How many simulated runs, where it is a simulation.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Compute a published table again and print it beside the published numbers."""
+    from sfumato.studies import STUDIES
+
+    if list_ or name is None:
+        say(columns(["study", "what", "source"], [[one.name, one.title, one.source] for one in STUDIES.values()]))
+        return
+    if name not in STUDIES:
+        raise PlanError(f"There is no study '{name}'; {nearest(name, STUDIES)}")
+    study = STUDIES[name]
+    count = runs or study.runs
+    if count > 1:
+        note(f"{count:,} runs")
+    lines = study.lines(count)
+    if json:
+        say_json([{"what": one.what, "published": one.published, "ours": one.ours, "remark": one.remark} for one in lines])
+        return
+    say(f"{study.title} ({study.source})\n")
+    say(columns(["", "published", "ours", ""], [[one.what, one.published, one.ours, one.remark] for one in lines]))
+    say(f"\n{study.note}")

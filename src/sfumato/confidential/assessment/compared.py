@@ -1,0 +1,136 @@
+"""Compared: the cells of a table, the released number of each beside the true one; every metric starts here."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.confidential.sealed import Sealed
+from sfumato.query.estimate import z_score
+from sfumato.schema import Mask, Table
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+LEVEL = 0.90
+"""The level of the margin of error that a release shows."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What counts as near zero, in records; what may be published; which tables are looked at, all small ones if none."""
+
+    near_zero: float = 0.5
+    least: int = 3
+    largest_cv: float = 0.30
+    tables: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Compared(Sealed):
+    """Cells in one row: what was released, what is true, and the errors of each.
+
+    `held` is the truth after clip and at_most, which the noise was added to. A noise variance is not a number where it
+    is withheld or was not worked out. `counted` is the released number of records, where the release has one. `worth`
+    is what one record adds on average, 1 in a count.
+    """
+
+    released: Floats
+    truth: Floats
+    held: Floats
+    records: Integers
+    noise: Floats
+    sampling: Floats | None = None
+    counted: Floats | None = None
+    worth: float = 1.0
+
+    @property
+    def size(self) -> int:
+        return len(self.truth)
+
+    @property
+    def error(self) -> Floats:
+        """How far the release is from the data as they are."""
+        return self.released - self.truth
+
+    def take(self, chosen: Mask | Integers) -> "Compared":
+        """Some of the cells."""
+        parts = self._parts()
+        return Compared(**{name: one[chosen] if isinstance(one, np.ndarray) else one for name, one in parts.items()})
+
+    def stated(self) -> "Compared":
+        """The cells whose noise has a stated error."""
+        return self.take(np.isfinite(self.noise))
+
+    def _parts(self) -> dict[str, Any]:
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+    @property
+    def variance(self) -> Floats:
+        """Noise and, where it is known, sampling together."""
+        return self.noise + (self.sampling if self.sampling is not None else 0.0)
+
+    @property
+    def margin(self) -> Floats:
+        """The margin of error that the release states for its noise."""
+        return np.asarray(z_score(LEVEL) * np.sqrt(self.noise))
+
+
+def pooled(parts: Sequence[Compared]) -> Compared:
+    """The cells of several tables in one row; an error that one of them lacks is lacking."""
+    columns: dict[str, Any] = {}
+    for one in fields(Compared):
+        found = [getattr(part, one.name) for part in parts]
+        if one.name == "worth":
+            columns[one.name] = found[0]
+        else:
+            columns[one.name] = None if any(part is None for part in found) else np.concatenate(found)
+    return Compared(**columns)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ComparedTable(Sealed):
+    """The possible cells of one table of a product."""
+
+    table: Table
+    cells: Compared
+
+    @property
+    def dimension(self) -> int:
+        return len(self.table.names)
+
+    @property
+    def title(self) -> str:
+        """The labels of its attributes; a table of many is called by their number."""
+        labels = [attribute.label for attribute in self.table.attributes]
+        return " × ".join(labels) if len(labels) <= 3 else f"all {len(labels)} attributes"
+
+    def spread(self, values: Floats) -> Floats:
+        """The cells back in the shape of their table, impossible ones 0."""
+        full = np.zeros(self.table.shape)
+        full[self.table.possible] = values
+        return full
+
+
+def margin(values: NDArray[Any], names: Sequence[str], kept: Sequence[str]) -> NDArray[Any]:
+    """The sums of a table to some of its attributes, in the order asked for; axes after the named ones stay last.
+
+    >>> margin(np.array([[1, 2], [3, 4]]), ("a", "b"), ("b",)).tolist()
+    [4, 6]
+    """
+    others = tuple(axis for axis, name in enumerate(names) if name not in kept)
+    left = [name for name in names if name in kept]
+    summed = values.sum(axis=others)
+    return np.asarray(summed.transpose([*map(left.index, kept), *range(len(left), summed.ndim)]))
+
+
+def share(part: float, whole: float) -> float | None:
+    """A part of a whole, or nothing where there is no whole."""
+    return float(part) / float(whole) if whole else None
+
+
+def quantile(values: Floats, at: float) -> float | None:
+    """A quantile, or nothing where there are no values."""
+    return float(np.quantile(values, at)) if len(values) else None

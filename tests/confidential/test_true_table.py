@@ -1,0 +1,175 @@
+"""What `tabulate` refuses, hides and says."""
+
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import sfumato as sf
+from sfumato.confidential import Microdata
+from sfumato.confidential.design import Survey
+from sfumato.confidential.estimands import MeanOf, ShareOf, TotalOf
+from sfumato.errors import DataError, PlanError, QueryError
+from sfumato.plan.toml import parse
+from tests.confidential.weighted_sample import SAMPLE, asked, built, sample_rows
+
+
+@pytest.fixture(scope="module")
+def sample() -> sf.Plan:
+    return parse(SAMPLE, Path("sample.toml"))
+
+
+def changed(column: str, value, place: int = 4) -> pa.Table:
+    rows = sample_rows(50).to_pydict()
+    rows[column][place] = value
+    return pa.table(rows)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [
+        ("w", None, "Column 'w'"), ("w3", float("inf"), "Column 'w3'"), ("w2", float("nan"), "Column 'w2'"),
+        ("sex", "MARKER", "Column 'sex'"), ("pay", None, "Column 'pay'"), ("pay", float("-inf"), "Column 'pay'"),
+    ],
+)  # fmt: skip
+def test_data_that_do_not_fit_are_refused_by_column_and_rule_without_a_value(sample, column, value, said):
+    with pytest.raises(DataError, match=said) as refused:
+        asked(sample, changed(column, value), MeanOf("pay"), ("sex",))
+    assert "MARKER" not in str(refused.value)
+
+
+def test_an_impossible_combination_is_refused(sample):
+    rows = pa.table(
+        {name: values[:1] for name, values in sample_rows().to_pydict().items()} | {"sex": ["m"], "region": ["S"]}
+    )
+    with pytest.raises(DataError, match="the plan says none can be"):
+        asked(sample, rows, rows=("sex",), cols="region")
+
+
+def test_a_missing_value_counts_only_against_the_records_in_question(sample):
+    rows = changed("pay", None)
+    sex = rows["sex"][4].as_py()
+    (cell,) = asked(sample, rows, MeanOf("pay"), where={"sex": "f" if sex == "m" else "m"}).records()
+    assert cell["estimate"] > 0
+    with pytest.raises(DataError, match="leave them out with `where`"):
+        asked(sample, rows, MeanOf("pay"), where={"sex": sex})
+
+
+@pytest.mark.parametrize("place", [None, 7.0, float("nan")])
+def test_an_order_with_a_gap_or_a_tie_is_refused(place):
+    rows = sample_rows(50).to_pydict()
+    rows["turn"] = [float(one) for one in range(50)]
+    rows["turn"][4] = place
+    with pytest.raises(DataError, match="Column 'turn': some places in the order"):
+        asked(built(), pa.table(rows))
+
+
+def test_a_column_may_bear_any_name_that_the_engine_uses_itself():
+    names = {"sex": "turn", "region": "coded", "w": "value", "w1": "sign0"}
+    text = SAMPLE.replace("[attributes.sex]", '[attributes.sex]\nfrom = "turn"').replace(
+        "[attributes.region]", '[attributes.region]\nfrom = "coded"'
+    )
+    plan = parse(text.replace('weight = "w"\nreplicates = "w{1..4}"', 'weight = "value"\norder = "sign0"'), Path("n"))
+    rows = sample_rows(100)
+    renamed = (
+        rows.drop_columns(["w1"])
+        .rename_columns({"turn": "sign0"})
+        .rename_columns({old: new for old, new in names.items() if old != "w1"})
+    )
+    assert (
+        asked(plan, renamed, rows=("sex", "region")).records() == asked(built(), rows, rows=("sex", "region")).records()
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('weight = "w"\n', "", "no weight"),
+        ('replicates = "w{1..4}"', 'replicates = "w{1..4}"\norder = "turn"', "given or built, not both"),
+        ('replicates = "w{1..4}"', "replicates = 80", "no order to build them from"),
+        ('replicates = "w{1..4}"', 'replicates = "w{4..1}"', "counts 4 to 1"),
+        ('replicates = "w{1..4}"', 'replicates = ["w1", "w1"]', "twice"),
+    ],
+)
+def test_a_design_that_cannot_be_meant_is_refused(old, new, said):
+    with pytest.raises(PlanError, match=said):
+        parse(SAMPLE.replace(old, new), Path("sample.toml"))
+
+
+@pytest.mark.parametrize("count", [None, 40])
+def test_a_plan_with_an_order_reads_back_equal(count):
+    plan = built(count)
+    assert parse(plan.to_toml(), Path("again.toml")) == plan
+    assert plan.schema.replicate_count == (count or 80)
+
+
+def test_what_the_plan_does_not_know_is_refused_with_the_nearest_before_data_are_opened(sample):
+    nowhere = "nowhere.parquet"
+    for of, layout, said in [
+        (TotalOf(), {"rows": ("sexx",)}, "did you mean 'sex'"),
+        (TotalOf(), {"where": {"sex": "q"}}, "'q' is not a level"),
+        (ShareOf({"sex": "q"}), {}, "'q' is not a level"),
+        (TotalOf(), {"rows": ("sex",), "at": {"region": "@1"}}, "neither in the rows nor in the columns"),
+    ]:
+        with pytest.raises((QueryError, PlanError), match=said):
+            asked(sample, nowhere, of, **layout)
+
+
+def test_true_tables_print_no_value_and_cannot_be_pickled(sample):
+    rows = sample_rows(100)
+    table = asked(sample, rows)
+    survey = Survey(sample, Microdata.open(rows, sample.schema), ("sex",))
+    for sealed in (table, table.estimates, survey):
+        assert repr(sealed) == f"<{type(sealed).__name__}: confidential>"
+        with pytest.raises(TypeError, match="confidential"):
+            pickle.dumps(sealed)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("tabulate")
+    (folder / "sample.toml").write_text(SAMPLE)
+    pq.write_table(sample_rows(), folder / "sample.parquet")
+    return folder
+
+
+def tabulate(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "sfumato", "tabulate", "sample.toml", "--data", "sample.parquet", *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--rows", "sex"], ["--rows", "sex", "--cols", "region"], ["--rows", "sex,region", "--mean", "pay"], ["--total", "pay"],
+     ["--ratio", "pay/hours"], ["--rows", "region", "--share", "sex=f", "--where", "region=n1,n2"], ["--rows", "sex", "--percent"]],
+)  # fmt: skip
+def test_every_output_of_tabulate_says_that_it_is_confidential(folder, words):
+    text = tabulate(folder, *words)
+    assert text.returncode == 0, text.stderr
+    assert text.stdout.startswith("CONFIDENTIAL")
+    told = json.loads(tabulate(folder, *words, "--json").stdout)
+    assert told["confidential"] is True
+    assert told["notice"].startswith("CONFIDENTIAL")
+    assert set(told["cells"][0]) >= {"estimate", "se", "cv", "moe90", "records"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--mean", "pay", "--total", "pay"], "one thing"),
+        (["--ratio", "pay"], "OVER/UNDER"),
+        (["--rows", "sez"], "did you mean 'sex'"),
+        (["--mean", "pays"], "pays"),
+        (["--percent"], "need a variable"),
+    ],
+)
+def test_tabulate_refuses_in_a_sentence(folder, words, said):
+    refused = tabulate(folder, *words)
+    assert refused.returncode == 1
+    assert said in refused.stderr
+    assert "Traceback" not in refused.stderr

@@ -1,0 +1,125 @@
+"""Releases unlike the common one: numbers that may not be summed, errors withheld, impossible cells, broken steps."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.release import Cube, Independent, Subject, open_release, seal, write_levels, write_products
+
+SIZES = sf.Attribute("size", sf.Levels.of(["s", {"code": "m", "label": "medium"}, "l"]), label="Size class")
+METRIC = sf.Attribute(
+    "metric", sf.Levels.of([{"code": "x"}, {"code": "x1", "parent": "x"}, {"code": "x2", "parent": "x"}])
+)
+
+
+@pytest.fixture
+def made(release, tmp_path, browse):
+    """A release of one cube, otherwise like the common one, and its application."""
+
+    def make(sampling=None, uncertainty=None, impossible=(), promise=None, **subject):
+        table = sf.Table((SIZES, METRIC), impossible)
+        values = np.where(table.possible, np.arange(-2, 4).reshape(table.shape), 0)
+        about = {
+            "name": "odd",
+            "statistic": "count",
+            "title": "Number of SOC firms",
+            "unit": "firms",
+            "step": Fraction(1),
+        }
+        cube = Cube(Subject(**{**about, **subject}), table, values, uncertainty or Independent(0.25))
+        folder = tmp_path / "odd"
+        folder.mkdir()
+        lines = {"products": write_products(folder, [cube]), "attributes": write_levels(folder, [SIZES, METRIC])}
+        manifest = open_release(release).manifest
+        said = {"name": "odd one/two", "sampling": sampling or manifest.sampling, "files": {}}
+        said["promise"] = manifest.promise.model_copy(update=promise or {})
+        seal(folder, manifest.model_copy(update={**said, **lines}))
+        return browse([folder])
+
+    return make
+
+
+DATA = "/api/v2/tables/odd-one-two~odd/data"
+
+
+def test_numbers_that_may_not_be_summed_are_not(made):
+    page = made(additive=False)
+    said = page.get(f"{DATA}?valueCodes[size]=*").json()["detail"]
+    assert "Number of SOC firms may not be summed over metric" in said
+    assert page.get(f"{DATA}?valueCodes[size]=*&codelist[metric]=all").status_code == 400
+    whole = page.get(f"{DATA}?valueCodes[size]=*&codelist[metric]=leaves").json()
+    assert whole["value"][::5] == [-2, -1, 0, 1, 2, 3]
+    assert page.get(f"{DATA}?valueCodes[size]=s,m&sum[metric]=x2").json()["value"][::5] == [-1, 1]
+    assert whole["dimension"]["size"]["extension"]["elimination"] is False
+    assert "may not be summed" in page.get("/odd-one-two~odd").text
+    shown = page.get("/odd-one-two~odd?rows=size&cols=metric&codelist[metric]=leaves")
+    assert (shown.status_code, "<tfoot>" in shown.text) == (200, False)
+    assert page.get("/").status_code == 200
+
+
+def test_an_error_that_is_withheld_says_why(made):
+    page = made(uncertainty=sf.Withheld("its scale is the largest employer"))
+    dataset = page.get(f"{DATA}?valueCodes[size]=*").json()
+    assert dataset["value"][:5] == [-3, None, None, 0.0, None]
+    assert [dataset["status"][str(place)] for place in (0, 1, 2, 4)] == ["-", "withheld", "withheld", "withheld"]
+    assert dataset["note"] == ["its scale is the largest employer"]
+    shown = page.get("/odd-one-two~odd?error=interval95").text
+    assert "An error is withheld: its scale is the largest employer" in shown
+    assert "± withheld" in shown
+    assert "withheld" not in page.get(f"{DATA}?valueCodes[size]=*&outputFormat=csv").text
+
+
+def test_sampling_error_that_is_withheld_says_why(made):
+    page = made(sampling={"kind": "withheld", "reason": "no variance was published"})
+    dataset = page.get(DATA).json()
+    assert dataset["value"][2] is not None
+    assert dataset["value"][3] is None
+    assert "no variance was published" in page.get("/odd-one-two~odd").text
+    assert "as everybody was counted" not in page.get("/odd-one-two~odd").text
+
+
+def test_a_combination_that_cannot_be_is_not_a_number(made):
+    page = made(impossible=(sf.Rule.of({"size": "s", "metric": "x1"}),))
+    shown = page.get("/odd-one-two~odd?rows=size&cols=metric&codelist[metric]=leaves").text
+    assert shown.count('aria-label="no such combination"') == 1
+
+
+def test_an_infinite_cv_is_no_number(made):
+    page = made()
+    dataset = page.get(f"{DATA}?valueCodes[size]=m&valueCodes[metric_]=*&sum[metric]=x1").json()
+    assert (dataset["value"][0], dataset["value"][4], dataset["status"]["4"]) == (0, None, "infinite")
+    assert "CV over 999%" in page.get("/odd-one-two~odd?rows=size&sum[metric]=x1&error=cv").text
+
+
+def test_a_variable_may_be_called_metric(made):
+    page = made()
+    dataset = page.get(f"{DATA}?valueCodes[metric]=x1,x2").json()
+    assert dataset["id"] == ["metric", "metric_"]
+    assert dataset["role"] == {"metric": ["metric_"]}
+
+
+def test_steps_need_not_be_whole(made):
+    values = made(step=Fraction(1, 4)).get(f"{DATA}?valueCodes[size]=*").json()["value"][::5]
+    assert values == [-0.75, 0.25, 1.25]
+
+
+def test_the_tables_own_universe_may_be_repeated(made):
+    page = made(universe={"sector": ("private", "public")})
+    assert page.get(f"{DATA}?sum[sector]=public,private").json()["value"] == page.get(DATA).json()["value"]
+    assert page.get(f"{DATA}?sum[sector]=public").status_code == 400
+    assert "sector: <b>private, public</b>" in page.get("/odd-one-two~odd").text
+
+
+def test_a_release_without_a_guarantee_says_so_everywhere(made):
+    page = made(
+        promise={"loss": {"unbounded": "x"}, "loss_words": "unbounded: cells were suppressed", "words": "Nothing."}
+    )
+    for address in ("/", "/odd-one-two~odd"):
+        assert "Not formally private" in page.get(address).text
+    assert "Not formally private: unbounded" in page.get(DATA).json()["note"][0]
+
+
+def test_titles_keep_abbreviations(made):
+    assert "Number of SOC firms by size class and metric" in made().get("/").text
