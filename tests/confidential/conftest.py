@@ -46,7 +46,7 @@ def jobs():
 
 @pytest.fixture(scope="session")
 def postgres():
-    """The address of a private server on a socket, and a function that fills a table there; skipped without binaries."""
+    """The address of a private server on a socket; skipped where there are no binaries of one."""
     found = shutil.which("initdb") or next(iter(glob.glob("/usr/lib/postgresql/*/bin/initdb")), None)  # noqa: PTH207
     if found is None:
         pytest.skip("no PostgreSQL server binaries on this machine (initdb, pg_ctl)")

@@ -61,7 +61,10 @@ def counted(plan, measure, rows):
     return cells
 
 
-def make_plan(*attributes, of=(Count(),), by=None, where=None, hidden=None, **schema):
+COUNT = (Count(),)
+
+
+def make_plan(*attributes, of=COUNT, by=None, where=None, hidden=None, **schema):
     """A plan that measures some statistics by all its attributes."""
     listed = tuple(attributes)
     names = tuple(one.name for one in listed) if by is None else by

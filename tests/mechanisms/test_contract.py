@@ -76,7 +76,7 @@ def test_a_mutant_of_the_law_is_rejected(mutant, sound):
 
 def test_a_capped_law_is_never_pure_however_far_the_cap():
     """A subtraction of nearly equal chances once claimed a delta of 0 for caps whose true delta is below 1e-16."""
-    far = mechanisms.TruncatedGeometricNoise if hasattr(mechanisms, "TruncatedGeometricNoise") else type(FOUND["truncated-geometric"])  # fmt: skip  # noqa: E501
+    far = type(FOUND["truncated-geometric"])
     for epsilon, cap in ((6, 7), (1, 40), (1, 34), (2, 400)):
         mechanism = far(epsilon, cap=cap)
         assert mechanism.loss(ONE).delta > 0

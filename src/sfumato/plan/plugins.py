@@ -22,8 +22,13 @@ def found(folder: ModuleType, by: str = "name") -> dict[str, Any]:
     modules = [
         importlib.import_module(f"{folder.__name__}.{one.name}") for one in pkgutil.iter_modules(folder.__path__)
     ]
-    examples = [module.EXAMPLE for module in modules if hasattr(module, "EXAMPLE")]
-    return {getattr(example, by): example for example in examples}
+    examples: dict[str, Any] = {}
+    for example in (module.EXAMPLE for module in modules if hasattr(module, "EXAMPLE")):
+        name = getattr(example, by)
+        if name in examples:
+            raise PlanError(f"Two files of {folder.__name__} are called '{name}'; a name means one thing: rename one.")
+        examples[name] = example
+    return examples
 
 
 def mechanism(written: Mapping[str, Any]) -> Mechanism:

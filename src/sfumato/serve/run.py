@@ -68,8 +68,8 @@ def _admitted(folders: Sequence[Path | str], host: str) -> Catalogue:
     for edition in catalogue.editions:
         if edition.private and not is_loopback(host):
             raise ReleaseError(
-                f"The release {edition.release.folder} is not for publication ({edition.release.manifest.why}), so it is "
-                f"not served on {host}, where others could see it; serve it on 127.0.0.1."
+                f"The release {edition.release.folder} is not for publication ({edition.release.manifest.why}), so it "
+                f"is not served on {host}, where others could see it; serve it on 127.0.0.1."
             )
     return catalogue
 

@@ -107,7 +107,7 @@ class ComparedTable(Sealed):
         labels = [attribute.label for attribute in self.table.attributes]
         return " × ".join(labels) if len(labels) <= 3 else f"all {len(labels)} attributes"
 
-    def spread(self, values: Floats) -> Floats:
+    def spread(self, values: Floats | Integers) -> Floats:
         """The cells back in the shape of their table, impossible ones 0."""
         full = np.zeros(self.table.shape)
         full[self.table.possible] = values

@@ -1,10 +1,20 @@
 """Risk: what the release still says about single records, and what it no longer says."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.confidential.assessment.compared import Compared, Floats, Integers, Rules, margin, quantile
+from sfumato.confidential.assessment.compared import (
+    Compared,
+    ComparedTable,
+    Floats,
+    Integers,
+    Rules,
+    margin,
+    quantile,
+)
+from sfumato.confidential.sealed import Sealed
 from sfumato.release import Product
 from sfumato.schema import Grid, Table
 
@@ -72,28 +82,38 @@ class Slivers:
     error: float | None
 
 
-def slivers(product: Product, table: Table, records: Integers, noise: Floats, rules: Rules) -> Slivers:
+@dataclass(frozen=True, eq=False, repr=False)
+class Nested(Sealed):
+    """Differences of nested questions: the records in each, what the release says of them, its stated error."""
+
+    true: Integers
+    said: Floats
+    error: Floats
+
+
+def nested(product: Product, looked: ComparedTable, rules: Rules) -> Nested:
     """What an attacker gets by asking a universe, asking it again without one level, and taking the difference.
 
-    Both questions are asked of the product as anyone would. `records` and `noise` have the shape of the table.
+    Both questions are put to the product as anyone would, and both hold enough records to be published.
     """
-    true, said, errors = [], [], []
+    table = looked.table
+    records, noise = looked.spread(looked.cells.records), looked.spread(looked.cells.noise)
+    found = []
     for place, name in enumerate(table.names):
         rest = [one for one in table.names if one != name]
-        outer = _totals(product, table, rest)
-        released = np.expand_dims(outer, place) - _totals(product, table, table.names, without=name)
+        said = np.expand_dims(_totals(product, table, rest), place) - _totals(product, table, table.names, without=name)
         larger = np.expand_dims(margin(records, table.names, rest), place)
         asked = table.possible & (larger - records >= rules.least)
-        true.append(records[asked])
-        said.append(released[asked])
-        errors.append(np.sqrt(noise[asked]))
-    return _counted(np.concatenate(true), np.concatenate(said), np.concatenate(errors))
+        found.append((records[asked], said[asked], np.sqrt(noise[asked])))
+    true, said, error = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return Nested(true.astype(np.int64), said, error)
 
 
-def _counted(true: Integers, said: Floats, errors: Floats) -> Slivers:
+def slivers(found: Sequence[Nested]) -> Slivers:
+    """Slivers among the differences of nested questions in several tables."""
+    true, said, error = (np.concatenate([getattr(one, name) for one in found]) for name in ("true", "said", "error"))
     sliver, read = (true == 1) | (true == 2), np.rint(said)
     say = (read == 1) | (read == 2)
-    stated = errors[sliver & np.isfinite(errors)]
     return Slivers(
         pairs=len(true),
         slivers=int(sliver.sum()),
@@ -101,11 +121,11 @@ def _counted(true: Integers, said: Floats, errors: Floats) -> Slivers:
         say=int(say.sum()),
         say_rightly=int((say & sliver).sum()),
         said=(quantile(said[sliver], 0.25), quantile(said[sliver], 0.5), quantile(said[sliver], 0.75)),
-        error=quantile(stated, 0.5),
+        error=quantile(error[sliver & np.isfinite(error)], 0.5),
     )
 
 
-def _totals(product: Product, table: Table, names: tuple[str, ...] | list[str], without: str | None = None) -> Floats:
+def _totals(product: Product, table: Table, names: Sequence[str], without: str | None = None) -> Floats:
     """The released totals by some attributes; of one of them each level is left out in turn instead of taken."""
     axes = []
     for name in names:

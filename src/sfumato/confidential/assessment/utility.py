@@ -24,7 +24,7 @@ class Differences:
 
 
 def differences(cells: Compared) -> Differences:
-    """Differences of estimates; `relative` is the tenth, the median and the ninth decile."""
+    """Differences of estimates; `relative` is the first decile, the median and the ninth decile."""
     error, some = cells.error, cells.truth != 0
     relative = np.abs(error[some] / cells.truth[some])
     return Differences(

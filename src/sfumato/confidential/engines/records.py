@@ -21,7 +21,7 @@ CLOSED: dict[str, str | bool | int | float | list[str]] = {
     "python_enable_replacements": False,  # a name in a query is never taken for a variable of this program
     "preserve_insertion_order": False,
     "temp_directory": "",
-    # Statistics in Parquet files leave NaN out, so that DuckDB would take isnan for false wherever a file has them.
+    # The statistics in Parquet files leave NaN out (duckdb#25521): by them isnan would be false, and NaN the top band.
     "disabled_optimizers": "statistics_propagation,filter_pushdown",
 }
 

@@ -1,0 +1,202 @@
+"""Assess: a release against the microdata it was made from, all numbers of it, for the agency alone."""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sfumato.confidential.assessment.bounds import bounds
+from sfumato.confidential.assessment.compared import Compared, ComparedTable, Rules, pooled
+from sfumato.confidential.assessment.honesty import errors, honesty
+from sfumato.confidential.assessment.pairs import MOST_CELLS, Pair, looked_at, pairs, tables
+from sfumato.confidential.assessment.risk import Slivers, flips, nested, slivers, uniques
+from sfumato.confidential.assessment.sweep import Rehearsal, Sweep, currency_of
+from sfumato.confidential.assessment.truth import Truths
+from sfumato.confidential.assessment.utility import (
+    by_size,
+    cramers_v,
+    differences,
+    grade_a,
+    hellinger,
+    overlaps,
+    publishable,
+)
+from sfumato.confidential.microdata import Microdata
+from sfumato.confidential.sealed import Sealed
+from sfumato.plan import Plan
+from sfumato.release import Release, now, open_release
+
+NOTICE = "CONFIDENTIAL: made from the microdata; do not publish."
+STAGES = ("read", "compared", "rehearsed")
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Assessment(Sealed):
+    """Risk and utility of a release against the true data: plain numbers, as confidential as the data."""
+
+    numbers: dict[str, Any]
+
+    def to_html(self) -> str:
+        """One page that stands alone: no script, no font, no picture from elsewhere."""
+        from sfumato.confidential.assessment.page import page
+
+        return page(self.numbers)
+
+
+def assess(
+    plan: Plan,
+    microdata: Microdata,
+    folder: Path | str,
+    rules: Rules | None = None,
+    sweep: Sweep | None = None,
+    progress: Progress = lambda stage: None,  # noqa: ARG005 - silence
+) -> Assessment:
+    """Compare every table that matters; a release that was altered or is of another plan is refused."""
+    rules, release = rules or Rules(), open_release(folder)
+    truths = Truths(plan, microdata)
+    found = pairs(plan, release, truths)
+    progress("read")
+    numbers = _about(plan, release, rules)
+    numbers["products"] = [_product(pair, plan, rules) for pair in found]
+    progress("compared")
+    numbers["sweep"] = None
+    if sweep:
+        cells = {measure.name: truths.cells(measure) for measure in plan.measures}
+        points = list(Rehearsal(release, cells, found, rules).points(plan, sweep))
+        numbers["sweep"] = {"currency": currency_of(plan.limit), "draws": sweep.draws, "points": points}
+    progress("rehearsed")
+    return Assessment(plainly(numbers))
+
+
+def _about(plan: Plan, release: Release, rules: Rules) -> dict[str, Any]:
+    manifest = release.manifest
+    return {
+        "confidential": True,
+        "notice": NOTICE,
+        "title": manifest.title,
+        "period": manifest.period,
+        "unit": manifest.unit,
+        "made": now(),
+        "release": {
+            "id": release.id,
+            "created": manifest.created,
+            "rehearsal": manifest.rehearsal,
+            "releasable": manifest.releasable,
+            "hidden": manifest.promise.words,
+            "loss": manifest.promise.loss_words,
+            "power": manifest.promise.power_at_5_percent,
+            "posterior": manifest.promise.posterior_from_even_odds,
+            "same_plan": _same_plan(plan, release),
+        },
+        "rules": rules,
+        "grades": dict(plan.publish.grades),
+    }
+
+
+def _same_plan(plan: Plan, release: Release) -> bool:
+    """Whether the plan is to the letter the one that stands in the release."""
+    kept = release.folder / "plan.toml" if release.folder else None
+    return bool(kept and kept.is_file() and kept.read_text(encoding="utf-8") == plan.to_toml())
+
+
+def _product(pair: Pair, plan: Plan, rules: Rules) -> dict[str, Any]:
+    looked = [pair.table(names) for names in looked_at(pair, rules)]
+    subject = pair.product.subject
+    small = [one.cells for one in looked if one.dimension <= 2] or [one.cells for one in looked]
+    sampling = pair.sampling.why if pair.sampling else ""
+    return {
+        "name": subject.name,
+        "title": subject.title,
+        "unit": subject.unit,
+        "statistic": subject.statistic,
+        "mechanism": subject.mechanism,
+        "cells": pair.truth.table.size,
+        "attributes": [attribute.label for attribute in pair.truth.table.attributes],
+        "census": plan.schema.weight is None and plan.sampling == "census",
+        "no_sampling_error": sampling,
+        "bounds": bounds(pair.truth),
+        "by_dimension": list(_by_dimension(looked, pair, plan, rules)),
+        "by_size": [_sized(words, cells) for words, cells in by_size(pooled(small))] if small else [],
+        "tables": [_table(one, pair, rules) for one in looked],
+        "left_out": list(_left_out(looked, pair, rules)),
+    }
+
+
+def _sized(words: str, cells: Compared) -> dict[str, Any]:
+    return {"size": words, "cells": cells.size, "differences": differences(cells), "honesty": honesty(cells)}
+
+
+def _by_dimension(looked: list[ComparedTable], pair: Pair, plan: Plan, rules: Rules) -> Iterator[dict[str, Any]]:
+    for dimension in sorted({one.dimension for one in looked}):
+        same = [one for one in looked if one.dimension == dimension]
+        cells = pooled([one.cells for one in same])
+        yield {
+            "dimension": dimension,
+            "tables": len(same),
+            "cells": cells.size,
+            "stated": cells.stated().size,
+            "flips": flips(cells, rules),
+            "uniques": uniques(cells),
+            "slivers": _slivers(same, pair, rules),
+            "differences": differences(cells),
+            "publishable": publishable(cells, rules),
+            "grade_a": grade_a(cells, plan.publish.grades["A"]),
+            "honesty": honesty(cells),
+            "errors": errors(cells),
+            "overlap": overlaps(cells),
+        }
+
+
+def _slivers(looked: list[ComparedTable], pair: Pair, rules: Rules) -> Slivers | None:
+    """Slivers in the small tables of a count; nothing for a total, whose size says little about a record."""
+    small = [one for one in looked if 1 <= one.dimension <= 2]
+    if pair.product.subject.statistic != "count" or not small:
+        return None
+    return slivers([nested(pair.product, one, rules) for one in small])
+
+
+def _table(one: ComparedTable, pair: Pair, rules: Rules) -> dict[str, Any]:
+    cells = one.cells
+    crossed = one.dimension == 2 and pair.product.subject.additive
+    return {
+        "by": list(one.table.names),
+        "title": one.title,
+        "cells": cells.size,
+        "flips": flips(cells, rules),
+        "differences": differences(cells),
+        "honesty": honesty(cells),
+        "hellinger": hellinger(cells.truth, cells.released),
+        "cramers_v": [cramers_v(one.spread(cells.truth)), cramers_v(one.spread(cells.released))] if crossed else None,
+    }
+
+
+def _left_out(looked: list[ComparedTable], pair: Pair, rules: Rules) -> Iterator[str]:
+    """What was not looked at, or only in part, in words."""
+    for names in tables(pair, rules):
+        size = pair.truth.table.margin(names).size
+        if size > MOST_CELLS:
+            yield f"{pair.name} by {', '.join(names)} was not looked at: {size:,} cells, more than {MOST_CELLS:,}."
+    for one in looked:
+        stated = one.cells.stated().size
+        if stated == 0 < one.cells.size:
+            yield f"{pair.name}, {one.title}: the release withholds the error of its noise."
+        elif stated < one.cells.size:
+            spread = f"{stated:,} cells, evenly spread, stand for all {one.cells.size:,}"
+            yield f"{pair.name}, {one.title}: stated errors were worked out for a part; {spread}."
+
+
+def plainly(value: Any) -> Any:
+    """Numbers as JSON knows them: dataclasses as tables, what is not finite as nothing."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return plainly(asdict(value))
+    if isinstance(value, dict):
+        return {str(key): plainly(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plainly(one) for one in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,137 @@
+"""Pairs: every table of a release that is looked at, put beside the same table of the microdata."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from sfumato.confidential.assessment.compared import Compared, ComparedTable, Floats, Rules, margin
+from sfumato.confidential.assessment.truth import Sampling, Truth, Truths
+from sfumato.confidential.sealed import Sealed
+from sfumato.errors import PlanError, ReleaseError
+from sfumato.plan import Measure, Plan
+from sfumato.release import Cube, Independent, Product, Release, Withheld
+from sfumato.schema import Box, Grid, Table
+
+MOST_CELLS = 2_000_000
+"""The most cells of a table that is looked at."""
+MOST_STATED = 5_000
+"""The most cells of a table whose stated errors are worked out one by one."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pair(Sealed):
+    """A product that answers, and the truth of the measure that it came from."""
+
+    product: Product
+    truth: Truth
+    sampling: Sampling | None = None
+    count: Product | None = None
+
+    @property
+    def name(self) -> str:
+        return self.product.subject.name
+
+    def table(self, names: tuple[str, ...], most_stated: int = MOST_STATED) -> ComparedTable:
+        """One table, its possible cells in a row."""
+        table = self.truth.table.margin(names)
+        step = float(self.product.subject.step)
+        sampling = self.sampling.variances(names) if self.sampling else None
+        chosen = table.possible
+        cells = Compared(
+            released=released(self.product, table),
+            truth=margin(self.truth.as_is, self.truth.table.names, names)[chosen],
+            held=margin(self.truth.kept, self.truth.table.names, names)[chosen],
+            records=margin(self.truth.records, self.truth.table.names, names)[chosen],
+            noise=stated_variances(self.product, table, most_stated)[chosen] * step**2,
+            sampling=None if sampling is None else sampling[chosen],
+            counted=released(self.count, table) if self.count else None,
+            worth=self.truth.worth,
+        )
+        return ComparedTable(table, cells)
+
+
+def released(product: Product, table: Table) -> Floats:
+    """The published numbers of the possible cells of a table, in the product's unit."""
+    totals = product.totals(_leaves(table)).reshape(table.shape)
+    return np.asarray(totals[table.possible] * float(product.subject.step))
+
+
+def _leaves(table: Table) -> Grid:
+    return Grid(tuple((one.name, np.eye(len(one.levels.leaves), dtype=bool)) for one in table.attributes))
+
+
+def stated_variances(product: Product, table: Table, most: int) -> Floats:
+    """The variances that the release states, in squared steps; not a number where withheld or not worked out.
+
+    Where each takes an equation of its own and there are too many, cells evenly spread over the table stand for all.
+    """
+    if table.size <= most or (isinstance(product, Cube) and isinstance(product.uncertainty, Independent)):
+        found = product.variances(_leaves(table))
+        if isinstance(found, Withheld):
+            return np.full(table.shape, np.nan)
+        return np.maximum(found.reshape(table.shape), 0)
+    variances = np.full(table.size, np.nan)
+    for place in np.linspace(0, table.size - 1, most).astype(np.int64):
+        box = _box(table, int(place))
+        stated = product.covariance(box, box)
+        variances[place] = np.nan if isinstance(stated, Withheld) else max(stated, 0.0)
+    return variances.reshape(table.shape)
+
+
+def _box(table: Table, place: int) -> Box:
+    index = np.unravel_index(place, table.shape)
+    return Box({one.name: np.arange(n) == at for one, n, at in zip(table.attributes, table.shape, index, strict=True)})
+
+
+def pairs(plan: Plan, release: Release, truths: Truths) -> list[Pair]:
+    """Every product that answers, beside its truth."""
+    answering = [line.name for line in release.manifest.products if line.answers]
+    measures = {name: _measure(plan, release, name) for name in answering}
+    found = []
+    for name, measure in measures.items():
+        product = release.products[name]
+        count = next((release.products[one] for one in answering if _counts(measures[one], measure)), None)
+        found.append(Pair(product, truths.of(measure), truths.sampling(measure), count))
+    return found
+
+
+def _counts(one: Measure, other: Measure) -> bool:
+    """Whether one measure counts the records of the other's cells."""
+    return one.of.name == "count" and one.where == other.where and set(other.by) <= set(one.by)
+
+
+def _measure(plan: Plan, release: Release, name: str) -> Measure:
+    """The measure that a product came from, if the plan has the same; a release of another plan is refused."""
+    made = {step.name: step.table for step in plan.then}
+    product = release.products[name]
+    try:
+        measure = plan.measure(made.get(name, name))
+    except PlanError:
+        raise ReleaseError(
+            f"The release has '{name}', which this plan does not make; assess it by its own plan."
+        ) from None
+    known = [(one.name, one.levels.leaves) for one in plan.table(measure).attributes]
+    there = [(one.name, one.levels.leaves) for one in product.attributes]
+    same = (measure.of.name, dict(measure.where)) == (product.subject.statistic, dict(product.subject.universe))
+    if known != there or not same:
+        raise ReleaseError(f"'{name}' of the release is not what this plan measures; assess it by its own plan.")
+    return measure
+
+
+def tables(pair: Pair, rules: Rules) -> Iterator[tuple[str, ...]]:
+    """The tables looked at: those asked for, or all of one and two attributes and the product itself."""
+    names = pair.truth.table.names
+    if rules.tables:
+        yield from (one for one in rules.tables if set(one) <= set(names))
+        return
+    for dimension in (1, 2):
+        yield from combinations(names, dimension)
+    if len(names) not in {1, 2}:
+        yield names
+
+
+def looked_at(pair: Pair, rules: Rules) -> list[tuple[str, ...]]:
+    """The tables that are not too large to be looked at."""
+    return [names for names in tables(pair, rules) if pair.truth.table.margin(names).size <= MOST_CELLS]

@@ -1,0 +1,199 @@
+"""Sweep: the same plan at other budgets, priced and rehearsed, so that loss and utility can be chosen together."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
+from itertools import product as combinations
+from typing import Any
+
+import numpy as np
+
+from sfumato.confidential.assessment.compared import Rules, pooled
+from sfumato.confidential.assessment.honesty import honesty
+from sfumato.confidential.assessment.pairs import Pair, looked_at, released
+from sfumato.confidential.assessment.utility import differences, grade_a
+from sfumato.draws import Draws, SeededDraws
+from sfumato.errors import PlanError, PromiseError, nearest
+from sfumato.mechanisms import Cells, Mechanism
+from sfumato.plan import Measure, Plan, Price
+from sfumato.privacy import Approximate, Concentrated, Gaussian, Limit, Loss, exact, positive
+from sfumato.release import Cube, Product, Release, Subject
+
+STATED = 200
+"""The cells of a table whose stated errors are worked out in each draw, where each takes an equation of its own."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The total losses to try, in the currency of the plan's limit, and the caps, with a number of draws of each."""
+
+    totals: tuple[Fraction, ...]
+    caps: tuple[int, ...] = ()
+    draws: int = 5
+
+    @classmethod
+    def read(cls, plan: Plan, given: Mapping[str, Sequence[str]], draws: int = 5) -> "Sweep":
+        """The sweep that a user writes as epsilon=0.5,1,2 and cap=3,7."""
+        currency, known = currency_of(plan.limit), [currency_of(plan.limit)]
+        known += ["cap"] if any(hasattr(measure.with_, "cap") for measure in plan.measures) else []
+        for name in given:
+            if name not in known:
+                raise PlanError(
+                    f"--sweep {name} cannot be swept; the plan's budget is in {currency}, for example "
+                    f"--sweep {currency}=0.5,1,2; {nearest(name, known)}"
+                )
+        if draws < 1:
+            raise PlanError(f"{draws} draws were asked for; a sweep needs 1 or more.")
+        caps = tuple(_whole(one) for one in given.get("cap", ()))
+        totals = tuple(positive(one, currency) for one in given.get(currency, ()))
+        return cls(totals or (size(plan.price().total),), caps, draws)
+
+
+def _whole(text: str) -> int:
+    cap = positive(text, "cap")
+    if cap.denominator != 1:
+        raise PlanError(f"--sweep cap={text} is no whole number; a cap is the most steps that a cell may move.")
+    return int(cap)
+
+
+def currency_of(limit: Limit) -> str:
+    return {Approximate: "epsilon", Gaussian: "mu", Concentrated: "rho"}[type(limit)]
+
+
+def size(loss: Loss) -> Fraction:
+    """A loss as one number of its currency; delta stands beside it."""
+    if isinstance(loss, Gaussian):
+        return exact(f"{loss.mu:.12g}", "mu")
+    return loss.rho if isinstance(loss, Concentrated) else getattr(loss, "epsilon", Fraction(0))
+
+
+def scaled(mechanism: Mechanism, factor: Fraction, cap: int | None = None) -> Mechanism:
+    """The mechanism with so many times its budget, and another cap where it has one; rho goes with the square."""
+    changed: dict[str, Any] = {}
+    for one in fields(mechanism):  # type: ignore[arg-type]
+        if one.name in {"epsilon", "mu"}:
+            changed[one.name] = getattr(mechanism, one.name) * factor
+        elif one.name == "rho":
+            changed[one.name] = getattr(mechanism, one.name) * factor**2
+        elif one.name == "cap" and cap is not None:
+            changed[one.name] = cap
+    return replace(mechanism, **changed)  # type: ignore[type-var]
+
+
+def rescaled(plan: Plan, total: Fraction, cap: int | None = None) -> tuple[Plan, Price]:
+    """The plan with all budgets scaled alike until they cost a total, and its price; its own limit does not bind."""
+    factor = Fraction(1)
+    for _ in range(60):
+        tried = _times(plan, factor, cap)
+        priced = tried.price()
+        ratio = total / size(priced.total)
+        if abs(ratio - 1) < Fraction(1, 10_000):
+            break
+        step = Fraction(float(ratio) ** 0.5).limit_denominator(10**6) if isinstance(plan.limit, Concentrated) else ratio
+        factor = (factor * step).limit_denominator(10**9)
+    return tried, priced
+
+
+def _times(plan: Plan, factor: Fraction, cap: int | None) -> Plan:
+    measures = tuple(replace(one, with_=scaled(one.with_, factor, cap)) for one in plan.measures)
+    limit: Limit = Gaussian(10**9) if isinstance(plan.limit, Gaussian) else Concentrated(10**9)
+    if isinstance(plan.limit, Approximate):
+        losses = [one.with_.loss(plan.move(one)) for one in measures]
+        delta = sum((loss.delta for loss in losses if isinstance(loss, Approximate)), plan.limit.delta)
+        limit = Approximate(10**9, min(delta, Fraction(999_999, 10**6)))
+    return replace(plan, measures=measures, limit=limit)
+
+
+@dataclass(frozen=True)
+class Utility:
+    """One product at one budget, the mean over draws: median relative error, its range, grade A cells, honesty."""
+
+    product: str
+    relative: float | None = None
+    least: float | None = None
+    most: float | None = None
+    grade_a: float | None = None
+    held: float | None = None
+
+
+@dataclass(frozen=True)
+class Point:
+    """One budget: its loss, what an attacker gains by it, and the utility that it buys; or why it has no promise."""
+
+    total: float
+    cap: int | None
+    words: str
+    power: float = 1.0
+    posterior: float = 1.0
+    utilities: list[Utility] = field(default_factory=list)
+    diverged: int = 0
+    refused: str = ""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rehearsal:
+    """What every draw starts from: the true cells, the names of the products, and the pairs to compare with."""
+
+    release: Release
+    cells: Mapping[str, Cells]
+    pairs: Sequence[Pair]
+    rules: Rules
+
+    def points(self, plan: Plan, sweep: Sweep) -> Iterator[Point]:
+        """Every budget of a sweep; the draws are seeded 1, 2, … and never leave this process."""
+        for cap, total in combinations(sweep.caps or (None,), sweep.totals):
+            try:
+                tried, priced = rescaled(plan, total, cap)
+            except (PromiseError, PlanError) as error:
+                yield Point(float(total), cap, "no promise", refused=str(error))
+                continue
+            drawn = [self._drawn(tried, SeededDraws(seed)) for seed in range(1, sweep.draws + 1)]
+            loss = priced.total
+            yield Point(
+                total=float(total),
+                cap=cap,
+                words=loss.words(),
+                power=loss.power(0.05),
+                posterior=loss.posterior(),
+                utilities=[
+                    self._utility(plan, pair, [one[pair.name] for one in drawn if pair.name in one])
+                    for pair in self.pairs
+                ],
+                diverged=sum(len(plan.then) + len(plan.measures) - len(one) for one in drawn),
+            )
+
+    def _drawn(self, plan: Plan, draws: Draws) -> dict[str, Product]:
+        """The products of one rehearsal; a step that found no answer is not among them."""
+        products: dict[str, Product] = {one.name: self._perturbed(one, draws) for one in plan.measures}
+        made = [step.apply(products) for step in plan.then]
+        return products | {one.subject.name: one for one in made if isinstance(one, Cube)}
+
+    def _perturbed(self, measure: Measure, draws: Draws) -> Cube:
+        noisy = measure.with_.perturb(self.cells[measure.name], draws)
+        subject: Subject = self.release.products[measure.name].subject
+        return Cube(subject, noisy.table, noisy.values, measure.with_.uncertainty(noisy))
+
+    def _utility(self, plan: Plan, pair: Pair, made: Sequence[Product]) -> Utility:
+        """The utility of one product over the draws in which it was made; stated errors are those of the first."""
+        if not made:
+            return Utility(pair.name)
+        asked = looked_at(pair, self.rules)
+        small = [names for names in asked if len(names) <= 2] or asked
+        first = [Pair(made[0], pair.truth).table(names, STATED) for names in small]
+        drawn = [
+            pooled([replace(one.cells, released=released(product, one.table)) for one in first]) for product in made
+        ]
+        relative = [one for one in (differences(cells).relative[1] for cells in drawn) if one is not None]
+        return Utility(
+            product=pair.name,
+            relative=_mean(relative),
+            least=min(relative, default=None),
+            most=max(relative, default=None),
+            grade_a=_mean([grade_a(cells, plan.publish.grades["A"]) for cells in drawn]),
+            held=_mean([honesty(cells).held for cells in drawn]),
+        )
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    stated = [value for value in values if value is not None]
+    return float(np.mean(stated)) if stated else None

@@ -1,0 +1,140 @@
+"""Truth: what the microdata say of each measure, as they are and as the plan's bounds leave them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.confidential.assessment.compared import Floats, Integers, margin
+from sfumato.confidential.design import Replicated, Survey
+from sfumato.confidential.microdata import Microdata
+from sfumato.confidential.sealed import Sealed
+from sfumato.confidential.tabulate import Tabulation
+from sfumato.draws import SystemDraws
+from sfumato.mechanisms import Cells
+from sfumato.plan import Measure, Plan
+from sfumato.release import Withheld
+from sfumato.schema import Grid, Table
+from sfumato.statistics import Count, Total
+
+MOST_REPLICATED = 30_000_000
+"""The most numbers, cells times weights, for which the replicates of a whole table are held at once."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Truth(Sealed):
+    """The cells of one measure: records, values as they are, held within the clip, and with the rows that were kept."""
+
+    measure: Measure
+    table: Table
+    records: Integers
+    as_is: Floats
+    clipped: Floats
+    kept: Floats
+    kept_rows: int
+
+    @property
+    def worth(self) -> float:
+        """What one record adds on average, 1 in a count."""
+        rows = float(self.records.sum())
+        value = float(np.abs(self.as_is).sum())
+        return value / rows if rows and value and not isinstance(self.measure.of, Count) else 1.0
+
+
+class Truths(Sealed):
+    """The microdata of a plan read for assessment: without bounds, with the clip, and with at_most as well.
+
+    Which rows of a unit are kept was drawn by the run and cannot be known again; another draw stands for it here.
+    """
+
+    def __init__(self, plan: Plan, microdata: Microdata) -> None:
+        self.plan, self._microdata = plan, microdata
+        names = [name for measure in plan.measures for name in (*measure.by, *measure.where)]
+        columns = [measure.of.column for measure in plan.measures if isinstance(measure.of, Total)]
+        self._as_is = Survey(_unweighted(plan), microdata, names, list(dict.fromkeys(columns)))
+        self._kept = Tabulation(plan, microdata, SystemDraws())
+        self._all = self._kept
+        if plan.hidden.id:
+            unbound = replace(plan, hidden=replace(plan.hidden, id=None, at_most=1))
+            self._all = Tabulation(unbound, microdata, SystemDraws())
+
+    def cells(self, measure: Measure) -> Cells:
+        """The cells that noise is added to."""
+        return self._kept.cells(measure)
+
+    def of(self, measure: Measure) -> Truth:
+        """The truth of one measure."""
+        table, step = self.plan.table(measure), float(measure.of.step)
+        grid = leaves(table, self.plan, measure)
+        records = self._as_is.records(grid)
+        column = measure.of.column if isinstance(measure.of, Total) else None
+        as_is = self._as_is.total(grid, column).full if column else records
+        counted = replace(measure, of=Count())
+        return Truth(
+            measure=measure,
+            table=table,
+            records=records,
+            as_is=np.asarray(as_is, dtype=np.float64),
+            clipped=self._all.cells(measure).values * step,
+            kept=self._kept.cells(measure).values * step,
+            kept_rows=int(self._kept.cells(counted).values.sum()),
+        )
+
+    def sampling(self, measure: Measure) -> "Sampling":
+        return Sampling(self.plan, self._microdata, measure)
+
+
+def _unweighted(plan: Plan) -> Plan:
+    """The plan as if every record counted once, as it does in a release."""
+    return replace(plan, schema=replace(plan.schema, weight=None, replicates=(), order=None))
+
+
+def leaves(table: Table, plan: Plan, measure: Measure) -> Grid:
+    """Every cell of a table, within the universe of a measure."""
+    axes = tuple((one.name, np.eye(len(one.levels.leaves), dtype=bool)) for one in table.attributes)
+    return Grid(axes, plan.universe(measure))
+
+
+class Sampling(Sealed):
+    """The sampling variances of one measure's margins: none in a census, by replicates where weights are summed."""
+
+    def __init__(self, plan: Plan, microdata: Microdata, measure: Measure) -> None:
+        self._plan, self._measure = plan, measure
+        self._cube: NDArray[Any] | None = None
+        self._survey: Survey | None = None
+        self.why = self._why_not()
+        if self.why or plan.schema.weight is None:
+            return
+        self._survey = Survey(plan, microdata, (*measure.by, *measure.where))
+        columns = 1 + (plan.schema.replicate_count if plan.schema.order else len(plan.schema.replicates))
+        if plan.table(measure).size * columns <= MOST_REPLICATED:
+            self._cube = self._weighed(measure.by).values
+
+    def _why_not(self) -> str:
+        """Why the released numbers have no sampling error that can be computed, or nothing."""
+        schema, of = self._plan.schema, self._measure.of
+        if schema.weight is None:
+            return "" if self._plan.sampling == "census" else "the plan names no weight"
+        if not (schema.replicates or schema.order):
+            return "the plan names neither replicate weights nor an order of selection"
+        if not (isinstance(of, Total) and of.column == schema.weight):
+            return f"it does not sum the weight '{schema.weight}', so it speaks of the sample itself"
+        return ""
+
+    def _weighed(self, names: Sequence[str]) -> Replicated:
+        assert self._survey is not None  # noqa: S101 - read in the constructor
+        return self._survey.total(leaves(self._plan.schema.table(names), self._plan, self._measure))
+
+    def variances(self, names: Sequence[str]) -> Floats | None:
+        """The variances of the table by some attributes; nothing where there are none."""
+        if self.why:
+            return None
+        if self._survey is None:
+            return np.zeros(self._plan.schema.table(names).shape)
+        if self._cube is None:
+            found = self._survey.variances(self._weighed(names))
+        else:
+            found = self._survey.variances(Replicated(margin(self._cube, self._measure.by, names)))
+        return None if isinstance(found, Withheld) else found
