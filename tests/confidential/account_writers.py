@@ -67,7 +67,7 @@ def _charge_unseen(path: Path) -> int:
     with module._opened(path, "BEGIN IMMEDIATE") as connection:
         entries = module._sound(connection, path)
         body = {"release": "race", "loss": {"epsilon": "0.1"}, "plan_hash": "plan"}
-        module._append(connection, entries, module._moment(entries), "reserve", body)
+        module._append(connection, entries, module.moment(entries), "reserve", body)
     return 0
 
 

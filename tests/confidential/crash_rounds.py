@@ -56,7 +56,7 @@ def late(plan: sf.Plan, data: Path, ledger: Path, out: Path, options: Options) -
     cubes = gate._measured(plan, Microdata.open(data, plan.schema), options)
     part = out.with_name(f".{out.name}.partial")
     part.mkdir()
-    release = gate._written(part, plan, cubes, gate._manifest(plan, price, options, None, None))
+    release = gate._written(part, plan, cubes, gate._manifest(plan, price, options, None, None), [])
     part.rename(out)
     options.progress("published")
     charge = account.reserve(plan.name, price.total, plan.hidden, "plan")

@@ -21,6 +21,7 @@ import pytest
 
 import sfumato
 from sfumato.confidential import account as module
+from sfumato.confidential import chain
 from sfumato.confidential.account import Account, problems
 from sfumato.errors import LedgerError, PlanError, PromiseError
 from sfumato.privacy.loss import Approximate, Concentrated, Gaussian, Unbounded
@@ -602,6 +603,7 @@ def test_a_second_commit_is_found_though_its_hash_is_right(account, path):
 
 def test_a_ledger_of_a_later_format_is_refused(path, monkeypatch):
     monkeypatch.setattr(module, "FORMAT", 2)
+    monkeypatch.setattr(chain, "FORMAT", 2)
     opened(path)
     monkeypatch.undo()
     with pytest.raises(LedgerError, match="form that this version does not read"):

@@ -25,7 +25,10 @@ def open_(  # noqa: PLR0913, PLR0917 - one argument an option
     plan: Annotated[Path | None, typer.Option(help="Take the neighbours from this plan's [hidden].")] = None,
     neighbours: Annotated[str | None, typer.Option(help="add-remove or replace-one.")] = None,
     unit: Annotated[str | None, typer.Option(help="Who is hidden, for example establishment.")] = None,
-    at_most: Annotated[int, typer.Option(help="The most rows of one unit.")] = 1,
+    unit_id: Annotated[
+        str | None, typer.Option("--id", help="The column that names the unit, if rows share one.")
+    ] = None,
+    at_most: Annotated[int, typer.Option(help="The most rows of one unit, with --id.")] = 1,
     epsilon: Annotated[str | None, typer.Option(help="The limit in epsilon.")] = None,
     delta: Annotated[str | None, typer.Option(help="The delta that goes with epsilon.")] = None,
     mu: Annotated[str | None, typer.Option(help="The limit in mu.")] = None,
@@ -45,7 +48,7 @@ def open_(  # noqa: PLR0913, PLR0917 - one argument an option
 
         hidden = Plan.read(plan).hidden
     elif neighbours and unit:
-        rows = {"id": "id", "at_most": at_most} if at_most != 1 else {}
+        rows = {"id": unit_id, "at_most": at_most} if unit_id else {}
         hidden = hidden_from_dict({"neighbours": neighbours, "unit": unit} | rows)
     else:
         raise PlanError("Who is hidden? Give --plan, or --neighbours and --unit.")
@@ -93,12 +96,12 @@ def verify(
     ] = None,
 ) -> None:
     """Recompute the hash chain, and look for the ledger heads that releases print."""
-    from sfumato.confidential import Account
+    from sfumato.confidential.account import problems as problems_of
     from sfumato.release import open_release
 
     manifests = [open_release(folder).manifest for folder in release or []]
     anchors = [manifest.ledger.head for manifest in manifests if manifest.ledger]
-    problems = Account(ledger).verify(anchors)
+    problems = problems_of(ledger, anchors)
     for problem in problems:
         say(problem)
     if problems:

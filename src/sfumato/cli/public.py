@@ -66,7 +66,7 @@ def withdraw(folder: Folder, why: Annotated[str, typer.Option(help="The reason, 
     say(f"{folder} is marked as withdrawn: {why}")
 
 
-def table(  # noqa: PLR0913, PLR0917 - one argument an option
+def table(
     folder: Folder,
     rows: Annotated[str, typer.Option(help="The variables of the rows, for example occupation,sex.")],
     cols: Annotated[str | None, typer.Option(help="The variable of the columns.")] = None,

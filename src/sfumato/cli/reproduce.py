@@ -28,7 +28,9 @@ def reproduce(
         note(f"{count:,} runs")
     lines = study.lines(count)
     if json:
-        say_json([{"what": one.what, "published": one.published, "ours": one.ours, "remark": one.remark} for one in lines])
+        say_json(
+            [{"what": one.what, "published": one.published, "ours": one.ours, "remark": one.remark} for one in lines]
+        )
         return
     say(f"{study.title} ({study.source})\n")
     say(columns(["", "published", "ours", ""], [[one.what, one.published, one.ours, one.remark] for one in lines]))

@@ -4,28 +4,34 @@ A charge is on the disk before `reserve` returns (write-ahead log, synchronous F
 put an older copy in its place: the chain cannot see that, the ledger heads printed in the releases' manifests can.
 """
 
-import hashlib
-import json
 import os
 import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
-from sfumato.errors import LedgerError, SfumatoError
-from sfumato.privacy.ledger import Charge, Ledger
+from sfumato.confidential.chain import (
+    FIRST,
+    FORMAT,
+    Entry,
+    broken_links,
+    broken_meaning,
+    canonical,
+    committed,
+    ledger_of,
+    moment,
+)
+from sfumato.errors import LedgerError
+from sfumato.privacy.ledger import Ledger
 from sfumato.privacy.loss import Limit, Loss
 from sfumato.privacy.neighbours import Hidden
-from sfumato.privacy.written import hidden_from_dict, hidden_to_dict, limit_from_dict, loss_from_dict, loss_to_dict
+from sfumato.privacy.written import hidden_to_dict, limit_from_dict, loss_to_dict
 
 WAIT = 30.0  # seconds, for another process to finish its entry
-FIRST = "0" * 64
-FORMAT = 1
-KINDS = ("open", "reserve", "commit")
 
 # INSERT OR REPLACE deletes without firing a DELETE trigger, so an entry out of turn is refused on INSERT.
 _REFUSE = "BEGIN SELECT RAISE(ABORT, 'a ledger is only appended to'); END"
@@ -50,38 +56,6 @@ _REASONS = {
         f"another process has been writing to it for {WAIT:g} seconds; run again when that one is done",
     ),
 }
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One line of the account; its hash covers all of it and, through `previous`, all before it."""
-
-    sequence: int
-    time: str
-    kind: str
-    body: dict[str, Any]
-    previous: str
-    hash: str
-
-    @classmethod
-    def read(cls, sequence: int, time: Any, kind: Any, body: Any, previous: Any, written: Any) -> Self:
-        """The entry of a row; what cannot have been written so becomes something that its hash does not fit."""
-        try:
-            said = json.loads(body)
-        except (TypeError, ValueError, RecursionError):
-            said = None
-        as_written = isinstance(said, dict) and _canonical(said) == body
-        texts = [text if isinstance(text, str) else repr(text) for text in (time, kind, previous, written)]
-        return cls(sequence, texts[0], texts[1], said if as_written else {}, texts[2], texts[3])
-
-    @property
-    def year(self) -> int:
-        return int(self.time[:4])
-
-    def sealed(self) -> str:
-        """The hash that what stands here should have."""
-        said = _canonical([self.sequence, self.time, self.kind, self.body, self.previous])
-        return hashlib.sha256(said.encode()).hexdigest()
 
 
 class Account:
@@ -126,12 +100,12 @@ class Account:
 
     @property
     def ledger(self) -> Ledger:
-        return _ledger(self.entries)
+        return ledger_of(self.entries)
 
     def unfinished(self) -> tuple[Entry, ...]:
         """Charges whose release was never finished; they stay charged."""
         entries = self.entries
-        done = _committed(entries)
+        done = committed(entries)
         return tuple(entry for entry in entries if entry.kind == "reserve" and entry.hash not in done)
 
     def reserve(self, release: str, loss: Loss, hidden: Hidden, plan_hash: str, when: datetime | None = None) -> Entry:
@@ -139,10 +113,10 @@ class Account:
         body = {"release": _given("release", release), "plan_hash": _given("plan_hash", plan_hash)}
         with _opened(self.path, "BEGIN IMMEDIATE") as connection:
             entries = _sound(connection, self.path, to_write=True)
-            moment = _moment(entries, when)
-            _ledger(entries).admit(release, loss, hidden, int(moment[:4]))
+            time = moment(entries, when)
+            ledger_of(entries).admit(release, loss, hidden, int(time[:4]))
             priced = {"loss": loss_to_dict(loss), "hidden": hidden_to_dict(hidden)}
-            return _append(connection, entries, moment, "reserve", body | priced)
+            return _append(connection, entries, time, "reserve", body | priced)
 
     def commit(self, reservation: Entry, manifest_hash: str) -> Entry:
         """The word that a charged release is finished, with the hash of its manifest."""
@@ -151,9 +125,9 @@ class Account:
             entries = _sound(connection, self.path, to_write=True)
             if reservation not in entries or reservation.kind != "reserve":
                 raise LedgerError(f"{self.path} holds no such reservation; commit the entry that reserve() gave.")
-            if reservation.hash in _committed(entries):
+            if reservation.hash in committed(entries):
                 raise LedgerError(f"Entry {reservation.sequence} of {self.path} is committed already; reserve again.")
-            return _append(connection, entries, _moment(entries), "commit", body)
+            return _append(connection, entries, moment(entries), "commit", body)
 
     def verify(self, anchors: Iterable[str] = ()) -> list[str]:
         """What is wrong with the file, in words; an anchor is a ledger head printed in a release's manifest."""
@@ -208,7 +182,7 @@ def _lay_out(path: Path, body: dict[str, Any]) -> None:
     with _opened(path, "BEGIN IMMEDIATE") as connection:
         for statement in _MADE.values():
             connection.execute(statement)
-        _append(connection, (), _moment(()), "open", body)
+        _append(connection, (), moment(()), "open", body)
 
 
 def _sound(connection: sqlite3.Connection, path: Path, to_write: bool = False) -> tuple[Entry, ...]:
@@ -224,45 +198,13 @@ def _read(connection: sqlite3.Connection) -> tuple[tuple[Entry, ...], list[str]]
     """Every entry, and what is wrong with them."""
     rows = connection.execute("SELECT sequence, time, kind, body, previous, hash FROM entries ORDER BY sequence")
     entries = tuple(Entry.read(*row) for row in rows)
-    wrong = _broken_links(entries)
+    wrong = broken_links(entries)
     # A flipped bit can hide the last row and leave a shorter, whole chain: the file's own accounts must agree too.
     if connection.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]:
         wrong.append("SQLite finds the file damaged.")
     if connection.execute("SELECT name, seq FROM sqlite_sequence").fetchall() != [("entries", len(entries))]:
         wrong.append(f"It holds {len(entries)} entries and its counter says another number: entries were deleted.")
-    return entries, wrong or _broken_meaning(entries)
-
-
-def _broken_links(entries: tuple[Entry, ...]) -> list[str]:
-    wrong, before, due = [], FIRST, 1
-    for entry in entries:
-        if entry.sequence != due:
-            wrong.append(f"Entry {due} is missing: entry {entry.sequence} stands in its place.")
-        elif entry.previous != before:
-            wrong.append(f"Entry {due} does not follow from the entry before it: one of the two was replaced.")
-        if entry.hash != entry.sealed():
-            wrong.append(f"Entry {entry.sequence} was altered after it was written.")
-        before, due = entry.hash, entry.sequence + 1
-    return wrong if entries else ["It holds no entry."]
-
-
-def _broken_meaning(entries: tuple[Entry, ...]) -> list[str]:
-    wrong = []
-    reserved: set[str] = set()
-    for entry in entries:
-        whose = str(entry.body.get("reservation"))
-        if entry.kind not in KINDS or (entry.kind == "open") != (entry.sequence == 1):
-            wrong.append(f"Entry {entry.sequence} is out of place: the first entry, and only it, opens the ledger.")
-        elif entry.kind == "commit" and whose not in reserved:
-            wrong.append(f"Entry {entry.sequence} commits what was not reserved before it, or was committed already.")
-        if entry.kind == "reserve":
-            reserved.add(entry.hash)
-        reserved.discard(whose)
-    try:
-        _ledger(entries)
-    except (SfumatoError, AttributeError, KeyError, TypeError, ValueError):
-        wrong.append("It is written in a form that this version does not read.")
-    return wrong
+    return entries, wrong or broken_meaning(entries)
 
 
 def _altered_schema(connection: sqlite3.Connection) -> list[str]:
@@ -274,50 +216,16 @@ def _altered_schema(connection: sqlite3.Connection) -> list[str]:
     return [f"The table and the triggers that keep it append-only were changed: {listed}."] if names else []
 
 
-def _committed(entries: tuple[Entry, ...]) -> frozenset[str]:
-    return frozenset(entry.body["reservation"] for entry in entries if entry.kind == "commit")
-
-
-def _ledger(entries: tuple[Entry, ...]) -> Ledger:
-    said, done = entries[0].body, _committed(entries)
-    if said["format"] != FORMAT:
-        raise LedgerError(f"This version reads ledgers of format {FORMAT}.")
-    charges = tuple(
-        Charge(entry.body["release"], loss_from_dict(entry.body["loss"]), entry.year, entry.hash in done)
-        for entry in entries
-        if entry.kind == "reserve"
-    )
-    hidden, limit = hidden_from_dict(said["hidden"]), limit_from_dict(said["limit"])
-    return Ledger(said["population"], hidden, limit, said["per_year"], charges)
-
-
-def _moment(entries: tuple[Entry, ...], when: datetime | None = None) -> str:
-    """The time of a new entry in UTC, never before the last charge: a year that is over stays closed."""
-    latest = entries[-1].time if len(entries) > 1 else ""
-    if when is None:
-        return max(datetime.now(UTC).isoformat(timespec="microseconds"), latest)
-    if when.tzinfo is None:
-        raise LedgerError("The time of a charge needs a time zone; give it one, for example datetime.now(UTC).")
-    asked = when.astimezone(UTC).isoformat(timespec="microseconds")
-    if asked < latest:
-        raise LedgerError(f"A charge at {asked} would stand before the last entry ({latest}); charge in order of time.")
-    return asked
-
-
 def _append(
-    connection: sqlite3.Connection, entries: tuple[Entry, ...], moment: str, kind: str, body: dict[str, Any]
+    connection: sqlite3.Connection, entries: tuple[Entry, ...], time: str, kind: str, body: dict[str, Any]
 ) -> Entry:
     """The next entry, written; its random mark keeps two copies of a ledger from ever growing alike."""
     before = entries[-1].hash if entries else FIRST
-    entry = Entry(len(entries) + 1, moment, kind, body | {"mark": secrets.token_hex(16)}, before, "")
+    entry = Entry(len(entries) + 1, time, kind, body | {"mark": secrets.token_hex(16)}, before, "")
     entry = replace(entry, hash=entry.sealed())
-    row = (entry.sequence, entry.time, entry.kind, _canonical(entry.body), entry.previous, entry.hash)
+    row = (entry.sequence, entry.time, entry.kind, canonical(entry.body), entry.previous, entry.hash)
     connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", row)
     return entry
-
-
-def _canonical(said: Any) -> str:
-    return json.dumps(said, sort_keys=True, separators=(",", ":"))
 
 
 def _given(name: str, text: str) -> str:

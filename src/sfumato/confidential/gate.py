@@ -12,7 +12,8 @@ from tempfile import mkdtemp
 
 from sfumato import __version__
 from sfumato.calibrate import Diverged
-from sfumato.confidential.account import Account, Entry
+from sfumato.confidential.account import Account
+from sfumato.confidential.chain import Entry
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.tabulate import Tabulation
 from sfumato.draws import Draws, SeededDraws, SystemDraws

@@ -1,4 +1,4 @@
-"""The mechanisms, one file each: claim, law, proof sketch, example. A new file here is found by name; nothing else changes."""
+"""The mechanisms, one file each: claim, law, proof sketch, example. A new file here is found by its name."""
 
 from sfumato.mechanisms.cells import Cells
 from sfumato.mechanisms.discrete_gaussian import DiscreteGaussian

@@ -14,7 +14,7 @@ from sfumato.schema import Aggregate, Table
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cells:
-    """The true values of one measure, in steps, and how far they can move; it prints as its size and cannot be pickled."""
+    """The true values of one measure, in steps, and how far they can move; printed as a size, and never pickled."""
 
     table: Table
     columns: Mapping[Aggregate, NDArray[np.int64]]

@@ -4,7 +4,7 @@ Claim. Cells that move by l2 steps lose rho, zero-concentrated.
 Law. P(k) proportional to exp(-k^2 / (2 s^2)) with s^2 = l2^2 / (2 rho).
 Proof. The Rényi divergence of order t between the law and the law shifted by an integer d is at most t d^2 / (2 s^2)
 (Canonne, Kamath and Steinke 2020, proposition 5); it adds over independent cells to t l2^2 / (2 s^2) = t rho.
-Its tests are slightly better than those of the normal law, so no mu holds (SCIENCE 0b): for a mu use the rounded Gaussian.
+Its tests are slightly better than those of the normal law, so no mu holds: for a mu use the rounded Gaussian.
 """
 
 from dataclasses import dataclass

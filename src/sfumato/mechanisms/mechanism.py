@@ -63,7 +63,7 @@ def fits(law: Law, what: str) -> Law:
     """The law, unless its noise would not fit the integers that carry it."""
     if law.variance > float(LARGEST_SPREAD) ** 2:
         raise PlanError(
-            f"{what} asks for noise with a standard deviation of {law.variance**0.5:.3g} steps, more than 64-bit cells can carry; "
-            "use a coarser step, a tighter clip or a larger budget."
+            f"{what} asks for noise with a standard deviation of {law.variance**0.5:.3g} steps, more than 64-bit cells "
+            "can carry; use a coarser step, a tighter clip or a larger budget."
         )
     return law

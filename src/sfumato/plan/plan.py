@@ -68,9 +68,8 @@ class Plan:
         if not self.measures:
             raise PlanError(f"The plan '{self.name}' measures nothing; add a [[measure]].")
         object.__setattr__(self, "then", tuple(self.then))
-        names = [one.name for one in (*self.measures, *self.then)]
-        for name in names:
-            if names.count(name) > 1:
+        for name in self._names:
+            if self._names.count(name) > 1:
                 raise PlanError(f"Two products are named '{name}'; a name is the file of one product.")
         for name in getattr(self.hidden, "fixed", ()):
             if name not in self.schema.names:
@@ -82,6 +81,10 @@ class Plan:
         for step in self.then:
             self._refuse_unfit(step)
         _ = self.answering
+
+    @property
+    def _names(self) -> list[str]:
+        return [measure.name for measure in self.measures] + [step.name for step in self.then]
 
     def measure(self, name: str) -> Measure:
         for measure in self.measures:
@@ -127,7 +130,7 @@ class Plan:
     def answering(self) -> tuple[str, ...]:
         """The measures that answer: one for each statistic and universe, as one question has one answer."""
         if self.publish.answers:
-            known = [one.name for one in (*self.measures, *self.then)]
+            known = self._names
             for name in self.publish.answers:
                 if name not in known:
                     raise PlanError(f"[publish] answers names '{name}', which this plan does not make.")

@@ -100,7 +100,8 @@ class Ledger:
 
 
 def _relation(hidden: Hidden) -> str:
-    """Neighbours without the column that names the unit, which may differ from file to file."""
+    """Neighbours without the name of the column that names the unit, which may differ from file to file."""
     fixed = sorted(hidden.fixed) if isinstance(hidden, ReplaceOne) else []
     known = f", with public {', '.join(fixed)}" if fixed else ""
-    return f"{hidden.kind} of one {hidden.unit} of at most {hidden.at_most} rows{known}"
+    whose = "named by a column" if hidden.id else "each row one unit"
+    return f"{hidden.kind} of one {hidden.unit} of at most {hidden.at_most} rows, {whose}{known}"

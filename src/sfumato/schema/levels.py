@@ -96,12 +96,13 @@ class Levels:
         return {code: place for place, code in enumerate(self.leaves)}
 
     @cached_property
-    def _masks(self) -> dict[str, Mask]:
-        masks = {code: np.zeros(len(self.leaves), dtype=bool) for code in self.codes}
+    def _under(self) -> dict[str, list[int]]:
+        """The places of the leaves under each code: a mask for each would be the square of a long list."""
+        under: dict[str, list[int]] = {code: [] for code in self.codes}
         for place, leaf in enumerate(self.leaves):
             for code in self._path(leaf):
-                masks[code][place] = True
-        return masks
+                under[code].append(place)
+        return under
 
     @cached_property
     def depths(self) -> dict[str, int]:
@@ -135,7 +136,7 @@ class Levels:
         wanted = [names] if isinstance(names, (str, int)) else list(names)
         mask = np.zeros(len(self.leaves), dtype=bool)
         for name in wanted:
-            mask |= self._masks[self.find(name)]
+            mask[self._under[self.find(name)]] = True
         return mask
 
     def at(self, depth: int) -> tuple[str, ...]:

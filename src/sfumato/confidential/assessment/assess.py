@@ -143,12 +143,18 @@ def _by_dimension(looked: list[ComparedTable], pair: Pair, plan: Plan, rules: Ru
             "uniques": uniques(cells),
             "slivers": _slivers(same, pair, rules),
             "differences": differences(cells),
+            "hellinger": _mean([hellinger(one.cells.truth, one.cells.released) for one in same]),
             "publishable": publishable(cells, rules),
             "grade_a": grade_a(cells, plan.publish.grades["A"]),
             "honesty": honesty(cells),
             "errors": errors(cells),
             "overlap": overlaps(cells),
         }
+
+
+def _mean(values: list[float | None]) -> float | None:
+    stated = [value for value in values if value is not None]
+    return sum(stated) / len(stated) if stated else None
 
 
 def _slivers(looked: list[ComparedTable], pair: Pair, rules: Rules) -> Slivers | None:

@@ -20,7 +20,7 @@ LEVEL = 0.90
 
 @dataclass(frozen=True)
 class Rules:
-    """What counts as near zero, in records; what may be published; which tables are looked at, all small ones if none."""
+    """What counts as near zero, in records; what may be published; which tables are looked at, if not all small ones."""
 
     near_zero: float = 0.5
     least: int = 3
@@ -57,15 +57,15 @@ class Compared(Sealed):
 
     def take(self, chosen: Mask | Integers) -> "Compared":
         """Some of the cells."""
-        parts = self._parts()
-        return Compared(**{name: one[chosen] if isinstance(one, np.ndarray) else one for name, one in parts.items()})
+        parts: dict[str, Any] = {}
+        for one in fields(self):
+            part = getattr(self, one.name)
+            parts[one.name] = part[chosen] if isinstance(part, np.ndarray) else part
+        return Compared(**parts)
 
     def stated(self) -> "Compared":
         """The cells whose noise has a stated error."""
         return self.take(np.isfinite(self.noise))
-
-    def _parts(self) -> dict[str, Any]:
-        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @property
     def variance(self) -> Floats:

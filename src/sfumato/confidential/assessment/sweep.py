@@ -67,6 +67,12 @@ def size(loss: Loss) -> Fraction:
     return loss.rho if isinstance(loss, Concentrated) else getattr(loss, "epsilon", Fraction(0))
 
 
+def _words(loss: Loss, limit: Limit) -> str:
+    """The loss to four digits; scaled budgets are fractions that nobody wants to read."""
+    delta = getattr(loss, "delta", 0) if isinstance(loss, Approximate) else 0
+    return f"{currency_of(limit)} {float(size(loss)):.4g}" + (f", delta {float(delta):.2g}" if delta else "")
+
+
 def scaled(mechanism: Mechanism, factor: Fraction, cap: int | None = None) -> Mechanism:
     """The mechanism with so many times its budget, and another cap where it has one; rho goes with the square."""
     changed: dict[str, Any] = {}
@@ -152,7 +158,7 @@ class Rehearsal:
             yield Point(
                 total=float(total),
                 cap=cap,
-                words=loss.words(),
+                words=_words(loss, plan.limit),
                 power=loss.power(0.05),
                 posterior=loss.posterior(),
                 utilities=[

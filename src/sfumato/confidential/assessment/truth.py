@@ -77,8 +77,8 @@ class Truths(Sealed):
             table=table,
             records=records,
             as_is=np.asarray(as_is, dtype=np.float64),
-            clipped=self._all.cells(measure).values * step,
-            kept=self._kept.cells(measure).values * step,
+            clipped=np.asarray(self._all.cells(measure).values * step, dtype=np.float64),
+            kept=np.asarray(self._kept.cells(measure).values * step, dtype=np.float64),
             kept_rows=int(self._kept.cells(counted).values.sum()),
         )
 

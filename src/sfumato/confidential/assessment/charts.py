@@ -1,0 +1,132 @@
+"""Charts: one function a picture, in the house look: ochre is privacy noise, slate is sampling error."""
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from sfumato.confidential.assessment.svg import (
+    LABELS,
+    ROW,
+    WIDTH,
+    Scale,
+    across,
+    bar,
+    dot,
+    drawing,
+    label,
+    line,
+    path,
+    powers_around,
+    smear,
+    text,
+)
+
+RIGHT = WIDTH - 60
+Spread = tuple[str, float | None, float | None, float | None]
+
+
+def spreads(rows: Sequence[Spread], words: str) -> Markup:
+    """A smear from the first to the ninth decile and a dot at the median, one row each, on powers of ten."""
+    rows = [row for row in rows if row[2] is not None]
+    scale = Scale(*powers_around([value for row in rows for value in row[1:] if value]), LABELS, RIGHT, powers=True)
+    bottom = 8 + ROW * len(rows)
+    parts = [across(scale, 4, bottom, words)]
+    for place, (name, low, middle, high) in enumerate(rows):
+        y = 8 + ROW * (place + 0.5)
+        parts.append(label(y + 4, name))
+        parts.append(smear(scale(low or scale.low), scale(high or scale.low), y))
+        parts.append(dot(scale(middle or scale.low), y, "ink", 4))
+        parts.append(text(RIGHT + 8, y + 4, percent(middle), "value"))
+    return drawing(bottom + 42, words, *parts)
+
+
+def coverage(rows: Sequence[tuple[str, float | None, float | None, int]], level: float, words: str) -> Markup:
+    """For each row the share of margins that hold what the noise was added to (full) and the data as they are (ring).
+
+    The pale band is where nineteen of twenty honest releases would fall if the cells were independent.
+    """
+    rows = [row for row in rows if row[1] is not None and row[3]]
+    least = min([value for row in rows for value in row[1:3] if value is not None], default=level)
+    scale = Scale(min(0.7, int(least * 10) / 10), 1.0, LABELS, RIGHT)
+    bottom = 8 + ROW * len(rows)
+    parts = [across(scale, 4, bottom, words), line(scale(level), 0, scale(level), bottom, "aim")]
+    for place, (name, held, truth, cells) in enumerate(rows):
+        y, reach = 8 + ROW * (place + 0.5), 1.96 * (level * (1 - level) / cells) ** 0.5
+        parts.append(label(y + 4, name))
+        parts.append(bar(scale(level - reach), y - 7, scale(level + reach) - scale(level - reach), 14, "band"))
+        parts.append(dot(scale(truth or 0), y, "ring", 6))
+        parts.append(dot(scale(held or 0), y, "noise", 4))
+        parts.append(text(RIGHT + 8, y + 4, percent(held), "value"))
+    return drawing(bottom + 42, words, *parts)
+
+
+def parts_of(rows: Sequence[tuple[str, Sequence[float]]], kinds: Sequence[str], words: str) -> Markup:
+    """One bar a row, its parts shares of 1 in the colours named."""
+    scale = Scale(0, 1, LABELS, RIGHT)
+    bottom = 8 + ROW * len(rows)
+    pieces = [across(scale, 4, bottom, words)]
+    for place, (name, shares) in enumerate(rows):
+        y, at = 8 + ROW * (place + 0.5), 0.0
+        pieces.append(label(y + 4, name))
+        for share, kind in zip(shares, kinds, strict=True):
+            pieces.append(bar(scale(at), y - 7, scale(at + share) - scale(at), 14, kind))
+            at += share
+        pieces.append(text(RIGHT + 8, y + 4, percent(shares[0]), "value"))
+    return drawing(bottom + 42, words, *pieces)
+
+
+def changes(rows: Sequence[tuple[str, float, float]], words: str) -> Markup:
+    """From a ring, before noise, to a dot, after it."""
+    top = max([max(before, after) for _, before, after in rows], default=1.0)
+    scale = Scale(0, max(0.1, min(1.0, int(top * 10 + 1) / 10)), LABELS, RIGHT)
+    bottom = 8 + ROW * len(rows)
+    parts = [across(scale, 4, bottom, words, percent=False)]
+    for place, (name, before, after) in enumerate(rows):
+        y = 8 + ROW * (place + 0.5)
+        parts.append(label(y + 4, name))
+        parts.append(line(scale(before), y, scale(after), y, "change"))
+        parts.append(dot(scale(before), y, "ring", 5))
+        parts.append(dot(scale(after), y, "noise", 4))
+        parts.append(text(RIGHT + 8, y + 4, f"{after - before:+.3f}".replace("-", "−"), "value"))
+    return drawing(bottom + 42, words, *parts)
+
+
+Line = tuple[str, Sequence[tuple[float, float, str]]]
+
+
+def curves(lines: Sequence[Line], now: float | None, words: str, *, powers: bool) -> Markup:
+    """Utility against what an attacker gains: a line a product, a point a budget, a rule where this release stands."""
+    values = [y for _, points in lines for _, y, _ in points]
+    low, high = powers_around(values) if powers else (0.0, max(0.1, *values, 0.0) if values else 1.0)
+    across_scale, up = Scale(0, 1, 70, WIDTH - 150), Scale(low, high, 270, 16, powers=powers)
+    parts = [across(across_scale, 12, 270, "power of the best test against one unit, at a level of 5%")]
+    for tick in up.ticks():
+        parts.append(line(70, up(tick), WIDTH - 150, up(tick), "hair"))
+        parts.append(text(62, up(tick) + 4, percent(tick), "axis", "end"))
+    if now is not None:
+        parts.append(line(across_scale(now), 12, across_scale(now), 270, "aim"))
+        parts.append(text(across_scale(now) + 5, 24, "this plan", "axis"))
+    for place, (name, points) in enumerate(lines):
+        drawn = [(across_scale(x), up(y)) for x, y, _ in points]
+        parts.append(path(drawn, f"curve k{place % 4}"))
+        for (x, y), (_, _, said) in zip(drawn, points, strict=True):
+            parts.append(dot(x, y, f"point k{place % 4}", 4))
+            parts.append(text(x + 6, y - 6, said, "axis"))
+        if drawn:
+            parts.append(text(drawn[-1][0] + 10, drawn[-1][1] + 12, name, "value"))
+    return drawing(312, words, *parts)
+
+
+def percent(value: float | None, digits: int = 3) -> str:
+    """A share as people read it.
+
+    >>> percent(0.1234), percent(12.5), percent(0), percent(None), percent(0.00004)
+    ('12.3%', '1,250%', '0%', '–', 'under 0.01%')
+    """
+    if value is None:
+        return "–"
+    number = value * 100
+    if 0 < abs(number) < 0.01:
+        return "under 0.01%"
+    shown = f"{number:,.0f}" if abs(number) >= 100 else f"{number:.{digits}g}"
+    return f"{shown}%".replace("-", "−")

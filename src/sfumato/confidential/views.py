@@ -1,0 +1,129 @@
+"""Views: what an attacker may look at in the published numbers, sampled on both sides, with the law stated for them."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.signal import fftconvolve
+
+from sfumato.confidential.sealed import Sealed
+from sfumato.draws import Draws, Law
+from sfumato.mechanisms import Cells, Mechanism
+from sfumato.schema import Attribute, Levels, Table
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+GRAIN = 2e-3
+"""Outcomes whose losses are this close are taken together when the law of a likelihood ratio is worked out."""
+FARTHEST = 60.0
+"""Log-likelihood ratios of a cell are held within this."""
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A number made of what is published, many times on either side, and the chances of its outcomes by the law."""
+
+    name: str
+    one: Floats
+    other: Floats
+    law_one: Floats
+    law_other: Floats
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Watched(Sealed):
+    """A few cells of one measure on both sides: what they truly are, and what was published of them, a row a sample."""
+
+    law: Law
+    true_one: Integers
+    true_other: Integers
+    one: Integers
+    other: Integers
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, sides: tuple[Cells, Cells], places: Integers, samples: int, draws: Draws) -> "Watched":  # noqa: E501
+        """Publish the cells at some places so many times, through the mechanism's own door."""
+        one, other = (_published(mechanism, cells, places, samples, draws) for cells in sides)
+        true_one, true_other = (cells.values.ravel()[places] for cells in sides)
+        return cls(mechanism.law(sides[0].move), true_one, true_other, one, other)
+
+    @property
+    def shifts(self) -> Integers:
+        return self.true_one - self.true_other
+
+    def weighed(self, name: str, weights: Sequence[int]) -> View:
+        """A sum or difference of cells."""
+        weight = np.array(weights, dtype=np.int64)
+        count, shift = int(np.abs(weight).sum()), int(weight @ self.shifts)
+        edges = _edges(self.law, shift)
+        moved, still = _chances(self.law, edges, shift), _chances(self.law, edges, 0)
+        # The law is symmetric, so a cell that is taken away blurs as much as one that is added.
+        for _ in range(count - 1):
+            blur = _chances(self.law, _edges(self.law, 0), 0)
+            moved, still = (np.maximum(fftconvolve(part, blur), 0.0) for part in (moved, still))
+        return View(name, (self.one @ weight).astype(float), (self.other @ weight).astype(float), moved, still)
+
+
+def weighed_by_law(name: str, measures: Sequence[Watched]) -> View:
+    """All cells at once, each by how much its stated law speaks for one side: the best test if the law is true."""
+    one = sum((_log_ratio(watched, watched.one) for watched in measures), np.zeros(len(measures[0].one)))
+    other = sum((_log_ratio(watched, watched.other) for watched in measures), np.zeros(len(measures[0].one)))
+    law_one, law_other = np.ones(1), np.ones(1)
+    for watched in measures:
+        for shift in watched.shifts[watched.shifts != 0]:
+            edges = _edges(watched.law, int(shift))
+            cell = _merged(_chances(watched.law, edges, int(shift)), _chances(watched.law, edges, 0))
+            law_one, law_other = _merged(np.outer(law_one, cell[0]).ravel(), np.outer(law_other, cell[1]).ravel())
+    return View(name, one, other, law_one, law_other)
+
+
+def _published(mechanism: Mechanism, cells: Cells, places: Integers, samples: int, draws: Draws) -> Integers:
+    """So many copies of a few cells as one table, perturbed at once."""
+    side = math.isqrt(samples - 1) + 1
+    sizes = {"copy": side, "and_copy": side, "cell": len(places)}
+    table = Table(tuple(Attribute(name, Levels.of(range(size))) for name, size in sizes.items()))
+    columns = {
+        name: np.ascontiguousarray(np.broadcast_to(column.ravel()[places], table.shape))
+        for name, column in cells.columns.items()
+    }
+    noisy = mechanism.perturb(Cells(table, columns, cells.step, cells.move), draws)
+    return noisy.values.reshape(-1, len(places))[:samples]
+
+
+def _log_ratio(watched: Watched, published: Integers) -> Floats:
+    moved = watched.shifts != 0
+    noise_if_one = published[:, moved] - watched.true_one[moved]
+    noise_if_other = published[:, moved] - watched.true_other[moved]
+    ratio = _log_pmf(watched.law, noise_if_one) - _log_pmf(watched.law, noise_if_other)
+    return np.asarray(np.clip(ratio, -FARTHEST, FARTHEST).sum(axis=1))
+
+
+def _log_pmf(law: Law, noise: Integers) -> Floats:
+    found, place = np.unique(noise, return_inverse=True)
+    return np.asarray(np.log(np.maximum(law.pmf(found), 1e-300))[place].reshape(noise.shape))
+
+
+def _edges(law: Law, shift: int) -> Floats:
+    """Ends of bins over all that the law and its shift reach, one integer a bin unless the law is wide."""
+    reach = int(8 * law.scale) + 8
+    while float(law.survival(reach)) > 1e-13:
+        reach *= 2
+    pitch = max(1, int(law.scale) // 300)
+    return np.arange(-reach + min(shift, 0), reach + max(shift, 0) + 2 * pitch, pitch, dtype=float)
+
+
+def _chances(law: Law, edges: Floats, shift: int) -> Floats:
+    """The chance of each bin when the law is shifted."""
+    below = edges - 1 - shift
+    cumulative = np.where(below >= 0, 1 - law.survival(below + 1) / 2, law.survival(np.maximum(-below, 1)) / 2)
+    return np.maximum(np.diff(cumulative), 0.0)
+
+
+def _merged(one: Floats, other: Floats) -> tuple[Floats, Floats]:
+    seen = one + other > 1e-15
+    one, other = one[seen], other[seen]
+    ratio = np.clip(np.log((one + 1e-300) / (other + 1e-300)), -FARTHEST, FARTHEST)
+    _, place = np.unique(np.round(ratio / GRAIN), return_inverse=True)
+    return np.bincount(place, one), np.bincount(place, other)
