@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.confidential.weighted_sample import SAMPLE, asked, built, sample_rows
 
 import sfumato as sf
 from sfumato.confidential import Microdata
@@ -15,7 +16,6 @@ from sfumato.confidential.estimands import MeanOf, RatioOf, ShareOfRow, TotalOf
 from sfumato.plan.toml import parse
 from sfumato.schema import Grid
 from sfumato.statistics.replication import sdr_factors
-from tests.confidential.weighted_sample import SAMPLE, asked, built, sample_rows
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.confidential.weighted_sample import SAMPLE, asked, built, sample_rows
 
 import sfumato as sf
 from sfumato.confidential import Microdata
@@ -16,7 +17,6 @@ from sfumato.confidential.design import Survey
 from sfumato.confidential.estimands import MeanOf, ShareOf, TotalOf
 from sfumato.errors import DataError, PlanError, QueryError
 from sfumato.plan.toml import parse
-from tests.confidential.weighted_sample import SAMPLE, asked, built, sample_rows
 
 
 @pytest.fixture(scope="module")
@@ -145,9 +145,16 @@ def tabulate(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize(
     "words",
-    [["--rows", "sex"], ["--rows", "sex", "--cols", "region"], ["--rows", "sex,region", "--mean", "pay"], ["--total", "pay"],
-     ["--ratio", "pay/hours"], ["--rows", "region", "--share", "sex=f", "--where", "region=n1,n2"], ["--rows", "sex", "--percent"]],
-)  # fmt: skip
+    [
+        ["--rows", "sex"],
+        ["--rows", "sex", "--cols", "region"],
+        ["--rows", "sex,region", "--mean", "pay"],
+        ["--total", "pay"],
+        ["--ratio", "pay/hours"],
+        ["--rows", "region", "--share", "sex=f", "--where", "region=n1,n2"],
+        ["--rows", "sex", "--percent"],
+    ],
+)
 def test_every_output_of_tabulate_says_that_it_is_confidential(folder, words):
     text = tabulate(folder, *words)
     assert text.returncode == 0, text.stderr

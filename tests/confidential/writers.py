@@ -39,5 +39,6 @@ def write_duckdb(path, rows, table="jobs"):
 
     with duckdb.connect(str(path)) as connection:
         connection.register("given", pa.table(columns_of(rows)))
-        connection.execute(f'CREATE TABLE "{table}" AS SELECT * FROM given')
+        name = table.replace('"', '""')
+        connection.execute(f'CREATE TABLE "{name}" AS SELECT * FROM given')
     return f"{path}#{table}"

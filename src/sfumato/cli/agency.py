@@ -78,9 +78,8 @@ def check(plan: PlanFile, data: Data, json: Json = False) -> None:
     else:
         _say_faults(found)
     if found:
-        raise DataError(
-            f"{len(found)} rule{'s' if len(found) > 1 else ''} of the plan are broken; see the report above."
-        )
+        broken = "1 rule of the plan is" if len(found) == 1 else f"{len(found)} rules of the plan are"
+        raise DataError(f"{broken} broken; see the report above.")
 
 
 def _say_faults(found: list[tuple[Any, list[tuple[str | None, int]]]]) -> None:
@@ -135,12 +134,11 @@ def audit(
     json: Json = False,
 ) -> None:
     """Try to tell two neighbours apart by what the plan would publish; a lower bound on its true loss."""
-    from sfumato.confidential.audit import audit_plan, neighbours_of
+    from sfumato.confidential.audit import audit_plan
     from sfumato.plan import Plan
 
     read = Plan.read(plan)
-    read.price()
-    audits = audit_plan(read, *neighbours_of(read), samples)
+    audits = audit_plan(read, samples=samples)
     if json:
         say_json([one.to_dict() for one in audits])
     else:

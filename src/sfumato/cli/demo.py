@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -22,13 +23,13 @@ MARK = ".sfumato-demo"
 def demo(
     check: Annotated[bool, typer.Option("--check", help="Ask one query over HTTP and exit.")] = False,
     folder: Annotated[Path, typer.Option(help="Where to work; an earlier demo there is replaced.")] = Path("demo"),
-    rows: Annotated[int, typer.Option(help="How many jobs to make.")] = 100_000,
+    rows: Annotated[int, typer.Option(help="How many quotes to make.")] = 100_000,
     port: Annotated[int, typer.Option(help="The port to serve on.")] = 8000,
 ) -> None:
     """Make synthetic microdata, protect them, and serve the query tool on what may be published."""
     release = _made(folder, rows)
     if check:
-        _ask_once(release, port)
+        _ask_once(release)
         return
     from sfumato.serve import serve
 
@@ -44,14 +45,15 @@ def _made(folder: Path, rows: int) -> Path:
     from sfumato.synth import write
 
     _emptied(folder)
-    plan = Plan.read(Path(str(files("sfumato") / "plans" / "employment.toml")))
+    plan = Plan.read(Path(str(files("sfumato") / "plans" / "ors.toml")))
     bill = plan.price()
-    note(f"Making {rows:,} synthetic jobs in {folder}")
-    data = write("employment", folder, rows)
-    Account.create(folder / "jobs.ledger", "synthetic jobs", plan.hidden, plan.limit)
-    note(f"Protecting them: {plan.title}, {bill.total.words()}, {max(bill.cells):,} cells, empty ones included")
+    note(f"Making {rows:,} synthetic quotes of an establishment survey in {folder}")
+    data = write("ors", folder, rows)
+    ledger = folder / "establishments.ledger"
+    Account.create(ledger, "synthetic establishments", plan.hidden, plan.limit)
+    note(f"Protecting them: {plan.title}, {bill.total.words()}, {sum(bill.cells):,} cells, empty ones included")
     with progress(STAGES) as show:
-        run(plan, Microdata.open(data, plan.schema), folder / "jobs.ledger", folder / "release", Options(progress=show))
+        run(plan, Microdata.open(data, plan.schema), ledger, folder / "release", Options(progress=show))
     note(f"Released to {folder / 'release'}; the data and the ledger beside it stay inside the agency")
     return folder / "release"
 
@@ -64,11 +66,11 @@ def _emptied(folder: Path) -> None:
     (folder / MARK).touch()
 
 
-def _ask_once(release: Path, port: int) -> None:
+def _ask_once(release: Path) -> None:
     """Start the server as a user would, ask it one query over HTTP, compare with the release, and stop it."""
     import sfumato
 
-    command = [sys.executable, "-m", "sfumato", "serve", str(release), "--port", str(port)]
+    command = [sys.executable, "-m", "sfumato", "serve", str(release), "--port", str(_free_port())]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)  # noqa: S603
     try:
         base = _address(server)
@@ -77,10 +79,17 @@ def _ask_once(release: Path, port: int) -> None:
     finally:
         server.terminate()
         server.wait(20)
-    expected = sfumato.open(release).total()
+    expected = sfumato.open(release).total(of=tables[0]["id"].split("~")[1])
     if answer["value"][0] != expected.value:
         raise ReleaseError("The server's answer is not the release's; the demo failed.")
-    say(f"Asked over HTTP: {expected!r} jobs in all. The demo works.")
+    say(f"Asked over HTTP: {expected!r} {expected.unit} in all. The demo works.")
+
+
+def _free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        port: int = listening.getsockname()[1]
+        return port
 
 
 def _address(server: "subprocess.Popen[str]") -> str:

@@ -1,9 +1,10 @@
 """Audit: a lower bound on the loss of what is really published, from samples alone.
 
 Two neighbouring datasets are tabulated by the plan's own engine and perturbed many times by its own mechanisms. Each
-view of what comes out gives a lower bound on the loss (proofs in `evidence`); all bounds of one audit hold together with
-a chance of 99%. A bound above the claim shows that the claim is false. A bound far below what the stated law loses in
-that view shows nothing, and is said to be too weak to count.
+view of what comes out gives a lower bound on the loss (proofs in `evidence`); all bounds of one audit hold together
+with a chance of 99%. A bound above the claim shows that the claim is false. A bound far below what the stated law
+loses in that view shows nothing, and is said to be too weak to count. Steps after a measurement are arithmetic on what
+is audited here, so they lose nothing more.
 """
 
 import math
@@ -18,24 +19,27 @@ from sfumato.confidential.evidence import bound, visible
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.pairs import neighbours_of
 from sfumato.confidential.tabulate import Tabulation
-from sfumato.confidential.views import Integers, View, Watched, weighed_by_law
+from sfumato.confidential.views import View, Watched, weighed_by_law
 from sfumato.draws import Draws, SeededDraws, SystemDraws
-from sfumato.errors import PromiseError
+from sfumato.errors import DataError, PromiseError
 from sfumato.mechanisms import Cells, Mechanism
 from sfumato.plan import Plan
 from sfumato.privacy import Approximate, Gaussian, Limit, Loss, Move, Unbounded
 from sfumato.schema import Attribute, Levels, Rows, Table
 
+__all__ = ["Audit", "audit_mechanism", "audit_plan", "neighbours_of", "worst_shifts"]
+
 CONFIDENCE = 0.99
 STRONG = 0.85
-MOST_MOVED, STILL = 6, 2
-"""How many cells that differ, and how many that do not, are published again and again."""
+EVERYTHING = "everything"
+"""The name of the view in which all measures are seen at once."""
 
 
 @dataclass(frozen=True)
 class Audit:
     """What one view proves: the loss is at least `bound`, where `claim` was promised and the law shows `exact`."""
 
+    measure: str
     view: str
     claim: Limit
     bound: float
@@ -59,33 +63,41 @@ class Audit:
         """Whether the bound is near enough to what the stated law loses here to count as evidence."""
         return self.bound >= STRONG * self.exact
 
+    @property
+    def verdict(self) -> str:
+        if not self.holds:
+            return "THE CLAIM IS FALSE"
+        return "holds" if self.strong else "holds, but too weak to count"
+
     def words(self) -> str:
         """The finding as one sentence."""
         name = {"approximate": "epsilon", "gaussian": "mu", "concentrated": "rho"}[self.claim.kind]
-        found = f"{self.view}: {name} at least {self.bound:.3g}, {self.claim.words()} claimed"
-        if not self.holds:
-            return f"{found}: THE CLAIM IS FALSE."
-        if not self.strong:
-            return f"{found}; too weak to count, as the law shows {self.exact:.3g} here."
-        return f"{found}, the law shows {self.exact:.3g} here."
+        return (
+            f"{self.measure}, {self.view}: {name} is at least {self.bound:.3g}, {self.claim.words()} is claimed, "
+            f"the law shows {self.exact:.3g}: {self.verdict}."
+        )
+
+    def row(self) -> list[str]:
+        """The finding as a line of a table: measure, view, bound, claim, verdict."""
+        return [self.measure, self.view, f"{self.bound:.3g}", self.claim.words(), self.verdict]
 
     def to_dict(self) -> dict[str, Any]:
-        told = {"view": self.view, "claim": self.claim.words(), "claimed": self.claimed, "bound": self.bound}
-        return told | {"exact": self.exact, "samples": self.samples, "holds": self.holds, "strong": self.strong}
+        told = {"measure": self.measure, "view": self.view, "claim": self.claim.words(), "claimed": self.claimed}
+        found = {"bound": self.bound, "exact": self.exact, "samples": self.samples}
+        return told | found | {"holds": self.holds, "strong": self.strong}
 
 
 def audit_mechanism(
     mechanism: Mechanism, move: Move, samples: int = 100_000, draws: Draws | None = None
 ) -> list[Audit]:
-    """Audit a mechanism on the worst cells that a move allows: empty ones beside some of 5."""
+    """Audit a mechanism on the worst cells that a move allows: empty ones on one side, beside one of 5."""
     claim = _limit(mechanism.loss(move))
-    shifts = worst_shifts(move, claim)
-    values = np.array([*(0 for _ in shifts), 5, 5], dtype=np.int64)
-    moved = values + np.array([*shifts, 0, 0])
-    table = Table((Attribute("cell", Levels.of(range(len(values)))),))
-    one, other = (Cells(table, {Rows(): column}, Fraction(1), move) for column in (moved, values))
-    watched = Watched.of(mechanism, (one, other), np.arange(len(values)), samples, draws or SystemDraws())
-    views = [*_plain_views(mechanism.name, watched), weighed_by_law(f"{mechanism.name}: all cells by the law", [watched])]
+    still = np.array([0] * len(shifts := worst_shifts(move, claim)) + [5], dtype=np.int64)
+    table = Table((Attribute("cell", Levels.of(range(len(still)))),))
+    columns = (still + np.array([*shifts, 0]), still)
+    one, other = (Cells(table, {Rows(): column}, Fraction(1), move) for column in columns)
+    watched = Watched.of(mechanism.name, mechanism, (one, other), samples, draws or SystemDraws())
+    views = [*watched.plain, weighed_by_law(mechanism.name, [watched])]
     return _audits([(view, claim) for view in views])
 
 
@@ -110,19 +122,19 @@ def audit_plan(
     samples: int = 100_000,
     draws: Draws | None = None,
 ) -> list[Audit]:
-    """Audit every measure of a plan, and all together, on two neighbours; without data, on the worst pairs it allows."""
+    """Audit each measure of a plan, and all together, on two neighbours; without data, on the worst that it allows."""
     draws, price = draws or SystemDraws(), plan.price()
-    pairs = [(one, other)] if one is not None and other is not None else neighbours_of(plan)
-    claims = {spend.measure: _limit(spend.loss) for spend in price.spends}
-    views: list[tuple[View, Limit]] = []
-    for number, (left, right) in enumerate(pairs, start=1):
-        watched = _watched(plan, left, right, samples, draws)
-        pair = f"pair {number}, " if len(pairs) > 1 else ""
-        views += [(view, claims[name]) for name, one in watched.items() for view in _plain_views(f"{pair}{name}", one)]
-        if watched:
-            every = weighed_by_law(f"{pair}everything by the laws", list(watched.values()))
-            views.append((every, _limit(price.total)))
-    return _audits(views)
+    claims = {spend.measure: _limit(spend.loss) for spend in price.spends} | {EVERYTHING: _limit(price.total)}
+    if one is not None and other is not None:
+        views = _views(plan, (one, other), samples, draws)
+    else:
+        views = [
+            view
+            for measure in plan.measures
+            for view in _views(plan, neighbours_of(plan, measure), samples, draws)
+            if view.measure in {measure.name, EVERYTHING}
+        ]
+    return _audits([(view, claims[view.measure]) for view in views])
 
 
 def _limit(loss: Loss) -> Limit:
@@ -131,35 +143,18 @@ def _limit(loss: Loss) -> Limit:
     return loss
 
 
-def _watched(plan: Plan, one: Microdata, other: Microdata, samples: int, draws: Draws) -> dict[str, Watched]:
-    """The cells of each measure that differ, and a few that do not; both sides keep the same rows of a unit."""
+def _views(plan: Plan, pair: tuple[Microdata, Microdata], samples: int, draws: Draws) -> list[View]:
+    """The views of every measure that differs; both sides keep the same rows of a unit that has too many."""
     seed = draws.bits(64)
-    sides = [Tabulation(plan, data, SeededDraws(seed)) for data in (one, other)]
-    watched = {}
+    sides = [Tabulation(plan, data, SeededDraws(seed)) for data in pair]
+    watched = []
     for measure in plan.measures:
         left, right = (side.cells(measure) for side in sides)
-        places = _places(left, right)
-        if len(places):
-            watched[measure.name] = Watched.of(measure.with_, (left, right), places, samples, draws)
-    return watched
-
-
-def _places(one: Cells, other: Cells) -> Integers:
-    apart = np.abs(one.values - other.values).ravel()
-    order = np.argsort(-apart, kind="stable")
-    moved = order[: min(MOST_MOVED, int(np.count_nonzero(apart)))]
-    still = np.flatnonzero((apart == 0) & one.table.possible.ravel())
-    return np.concatenate([moved, still[:STILL]]) if len(moved) else moved
-
-
-def _plain_views(name: str, watched: Watched) -> list[View]:
-    """A cell, the total of all that are watched, and the difference of two."""
-    cells = len(watched.shifts)
-    first, total = [1] + [0] * (cells - 1), [1] * cells
-    views = [watched.weighed(f"{name}: a cell", first), watched.weighed(f"{name}: the total of {cells} cells", total)]
-    if cells > 1:
-        views.append(watched.weighed(f"{name}: the difference of two cells", [1, -1] + [0] * (cells - 2)))
-    return views
+        if (left.values != right.values).any():
+            watched.append(Watched.of(measure.name, measure.with_, (left, right), samples, draws))
+    if not watched:
+        raise DataError("The two datasets have the same cells in every measure, so there is nothing to tell apart.")
+    return [*(view for one in watched for view in one.plain), weighed_by_law(EVERYTHING, watched)]
 
 
 def _audits(views: Sequence[tuple[View, Limit]]) -> list[Audit]:
@@ -171,4 +166,4 @@ def _audits(views: Sequence[tuple[View, Limit]]) -> list[Audit]:
 def _audit(view: View, claim: Limit, alpha: float) -> Audit:
     samples = len(view.one)
     exact = visible(view.law_one, view.law_other, claim, samples, alpha)
-    return Audit(view.name, claim, bound(view.one, view.other, claim, alpha), exact, samples)
+    return Audit(view.measure, view.name, claim, bound(view.one, view.other, claim, alpha), exact, samples)

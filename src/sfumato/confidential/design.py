@@ -49,7 +49,7 @@ class Replicated(Sealed):
 
     @property
     def variance(self) -> Floats:
-        """The sum (4/R) (replicate - full)^2 over R replicates (Fay and Train 1995); not a number where a replicate is none."""
+        """By Fay and Train (1995), 4/R times the squared departures; not a number where a replicate is none."""
         return sdr_variance(self.full, self.values[..., 1:])
 
 

@@ -53,7 +53,7 @@ def shown(claim: Limit, p: Floats, q: Floats) -> Floats:
     if isinstance(claim, Approximate):
         loss = np.log(np.maximum(p - float(claim.delta), 1e-300) / q)
     elif isinstance(claim, Gaussian):
-        loss = ndtri(np.clip(p, 1e-300, 1 - 1e-16)) - ndtri(np.clip(q, 1e-300, 1 - 1e-16))
+        loss = np.asarray(ndtri(np.clip(p, 1e-300, 1 - 1e-16)) - ndtri(np.clip(q, 1e-300, 1 - 1e-16)))
     else:
         loss = np.max(_bernoulli(p[..., None], q[..., None]), axis=-1)
     return np.where(p > q, np.maximum(loss, 0.0), 0.0)
@@ -64,7 +64,7 @@ def _bernoulli(p: Floats, q: Floats) -> Floats:
     p, q = np.clip(p, 1e-300, 1 - 1e-16), np.clip(q, 1e-300, 1 - 1e-16)
     happens = ORDERS * np.log(p) + (1 - ORDERS) * np.log(q)
     not_so = ORDERS * np.log1p(-p) + (1 - ORDERS) * np.log1p(-q)
-    return np.logaddexp(happens, not_so) / (ORDERS * (ORDERS - 1))
+    return np.asarray(np.logaddexp(happens, not_so) / (ORDERS * (ORDERS - 1)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,8 @@ def bound(one: Floats, other: Floats, claim: Limit, alpha: float) -> float:
 
 def by_event(one: Floats, other: Floats, rest: Floats, other_rest: Floats, claim: Limit, alpha: float) -> float:
     """The loss that the best event of the first samples shows on the others."""
-    event = chosen(one, other, claim, len(rest), alpha)
+    # Promise is judged as if the first samples were all there are: rare events that looked good by luck lose.
+    event = chosen(one, other, claim, len(one), alpha)
     p = at_least(np.array(float(event.count(rest))), len(rest), alpha / 2)
     q = at_most(np.array(float(event.count(other_rest))), len(other_rest), alpha / 2)
     return float(shown(claim, p, q))

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
 from sfumato import __version__
 from sfumato.calibrate import Diverged
@@ -172,7 +173,6 @@ def _manifest(plan: Plan, price: Price, options: Options, account: Account | Non
         SpendLine(measure=one.measure, mechanism=one.mechanism, loss=loss_to_dict(one.loss), words=one.loss.words())
         for one in price.spends
     ]
-    sampled = {"kind": "census"} if plan.sampling == "census" else {"kind": "withheld", "reason": plan.sampling}
     return Manifest(
         name=plan.name,
         title=plan.title,
@@ -189,12 +189,22 @@ def _manifest(plan: Plan, price: Price, options: Options, account: Account | Non
         spends=spends,
         exposures=[ExposureLine(kind=one.kind, what=one.what, why=one.why) for one in plan.exposures],
         ledger=anchor,
-        sampling=sampled,
+        sampling=_sampled(plan),
         grades=dict(plan.publish.grades),
         attributes=[],
         products=[],
         files={},
     )
+
+
+def _sampled(plan: Plan) -> dict[str, Any]:
+    """What the release says of sampling error: nothing that the microdata decide."""
+    if plan.sampling == "census":
+        return {"kind": "census"}
+    if isinstance(plan.sampling, str):
+        return {"kind": "withheld", "reason": plan.sampling}
+    listed = {one.of: {"a": float(one.a), "b": float(one.b), "source": one.source} for one in plan.sampling}
+    return {"kind": "variance-function", "functions": listed}
 
 
 def _promise(plan: Plan, price: Price) -> Promise:

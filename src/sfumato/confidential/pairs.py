@@ -1,9 +1,7 @@
 """Pairs: neighbouring microdata made of the plan alone, as far apart as it allows, so that no real data are needed."""
 
-from collections.abc import Iterator, Mapping
-from fractions import Fraction
-from itertools import product
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice, product
 
 import numpy as np
 import pyarrow as pa
@@ -14,41 +12,117 @@ from sfumato.confidential.tabulate import reading
 from sfumato.errors import PlanError
 from sfumato.plan import Measure, Plan
 from sfumato.privacy import AddRemove, ReplaceOne
-from sfumato.schema import Attribute, Bands, Box, Mask
+from sfumato.schema import Attribute, Bands, Mask
 
-Record = Mapping[str, str | None]
+Place = dict[str, int]
+"""A record by the leaf that it has of each attribute."""
 OTHERS = 4
 """How many records of other units stand in each of the two cells, the same on both sides."""
+TRIED = 100_000
+"""How many combinations of leaves are tried for one that is possible."""
 
 
-def neighbours_of(plan: Plan) -> list[tuple[Microdata, Microdata]]:
-    """For each measure a pair in which one unit, with more rows than it may have, fills or leaves a cell of it."""
-    found: list[tuple[Microdata, Microdata]] = []
-    seen: list[tuple[pa.Table, pa.Table]] = []
-    for measure in plan.measures:
-        frames = _frames(plan, measure)
-        if not any(all(a.equals(b) for a, b in zip(frames, one, strict=True)) for one in seen):
-            seen.append(frames)
-            found.append((Microdata.open(frames[0], plan.schema), Microdata.open(frames[1], plan.schema)))
-    return found
+def neighbours_of(plan: Plan, measure: Measure | None = None) -> tuple[Microdata, Microdata]:
+    """A pair in which one unit, with more rows than it may have, fills a cell of a measure (the first) or leaves it."""
+    one, other = _frames(plan, measure or plan.measures[0])
+    return Microdata.open(one, plan.schema), Microdata.open(other, plan.schema)
 
 
 def _frames(plan: Plan, measure: Measure) -> tuple[pa.Table, pa.Table]:
     """The unit's rows in the first cell against none, or against as many in the second."""
     need = reading(plan)
-    first = _record(plan, need, [measure, *plan.measures], {})
-    second = _record(plan, need, _untouched(plan, need, first), first)
+    free = {attribute.name: _readable(attribute, need) for attribute in need.attributes}
+    first = _place(plan, [measure, *plan.measures], free, {})
+    fixed = plan.hidden.fixed if isinstance(plan.hidden, ReplaceOne) else ()
+    held = {name: mask & _only(first[name], mask) if name in fixed else mask for name, mask in free.items()}
+    second = _place(plan, sorted(plan.measures, key=lambda one: _holds(plan, one, first)), held, first)
     rows = plan.hidden.at_most + 2 if plan.hidden.id else 1
+    replaced = [] if isinstance(plan.hidden, AddRemove) else [second] * rows
     others = [first, second] * OTHERS
-    ours, theirs = [first] * rows, [] if isinstance(plan.hidden, AddRemove) else [second] * rows
-    return _table(need, others, ours), _table(need, others, theirs)
+    return _table(need, others, [first] * rows), _table(need, others, replaced)
 
 
-def _untouched(plan: Plan, need: Reading, record: Mapping[str, int]) -> list[Measure]:
-    """The measures, those first that a record is not in: a replaced unit leaves some and joins others."""
+def _readable(attribute: Attribute, need: Reading) -> Mask:
+    """The leaves that some value of the column is read as; one that is summed too has the value of the sum."""
+    leaves = range(len(attribute.levels.leaves))
+    values = [_largest(need, attribute.column)] if _summed(need, attribute.column) else []
+    if values and isinstance(attribute.read, Bands):
+        bands = sum(edge <= values[0] for edge in attribute.read.edges)
+        return np.array([_raw(attribute, leaf) == str(float(attribute.read.edges[bands - 1])) for leaf in leaves])
+    return np.array([_raw(attribute, leaf) is not None or _is_missing(attribute, leaf) for leaf in leaves])
 
-    def holds(measure: Measure) -> bool:
+
+def _only(leaf: int, mask: Mask) -> Mask:
+    return np.asarray(np.arange(len(mask)) == leaf)
+
+
+def _holds(plan: Plan, measure: Measure, place: Place) -> bool:
+    return all(bool(mask[place[name]]) for name, mask in plan.universe(measure).masks.items())
+
+
+def _place(plan: Plan, measures: Sequence[Measure], free: Mapping[str, Mask], away: Place) -> Place:
+    """A record in the universes of as many of the measures as go together, and elsewhere than another one."""
+    best = next(_possible(plan, free, away), None)
+    if best is None:
+        raise PlanError(f"The plan '{plan.name}' leaves no possible record to audit; give two frames of your own.")
+    for measure in measures:
         masks = plan.universe(measure).masks
-        return all(bool(mask[record[name]]) for name, mask in masks.items())
+        narrowed = {name: mask & masks[name] if name in masks else mask for name, mask in free.items()}
+        found = next(_possible(plan, narrowed, away), None)
+        if found is not None:
+            best, free = found, narrowed
+    return best
 
-    return sorted(plan.measures, key=holds)
+
+def _possible(plan: Plan, free: Mapping[str, Mask], away: Place) -> Iterator[Place]:
+    """The records that no rule forbids, those first that share nothing with the other one."""
+    leaves = [
+        sorted(np.flatnonzero(mask).tolist(), key=lambda leaf: leaf == away.get(name)) for name, mask in free.items()
+    ]
+    rules = [
+        [(name, plan.schema.attribute(name).levels.mask(codes)) for name, codes in rule.where]
+        for rule in plan.schema.impossible
+    ]
+    for combination in islice(product(*leaves), TRIED):
+        place = dict(zip(free, combination, strict=True))
+        if not any(all(mask[place[name]] for name, mask in rule) for rule in rules):
+            yield place
+
+
+def _raw(attribute: Attribute, leaf: int) -> str | None:
+    """A value of the column that is read as a leaf, none where only a missing value is."""
+    if isinstance(attribute.read, Bands):
+        missing = attribute.missing.level if attribute.missing else None
+        bands = [place for place, code in enumerate(attribute.levels.leaves) if code != missing]
+        if leaf in bands:
+            return str(float(attribute.read.edges[bands.index(leaf)]))
+    return next((raw for raw, place in attribute.raw_codes.items() if place == leaf), None)
+
+
+def _is_missing(attribute: Attribute, leaf: int) -> bool:
+    return attribute.missing is not None and attribute.levels.leaves[leaf] == attribute.missing.level
+
+
+def _summed(need: Reading, column: str) -> bool:
+    return any(one.column == column for one in need.sums)
+
+
+def _largest(need: Reading, column: str) -> float:
+    """The end of the clip that moves a total most."""
+    ends = [end for one in need.sums if one.column == column for end in (one.low, one.high)]
+    return float(max(ends, key=abs))
+
+
+def _table(need: Reading, others: list[Place], unit: list[Place]) -> pa.Table:
+    """The records as text, the unit's rows under one name and every other one under its own."""
+    rows = [*others, *unit]
+    columns: dict[str, Sequence[str | None]] = {name: ["1"] * len(rows) for name in need.columns}
+    for attribute in need.attributes:
+        columns[attribute.column] = [_raw(attribute, row[attribute.name]) for row in rows]
+    for one in need.sums:
+        columns[one.column] = [str(_largest(need, one.column))] * len(rows)
+    if need.id:
+        columns[need.id] = [f"other {place}" for place in range(len(others))] + ["the unit"] * len(unit)
+    if need.schema.key:
+        columns[need.schema.key] = [f"record {place}" for place in range(len(rows))]
+    return pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()})

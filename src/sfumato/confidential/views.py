@@ -17,6 +17,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 GRAIN = 2e-3
 """Outcomes whose losses are this close are taken together when the law of a likelihood ratio is worked out."""
+MOST_MOVED = 6
+"""How many of the cells that differ are published again and again."""
 FARTHEST = 60.0
 """Log-likelihood ratios of a cell are held within this."""
 
@@ -25,6 +27,7 @@ FARTHEST = 60.0
 class View:
     """A number made of what is published, many times on either side, and the chances of its outcomes by the law."""
 
+    measure: str
     name: str
     one: Floats
     other: Floats
@@ -36,6 +39,7 @@ class View:
 class Watched(Sealed):
     """A few cells of one measure on both sides: what they truly are, and what was published of them, a row a sample."""
 
+    measure: str
     law: Law
     true_one: Integers
     true_other: Integers
@@ -43,15 +47,26 @@ class Watched(Sealed):
     other: Integers
 
     @classmethod
-    def of(cls, mechanism: Mechanism, sides: tuple[Cells, Cells], places: Integers, samples: int, draws: Draws) -> "Watched":  # noqa: E501
-        """Publish the cells at some places so many times, through the mechanism's own door."""
-        one, other = (_published(mechanism, cells, places, samples, draws) for cells in sides)
+    def of(cls, measure: str, with_: Mechanism, sides: tuple[Cells, Cells], samples: int, draws: Draws) -> "Watched":
+        """Publish the cells that differ, and one that does not, so many times, through the mechanism's own door."""
+        places = _places(*sides)
+        one, other = (_published(with_, cells, places, samples, draws) for cells in sides)
         true_one, true_other = (cells.values.ravel()[places] for cells in sides)
-        return cls(mechanism.law(sides[0].move), true_one, true_other, one, other)
+        return cls(measure, with_.law(sides[0].move), true_one, true_other, one, other)
 
     @property
     def shifts(self) -> Integers:
         return self.true_one - self.true_other
+
+    @property
+    def plain(self) -> list[View]:
+        """A cell, the total of all that are watched, and the difference of two."""
+        cells = len(self.shifts)
+        views = [self.weighed("a cell", [1] + [0] * (cells - 1))]
+        if cells > 1:
+            views.append(self.weighed(f"the total of {cells} cells", [1] * cells))
+            views.append(self.weighed("the difference of two cells", [1, -1] + [0] * (cells - 2)))
+        return views
 
     def weighed(self, name: str, weights: Sequence[int]) -> View:
         """A sum or difference of cells."""
@@ -63,10 +78,12 @@ class Watched(Sealed):
         for _ in range(count - 1):
             blur = _chances(self.law, _edges(self.law, 0), 0)
             moved, still = (np.maximum(fftconvolve(part, blur), 0.0) for part in (moved, still))
-        return View(name, (self.one @ weight).astype(float), (self.other @ weight).astype(float), moved, still)
+        return View(
+            self.measure, name, (self.one @ weight).astype(float), (self.other @ weight).astype(float), moved, still
+        )
 
 
-def weighed_by_law(name: str, measures: Sequence[Watched]) -> View:
+def weighed_by_law(measure: str, measures: Sequence[Watched]) -> View:
     """All cells at once, each by how much its stated law speaks for one side: the best test if the law is true."""
     one = sum((_log_ratio(watched, watched.one) for watched in measures), np.zeros(len(measures[0].one)))
     other = sum((_log_ratio(watched, watched.other) for watched in measures), np.zeros(len(measures[0].one)))
@@ -76,7 +93,14 @@ def weighed_by_law(name: str, measures: Sequence[Watched]) -> View:
             edges = _edges(watched.law, int(shift))
             cell = _merged(_chances(watched.law, edges, int(shift)), _chances(watched.law, edges, 0))
             law_one, law_other = _merged(np.outer(law_one, cell[0]).ravel(), np.outer(law_other, cell[1]).ravel())
-    return View(name, one, other, law_one, law_other)
+    return View(measure, "all cells by the law", one, other, law_one, law_other)
+
+
+def _places(one: Cells, other: Cells) -> Integers:
+    apart = np.abs(one.values - other.values).ravel()
+    moved = np.argsort(-apart, kind="stable")[: min(MOST_MOVED, int(np.count_nonzero(apart)))]
+    still = np.flatnonzero((apart == 0) & one.table.possible.ravel())
+    return np.concatenate([moved, still[:1]]) if len(moved) else moved
 
 
 def _published(mechanism: Mechanism, cells: Cells, places: Integers, samples: int, draws: Draws) -> Integers:
@@ -126,4 +150,4 @@ def _merged(one: Floats, other: Floats) -> tuple[Floats, Floats]:
     one, other = one[seen], other[seen]
     ratio = np.clip(np.log((one + 1e-300) / (other + 1e-300)), -FARTHEST, FARTHEST)
     _, place = np.unique(np.round(ratio / GRAIN), return_inverse=True)
-    return np.bincount(place, one), np.bincount(place, other)
+    return np.bincount(place, one).astype(np.float64), np.bincount(place, other).astype(np.float64)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from sfumato.calibrate import Step
 from sfumato.errors import PlanError, nearest
 from sfumato.mechanisms import Mechanism
 from sfumato.plan.price import Price, price
-from sfumato.privacy import Exposure, Hidden, Limit, Move
+from sfumato.privacy import Exact, Exposure, Hidden, Limit, Move, exact
 from sfumato.schema import Box, Schema, Table
 from sfumato.statistics import Statistic
 
@@ -45,6 +46,24 @@ class Publish:
 
 
 @dataclass(frozen=True)
+class VarianceFunction:
+    """A product's sampling variance as a x² + b x, with a and b from numbers that are public already, and which."""
+
+    of: str
+    a: Fraction
+    b: Fraction
+    source: str
+
+    def __init__(self, of: str, a: Exact, b: Exact, source: str) -> None:
+        object.__setattr__(self, "of", of)
+        object.__setattr__(self, "a", exact(a, "a"))
+        object.__setattr__(self, "b", exact(b, "b"))
+        object.__setattr__(self, "source", source.strip())
+        if not self.source:
+            raise PlanError(f"The variance function of '{of}' needs its source: which publication a and b come from.")
+
+
+@dataclass(frozen=True)
 class Plan:
     """Everything about a release that is decided before the data are looked at."""
 
@@ -58,16 +77,26 @@ class Plan:
     period: str = ""
     exposures: tuple[Exposure, ...] = ()
     publish: Publish = field(default_factory=Publish)
-    sampling: str = "census"
+    sampling: str | tuple[VarianceFunction, ...] = "census"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title or self.name)
         object.__setattr__(self, "measures", tuple(self.measures))
+        object.__setattr__(self, "then", tuple(self.then))
         if not self.name:
             raise PlanError("A plan has an empty name; give it one, for example the name of the survey.")
         if not self.measures:
             raise PlanError(f"The plan '{self.name}' measures nothing; add a [[measure]].")
-        object.__setattr__(self, "then", tuple(self.then))
+        self._refuse_names()
+        for measure in self.measures:
+            self.table(measure)
+            self.universe(measure)
+        for step in self.then:
+            self._refuse_unfit(step)
+        _ = self.answering
+
+    def _refuse_names(self) -> None:
+        """Names that stand twice, or that name nothing."""
         for name in self._names:
             if self._names.count(name) > 1:
                 raise PlanError(f"Two products are named '{name}'; a name is the file of one product.")
@@ -75,12 +104,10 @@ class Plan:
             if name not in self.schema.names:
                 hint = nearest(name, self.schema.names)
                 raise PlanError(f"[hidden] fixed names '{name}', which is not an attribute of this plan; {hint}")
-        for measure in self.measures:
-            self.table(measure)
-            self.universe(measure)
-        for step in self.then:
-            self._refuse_unfit(step)
-        _ = self.answering
+        for function in self.sampling if isinstance(self.sampling, tuple) else ():
+            if function.of not in self._names:
+                hint = nearest(function.of, self._names)
+                raise PlanError(f"A variance function is of '{function.of}', which this plan does not make; {hint}")
 
     @property
     def _names(self) -> list[str]:
@@ -95,6 +122,11 @@ class Plan:
     def _refuse_unfit(self, step: Step) -> None:
         """A step reads measures of one statistic and universe, and its controls are margins of its table."""
         table = self.measure(step.table)
+        for other in self.then:
+            if other is not step and set(other.reads) & set(step.reads):
+                raise PlanError(
+                    f"Steps '{step.name}' and '{other.name}' read the same measure; one question, one answer."
+                )
         for name in step.to:
             control = self.measure(name)
             if (control.of, control.where) != (table.of, table.where):

@@ -10,9 +10,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sfumato.errors import PlanError, SfumatoError, nearest
-from sfumato.plan.plan import Measure, Plan, Publish
+from sfumato.plan.plan import Measure, Plan, Publish, VarianceFunction
 from sfumato.plan.plugins import mechanism, statistic, step, written
-from sfumato.privacy import Exposure
+from sfumato.privacy import Exposure, plain
 from sfumato.privacy.written import hidden_from_dict, hidden_to_dict, limit_from_dict, loss_to_dict
 from sfumato.schema import Attribute, Bands, Column, Levels, Missing, Recode, Rule, Schema
 
@@ -66,11 +66,18 @@ class _Exposure(_Part):
     why: str
 
 
+class _VarianceFunction(_Part):
+    of: str
+    a: int | Decimal | str
+    b: int | Decimal | str
+    source: str
+
+
 class _Plan(_Part):
     name: str
     title: str = ""
     period: str = ""
-    sampling: str = "census"
+    sampling: str | list[_VarianceFunction] = "census"
     data: _Data = _Data()
     attributes: dict[str, _Attribute]
     impossible: list[dict[str, Codes]] = []
@@ -127,8 +134,13 @@ def _section(place: list[str]) -> str:
 
 def _keys(place: list[str]) -> list[str]:
     models: dict[str, type[_Part]] = {
-        "data": _Data, "attributes": _Attribute, "measure": _Measure, "publish": _Publish, "exposure": _Exposure
-    }  # fmt: skip
+        "data": _Data,
+        "attributes": _Attribute,
+        "measure": _Measure,
+        "publish": _Publish,
+        "exposure": _Exposure,
+        "sampling": _VarianceFunction,
+    }
     model = models.get(place[0], _Plan) if place else _Plan
     model = _Missing if place[:1] == ["attributes"] and place[2:] == ["missing"] else model
     return [field.alias or name for name, field in model.model_fields.items()]
@@ -157,7 +169,7 @@ def _plan(part: _Plan, folder: Path) -> Plan:
         then=tuple(step(one) for one in part.then),
         exposures=tuple(Exposure(one.kind, one.what, one.why) for one in part.exposure),
         publish=Publish(part.publish.grades, tuple(part.publish.answers)),
-        sampling=part.sampling,
+        sampling=part.sampling if isinstance(part.sampling, str) else tuple(_function(one) for one in part.sampling),
     )
 
 
@@ -168,6 +180,10 @@ def _built(data: _Data) -> int:
     if data.order is None:
         raise PlanError("[data] replicates is a number and there is no order to build them from; name their columns.")
     return data.replicates
+
+
+def _function(part: _VarianceFunction) -> VarianceFunction:
+    return VarianceFunction(part.of, part.a, part.b, part.source)
 
 
 def _numbered(columns: int | str | list[str]) -> tuple[str, ...]:
@@ -246,7 +262,7 @@ def to_dict(plan: Plan) -> dict[str, Any]:
         "name": plan.name,
         "title": plan.title,
         "period": plan.period,
-        "sampling": plan.sampling,
+        "sampling": _sampling_dict(plan),
         "data": data | ({"repeated_rows": True} if schema.repeated_rows else {}),
         "attributes": {one.name: _attribute_dict(one) for one in schema.attributes},
         "impossible": [{name: list(codes) for name, codes in rule.where} for rule in schema.impossible],
@@ -258,6 +274,12 @@ def to_dict(plan: Plan) -> dict[str, Any]:
         "exposure": [{"kind": one.kind, "what": one.what, "why": one.why} for one in plan.exposures],
     }
     return {key: value for key, value in whole.items() if value not in ("", [])}
+
+
+def _sampling_dict(plan: Plan) -> str | list[dict[str, str]]:
+    if isinstance(plan.sampling, str):
+        return plan.sampling
+    return [{"of": one.of, "a": plain(one.a), "b": plain(one.b), "source": one.source} for one in plan.sampling]
 
 
 def _attribute_dict(one: Attribute) -> dict[str, Any]:

@@ -1,10 +1,11 @@
 """Comparison: whether two estimates really differ, by the error of their difference."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from sfumato.query.estimate import Estimate
+from sfumato.query.estimate import Estimate, Variance
 from sfumato.release import Withheld
 
 
@@ -35,9 +36,10 @@ class Comparison(Estimate):
         return f"{how}: the difference is {self!r} (at {level:.0%})."
 
 
-def difference_of(one: Estimate, other: Estimate, covariance: float | Withheld) -> Comparison:
-    """One minus the other, with the variance of the difference."""
-    sampling = next((v for v in (one.sampling_variance, other.sampling_variance) if isinstance(v, Withheld)), 0.0)
+def difference_of(one: Estimate, other: Estimate, covariance: Variance, alone: Sequence[Variance]) -> Comparison:
+    """One minus the other; `alone` are the sampling variances of what each has that the other has not."""
+    unsaid = next((variance for variance in alone if isinstance(variance, Withheld)), None)
+    sampling: Variance = math.fsum(alone) if unsaid is None else unsaid  # type: ignore[arg-type]
     held = next((v for v in (one.noise_variance, other.noise_variance, covariance) if isinstance(v, Withheld)), None)
     if held is None:
         noise: float | Withheld = math.fsum([one.noise_variance, other.noise_variance, -2 * covariance])  # type: ignore[list-item,operator]

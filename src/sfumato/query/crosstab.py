@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import QueryError
 from sfumato.query.axis import Axis
-from sfumato.query.comparison import Comparison, difference_of
+from sfumato.query.comparison import Comparison
 from sfumato.query.estimate import Estimate
 from sfumato.query.ranks import rank_intervals
 from sfumato.release import Product, Withheld
@@ -80,27 +80,23 @@ class Crosstab:
 
     def compare(self, one: Key, other: Key) -> Comparison:
         """Whether two cells really differ."""
-        first, second = self._place(one), self._place(other)
-        shared = self._covariance(first, second)
-        return difference_of(self.at(first), self.at(second), shared)
+        return self._difference(self._place(one), self._place(other))
 
-    def _covariance(self, one: tuple[int, ...], other: tuple[int, ...]) -> float | Withheld:
-        shared = self.product.covariance(self._boxes[self._flat(one)], self._boxes[self._flat(other)])
-        return shared if isinstance(shared, Withheld) else shared * float(self.product.subject.step) ** 2
+    def _difference(self, one: tuple[int, ...], other: tuple[int, ...]) -> Comparison:
+        return self._engine.difference(self.product, self._boxes[self._flat(one)], self._boxes[self._flat(other)])
 
     def ranks(self, column: str | int | None = None, level: float = 0.90) -> dict[str, tuple[int, int]]:
         """For each row the ranks, 1 the largest, that hold its true one with this probability."""
         rest = () if len(self.axes) == 1 else self._rest(column)
         places = [(row, *rest) for row in range(self.shape[0])]
-        estimates = [self.at(place) for place in places]
-        if isinstance(self.variances, Withheld):
-            raise QueryError(f"Ranks cannot be stated: {self.variances.reason}")
 
         def variance_of_difference(one: int, other: int) -> float:
-            shared = float(self._covariance(places[one], places[other]))  # type: ignore[arg-type]
-            return float(estimates[one].noise_variance) + float(estimates[other].noise_variance) - 2 * shared  # type: ignore[arg-type]
+            variance = self._difference(places[one], places[other]).variance
+            if isinstance(variance, Withheld):
+                raise QueryError(f"Ranks cannot be stated: {variance.reason}")
+            return variance
 
-        found = rank_intervals([one.value for one in estimates], variance_of_difference, level)
+        found = rank_intervals([self.at(place).value for place in places], variance_of_difference, level)
         return dict(zip(self.axes[0].codes, found, strict=True))
 
     def _rest(self, column: str | int | None) -> tuple[int, ...]:

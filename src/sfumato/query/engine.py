@@ -13,6 +13,7 @@ from sfumato.query.comparison import Comparison, difference_of
 from sfumato.query.crosstab import Crosstab
 from sfumato.query.estimate import Estimate, Variance
 from sfumato.query.ratio import Ratio, ratio_of
+from sfumato.query.sampling import Sampling, sampling_of
 from sfumato.release import Product, Release, Withheld, open_release
 from sfumato.schema import Attribute, Box, Grid, Mask, Where
 
@@ -59,25 +60,35 @@ class QueryEngine:
         product = self.product(of)
         whole = self._box(product, within or {})
         inner = self._box(product, part).within(whole)
-        return self._ratio(product, inner, product, whole, "share")
+        step = float(product.subject.step)
+        sampled = self._sampling(product).share(product.total(inner) * step, product.total(whole) * step)
+        return self._ratio(product, inner, product, whole, "share", sampled)
 
     def ratio(self, over: Where, under: Where, of: str | None = None) -> Ratio:
         """One total over another, which need not contain it."""
         product = self.product(of)
-        return self._ratio(product, self._box(product, over), product, self._box(product, under), "ratio")
+        sampled = self._sampling(product).ratio()
+        return self._ratio(product, self._box(product, over), product, self._box(product, under), "ratio", sampled)
 
     def mean(self, of: str, where: Where | None = None, per: str = "count") -> Ratio:
         """A total per record: the total of one statistic over the count of the same records."""
         amount, number = self.product(of), self.product(per)
         unit = f"{amount.subject.unit} per {number.subject.unit.rstrip('s')}"
-        return self._ratio(amount, self._box(amount, where or {}), number, self._box(number, where or {}), unit)
+        over, under = self._box(amount, where or {}), self._box(number, where or {})
+        return self._ratio(amount, over, number, under, unit, self._sampling(amount).ratio())
 
     def compare(self, one: Where, other: Where, of: str | None = None) -> Comparison:
         """One total minus another, and whether they really differ."""
         product = self.product(of)
-        first, second = self._box(product, one), self._box(product, other)
-        shared = self._covariance(product, first, product, second)
-        return difference_of(self._estimate(product, first), self._estimate(product, second), shared)
+        return self.difference(product, self._box(product, one), self._box(product, other))
+
+    def difference(self, product: Product, one: Box, other: Box) -> Comparison:
+        """The total over one box minus that over another; what they share has no sampling error in the difference."""
+        first, second = self._estimate(product, one), self._estimate(product, other)
+        both = self._estimate(product, one.within(other)).value
+        sampling = self._sampling(product)
+        alone = [sampling.total(part.value - both, part.noise_variance) for part in (first, second)]
+        return difference_of(first, second, self._covariance(product, one, product, other), alone)
 
     def table(
         self,
@@ -139,19 +150,19 @@ class QueryEngine:
         """A total in steps as an estimate in the product's unit."""
         step = product.subject.step
         value = steps * step
+        noise = variance if isinstance(variance, Withheld) else variance * float(step) ** 2
         return Estimate(
             int(value) if value.denominator == 1 else float(value),
-            variance if isinstance(variance, Withheld) else variance * float(step) ** 2,
-            self._sampling(),
+            noise,
+            self._sampling(product).total(float(value), noise),
             product.subject.unit,
             cells,
             float(step),
             self.release.manifest.grades,
         )
 
-    def _sampling(self) -> Variance:
-        stated = self.release.manifest.sampling
-        return 0.0 if stated["kind"] == "census" else Withheld(stated["reason"])
+    def _sampling(self, product: Product) -> Sampling:
+        return sampling_of(self.release.manifest.sampling, product.subject.name)
 
     def _covariance(self, one: Product, first: Box, other: Product, second: Box) -> Variance:
         """The covariance of two totals; products are measured with noise of their own."""
@@ -160,9 +171,11 @@ class QueryEngine:
         shared = one.covariance(first, second)
         return shared if isinstance(shared, Withheld) else shared * float(one.subject.step) ** 2
 
-    def _ratio(self, over: Product, first: Box, under: Product, second: Box, unit: str) -> Ratio:
+    def _ratio(
+        self, over: Product, first: Box, under: Product, second: Box, unit: str, sampled: Variance
+    ) -> Ratio:
         shared = self._covariance(over, first, under, second)
-        return ratio_of(self._estimate(over, first), self._estimate(under, second), shared, unit)
+        return ratio_of(self._estimate(over, first), self._estimate(under, second), shared, unit, sampled)
 
     def cite(self) -> str:
         """How to cite the release."""

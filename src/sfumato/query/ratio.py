@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from sfumato.errors import QueryError
-from sfumato.query.estimate import Estimate, z_score
+from sfumato.query.estimate import Estimate, Variance, z_score
 from sfumato.release import Withheld
 
 SURE = 4.0
@@ -47,22 +47,21 @@ class Ratio(Estimate):
         return (b - reach) / a, (b + reach) / a
 
 
-def ratio_of(over: Estimate, under: Estimate, covariance: float | Withheld, unit: str) -> Ratio:
+def ratio_of(over: Estimate, under: Estimate, covariance: Variance, unit: str, sampled: Variance) -> Ratio:
     """The ratio of two totals with their covariance; refused where the denominator may be 0."""
     for part in (over.noise_variance, under.noise_variance, covariance):
         if isinstance(part, Withheld):
-            return Ratio(_divided(over.value, under.value), part, part, unit, over.cells)
+            return Ratio(_divided(over.value, under.value), part, sampled, unit, over.cells)
     noise_over, noise_under = float(over.noise_variance), float(under.noise_variance)  # type: ignore[arg-type]
     if under.value**2 <= z_score(0.95) ** 2 * noise_under:
         raise QueryError(_too_near(0.95))
     value = over.value / under.value
     shared = float(covariance)  # type: ignore[arg-type]
     variance = (noise_over - 2 * value * shared + value**2 * noise_under) / under.value**2
-    sampling = over.sampling_variance if isinstance(over.sampling_variance, Withheld) else 0.0
     return Ratio(
         value,
         max(variance, 0.0),
-        sampling,
+        sampled,
         unit,
         over.cells,
         grades=over.grades,

@@ -40,7 +40,7 @@ def system(margins: Margins, variance: float, noise: Floats) -> Callable[[Floats
     if margins.single:
         return solver(variance * margins.gram(possible) + noise)
     if margins.size <= DENSE:
-        return solver(variance * margins.gram(possible) + np.diag(noise))
+        return solver(variance * margins.gram(possible) + np.diag(noise), regular=bool((noise > 0).all()))
     return iterated(lambda controls: variance * margins.of(margins.spread(controls)) + noise * controls)
 
 

@@ -108,7 +108,7 @@ class Manifest(_Part):
     spends: list[SpendLine]
     exposures: list[ExposureLine]
     ledger: Anchor | None
-    sampling: dict[str, str]
+    sampling: dict[str, Any]
     grades: dict[str, float]
     attributes: list[AttributeLine]
     products: list[ProductLine]

@@ -109,13 +109,13 @@ def _summed(cells: NDArray[np.generic], axes: tuple[int, ...]) -> NDArray[np.gen
     return total.transpose([kept.index(axis) for axis in axes])
 
 
-def solver(matrix: Floats) -> Callable[[Floats], Floats]:
+def solver(matrix: Floats, *, regular: bool = False) -> Callable[[Floats], Floats]:
     """Solutions of a symmetric system, the shortest where it is singular; a vector stands for its diagonal matrix."""
     if matrix.ndim == 1:
         inverse = np.divide(1.0, matrix, out=np.zeros_like(matrix), where=matrix != 0)
         return lambda right: inverse * right
-    pseudo = np.linalg.pinv(matrix, rcond=1e-12, hermitian=True)
-    return lambda right: pseudo @ right
+    inverse = np.linalg.inv(matrix) if regular else np.linalg.pinv(matrix, rcond=1e-12, hermitian=True)
+    return lambda right: inverse @ right
 
 
 def iterated(

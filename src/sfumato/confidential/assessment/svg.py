@@ -71,9 +71,7 @@ def text(x: float, y: float, words: str, kind: str = "", anchor: str = "start") 
 def label(y: float, words: str) -> str:
     """The name of a row, cut where it would run into the axis; the whole of it is a tip."""
     shown = words if len(words) <= 40 else f"{words[:39]}…"
-    return (
-        f'<text x="{LABELS - 12}" y="{_n(y)}" text-anchor="end">{escape(shown)}<title>{escape(words)}</title></text>'
-    )
+    return f'<text x="{LABELS - 12}" y="{_n(y)}" text-anchor="end">{escape(shown)}<title>{escape(words)}</title></text>'
 
 
 def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:

@@ -1,0 +1,86 @@
+"""Sampling error, stated from public numbers alone: none, by a variance function, or withheld with the reason."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from sfumato.query.estimate import Variance
+from sfumato.release import Withheld
+
+
+class Sampling(Protocol):
+    """What a release says of the error that comes from having asked a sample."""
+
+    def total(self, value: float, noise: Variance) -> Variance:
+        """The sampling variance of a total."""
+
+    def share(self, part: float, whole: float) -> Variance:
+        """The sampling variance of a part within a whole."""
+
+    def ratio(self) -> Variance:
+        """The sampling variance of a ratio of any two totals."""
+
+
+@dataclass(frozen=True)
+class NotSampled:
+    """Everybody was asked."""
+
+    def total(self, value: float, noise: Variance) -> Variance:  # noqa: ARG002 - zero for every total
+        return 0.0
+
+    def share(self, part: float, whole: float) -> Variance:  # noqa: ARG002
+        return 0.0
+
+    def ratio(self) -> Variance:
+        return 0.0
+
+
+@dataclass(frozen=True)
+class Unstated:
+    """A sample, of which no error may or can be stated."""
+
+    reason: str
+
+    def total(self, value: float, noise: Variance) -> Variance:  # noqa: ARG002 - withheld for every total
+        return Withheld(self.reason)
+
+    def share(self, part: float, whole: float) -> Variance:  # noqa: ARG002
+        return Withheld(self.reason)
+
+    def ratio(self) -> Variance:
+        return Withheld(self.reason)
+
+
+@dataclass(frozen=True)
+class VarianceFunction:
+    """A generalised variance function: a total x has sampling variance a x² + b x (Wolter 2007, chapter 7).
+
+    The published x holds noise, whose variance is taken off its square. A share p of a whole y has (b / y) p (1 − p).
+
+    >>> VarianceFunction(-0.00001, 600).total(1000.0, 0.0)
+    599990.0
+    """
+
+    a: float
+    b: float
+
+    def total(self, value: float, noise: Variance) -> Variance:
+        if isinstance(noise, Withheld):
+            return noise
+        return max(0.0, self.a * (value**2 - noise) + self.b * max(value, 0.0))
+
+    def share(self, part: float, whole: float) -> Variance:
+        inside = min(max(part / whole, 0.0), 1.0)
+        return self.b / whole * inside * (1 - inside) if whole > 0 else Withheld("the whole is not above 0")
+
+    def ratio(self) -> Variance:
+        return Withheld("the variance function of this release is for totals, shares and differences")
+
+
+def sampling_of(stated: dict[str, Any], product: str) -> Sampling:
+    """What a manifest says of the sampling error of a product."""
+    if stated["kind"] == "census":
+        return NotSampled()
+    function = stated.get("functions", {}).get(product)
+    if function:
+        return VarianceFunction(float(function["a"]), float(function["b"]))
+    return Unstated(stated.get("reason", "the release gives no variance function for this statistic"))
