@@ -68,6 +68,12 @@ def test_the_variance_is_four_over_r_times_the_squared_departures_negative_repli
             assert cell["se"] ** 2 == pytest.approx(math.fsum(one**2 for one in departures), rel=1e-12)
 
 
+def test_a_domain_may_have_a_negative_replicate_total(sample):
+    rows = pa.table({"sex": ["f"], "region": ["S"], "w": [5], "w1": [-3], "w2": [5], "w3": [6], "w4": [4]})
+    (cell,) = asked(sample, rows, where={"sex": "f"}).records()
+    assert (cell["estimate"], cell["se"]) == (5, math.sqrt(64 + 0 + 1 + 1))
+
+
 def test_built_from_the_order_a_total_has_half_the_circular_sum_of_squared_successive_differences():
     rows = sample_rows(79)
     in_turn = rows.take(np.argsort(rows["turn"].to_numpy()))

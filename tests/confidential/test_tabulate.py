@@ -147,7 +147,7 @@ def test_values_are_clipped_and_rounded_half_up(value, expected):
 
 @pytest.mark.parametrize("step", ["0.1", "0.01", "0.25", "1/3", "5"])
 @given(values=st.lists(st.decimals(-30, 60, places=3), min_size=1, max_size=40))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=6, deadline=None)
 def test_half_up_is_exact_for_decimals(step, values):
     total = Total("w", clip=(-20, 50), step=step)
     exact = sum(steps(total, value) for value in values)
@@ -226,7 +226,7 @@ def assert_within(plan, before, after):
 
 
 @given(rows=UNITS, hostile=UNITS, most=st.integers(1, 4), seed=st.integers(0, 9))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_one_unit_moves_cells_by_no_more_than_is_claimed(rows, hostile, most, seed):
     rows = [(f"u{unit}", a, w) for unit, a, w in rows]
     guests = [("guest", a, w) for _, a, w in hostile]

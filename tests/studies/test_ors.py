@@ -5,8 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sfumato.draws import TruncatedGeometric
+from sfumato.draws import SeededDraws, TruncatedGeometric
 from sfumato.studies.ors import TABLE_2, TABLE_4, closed_form, simulate, table_2
+from sfumato.studies.ors_weights import as_published, recall_and_false_alarms, sound
+from sfumato.synth.ors import paper_set
 
 
 def test_table_2_of_the_ors_paper():
@@ -54,3 +56,25 @@ def test_table_4_in_its_pattern_over_sixty_runs():
     assert abs(1 - found.least_squares[1] / found.plain[1] - 0.581) < 0.05
     published = np.array([before for before, *_ in TABLE_4.values()])
     assert np.all(np.abs(found.plain[:8] / published[:8] - 1) < 0.35)
+
+
+SEEDS = range(1, 21)
+
+
+def test_the_lattice_attack_finds_every_occupied_cell_of_the_published_way():
+    for seed in SEEDS:
+        cases = paper_set(seed=seed)
+        assert recall_and_false_alarms(as_published(cases, SeededDraws(seed)), cases) == (1.0, 0.0)
+
+
+def test_on_the_sound_way_the_lattice_attack_is_a_blind_guess():
+    """Recall within 3 sd of the false alarms; sd over 20 data sets of about 180 occupied cells each."""
+    found = np.array([attacked(sound, seed) for seed in SEEDS])
+    recall, alarms = found.mean(axis=0)
+    sd = np.sqrt(alarms * (1 - alarms) / (170 * len(SEEDS)))
+    assert recall <= alarms + 3 * sd
+
+
+def attacked(way, seed):
+    cases = paper_set(seed=seed)
+    return recall_and_false_alarms(way(cases, SeededDraws(seed)), cases)

@@ -3,5 +3,6 @@
 from sfumato.calibrate.least_squares import LeastSquares
 from sfumato.calibrate.rake import Rake
 from sfumato.calibrate.step import Diverged, Step
+from sfumato.calibrate.weigh import Weigh
 
-__all__ = ["Diverged", "LeastSquares", "Rake", "Step"]
+__all__ = ["Diverged", "LeastSquares", "Rake", "Step", "Weigh"]

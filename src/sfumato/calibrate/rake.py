@@ -16,6 +16,7 @@ from sfumato.errors import PlanError
 from sfumato.release import Cube, Product, Raked
 from sfumato.release.calibrated import noise_of, reconciler
 from sfumato.release.margins import DENSE, Floats, Margins
+from sfumato.schema import Table
 
 
 @dataclass(frozen=True)
@@ -32,10 +33,11 @@ class Rake(Step):
     def __post_init__(self) -> None:
         object.__setattr__(self, "tolerance", float(self.tolerance))
 
-    def refuse_too_large(self, sizes: Sequence[int]) -> None:
-        if len(sizes) > 1 and sum(sizes) > DENSE:
+    def refuse_unfit(self, table: Table, controls: Sequence[Table]) -> None:  # noqa: ARG002 - of the controls alone
+        size = sum(control.size for control in controls)
+        if len(controls) > 1 and size > DENSE:
             raise PlanError(
-                f"Step '{self.name}' rakes to {sum(sizes):,} control cells in several tables, more than {DENSE:,}; "
+                f"Step '{self.name}' rakes to {size:,} control cells in several tables, more than {DENSE:,}; "
                 "rake to one table, or use least-squares."
             )
 

@@ -11,6 +11,7 @@ import numpy as np
 from sfumato.errors import PlanError
 from sfumato.release import Control, Cube, Independent, Product, Subject, Uncertainty
 from sfumato.release.margins import Floats, Margins
+from sfumato.schema import Table
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,8 @@ class Step(ABC):
     def reads(self) -> tuple[str, ...]:
         return (self.table, *self.to)
 
-    def refuse_too_large(self, sizes: Sequence[int]) -> None:  # noqa: B027 - most steps carry any size
-        """Say before anything is opened when there are more control cells than the step can carry."""
+    def refuse_unfit(self, table: Table, controls: Sequence[Table]) -> None:  # noqa: B027 - most steps take any table
+        """Say before anything is opened what the step cannot do with its table and its controls."""
 
     @abstractmethod
     def apply(self, products: Mapping[str, Product]) -> Cube | Diverged:
@@ -55,13 +56,15 @@ class Problem:
     @classmethod
     def of(cls, step: Step, products: Mapping[str, Product]) -> "Problem":
         """The problem that a step names."""
-        cube = _cube(products[step.table], step)
-        tables = [_cube(products[name], step) for name in step.to]
-        controls = tuple(_control(cube, one) for one in tables)
+        cube, variance = measured(products[step.table], step)
+        aims, controls = [], []
+        for name in step.to:
+            table, own = measured(products[name], step)
+            scale = float(table.subject.step / cube.subject.step)
+            aims.append(table.values.ravel() * scale)
+            controls.append(Control(table.table.names, own * scale**2))
         margins = Margins(cube.table, tuple(control.by for control in controls))
-        scales = [float(one.subject.step / cube.subject.step) for one in tables]
-        aims = np.concatenate([one.values.ravel() * scale for one, scale in zip(tables, scales, strict=True)])
-        return cls(cube, cube.values.astype(np.float64), _variance(cube), margins, aims, controls)
+        return cls(cube, cube.values.astype(float), variance, margins, np.concatenate(aims), tuple(controls))
 
     def product(self, name: str, cells: Floats, uncertainty: Uncertainty, finer: int) -> Cube:
         """The calibrated cells as integers of a finer step, a power of two below the cube's own."""
@@ -80,21 +83,13 @@ def finer_by(cells: Floats) -> int:
     return max(0, min(30, 60 - math.ceil(math.log2(max(float(np.abs(cells).sum()), 1.0)))))
 
 
-def _cube(product: Product, step: Step) -> Cube:
+def measured(product: Product, step: Step) -> tuple[Cube, float]:
+    """A measured table and the variance of its noise in a cell."""
     if isinstance(product, Cube) and isinstance(product.uncertainty, Independent):
-        return product
+        return product, product.uncertainty.variance
     raise PlanError(
         f"Step '{step.name}' reads '{product.subject.name}', which is no plain measured table; name a measure."
     )
-
-
-def _variance(cube: Cube) -> float:
-    assert isinstance(cube.uncertainty, Independent)  # noqa: S101 - checked by _cube
-    return cube.uncertainty.variance
-
-
-def _control(cube: Cube, table: Cube) -> Control:
-    return Control(table.table.names, _variance(table) * float(table.subject.step / cube.subject.step) ** 2)
 
 
 def scaled(uncertainty_variance: float, finer: int) -> float:

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from sfumato.cli import agency, demo, ledger, public, reproduce, tabulate
+from sfumato.cli import agency, assess, demo, ledger, public, reproduce, tabulate
 from sfumato.errors import SfumatoError
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ app.command("price")(agency.price)
 app.command("check")(agency.check)
 app.command("run")(agency.run)
 app.command("tabulate")(tabulate.tabulate)
+app.command("assess")(assess.assess)
 app.command("audit")(agency.audit)
 app.command("synth")(agency.synth)
 app.command("reproduce")(reproduce.reproduce)

@@ -17,7 +17,7 @@ import numpy as np
 
 from sfumato.confidential.evidence import bound, visible
 from sfumato.confidential.microdata import Microdata
-from sfumato.confidential.pairs import neighbours_of
+from sfumato.confidential.pairs import neighbours_of, worst_pairs
 from sfumato.confidential.tabulate import Tabulation
 from sfumato.confidential.views import View, Watched, weighed_by_law
 from sfumato.draws import Draws, SeededDraws, SystemDraws
@@ -125,15 +125,8 @@ def audit_plan(
     """Audit each measure of a plan, and all together, on two neighbours; without data, on the worst that it allows."""
     draws, price = draws or SystemDraws(), plan.price()
     claims = {spend.measure: _limit(spend.loss) for spend in price.spends} | {EVERYTHING: _limit(price.total)}
-    if one is not None and other is not None:
-        views = _views(plan, (one, other), samples, draws)
-    else:
-        views = [
-            view
-            for measure in plan.measures
-            for view in _views(plan, neighbours_of(plan, measure), samples, draws)
-            if view.measure in {measure.name, EVERYTHING}
-        ]
+    pairs = worst_pairs(plan) if one is None or other is None else [(one, other)]
+    views = [view for pair in pairs for view in _views(plan, pair, samples, draws)]
     return _audits([(view, claims[view.measure]) for view in views])
 
 

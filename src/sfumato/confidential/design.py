@@ -85,7 +85,8 @@ class Survey(Sealed):
     def variances(self, estimates: Replicated) -> Floats | Withheld:
         """The sampling variances: none in a census, by replication where there are replicates."""
         if self.plan.schema.weight is None:
-            return Withheld(self.plan.sampling) if self.plan.sampling != "census" else np.zeros(estimates.full.shape)
+            unknown = Withheld("the plan is of a sample and names no weight in [data]")
+            return np.zeros(estimates.full.shape) if self.plan.sampling == "census" else unknown
         if estimates.replicates == 0:
             return Withheld("the plan has a weight and neither replicates nor an order of selection in [data]")
         return estimates.variance

@@ -37,7 +37,8 @@ class TotalOf:
         return () if self.column is None else (self.column,)
 
     def title(self, plan: Plan) -> str:
-        return f"Number of {plan.schema.unit}s" if self.column is None else f"Total {self.column}"
+        number = "Weighted number" if plan.schema.weight else "Number"
+        return f"{number} of {plan.schema.unit}s" if self.column is None else f"Total {self.column}"
 
     def estimate(self, survey: Survey, grid: Grid) -> Replicated:
         return survey.total(grid, self.column)

@@ -150,7 +150,7 @@ def _unit(measure: Measure, plan: Plan) -> str:
 
 
 def _title(measure: Measure, plan: Plan) -> str:
-    return measure.of.title.replace("records", f"{plan.schema.unit}s")
+    return measure.title or measure.of.title.replace("records", f"{plan.schema.unit}s")
 
 
 def _written(part: Path, plan: Plan, cubes: list[Cube], manifest: Manifest, diverged: list[Diverged]) -> str:

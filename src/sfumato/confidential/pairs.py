@@ -22,10 +22,19 @@ TRIED = 100_000
 """How many combinations of leaves are tried for one that is possible."""
 
 
-def neighbours_of(plan: Plan, measure: Measure | None = None) -> tuple[Microdata, Microdata]:
-    """A pair in which one unit, with more rows than it may have, fills a cell of a measure (the first) or leaves it."""
-    one, other = _frames(plan, measure or plan.measures[0])
-    return Microdata.open(one, plan.schema), Microdata.open(other, plan.schema)
+def neighbours_of(plan: Plan) -> tuple[Microdata, Microdata]:
+    """A pair in which one unit, with more rows than it may have, fills a cell of the first measure or leaves it."""
+    return worst_pairs(plan)[0]
+
+
+def worst_pairs(plan: Plan) -> list[tuple[Microdata, Microdata]]:
+    """Such a pair for each measure, each once; one pair does where a record can be in all."""
+    frames: list[tuple[pa.Table, pa.Table]] = []
+    for measure in plan.measures:
+        pair = _frames(plan, measure)
+        if not any(pair[0].equals(one) and pair[1].equals(other) for one, other in frames):
+            frames.append(pair)
+    return [(Microdata.open(one, plan.schema), Microdata.open(other, plan.schema)) for one, other in frames]
 
 
 def _frames(plan: Plan, measure: Measure) -> tuple[pa.Table, pa.Table]:

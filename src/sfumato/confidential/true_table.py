@@ -105,7 +105,7 @@ def _method(plan: Plan) -> str:
     """How the errors were found, in words."""
     schema = plan.schema
     if schema.weight is None:
-        return "A census: no weights." if plan.sampling == "census" else f"No weights: {plan.sampling}."
+        return "A census: no weights." if plan.sampling == "census" else "No standard errors: [data] names no weight."
     if schema.order:
         built = f"{schema.replicate_count} replicates built from the order of {schema.order}"
         return f"Weight {schema.weight}; successive difference replication, {built}."

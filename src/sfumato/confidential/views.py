@@ -15,7 +15,7 @@ from sfumato.schema import Attribute, Levels, Table
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-GRAIN = 2e-3
+GRAIN = 5e-3
 """Outcomes whose losses are this close are taken together when the law of a likelihood ratio is worked out."""
 MOST_MOVED = 6
 """How many of the cells that differ are published again and again."""
@@ -148,6 +148,7 @@ def _chances(law: Law, edges: Floats, shift: int) -> Floats:
 def _merged(one: Floats, other: Floats) -> tuple[Floats, Floats]:
     seen = one + other > 1e-15
     one, other = one[seen], other[seen]
-    ratio = np.clip(np.log((one + 1e-300) / (other + 1e-300)), -FARTHEST, FARTHEST)
-    _, place = np.unique(np.round(ratio / GRAIN), return_inverse=True)
-    return np.bincount(place, one).astype(np.float64), np.bincount(place, other).astype(np.float64)
+    steps = np.round(np.clip(np.log((one + 1e-300) / (other + 1e-300)), -FARTHEST, FARTHEST) / GRAIN).astype(np.int64)
+    place = steps - steps.min()
+    merged = np.stack([np.bincount(place, one), np.bincount(place, other)]).astype(np.float64)
+    return merged[0, merged.sum(axis=0) > 0], merged[1, merged.sum(axis=0) > 0]

@@ -1,7 +1,7 @@
 """Plan and Measure: a list of measurements, each `of` a statistic, `by` some attributes, `with` a mechanism."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +24,7 @@ class Measure:
     by: tuple[str, ...]
     with_: Mechanism
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    title: str = ""
 
     def __post_init__(self) -> None:
         if not self.name or not all(letter.isalnum() or letter in "_-" for letter in self.name):
@@ -88,12 +89,20 @@ class Plan:
         if not self.measures:
             raise PlanError(f"The plan '{self.name}' measures nothing; add a [[measure]].")
         self._refuse_names()
+        object.__setattr__(self, "measures", tuple(self._coded(measure) for measure in self.measures))
         for measure in self.measures:
             self.table(measure)
-            self.universe(measure)
         for step in self.then:
             self._refuse_unfit(step)
         _ = self.answering
+
+    def _coded(self, measure: Measure) -> Measure:
+        """The measure with its universe by codes, so that a label and its code are one universe."""
+        self.universe(measure)
+        find = {name: self.schema.attribute(name).levels.find for name in measure.where}
+        return replace(
+            measure, where={name: tuple(find[name](code) for code in codes) for name, codes in measure.where.items()}
+        )
 
     def _refuse_names(self) -> None:
         """Names that stand twice, or that name nothing."""
@@ -134,7 +143,7 @@ class Plan:
             lacking = set(control.by) - set(table.by)
             if lacking:
                 raise PlanError(f"Step '{step.name}': '{step.table}' lacks {', '.join(sorted(lacking))} of '{name}'.")
-        step.refuse_too_large([self.table(self.measure(name)).size for name in step.to])
+        step.refuse_unfit(self.table(table), [self.table(self.measure(name)) for name in step.to])
 
     def table(self, measure: Measure) -> Table:
         """The cells of a measure."""

@@ -87,4 +87,6 @@ def _text(value: Any) -> Any:
         return plain(value)
     if isinstance(value, tuple):
         return [_text(one) for one in value]
+    if isinstance(value, Mapping):
+        return {key: _text(one) for key, one in value.items()}
     return value

@@ -53,6 +53,7 @@ class _Measure(_Part):
     by: list[str] = []
     with_: dict[str, Any] = Field(alias="with")
     where: dict[str, Codes] = {}
+    title: str = ""
 
 
 class _Publish(_Part):
@@ -239,7 +240,7 @@ def _levels(name: str, part: _Attribute, read: object, missing: Missing | None, 
 def _measure(part: _Measure) -> Measure:
     where = {name: (codes,) if isinstance(codes, str) else tuple(codes) for name, codes in part.where.items()}
     try:
-        return Measure(part.name, statistic(part.of), tuple(part.by), mechanism(part.with_), where)
+        return Measure(part.name, statistic(part.of), tuple(part.by), mechanism(part.with_), where, part.title)
     except PlanError as error:
         raise PlanError(f"[[measure]] '{part.name}': {error}") from None
 
@@ -296,5 +297,6 @@ def _attribute_dict(one: Attribute) -> dict[str, Any]:
 
 def _measure_dict(one: Measure) -> dict[str, Any]:
     of: Mapping[str, Any] = written(one.of, "statistic")
-    where = {"where": {name: list(codes) for name, codes in one.where.items()}} if one.where else {}
-    return {"name": one.name, "of": of, "by": list(one.by), "with": written(one.with_, "mechanism")} | where
+    rest = {"where": {name: list(codes) for name, codes in one.where.items()}, "title": one.title}
+    whole = {"name": one.name, "of": of, "by": list(one.by), "with": written(one.with_, "mechanism")} | rest
+    return {key: value for key, value in whole.items() if value not in ({}, "")}

@@ -154,8 +154,9 @@ class Concentrated:
         return min(1.0, *(_exp(epsilon) * level + self.delta(epsilon) for epsilon in tries))
 
     def posterior(self) -> float:
-        # Total variation is at most sqrt(KL / 2), and KL at most rho.
-        return min(1.0, (1 + math.sqrt(float(self.rho) / 2)) / 2)
+        # KL is at most rho; total variation is at most sqrt(KL / 2) (Pinsker) and sqrt(1 - e^-KL) (Bretagnolle, Huber).
+        rho = float(self.rho)
+        return min(1.0, (1 + min(math.sqrt(rho / 2), math.sqrt(-math.expm1(-rho)))) / 2)
 
     def words(self) -> str:
         return f"rho {plain(self.rho)}"

@@ -8,7 +8,9 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
 
-from sfumato.errors import ReleaseError
+from sfumato.errors import PromiseError, ReleaseError
+from sfumato.privacy import in_sequence
+from sfumato.privacy.written import limit_from_dict, loss_from_dict
 from sfumato.release.folder import Release, read_products
 from sfumato.release.manifest import NAME, Manifest, digest, line
 
@@ -149,9 +151,27 @@ def differences(one: Release, other: Release) -> list[str]:
     if one.manifest.exposures != other.manifest.exposures:
         said.append("exposures: the list of what lies outside the guarantee changed")
     said += _product_differences(one, other)
+    said += _together(one, other)
     if other.manifest.supersedes == one.id:
         said.append("the second supersedes the first")
     return said
+
+
+def _together(one: Release, other: Release) -> list[str]:
+    """What both releases cost whoever is in both, where they were charged to one ledger."""
+    anchors = one.manifest.ledger, other.manifest.ledger
+    if one.id == other.id or None in anchors or anchors[0].population != anchors[1].population:  # type: ignore[union-attr]
+        return []
+    losses = [loss_from_dict(release.manifest.promise.loss) for release in (one, other)]
+    limit = limit_from_dict(other.manifest.promise.limit)
+    try:
+        both = in_sequence(losses, limit)
+    except PromiseError as error:
+        return [f"both together: {error}"]
+    return [
+        f"both together: {both.words()}; a test at 5% tells neighbours apart with power {both.power(0.05):.4f}, "
+        f"where the second alone has {losses[1].power(0.05):.4f}. A difference of the two holds the noise of both."
+    ]
 
 
 def _product_differences(one: Release, other: Release) -> list[str]:

@@ -84,6 +84,7 @@ class Attribute:
             raise PlanError(f"The attribute name '{self.name}' must be letters, digits and underscores.")
         if self.missing:
             self._leaf(self.missing.level, "missing")
+            self._refuse_overridden(self.missing)
         if isinstance(self.read, Recode):
             for _, code in self.read.codes:
                 self._leaf(code, "recode")
@@ -94,6 +95,13 @@ class Attribute:
                 f"Attribute '{self.name}' has {len(bands)} bands and {regular} levels for them; "
                 "list one level a band in the same order (and the missing level last), or leave `levels` out."
             )
+
+    def _refuse_overridden(self, missing: Missing) -> None:
+        """A code that means no answer cannot mean something else as well."""
+        known = dict(self.read.codes) if isinstance(self.read, Recode) else self.levels.leaf_index
+        for code in missing.codes:
+            if code in known and code != missing.level and not isinstance(self.read, Bands):
+                raise PlanError(f"Attribute '{self.name}': missing lists '{code}', which has a meaning already.")
 
     def _leaf(self, code: str, key: str) -> None:
         if code not in self.levels.leaf_index:

@@ -17,7 +17,7 @@ from sfumato.synth.ors_work import REQUIREMENTS, occupations, requirements
 
 REPLICATES = 80
 WEIGHTS = ("design", "stratum")
-CONCENTRATION = {"skewed": 0.45, "near-uniform": 1.0}  # of the Dirichlet law of a margin, times its levels
+CONCENTRATION = {"skewed": 0.45, "moderate": 0.7, "near-uniform": 1.0}  # of the Dirichlet law of a margin, times its levels
 
 
 def ors(rows: int = 100_000, seed: int = 1, weights: str = "design") -> pa.Table:
@@ -69,7 +69,7 @@ def _replicates(weight: Floats, at: Integers) -> dict[str, pa.Array]:
 def paper_set(rows: int = 182, seed: int = 1, margins: str = "skewed") -> pa.Table:
     """The evaluation set: ten independent variables whose margins are drawn from Dirichlet laws, and a weight.
 
-    A margin of k levels is Dirichlet with every parameter 0.45 k ("skewed") or k ("near-uniform").
+    A margin of k levels is Dirichlet with every parameter 0.45 k ("skewed"), 0.7 k ("moderate") or k ("near-uniform").
     """
     if rows < 1:
         raise PlanError(f"ors-paper was asked for {rows} rows; the paper has 182, and a table at least 1.")

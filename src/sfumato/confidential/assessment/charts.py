@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from sfumato.confidential.assessment.layout import percent
 from sfumato.confidential.assessment.svg import (
     LABELS,
     ROW,
@@ -19,9 +20,11 @@ from sfumato.confidential.assessment.svg import (
     powers_around,
     smear,
     text,
+    tick_words,
 )
 
 RIGHT = WIDTH - 60
+LEFT, FAR = 70, WIDTH - 130
 Spread = tuple[str, float | None, float | None, float | None]
 
 
@@ -40,13 +43,12 @@ def spreads(rows: Sequence[Spread], words: str) -> Markup:
     return drawing(bottom + 42, words, *parts)
 
 
-def coverage(rows: Sequence[tuple[str, float | None, float | None, int]], level: float, words: str) -> Markup:
+def coverage(rows: Sequence[tuple[str, float, float, int]], level: float, words: str) -> Markup:
     """For each row the share of margins that hold what the noise was added to (full) and the data as they are (ring).
 
-    The pale band is where nineteen of twenty honest releases would fall if the cells were independent.
+    The pale band is where nineteen of twenty honest releases would fall with so many independent cells.
     """
-    rows = [row for row in rows if row[1] is not None and row[3]]
-    least = min([value for row in rows for value in row[1:3] if value is not None], default=level)
+    least = min([min(held, truth) for _, held, truth, _ in rows], default=level)
     scale = Scale(min(0.7, int(least * 10) / 10), 1.0, LABELS, RIGHT)
     bottom = 8 + ROW * len(rows)
     parts = [across(scale, 4, bottom, words), line(scale(level), 0, scale(level), bottom, "aim")]
@@ -54,8 +56,8 @@ def coverage(rows: Sequence[tuple[str, float | None, float | None, int]], level:
         y, reach = 8 + ROW * (place + 0.5), 1.96 * (level * (1 - level) / cells) ** 0.5
         parts.append(label(y + 4, name))
         parts.append(bar(scale(level - reach), y - 7, scale(level + reach) - scale(level - reach), 14, "band"))
-        parts.append(dot(scale(truth or 0), y, "ring", 6))
-        parts.append(dot(scale(held or 0), y, "noise", 4))
+        parts.append(dot(scale(truth), y, "ring", 6))
+        parts.append(dot(scale(held), y, "noise", 4))
         parts.append(text(RIGHT + 8, y + 4, percent(held), "value"))
     return drawing(bottom + 42, words, *parts)
 
@@ -94,39 +96,31 @@ def changes(rows: Sequence[tuple[str, float, float]], words: str) -> Markup:
 Line = tuple[str, Sequence[tuple[float, float, str]]]
 
 
-def curves(lines: Sequence[Line], now: float | None, words: str, *, powers: bool) -> Markup:
-    """Utility against what an attacker gains: a line a product, a point a budget, a rule where this release stands."""
+def curves(lines: Sequence[Line], now: float | None, words: str, *, falls: bool) -> Markup:
+    """Utility against what an attacker gains: a line a product, a point a budget, a rule where this release stands.
+
+    What falls with the loss is drawn on powers of ten, what rises in proportion.
+    """
     values = [y for _, points in lines for _, y, _ in points]
-    low, high = powers_around(values) if powers else (0.0, max(0.1, *values, 0.0) if values else 1.0)
-    across_scale, up = Scale(0, 1, 70, WIDTH - 150), Scale(low, high, 270, 16, powers=powers)
+    low, high = powers_around(values) if falls else (0.0, max([0.1, *values]))
+    across_scale, up = Scale(0, 1, LEFT, FAR), Scale(low, high, 270, 16, powers=falls)
     parts = [across(across_scale, 12, 270, "power of the best test against one unit, at a level of 5%")]
     for tick in up.ticks():
-        parts.append(line(70, up(tick), WIDTH - 150, up(tick), "hair"))
-        parts.append(text(62, up(tick) + 4, percent(tick), "axis", "end"))
+        parts.append(line(LEFT, up(tick), FAR, up(tick), "hair"))
+        parts.append(text(LEFT - 8, up(tick) + 4, tick_words(tick), "axis", "end"))
     if now is not None:
         parts.append(line(across_scale(now), 12, across_scale(now), 270, "aim"))
-        parts.append(text(across_scale(now) + 5, 24, "this plan", "axis"))
+        parts.append(text(across_scale(now) + 5, 10, "this release", "axis"))
     for place, (name, points) in enumerate(lines):
         drawn = [(across_scale(x), up(y)) for x, y, _ in points]
-        parts.append(path(drawn, f"curve k{place % 4}"))
-        for (x, y), (_, _, said) in zip(drawn, points, strict=True):
-            parts.append(dot(x, y, f"point k{place % 4}", 4))
-            parts.append(text(x + 6, y - 6, said, "axis"))
-        if drawn:
-            parts.append(text(drawn[-1][0] + 10, drawn[-1][1] + 12, name, "value"))
+        parts.append(_curve(drawn, [said for _, _, said in points], f"k{place % 4}", falls=falls))
+        parts.append(text(drawn[-1][0] + 12, drawn[-1][1] + 4, name, "value"))
     return drawing(312, words, *parts)
 
 
-def percent(value: float | None, digits: int = 3) -> str:
-    """A share as people read it.
-
-    >>> percent(0.1234), percent(12.5), percent(0), percent(None), percent(0.00004)
-    ('12.3%', '1,250%', '0%', '–', 'under 0.01%')
-    """
-    if value is None:
-        return "–"
-    number = value * 100
-    if 0 < abs(number) < 0.01:
-        return "under 0.01%"
-    shown = f"{number:,.0f}" if abs(number) >= 100 else f"{number:.{digits}g}"
-    return f"{shown}%".replace("-", "−")
+def _curve(drawn: Sequence[tuple[float, float]], said: Sequence[str], kind: str, *, falls: bool) -> str:
+    parts = [path(drawn, f"curve {kind}")]
+    for (x, y), words in zip(drawn, said, strict=True):
+        parts.append(dot(x, y, f"point {kind}", 4))
+        parts.append(text(x, y - 9, words, "axis", "start" if falls else "end"))
+    return "".join(parts)

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.confidential.sealed import Sealed
+from sfumato.errors import PlanError
+from sfumato.plan import Plan
 from sfumato.query.estimate import z_score
 from sfumato.schema import Mask, Table
 
@@ -20,12 +22,26 @@ LEVEL = 0.90
 
 @dataclass(frozen=True)
 class Rules:
-    """What counts as near zero, in records; what may be published; which tables are looked at, if not all small ones."""
+    """What counts as near zero, in records; what may be published; which tables to look at, if not all small ones."""
 
     near_zero: float = 0.5
     least: int = 3
     largest_cv: float = 0.30
     tables: tuple[tuple[str, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not (self.near_zero > 0 and self.least >= 1 and self.largest_cv > 0):
+            raise PlanError("Rules of assessment are above 0: near_zero and least in records, largest_cv as a share.")
+
+    @classmethod
+    def read(cls, plan: Plan, near_zero: float, least: int, largest_cv: float, tables: Sequence[str]) -> "Rules":
+        """The rules that a user gives, a table written as occupation,education; an unknown attribute is refused."""
+        named = tuple(tuple(name.strip() for name in one.split(",")) for one in tables)
+        for names in named:
+            plan.schema.table(names)
+            if not any(set(names) <= set(measure.by) for measure in plan.measures):
+                raise PlanError(f"No measure of this plan has all of {', '.join(names)}, so there is no such table.")
+        return cls(near_zero, least, largest_cv, named)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,15 +1,18 @@
 """Layout: the nouns that a report is laid out in, and how its numbers are written."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 
+from sfumato.confidential.assessment.words import WORDS
 from sfumato.query import number
 
 Row = Sequence[str]
+Picture = tuple[str, Markup]
 DIMENSIONS = {0: "the total", 1: "one-way", 2: "two-way", 3: "three-way"}
+NOTHING = "–"
 
 
 @dataclass(frozen=True)
@@ -29,20 +32,33 @@ class Section:
     id: str
     title: str
     reads: str
-    pictures: Sequence[tuple[str, Markup]] = field(default_factory=tuple)
-    sheets: Sequence[Sheet] = field(default_factory=tuple)
-    notes: Sequence[str] = field(default_factory=tuple)
+    pictures: Sequence[Picture]
+    sheets: Sequence[Sheet]
+    notes: Sequence[str]
     folded: bool = False
+
+
+def section(
+    id: str,  # noqa: A002 - it becomes the id of an element
+    sheets: Sequence[Sheet],
+    pictures: Sequence[Picture] = (),
+    notes: Sequence[str] = (),
+    **filled: object,
+) -> Section:
+    """The section of a metric with its words, the names in them filled in."""
+    words = WORDS[id]
+    mind = [words.mind.format(**filled)] if words.mind else []
+    return Section(id, words.title, words.reads.format(**filled), pictures, sheets, [*mind, *notes])
 
 
 def parts(numbers: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
     """Every product at every dimension: a name, the product, the numbers."""
     for product in numbers["products"]:
         for part in product["by_dimension"]:
-            yield f"{product['name']}, {figure(part, product)}", product, part
+            yield f"{product['name']}, {kind_of(part, product)}", product, part
 
 
-def figure(part: dict[str, Any], product: dict[str, Any]) -> str:
+def kind_of(part: dict[str, Any], product: dict[str, Any]) -> str:
     """What tables a part is about, in words."""
     dimension = part["dimension"]
     if dimension == len(product["attributes"]) > 2:
@@ -51,7 +67,7 @@ def figure(part: dict[str, Any], product: dict[str, Any]) -> str:
 
 
 def count(value: int | None) -> str:
-    return "–" if value is None else f"{value:,}"
+    return NOTHING if value is None else f"{value:,}"
 
 
 def amount(value: float | None) -> str:
@@ -60,4 +76,24 @@ def amount(value: float | None) -> str:
     >>> amount(None), amount(1234567.8), amount(0.012345)
     ('–', '1,234,568', '0.0123')
     """
-    return "–" if value is None else number(value)
+    return NOTHING if value is None else number(value)
+
+
+def decimals(value: float | None, digits: int = 2) -> str:
+    """A number to a fixed place, or a dash."""
+    return NOTHING if value is None else f"{value:.{digits}f}".replace("-", "−")
+
+
+def percent(value: float | None) -> str:
+    """A share as people read it.
+
+    >>> percent(0.1234), percent(12.5), percent(0), percent(None), percent(0.0042), percent(0.00004)
+    ('12.3%', '1,250%', '0%', '–', '0.42%', 'under 0.01%')
+    """
+    if value is None:
+        return NOTHING
+    number_of = value * 100
+    if 0 < abs(number_of) < 0.01:
+        return "under 0.01%"
+    digits = 0 if number_of in {0, 100} or abs(number_of) >= 100 else 1 if abs(number_of) >= 1 else 2
+    return f"{number_of:,.{digits}f}%".replace("-", "−")

@@ -7,8 +7,7 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from sfumato import __version__
-from sfumato.confidential.assessment.layout import Section, figure
-from sfumato.confidential.assessment.charts import percent
+from sfumato.confidential.assessment.layout import kind_of, percent
 from sfumato.confidential.assessment.sections_honesty import bounds_section, errors_section, honesty_section
 from sfumato.confidential.assessment.sections_risk import flips_section, slivers_section, uniques_section
 from sfumato.confidential.assessment.sections_sweep import sweep_section
@@ -50,20 +49,20 @@ def page(numbers: dict[str, Any]) -> str:
 
 
 def glance(numbers: dict[str, Any]) -> list[tuple[str, str]]:
-    """The few numbers to look at first: what an attacker gains, and the first product's small tables."""
-    release, shown = numbers["release"], []
-    shown.append((percent(release["power"]), "power of the best test against one unit, at a level of 5%"))
-    first: dict[str, Any] = next(iter(numbers["products"]), {"by_dimension": []})
-    for part in first["by_dimension"]:
-        if part["dimension"] in {1, 2}:
-            middle = percent(part["differences"]["relative"][1])
-            shown.append((middle, f"median relative error of {first['name']} in {figure(part, first)} tables"))
-    held = [part["honesty"] for one in numbers["products"] for part in one["by_dimension"] if part["honesty"]["cells"]]
-    if held:
-        cells = sum(one["cells"] for one in held)
-        mean = sum(one["held"] * one["cells"] for one in held) / cells
+    """The few numbers to look at first: what an attacker gains, the first product's errors, whether errors are true."""
+    shown = [(percent(numbers["release"]["power"]), "power of the best test against one unit, at a level of 5%")]
+    for product in numbers["products"][:1]:
+        for part in product["by_dimension"]:
+            if part["dimension"] in {1, 2}:
+                middle = percent(part["differences"]["relative"][1])
+                shown.append((middle, f"median relative error of {product['name']}, {kind_of(part, product)} tables"))
+        flips = product["by_dimension"][-1]["flips"] if product["by_dimension"] else {"zeros": 0}
+        if flips["zeros"]:
+            moved = percent(flips["to_nonzero"] / flips["zeros"])
+            shown.append((moved, f"of the empty cells of {product['name']} no longer look empty"))
+    honest = [part["honesty"] for one in numbers["products"] for part in one["by_dimension"]]
+    stated = [one for one in honest if one["cells"]]
+    if stated:
+        mean = sum(one["held"] * one["cells"] for one in stated) / sum(one["cells"] for one in stated)
         shown.append((percent(mean), "of the 90% margins hold what the noise was added to"))
     return shown
-
-
-__all__ = ["Section", "page"]

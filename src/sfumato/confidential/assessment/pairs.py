@@ -16,7 +16,7 @@ from sfumato.schema import Box, Grid, Table
 
 MOST_CELLS = 2_000_000
 """The most cells of a table that is looked at."""
-MOST_STATED = 5_000
+MOST_STATED = 2_000
 """The most cells of a table whose stated errors are worked out one by one."""
 
 

@@ -2,42 +2,34 @@
 
 from typing import Any
 
-from sfumato.confidential.assessment.charts import Line, curves, percent
-from sfumato.confidential.assessment.layout import Section, Sheet
+from sfumato.confidential.assessment.charts import Line, curves
+from sfumato.confidential.assessment.layout import Section, Sheet, percent, section
+from sfumato.confidential.assessment.words import BETTER, CHEAPER
 
 
 def sweep_section(numbers: dict[str, Any]) -> Section | None:
     sweep = numbers["sweep"]
     if not sweep:
         return None
-    rows = []
-    for point in sweep["points"]:
-        for one in point["utilities"]:
-            between = f"{percent(one['least'])} to {percent(one['most'])}"
-            rows.append(
-                [f"{_named(point, sweep)}", one["product"], percent(point["power"]), percent(point["posterior"])]
-            )
-            rows[-1] += [percent(one["relative"]), between, percent(one["grade_a"]), percent(one["held"])]
+    rows = [_row(point, one, sweep) for point in sweep["points"] for one in point["utilities"]]
     heads = ["budget", "product", "test power", "best guess from even odds", "median relative error", "over the draws"]
     now = numbers["release"]["power"]
-    pictures = [
-        ("Lower and further left is better: median relative error against what an attacker gains", "relative", True),
-        ("Higher and further left is better: share of grade A cells against what an attacker gains", "grade_a", False),
-    ]
-    return Section(
-        "sweep",
-        "Choosing the budget",
-        "Each point is this plan with all its budgets scaled alike: go along the line and stop where the next step buys "
-        "less than it costs.",
-        [(words, curves(_lines(sweep, key), now, words, powers=powers)) for words, key, powers in pictures],
-        [Sheet([*heads, "grade A", "margins that hold"], rows, names=2)],
-        [*_notes(sweep)],
-    )  # fmt: skip
+    pictures = [(CHEAPER, curves(_lines(sweep, "relative"), now, CHEAPER, falls=True))]
+    pictures.append((BETTER, curves(_lines(sweep, "grade_a"), now, BETTER, falls=False)))
+    draws = f"{sweep['draws']} seeded draw{'s' if sweep['draws'] > 1 else ''}"
+    sheet = Sheet([*heads, "grade A", "margins that hold"], rows, names=2)
+    return section("sweep", [sheet], pictures, _notes(sweep), draws=draws, currency=sweep["currency"])
+
+
+def _row(point: dict[str, Any], one: dict[str, Any], sweep: dict[str, Any]) -> list[str]:
+    between = f"{percent(one['least'])} to {percent(one['most'])}"
+    gained = [percent(point["power"]), percent(point["posterior"]), percent(one["relative"]), between]
+    return [_named(point, sweep), one["product"], *gained, percent(one["grade_a"]), percent(one["held"])]
 
 
 def _named(point: dict[str, Any], sweep: dict[str, Any]) -> str:
-    cap = f", cap {point['cap']}" if point["cap"] is not None else ""
-    return f"{point['words'] if not point['refused'] else sweep['currency'] + ' ' + format(point['total'], 'g')}{cap}"
+    words = f"{sweep['currency']} {point['total']:g}" if point["refused"] else point["words"]
+    return words + (f", cap {point['cap']}" if point["cap"] is not None else "")
 
 
 def _lines(sweep: dict[str, Any], key: str) -> list[Line]:
@@ -52,15 +44,7 @@ def _lines(sweep: dict[str, Any], key: str) -> list[Line]:
 
 
 def _notes(sweep: dict[str, Any]) -> list[str]:
-    draws = sweep["draws"]
-    notes = [
-        f"Every budget was rehearsed with {draws} seeded draw{'s' if draws > 1 else ''} on the true cells, charged to "
-        f"no ledger; numbers at the points are {sweep['currency']} in all. Tables of one and two attributes."
-    ]
-    notes += [f"{_named(one, sweep)} was refused: {one['refused']}" for one in sweep["points"] if one["refused"]]
-    notes += [
-        f"{_named(one, sweep)}: {one['diverged']} steps of the plan found no answer in some draws."
-        for one in sweep["points"]
-        if one["diverged"]
-    ]
-    return notes
+    points = [(_named(one, sweep), one) for one in sweep["points"]]
+    notes = [f"{name} was refused: {one['refused']}" for name, one in points if one["refused"]]
+    lost = "steps of the plan found no answer in some of the draws"
+    return notes + [f"{name}: {one['diverged']} {lost}." for name, one in points if one["diverged"]]

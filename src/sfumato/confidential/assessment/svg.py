@@ -8,7 +8,7 @@ from html import escape
 from markupsafe import Markup
 
 WIDTH = 720
-LABELS = 250
+LABELS = 280
 """Where the axis of a chart with a label a row begins."""
 ROW = 26
 
@@ -105,15 +105,15 @@ def across(scale: Scale, top: float, bottom: float, words: str, *, percent: bool
     for tick in scale.ticks():
         x = scale(tick)
         parts.append(line(x, top, x, bottom, "hair"))
-        parts.append(text(x, bottom + 16, _tick(tick, percent=percent), "axis", "middle"))
+        parts.append(text(x, bottom + 16, tick_words(tick, percent=percent), "axis", "middle"))
     parts.append(text((scale.start + scale.end) / 2, bottom + 34, words, "axis", "middle"))
     return "".join(parts)
 
 
-def _tick(tick: float, *, percent: bool) -> str:
+def tick_words(tick: float, *, percent: bool = True) -> str:
     """A number on an axis.
 
-    >>> _tick(0.001, percent=True), _tick(10, percent=True), _tick(0.5, percent=False)
+    >>> tick_words(0.001), tick_words(10), tick_words(0.5, percent=False)
     ('0.1%', '1,000%', '0.5')
     """
     number = tick * 100 if percent else tick

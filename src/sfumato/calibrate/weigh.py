@@ -1,0 +1,85 @@
+"""Weigh: noisy counts by stratum times the public weight of each stratum, added up over the strata.
+
+Where every record of a stratum has the same weight, fixed by the design before anything was collected, a weighted total
+is arithmetic on noisy counts: it costs nothing, needs no clip, and its error follows from the counts' own.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import reduce
+from math import gcd, lcm
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.calibrate.step import Diverged, Step, measured
+from sfumato.errors import PlanError, nearest
+from sfumato.privacy import Exact, positive
+from sfumato.release import Cube, Independent, Product
+from sfumato.schema import Table
+
+
+@dataclass(frozen=True)
+class Weigh(Step):
+    """The counts of a table, weighted by the levels of one of its attributes and summed over it."""
+
+    kind: ClassVar[str] = "weigh"
+    name: str
+    table: str
+    by: str
+    weights: Mapping[str, Fraction]
+    unit: str
+    title: str
+    to: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(
+        self, name: str, table: str, by: str, weights: Mapping[str, Exact], unit: str = "", title: str = ""
+    ) -> None:
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "table", table)
+        object.__setattr__(self, "by", by)
+        exact = {str(level): positive(weight, f"the weight of '{level}'") for level, weight in weights.items()}
+        object.__setattr__(self, "weights", exact)
+        object.__setattr__(self, "unit", unit)
+        object.__setattr__(self, "title", title)
+
+    def refuse_unfit(self, table: Table, controls: Sequence[Table]) -> None:  # noqa: ARG002 - it has no controls
+        if self.by not in table.names:
+            raise PlanError(
+                f"Step '{self.name}': '{self.table}' is not by '{self.by}'; {nearest(self.by, table.names)}"
+            )
+        leaves = table.attribute(self.by).levels.leaves
+        for level in leaves:
+            if level not in self.weights:
+                raise PlanError(f"Step '{self.name}' has no weight for '{level}' of {self.by}.")
+        for level in self.weights:
+            if level not in leaves:
+                raise PlanError(
+                    f"Step '{self.name}' weighs '{level}', no lowest level of {self.by}; {nearest(level, leaves)}"
+                )
+        if any(self.by in dict(rule.where) for rule in table.impossible):
+            raise PlanError(
+                f"Step '{self.name}': a combination with {self.by} is impossible; weigh a table without such rules."
+            )
+
+    def apply(self, products: Mapping[str, Product]) -> Cube | Diverged:
+        cube, variance = measured(products[self.table], self)
+        ordered = [self.weights[level] for level in cube.table.attribute(self.by).levels.leaves]
+        common = Fraction(reduce(gcd, (one.numerator for one in ordered)), lcm(*(one.denominator for one in ordered)))
+        factors = np.array([int(one / common) for one in ordered], dtype=np.int64)
+        axis = cube.table.names.index(self.by)
+        values = np.moveaxis(cube.values, axis, -1) @ factors
+        kept = cube.table.margin([name for name in cube.table.names if name != self.by])
+        subject = replace(
+            cube.subject,
+            name=self.name,
+            statistic="weighted count",
+            title=self.title or f"Weighted {cube.subject.title.lower()}",
+            unit=self.unit or cube.subject.unit,
+            step=cube.subject.step * common,
+        )
+        return Cube(subject, kept, values, Independent(variance * float(np.square(factors.astype(float)).sum())))
+
+
+EXAMPLE = Weigh("weighed", "cube", "a0", {"0": 1, "1": 2, "2": "2.5", "3": 4})

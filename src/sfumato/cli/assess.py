@@ -1,0 +1,96 @@
+"""The command `assess`: risk and utility of a release against the true data, for the agency's own eyes."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from tempfile import mkstemp
+from typing import Annotated, Any
+
+import typer
+
+from sfumato.cli.agency import Data, Json, PlanFile
+from sfumato.cli.public import pairs
+from sfumato.cli.say import CONFIDENTIAL, columns, progress, say, say_json
+from sfumato.errors import ReleaseError
+
+
+def assess(  # noqa: PLR0913, PLR0917 - one argument an option
+    plan: PlanFile,
+    data: Data,
+    release: Annotated[Path, typer.Option(help="The folder of the release.")],
+    out: Annotated[Path, typer.Option(help="The report, an HTML file that only its owner may read.")],
+    sweep: Annotated[
+        list[str] | None,
+        typer.Option(help="Other budgets to rehearse: epsilon=0.5,1,2 (mu, rho: as the limit), cap=3,7; may repeat."),
+    ] = None,
+    draws: Annotated[int, typer.Option(help="Rehearsal draws of each budget of a sweep.")] = 5,
+    table: Annotated[
+        list[str] | None, typer.Option(help="Look at this table only: occupation,education; may be repeated.")
+    ] = None,
+    near_zero: Annotated[float, typer.Option(help="Nearer to 0 than this many records is zero.")] = 0.5,
+    least: Annotated[int, typer.Option(help="The records that a publishable cell has at least.")] = 3,
+    largest_cv: Annotated[float, typer.Option(help="The CV that a publishable estimate has at most.")] = 0.30,
+    json: Json = False,
+) -> None:
+    """Compare a release with the microdata: what it still gives away and what it is still good for; confidential."""
+    from sfumato.confidential import Microdata
+    from sfumato.confidential.assessment import STAGES, Rules, Sweep
+    from sfumato.confidential.assessment import assess as compare
+    from sfumato.plan import Plan
+
+    read = Plan.read(plan)
+    _refuse_place(out, release)
+    rules = Rules.read(read, near_zero, least, largest_cv, table or ())
+    asked = Sweep.read(read, pairs(sweep, "--sweep"), draws) if sweep else None
+    with progress(STAGES) as show:
+        found = compare(read, Microdata.open(list(data), read.schema), release, rules, asked, show)
+    written_privately(out, found.to_html())
+    if json:
+        say_json(found.numbers)
+    else:
+        say(f"{CONFIDENTIAL}\n")
+        say(_summary(found.numbers))
+        say(f"\nThe report is {out}; only you may read it, and it must stay inside.")
+
+
+def _refuse_place(out: Path, release: Path) -> None:
+    """A report inside a release would be published with it."""
+    if out.resolve().is_relative_to(release.resolve()):
+        raise ReleaseError(f"{out} lies inside the release {release}; a confidential report stays outside of it.")
+    if not out.parent.is_dir() or out.is_dir():
+        raise ReleaseError(f"{out} cannot be written: its folder is not there, or it is a folder itself.")
+
+
+def written_privately(out: Path, content: str) -> None:
+    """Write a file whole or not at all, readable by its owner alone from its first byte on."""
+    handle, part = mkstemp(prefix=f".{out.name}.", suffix=".partial", dir=out.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(content)
+        Path(part).replace(out)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            Path(part).unlink()
+        raise
+
+
+def _summary(numbers: dict[str, Any]) -> str:
+    """A line for every product and dimension of table."""
+    from sfumato.confidential.assessment.layout import count, parts, percent
+
+    heads = [
+        "table",
+        "cells",
+        "median relative error",
+        "grade A",
+        "margins that hold",
+        "zeros moved",
+        "newly publishable",
+    ]
+    rows = []
+    for name, _, part in parts(numbers):
+        relative, held = percent(part["differences"]["relative"][1]), percent(part["honesty"]["held"])
+        moved = f"{part['flips']['to_nonzero']:,} of {part['flips']['zeros']:,}"
+        newly = count(part["publishable"]["newly"])
+        rows.append([name, count(part["cells"]), relative, percent(part["grade_a"]), held, moved, newly])
+    return columns(heads, rows, numbers=6)

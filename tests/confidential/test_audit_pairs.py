@@ -1,0 +1,112 @@
+"""Pairs made of the plan alone: neighbours, as far apart as the plan allows, in data that the plan can read."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.confidential import Tabulation
+from sfumato.confidential.audit import audit_plan, neighbours_of
+from sfumato.confidential.pairs import worst_pairs
+from sfumato.draws import SeededDraws
+from sfumato.errors import PlanError
+from sfumato.plan.toml import parse
+
+HEAD = """
+name = "pairs"
+[data]
+unit = "job"
+key = "job_id"
+[attributes.trade]
+levels = ["made", "sold", "not stated"]
+missing = "not stated"
+[attributes.size]
+bands = [0, 10, 50]
+from = "staff"
+[attributes.age]
+bands = [16, 25, 65]
+missing = { level = "unknown", codes = ["-9"] }
+[attributes.place]
+levels = ["north", "south"]
+recode = { "N" = "north", "S" = "south" }
+[limit]
+epsilon = "9"
+"""
+COUNT = """
+[[measure]]
+name = "NAME"
+of = "count"
+by = ["trade", "size", "age", "place"]
+with = { mechanism = "geometric", epsilon = "1" }
+where = WHERE
+"""
+STAFF = """
+[[measure]]
+name = "staff"
+of = { statistic = "total", column = "staff", clip = ["0", "40"] }
+by = ["trade", "size"]
+with = { mechanism = "geometric", epsilon = "1" }
+"""
+ADD = '[hidden]\nneighbours = "add-remove"\nunit = "firm"\nid = "firm"\nat_most = 3\n'
+REPLACE = '[hidden]\nneighbours = "replace-one"\nunit = "job"\nfixed = ["place"]\n'
+EXPOSED = '[[exposure]]\nkind = "assumed known"\nwhat = "place"\nwhy = "it is on the map"\n'
+
+
+def count(name: str = "jobs", where: str = "{}") -> str:
+    return COUNT.replace("NAME", name).replace("WHERE", where)
+
+
+def plan_of(*parts: str) -> sf.Plan:
+    return parse(HEAD + "".join(parts), Path("pairs.toml"))
+
+
+def differences(plan: sf.Plan, pair) -> dict[str, np.ndarray]:
+    one, other = (Tabulation(plan, data, SeededDraws(1)) for data in pair)
+    return {m.name: one.cells(m).values - other.cells(m).values for m in plan.measures}
+
+
+def test_a_unit_with_too_many_rows_moves_the_cells_by_all_that_the_plan_allows():
+    plan = plan_of(ADD, count(), STAFF)
+    moved = differences(plan, neighbours_of(plan))
+    for measure in plan.measures:
+        move = plan.move(measure)
+        assert np.abs(moved[measure.name]).sum() == move.l1
+        assert np.square(moved[measure.name]).sum() == move.l2_squared
+        assert np.count_nonzero(moved[measure.name]) == 1
+    # 40 staff, the end of the clip, are a firm of 10 to 49.
+    assert np.flatnonzero(moved["staff"].sum(axis=0)).tolist() == [1]
+
+
+def test_a_replaced_record_leaves_one_cell_for_another_and_keeps_what_is_fixed():
+    plan = plan_of(REPLACE, count(), EXPOSED)
+    moved = differences(plan, neighbours_of(plan))["jobs"]
+    assert sorted(moved[moved != 0].tolist()) == [-1, 1]
+    assert moved.sum(axis=(0, 1, 2)).tolist() == [0, 0]
+    assert all(np.count_nonzero(np.moveaxis(moved, axis, 0).reshape(3, -1).sum(axis=1)) == 2 for axis in (0, 1, 2))
+
+
+def test_disjoint_universes_get_a_pair_each():
+    plan = plan_of(ADD, count("north", '{ place = "north" }'), count("south", '{ place = "south" }'))
+    pairs = worst_pairs(plan)
+    touched = [{name for name, moved in differences(plan, pair).items() if moved.any()} for pair in pairs]
+    assert touched == [{"north"}, {"south"}]
+    audits = audit_plan(plan, samples=20_000, draws=SeededDraws(2))
+    assert {one.measure for one in audits} == {"north", "south", "everything"}
+    assert all(one.holds for one in audits)
+
+
+def test_one_pair_does_where_a_record_can_be_in_all_measures():
+    assert len(worst_pairs(plan_of(ADD, count(), STAFF, count("north", '{ place = "north" }')))) == 1
+
+
+@pytest.mark.parametrize("level", ["not stated", "made"])
+def test_a_universe_of_missing_answers_is_reached(level):
+    plan = plan_of(ADD, count("some", f'{{ trade = "{level}", age = "unknown" }}'))
+    assert differences(plan, neighbours_of(plan))["some"].any()
+
+
+def test_no_possible_record_is_said():
+    nothing = '[[impossible]]\nplace = ["north", "south"]\n'
+    with pytest.raises(PlanError, match="no possible record"):
+        neighbours_of(plan_of(nothing, ADD, count()))
