@@ -142,6 +142,13 @@ def test_a_check_charges_nothing_and_writes_nothing(plan, sfumato, tmp_path):
     assert sorted(tmp_path.iterdir()) == before
 
 
+def test_a_plan_that_hides_another_unit_than_a_row_must_name_it(plan, sfumato):
+    plan.write_text(PLAN.replace('id = "id"\nat_most = 2\n', ""), encoding="utf-8")
+    code, _, err = sfumato("price", plan)
+    assert code == 1
+    assert "one firm may have many rows; give [hidden] id" in err
+
+
 HUGE = """
 name = "huge"
 [attributes]

@@ -168,10 +168,8 @@ def _together(one: Release, other: Release) -> list[str]:
         both = in_sequence(losses, limit)
     except PromiseError as error:
         return [f"both together: {error}"]
-    return [
-        f"both together: {both.words()}; a test at 5% tells neighbours apart with power {both.power(0.05):.4f}, "
-        f"where the second alone has {losses[1].power(0.05):.4f}. A difference of the two holds the noise of both."
-    ]
+    told = f"power {both.power(0.05):.4f}, where the second alone has {losses[1].power(0.05):.4f}"
+    return [f"both together: {both.words()}; a test at 5% tells neighbours apart with {told}"]
 
 
 def _product_differences(one: Release, other: Release) -> list[str]:

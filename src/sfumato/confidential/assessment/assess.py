@@ -26,6 +26,7 @@ from sfumato.confidential.assessment.utility import (
 )
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import Sealed
+from sfumato.errors import PlanError
 from sfumato.plan import Plan
 from sfumato.release import Release, now, open_release
 
@@ -86,6 +87,7 @@ def _about(plan: Plan, release: Release, rules: Rules) -> dict[str, Any]:
             "created": manifest.created,
             "rehearsal": manifest.rehearsal,
             "releasable": manifest.releasable,
+            "why": manifest.why,
             "hidden": manifest.promise.words,
             "loss": manifest.promise.loss_words,
             "power": manifest.promise.power_at_5_percent,
@@ -98,9 +100,11 @@ def _about(plan: Plan, release: Release, rules: Rules) -> dict[str, Any]:
 
 
 def _same_plan(plan: Plan, release: Release) -> bool:
-    """Whether the plan is to the letter the one that stands in the release."""
-    kept = release.folder / "plan.toml" if release.folder else None
-    return bool(kept and kept.is_file() and kept.read_text(encoding="utf-8") == plan.to_toml())
+    """Whether the plan is the one that stands in the release."""
+    try:
+        return release.folder is not None and Plan.read(release.folder / "plan.toml") == plan
+    except PlanError:
+        return False
 
 
 def _product(pair: Pair, plan: Plan, rules: Rules) -> dict[str, Any]:

@@ -26,10 +26,10 @@ def differences_section(numbers: dict[str, Any]) -> Section:
         one = part["differences"]
         absolute = [amount(one["mean_absolute"]), amount(one["root_mean_square"]), amount(one["bias"])]
         relative = [percent(one["relative"][1]), percent(one["mean_relative"]), percent(part["grade_a"])]
-        sizes = [count(part["tables"]), count(one["cells"])]
-        rows.append([name, product["unit"], *sizes, *absolute, *relative, decimals(part["hellinger"], 3)])
+        row = [name, product["unit"], count(one["cells"]), *absolute, *relative]
+        rows.append([*row, decimals(part["hellinger"], 3)])
         seen.append((name, *one["relative"]))
-    heads = ["table", "in", "tables", "cells", "mean absolute", "root mean square", "mean"]
+    heads = ["table", "in", "cells", "mean absolute", "root mean square", "mean"]
     heads += ["median relative", "mean relative", "grade A", "Hellinger"]
     picture = (SMEARED, spreads(seen, "relative difference"))
     return section("differences", [Sheet(heads, rows, names=2)], [picture], grade=percent(numbers["grades"]["A"]))

@@ -1,0 +1,176 @@
+"""The report of an assessment: sampling errors beside noise, a page that stands alone, a file that stays private."""
+
+import json
+import re
+import stat
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.conftest import SMALL, small_rows
+
+import sfumato as sf
+from sfumato.confidential import Microdata, Options, run
+from sfumato.confidential.assessment import Assessment, Sweep, assess
+from sfumato.confidential.estimands import TotalOf
+from sfumato.confidential.true_table import Layout, true_table
+from sfumato.plan.toml import parse
+
+
+def rehearsed(plan: sf.Plan, rows: pa.Table, folder: Path, sweep: Sweep | None = None) -> Assessment:
+    """A rehearsal of a plan, assessed."""
+    microdata = Microdata.open(rows, plan.schema)
+    run(plan, microdata, None, folder, Options(rehearsal=7))
+    return assess(plan, microdata, folder, sweep=sweep)
+
+
+def one_way(numbers: dict, product: str) -> dict:
+    return next(one for one in numbers["products"] if one["name"] == product)["by_dimension"][0]
+
+
+DESIGN = 'unit = "job"\nkey = "id"\nweight = "weight"\norder = "id"\nreplicates = 20\n[attributes.trade]'
+SURVEY = (
+    SMALL.replace('unit = "job"\n[attributes.trade]', DESIGN)
+    .replace('column = "pay", clip = ["0", "1000"], step = "10"', 'column = "weight", clip = ["0", "100"], step = "1"')
+    .replace('period = "2026-Q1"', 'sampling = "not bought"')
+)
+
+
+@pytest.fixture(scope="module")
+def survey(tmp_path_factory):
+    plan, rows = parse(SURVEY, Path("survey.toml")), small_rows(600)
+    rows = rows.append_column("id", pa.array(range(600)))
+    rows = rows.append_column("weight", pa.array([10 + place % 7 for place in range(600)]))
+    folder = tmp_path_factory.mktemp("survey") / "release"
+    return plan, rows, rehearsed(plan, rows, folder, Sweep.read(plan, {"epsilon": ["1", "2"]}, draws=1)).numbers
+
+
+def test_sampling_errors_are_those_of_tabulate(survey):
+    plan, rows, numbers = survey
+    spread = []
+    for name in ("trade", "place", "age"):
+        layout = Layout([name], at={name: "leaves"})
+        spread += np.sqrt(true_table(plan, Microdata.open(rows, plan.schema), layout, TotalOf()).variances).tolist()
+    assert one_way(numbers, "pay")["errors"]["sampling"] == pytest.approx(np.median(spread), rel=1e-9)
+    assert 0 < one_way(numbers, "pay")["errors"]["noise_share"] < 1
+    assert one_way(numbers, "pay")["overlap"]["cells"] == 10
+
+
+def test_a_count_of_the_sample_has_no_sampling_error_and_says_why(survey):
+    _, _, numbers = survey
+    assert one_way(numbers, "jobs")["errors"]["sampling"] is None
+    assert one_way(numbers, "jobs")["overlap"] is None
+    assert "does not sum the weight" in numbers["products"][0]["no_sampling_error"]
+
+
+class Page(HTMLParser):
+    """The ids, links and elements of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids, self.links, self.tags = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        named = dict(attrs)
+        self.tags.append(tag)
+        self.ids += [named["id"]] if "id" in named else []
+        self.links += [named[key] for key in ("href", "src") if key in named]
+
+
+SECTIONS = {
+    "flips", "uniques", "slivers", "differences", "size", "publishable", "association", "overlap", "honesty", "errors",
+    "bounds", "sweep", "tables",
+}  # fmt: skip
+
+
+def test_the_page_stands_alone_and_its_contents_lead_somewhere(survey):
+    from sfumato.confidential.assessment.page import page
+
+    _, _, numbers = survey
+    text = page(numbers)
+    found = Page(text)
+    assert not re.search(r"https?://|url\(|@import|<script|<link|<img|<iframe", text)
+    assert "default-src 'none'" in text
+    assert text.count("CONFIDENTIAL") >= 3
+    assert {link.removeprefix("#") for link in found.links} == SECTIONS
+    assert set(found.ids) >= SECTIONS
+    assert len(found.ids) == len(set(found.ids))
+    assert found.tags.count("svg") >= 8
+    assert not re.search(r"\b(nan|inf|None)\b", re.sub(r"<style.*?</style>|<[^>]*>", "", text, flags=re.DOTALL))
+
+
+def test_every_picture_stays_within_its_frame(survey):
+    from sfumato.confidential.assessment.page import page
+
+    _, _, numbers = survey
+    for drawing in re.findall(r"<svg.*?</svg>", page(numbers), flags=re.DOTALL):
+        height = float(re.search(r'viewBox="0 0 720 ([\d.]+)"', drawing)[1])
+        across = [float(x) for x in re.findall(r' (?:x|cx|x1|x2)="(-?[\d.]+)"', drawing)]
+        down = [float(y) for y in re.findall(r' (?:y|cy|y1|y2)="(-?[\d.]+)"', drawing)]
+        assert min(across) >= 0
+        assert max(across) <= 720
+        assert min(down) >= 0
+        assert max(down) <= height
+
+
+HOSTILE = '<script>alert("x")</script>&<img src=x onerror=1>{{7*7}}'
+
+
+def test_hostile_labels_are_escaped_everywhere(tmp_path):
+    text = SMALL
+    for old in ('label = "Place"', 'title = "Jobs by trade and place"', 'unit = "euros"', 'label = "Food"'):
+        text = text.replace(old, f"{old.split(' = ')[0]} = '{HOSTILE}'")
+    page = rehearsed(parse(text, Path("hostile.toml")), small_rows(), tmp_path / "r").to_html()
+    assert {"script", "img"}.isdisjoint(Page(page).tags)
+    assert "{{7*7}}" in page
+    assert page.count("&lt;script&gt;") > 5
+
+
+def sfumato(*words: object, good: bool = True) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "sfumato", *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode == 0) == good, done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.fixture
+def agency(tmp_path):
+    """A plan, its data and a release in a folder, and the words that assess it."""
+    (tmp_path / "small.toml").write_text(SMALL)
+    pq.write_table(small_rows(), tmp_path / "jobs.parquet")
+    plan = sf.Plan.read(tmp_path / "small.toml")
+    run(plan, Microdata.open(small_rows(), plan.schema), None, tmp_path / "release", Options(rehearsal=7))
+    return ["assess", tmp_path / "small.toml", "--data", tmp_path / "jobs.parquet", "--release", tmp_path / "release"]
+
+
+def test_the_command_says_confidential_and_its_report_is_the_owners_alone(agency, tmp_path):
+    report = tmp_path / "report.html"
+    report.write_text("an older one that everybody may read")
+    report.chmod(0o644)
+    done = sfumato(*agency, "--out", report, "--sweep", "epsilon=1,2", "--draws", "2")
+    assert done.stdout.startswith("CONFIDENTIAL")
+    assert stat.S_IMODE(report.stat().st_mode) == 0o600
+    assert "Choosing the budget" in report.read_text()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["jobs.parquet", "release", "report.html", "small.toml"]
+
+
+def test_the_command_gives_the_same_numbers_to_machines(agency, tmp_path):
+    said = sfumato(*agency, "--out", tmp_path / "report.html", "--json").stdout
+    numbers = json.loads(said, parse_constant=pytest.fail)
+    assert numbers["confidential"] is True
+    assert numbers["notice"].startswith("CONFIDENTIAL")
+    assert [one["name"] for one in numbers["products"]] == ["jobs", "pay"]
+    assert numbers["products"][0]["name"] in (tmp_path / "report.html").read_text()
+
+
+def test_a_report_inside_the_release_is_refused_before_anything_is_read(agency, tmp_path):
+    (tmp_path / "jobs.parquet").unlink()
+    refused = sfumato(*agency, "--out", tmp_path / "release" / "report.html", good=False)
+    assert "inside the release" in refused.stderr
