@@ -18,8 +18,9 @@ unit = "job"
 [attributes.trade]
 label = "Trade"
 levels = [
-  { code = "1", label = "Making" }, { code = "11", label = "Food", parent = "1" }, { code = "12", label = "Cloth", parent = "1" },
-  { code = "2", label = "Serving" }, { code = "21", label = "Shops", parent = "2" }, { code = "22", label = "Care", parent = "2" },
+  { code = "1", label = "Making" }, { code = "2", label = "Serving" },
+  { code = "11", label = "Food", parent = "1" }, { code = "12", label = "Cloth", parent = "1" },
+  { code = "21", label = "Shops", parent = "2" }, { code = "22", label = "Care", parent = "2" },
 ]
 [attributes.place]
 label = "Place"

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-
 from tests.conftest import SMALL, small_rows
 
 ROOT = Path(__file__).parents[2]
 
 
 def sfumato(*words: object, good: bool = True) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([sys.executable, "-m", "sfumato", *map(str, words)], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "sfumato", *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode == 0) == good, done.stderr + done.stdout
     assert "Traceback" not in done.stderr
     return done
@@ -26,12 +26,14 @@ def sfumato(*words: object, good: bool = True) -> subprocess.CompletedProcess[st
 def agency(tmp_path):
     (tmp_path / "small.toml").write_text(SMALL)
     pq.write_table(small_rows(), tmp_path / "jobs.parquet")
-    sfumato("ledger", "open", tmp_path / "l", "--population", "jobs", "--plan", tmp_path / "small.toml", "--epsilon", "3")
+    words = ["--population", "jobs", "--plan", tmp_path / "small.toml", "--epsilon", "3"]
+    sfumato("ledger", "open", tmp_path / "l", *words)
     return tmp_path
 
 
 def run_words(folder: Path, out: str = "release") -> list[object]:
-    return ["run", folder / "small.toml", "--data", folder / "jobs.parquet", "--ledger", folder / "l", "--out", folder / out]
+    plan, data = folder / "small.toml", folder / "jobs.parquet"
+    return ["run", plan, "--data", data, "--ledger", folder / "l", "--out", folder / out]
 
 
 def test_price_says_loss_power_and_posterior_without_data(tmp_path):
@@ -64,7 +66,8 @@ def test_run_charges_the_ledger_and_writes_a_release_that_verifies_and_answers(a
     text = sfumato("table", agency / "release", "--rows", "trade", "--cols", "place").stdout
     assert "Making" in text
     assert "±" in text
-    rows = list(csv.DictReader(io.StringIO(sfumato("table", agency / "release", "--rows", "trade,place", "--at", "trade=@1", "--format", "csv").stdout)))
+    asked = ["--rows", "trade,place", "--at", "trade=@1", "--format", "csv"]
+    rows = list(csv.DictReader(io.StringIO(sfumato("table", agency / "release", *asked).stdout)))
     assert len(rows) == 12
     assert set(rows[0]) >= {"trade", "place", "estimate", "moe90", "se_noise", "se_sampling", "cv", "grade"}
 
@@ -104,12 +107,13 @@ def test_an_edited_ledger_is_found(agency):
 
 
 def test_ten_to_the_twelve_cells_are_refused_before_anything_is_opened(tmp_path):
-    wide = "".join(f'[attributes.a{place}]\nlevels = {json.dumps([str(code) for code in range(1000)])}\n' for place in range(4))
-    plan = SMALL.replace("[hidden]", wide + "[hidden]").replace('by = ["trade", "place", "age"]', 'by = ["a0", "a1", "a2", "a3"]', 1)
+    codes = json.dumps([str(code) for code in range(1000)])
+    wide = "".join(f"[attributes.a{place}]\nlevels = {codes}\n" for place in range(4))
+    by = 'by = ["trade", "place", "age"]'
+    plan = SMALL.replace("[hidden]", wide + "[hidden]").replace(by, 'by = ["a0", "a1", "a2", "a3"]', 1)
     (tmp_path / "wide.toml").write_text(plan)
-    refused = sfumato(
-        "run", tmp_path / "wide.toml", "--data", tmp_path / "none.parquet", "--ledger", tmp_path / "none", "--out", tmp_path / "r", good=False
-    )  # fmt: skip
+    nothing = ["--data", tmp_path / "none.parquet", "--ledger", tmp_path / "none", "--out", tmp_path / "r"]
+    refused = sfumato("run", tmp_path / "wide.toml", *nothing, good=False)
     assert "1,000,000,000,000 cells" in refused.stderr
     assert "a0 (1,000)" in refused.stderr
 
@@ -135,5 +139,18 @@ def test_a_wrong_variable_or_level_names_the_nearest(agency):
 
 
 def test_help_is_there_for_every_command():
-    for command in ("demo", "price", "check", "run", "tabulate", "audit", "synth", "verify", "diff", "withdraw", "table", "serve"):
+    for command in (
+        "demo",
+        "price",
+        "check",
+        "run",
+        "tabulate",
+        "audit",
+        "synth",
+        "verify",
+        "diff",
+        "withdraw",
+        "table",
+        "serve",
+    ):
         assert len(sfumato(command, "--help").stdout) > 200

@@ -1,6 +1,6 @@
 """Runs the gate in forked children that are killed at a stage or at a random time, and reports what is left on disk.
 
-`python crash_rounds.py FOLDER stages|random|late ROUNDS SEED` prints a JSON list of violations; the fork is taken before any
+`python crash_rounds.py FOLDER stages|random|late ROUNDS SEED` prints violations as JSON; the fork is taken before any
 thread or database exists, so each child is a fresh run with all imports done.
 """
 
@@ -114,7 +114,7 @@ def violations(ledger: Path, out: Path, said: Path) -> list[str]:
     return found
 
 
-def one_round(build, folder: Path, plan: sf.Plan, data: Path, stages: list[str | None], waits: list[float]) -> list[str]:
+def one_round(build, folder: Path, plan: sf.Plan, data: Path, stages: list, waits: list[float]) -> list[str]:
     """Children in parallel on one ledger, each killed at its stage or after its wait."""
     work = folder / "round"
     shutil.rmtree(work, ignore_errors=True)
@@ -123,7 +123,8 @@ def one_round(build, folder: Path, plan: sf.Plan, data: Path, stages: list[str |
     Account.create(ledger, "jobs", plan.hidden, sf.Approximate(5))
     outs = [work / f"release{place}" for place in range(len(stages))]
     saids = [work / f"said{place}" for place in range(len(stages))]
-    pids = [child(build, plan, data, ledger, out, stage, said) for out, stage, said in zip(outs, stages, saids, strict=True)]
+    asked = zip(outs, stages, saids, strict=True)
+    pids = [child(build, plan, data, ledger, out, stage, said) for out, stage, said in asked]
     for pid, wait in zip(pids, waits, strict=True):
         if wait:
             time.sleep(wait)
@@ -148,7 +149,7 @@ def main() -> None:
             found += one_round(late, folder, plan, data, ["published", None], [0, 0])
         for said in (folder / "round").glob("said*"):
             reached[(said.read_text().split() or ["nothing"])[-1]] += 1
-    print(json.dumps({"violations": found, "last_stage": reached}))
+    sys.stdout.write(json.dumps({"violations": found, "last_stage": reached}))
 
 
 main()

@@ -20,6 +20,7 @@ from sfumato.confidential.assessment import Assessment, Sweep, assess
 from sfumato.confidential.estimands import TotalOf
 from sfumato.confidential.true_table import Layout, true_table
 from sfumato.plan.toml import parse
+from sfumato.release import Manifest
 
 
 def rehearsed(plan: sf.Plan, rows: pa.Table, folder: Path, sweep: Sweep | None = None) -> Assessment:
@@ -117,6 +118,28 @@ def test_every_picture_stays_within_its_frame(survey):
         assert max(across) <= 720
         assert min(down) >= 0
         assert max(down) <= height
+
+
+def test_data_without_records_have_a_report_all_the_same(tmp_path):
+    found = rehearsed(parse(SMALL, Path("small.toml")), small_rows(0), tmp_path / "r")
+    flips = one_way(found.numbers, "jobs")["flips"]
+    assert (flips["zeros"], flips["nonzeros"]) == (10, 0)
+    assert one_way(found.numbers, "jobs")["differences"]["relative"] == [None, None, None]
+    assert "Zeros that moved" in found.to_html()
+
+
+def test_a_release_that_withholds_its_errors_is_compared_without_them(tmp_path):
+    plan = parse(SMALL, Path("small.toml"))
+    rehearsed(plan, small_rows(), tmp_path / "r")
+    manifest = Manifest.from_bytes((tmp_path / "r" / "manifest.json").read_bytes())
+    silent = {"kind": "withheld", "reason": "the scale is the largest employer of the cell"}
+    lines = [line.model_copy(update={"uncertainty": silent}) for line in manifest.products]
+    (tmp_path / "r" / "manifest.json").write_bytes(manifest.model_copy(update={"products": lines}).to_bytes())
+    found = assess(plan, Microdata.open(small_rows(), plan.schema), tmp_path / "r")
+    part = one_way(found.numbers, "jobs")
+    assert (part["stated"], part["grade_a"], part["errors"], part["honesty"]["held"]) == (0, None, None, None)
+    assert part["differences"]["mean_absolute"] > 0
+    assert "withholds the error of its noise" in found.to_html()
 
 
 HOSTILE = '<script>alert("x")</script>&<img src=x onerror=1>{{7*7}}'

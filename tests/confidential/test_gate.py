@@ -21,7 +21,7 @@ def test_killed_at_every_named_stage_no_release_is_uncharged_and_the_other_write
 
     outcome = rounds(tmp_path, "stages", len(STAGES))
     assert outcome["violations"] == []
-    assert outcome["last_stage"]["published"] == len(STAGES) + 1, "every other writer, and the one killed after its last stage"
+    assert outcome["last_stage"]["published"] == len(STAGES) + 1, "every other writer, and the one killed at the end"
 
 
 def test_killed_at_random_times_with_two_writers_nothing_is_lost(tmp_path):

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sfumato.calibrate import Rake, Weigh
 from sfumato.mechanisms import DiscreteGaussian, Geometric, RoundedGaussian
-from sfumato.plan import Measure, Plan, Publish
+from sfumato.plan import Measure, Plan, Publish, VarianceFunction
 from sfumato.plan.toml import parse
 from sfumato.privacy import AddRemove, Approximate, Concentrated, Exposure, Gaussian, ReplaceOne
 from sfumato.schema import Attribute, Bands, Column, Levels, Missing, Recode, Rule, Schema
@@ -171,7 +172,7 @@ def measures(draw, schema, name):
     where = {one.name: tuple(draw(st.lists(st.sampled_from(one.levels.codes), max_size=2))) for one in chosen}
     by = draw(st.lists(st.sampled_from(schema.names), unique=True))
     made = draw(st.sampled_from([Geometric, RoundedGaussian, DiscreteGaussian]))
-    return Measure(name, of, tuple(by), made(draw(amounts)), where)
+    return Measure(name, of, tuple(by), made(draw(amounts)), where, draw(st.sampled_from(["", "A title"])))
 
 
 @st.composite
@@ -181,9 +182,9 @@ def plans(draw):
     fixed = tuple(draw(st.lists(st.sampled_from(schema.names), unique=True)))
     at_most = st.integers(1, 9)
     hidden = st.one_of(
-        st.builds(AddRemove, words),
+        st.builds(AddRemove, st.just(schema.unit)),
         st.builds(AddRemove, words, words, at_most),
-        st.builds(ReplaceOne, words, fixed=st.just(fixed)),
+        st.builds(ReplaceOne, st.just(schema.unit), fixed=st.just(fixed)),
         st.builds(ReplaceOne, words, words, at_most, st.just(fixed)),
     )
     limit = st.one_of(
@@ -207,8 +208,20 @@ def plans(draw):
         period=draw(texts),
         exposures=tuple(draw(exposures)),
         publish=Publish({"A": 0.1, "B": draw(st.floats(0.2, 9))}, tuple(named)),
-        sampling=draw(words),
+        sampling=draw(st.one_of(words, st.just((VarianceFunction(named[0], "-0.1", 3, "earlier"),)))),
     )
+
+
+def test_steps_weights_and_replicates_read_back_equal():
+    trade, size = (Attribute(name, Levels.of("ab")) for name in ("trade", "size"))
+    schema = Schema((trade, size), unit="job", weight="w", replicates=("r1", "r2"))
+    tables = {"cube": ("trade", "size"), "control": ("trade",), "strata": ("size",)}
+    measured = tuple(Measure(name, Count(), by, Geometric(1)) for name, by in tables.items())
+    weigh = Weigh("weighed", "strata", "size", {"a": "1.5", "b": 2}, "jobs", "Jobs")
+    steps = (Rake("raked", "cube", ("control",), cycles=9), weigh)
+    plan = Plan("p", schema, AddRemove("job"), Approximate(3), measured, steps)
+    assert again(plan) == plan
+    assert plan.answering == ("raked", "weighed")
 
 
 @settings(max_examples=60, deadline=None)

@@ -95,7 +95,7 @@ def test_an_older_release_put_in_place_of_a_newer_one_has_another_id(make_releas
 
 
 def test_another_key_does_not_verify_and_a_missing_signature_is_a_problem(make_release, keys, tmp_path):
-    private, public = keys
+    _, public = keys
     unsigned = make_release("unsigned")
     assert "missing" in verify(unsigned, public).problems[0]
     other = tmp_path / "other.pem"

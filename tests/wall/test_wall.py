@@ -1,4 +1,4 @@
-"""The wall, by type and by import; by deletion and by sandbox it is tested where the server is, by habit where the data are."""
+"""The wall, by type and by import; deletion and sandbox are tested with the server, habits with the data."""
 
 import dataclasses
 import importlib
@@ -38,9 +38,8 @@ def test_nothing_on_the_public_side_has_a_field_for_a_true_value():
 
 def lint(folder: Path) -> subprocess.CompletedProcess[str]:
     linter = Path(sys.executable).with_name("lint-imports")
-    return subprocess.run(
-        [str(linter), "--no-cache"], cwd=folder, env={"PYTHONPATH": str(folder / "src")}, capture_output=True, text=True, check=False
-    )
+    path = {"PYTHONPATH": str(folder / "src")}
+    return subprocess.run([linter, "--no-cache"], cwd=folder, env=path, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ is arithmetic on noisy counts: it costs nothing, needs no clip, and its error fo
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import reduce
 from math import gcd, lcm
@@ -31,7 +31,7 @@ class Weigh(Step):
     weights: Mapping[str, Fraction]
     unit: str
     title: str
-    to: ClassVar[tuple[str, ...]] = ()
+    to: tuple[str, ...] = field(default=(), init=False)
 
     def __init__(
         self, name: str, table: str, by: str, weights: Mapping[str, Exact], unit: str = "", title: str = ""

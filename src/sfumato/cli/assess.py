@@ -91,6 +91,6 @@ def _summary(numbers: dict[str, Any]) -> str:
     for name, _, part in parts(numbers):
         relative, held = percent(part["differences"]["relative"][1]), percent(part["honesty"]["held"])
         moved = f"{part['flips']['to_nonzero']:,} of {part['flips']['zeros']:,}"
-        newly = count(part["publishable"]["newly"])
+        newly = f"{part['publishable']['newly']:,} of {part['publishable']['cells']:,}"
         rows.append([name, count(part["cells"]), relative, percent(part["grade_a"]), held, moved, newly])
     return columns(heads, rows, numbers=6)

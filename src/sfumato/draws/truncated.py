@@ -58,7 +58,7 @@ class TruncatedGeometric(Law):
         return np.where(size > 0, tail, 1.0)
 
     def _whole(self) -> float:
-        """1 + a - 2 a^(cap + 1), the sum of all e^(-rate |k|) times 1 - a, in two positive parts that lose no digits."""
+        """1 + a - 2 a^(cap + 1), the sum of all e^(-rate |k|) times 1 - a, in two positive parts."""
         rate = float(self.rate)
         return -expm1(-rate * (self.cap + 1)) - exp(-rate) * expm1(-rate * self.cap)
 

@@ -3,9 +3,9 @@
 Claim. Cells that move by l1 steps in all, none by more than s, lose (epsilon, delta) with delta the chance that some
 cell lands where its neighbour cannot: 1 - (1 - T(s))^(l1 / s), T(s) the sum of P(j), j = max(cap - s + 1, -cap) .. cap.
 Law. P(k) proportional to exp(-epsilon |k| / l1) for |k| <= cap.
-Proof. Where both laws have mass the ratio is at most e^(epsilon s_i / l1) in a cell that moves by s_i, e^epsilon in all.
-The rest of the mass lies where some cell is outside the other's support, and cells are independent. The law is
-log-concave, so 1 - T(s + t) <= (1 - T(s))(1 - T(t)): moving few cells far is the worst, all of a unit's rows in one cell.
+Proof. Where both laws have mass the ratio is at most e^(epsilon s_i / l1) in a cell that moves by s_i, so e^epsilon in
+all. The rest of the mass lies where some cell is outside the other's support, and cells are independent. The law is
+log-concave, so 1 - T(s + t) <= (1 - T(s))(1 - T(t)): moving few cells far is the worst, all rows of a unit in one.
 """
 
 import math

@@ -212,6 +212,6 @@ class Plan:
 
     def to_toml(self) -> str:
         """The plan as TOML that reads back equal, its levels written out."""
-        from sfumato.plan.toml import write
+        from sfumato.plan.written import write
 
         return write(self)

@@ -79,7 +79,7 @@ def written(plugin: Mechanism | Statistic | Step, kind: str) -> dict[str, Any]:
     given = [field.name for field in fields(plugin) if field.init]  # type: ignore[arg-type]
     values = {name: getattr(plugin, name) for name in given}
     called = plugin.kind if isinstance(plugin, Step) else plugin.name
-    return {kind: called} | {name: _text(value) for name, value in values.items() if value not in {None, ""}}
+    return {kind: called} | {name: _text(value) for name, value in values.items() if value not in (None, "")}
 
 
 def _text(value: Any) -> Any:

@@ -1,93 +1,30 @@
-"""Plans as TOML: read with errors that name the file, the key and the fix; written so that they read back equal."""
+"""Plans read from TOML, with errors that name the file, the key and the fix."""
 
 import re
 import tomllib
-from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
-from sfumato.errors import PlanError, SfumatoError, nearest
+from sfumato.errors import PlanError, SfumatoError
+from sfumato.plan.parts import (
+    AttributePart,
+    DataPart,
+    MeasurePart,
+    MissingPart,
+    PlanPart,
+    VarianceFunctionPart,
+    in_words,
+)
 from sfumato.plan.plan import Measure, Plan, Publish, VarianceFunction
-from sfumato.plan.plugins import mechanism, statistic, step, written
-from sfumato.privacy import Exposure, plain
-from sfumato.privacy.written import hidden_from_dict, hidden_to_dict, limit_from_dict, loss_to_dict
+from sfumato.plan.plugins import mechanism, statistic, step
+from sfumato.privacy import Exposure
+from sfumato.privacy.written import hidden_from_dict, limit_from_dict
 from sfumato.schema import Attribute, Bands, Column, Levels, Missing, Recode, Rule, Schema
 
-Codes = str | list[str]
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", populate_by_name=True, arbitrary_types_allowed=True)
-
-
-class _Data(_Part):
-    unit: str = "record"
-    key: str | None = None
-    repeated_rows: bool = False
-    weight: str | None = None
-    replicates: int | str | list[str] = []
-    order: str | None = None
-
-
-class _Missing(_Part):
-    level: str
-    codes: list[str] = []
-
-
-class _Attribute(_Part):
-    levels: str | list[str | int | dict[str, Any]] | None = None
-    of: str = "unit"
-    label: str = ""
-    column: str | None = Field(None, alias="from")
-    bands: list[int | Decimal | str] | None = None
-    recode: dict[str, str] | None = None
-    missing: str | _Missing | None = None
-
-
-class _Measure(_Part):
-    name: str
-    of: str | dict[str, Any]
-    by: list[str] = []
-    with_: dict[str, Any] = Field(alias="with")
-    where: dict[str, Codes] = {}
-    title: str = ""
-
-
-class _Publish(_Part):
-    grades: dict[str, float] = {"A": 0.15, "B": 0.30}
-    answers: list[str] = []
-
-
-class _Exposure(_Part):
-    kind: str
-    what: str
-    why: str
-
-
-class _VarianceFunction(_Part):
-    of: str
-    a: int | Decimal | str
-    b: int | Decimal | str
-    source: str
-
-
-class _Plan(_Part):
-    name: str
-    title: str = ""
-    period: str = ""
-    sampling: str | list[_VarianceFunction] = "census"
-    data: _Data = _Data()
-    attributes: dict[str, _Attribute]
-    impossible: list[dict[str, Codes]] = []
-    hidden: dict[str, Any]
-    limit: dict[str, Any]
-    measure: list[_Measure]
-    then: list[dict[str, Any]] = []
-    publish: _Publish = _Publish()
-    exposure: list[_Exposure] = []
+SHIPPED = Path(__file__).parents[1] / "plans"
+"""Where the plans are that come with Sfumato."""
 
 
 def read(path: Path) -> Plan:
@@ -95,9 +32,8 @@ def read(path: Path) -> Plan:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError:
-        raise PlanError(
-            f"There is no plan at {path}; plans that come with Sfumato are listed by `sfumato price --list`."
-        ) from None
+        shipped = ", ".join(sorted(str(one) for one in SHIPPED.glob("*.toml")))
+        raise PlanError(f"There is no plan at {path}; Sfumato comes with {shipped}.") from None
     except UnicodeDecodeError:
         raise PlanError(f"{path} is not UTF-8 text; save the plan as UTF-8.") from None
     return parse(text, path)
@@ -106,9 +42,9 @@ def read(path: Path) -> Plan:
 def parse(text: str, path: Path) -> Plan:
     """The plan in a text that came from a path."""
     try:
-        part = _Plan.model_validate(tomllib.loads(text, parse_float=Decimal))
+        part = PlanPart.model_validate(tomllib.loads(text, parse_float=Decimal))
     except ValidationError as error:
-        raise PlanError(f"{path}: {_in_words(error)}") from None
+        raise PlanError(f"{path}: {in_words(error)}") from None
     except (ValueError, ArithmeticError, RecursionError) as error:
         said = str(error) if isinstance(error, ValueError) else "a number or a nesting of lists in it is too large"
         raise PlanError(f"{path}: not TOML, {said}.") from None
@@ -118,36 +54,7 @@ def parse(text: str, path: Path) -> Plan:
         raise type(error)(f"{path}: {error}") from None
 
 
-def _in_words(error: ValidationError) -> str:
-    """The first thing wrong: the key, and the nearest valid one."""
-    one = min(error.errors(), key=lambda wrong: wrong["type"] != "extra_forbidden")
-    place = [str(part) for part in one["loc"] if part not in {"str", "list", "_Missing"}]
-    if one["type"] == "extra_forbidden":
-        return f"{_section(place[:-1])} has no key '{place[-1]}'; {nearest(place[-1], _keys(place[:-1]))}"
-    if one["type"] == "missing":
-        return f"{_section(place[:-1])} lacks '{place[-1]}'; add it."
-    return f"{_section(place)}: {one['msg']}."
-
-
-def _section(place: list[str]) -> str:
-    return f"[{'.'.join(place)}]" if place else "the plan"
-
-
-def _keys(place: list[str]) -> list[str]:
-    models: dict[str, type[_Part]] = {
-        "data": _Data,
-        "attributes": _Attribute,
-        "measure": _Measure,
-        "publish": _Publish,
-        "exposure": _Exposure,
-        "sampling": _VarianceFunction,
-    }
-    model = models.get(place[0], _Plan) if place else _Plan
-    model = _Missing if place[:1] == ["attributes"] and place[2:] == ["missing"] else model
-    return [field.alias or name for name, field in model.model_fields.items()]
-
-
-def _plan(part: _Plan, folder: Path) -> Plan:
+def _plan(part: PlanPart, folder: Path) -> Plan:
     schema = Schema(
         attributes=tuple(_attribute(name, one, folder) for name, one in part.attributes.items()),
         unit=part.data.unit,
@@ -174,7 +81,7 @@ def _plan(part: _Plan, folder: Path) -> Plan:
     )
 
 
-def _built(data: _Data) -> int:
+def _built(data: DataPart) -> int:
     """How many replicates are built from the order of selection."""
     if not isinstance(data.replicates, int):
         return 80
@@ -183,7 +90,7 @@ def _built(data: _Data) -> int:
     return data.replicates
 
 
-def _function(part: _VarianceFunction) -> VarianceFunction:
+def _function(part: VarianceFunctionPart) -> VarianceFunction:
     return VarianceFunction(part.of, part.a, part.b, part.source)
 
 
@@ -206,7 +113,7 @@ def _numbered(columns: int | str | list[str]) -> tuple[str, ...]:
     return tuple(f"{before}{number}{after}" for number in range(int(first), int(last) + 1))
 
 
-def _attribute(name: str, part: _Attribute, folder: Path) -> Attribute:
+def _attribute(name: str, part: AttributePart, folder: Path) -> Attribute:
     column = part.column or name
     if part.bands is not None and part.recode is not None:
         raise PlanError(f"[attributes.{name}] has both bands and recode; a column is read one way.")
@@ -216,7 +123,7 @@ def _attribute(name: str, part: _Attribute, folder: Path) -> Attribute:
     elif part.recode is not None:
         read = Recode.of(column, part.recode)
     missing = Missing(part.missing) if isinstance(part.missing, str) else None
-    if isinstance(part.missing, _Missing):
+    if isinstance(part.missing, MissingPart):
         missing = Missing(part.missing.level, tuple(part.missing.codes))
     try:
         return Attribute(name, _levels(name, part, read, missing, folder), part.of, read, missing, part.label)
@@ -224,7 +131,7 @@ def _attribute(name: str, part: _Attribute, folder: Path) -> Attribute:
         raise PlanError(f"[attributes.{name}] {error}") from None
 
 
-def _levels(name: str, part: _Attribute, read: object, missing: Missing | None, folder: Path) -> Levels:
+def _levels(name: str, part: AttributePart, read: object, missing: Missing | None, folder: Path) -> Levels:
     if isinstance(part.levels, str):
         return Levels.read(folder / part.levels)
     if part.levels is not None:
@@ -237,66 +144,9 @@ def _levels(name: str, part: _Attribute, read: object, missing: Missing | None, 
     )
 
 
-def _measure(part: _Measure) -> Measure:
+def _measure(part: MeasurePart) -> Measure:
     where = {name: (codes,) if isinstance(codes, str) else tuple(codes) for name, codes in part.where.items()}
     try:
         return Measure(part.name, statistic(part.of), tuple(part.by), mechanism(part.with_), where, part.title)
     except PlanError as error:
         raise PlanError(f"[[measure]] '{part.name}': {error}") from None
-
-
-def write(plan: Plan) -> str:
-    """The plan as TOML, every level written out so that it stands alone."""
-    import tomli_w
-
-    return tomli_w.dumps(to_dict(plan), multiline_strings=False)
-
-
-def to_dict(plan: Plan) -> dict[str, Any]:
-    """The plan as the tables of its TOML file."""
-    schema = plan.schema
-    data: dict[str, Any] = {"unit": schema.unit} | ({"key": schema.key} if schema.key else {})
-    data |= {"weight": schema.weight} if schema.weight else {}
-    data |= {"replicates": list(schema.replicates)} if schema.replicates else {}
-    data |= {"order": schema.order, "replicates": schema.replicate_count} if schema.order else {}
-    whole = {
-        "name": plan.name,
-        "title": plan.title,
-        "period": plan.period,
-        "sampling": _sampling_dict(plan),
-        "data": data | ({"repeated_rows": True} if schema.repeated_rows else {}),
-        "attributes": {one.name: _attribute_dict(one) for one in schema.attributes},
-        "impossible": [{name: list(codes) for name, codes in rule.where} for rule in schema.impossible],
-        "hidden": hidden_to_dict(plan.hidden),
-        "limit": loss_to_dict(plan.limit),
-        "measure": [_measure_dict(one) for one in plan.measures],
-        "then": [written(one, "step") for one in plan.then],
-        "publish": {"grades": dict(plan.publish.grades), "answers": list(plan.publish.answers)},
-        "exposure": [{"kind": one.kind, "what": one.what, "why": one.why} for one in plan.exposures],
-    }
-    return {key: value for key, value in whole.items() if value not in ("", [])}
-
-
-def _sampling_dict(plan: Plan) -> str | list[dict[str, str]]:
-    if isinstance(plan.sampling, str):
-        return plan.sampling
-    return [{"of": one.of, "a": plain(one.a), "b": plain(one.b), "source": one.source} for one in plan.sampling]
-
-
-def _attribute_dict(one: Attribute) -> dict[str, Any]:
-    part: dict[str, Any] = {"of": one.of, "label": one.label, "from": one.column}
-    part["levels"] = [record["code"] if record.keys() == {"code"} else record for record in one.levels.records()]
-    if isinstance(one.read, Bands):
-        part["bands"] = [str(edge) for edge in one.read.edges]
-    if isinstance(one.read, Recode):
-        part["recode"] = dict(one.read.codes)
-    if one.missing:
-        part["missing"] = {"level": one.missing.level, "codes": list(one.missing.codes)}
-    return part
-
-
-def _measure_dict(one: Measure) -> dict[str, Any]:
-    of: Mapping[str, Any] = written(one.of, "statistic")
-    rest = {"where": {name: list(codes) for name, codes in one.where.items()}, "title": one.title}
-    whole = {"name": one.name, "of": of, "by": list(one.by), "with": written(one.with_, "mechanism")} | rest
-    return {key: value for key, value in whole.items() if value not in ({}, "")}

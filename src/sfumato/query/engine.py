@@ -171,9 +171,7 @@ class QueryEngine:
         shared = one.covariance(first, second)
         return shared if isinstance(shared, Withheld) else shared * float(one.subject.step) ** 2
 
-    def _ratio(
-        self, over: Product, first: Box, under: Product, second: Box, unit: str, sampled: Variance
-    ) -> Ratio:
+    def _ratio(self, over: Product, first: Box, under: Product, second: Box, unit: str, sampled: Variance) -> Ratio:
         shared = self._covariance(over, first, under, second)
         return ratio_of(self._estimate(over, first), self._estimate(under, second), shared, unit, sampled)
 

@@ -69,8 +69,10 @@ class VarianceFunction:
         return max(0.0, self.a * (value**2 - noise) + self.b * max(value, 0.0))
 
     def share(self, part: float, whole: float) -> Variance:
+        if whole <= 0:
+            return Withheld("the whole is not above 0")
         inside = min(max(part / whole, 0.0), 1.0)
-        return self.b / whole * inside * (1 - inside) if whole > 0 else Withheld("the whole is not above 0")
+        return self.b / whole * inside * (1 - inside)
 
     def ratio(self) -> Variance:
         return Withheld("the variance function of this release is for totals, shares and differences")

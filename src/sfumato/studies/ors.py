@@ -16,7 +16,8 @@ from sfumato.release.calibrated import system
 from sfumato.release.margins import Floats, Margins
 from sfumato.schema import Attribute, Levels, Table
 from sfumato.studies.study import Line, Study
-from sfumato.synth.ors import REQUIREMENTS, paper_set
+from sfumato.synth.ors import paper_set
+from sfumato.synth.ors_work import REQUIREMENTS
 
 SIZES = (5, 4, 3, 3, 3, 2, 2, 2, 2, 2)
 """The only ten sizes of 2 to 5 whose product is the paper's 17,280 cells."""

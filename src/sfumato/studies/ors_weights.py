@@ -42,7 +42,7 @@ def sound(cases: pa.Table, draws: Draws) -> Floats:
     cells = np.zeros(SIZES, dtype=np.int64)
     np.add.at(cells, places(cases), steps)
     law = TwoSidedGeometric(Fraction(EPSILON * STEP, CLIP))
-    return (cells + _noise(law, draws).astype(np.int64)) * float(STEP)
+    return np.asarray((cells + _noise(law, draws)) * STEP, dtype=np.float64)
 
 
 def _noise(law: Law, draws: Draws) -> Floats:
@@ -54,7 +54,7 @@ def lattice_attack(published: Floats) -> NDArray[np.bool_]:
     sizes, counts = np.unique(np.round(np.abs(published[published != 0]), 6), return_counts=True)
     spacing = sizes[np.argmax(counts)]
     rest = np.abs(published / spacing - np.round(published / spacing))
-    return rest > 1e-6
+    return np.asarray(rest > 1e-6)
 
 
 def recall_and_false_alarms(published: Floats, cases: pa.Table) -> tuple[float, float]:

@@ -103,7 +103,7 @@ def curves(lines: Sequence[Line], now: float | None, words: str, *, falls: bool)
     """
     values = [y for _, points in lines for _, y, _ in points]
     low, high = powers_around(values) if falls else (0.0, max([0.1, *values]))
-    across_scale, up = Scale(0, 1, LEFT, FAR), Scale(low, high, 270, 16, powers=falls)
+    across_scale, up = Scale(0, 1, LEFT, FAR), Scale(low, high, 270, 28, powers=falls)
     parts = [across(across_scale, 12, 270, "power of the best test against one unit, at a level of 5%")]
     for tick in up.ticks():
         parts.append(line(LEFT, up(tick), FAR, up(tick), "hair"))
@@ -111,16 +111,27 @@ def curves(lines: Sequence[Line], now: float | None, words: str, *, falls: bool)
     if now is not None:
         parts.append(line(across_scale(now), 12, across_scale(now), 270, "aim"))
         parts.append(text(across_scale(now) + 5, 10, "this release", "axis"))
+    taken: list[tuple[float, float]] = []
     for place, (name, points) in enumerate(lines):
         drawn = [(across_scale(x), up(y)) for x, y, _ in points]
-        parts.append(_curve(drawn, [said for _, _, said in points], f"k{place % 4}", falls=falls))
+        parts.append(_curve(drawn, [said for _, _, said in points], f"k{place % 4}", taken, falls=falls))
         parts.append(text(drawn[-1][0] + 12, drawn[-1][1] + 4, name, "value"))
     return drawing(312, words, *parts)
 
 
-def _curve(drawn: Sequence[tuple[float, float]], said: Sequence[str], kind: str, *, falls: bool) -> str:
+def _curve(
+    drawn: Sequence[tuple[float, float]],
+    said: Sequence[str],
+    kind: str,
+    taken: list[tuple[float, float]],
+    *,
+    falls: bool,
+) -> str:
+    """One line with its points; a point is named where no name stands yet."""
     parts = [path(drawn, f"curve {kind}")]
     for (x, y), words in zip(drawn, said, strict=True):
         parts.append(dot(x, y, f"point {kind}", 4))
-        parts.append(text(x, y - 9, words, "axis", "start" if falls else "end"))
+        if not any(abs(x - other) < 26 and abs(y - height) < 14 for other, height in taken):
+            parts.append(text(x, y - 9, words, "axis", "start" if falls else "end"))
+            taken.append((x, y))
     return "".join(parts)

@@ -27,7 +27,11 @@ def honesty_section(numbers: dict[str, Any]) -> Section:
     heads = ["table", "cells", "hold what noise was added to", "hold the data as they are"]
     sheet = Sheet([*heads, "squared error over variance"], rows)
     words = "share of the 90% margins that hold the truth"
-    return section("honesty", [sheet], [(COVERED, coverage(seen, LEVEL, words))] if seen else [])
+    return section("honesty", [sheet], [(COVERED, coverage(seen, LEVEL, words))] if seen else [], _drawn(numbers))
+
+
+def _drawn(numbers: dict[str, Any]) -> list[str]:
+    return [ANOTHER_DRAW] if any(product["bounds"]["dropped"] for product in numbers["products"]) else []
 
 
 def errors_section(numbers: dict[str, Any]) -> Section:
@@ -64,5 +68,4 @@ def bounds_section(numbers: dict[str, Any]) -> Section:
         rows.append([product["name"], *clip, *dropped, percent(one["left_out"])])
     heads = ["product", "clip", "most taken from a single level", "true total", "taken by clip and step"]
     heads += ["rows", "left out by at_most", "share of rows", "share of total"]
-    drawn = any(product["bounds"]["dropped"] for product in numbers["products"])
-    return section("bounds", [Sheet(heads, rows, names=3)], notes=[ANOTHER_DRAW] if drawn else [])
+    return section("bounds", [Sheet(heads, rows, names=3)], notes=_drawn(numbers))

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from sfumato.confidential.assessment.charts import changes, parts_of, spreads
+from sfumato.confidential.assessment.charts import Spread, changes, parts_of, spreads
 from sfumato.confidential.assessment.layout import (
     Section,
     Sheet,
@@ -31,8 +31,12 @@ def differences_section(numbers: dict[str, Any]) -> Section:
         seen.append((name, *one["relative"]))
     heads = ["table", "in", "cells", "mean absolute", "root mean square", "mean"]
     heads += ["median relative", "mean relative", "grade A", "Hellinger"]
-    picture = (SMEARED, spreads(seen, "relative difference"))
-    return section("differences", [Sheet(heads, rows, names=2)], [picture], grade=percent(numbers["grades"]["A"]))
+    pictures = [(SMEARED, spreads(seen, "relative difference"))] if _some(seen) else []
+    return section("differences", [Sheet(heads, rows, names=2)], pictures, grade=percent(numbers["grades"]["A"]))
+
+
+def _some(seen: list[Spread]) -> bool:
+    return any(middle is not None for _, _, middle, _ in seen)
 
 
 def size_section(numbers: dict[str, Any]) -> Section:
@@ -46,7 +50,7 @@ def size_section(numbers: dict[str, Any]) -> Section:
             held = percent(one["honesty"]["held"])
             rows.append([one["size"], count(one["cells"]), *absolute, percent(found["relative"][1]), held])
         caption = f"{product['title']}, by the records in a cell: relative difference, first to ninth decile"
-        pictures.append((caption, spreads(seen, "relative difference")))
+        pictures += [(caption, spreads(seen, "relative difference"))] if _some(seen) else []
         heads = [f"{product['name']}: records in the cell", "cells", "mean absolute", "root mean square"]
         sheets.append(Sheet([*heads, "median relative", "margins that hold"], rows))
     return section("size", sheets, pictures)

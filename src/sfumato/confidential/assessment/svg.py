@@ -59,43 +59,45 @@ def drawing(height: float, title: str, *parts: str) -> Markup:
     """A drawing that a reader who cannot see it hears as its title."""
     inside = "".join(parts)
     return Markup(  # noqa: S704 - texts are escaped by `text` and here
-        f'<svg viewBox="0 0 {WIDTH} {_n(height)}" role="img" aria-label="{escape(title)}">{inside}</svg>'
+        f'<svg viewBox="0 0 {WIDTH} {_short(height)}" role="img" aria-label="{escape(title)}">{inside}</svg>'
     )
 
 
 def text(x: float, y: float, words: str, kind: str = "", anchor: str = "start") -> str:
     named = f' class="{kind}"' if kind else ""
-    return f'<text x="{_n(x)}" y="{_n(y)}" text-anchor="{anchor}"{named}>{escape(words)}</text>'
+    return f'<text x="{_short(x)}" y="{_short(y)}" text-anchor="{anchor}"{named}>{escape(words)}</text>'
 
 
 def label(y: float, words: str) -> str:
     """The name of a row, cut where it would run into the axis; the whole of it is a tip."""
     shown = words if len(words) <= 40 else f"{words[:39]}…"
-    return f'<text x="{LABELS - 12}" y="{_n(y)}" text-anchor="end">{escape(shown)}<title>{escape(words)}</title></text>'
+    inside = f"{escape(shown)}<title>{escape(words)}</title>"
+    return f'<text x="{LABELS - 12}" y="{_short(y)}" text-anchor="end">{inside}</text>'
 
 
 def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
-    return f'<line x1="{_n(x1)}" y1="{_n(y1)}" x2="{_n(x2)}" y2="{_n(y2)}" class="{kind}"/>'
+    return f'<line x1="{_short(x1)}" y1="{_short(y1)}" x2="{_short(x2)}" y2="{_short(y2)}" class="{kind}"/>'
 
 
 def bar(x: float, y: float, width: float, height: float, kind: str) -> str:
-    rounded = _n(min(height / 2, 3))
-    size = f'width="{_n(max(width, 0))}" height="{_n(height)}"'
-    return f'<rect x="{_n(x)}" y="{_n(y)}" {size} rx="{rounded}" class="{kind}"/>'
+    rounded = _short(min(height / 2, 3))
+    size = f'width="{_short(max(width, 0))}" height="{_short(height)}"'
+    return f'<rect x="{_short(x)}" y="{_short(y)}" {size} rx="{rounded}" class="{kind}"/>'
 
 
 def smear(x1: float, x2: float, y: float, height: float = 12) -> str:
     """The signature: the wider it is, the less the number says."""
     middle, reach = (x1 + x2) / 2, max((x2 - x1) / 2, 2)
-    return f'<ellipse cx="{_n(middle)}" cy="{_n(y)}" rx="{_n(reach)}" ry="{_n(height / 2)}" class="smear"/>'
+    size = f'rx="{_short(reach)}" ry="{_short(height / 2)}"'
+    return f'<ellipse cx="{_short(middle)}" cy="{_short(y)}" {size} class="smear"/>'
 
 
 def dot(x: float, y: float, kind: str, radius: float = 5) -> str:
-    return f'<circle cx="{_n(x)}" cy="{_n(y)}" r="{_n(radius)}" class="{kind}"/>'
+    return f'<circle cx="{_short(x)}" cy="{_short(y)}" r="{_short(radius)}" class="{kind}"/>'
 
 
 def path(points: Sequence[tuple[float, float]], kind: str) -> str:
-    places = " ".join(f"{_n(x)},{_n(y)}" for x, y in points)
+    places = " ".join(f"{_short(x)},{_short(y)}" for x, y in points)
     return f'<polyline points="{places}" class="{kind}"/>'
 
 
@@ -120,5 +122,5 @@ def tick_words(tick: float, *, percent: bool = True) -> str:
     return (f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.6g}") + ("%" if percent else "")
 
 
-def _n(value: float) -> str:
+def _short(value: float) -> str:
     return f"{value:.1f}".rstrip("0").rstrip(".")

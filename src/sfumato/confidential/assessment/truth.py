@@ -57,8 +57,8 @@ class Truths(Sealed):
         self._kept = Tabulation(plan, microdata, SystemDraws())
         self._all = self._kept
         if plan.hidden.id:
-            unbound = replace(plan, hidden=replace(plan.hidden, id=None, at_most=1))
-            self._all = Tabulation(unbound, microdata, SystemDraws())
+            each_row = replace(plan.hidden, unit=plan.schema.unit, id=None, at_most=1)
+            self._all = Tabulation(replace(plan, hidden=each_row), microdata, SystemDraws())
 
     def cells(self, measure: Measure) -> Cells:
         """The cells that noise is added to."""

@@ -1,0 +1,73 @@
+"""Plans written as TOML that reads back equal."""
+
+from typing import Any
+
+from sfumato.plan.plan import Measure, Plan
+from sfumato.plan.plugins import written
+from sfumato.privacy import plain
+from sfumato.privacy.written import hidden_to_dict, loss_to_dict
+from sfumato.schema import Attribute, Bands, Recode, Schema
+
+
+def write(plan: Plan) -> str:
+    """The plan as TOML, every level written out so that it stands alone."""
+    import tomli_w
+
+    return tomli_w.dumps(to_dict(plan), multiline_strings=False)
+
+
+def to_dict(plan: Plan) -> dict[str, Any]:
+    """The plan as the tables of its TOML file."""
+    schema = plan.schema
+    whole = {
+        "name": plan.name,
+        "title": plan.title,
+        "period": plan.period,
+        "sampling": _sampling_dict(plan),
+        "data": _data_dict(schema),
+        "attributes": {one.name: _attribute_dict(one) for one in schema.attributes},
+        "impossible": [{name: list(codes) for name, codes in rule.where} for rule in schema.impossible],
+        "hidden": hidden_to_dict(plan.hidden),
+        "limit": loss_to_dict(plan.limit),
+        "measure": [_measure_dict(one) for one in plan.measures],
+        "then": [written(one, "step") for one in plan.then],
+        "publish": {"grades": dict(plan.publish.grades), "answers": list(plan.publish.answers)},
+        "exposure": [{"kind": one.kind, "what": one.what, "why": one.why} for one in plan.exposures],
+    }
+    return {key: value for key, value in whole.items() if value not in ("", [])}
+
+
+def _data_dict(schema: Schema) -> dict[str, Any]:
+    data: dict[str, Any] = {"unit": schema.unit, "key": schema.key, "weight": schema.weight, "order": schema.order}
+    data["replicates"] = schema.replicate_count if schema.order else list(schema.replicates)
+    data["repeated_rows"] = schema.repeated_rows
+    return {key: value for key, value in data.items() if value not in (None, [], False)}
+
+
+def _sampling_dict(plan: Plan) -> str | list[dict[str, str]]:
+    if isinstance(plan.sampling, str):
+        return plan.sampling
+    return [{"of": one.of, "a": plain(one.a), "b": plain(one.b), "source": one.source} for one in plan.sampling]
+
+
+def _attribute_dict(one: Attribute) -> dict[str, Any]:
+    part: dict[str, Any] = {"of": one.of, "label": one.label, "from": one.column}
+    part["levels"] = [record["code"] if record.keys() == {"code"} else record for record in one.levels.records()]
+    if isinstance(one.read, Bands):
+        part["bands"] = [str(edge) for edge in one.read.edges]
+    if isinstance(one.read, Recode):
+        part["recode"] = dict(one.read.codes)
+    if one.missing:
+        part["missing"] = {"level": one.missing.level, "codes": list(one.missing.codes)}
+    return part
+
+
+def _measure_dict(one: Measure) -> dict[str, Any]:
+    rest = {"where": {name: list(codes) for name, codes in one.where.items()}, "title": one.title}
+    whole = {
+        "name": one.name,
+        "of": written(one.of, "statistic"),
+        "by": list(one.by),
+        "with": written(one.with_, "mechanism"),
+    } | rest
+    return {key: value for key, value in whole.items() if value not in ({}, "")}
