@@ -152,4 +152,5 @@ def main() -> None:
     sys.stdout.write(json.dumps({"violations": found, "last_stage": reached}))
 
 
-main()
+if __name__ == "__main__":
+    main()

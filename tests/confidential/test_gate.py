@@ -35,5 +35,18 @@ def test_killed_at_random_times_a_thousand_rounds(tmp_path):
     assert rounds(tmp_path, "random", 1000, seed=2)["violations"] == []
 
 
+def test_a_measure_by_nothing_is_one_total_that_is_released_and_answered(tmp_path, small_plan):
+    import sfumato as sf
+    from sfumato.confidential import Account, Microdata, run
+    from tests.conftest import small_rows
+
+    whole = sf.Measure("all", sf.Count(), (), sf.Geometric(2))
+    plan = sf.Plan("one", small_plan.schema, small_plan.hidden, sf.Approximate(2), (whole,))
+    Account.create(tmp_path / "l", "jobs", plan.hidden, plan.limit)
+    run(plan, Microdata.open(small_rows(), plan.schema), tmp_path / "l", tmp_path / "release")
+    total = sf.open(tmp_path / "release").total()
+    assert abs(total.value - 4000) < 15  # noise beyond 15 at epsilon 2 has probability 1e-13
+
+
 def test_a_gate_that_charges_after_publishing_is_caught(tmp_path):
     assert "uncharged release" in rounds(tmp_path, "late", 1)["violations"]

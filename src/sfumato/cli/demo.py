@@ -8,7 +8,7 @@ import sys
 import time
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from urllib.error import URLError
 from urllib.request import urlopen
 
@@ -16,6 +16,9 @@ import typer
 
 from sfumato.cli.say import note, progress, say
 from sfumato.errors import ReleaseError
+
+if TYPE_CHECKING:
+    from sfumato.plan import Plan
 
 MARK = ".sfumato-demo"
 
@@ -55,7 +58,21 @@ def _made(folder: Path, rows: int) -> Path:
     with progress(STAGES) as show:
         run(plan, Microdata.open(data, plan.schema), ledger, folder / "release", Options(progress=show))
     note(f"Released to {folder / 'release'}; the data and the ledger beside it stay inside the agency")
+    _assessed(plan, data, folder)
     return folder / "release"
+
+
+def _assessed(plan: "Plan", data: Path, folder: Path) -> None:
+    """The agency's own look at risk and utility, linked here and nowhere on the public page."""
+    from sfumato.cli.assess import written_privately
+    from sfumato.confidential import Microdata
+    from sfumato.confidential.assessment import STAGES, assess
+
+    report = (folder / "assessment.html").absolute()
+    with progress(STAGES) as show:
+        found = assess(plan, Microdata.open(data, plan.schema), folder / "release", progress=show)
+    written_privately(report, found.to_html())
+    note(f"Risk and utility against the true data, confidential: {report.as_uri()}")
 
 
 def _emptied(folder: Path) -> None:

@@ -88,7 +88,6 @@ class Plan:
             raise PlanError("A plan has an empty name; give it one, for example the name of the survey.")
         if not self.measures:
             raise PlanError(f"The plan '{self.name}' measures nothing; add a [[measure]].")
-        self._refuse_unnamed_unit()
         self._refuse_names()
         object.__setattr__(self, "measures", tuple(self._coded(measure) for measure in self.measures))
         for measure in self.measures:
@@ -96,15 +95,6 @@ class Plan:
         for step in self.then:
             self._refuse_unfit(step)
         _ = self.answering
-
-    def _refuse_unnamed_unit(self) -> None:
-        """Without an id every row is taken for a unit of its own, which it is not where a row is something else."""
-        hidden, row = self.hidden.unit, self.schema.unit
-        if self.hidden.id is None and row not in {"record", hidden}:
-            raise PlanError(
-                f"[hidden] unit is {hidden} and [data] says that a row is a {row}, so one {hidden} may have many rows; "
-                "give [hidden] id, the column that names the unit, and at_most."
-            )
 
     def _coded(self, measure: Measure) -> Measure:
         """The measure with its universe by codes, so that a label and its code are one universe."""

@@ -31,6 +31,7 @@ def price(plan: "Plan") -> Price:
     """Price every measure under the plan's neighbours and add up."""
     for measure in plan.measures:
         plan.table(measure).refuse_if_too_large()
+    _refuse_unnamed_unit(plan)
     spends = tuple(
         Spend(measure.name, measure.with_.loss(plan.move(measure)), measure.with_.words()) for measure in plan.measures
     )
@@ -40,6 +41,16 @@ def price(plan: "Plan") -> Price:
     _refuse_over(total, plan.limit, spends)
     cells = tuple(plan.table(measure).size for measure in plan.measures)
     return Price(spends, total, plan.limit, plan.exposures, cells)
+
+
+def _refuse_unnamed_unit(plan: "Plan") -> None:
+    """Without an id every row is taken for a unit of its own, which it is not where a row is something else."""
+    hidden, row = plan.hidden.unit, plan.schema.unit
+    if plan.hidden.id is None and row not in {"record", hidden}:
+        raise PromiseError(
+            f"[hidden] unit is {hidden} and [data] says that a row is a {row}, so one {hidden} may have many rows; "
+            "give [hidden] id, the column that names the unit, and at_most."
+        )
 
 
 def _total(plan: "Plan", losses: list[Loss]) -> Loss:

@@ -96,7 +96,8 @@ class Crosstab:
                 raise QueryError(f"Ranks cannot be stated: {variance.reason}")
             return variance
 
-        found = rank_intervals([self.at(place).value for place in places], variance_of_difference, level)
+        values, step = [self.at(place).value for place in places], float(self.product.subject.step)
+        found = rank_intervals(values, variance_of_difference, level, step)
         return dict(zip(self.axes[0].codes, found, strict=True))
 
     def _rest(self, column: str | int | None) -> tuple[int, ...]:

@@ -131,8 +131,10 @@ class QueryEngine:
 
     def _box(self, product: Product, where: Where, shown: Mapping[str, NDArray[np.bool_]] | None = None) -> Box:
         masks: dict[str, Mask] = {}
+        known = {attribute.name for attribute in product.attributes}
         for name, levels in where.items():
-            if product.subject.universe.get(name) == _codes(levels):
+            # What all records share needs no mask; where the cells tell it apart, they answer as tables do.
+            if name not in known and product.subject.universe.get(name) == _codes(levels):
                 continue
             attribute = self._attribute(product, name)
             try:

@@ -48,7 +48,7 @@ def write_products(folder: Path, cubes: Sequence[Cube]) -> list[ProductLine]:
 
 
 def _columns(cube: Cube) -> pa.Table:
-    places = np.nonzero(cube.table.possible)
+    places = np.nonzero(cube.table.possible) if cube.attributes else ()
     columns: dict[str, Any] = {}
     for attribute, place in zip(cube.attributes, places, strict=True):
         codes = pa.array(attribute.levels.leaves, pa.string())

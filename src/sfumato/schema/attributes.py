@@ -9,6 +9,10 @@ from sfumato.errors import PlanError, nearest
 from sfumato.schema.levels import Levels
 
 
+RESERVED = frozenset({"value", "estimate", "moe90", "se_noise", "se_sampling", "cv", "grade", "cells", "metric"})
+"""The names of the columns that stand beside the attributes in products and downloads."""
+
+
 @dataclass(frozen=True)
 class Column:
     """The column holds the codes themselves."""
@@ -82,6 +86,10 @@ class Attribute:
         object.__setattr__(self, "label", self.label or self.name)
         if not self.name or not all(letter.isalnum() or letter == "_" for letter in self.name):
             raise PlanError(f"The attribute name '{self.name}' must be letters, digits and underscores.")
+        if self.name in RESERVED or self.name.endswith("_label"):
+            raise PlanError(
+                f"The attribute name '{self.name}' is a column of every release; choose another, with `from`."
+            )
         if self.missing:
             self._leaf(self.missing.level, "missing")
             self._refuse_overridden(self.missing)

@@ -1,0 +1,228 @@
+"""Stated errors against simulation: releases of one world that differ only in their noise.
+
+Answers are asked of the engine as a user would. Each check has a false-alarm rate of 1e-9; draws are seeded, so that
+what passes once passes always. Power: a check of N squared errors knows a variance to sqrt(2/N), 1.05% for the 18,000
+of each kind of question; one stated 10% too small or too large is 8.7 of those away or more, and is missed once in 200.
+"""
+
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.stats import binom, kstest, norm
+from worlds import COUNTS, TABLE, World, engine_of, manifest_of, subject_of
+
+from sfumato.draws import SeededDraws
+from sfumato.errors import QueryError
+from sfumato.mechanisms import DiscreteGaussian, Geometric, RoundedGaussian
+from sfumato.query import Estimate
+from sfumato.query.ranks import rank_intervals
+from sfumato.query.ratio import ratio_of
+from sfumato.release import Cube, Independent
+from sfumato.schema import Attribute, Levels, Table
+
+FALSE_ALARM = 1e-9
+MECHANISMS = {one.name: one for one in (Geometric("0.5"), DiscreteGaussian("0.1"), RoundedGaussian("0.5"))}
+RUNS, PLACES = 500, TABLE.attribute("place").levels.leaves
+KINDS = ("share", "ratio", "mean", "difference")
+
+
+def random_levels(rng, name: str) -> list[str]:
+    """Some levels of an attribute, of any depth, that do not make up all of it."""
+    levels = TABLE.attribute(name).levels
+    while True:
+        chosen = rng.choice(levels.codes, rng.integers(1, len(levels.codes) // 2 + 1), replace=False).tolist()
+        if not levels.mask(chosen).all():
+            return chosen
+
+
+@cache
+def questions(place: str) -> dict[str, tuple]:
+    """For one place, random boxes; questions about different places share no cell, so their errors are independent."""
+    rng = np.random.default_rng(PLACES.index(place))
+    part = {"trade": random_levels(rng, "trade")}
+    within = {"place": place, "age": ["young", "middle", "old"]}
+    other = {"place": place, "trade": random_levels(rng, "trade"), "sex": ["f", "m"]}
+    return {
+        "share": ("share", part, within),
+        "ratio": ("ratio", {**within, **part}, other),
+        "mean": ("mean", "pay", within, "jobs"),
+        "difference": ("compare", {**within, **part}, other),
+    }
+
+
+def ask(engine, question: tuple) -> Estimate:
+    verb, *given = question
+    return getattr(engine, verb)(*given)
+
+
+@cache
+def answers(mechanism: str) -> dict[str, list[tuple[float, Estimate]]]:
+    """For each kind of question the truth and the estimate, in 6,000 independent cases."""
+    world, draws = World.of(MECHANISMS[mechanism]), SeededDraws(11)
+    truth = world.truth()
+    true = {(kind, place): ask(truth, questions(place)[kind]).value for kind in KINDS for place in PLACES}
+    manifest = manifest_of(world.cube("jobs", draws), world.cube("pay", draws))
+    found = {kind: [] for kind in KINDS}
+    for _ in range(RUNS):
+        engine = engine_of(world.cube("jobs", draws), world.cube("pay", draws), manifest=manifest)
+        for place in PLACES:
+            for kind in KINDS:
+                found[kind].append((true[kind, place], ask(engine, questions(place)[kind])))
+    return found
+
+
+def variance_is_true(errors: np.ndarray, stated: np.ndarray, excess: float = 0.0) -> bool:
+    """Whether squared errors are as large as stated, up to Monte Carlo error at the false-alarm rate."""
+    z = (np.mean(errors**2 / stated) - 1) / math.sqrt((2 + excess) / len(errors))
+    return abs(z) < norm.isf(FALSE_ALARM / 2)
+
+
+def errors_of(kind: str, names) -> tuple[np.ndarray, np.ndarray]:
+    cases = [case for name in names for case in answers(name)[kind]]
+    return np.array([got.value - true for true, got in cases]), np.array([got.variance for _, got in cases])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_stated_variance_is_the_variance(kind):
+    for name in MECHANISMS:
+        assert variance_is_true(*errors_of(kind, [name]))
+    errors, stated = errors_of(kind, MECHANISMS)
+    assert len(errors) >= 18_000
+    assert variance_is_true(errors, stated)
+    assert not variance_is_true(errors, stated * 0.9)
+    assert not variance_is_true(errors, stated * 1.1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_95_percent_intervals_cover_94_to_96_percent(kind):
+    cases = [case for name in MECHANISMS for case in answers(name)[kind]]
+    inside = [low <= true <= high for true, got in cases for low, high in [got.interval(0.95)]]
+    # The share of 18,000 is known to 0.16%, so an interval that covers 93% or 97% would not pass once in 1e9.
+    assert 0.94 < np.mean(inside) < 0.96
+
+
+@cache
+def totals(mechanism: str, runs: int = 4_000, boxes: int = 60):
+    """Errors of random boxes by matrix product, and the estimates that the engine states for them."""
+    world, draws, rng = World.of(MECHANISMS[mechanism]), SeededDraws(12), np.random.default_rng(3)
+    asked = [{name: random_levels(rng, name) for name in TABLE.names} for _ in range(boxes)]
+    inside = np.zeros((boxes, *TABLE.shape), dtype=np.int64)
+    for box, where in zip(inside, asked, strict=True):
+        box[np.ix_(*(TABLE.box(where).mask(attribute) for attribute in TABLE.attributes))] = 1
+    cubes = [world.cube("jobs", draws) for _ in range(runs)]
+    noise = np.stack([(cube.values - world.jobs).ravel() for cube in cubes]).astype(float)
+    errors = noise @ inside.reshape(boxes, -1).T
+    stated = [engine_of(cubes[0]).total(where) for where in asked]
+    first = [one.value - world.truth().total(where).value for one, where in zip(stated, asked, strict=True)]
+    assert errors[0].tolist() == first
+    return errors, stated
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_totals_of_random_boxes_vary_as_stated(mechanism):
+    errors, stated = totals(mechanism)
+    law = MECHANISMS[mechanism].law(COUNTS)
+    kurtosis = law.fourth_moment / law.variance**2 - 3
+    for error, one in zip(errors.T, stated, strict=True):
+        assert one.noise_variance == pytest.approx(one.cells * law.variance)
+        if one.cells == 0:
+            assert not error.any()
+            continue
+        assert variance_is_true(error, np.full(len(error), one.noise_variance), kurtosis / one.cells)
+        assert not variance_is_true(error, np.full(len(error), one.noise_variance / 1.3))
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_intervals_of_totals_cover_94_to_96_percent(mechanism):
+    errors, stated = totals(mechanism)
+    reach = [(one.interval(0.95)[1] - one.interval(0.95)[0]) / 2 for one in stated]
+    large = np.array([one.cells >= 20 for one in stated])
+    covered = (np.abs(errors) <= reach)[:, large].mean()
+    assert 0.94 < covered < 0.96
+
+
+@pytest.mark.parametrize("epsilon", ["0.05", "0.2", "0.5", "1", "2", "4"])
+def test_intervals_of_a_single_cell_with_geometric_noise(epsilon):
+    """By the law, not by draws: a Laplace law has more in its tails than the normal that intervals assume."""
+    law = Geometric(epsilon).law(COUNTS)
+    for level, least in ((0.90, 0.90), (0.95, 0.937)):
+        low, high = Estimate(0, law.variance, step=1.0).interval(level)
+        assert 1 - law.survival(math.floor(high) + 1) >= least
+        assert low == -high
+
+
+@pytest.mark.parametrize("away", [2.0, 3.0, 4.0, 5.0, 7.0, 10.0])
+@pytest.mark.parametrize(("ratio", "shared"), [(0.3, 9.0), (1.0, 0.0), (2.0, 0.0)])
+def test_ratios_cover_wherever_the_denominator_is(ratio, shared, away):
+    """Fieller's interval, a denominator `away` errors from 0: it covers, or says that anything could be."""
+    rng = np.random.default_rng(4)
+    spread = np.array([[30.0 if shared else 100.0, shared], [shared, 100.0]])
+    under = 10 * away
+    noise = rng.multivariate_normal([0, 0], spread, 8_000)
+    covered = refused = 0
+    for over_error, under_error in noise:
+        over, below = Estimate(ratio * under + over_error, spread[0, 0]), Estimate(under + under_error, spread[1, 1])
+        try:
+            low, high = ratio_of(over, below, shared, "ratio", 0.0).interval(0.95)
+        except QueryError:
+            refused += 1
+            continue
+        covered += low <= ratio <= high
+    # 94% of 8,000 is 4.1 binomial errors below 95%.
+    assert (covered + refused) / len(noise) > 0.94
+    assert covered / (len(noise) - refused) > 0.94
+    assert refused / len(noise) == pytest.approx(norm.cdf(1.96 - away), abs=0.03)
+
+
+def test_a_ratio_to_nearly_nothing_is_refused_with_the_reason():
+    cube = Cube(subject_of("jobs"), TABLE, np.zeros(TABLE.shape, dtype=np.int64), Independent(2.0))
+    with pytest.raises(QueryError, match="within its own noise of 0"):
+        engine_of(cube).share({"sex": "f"})
+
+
+ROWS = Table((Attribute("row", Levels.of(range(12))),))
+TRUTHS = {"equal": np.zeros(12), "tied": np.repeat(np.arange(4), 3) * 3, "apart": np.arange(12) ** 2}
+
+
+@pytest.mark.parametrize("mechanism", [Geometric(1), Geometric(4), Geometric("0.1"), RoundedGaussian(1)])
+@pytest.mark.parametrize("truth", TRUTHS)
+def test_rank_intervals_hold_the_true_rank_at_least_at_their_level(mechanism, truth):
+    """Single cells, where noise is least normal; 2,000 tables know 90% of a row to 0.7%, 88% is 3 of those below."""
+    law, true = mechanism.law(COUNTS), TRUTHS[truth].astype(np.int64)
+    of_difference = 2 * law.variance
+    best, worst = 1 + (true[None, :] > true[:, None]).sum(axis=1), 12 - (true[None, :] < true[:, None]).sum(axis=1)
+    published = true + law.draw(2_000 * 12, SeededDraws(13)).reshape(2_000, 12)
+    ranks = np.array([rank_intervals(one.tolist(), lambda *_: of_difference, 0.90, 1.0) for one in published])
+    held = ((ranks[..., 0] <= best) & (worst <= ranks[..., 1])).mean(axis=0)
+    assert held.min() > 0.88
+    cube = Cube(subject_of("jobs"), ROWS, published[0], Independent(law.variance))
+    assert [tuple(one) for one in ranks[0]] == list(engine_of(cube).table("row").ranks(level=0.90).values())
+
+
+def test_rank_intervals_of_many_rows_hold_and_would_not_with_normal_tails():
+    law = Geometric(1).law(COUNTS)
+    of_difference = 2 * law.variance
+    published = law.draw(200 * 50, SeededDraws(15)).reshape(200, 50).astype(float)
+    ranks = np.array([rank_intervals(one.tolist(), lambda *_: of_difference, 0.90, 1.0) for one in published])
+    assert ((ranks[..., 0] == 1) & (ranks[..., 1] == 50)).mean() > 0.90
+    gaps = np.abs(published[:, :, None] - published[:, None, :]).max(axis=2)
+    assert (gaps <= norm.isf(0.1 / 49 / 2) * math.sqrt(of_difference)).mean() < 0.80
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_p_values_are_uniform_when_nothing_differs(mechanism):
+    """Two boxes that are truly equal, 10 cells and more each, asked in 4,000 releases."""
+    law, draws = MECHANISMS[mechanism].law(COUNTS), SeededDraws(14)
+    one, other = {"row": [str(row) for row in range(6)]}, {"row": [str(row) for row in range(6, 12)]}
+    found, manifest = [], None
+    for noise in law.draw(4_000 * 12 * 4, draws).reshape(4_000, 12, 4).sum(axis=2):
+        cube = Cube(subject_of("jobs"), ROWS, 100 + noise, Independent(4 * law.variance))
+        manifest = manifest or manifest_of(cube)
+        found.append(engine_of(cube, manifest=manifest).compare(one, other).p_value)
+    for level in (0.01, 0.05, 0.10, 0.5):
+        low, high = binom.ppf([FALSE_ALARM, 1 - FALSE_ALARM], len(found), level)
+        assert low <= np.count_nonzero(np.array(found) < level) <= high
+    # Counts are whole, so p-values are a little lumpy: at 4,000 the largest gap of a uniform is 0.049 once in 1e8.
+    assert kstest(found, "uniform").statistic < 0.05
