@@ -36,9 +36,10 @@ def test_killed_at_random_times_a_thousand_rounds(tmp_path):
 
 
 def test_a_measure_by_nothing_is_one_total_that_is_released_and_answered(tmp_path, small_plan):
+    from tests.conftest import small_rows
+
     import sfumato as sf
     from sfumato.confidential import Account, Microdata, run
-    from tests.conftest import small_rows
 
     whole = sf.Measure("all", sf.Count(), (), sf.Geometric(2))
     plan = sf.Plan("one", small_plan.schema, small_plan.hidden, sf.Approximate(2), (whole,))

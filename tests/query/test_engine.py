@@ -8,18 +8,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from worlds import TABLE, World, engine_of, manifest_of, subject_of
+from worlds import TABLE, World, engine_of, subject_of
 
 from sfumato.draws import SeededDraws
 from sfumato.errors import QueryError
 from sfumato.mechanisms import Geometric
-from sfumato.release import Cube, Independent, Product, Withheld
+from sfumato.release import Cube, Independent, Product
 from sfumato.schema import Attribute, Levels, Rule, Table
 
 ENGINE = engine_of(
     World.of(Geometric(1)).cube("jobs", SeededDraws(1)), World.of(Geometric(1)).cube("pay", SeededDraws(2))
 )
-WHY = "the scale is the largest employer of the cell"
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,36 +183,6 @@ def test_an_error_says_what_would_work(ask, hint):
         ask()
 
 
-def test_a_thousand_random_splits_add_up_to_the_last_digit():
-    """A total is what its parts add up to, as integers, however the box is cut and however the question is put."""
-    rng = np.random.default_rng(5)
-    for _ in range(1000):
-        where = {name: _some(rng, name) for name in rng.permutation(TABLE.names)[: rng.integers(0, 4)]}
-        name = str(rng.choice(TABLE.names))
-        levels = TABLE.attribute(name).levels
-        leaves = [leaf for leaf, kept in zip(levels.leaves, levels.mask(where.get(name, levels.leaves)), strict=True) if kept]  # fmt: skip  # noqa: E501
-        cut = int(rng.integers(0, len(leaves) + 1))
-        whole = ENGINE.total(where).value
-        parts = [ENGINE.total({**where, name: half}).value for half in (leaves[:cut], leaves[cut:])]
-        assert isinstance(whole, int)
-        assert whole == sum(parts)
-        turned = dict(reversed([*where.items()])) | {name: [*reversed(leaves), leaves[0]]}
-        assert ENGINE.total(turned) == ENGINE.total(where)
-        assert ENGINE.total({key: [TABLE.attribute(key).levels.label(one) for one in codes] for key, codes in where.items()}) == ENGINE.total(where)  # fmt: skip  # noqa: E501
-
-
-def _some(rng, name: str) -> list[str]:
-    codes = TABLE.attribute(name).levels.codes
-    return rng.choice(codes, rng.integers(1, len(codes) + 1), replace=False).tolist()
-
-
-def test_tables_totals_and_cells_agree():
-    table = ENGINE.table("trade", "place", at={"trade": "all", "place": "leaves"})
-    for codes, estimate in table.items():
-        assert estimate == ENGINE.total(dict(zip(("trade", "place"), codes, strict=True)))
-    assert sum(one.value for _, one in ENGINE.table("trade", at={"trade": "leaves"}).items()) == ENGINE.total().value
-
-
 def test_a_universe_that_the_cells_tell_apart_is_asked_of_the_cells():
     """Cells outside a universe hold noise alone: a total must not sum them where a table does not."""
     table = Table((Attribute("sex", Levels.of("fm")), Attribute("age", Levels.of(["young", "old"]))))
@@ -242,43 +211,6 @@ def test_what_is_not_additive_refuses_to_be_summed():
     ):
         with pytest.raises(QueryError, match="may not be summed"):
             ask()
-
-
-def withheld_engine(*, noise: bool):
-    error = Withheld(WHY) if noise else Independent(2.0)
-    cube = Cube(subject_of("jobs"), TABLE, np.full(TABLE.shape, 7), error)
-    sampling = None if noise else {"kind": "withheld", "reason": WHY}
-    return engine_of(cube, manifest=manifest_of(cube, sampling=sampling))
-
-
-@pytest.mark.parametrize("noise", [True, False], ids=["noise", "sampling"])
-def test_a_withheld_error_is_carried_through_and_printed(noise):
-    engine = withheld_engine(noise=noise)
-    share, table = engine.share({"sex": "f"}), engine.table("age", "sex")
-    difference = engine.compare({"sex": "f"}, {"sex": "m"})
-    for estimate in (engine.total(), share, difference, engine.ratio({"sex": "f"}, {"sex": "m"}), table["old", "f"]):
-        assert estimate.se == estimate.moe() == estimate.cv == estimate.variance == Withheld(WHY)
-        assert (estimate.grade, repr(estimate).endswith("± withheld -")) == ("-", True)
-        with pytest.raises(QueryError, match=WHY):
-            estimate.interval()
-    assert difference.p_value == difference.differs() == Withheld(WHY)
-    assert WHY in difference.words()
-    assert repr(table).count("± withheld") == table._repr_html_().count("± withheld") == 12
-    with pytest.raises(QueryError, match=WHY):
-        table.ranks("f")
-    assert {record["moe90"] for record in table.records()} == {None}
-    assert share.value == pytest.approx(1 / 3)
-
-
-def test_sampling_error_widens_the_interval_of_a_share():
-    cube = Cube(subject_of("jobs"), TABLE, np.full(TABLE.shape, 7), Independent(2.0))
-    functions = {"jobs": {"a": 0.0, "b": 50.0}}
-    manifest = manifest_of(cube, sampling={"kind": "functions", "functions": functions})
-    plain, sampled = engine_of(cube).share({"sex": "f"}), engine_of(cube, manifest=manifest).share({"sex": "f"})
-    assert sampled.moe() ** 2 - plain.moe() ** 2 == pytest.approx(1.644854**2 * sampled.sampling_variance, rel=1e-6)
-    empty = Cube(subject_of("jobs"), TABLE, np.zeros(TABLE.shape, dtype=np.int64), Independent(2.0))
-    with pytest.raises(QueryError, match="within its own noise of 0"):
-        engine_of(empty, manifest=manifest).share({"sex": "f"})
 
 
 def test_values_are_whole_where_the_step_is():

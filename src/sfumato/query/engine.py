@@ -13,7 +13,7 @@ from sfumato.query.comparison import Comparison, difference_of
 from sfumato.query.crosstab import Crosstab
 from sfumato.query.estimate import Estimate, Variance
 from sfumato.query.ratio import Ratio, ratio_of
-from sfumato.query.sampling import Sampling, sampling_of
+from sfumato.query.sampling import NotSampled, Sampling, sampling_of
 from sfumato.release import Product, Release, Withheld, open_release
 from sfumato.schema import Attribute, Box, Grid, Mask, Where
 
@@ -85,9 +85,11 @@ class QueryEngine:
     def difference(self, product: Product, one: Box, other: Box) -> Comparison:
         """The total over one box minus that over another; what they share has no sampling error in the difference."""
         first, second = self._estimate(product, one), self._estimate(product, other)
-        both = self._estimate(product, one.within(other)).value
         sampling = self._sampling(product)
-        alone = [sampling.total(part.value - both, part.noise_variance) for part in (first, second)]
+        alone: list[Variance] = [0.0, 0.0]
+        if not isinstance(sampling, NotSampled):
+            both = float(product.total(one.within(other)) * product.subject.step)
+            alone = [sampling.total(part.value - both, part.noise_variance) for part in (first, second)]
         return difference_of(first, second, self._covariance(product, one, product, other), alone)
 
     def table(

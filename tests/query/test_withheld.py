@@ -1,0 +1,47 @@
+"""Errors that may not be stated, and the two kinds of error that may: what is said, and what is refused."""
+
+import numpy as np
+import pytest
+from worlds import TABLE, engine_of, manifest_of, subject_of
+
+from sfumato.errors import QueryError
+from sfumato.release import Cube, Independent, Withheld
+
+WHY = "the scale is the largest employer of the cell"
+
+
+def withheld_engine(*, noise: bool):
+    error = Withheld(WHY) if noise else Independent(2.0)
+    cube = Cube(subject_of("jobs"), TABLE, np.full(TABLE.shape, 7), error)
+    sampling = None if noise else {"kind": "withheld", "reason": WHY}
+    return engine_of(cube, manifest=manifest_of(cube, sampling=sampling))
+
+
+@pytest.mark.parametrize("noise", [True, False], ids=["noise", "sampling"])
+def test_a_withheld_error_is_carried_through_and_printed(noise):
+    engine = withheld_engine(noise=noise)
+    share, table = engine.share({"sex": "f"}), engine.table("age", "sex")
+    difference = engine.compare({"sex": "f"}, {"sex": "m"})
+    for estimate in (engine.total(), share, difference, engine.ratio({"sex": "f"}, {"sex": "m"}), table["old", "f"]):
+        assert estimate.se == estimate.moe() == estimate.cv == estimate.variance == Withheld(WHY)
+        assert (estimate.grade, repr(estimate).endswith("± withheld -")) == ("-", True)
+        with pytest.raises(QueryError, match=WHY):
+            estimate.interval()
+    assert difference.p_value == difference.differs() == Withheld(WHY)
+    assert WHY in difference.words()
+    assert repr(table).count("± withheld") == table._repr_html_().count("± withheld") == 12
+    with pytest.raises(QueryError, match=WHY):
+        table.ranks("f")
+    assert {record["moe90"] for record in table.records()} == {None}
+    assert share.value == pytest.approx(1 / 3)
+
+
+def test_sampling_error_widens_the_interval_of_a_share():
+    cube = Cube(subject_of("jobs"), TABLE, np.full(TABLE.shape, 7), Independent(2.0))
+    functions = {"jobs": {"a": 0.0, "b": 50.0}}
+    manifest = manifest_of(cube, sampling={"kind": "functions", "functions": functions})
+    plain, sampled = engine_of(cube).share({"sex": "f"}), engine_of(cube, manifest=manifest).share({"sex": "f"})
+    assert sampled.moe() ** 2 - plain.moe() ** 2 == pytest.approx(1.644854**2 * sampled.sampling_variance, rel=1e-6)
+    empty = Cube(subject_of("jobs"), TABLE, np.zeros(TABLE.shape, dtype=np.int64), Independent(2.0))
+    with pytest.raises(QueryError, match="within its own noise of 0"):
+        engine_of(empty, manifest=manifest).share({"sex": "f"})
