@@ -23,7 +23,7 @@ def jobs():
     plan = make_plan(
         levels("occ", *CODES, "never"),
         levels("region", 1, 2, 3, 9),
-        levels("grade", "1", "2", "none", missing=Missing("none", ("-9",))),
+        levels("school", "1", "2", "none", missing=Missing("none", ("-9",))),
         Attribute("years", Bands("years", (0, 16, 65)).levels(), read=Bands("years", (0, 16, 65))),
         levels("flag", "yes", "no", read=Recode.of("flag", {"true": "yes", "1": "yes", "false": "no", "0": "no"})),
         of=(Count(), Total("wage", clip=("-2", "50"), step="0.5", missing="0")),
@@ -33,7 +33,7 @@ def jobs():
         {
             "occ": draw.choice(CODES),
             "region": draw.randint(1, 3),
-            "grade": draw.choice((1, 2, -9, None)),
+            "school": draw.choice((1, 2, -9, None)),
             "years": draw.choice((0, 15, 16, 64, 65, 99)),
             "flag": draw.random() < 0.3,
             "wage": draw.choice((None, -3.0, 0.25, 0.75, 1.0, 49.75, 1e6, round(draw.uniform(0, 60), 2))),

@@ -22,7 +22,7 @@ from sfumato.statistics import Total
 KINDS = {
     "occ": "text",
     "region": "smallint",
-    "grade": "integer",
+    "school": "integer",
     "years": "bigint",
     "flag": "boolean",
     "wage": "float8",
@@ -74,8 +74,8 @@ TYPES = {
     "large": {"occ": pa.large_string(), "unused": pa.large_string()},
     "views": {"occ": pa.string_view()},
     "dictionary": {"occ": pa.dictionary(pa.int8(), pa.string()), "region": pa.dictionary(pa.int8(), pa.int64())},
-    "short integers": {"region": pa.uint8(), "grade": pa.int8(), "years": pa.int16()},
-    "floats for codes": {"region": pa.float64(), "grade": pa.float64(), "years": pa.float64()},
+    "short integers": {"region": pa.uint8(), "school": pa.int8(), "years": pa.int16()},
+    "floats for codes": {"region": pa.float64(), "school": pa.float64(), "years": pa.float64()},
     "short floats": {"region": pa.float32(), "years": pa.float32()},
     "texts": {"occ": pa.string(), "unused": pa.string()},
 }
@@ -92,7 +92,7 @@ def test_parquet_with_decimals_nans_and_columns_of_no_interest(jobs, tmp_path):
         row
         | {
             "region": Decimal(row["region"]).quantize(Decimal("1.00")),
-            "grade": None if row["grade"] is None else Decimal(row["grade"]),
+            "school": None if row["school"] is None else Decimal(row["school"]),
             "wage": float("nan") if row["wage"] is None else row["wage"],
             "unused": dt.datetime(2026, 1, 1, tzinfo=dt.UTC),
         }
@@ -113,7 +113,7 @@ def test_postgresql(jobs, fill):
 
 def test_postgresql_with_decimals_nans_and_padded_texts(jobs, fill):
     plan, rows = jobs
-    kinds = KINDS | {"occ": "char(40)", "region": "numeric(8,3)", "grade": "real", "wage": "numeric", "flag": "text"}
+    kinds = KINDS | {"occ": "char(40)", "region": "numeric(8,3)", "school": "real", "wage": "numeric", "flag": "text"}
     other = [row | {"wage": Decimal("NaN") if row["wage"] is None else Decimal(str(row["wage"]))} for row in rows]
     other = [row | {"flag": str(row["flag"]).lower()} for row in other]
     check((plan, rows), fill("padded", kinds, other))
