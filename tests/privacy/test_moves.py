@@ -164,3 +164,9 @@ def test_a_regression_has_no_move_and_says_what_to_measure_instead():
 def test_a_total_that_cannot_be_meant_is_refused(given, said):
     with pytest.raises(PlanError, match=said):
         Total("wage", **given)
+
+
+@pytest.mark.parametrize("clip", [("0", "1e400"), ("0", str(2**53 + 1)), (str(-(2**60)), "0")])
+def test_a_clip_that_a_double_cannot_hold_exactly_is_refused_before_anything_is_charged(clip):
+    with pytest.raises(PlanError, match="2\\^53 steps"):
+        Total("wage", clip=clip)

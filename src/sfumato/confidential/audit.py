@@ -21,7 +21,7 @@ from sfumato.confidential.pairs import neighbours_of, worst_pairs
 from sfumato.confidential.tabulate import Tabulation
 from sfumato.confidential.views import View, Watched, weighed_by_law
 from sfumato.draws import Draws, SeededDraws, SystemDraws
-from sfumato.errors import DataError, PromiseError
+from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.mechanisms import Cells, Mechanism
 from sfumato.plan import Plan
 from sfumato.privacy import Approximate, Gaussian, Limit, Loss, Move, Unbounded
@@ -31,6 +31,7 @@ __all__ = ["Audit", "audit_mechanism", "audit_plan", "neighbours_of", "worst_shi
 
 CONFIDENCE = 0.99
 STRONG = 0.85
+FEWEST, MOST = 1_000, 10_000_000
 EVERYTHING = "everything"
 """The name of the view in which all measures are seen at once."""
 
@@ -91,6 +92,7 @@ def audit_mechanism(
     mechanism: Mechanism, move: Move, samples: int = 100_000, draws: Draws | None = None
 ) -> list[Audit]:
     """Audit a mechanism on the worst cells that a move allows: empty ones on one side, beside one of 5."""
+    _refuse_few(samples)
     claim = _limit(mechanism.loss(move))
     still = np.array([0] * len(shifts := worst_shifts(move, claim)) + [5], dtype=np.int64)
     table = Table((Attribute("cell", Levels.of(range(len(still)))),))
@@ -123,11 +125,17 @@ def audit_plan(
     draws: Draws | None = None,
 ) -> list[Audit]:
     """Audit each measure of a plan, and all together, on two neighbours; without data, on the worst that it allows."""
+    _refuse_few(samples)
     draws, price = draws or SystemDraws(), plan.price()
     claims = {spend.measure: _limit(spend.loss) for spend in price.spends} | {EVERYTHING: _limit(price.total)}
     pairs = worst_pairs(plan) if one is None or other is None else [(one, other)]
     views = [view for pair in pairs for view in _views(plan, pair, samples, draws)]
     return _audits([(view, claims[view.measure]) for view in views])
+
+
+def _refuse_few(samples: int) -> None:
+    if not FEWEST <= samples <= MOST:
+        raise PlanError(f"An audit takes from {FEWEST:,} to {MOST:,} samples a side; {samples:,} were asked for.")
 
 
 def _limit(loss: Loss) -> Limit:

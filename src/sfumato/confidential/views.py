@@ -23,9 +23,12 @@ FARTHEST = 60.0
 """Log-likelihood ratios of a cell are held within this."""
 
 
-@dataclass(frozen=True, eq=False)
-class View:
-    """A number made of what is published, many times on either side, and the chances of its outcomes by the law."""
+@dataclass(frozen=True, eq=False, repr=False)
+class View(Sealed):
+    """A number made of what is published, many times on either side, and the chances of its outcomes by the law.
+
+    The mean of so many publications of one cell is its true value, so a view is as confidential as the data.
+    """
 
     measure: str
     name: str

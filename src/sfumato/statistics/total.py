@@ -10,6 +10,10 @@ from sfumato.schema import Aggregate, Sum, Table
 from sfumato.statistics.statistic import Statistic
 
 
+MOST_STEPS = 2**53
+"""The largest value in steps: every whole number up to it is exact as a double, which is how engines read values."""
+
+
 @dataclass(frozen=True)
 class Total(Statistic):
     """A sum of values clipped to [low, high] and rounded to a step, record by record.
@@ -54,6 +58,11 @@ class Total(Statistic):
                 raise PlanError(
                     f"The clip {plain(bound)} of {column} is no multiple of the step {plain(self.step)}; "
                     "values live on multiples of the step, so choose bounds that do."
+                )
+            if abs(bound / self.step) > MOST_STEPS or abs(bound) > MOST_STEPS**4:
+                raise PlanError(
+                    f"The clip of {column} reaches beyond 2^53 steps of {plain(self.step)}, where values lose their last "
+                    "digits; use a tighter clip or a coarser step."
                 )
 
     def _bounds(self) -> tuple[Fraction, Fraction]:

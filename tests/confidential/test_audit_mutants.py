@@ -1,0 +1,120 @@
+"""Privacy mutants: mechanisms that publish something else than they claim, and the auditor that must catch them.
+
+The draws are seeded, so that what passes once passes always.
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.confidential.audit import audit_mechanism
+from sfumato.draws import SeededDraws
+from sfumato.privacy import Approximate, Bounded, Concentrated, Gaussian
+
+ONE, THREE = Bounded(1, 1, 1), Bounded(3, 3, 9)
+SOUND = [sf.Geometric(1), sf.DiscreteGaussian("0.5"), sf.RoundedGaussian(1)]
+
+
+@dataclass(frozen=True)
+class Mutant(sf.Mechanism):
+    """A mechanism that publishes something else than it claims."""
+
+    inner: sf.Mechanism
+    name = "mutant"
+    source = "nobody"
+
+    def loss(self, move):
+        return self.inner.loss(move)
+
+    def law(self, move):
+        return self.inner.law(move)
+
+
+class Short(Mutant):
+    """Noise 20% short."""
+
+    def perturb(self, cells, draws):
+        ((name, value),) = vars(self.inner).items()
+        short = Fraction(100, 64) if name == "rho" else Fraction(100, 80)
+        return type(self.inner)(value * short).perturb(cells, draws)
+
+
+class ClaimedTooLow(Mutant):
+    """Sound noise, and a claim of two thirds of what it costs."""
+
+    def loss(self, move):
+        match self.inner.loss(move):
+            case Approximate(epsilon):
+                return Approximate(epsilon * 2 / 3)
+            case Gaussian(mu_squared):
+                return Gaussian(squared=mu_squared * 4 / 9)
+            case Concentrated(rho):
+                return Concentrated(rho * 2 / 3)
+
+
+class SensitivityHalved(Mutant):
+    """Noise for half the move."""
+
+    def perturb(self, cells, draws):
+        half = replace(cells, move=Bounded(1, max(1, cells.move.l1 // 2), max(1, cells.move.l2_squared // 4)))
+        return self.inner.perturb(half, draws)
+
+
+class ZerosBare(Mutant):
+    def perturb(self, cells, draws):
+        noisy = self.inner.perturb(cells, draws)
+        return replace(noisy, values=np.where(cells.values == 0, 0, noisy.values))
+
+
+class DrawShared(Mutant):
+    """One draw for all the cells of a table."""
+
+    def perturb(self, cells, draws):
+        noisy = self.inner.perturb(cells, draws)
+        noise = noisy.values - cells.values
+        return replace(noisy, values=cells.values + noise[..., :1])
+
+
+class Clipped(Mutant):
+    def perturb(self, cells, draws):
+        noisy = self.inner.perturb(cells, draws)
+        most = int(3 * self.law(cells.move).variance ** 0.5)
+        return replace(noisy, values=cells.values + np.clip(noisy.values - cells.values, -most, most))
+
+
+class ScaledByValue(Mutant):
+    """Empty cells get half the noise."""
+
+    def perturb(self, cells, draws):
+        noisy = self.inner.perturb(cells, draws)
+        noise = noisy.values - cells.values
+        return replace(noisy, values=cells.values + np.where(cells.values == 0, noise // 2, noise))
+
+
+@pytest.mark.parametrize("sound", SOUND, ids=lambda one: one.name)
+@pytest.mark.parametrize("mutant", [Short, ClaimedTooLow, SensitivityHalved, ZerosBare, DrawShared, ScaledByValue])
+def test_a_mutant_is_caught_and_its_sound_twin_is_not(mutant, sound):
+    move = THREE if mutant is SensitivityHalved else ONE
+    assert any(not one.holds for one in audit_mechanism(mutant(sound), move, 100_000, SeededDraws(2)))
+    assert all(one.holds for one in audit_mechanism(sound, move, 100_000, SeededDraws(2)))
+
+
+def test_clipped_noise_breaks_a_pure_epsilon():
+    assert any(not one.holds for one in audit_mechanism(Clipped(sf.Geometric(1)), ONE, 100_000, SeededDraws(2)))
+
+
+@pytest.mark.parametrize(("sound", "samples"), [(SOUND[0], 2_000), (SOUND[1], 20_000), (SOUND[2], 5_000)])
+def test_short_noise_is_caught_with_few_samples(sound, samples):
+    # ASSURANCE has 2,000 and 3,000 for one view; four views at 99% together take a little more, and a rho takes most.
+    caught = [not all(one.holds for one in audit_mechanism(Short(sound), ONE, samples, SeededDraws(seed))) for seed in range(10)]  # fmt: skip  # noqa: E501
+    assert sum(caught) >= 8
+
+
+def test_a_false_claim_is_said_in_capitals():
+    false = audit_mechanism(ZerosBare(sf.Geometric(1)), ONE, 1_000, SeededDraws(8))[0]
+    assert "THE CLAIM IS FALSE" in false.words()
+    assert false.row()[-1] == "THE CLAIM IS FALSE"
+    assert false.to_dict()["holds"] is False
