@@ -14,6 +14,7 @@ from sfumato.plan import Measure, Plan, Publish, VarianceFunction
 from sfumato.plan.toml import parse
 from sfumato.privacy import AddRemove, Approximate, Concentrated, Exposure, Gaussian, ReplaceOne
 from sfumato.schema import Attribute, Bands, Column, Levels, Missing, Recode, Rule, Schema
+from sfumato.schema.attributes import RESERVED
 from sfumato.statistics import Count, Fitted, Total
 
 # The plan of DESIGN, less the weights and calibration that come later; the levels stand in files beside it.
@@ -110,7 +111,9 @@ def test_floats_in_toml_are_exact_decimals():
 
 
 words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
-names = st.text("abcdefghijklmnopqrstuvwxyz_0123456789", min_size=1, max_size=8)
+names = st.text("abcdefghijklmnopqrstuvwxyz_0123456789", min_size=1, max_size=8).filter(
+    lambda name: name not in RESERVED and not name.endswith("_label")
+)
 amounts = st.one_of(st.integers(1, 50), st.decimals("0.001", "9", places=3), st.fractions("1/100", 9))
 
 

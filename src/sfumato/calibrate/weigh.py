@@ -19,6 +19,9 @@ from sfumato.privacy import Exact, positive
 from sfumato.release import Cube, Independent, Product
 from sfumato.schema import Table
 
+LARGEST_FACTOR = 2**31
+"""The most steps that a weight may have: a weighted sum over 2^31 records then fits 64 bits."""
+
 
 @dataclass(frozen=True)
 class Weigh(Step):
@@ -58,16 +61,26 @@ class Weigh(Step):
                 raise PlanError(
                     f"Step '{self.name}' weighs '{level}', no lowest level of {self.by}; {nearest(level, leaves)}"
                 )
+        if max(self._factors(leaves)[1]) > LARGEST_FACTOR:
+            raise PlanError(
+                f"Step '{self.name}': the weights have too many digits for their sums to stay whole in 64 bits; round "
+                "them to a common step, for example to hundredths."
+            )
         if any(self.by in dict(rule.where) for rule in table.impossible):
             raise PlanError(
                 f"Step '{self.name}': a combination with {self.by} is impossible; weigh a table without such rules."
             )
 
+    def _factors(self, leaves: Sequence[str]) -> tuple[Fraction, list[int]]:
+        """The largest step that all weights are multiples of, and how many of it each is."""
+        ordered = [self.weights[level] for level in leaves]
+        common = Fraction(reduce(gcd, (one.numerator for one in ordered)), lcm(*(one.denominator for one in ordered)))
+        return common, [int(one / common) for one in ordered]
+
     def apply(self, products: Mapping[str, Product]) -> Cube | Diverged:
         cube, variance = measured(products[self.table], self)
-        ordered = [self.weights[level] for level in cube.table.attribute(self.by).levels.leaves]
-        common = Fraction(reduce(gcd, (one.numerator for one in ordered)), lcm(*(one.denominator for one in ordered)))
-        factors = np.array([int(one / common) for one in ordered], dtype=np.int64)
+        common, whole = self._factors(cube.table.attribute(self.by).levels.leaves)
+        factors = np.array(whole, dtype=np.int64)
         axis = cube.table.names.index(self.by)
         values = np.moveaxis(cube.values, axis, -1) @ factors
         kept = cube.table.margin([name for name in cube.table.names if name != self.by])

@@ -9,7 +9,6 @@ from sfumato.privacy import AddRemove, Bounded, Exact, Hidden, Move, exact, plai
 from sfumato.schema import Aggregate, Sum, Table
 from sfumato.statistics.statistic import Statistic
 
-
 MOST_STEPS = 2**53
 """The largest value in steps: every whole number up to it is exact as a double, which is how engines read values."""
 
@@ -61,8 +60,8 @@ class Total(Statistic):
                 )
             if abs(bound / self.step) > MOST_STEPS or abs(bound) > MOST_STEPS**4:
                 raise PlanError(
-                    f"The clip of {column} reaches beyond 2^53 steps of {plain(self.step)}, where values lose their last "
-                    "digits; use a tighter clip or a coarser step."
+                    f"The clip of {column} reaches beyond 2^53 steps of {plain(self.step)}, where values lose digits; "
+                    "use a tighter clip or a coarser step."
                 )
 
     def _bounds(self) -> tuple[Fraction, Fraction]:
