@@ -57,6 +57,19 @@ def test_every_file_that_the_readme_names_is_there():
         assert (root / link).exists(), link
 
 
+def test_the_plan_in_the_guide_has_a_price_and_names_every_plug_in():
+    from sfumato import calibrate, mechanisms
+    from sfumato.plan.plugins import found
+    from sfumato.plan.toml import parse
+
+    guide = (Path(__file__).parents[2] / "docs" / "plans.md").read_text(encoding="utf-8")
+    plan = parse(re.findall(r"```toml\n(.*?)```", guide, re.DOTALL)[0], Path("plans.md"))
+    assert plan.price().total.mu == 1.5
+    assert plan.answering == ("jobs", "pay")
+    for name in (*found(mechanisms), *found(calibrate, by="kind")):
+        assert f"| `{name}` |" in guide
+
+
 def test_every_plan_that_comes_with_sfumato_has_a_price():
     from sfumato.plan import Plan
 
