@@ -15,10 +15,11 @@ from sfumato import __version__
 from sfumato.calibrate import Diverged
 from sfumato.confidential.account import Account
 from sfumato.confidential.chain import Entry
+from sfumato.confidential.engines.sources import refuse_unreadable
 from sfumato.confidential.microdata import Microdata
-from sfumato.confidential.tabulate import Tabulation
+from sfumato.confidential.tabulate import Tabulation, reading
 from sfumato.draws import Draws, SeededDraws, SystemDraws
-from sfumato.errors import ReleaseError
+from sfumato.errors import ReleaseError, SfumatoError
 from sfumato.mechanisms import Cells
 from sfumato.plan import Measure, Plan, Price
 from sfumato.privacy.written import hidden_to_dict, loss_to_dict
@@ -73,11 +74,19 @@ def run(
     options, out = options or Options(), Path(out)
     price = plan.price()
     _refuse_taken(out)
+    columns = [*reading(plan).columns, *(name for name in (plan.schema.weight, *plan.schema.replicates) if name)]
+    for source in microdata.sources:
+        refuse_unreadable(source, columns)
     account = _account(ledger, options)
     options.progress("priced")
     charge = account.reserve(plan.name, price.total, plan.hidden, digest(plan.to_toml().encode())) if account else None
     options.progress("reserved")
-    cubes, diverged = _calibrated(plan, _measured(plan, microdata, options))
+    try:
+        measured = _measured(plan, microdata, options)
+    except SfumatoError as error:
+        stays = f" The {price.total.words()} of this run stays charged." if charge else ""
+        raise type(error)(f"{error}{stays}") from None
+    cubes, diverged = _calibrated(plan, measured)
     options.progress("calibrated")
     part = Path(mkdtemp(prefix=f".{out.name}.", suffix=".partial", dir=out.parent))
     try:

@@ -69,7 +69,7 @@ class PlanPart(Part):
     name: str
     title: str = ""
     period: str = ""
-    sampling: str | list[VarianceFunctionPart] = "census"
+    sampling: str | list[VarianceFunctionPart] | None = None
     data: DataPart = DataPart()
     attributes: dict[str, AttributePart]
     impossible: list[dict[str, Codes]] = []

@@ -77,7 +77,7 @@ def _plan(part: PlanPart, folder: Path) -> Plan:
         then=tuple(step(one) for one in part.then),
         exposures=tuple(Exposure(one.kind, one.what, one.why) for one in part.exposure),
         publish=Publish(part.publish.grades, tuple(part.publish.answers)),
-        sampling=part.sampling if isinstance(part.sampling, str) else tuple(_function(one) for one in part.sampling),
+        sampling=_sampling(part),
     )
 
 
@@ -88,6 +88,18 @@ def _built(data: DataPart) -> int:
     if data.order is None:
         raise PlanError("[data] replicates is a number and there is no order to build them from; name their columns.")
     return data.replicates
+
+
+def _sampling(part: PlanPart) -> str | tuple[VarianceFunction, ...]:
+    """What the plan says of sampling error; a plan with weights is of a sample, and must say something."""
+    if part.sampling is None and part.data.weight:
+        raise PlanError(
+            "[data] has a weight, so the records are a sample; say what is stated of its error: [[sampling]] with a "
+            'variance function, or sampling = "the reason why none is stated".'
+        )
+    if isinstance(part.sampling, list):
+        return tuple(_function(one) for one in part.sampling)
+    return part.sampling or "census"
 
 
 def _function(part: VarianceFunctionPart) -> VarianceFunction:

@@ -104,12 +104,23 @@ class QueryEngine:
         product = self.product(of)
         names = [rows] if isinstance(rows, str) else list(rows)
         names += [cols] if cols else []
-        axes = tuple(self._axis(product, name, (at or {}).get(name)) for name in names)
-        grid = self._grid(product, axes, where or {})
+        asked = where or {}
+        axes = tuple(self._axis(product, name, (at or {}).get(name), asked.get(name)) for name in names)
+        grid = self._grid(product, axes, asked)
         return Crosstab(self, product, axes, grid, dict(where or {}), has_columns=cols is not None)
 
-    def _axis(self, product: Product, name: str, choice: Choice | None) -> Axis:
-        return axis(self._attribute(product, name), choice)
+    def _axis(
+        self, product: Product, name: str, choice: Choice | None, held: str | int | Sequence[str | int] | None
+    ) -> Axis:
+        """The axis of a variable, without the levels that a filter on the same variable leaves empty."""
+        whole = axis(self._attribute(product, name), choice)
+        if held is None:
+            return whole
+        inside = self._box(product, {name: held}, {name: whole.groups}).mask(whole.attribute)
+        kept = [code for code, group in zip(whole.codes, whole.groups, strict=True) if (group & inside).any()]
+        if not kept:
+            raise QueryError(f"{whole.attribute.label}: none of the levels shown is within the filter; show others.")
+        return Axis(whole.attribute, tuple(kept))
 
     def _grid(self, product: Product, axes: tuple[Axis, ...], where: Where) -> Grid:
         names = [one.attribute.name for one in axes]

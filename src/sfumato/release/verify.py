@@ -120,6 +120,8 @@ def withdraw(folder: Path, why: str) -> None:
     """Put a notice beside the manifest that this release should no longer be used, and why."""
     if not why.strip():
         raise ReleaseError("A release is withdrawn with a reason that readers will see: give --why.")
+    if (folder / NOTICE).exists():
+        raise ReleaseError(f"{folder} is withdrawn already; the reason that readers have seen stays.")
     notice = {"release": digest(_manifest_bytes(folder)), "why": why.strip()}
     part = folder / f".{NOTICE}"
     part.write_text(json.dumps(notice, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -55,7 +55,9 @@ class DuckDB(Records):
         """Every rule about single records, under the condition that breaks it."""
         found = {f"leaf{place} < 0": self._level_fault(place) for place in self._places}
         for place, one in enumerate(self.reading.sums):
-            rule = "some values are missing or no numbers; declare `missing`, the value they stand for, or clean them."
+            rule = "some values are no numbers; clean them."
+            if one.missing is None:
+                rule = "some values are missing or no numbers; declare `missing`, what they stand for, or clean them."
             found[f"value{place} IS NULL"] = Fault(one.column, rule, self._rows(one.column, f"value{place} IS NULL"))
         if self.reading.id:
             rule = "some records name no unit; a record must belong to one, or its unit is not protected."

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sfumato.errors import DataError
+from sfumato.errors import DataError, nearest
 from sfumato.schema import Attribute, Schema, Sum, Weighted
 
 
@@ -50,9 +50,10 @@ def refuse_lacking(what: str, columns: Sequence[str], there: Sequence[str]) -> N
     """Stop where a source lacks a column that the plan reads, or has it twice."""
     lacking = [column for column in columns if column not in there]
     if lacking:
+        more = f" Lacking in all: {', '.join(lacking)}." if len(lacking) > 1 else ""
         raise DataError(
-            f"{what} has no column '{lacking[0]}', which the plan reads; name the right one with `from`. "
-            f"Lacking in all: {', '.join(lacking)}."
+            f"{what} has no column '{lacking[0]}', which the plan reads; {nearest(lacking[0], there)} "
+            f"An attribute is read from another column with `from`.{more}"
         )
     for column in columns:
         if list(there).count(column) > 1:

@@ -129,7 +129,8 @@ class Records(Sealed):
         """The value in whole steps: held within the clip, rounded half up, held again; null where there is none."""
         number = self._number(one.column)
         if one.missing is not None:
-            number = f"coalesce({number}, {literal(one.missing)})"
+            # Only nothing at all is missing; a text that is no number stays a fault.
+            number = f"(CASE WHEN {self._text(one.column)} = '' THEN {literal(one.missing)} ELSE {number} END)"
         held = f"greatest(least({number}, {literal(one.high)}), {literal(one.low)})"
         # In floats 0.35 is 3.4999999999999996 steps of 0.1; no data mean a millionth of a step.
         steps = f"CAST(floor(round({held} / {literal(one.step)}, 6) + 0.5) AS BIGINT)"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+from pyarrow.parquet import read_schema
 
 from sfumato.confidential.engines.frames import frame_table, readstat_table
 from sfumato.confidential.engines.postgres import postgres_table
@@ -41,6 +42,21 @@ def attach(connection: duckdb.DuckDBPyConnection, name: str, source: Any, column
             f"{path.name} could not be read; it must be whole, of the kind that its name says, and in UTF-8"
         ):
             _attach_file(connection, name, path, table, columns)
+
+
+def refuse_unreadable(source: Any, columns: Sequence[str]) -> None:
+    """Stop at what can be told without reading a record: no such file, no known kind, no such column."""
+    if not isinstance(source, (str, Path)) or "://" in str(source):
+        return
+    path, _ = _place(str(source))
+    suffixes = tuple(suffix.lower() for suffix in path.suffixes)
+    with without_values(f"{path.name} could not be read; it must be whole, and of the kind that its name says"):
+        if suffixes[-1:] == (".parquet",):
+            refuse_lacking(path.name, columns, read_schema(path).names)
+        elif suffixes[-1:] in DELIMITED or suffixes[-2:] in DELIMITED:
+            refuse_lacking(path.name, columns, _header(path, path.suffix.lower() == ".gz", columns)[0])
+        elif not suffixes or suffixes[-1] not in (*READSTAT, *DATABASES):
+            raise DataError(f"{path.name} is of no kind that can be read; known: {KINDS}.")
 
 
 def _place(text: str) -> tuple[Path, str]:
