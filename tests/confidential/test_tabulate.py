@@ -165,7 +165,10 @@ def test_no_number_is_a_fault_unless_missing_is_declared(value, tmp_path):
         frame(**columns_of(rows)), write_csv(tmp_path / "a.csv", rows), write_parquet(tmp_path / "a.parquet", rows)
     ):  # fmt: skip
         assert refused(plan, source) == ["w"]
-        assert tabulate(declared, source)[0].tolist() == [8, 7, 0]
+        if value == NOT["text"]:
+            assert refused(declared, source) == ["w"], "a text that is no number is never a missing one"
+        else:
+            assert tabulate(declared, source)[0].tolist() == [8, 7, 0]
 
 
 def test_nan_is_found_where_the_statistics_of_a_file_leave_it_out(tmp_path):
@@ -200,7 +203,7 @@ def test_sums_are_exact_and_know_no_order():
 
 def test_a_sum_beyond_64_bits_is_refused():
     with pytest.raises(DataError, match="64 bits"):
-        total_of([2**62] * 3, clip=(0, 2**62))
+        total_of([2**53] * 1024, clip=(0, 2**53))
 
 
 # ---- at most so many rows of a unit ---------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from fractions import Fraction
 from sfumato.errors import PlanError, nearest
 from sfumato.schema.levels import Levels
 
-RESERVED = frozenset({"value", "estimate", "moe90", "se_noise", "se_sampling", "cv", "grade", "cells", "metric"})
+RESERVED = frozenset({"value", "estimate", "moe90", "se_noise", "se_sampling", "cv", "grade", "cells"})
 """The names of the columns that stand beside the attributes in products and downloads."""
 
 

@@ -130,7 +130,8 @@ class Records(Sealed):
         number = self._number(one.column)
         if one.missing is not None:
             # Only nothing at all is missing; a text that is no number stays a fault.
-            number = f"(CASE WHEN {self._text(one.column)} = '' THEN {literal(one.missing)} ELSE {number} END)"
+            nothing = f"lower({self._text(one.column)}) IN ('', 'nan')"
+            number = f"(CASE WHEN {nothing} THEN {literal(one.missing)} ELSE {number} END)"
         held = f"greatest(least({number}, {literal(one.high)}), {literal(one.low)})"
         # In floats 0.35 is 3.4999999999999996 steps of 0.1; no data mean a millionth of a step.
         steps = f"CAST(floor(round({held} / {literal(one.step)}, 6) + 0.5) AS BIGINT)"
