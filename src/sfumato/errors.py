@@ -40,7 +40,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     >>> nearest("zzz", ["education", "age"])
     'known: education, age'
     """
-    names = [str(one) for one in known]
+    names = list(dict.fromkeys(str(one) for one in known))
     by_lower = {one.lower(): one for one in names}
     close = get_close_matches(str(name).lower(), list(by_lower), n=1, cutoff=0.6)
     if close:

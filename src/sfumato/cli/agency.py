@@ -9,7 +9,7 @@ from sfumato.cli.say import CONFIDENTIAL, columns, note, progress, say, say_json
 from sfumato.errors import DataError
 
 if TYPE_CHECKING:
-    from sfumato.plan import Plan, Price
+    from sfumato.plan import Measure, Plan, Price
     from sfumato.privacy import Loss
 
 PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, a TOML file.")]
@@ -29,13 +29,31 @@ def price(plan: PlanFile, json: Json = False) -> None:
     if json:
         say_json(_priced(read, bill))
         return
-    rows = [[one.measure, one.mechanism, *_gains(one.loss)] for one in bill.spends]
-    rows.append(["all together", "", *_gains(bill.total)])
+    noises = [_noise(read, measure) for measure in read.measures]
+    rows = [
+        [one.measure, one.mechanism, *_gains(one.loss), *noise] for one, noise in zip(bill.spends, noises, strict=True)
+    ]
+    rows.append(["all together", "", *_gains(bill.total), "", ""])
     say(f"{read.title}: {read.hidden.words()}\n")
-    say(columns(["measure", "mechanism", "loss", "test power at 5%", "posterior from 1/2"], rows))
+    heads = ["measure", "mechanism", "loss", "test power at 5%", "posterior from 1/2", "± of a cell", "± of all cells"]
+    say(columns(heads, rows))
+    say("\n± is the 90% margin of error by noise alone, before any calibration.")
+    if read.hidden.id is None:
+        unit = read.hidden.unit
+        say(f"Each row is taken to be a different {unit}; where one can have several, give [hidden] id and at_most.")
     say(f"\nLimit: {bill.limit.words()}. Cells: {', '.join(f'{count:,}' for count in bill.cells)}.")
     for exposure in bill.exposures:
         say(f"Outside the guarantee ({exposure.kind}): {exposure.what}. {exposure.why}")
+
+
+def _noise(plan: "Plan", measure: "Measure") -> list[str]:
+    """The margins that noise will give one cell and the sum of all cells, known before any data."""
+    from sfumato.query import number
+    from sfumato.schema import Box
+
+    spread = 1.645 * float(measure.of.step) * measure.with_.law(plan.move(measure)).variance ** 0.5
+    cells = plan.table(measure)
+    return [number(spread), number(spread * cells.count(Box()) ** 0.5)]
 
 
 def _gains(loss: "Loss") -> list[str]:

@@ -1,6 +1,7 @@
 """The commands and how they fail: an error is one sentence on stderr, and the exit code is 0 only if it worked."""
 
 import sys
+from typing import Annotated
 
 import typer
 
@@ -31,6 +32,22 @@ app.command("diff")(public.diff)
 app.command("withdraw")(public.withdraw)
 app.command("table")(public.table)
 app.command("serve")(public.serve)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from sfumato import __version__
+
+        typer.echo(f"sfumato {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None: ...
 
 
 def main() -> None:

@@ -89,11 +89,19 @@ def table(
     asked = answers.table(
         [name.strip() for name in rows.split(",")], cols, pairs(where, "--where"), of, choices(pairs(at, "--at"))
     )
+    warnings = answers.warnings()
     if format == "text":
+        for warning in warnings:
+            say(f"{warning}\n")
         say(str(asked))
+        if asked.where:
+            say(f"\nOnly {'; '.join(f'{name}: {_listed(levels)}' for name, levels in asked.where.items())}.")
+        if asked.product.subject.note:
+            say(f"\n{asked.product.subject.note}")
         note("\n± is the 90% margin of error. A: CV under 15%, B: 15 to 30%, C: more, or 0 is within the margin.")
     elif format == "json":
-        say_json({"title": asked.title, "citation": asked.cite(), "cells": asked.records()})
+        about = {"title": asked.title, "where": asked.where, "note": asked.product.subject.note, "warnings": warnings}
+        say_json(about | {"citation": asked.cite(), "cells": asked.records()})
     elif format == "csv":
         records = asked.records()
         writer = csv.DictWriter(sys.stdout, list(records[0]))
@@ -117,6 +125,10 @@ def pairs(given: list[str] | None, option: str) -> dict[str, list[str]]:
 def choices(named: dict[str, list[str]]) -> dict[str, str | list[str]]:
     """A single word is a choice such as @1 or leaves; several are levels."""
     return {name: levels[0] if len(levels) == 1 else levels for name, levels in named.items()}
+
+
+def _listed(levels: object) -> str:
+    return ", ".join(map(str, levels)) if isinstance(levels, list) else str(levels)
 
 
 def serve(

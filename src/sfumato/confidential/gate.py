@@ -150,8 +150,15 @@ def _perturbed(measure: Measure, plan: Plan, cells: Cells, draws: Draws) -> Cube
         additive=measure.of.additive,
         universe={name: tuple(codes) for name, codes in measure.where.items()},
         mechanism=measure.with_.words(),
+        note=_note(measure, plan),
     )
     return Cube(subject, noisy.table, noisy.values, measure.with_.uncertainty(noisy))
+
+
+def _note(measure: Measure, plan: Plan) -> str:
+    hidden = plan.hidden
+    rows = f"At most {hidden.at_most} {plan.schema.unit}s of one {hidden.unit} count." if hidden.id else ""
+    return " ".join(one for one in (measure.of.note, rows) if one)
 
 
 def _unit(measure: Measure, plan: Plan) -> str:

@@ -71,6 +71,9 @@ def hidden_to_dict(hidden: Hidden) -> dict[str, Any]:
 
 def hidden_from_dict(written: Mapping[str, Any]) -> Hidden:
     """The neighbours that a dictionary means; a wrong key answers with the nearest."""
+    for key in written:
+        if "neighbours" not in written and nearest(key, ["neighbours"]).startswith("did"):
+            raise PlanError(f"[hidden] has no key '{key}'; did you mean 'neighbours'?")
     kind = str(written.get("neighbours", ""))
     if kind not in NEIGHBOURS:
         raise PlanError(f"[hidden] neighbours is '{kind}'; {nearest(kind, NEIGHBOURS)}")

@@ -30,7 +30,8 @@ class QueryEngine:
     def __repr__(self) -> str:
         manifest = self.release.manifest
         names = ", ".join(attribute.name for attribute in self.release.attributes)
-        return f"<{manifest.title} {manifest.period}: {manifest.promise.loss_words}; by {names}>"
+        told = " ".join([*self.warnings(), ""])
+        return f"<{told}{manifest.title} {manifest.period}: {manifest.promise.loss_words}; by {names}>"
 
     @property
     def statistics(self) -> tuple[str, ...]:
@@ -114,9 +115,9 @@ class QueryEngine:
     ) -> Axis:
         """The axis of a variable, without the levels that a filter on the same variable leaves empty."""
         whole = axis(self._attribute(product, name), choice)
-        if held is None:
+        if held is None and name not in product.subject.universe:
             return whole
-        inside = self._box(product, {name: held}, {name: whole.groups}).mask(whole.attribute)
+        inside = self._box(product, {} if held is None else {name: held}, {name: whole.groups}).mask(whole.attribute)
         kept = [code for code, group in zip(whole.codes, whole.groups, strict=True) if (group & inside).any()]
         if not kept:
             raise QueryError(f"{whole.attribute.label}: none of the levels shown is within the filter; show others.")
@@ -143,17 +144,24 @@ class QueryEngine:
         raise QueryError(f"'{name}' is not a variable of {product.subject.title.lower()}; {nearest(name, known)}")
 
     def _box(self, product: Product, where: Where, shown: Mapping[str, NDArray[np.bool_]] | None = None) -> Box:
-        masks: dict[str, Mask] = {}
         known = {attribute.name for attribute in product.attributes}
+        about = {name: codes for name, codes in product.subject.universe.items() if name in known}
+        masks: dict[str, Mask] = {
+            name: self._attribute(product, name).levels.mask(codes) for name, codes in about.items()
+        }
         for name, levels in where.items():
             # What all records share needs no mask; where the cells tell it apart, they answer as tables do.
             if name not in known and product.subject.universe.get(name) == _codes(levels):
                 continue
             attribute = self._attribute(product, name)
             try:
-                masks[name] = attribute.levels.mask(levels)
+                asked = attribute.levels.mask(levels)
             except KeyError as error:
                 raise QueryError(f"{attribute.label}: {error.args[0]}") from None
+            masks[name] = asked & masks[name] if name in masks else asked
+            if asked.any() and not masks[name].any():
+                only = ", ".join(about[name])
+                raise QueryError(f"{product.subject.title} is only about {attribute.label} {only}; ask within it.")
         if not product.subject.additive:
             _refuse_sum(product, masks, shown or {})
         return Box(masks)
@@ -189,6 +197,12 @@ class QueryEngine:
     def _ratio(self, over: Product, first: Box, under: Product, second: Box, unit: str, sampled: Variance) -> Ratio:
         shared = self._covariance(over, first, under, second)
         return ratio_of(self._estimate(over, first), self._estimate(under, second), shared, unit, sampled)
+
+    def warnings(self) -> list[str]:
+        """What a reader must be told before any number: withdrawn, or not to be published."""
+        said = [f"WITHDRAWN: {self.release.withdrawn}"] if self.release.withdrawn else []
+        manifest = self.release.manifest
+        return said + ([] if manifest.releasable else [f"NOT TO BE PUBLISHED: {manifest.why}."])
 
     def cite(self) -> str:
         """How to cite the release."""

@@ -70,6 +70,7 @@ def _product_line(cube: Cube, file: str) -> ProductLine:
         universe={name: list(codes) for name, codes in subject.universe.items()},
         impossible=[{name: list(codes) for name, codes in rule.where} for rule in cube.table.impossible],
         mechanism=subject.mechanism,
+        note=subject.note,
         uncertainty=cube.uncertainty.to_dict(),
         file=file,
     )
@@ -144,4 +145,5 @@ def _subject(entry: ProductLine) -> Subject:
         additive=entry.additive,
         universe=universe,
         mechanism=entry.mechanism,
+        note=entry.note,
     )

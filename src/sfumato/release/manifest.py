@@ -77,6 +77,7 @@ class ProductLine(_Part):
     universe: dict[str, list[str]] = Field(default_factory=dict)
     impossible: list[dict[str, list[str]]] = Field(default_factory=list)
     mechanism: str
+    note: str = ""
     uncertainty: dict[str, Any]
     file: str
     answers: bool = True

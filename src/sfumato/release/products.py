@@ -27,6 +27,7 @@ class Subject:
     additive: bool = True
     universe: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     mechanism: str = ""
+    note: str = ""
 
 
 class Product(ABC):

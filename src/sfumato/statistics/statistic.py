@@ -26,6 +26,11 @@ class Statistic(ABC):
         """How far its cells can go between neighbours; PromiseError names the bound that is missing."""
 
     @property
+    def note(self) -> str:
+        """What a reader must know of how values were counted, as one sentence."""
+        return ""
+
+    @property
     @abstractmethod
     def title(self) -> str:
         """What its numbers are, in a reader's words."""

@@ -90,6 +90,11 @@ class Total(Statistic):
         )
 
     @property
+    def note(self) -> str:
+        low, high = (f"{float(bound):,g}" for bound in self._bounds())
+        return f"Each {self.column} counts from {low} to {high} at most, in steps of {float(self.step):,g}."
+
+    @property
     def title(self) -> str:
         return f"Total {self.column} in {self.unit}" if self.unit != self.column else f"Total {self.column}"
 
