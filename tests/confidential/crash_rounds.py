@@ -29,6 +29,8 @@ name = "crash"
 levels = ["a", "b", "c"]
 [attributes.size]
 levels = ["s", "l"]
+[data]
+unit = "job"
 [hidden]
 neighbours = "add-remove"
 unit = "job"

@@ -153,6 +153,8 @@ HUGE = """
 name = "huge"
 [attributes]
 {attributes}
+[data]
+unit = "job"
 [hidden]
 neighbours = "add-remove"
 unit = "job"

@@ -5,6 +5,7 @@ import random
 from dataclasses import replace
 from fractions import Fraction
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -300,14 +301,33 @@ def test_a_unit_is_one_in_files_of_other_types(tmp_path):
     parts.append(frame(a=["x"], id=pa.array([7], pa.decimal128(9, 2))))
     assert tabulate(plan, *parts)[0].tolist() == [1, 0, 0]
     text = write_csv(tmp_path / "a.csv", [{"a": "x", "id": "007"}])
-    with pytest.raises(DataError, match="number in one source and text in another"):
+    with pytest.raises(DataError, match="of one type in one source and of another in another"):
         tabulate(plan, parts[0], text)
 
 
 def test_large_names_of_units_stay_apart():
     plan = make_plan(A, hidden=AddRemove("firm", "id", 1))
-    for ids in ([2**62, 2**62 + 1], pa.array([2**64 - 1, 2**64 - 2], pa.uint64()), ["1", "01"], ["é", "e\u0301"]):
+    texts = ["9007199254740993", "9007199254740992"], ["aB3", "Ab3"]
+    for ids in ([2**62, 2**62 + 1], pa.array([2**64 - 1, 2**64 - 2], pa.uint64()), *texts):
         assert tabulate(plan, frame(a=["x", "x"], id=ids))[0].tolist() == [2, 0, 0]
+
+
+@pytest.mark.parametrize("ids", [["1", "01"], ["7", "7.0"], ["7", " 7"], ["+7", "7"], ["é", "e\u0301"]])
+def test_a_unit_that_is_spelt_in_two_ways_is_a_fault_and_not_two_units(ids):
+    plan = make_plan(A, hidden=AddRemove("firm", "id", 1))
+    with pytest.raises(DataError, match="differ only in spaces, zeros or Unicode form"):
+        tabulate(plan, frame(a=["x", "x"], id=ids))
+
+
+def test_a_collation_of_the_database_makes_no_record_two_and_no_two_units_one(tmp_path):
+    """Under NOCASE one text equals several, and a record would be read as every level that it equals."""
+    path = tmp_path / "d.duckdb"
+    with duckdb.connect(str(path)) as file:
+        file.execute("CREATE TABLE t (a VARCHAR COLLATE NOCASE, id VARCHAR COLLATE NOCASE)")
+        file.execute("INSERT INTO t VALUES ('x', 'A1'), ('x', 'a1')")
+    spelt = Attribute("a", Levels.of(["x", "X", "y"]))
+    plan = make_plan(spelt, hidden=AddRemove("firm", "id", 1))
+    assert tabulate(plan, f"{path}#t")[0].tolist() == [2, 0, 0]
 
 
 def test_more_rows_of_a_unit_than_duckdb_can_choose_are_still_bounded():

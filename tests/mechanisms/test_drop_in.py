@@ -88,6 +88,8 @@ PLAN = """
 name = "dropped"
 [attributes.place]
 levels = ["north", "south"]
+[data]
+unit = "job"
 [hidden]
 neighbours = "add-remove"
 unit = "job"

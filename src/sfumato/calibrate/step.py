@@ -30,6 +30,10 @@ class Step(ABC):
     table: str
     to: tuple[str, ...]
 
+    def refuse_name(self) -> None:
+        if not self.name or not all(letter.isalnum() or letter in "_-" for letter in self.name):
+            raise PlanError(f"The step name '{self.name}' must be letters, digits, - and _.")
+
     @property
     def reads(self) -> tuple[str, ...]:
         return (self.table, *self.to)

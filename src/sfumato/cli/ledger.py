@@ -95,15 +95,18 @@ def verify(
         list[Path] | None, typer.Option(help="A release whose ledger head must be in this ledger; may be repeated.")
     ] = None,
 ) -> None:
-    """Recompute the hash chain, and look for the ledger heads that releases print."""
+    """Recompute the hash chain, and look for the charge of each release: its hash, its plan and its loss."""
+    from sfumato.confidential.account import Account, uncharged
     from sfumato.confidential.account import problems as problems_of
     from sfumato.release import open_release
 
-    manifests = [open_release(folder).manifest for folder in release or []]
-    anchors = [manifest.ledger.head for manifest in manifests if manifest.ledger]
+    releases = {folder: open_release(folder) for folder in release or []}
+    anchors = [one.manifest.ledger.head for one in releases.values() if one.manifest.ledger]
     problems = problems_of(ledger, anchors)
+    if not problems:
+        problems = [f"{folder}: {said}" for folder, one in releases.items() for said in uncharged(Account(ledger), one)]
     for problem in problems:
         say(problem)
     if problems:
         raise LedgerError(f"{ledger} cannot be trusted: {len(problems)} problem{'s' if len(problems) > 1 else ''}.")
-    say(f"{ledger} is whole{f', and holds the heads of {len(anchors)} releases' if anchors else ''}.")
+    say(f"{ledger} is whole{f', and holds the charges of {len(anchors)} releases' if anchors else ''}.")

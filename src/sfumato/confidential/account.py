@@ -30,6 +30,7 @@ from sfumato.privacy.ledger import Ledger
 from sfumato.privacy.loss import Limit, Loss
 from sfumato.privacy.neighbours import Hidden
 from sfumato.privacy.written import hidden_to_dict, limit_from_dict, loss_to_dict
+from sfumato.release import Release
 
 WAIT = 30.0  # seconds, for another process to finish its entry
 
@@ -150,6 +151,22 @@ def problems(path: str | os.PathLike[str], anchors: Iterable[str] = ()) -> list[
         if anchor not in hashes
     ]
     return found + broken + lost
+
+
+def uncharged(account: Account, release: Release) -> list[str]:
+    """Why a release is not the one that an entry of the ledger was charged for and committed; empty if it is."""
+    anchor, entries = release.manifest.ledger, account.entries
+    if anchor is None:
+        return ["It names no charge: it is a rehearsal, or its manifest was edited."]
+    charge = next((entry for entry in entries if entry.hash == anchor.head and entry.kind == "reserve"), None)
+    if charge is None:
+        return ["Its ledger head is no charge of this ledger."]
+    committed_as = {one.body["reservation"]: one.body["manifest_hash"] for one in entries if one.kind == "commit"}
+    if committed_as.get(charge.hash) != release.id:
+        return ["The charge that it names was committed for another manifest, or never: the release was altered."]
+    if charge.body["loss"] != release.manifest.promise.loss:
+        return ["It promises another loss than was charged."]
+    return []
 
 
 @contextmanager

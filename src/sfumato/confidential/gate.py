@@ -17,6 +17,7 @@ from sfumato.confidential.account import Account
 from sfumato.confidential.chain import Entry
 from sfumato.confidential.engines.sources import refuse_unreadable
 from sfumato.confidential.microdata import Microdata
+from sfumato.confidential.sealed import scrubbed
 from sfumato.confidential.tabulate import Tabulation, reading
 from sfumato.draws import Draws, SeededDraws, SystemDraws
 from sfumato.errors import ReleaseError, SfumatoError
@@ -82,7 +83,7 @@ def run(
     charge = account.reserve(plan.name, price.total, plan.hidden, digest(plan.to_toml().encode())) if account else None
     options.progress("reserved")
     try:
-        measured = _measured(plan, microdata, options)
+        measured = scrubbed(_measured, plan, microdata, options)
     except SfumatoError as error:
         stays = f" The {price.total.words()} of this run stays charged." if charge else ""
         raise type(error)(f"{error}{stays}") from None
@@ -184,7 +185,6 @@ def _written(part: Path, plan: Plan, cubes: list[Cube], manifest: Manifest, dive
 def _manifest(plan: Plan, price: Price, options: Options, account: Account | None, charge: Entry | None) -> Manifest:
     rehearsal = options.rehearsal is not None
     why = "rehearsal: whoever knows its seed can undo the noise" if rehearsal else "charged, drawn and written in full"
-    anchor = Anchor(population=account.ledger.population, head=charge.hash) if account and charge else None
     spends = [
         SpendLine(measure=one.measure, mechanism=one.mechanism, loss=loss_to_dict(one.loss), words=one.loss.words())
         for one in price.spends
@@ -204,12 +204,24 @@ def _manifest(plan: Plan, price: Price, options: Options, account: Account | Non
         promise=_promise(plan, price),
         spends=spends,
         exposures=[ExposureLine(kind=one.kind, what=one.what, why=one.why) for one in plan.exposures],
-        ledger=anchor,
+        ledger=_anchor(account, charge) if account and charge else None,
         sampling=_sampled(plan),
         grades=dict(plan.publish.grades),
         attributes=[],
         products=[],
         files={},
+    )
+
+
+def _anchor(account: Account, charge: Entry) -> Anchor:
+    """Where the charge stands in its ledger, and what all charges cost together up to it."""
+    ledger = account.ledger
+    return Anchor(
+        population=ledger.population,
+        head=charge.hash,
+        spent=loss_to_dict(ledger.spent(charge.year)),
+        limit=loss_to_dict(ledger.limit),
+        per_year=ledger.per_year,
     )
 
 

@@ -1,10 +1,13 @@
 """Sealed: what holds true values prints as its name, and can be neither pickled nor copied."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import NoReturn, ParamSpec, TypeVar
 
 from sfumato.errors import DataError, SfumatoError
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class Sealed:
@@ -26,3 +29,12 @@ def without_values(sentence: str) -> Iterator[None]:
         raise
     except Exception as error:  # noqa: BLE001 - every library has errors of its own, and any of them may quote a value
         raise DataError(f"{sentence} ({type(error).__name__}).") from None
+
+
+def scrubbed(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """What a call returns; its refusal is said anew, so that no reader's own error hangs on it as its context."""
+    try:
+        return call(*args, **kwargs)
+    except SfumatoError as error:
+        refusal = type(error)(str(error))
+    raise refusal

@@ -2,7 +2,7 @@
 
 from sfumato.confidential.engines import DuckDB, Fault, Reading
 from sfumato.confidential.microdata import Microdata
-from sfumato.confidential.sealed import Sealed
+from sfumato.confidential.sealed import Sealed, scrubbed
 from sfumato.draws import Draws
 from sfumato.errors import DataError
 from sfumato.mechanisms import Cells
@@ -15,7 +15,7 @@ class Tabulation(Sealed):
 
     def __init__(self, plan: Plan, microdata: Microdata, draws: Draws) -> None:
         self._plan = plan
-        self._engine = DuckDB(microdata.sources, reading(plan), draws.words(4).tobytes())
+        self._engine = scrubbed(DuckDB, microdata.sources, reading(plan), draws.words(4).tobytes())
 
     def faults(self) -> list[Fault]:
         """What in the data does not fit the plan: the columns and the rules."""

@@ -15,7 +15,7 @@ class Part(BaseModel):
 
 
 class DataPart(Part):
-    unit: str = "record"
+    unit: str | None = None
     key: str | None = None
     repeated_rows: bool = False
     weight: str | None = None

@@ -130,6 +130,7 @@ class Plan:
 
     def _refuse_unfit(self, step: Step) -> None:
         """A step reads measures of one statistic and universe, and its controls are margins of its table."""
+        step.refuse_name()
         table = self.measure(step.table)
         for other in self.then:
             if other is not step and set(other.reads) & set(step.reads):

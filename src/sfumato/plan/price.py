@@ -51,6 +51,11 @@ def _refuse_unnamed_unit(plan: "Plan") -> None:
             f"[hidden] unit is {hidden} and [data] says that a row is a {row}, so one {hidden} may have many rows; "
             "give [hidden] id, the column that names the unit, and at_most."
         )
+    if plan.hidden.id is not None and plan.hidden.id == plan.schema.key and row != hidden:
+        raise PromiseError(
+            f"[hidden] id is '{plan.hidden.id}', the key of a {row}, so each {row} would be hidden by itself and a "
+            f"{hidden} not at all; name the column of the {hidden}, or hide the {row}."
+        )
 
 
 def _total(plan: "Plan", losses: list[Loss]) -> Loss:

@@ -57,7 +57,7 @@ def parse(text: str, path: Path) -> Plan:
 def _plan(part: PlanPart, folder: Path) -> Plan:
     schema = Schema(
         attributes=tuple(_attribute(name, one, folder) for name, one in part.attributes.items()),
-        unit=part.data.unit,
+        unit=_row(part),
         key=part.data.key,
         repeated_rows=part.data.repeated_rows,
         impossible=tuple(Rule.of(where) for where in part.impossible),
@@ -88,6 +88,16 @@ def _built(data: DataPart) -> int:
     if data.order is None:
         raise PlanError("[data] replicates is a number and there is no order to build them from; name their columns.")
     return data.replicates
+
+
+def _row(part: PlanPart) -> str:
+    """What a row is; without an id it must be said, as then every row is a unit of its own."""
+    if part.data.unit is None and "id" not in part.hidden:
+        raise PlanError(
+            "The plan does not say what a row is: give [data] unit, the hidden unit itself if no unit has two rows, "
+            "or [hidden] id, the column that names the unit, and at_most."
+        )
+    return part.data.unit or "record"
 
 
 def _sampling(part: PlanPart) -> str | tuple[VarianceFunction, ...]:

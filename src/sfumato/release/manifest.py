@@ -52,6 +52,9 @@ class Anchor(_Part):
 
     population: str
     head: str
+    spent: dict[str, str]
+    limit: dict[str, str]
+    per_year: bool
 
 
 class AttributeLine(_Part):
@@ -140,6 +143,9 @@ class Manifest(_Part):
             raise ReleaseError(
                 f"The release is of format '{manifest.format}', this version reads '{FORMAT}'; update Sfumato."
             )
+        for name in [one.file for one in manifest.products] + [one.levels for one in manifest.attributes]:
+            if name not in manifest.files:
+                raise ReleaseError(f"{NAME} reads {name!r}, which is not among the hashed files of the release.")
         return manifest
 
 

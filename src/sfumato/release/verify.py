@@ -42,6 +42,8 @@ def verify(folder: Path, public_key: Path | None = None) -> Verdict:
     problems = [*_file_problems(folder, manifest)]
     if content != manifest.to_bytes():
         problems.append(f"{NAME} is not written as Sfumato writes it: it was edited.")
+    if manifest.releasable and (manifest.ledger is None or manifest.rehearsal):
+        problems.append("The manifest says releasable, and names no charge to a ledger or is a rehearsal.")
     signed, found = _signature(folder, content, public_key)
     withdrawn, noticed = _notice(folder, digest(content))
     problems += found + noticed

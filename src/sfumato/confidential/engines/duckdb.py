@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sfumato.confidential.engines.reading import Fault, Reading
 from sfumato.confidential.engines.records import Records
+from sfumato.confidential.engines.values import spelling
 from sfumato.confidential.sealed import without_values
 from sfumato.errors import DataError
 from sfumato.schema import Aggregate, Box, Rows, Sum, Table
@@ -27,9 +28,16 @@ class DuckDB(Records):
             self._several = len(sources) > 1
             names = self._coded_columns + [name for name, column in self._named.items() if column]
             self._connection.execute(f"CREATE TABLE coded AS SELECT {', '.join([*names, '0 AS nothing'])} FROM legible")
+            self._refuse_multiplied()
             self._faults = self._found_faults()
             if reading.id and not self._faults:
                 self._keep_at_most(salt)
+
+    def _refuse_multiplied(self) -> None:
+        """Stop should one record have become several, as no price holds for that."""
+        ((read,),), ((coded,),) = (self._ask(f"SELECT count(*) FROM {name}") for name in ("records", "coded"))
+        if read != coded:
+            raise DataError("A record was read as several; no cells are made of such data. Please report this.")
 
     @property
     def _coded_columns(self) -> list[str]:
@@ -45,7 +53,17 @@ class DuckDB(Records):
         ((_, *broken),) = self._ask(f"SELECT {asked} FROM coded")
         faults = [fault for fault, is_broken in zip(conditions.values(), broken, strict=True) if is_broken]
         more = [fault for fault in self._possible_faults() if self._ask(f"{fault.query} LIMIT 1")]
-        return faults + self._repeats() + more
+        return faults + self._misspelt() + self._repeats() + more
+
+    def _misspelt(self) -> list[Fault]:
+        """The rule that a unit is written one way: 7, 07, 7.0 and ' 7' would each have rows of their own."""
+        if not self.reading.id:
+            return []
+        ((broken,),) = self._ask(f"SELECT count(DISTINCT unit) > count(DISTINCT {spelling('unit')}) FROM coded")
+        rule = "some names of units differ only in spaces, zeros or Unicode form; write each unit one way."
+        shared = f"SELECT {spelling('unit')} FROM coded GROUP BY 1 HAVING count(DISTINCT unit) > 1"
+        query = f"SELECT CAST(unit AS VARCHAR) AS value FROM coded WHERE {spelling('unit')} IN ({shared})"
+        return [Fault(self.reading.id, rule, query)] if broken else []
 
     def _possible_faults(self) -> list[Fault]:
         """Rules of an engine that reads more, each with the query that lists the values that break it."""

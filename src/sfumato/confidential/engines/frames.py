@@ -5,6 +5,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from sfumato.confidential.engines.reading import refuse_lacking
@@ -68,6 +69,8 @@ def _text(value: Any) -> str:
     >>> [_text(value) for value in (True, 7.0, 0.5, Decimal("1.50"), Decimal("100"), "01")]
     ['true', '7', '0.5', '1.5', '100', '01']
     """
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float) and value.is_integer():

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sfumato.errors import DataError, nearest
+from sfumato.errors import DataError
 from sfumato.schema import Attribute, Schema, Sum, Weighted
 
 
@@ -51,9 +51,10 @@ def refuse_lacking(what: str, columns: Sequence[str], there: Sequence[str]) -> N
     lacking = [column for column in columns if column not in there]
     if lacking:
         more = f" Lacking in all: {', '.join(lacking)}." if len(lacking) > 1 else ""
+        # The columns that are there are not listed: without a header they would be the first record.
         raise DataError(
-            f"{what} has no column '{lacking[0]}', which the plan reads; {nearest(lacking[0], there)} "
-            f"An attribute is read from another column with `from`.{more}"
+            f"{what} has no column '{lacking[0]}', which the plan reads; check how it is spelt there. "
+            f"An attribute is read from another column with `from`, a total from its `column`.{more}"
         )
     for column in columns:
         if list(there).count(column) > 1:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from sfumato.confidential.engines.reading import Reading
 from sfumato.confidential.engines.sources import attach
-from sfumato.confidential.engines.values import is_number, literal, number, numeral, text, unit
+from sfumato.confidential.engines.values import literal, name_kind, number, numeral, text, unit
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import DataError
 from sfumato.schema import Attribute, Bands, Sum
@@ -71,10 +71,10 @@ class Records(Sealed):
 
     def _refuse_mixed(self, name: str | None, kinds: list[list[str]]) -> None:
         """Stop where 7 and 007 could be one unit: a name is a number in every source, or a text in every one."""
-        if name and len({is_number(one[self._columns.index(name)]) for one in kinds}) > 1:
+        if name and len({name_kind(one[self._columns.index(name)]) for one in kinds}) > 1:
             raise DataError(
-                f"Column '{name}' is a number in one source and text in another, so one that it names could be taken "
-                "for two; store it alike in all."
+                f"Column '{name}' is of one type in one source and of another in another (a number and text, say), so "
+                "one that it names could be taken for two; store it alike in all."
             )
 
     def _chosen(self, kinds: list[str], source: int) -> str:

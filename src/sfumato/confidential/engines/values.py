@@ -15,9 +15,14 @@ INTEGERS = {f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL
 }
 
 
+def plain_text(name: str) -> str:
+    """The value as text without a collation, under which one text would equal several."""
+    return f"decode(encode(CAST({name} AS VARCHAR)))"
+
+
 def text(name: str, kind: str) -> str:
     """The value as text: whole numbers have no point, and there is none ('') for null, NaN and the empty text."""
-    written = f"CAST({name} AS VARCHAR)"
+    written = plain_text(name)
     if kind in FLOATS:
         whole = f"{name} = floor({name}) AND abs({name}) < {2**53}"
         short = f"CASE WHEN {whole} THEN CAST(CAST({name} AS BIGINT) AS VARCHAR) ELSE {written} END"
@@ -40,6 +45,11 @@ def is_number(kind: str) -> bool:
     return kind in FLOATS or kind in INTEGERS or kind.startswith("DECIMAL")
 
 
+def name_kind(kind: str) -> str:
+    """What a name is stored as: a number, or the type of its text."""
+    return "number" if is_number(kind) else kind.split(" ", maxsplit=1)[0]
+
+
 def unit(name: str, kind: str) -> str:
     """The name of a unit or record, null where there is none: a float that may stand for several numbers names none."""
     if kind in FLOATS:
@@ -49,7 +59,13 @@ def unit(name: str, kind: str) -> str:
         return f"(CASE WHEN {name} = floor({name}) THEN CAST({name} AS HUGEINT) END)"
     if kind in INTEGERS:
         return f"TRY_CAST({name} AS HUGEINT)"
-    return f"(CASE WHEN ltrim(CAST({name} AS VARCHAR)) <> '' THEN CAST({name} AS VARCHAR) END)"
+    return f"(CASE WHEN ltrim({plain_text(name)}) <> '' THEN {plain_text(name)} END)"
+
+
+def spelling(name: str) -> str:
+    """What several ways to write one name share: spaces around it, Unicode form, and zeros of a number left out."""
+    trimmed = f"trim(CAST({name} AS VARCHAR))"
+    return f"coalesce(CAST(TRY_CAST({trimmed} AS DECIMAL(38, 6)) AS VARCHAR), nfc_normalize({trimmed}))"
 
 
 def numeral(code: str) -> float | None:
