@@ -19,7 +19,8 @@ def edited(folder, **changes):
 
 
 def test_a_charged_release_is_the_one_that_the_ledger_committed(make_release, tmp_path):
-    assert uncharged(Account(tmp_path / "jobs.ledger"), open_release(make_release())) == []
+    release = open_release(make_release())
+    assert uncharged(Account(tmp_path / "jobs.ledger"), release) == []
 
 
 def test_a_rehearsal_dressed_up_with_another_releases_charge_is_found(make_release, tmp_path):
