@@ -1,13 +1,20 @@
 """A small plan, its microdata and its release, shared by the tests of every layer."""
 
+import os
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import settings
 
 import sfumato as sf
 from sfumato.plan.toml import parse
+
+# In CI the examples of a property are the same in every run; elsewhere each run looks at new ones.
+settings.register_profile("ci", derandomize=True, deadline=None)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
 
 SMALL = """
 name = "small"

@@ -143,7 +143,9 @@ def attributes(draw, name):
             st.none(), st.builds(Column, words), st.builds(Recode.of, words, st.dictionaries(words, leaf, min_size=1))
         )
     )
-    missing = draw(st.one_of(st.none(), st.builds(Missing, leaf, st.lists(words).map(tuple))))
+    meant = {raw for raw, _ in read.codes} if isinstance(read, Recode) else set(levels.leaves)
+    codes = st.lists(words.filter(lambda word: word not in meant)).map(tuple)
+    missing = draw(st.one_of(st.none(), st.builds(Missing, leaf, codes)))
     return Attribute(name, levels, of, read, missing, label)
 
 
