@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 
 import sfumato as sf
 from sfumato.confidential import STAGES, Account, Microdata, Options, gate, run
+from sfumato.confidential.stating import stated
 from sfumato.plan.toml import parse
 from sfumato.release import Manifest, verify
 
@@ -58,7 +59,7 @@ def late(plan: sf.Plan, data: Path, ledger: Path, out: Path, options: Options) -
     cubes = gate._measured(plan, Microdata.open(data, plan.schema), options)
     part = out.with_name(f".{out.name}.partial")
     part.mkdir()
-    release = gate._written(part, plan, cubes, gate._manifest(plan, price, options, None, None), [])
+    release = gate._written(part, plan, cubes, stated(plan, price, options.facts(), None, None), [])
     part.rename(out)
     options.progress("published")
     charge = account.reserve(plan.name, price.total, plan.hidden, "plan")

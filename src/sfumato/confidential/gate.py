@@ -9,34 +9,28 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
 
-from sfumato import __version__
 from sfumato.calibrate import Diverged
 from sfumato.confidential.account import Account
 from sfumato.confidential.chain import Entry
 from sfumato.confidential.engines.sources import refuse_unreadable
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import scrubbed
+from sfumato.confidential.stating import Facts, stated
 from sfumato.confidential.tabulate import Tabulation, reading
 from sfumato.draws import Draws, SeededDraws, SystemDraws
 from sfumato.errors import ReleaseError, SfumatoError
 from sfumato.mechanisms import Cells
-from sfumato.plan import Measure, Plan, Price
-from sfumato.privacy.written import hidden_to_dict, loss_to_dict
+from sfumato.plan import Measure, Plan
 from sfumato.release import (
-    Anchor,
     Cube,
-    ExposureLine,
     Manifest,
     Product,
-    Promise,
     Release,
-    SpendLine,
     Subject,
     digest,
-    now,
     open_release,
+    private_key,
     seal,
     sign,
     write_levels,
@@ -59,6 +53,9 @@ class Options:
     def draws(self) -> Draws:
         return SystemDraws() if self.rehearsal is None else SeededDraws(self.rehearsal)
 
+    def facts(self) -> Facts:
+        return Facts(self.rehearsal is not None, self.supersedes)
+
 
 def run(
     plan: Plan,
@@ -74,24 +71,17 @@ def run(
     """
     options, out = options or Options(), Path(out)
     price = plan.price()
-    _refuse_taken(out)
-    columns = [*reading(plan).columns, *(name for name in (plan.schema.weight, *plan.schema.replicates) if name)]
-    for source in microdata.sources:
-        refuse_unreadable(source, columns)
+    _refuse_before_charging(plan, microdata, out, options)
     account = _account(ledger, options)
     options.progress("priced")
     charge = account.reserve(plan.name, price.total, plan.hidden, digest(plan.to_toml().encode())) if account else None
     options.progress("reserved")
-    try:
-        measured = scrubbed(_measured, plan, microdata, options)
-    except SfumatoError as error:
-        stays = f" The {price.total.words()} of this run stays charged." if charge else ""
-        raise type(error)(f"{error}{stays}") from None
-    cubes, diverged = _calibrated(plan, measured)
+    cubes, diverged = _calibrated(plan, _measured_or_refused(plan, microdata, options, charge))
     options.progress("calibrated")
+    manifest = stated(plan, price, options.facts(), account, charge)
     part = Path(mkdtemp(prefix=f".{out.name}.", suffix=".partial", dir=out.parent))
     try:
-        release = _written(part, plan, cubes, _manifest(plan, price, options, account, charge), diverged)
+        release = _written(part, plan, cubes, manifest, diverged)
         if options.sign_with:
             sign(part, options.sign_with)
         options.progress("written")
@@ -106,6 +96,24 @@ def run(
         raise
     options.progress("published")
     return open_release(out)
+
+
+def _refuse_before_charging(plan: Plan, microdata: Microdata, out: Path, options: Options) -> None:
+    """Whatever can be told without reading a record is told before anything is charged."""
+    _refuse_taken(out)
+    if options.sign_with:
+        private_key(options.sign_with)
+    columns = [*reading(plan).columns, *(name for name in (plan.schema.weight, *plan.schema.replicates) if name)]
+    for source in microdata.sources:
+        refuse_unreadable(source, columns)
+
+
+def _measured_or_refused(plan: Plan, microdata: Microdata, options: Options, charge: Entry | None) -> list[Cube]:
+    try:
+        return scrubbed(_measured, plan, microdata, options)
+    except SfumatoError as error:
+        stays = " What this run costs stays charged." if charge else ""
+        raise type(error)(f"{error}{stays}") from None
 
 
 def _refuse_taken(out: Path) -> None:
@@ -180,68 +188,3 @@ def _written(part: Path, plan: Plan, cubes: list[Cube], manifest: Manifest, dive
     products = [line.model_copy(update={"answers": line.name in answering}) for line in write_products(part, cubes)]
     levels = write_levels(part, used)
     return seal(part, manifest.model_copy(update={"attributes": levels, "products": products, "diverged": lost}))
-
-
-def _manifest(plan: Plan, price: Price, options: Options, account: Account | None, charge: Entry | None) -> Manifest:
-    rehearsal = options.rehearsal is not None
-    why = "rehearsal: whoever knows its seed can undo the noise" if rehearsal else "charged, drawn and written in full"
-    spends = [
-        SpendLine(measure=one.measure, mechanism=one.mechanism, loss=loss_to_dict(one.loss), words=one.loss.words())
-        for one in price.spends
-    ]
-    return Manifest(
-        name=plan.name,
-        title=plan.title,
-        period=plan.period,
-        unit=plan.schema.unit,
-        created=now(),
-        software=f"sfumato {__version__}",
-        mode="sound",
-        rehearsal=rehearsal,
-        releasable=not rehearsal,
-        why=why,
-        supersedes=options.supersedes,
-        promise=_promise(plan, price),
-        spends=spends,
-        exposures=[ExposureLine(kind=one.kind, what=one.what, why=one.why) for one in plan.exposures],
-        ledger=_anchor(account, charge) if account and charge else None,
-        sampling=_sampled(plan),
-        grades=dict(plan.publish.grades),
-        attributes=[],
-        products=[],
-        files={},
-    )
-
-
-def _anchor(account: Account, charge: Entry) -> Anchor:
-    """Where the charge stands in its ledger, and what all charges cost together up to it."""
-    ledger = account.ledger
-    return Anchor(
-        population=ledger.population,
-        head=charge.hash,
-        spent=loss_to_dict(ledger.spent(charge.year)),
-        limit=loss_to_dict(ledger.limit),
-        per_year=ledger.per_year,
-    )
-
-
-def _sampled(plan: Plan) -> dict[str, Any]:
-    """What the release says of sampling error: nothing that the microdata decide."""
-    if plan.sampling == "census":
-        return {"kind": "census"}
-    if isinstance(plan.sampling, str):
-        return {"kind": "withheld", "reason": plan.sampling}
-    listed = {one.of: {"a": float(one.a), "b": float(one.b), "source": one.source} for one in plan.sampling}
-    return {"kind": "variance-function", "functions": listed}
-
-
-def _promise(plan: Plan, price: Price) -> Promise:
-    return Promise(
-        hidden=hidden_to_dict(plan.hidden),
-        words=plan.hidden.words(),
-        loss=loss_to_dict(price.total),
-        limit=loss_to_dict(plan.limit),
-        loss_words=price.total.words(),
-        power_at_5_percent=price.total.power(0.05),
-        posterior_from_even_odds=price.total.posterior(),
-    )

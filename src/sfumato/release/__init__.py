@@ -6,7 +6,7 @@ from sfumato.release.manifest import Anchor, ExposureLine, Manifest, Promise, Sp
 from sfumato.release.noisy import Noisy
 from sfumato.release.products import Cube, Product, Subject
 from sfumato.release.uncertainty import Independent, Uncertainty, Withheld
-from sfumato.release.verify import Verdict, differences, open_release, sign, verify, withdraw
+from sfumato.release.verify import Verdict, differences, open_release, private_key, sign, verify, withdraw
 
 __all__ = [
     "Anchor",
@@ -30,6 +30,7 @@ __all__ = [
     "digest",
     "now",
     "open_release",
+    "private_key",
     "seal",
     "sign",
     "verify",

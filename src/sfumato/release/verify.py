@@ -93,12 +93,13 @@ def _signature(folder: Path, content: bytes, public_key: Path | None) -> tuple[s
     return "signature true", []
 
 
-def sign(folder: Path, private_key: Path) -> None:
+def sign(folder: Path, key: Path) -> None:
     """Sign the manifest with an Ed25519 key in PEM."""
-    (folder / SIGNATURE).write_bytes(_private(private_key).sign(_manifest_bytes(folder)))
+    (folder / SIGNATURE).write_bytes(private_key(key).sign(_manifest_bytes(folder)))
 
 
-def _private(path: Path) -> Ed25519PrivateKey:
+def private_key(path: Path) -> Ed25519PrivateKey:
+    """The Ed25519 key in a PEM file."""
     try:
         key = load_pem_private_key(path.read_bytes(), password=None)
     except (OSError, ValueError, TypeError):

@@ -1,0 +1,85 @@
+"""Stating: what the manifest of a run says, from the plan, its price and the ledger; nothing that the data decide."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sfumato import __version__
+from sfumato.confidential.account import Account
+from sfumato.confidential.chain import Entry
+from sfumato.plan import Plan, Price
+from sfumato.privacy.written import hidden_to_dict, loss_to_dict
+from sfumato.release import Anchor, ExposureLine, Manifest, Promise, SpendLine, now
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What sets a run apart: whether it is a rehearsal, and which release it replaces."""
+
+    rehearsal: bool
+    supersedes: str | None
+
+
+def stated(plan: Plan, price: Price, facts: Facts, account: Account | None, charge: Entry | None) -> Manifest:
+    """The manifest of a run, still without its products and files."""
+    rehearsal = facts.rehearsal
+    why = "rehearsal: whoever knows its seed can undo the noise" if rehearsal else "charged, drawn and written in full"
+    spends = [
+        SpendLine(measure=one.measure, mechanism=one.mechanism, loss=loss_to_dict(one.loss), words=one.loss.words())
+        for one in price.spends
+    ]
+    return Manifest(
+        name=plan.name,
+        title=plan.title,
+        period=plan.period,
+        unit=plan.schema.unit,
+        created=now(),
+        software=f"sfumato {__version__}",
+        mode="sound",
+        rehearsal=rehearsal,
+        releasable=not rehearsal,
+        why=why,
+        supersedes=facts.supersedes,
+        promise=_promise(plan, price),
+        spends=spends,
+        exposures=[ExposureLine(kind=one.kind, what=one.what, why=one.why) for one in plan.exposures],
+        ledger=_anchor(account, charge) if account and charge else None,
+        sampling=_sampled(plan),
+        grades=dict(plan.publish.grades),
+        attributes=[],
+        products=[],
+        files={},
+    )
+
+
+def _anchor(account: Account, charge: Entry) -> Anchor:
+    """Where the charge stands in its ledger, and what all charges cost together up to it."""
+    ledger = account.ledger
+    return Anchor(
+        population=ledger.population,
+        head=charge.hash,
+        spent=loss_to_dict(ledger.spent(charge.year)),
+        limit=loss_to_dict(ledger.limit),
+        per_year=ledger.per_year,
+    )
+
+
+def _sampled(plan: Plan) -> dict[str, Any]:
+    """What the release says of sampling error: nothing that the microdata decide."""
+    if plan.sampling == "census":
+        return {"kind": "census"}
+    if isinstance(plan.sampling, str):
+        return {"kind": "withheld", "reason": plan.sampling}
+    listed = {one.of: {"a": float(one.a), "b": float(one.b), "source": one.source} for one in plan.sampling}
+    return {"kind": "variance-function", "functions": listed}
+
+
+def _promise(plan: Plan, price: Price) -> Promise:
+    return Promise(
+        hidden=hidden_to_dict(plan.hidden),
+        words=plan.hidden.words(),
+        loss=loss_to_dict(price.total),
+        limit=loss_to_dict(plan.limit),
+        loss_words=price.total.words(),
+        power_at_5_percent=price.total.power(0.05),
+        posterior_from_even_odds=price.total.posterior(),
+    )
