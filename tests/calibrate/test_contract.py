@@ -167,12 +167,16 @@ def test_rakings_first_order_error_is_the_formula_for_any_gain(kind):
     assert np.allclose(stated(product, asked), f @ matrix @ f.T, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("step", [LeastSquares, Rake])
-def test_intervals_of_totals_shares_and_ratios_cover_at_their_level(step):
+@pytest.mark.parametrize(
+    ("step", "kind"),
+    [(LeastSquares, "two tables, noisy"), (Rake, "two tables, noisy"), (Rake, "one table, noisy")],
+    ids=["least squares", "raking", "post-stratification"],
+)
+def test_intervals_of_totals_shares_and_ratios_cover_at_their_level(step, kind):
     """2,000 runs of 6 questions each; per question the count is checked at 1e-9, the pooled coverage within 94-96%."""
     whole, rng = table(zeros=True), np.random.default_rng(8)
     true = np.where(whole.possible, rng.integers(100, 800, SHAPE), 0)
-    controls = CONTROLS["two tables, noisy"]
+    controls = CONTROLS[kind]
     asked = [{"a0": ["0", "1"]}, {"a1": ["1"], "a2": ["0"]}]
     truth = [true[np.ix_(*(whole.box(where).mask(one) for one in whole.attributes))].sum() for where in asked]
     runs, hits = 2000, np.zeros(6)
@@ -249,3 +253,23 @@ def test_weights_that_do_not_fit_are_refused_before_anything_is_opened(change, s
     parts = {"name": "made", "table": "cube", "by": "a0", "weights": {"0": 1, "1": 2, "2": 3, "3": 4}} | change
     with pytest.raises(PlanError, match=said):
         calibrate.Weigh(**parts).refuse_unfit(table(zeros=False), [])
+
+
+@pytest.mark.parametrize("step", [LeastSquares, Rake])
+def test_the_papers_main_example_of_17340_controls(step):
+    """867 occupations by education by experience: post-stratified, every control is met, and errors are stated."""
+    sizes = {"occupation": 867, "education": 5, "experience": 4, "strength": 3, "driving": 2}
+    whole = Table(tuple(Attribute(name, Levels.of(range(size))) for name, size in sizes.items()))
+    rng = np.random.default_rng(2)
+    true = rng.integers(20, 60, whole.shape)
+    controls = {"m": (("occupation", "education", "experience"), 2.0)}
+    products = problems(rng, whole, true, controls, 4.0)
+    product = step("made", "cube", ("m",)).apply(products)
+    assert products["m"].table.size == 17_340
+    met = product.values.sum(axis=(3, 4)) * float(product.subject.step)
+    gap = np.abs(met - products["m"].values)
+    before = np.abs(products["cube"].values.sum(axis=(3, 4)) - products["m"].values)
+    assert gap.max() < 1e-5 if step is Rake else gap.mean() < before.mean()
+    box = whole.box({"occupation": ["0", "1", "2"], "strength": "1"})
+    stated_variance = product.covariance(box, box) * float(product.subject.step) ** 2
+    assert 0 < stated_variance < 4.0 * whole.count(box) * 1.5

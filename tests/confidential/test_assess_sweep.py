@@ -10,7 +10,7 @@ from tests.conftest import SMALL, small_rows
 import sfumato as sf
 from sfumato.confidential import Microdata, Options, run
 from sfumato.confidential.assessment import Sweep, assess
-from sfumato.confidential.assessment.sweep import rescaled, scaled, size
+from sfumato.confidential.assessment.sweep import rescaled, scaled, shared, size
 from sfumato.errors import PlanError
 from sfumato.mechanisms import DiscreteGaussian, Geometric, RoundedGaussian, TruncatedGeometricNoise
 from sfumato.plan.toml import parse
@@ -146,3 +146,47 @@ def test_what_cannot_be_swept_is_refused(given, said):
         Sweep.read(plan_of(SMALL), given)
     with pytest.raises(PlanError, match="whole number"):
         Sweep.read(capped(), {"cap": ["2.5"]})
+
+
+CONTROLLED = (
+    SMALL.replace("[publish]", "")
+    + """
+[[measure]]
+name = "by_trade"
+of = "count"
+by = ["trade"]
+with = { mechanism = "geometric", epsilon = "0.5" }
+[[then]]
+step = "least-squares"
+name = "calibrated"
+table = "jobs"
+to = ["by_trade"]
+"""
+)
+
+
+@pytest.mark.parametrize("share", ["0.1", "0.5", "0.9"])
+@pytest.mark.parametrize("limit", ['epsilon = "3"', 'mu = "3"', 'rho = "3"'])
+def test_the_share_of_the_loss_on_controls_is_the_one_asked_for(share, limit):
+    text = CONTROLLED.replace('epsilon = "2"', limit)
+    if "epsilon" not in limit:
+        text = text.replace('mechanism = "geometric", epsilon', 'mechanism = "rounded-gaussian", mu')
+    plan = plan_of(text)
+    tried, priced = rescaled(shared(plan, Fraction(share)), Fraction(1))
+    spent = {one.measure: one.loss for one in priced.spends}
+    cost = {name: float(loss.epsilon if "epsilon" in limit else loss.mu_squared) for name, loss in spent.items()}
+    assert cost["by_trade"] / sum(cost.values()) == pytest.approx(float(share), rel=1e-3)
+    assert float(size(priced.total)) == pytest.approx(1.0, rel=2e-4)
+    assert tried.then == plan.then
+
+
+def test_controls_are_swept_and_said(swept):
+    found = swept(plan_of(CONTROLLED.replace('epsilon = "2"', 'epsilon = "3"')), epsilon="3", controls="0.1,0.6")
+    points = found.numbers["sweep"]["points"]
+    assert [point["controls"] for point in points] == [0.1, 0.6]
+    assert "60% of it on controls" in points[1]["words"]
+
+
+def test_controls_of_a_plan_without_steps_are_not_swept():
+    with pytest.raises(PlanError, match="cannot be swept"):
+        Sweep.read(plan_of(SMALL), {"controls": ["0.5"]})

@@ -21,7 +21,9 @@ def assess(  # noqa: PLR0913, PLR0917 - one argument an option
     out: Annotated[Path, typer.Option(help="The report, an HTML file that only its owner may read.")],
     sweep: Annotated[
         list[str] | None,
-        typer.Option(help="Other budgets to rehearse: epsilon=0.5,1,2 (mu, rho: as the limit), cap=3,7; may repeat."),
+        typer.Option(
+            help="Other budgets to rehearse: epsilon=0.5,1 (mu, rho: as the limit), cap=3,7, controls=0.2; may repeat."
+        ),
     ] = None,
     draws: Annotated[int, typer.Option(help="Rehearsal draws of each budget of a sweep.")] = 5,
     table: Annotated[

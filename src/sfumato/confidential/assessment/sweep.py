@@ -16,7 +16,7 @@ from sfumato.draws import Draws, SeededDraws
 from sfumato.errors import PlanError, PromiseError, nearest
 from sfumato.mechanisms import Cells, Mechanism
 from sfumato.plan import Measure, Plan, Price
-from sfumato.privacy import Approximate, Concentrated, Gaussian, Limit, Loss, exact, positive
+from sfumato.privacy import Approximate, Concentrated, Gaussian, Limit, Loss, as_concentrated, exact, positive
 from sfumato.release import Cube, Product, Release, Subject
 
 STATED = 200
@@ -25,17 +25,19 @@ STATED = 200
 
 @dataclass(frozen=True)
 class Sweep:
-    """The total losses to try, in the currency of the plan's limit, and the caps, with a number of draws of each."""
+    """The total losses to try, in the limit's currency, the caps, the shares on controls, and the draws of each."""
 
     totals: tuple[Fraction, ...]
     caps: tuple[int, ...] = ()
     draws: int = 5
+    controls: tuple[Fraction, ...] = ()
 
     @classmethod
     def read(cls, plan: Plan, given: Mapping[str, Sequence[str]], draws: int = 5) -> "Sweep":
-        """The sweep that a user writes as epsilon=0.5,1,2 and cap=3,7."""
+        """The sweep that a user writes as epsilon=0.5,1,2, cap=3,7 and controls=0.25,0.5."""
         currency, known = currency_of(plan.limit), [currency_of(plan.limit)]
         known += ["cap"] if any(hasattr(measure.with_, "cap") for measure in plan.measures) else []
+        known += ["controls"] if controls_of(plan) else []
         for name in given:
             if name not in known:
                 raise PlanError(
@@ -46,7 +48,8 @@ class Sweep:
             raise PlanError(f"{draws} draws were asked for; a sweep needs 1 or more.")
         caps = tuple(_whole(one) for one in given.get("cap", ()))
         totals = tuple(positive(one, currency) for one in given.get(currency, ()))
-        return cls(totals or (size(plan.price().total),), caps, draws)
+        shares = tuple(_share(one) for one in given.get("controls", ()))
+        return cls(totals or (size(plan.price().total),), caps, draws, shares)
 
 
 def _whole(text: str) -> int:
@@ -54,6 +57,39 @@ def _whole(text: str) -> int:
     if cap.denominator != 1:
         raise PlanError(f"--sweep cap={text} is no whole number; a cap is the most steps that a cell may move.")
     return int(cap)
+
+
+def _share(text: str) -> Fraction:
+    share = positive(text, "controls")
+    if share >= 1:
+        raise PlanError(f"--sweep controls={text} is no share of the loss; it lies between 0 and 1, for example 0.25.")
+    return share
+
+
+def controls_of(plan: Plan) -> frozenset[str]:
+    """The measures that steps calibrate to."""
+    return frozenset(name for step in plan.then for name in step.to)
+
+
+def shared(plan: Plan, share: Fraction | None) -> Plan:
+    """The plan with this share of its loss spent on control tables; mu is shared out by its squares."""
+    if share is None:
+        return plan
+    losses = {one.name: as_concentrated(one.with_.loss(plan.move(one))) for one in plan.measures}
+    costs = {name: _cost(loss, plan.limit) for name, loss in losses.items()}
+    named, whole = controls_of(plan), sum(costs.values())
+    spent = sum(cost for name, cost in costs.items() if name in named)
+    more, less = float(share) * whole / spent, (1 - float(share)) * whole / (whole - spent)
+    power = 1.0 if isinstance(plan.limit, Approximate) else 0.5
+    factors = {name: Fraction((more if name in named else less) ** power).limit_denominator(10**6) for name in costs}
+    measures = tuple(replace(one, with_=scaled(one.with_, factors[one.name])) for one in plan.measures)
+    return replace(plan, measures=measures, limit=_loosened(plan, measures))
+
+
+def _cost(loss: Loss, limit: Limit) -> float:
+    """What a measure adds to the total: its epsilon where epsilons add, its rho where squares do."""
+    rho = float(loss.rho) if isinstance(loss, Concentrated) else 0.0
+    return (2 * rho) ** 0.5 if isinstance(limit, Approximate) else rho
 
 
 def currency_of(limit: Limit) -> str:
@@ -102,12 +138,17 @@ def rescaled(plan: Plan, total: Fraction, cap: int | None = None) -> tuple[Plan,
 
 def _times(plan: Plan, factor: Fraction, cap: int | None) -> Plan:
     measures = tuple(replace(one, with_=scaled(one.with_, factor, cap)) for one in plan.measures)
+    return replace(plan, measures=measures, limit=_loosened(plan, measures))
+
+
+def _loosened(plan: Plan, measures: Sequence[Measure]) -> Limit:
+    """A limit in the plan's currency that does not bind."""
     limit: Limit = Gaussian(10**9) if isinstance(plan.limit, Gaussian) else Concentrated(10**9)
     if isinstance(plan.limit, Approximate):
         losses = [one.with_.loss(plan.move(one)) for one in measures]
         delta = sum((loss.delta for loss in losses if isinstance(loss, Approximate)), plan.limit.delta)
         limit = Approximate(10**9, min(delta, Fraction(999_999, 10**6)))
-    return replace(plan, measures=measures, limit=limit)
+    return limit
 
 
 @dataclass(frozen=True)
@@ -134,6 +175,7 @@ class Point:
     utilities: list[Utility] = field(default_factory=list)
     diverged: int = 0
     refused: str = ""
+    controls: float | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -147,18 +189,20 @@ class Rehearsal:
 
     def points(self, plan: Plan, sweep: Sweep) -> Iterator[Point]:
         """Every budget of a sweep; the draws are seeded 1, 2, … and never leave this process."""
-        for cap, total in combinations(sweep.caps or (None,), sweep.totals):
+        for share, cap, total in combinations(sweep.controls or (None,), sweep.caps or (None,), sweep.totals):
+            part = None if share is None else float(share)
             try:
-                tried, priced = rescaled(plan, total, cap)
+                tried, priced = rescaled(shared(plan, share), total, cap)
             except (PromiseError, PlanError) as error:
-                yield Point(float(total), cap, "no promise", refused=str(error))
+                yield Point(float(total), cap, "no promise", refused=str(error), controls=part)
                 continue
             drawn = [self._drawn(tried, SeededDraws(seed)) for seed in range(1, sweep.draws + 1)]
             loss = priced.total
             yield Point(
                 total=float(total),
                 cap=cap,
-                words=_words(loss, plan.limit),
+                words=_words(loss, plan.limit) + (f", {part:.0%} of it on controls" if part is not None else ""),
+                controls=part,
                 power=loss.power(0.05),
                 posterior=loss.posterior(),
                 utilities=[
