@@ -79,6 +79,19 @@ def test_the_second_run_over_the_ledgers_limit_is_refused_and_leaves_nothing(age
     assert not (agency / "again").exists()
 
 
+def test_a_second_release_says_what_both_cost_and_what_their_difference_holds(agency):
+    sfumato("ledger", "open", agency / "l2", "--population", "jobs", "--plan", agency / "small.toml", "--epsilon", "4")
+    first, second = ([*run_words(agency, name)[:5], agency / "l2", "--out", agency / name] for name in ("a", "b"))
+    sfumato(*first)
+    released = json.loads(sfumato("verify", agency / "a", "--json").stdout)["id"]
+    sfumato(*second, "--supersedes", released)
+    said = sfumato("diff", agency / "a", agency / "b").stdout
+    assert "both together: epsilon 4" in said
+    assert "the second supersedes the first" in said
+    assert "jobs: the whole changed by" in said
+    assert "noise alone gives ±" in said
+
+
 def test_a_failed_run_stays_charged_and_is_listed_as_unfinished(agency):
     bad = small_rows().to_pydict()
     bad["place"][7] = "MARKER-atlantis"

@@ -118,6 +118,9 @@ def test_diff_says_what_changed_and_which_release_supersedes_which(make_release)
     said = differences(open_release(first), open_release(second))
     assert "product jobs: the numbers changed" in said
     assert "the second supersedes the first" in said
+    together = next(line for line in said if line.startswith("both together"))
+    assert "epsilon 4" in together
+    assert "0.9826" in together  # the test power at epsilon 4, SCIENCE 1
     assert differences(open_release(first), open_release(first)) == []
 
 

@@ -3,12 +3,15 @@
 import csv
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sfumato.cli.say import note, say, say_json
 from sfumato.errors import QueryError, ReleaseError
+
+if TYPE_CHECKING:
+    from sfumato.query import QueryEngine
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a release.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
@@ -49,13 +52,35 @@ def diff(
     json: Json = False,
 ) -> None:
     """Say what changed between two releases."""
+    from sfumato.query import QueryEngine
     from sfumato.release import differences, open_release
 
-    said = differences(open_release(one), open_release(other))
+    before, after = open_release(one), open_release(other)
+    said = differences(before, after)
+    if before.id != after.id:
+        said += _changes(QueryEngine(before), QueryEngine(after))
     if json:
         say_json(said)
     else:
         say("\n".join(said) if said else "The two releases say the same.")
+
+
+def _changes(before: "QueryEngine", after: "QueryEngine") -> list[str]:
+    """How far the whole of each statistic moved, beside the noise that both releases hold."""
+    from sfumato.query import number
+
+    said = []
+    for name in before.statistics:
+        if name not in after.statistics:
+            continue
+        one, other = before.total(of=name), after.total(of=name)
+        moved = f"{name}: the whole changed by {number(other.value - one.value)}"
+        noises = [part.noise_variance for part in (one, other)]
+        stated = [noise for noise in noises if isinstance(noise, (int, float))]
+        if len(stated) == 2:
+            moved += f"; noise alone gives ± {number(1.645 * (stated[0] + stated[1]) ** 0.5)} (90%)"
+        said.append(moved)
+    return said
 
 
 def withdraw(folder: Folder, why: Annotated[str, typer.Option(help="The reason, as readers will see it.")]) -> None:
