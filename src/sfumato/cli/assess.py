@@ -30,8 +30,8 @@ def assess(  # noqa: PLR0913, PLR0917 - one argument an option
         list[str] | None, typer.Option(help="Look at this table only: occupation,education; may be repeated.")
     ] = None,
     near_zero: Annotated[float, typer.Option(help="Nearer to 0 than this many records is zero.")] = 0.5,
-    least: Annotated[int, typer.Option(help="The records that a publishable cell has at least.")] = 3,
-    largest_cv: Annotated[float, typer.Option(help="The CV that a publishable estimate has at most.")] = 0.30,
+    least: Annotated[int | None, typer.Option(help="The records that a publishable cell has; else the plan's.")] = None,
+    largest_cv: Annotated[float | None, typer.Option(help="The CV of a publishable estimate; else the plan's.")] = None,
     json: Json = False,
 ) -> None:
     """Compare a release with the microdata: what it still gives away and what it is still good for; confidential."""
@@ -42,7 +42,9 @@ def assess(  # noqa: PLR0913, PLR0917 - one argument an option
 
     read = Plan.read(plan)
     _refuse_place(out, release)
-    rules = Rules.read(read, near_zero, least, largest_cv, table or ())
+    publish = read.publish
+    few, loose = publish.least if least is None else least, publish.largest_cv if largest_cv is None else largest_cv
+    rules = Rules.read(read, near_zero, few, loose, table or ())
     asked = Sweep.read(read, pairs(sweep, "--sweep"), draws) if sweep else None
     with progress(STAGES) as show:
         found = compare(read, Microdata.open(list(data), read.schema), release, rules, asked, show)

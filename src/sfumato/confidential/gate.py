@@ -78,7 +78,7 @@ def run(
     options.progress("reserved")
     cubes, diverged = _calibrated(plan, _measured_or_refused(plan, microdata, options, charge))
     options.progress("calibrated")
-    manifest = stated(plan, price, options.facts(), account, charge)
+    manifest = stated(plan, price, options.facts(), account, charge, cubes)
     part = Path(mkdtemp(prefix=f".{out.name}.", suffix=".partial", dir=out.parent))
     try:
         release = _written(part, plan, cubes, manifest, diverged)

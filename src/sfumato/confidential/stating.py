@@ -1,14 +1,16 @@
 """Stating: what the manifest of a run says, from the plan, its price and the ledger; nothing that the data decide."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sfumato import __version__
 from sfumato.confidential.account import Account
 from sfumato.confidential.chain import Entry
-from sfumato.plan import Plan, Price
+from sfumato.plan import BoughtVariance, Plan, Price, VarianceFunction
 from sfumato.privacy.written import hidden_to_dict, loss_to_dict
-from sfumato.release import Anchor, ExposureLine, Manifest, Promise, SpendLine, now
+from sfumato.release import Anchor, Cube, ExposureLine, Manifest, Promise, SpendLine, now
+from sfumato.schema import Box
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,9 @@ class Facts:
     supersedes: str | None
 
 
-def stated(plan: Plan, price: Price, facts: Facts, account: Account | None, charge: Entry | None) -> Manifest:
+def stated(
+    plan: Plan, price: Price, facts: Facts, account: Account | None, charge: Entry | None, cubes: Sequence[Cube] = ()
+) -> Manifest:
     """The manifest of a run, still without its products and files."""
     rehearsal = facts.rehearsal
     why = "rehearsal: whoever knows its seed can undo the noise" if rehearsal else "charged, drawn and written in full"
@@ -43,7 +47,7 @@ def stated(plan: Plan, price: Price, facts: Facts, account: Account | None, char
         spends=spends,
         exposures=[ExposureLine(kind=one.kind, what=one.what, why=one.why) for one in plan.exposures],
         ledger=_anchor(account, charge) if account and charge else None,
-        sampling=_sampled(plan),
+        sampling=_sampled(plan, cubes),
         grades=dict(plan.publish.grades),
         attributes=[],
         products=[],
@@ -63,14 +67,24 @@ def _anchor(account: Account, charge: Entry) -> Anchor:
     )
 
 
-def _sampled(plan: Plan) -> dict[str, Any]:
-    """What the release says of sampling error: nothing that the microdata decide."""
+def _sampled(plan: Plan, cubes: Sequence[Cube]) -> dict[str, Any]:
+    """What the release says of sampling error: from the plan and from noisy numbers, nothing else."""
     if plan.sampling == "census":
         return {"kind": "census"}
     if isinstance(plan.sampling, str):
         return {"kind": "withheld", "reason": plan.sampling}
-    listed = {one.of: {"a": float(one.a), "b": float(one.b), "source": one.source} for one in plan.sampling}
-    return {"kind": "variance-function", "functions": listed}
+    totals = {cube.subject.name: float(cube.total(Box()) * cube.subject.step) for cube in cubes}
+    listed = {one.of: _function(one, totals) for one in plan.sampling}
+    return {"kind": "variance-function", "functions": {name: one for name, one in listed.items() if one}}
+
+
+def _function(one: VarianceFunction | BoughtVariance, totals: Mapping[str, float]) -> dict[str, Any]:
+    """The numbers of a variance function; none where the noisy sum of weights is not above 0."""
+    if isinstance(one, VarianceFunction):
+        return {"a": float(one.a), "b": float(one.b), "source": one.source}
+    squares, weights = totals[one.squares], totals[one.weights]
+    b = float(one.deff) * max(squares / weights - 1, 0.0) if weights > 0 else None
+    return {} if b is None else {"a": 0.0, "b": b, "source": f"bought: {one.squares} and {one.weights}"}
 
 
 def _promise(plan: Plan, price: Price) -> Promise:

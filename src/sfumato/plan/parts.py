@@ -50,6 +50,8 @@ class MeasurePart(Part):
 class PublishPart(Part):
     grades: dict[str, float] = {"A": 0.15, "B": 0.30}
     answers: list[str] = []
+    least: int = 3
+    largest_cv: float = 0.30
 
 
 class ExposurePart(Part):
@@ -60,9 +62,13 @@ class ExposurePart(Part):
 
 class VarianceFunctionPart(Part):
     of: str
-    a: int | Decimal | str
-    b: int | Decimal | str
-    source: str
+    a: int | Decimal | str | None = None
+    b: int | Decimal | str | None = None
+    source: str = ""
+    outside: bool = False
+    squares: str | None = None
+    weights: str | None = None
+    deff: int | Decimal | str = 1
 
 
 class PlanPart(Part):

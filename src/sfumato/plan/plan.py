@@ -10,7 +10,7 @@ from sfumato.calibrate import Step
 from sfumato.errors import PlanError, nearest
 from sfumato.mechanisms import Mechanism
 from sfumato.plan.price import Price, price
-from sfumato.privacy import Exact, Exposure, Hidden, Limit, Move, exact
+from sfumato.privacy import Exact, Exposure, Hidden, Limit, Move, exact, positive
 from sfumato.schema import Box, Schema, Table
 from sfumato.statistics import Statistic
 
@@ -36,10 +36,15 @@ class Measure:
 
 @dataclass(frozen=True)
 class Publish:
-    """How the release is shown: the CV below which an estimate is A or B, and which measures answer questions."""
+    """How the release is shown: the CV below which an estimate is A or B, and which measures answer questions.
+
+    `least` records and a `largest_cv` are the rule by which a cell is publishable, for the assessment.
+    """
 
     grades: Mapping[str, float] = field(default_factory=lambda: {"A": 0.15, "B": 0.30})
     answers: tuple[str, ...] = ()
+    least: int = 3
+    largest_cv: float = 0.30
 
     def __post_init__(self) -> None:
         if set(self.grades) != {"A", "B"} or not 0 < self.grades["A"] < self.grades["B"]:
@@ -48,20 +53,45 @@ class Publish:
 
 @dataclass(frozen=True)
 class VarianceFunction:
-    """A product's sampling variance as a x² + b x, with a and b from numbers that are public already, and which."""
+    """A product's sampling variance as a x² + b x, and where a and b come from.
+
+    They are public already, or `outside` the guarantee: computed from the data at no cost, listed as an exposure.
+    """
 
     of: str
     a: Fraction
     b: Fraction
     source: str
+    outside: bool
 
-    def __init__(self, of: str, a: Exact, b: Exact, source: str) -> None:
+    def __init__(self, of: str, a: Exact, b: Exact, source: str, outside: bool = False) -> None:
+        object.__setattr__(self, "outside", outside)
         object.__setattr__(self, "of", of)
         object.__setattr__(self, "a", exact(a, "a"))
         object.__setattr__(self, "b", exact(b, "b"))
         object.__setattr__(self, "source", source.strip())
         if not self.source:
             raise PlanError(f"The variance function of '{of}' needs its source: which publication a and b come from.")
+
+
+@dataclass(frozen=True)
+class BoughtVariance:
+    """A product's sampling variance as b x, b bought with budget: deff (Σw² / Σw − 1) from two noisy totals.
+
+    Σw² − Σw estimates the variance of Σw when records are drawn one by one (Poisson sampling); deff is the public
+    factor by which the design, its clusters above all, is worse or better than that.
+    """
+
+    of: str
+    squares: str
+    weights: str
+    deff: Fraction
+
+    def __init__(self, of: str, squares: str, weights: str, deff: Exact = 1) -> None:
+        object.__setattr__(self, "of", of)
+        object.__setattr__(self, "squares", squares)
+        object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "deff", positive(deff, "deff"))
 
 
 @dataclass(frozen=True)
@@ -78,7 +108,7 @@ class Plan:
     period: str = ""
     exposures: tuple[Exposure, ...] = ()
     publish: Publish = field(default_factory=Publish)
-    sampling: str | tuple[VarianceFunction, ...] = "census"
+    sampling: str | tuple[VarianceFunction | BoughtVariance, ...] = "census"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title or self.name)
@@ -117,6 +147,9 @@ class Plan:
             if function.of not in self._names:
                 hint = nearest(function.of, self._names)
                 raise PlanError(f"A variance function is of '{function.of}', which this plan does not make; {hint}")
+            if isinstance(function, BoughtVariance):
+                self.measure(function.squares)
+                self.measure(function.weights)
 
     @property
     def _names(self) -> list[str]:

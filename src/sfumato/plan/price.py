@@ -98,6 +98,8 @@ def _refuse_unlisted(plan: "Plan") -> None:
     needed = [(what, f"mechanism {measure.with_.name}") for measure in plan.measures for what in measure.with_.exposes]
     if isinstance(plan.hidden, ReplaceOne):
         needed += [(name, "[hidden] fixed") for name in plan.hidden.fixed]
+    functions = plan.sampling if isinstance(plan.sampling, tuple) else ()
+    needed += [(one.of, "[[sampling]] outside") for one in functions if getattr(one, "outside", False)]
     for what, where in needed:
         if not any(re.search(rf"\b{re.escape(what)}\b", exposure.what) for exposure in plan.exposures):
             raise PromiseError(

@@ -14,10 +14,11 @@ from sfumato.plan.parts import (
     MeasurePart,
     MissingPart,
     PlanPart,
+    PublishPart,
     VarianceFunctionPart,
     in_words,
 )
-from sfumato.plan.plan import Measure, Plan, Publish, VarianceFunction
+from sfumato.plan.plan import BoughtVariance, Measure, Plan, Publish, VarianceFunction
 from sfumato.plan.plugins import mechanism, statistic, step
 from sfumato.privacy import Exposure
 from sfumato.privacy.written import hidden_from_dict, limit_from_dict
@@ -76,7 +77,7 @@ def _plan(part: PlanPart, folder: Path) -> Plan:
         measures=tuple(_measure(one) for one in part.measure),
         then=tuple(step(one) for one in part.then),
         exposures=tuple(Exposure(one.kind, one.what, one.why) for one in part.exposure),
-        publish=Publish(part.publish.grades, tuple(part.publish.answers)),
+        publish=_publish(part.publish),
         sampling=_sampling(part),
     )
 
@@ -90,6 +91,10 @@ def _built(data: DataPart) -> int:
     return data.replicates
 
 
+def _publish(part: PublishPart) -> Publish:
+    return Publish(part.grades, tuple(part.answers), part.least, part.largest_cv)
+
+
 def _row(part: PlanPart) -> str:
     """What a row is; without an id it must be said, as then every row is a unit of its own."""
     if part.data.unit is None and "id" not in part.hidden:
@@ -100,7 +105,7 @@ def _row(part: PlanPart) -> str:
     return part.data.unit or "record"
 
 
-def _sampling(part: PlanPart) -> str | tuple[VarianceFunction, ...]:
+def _sampling(part: PlanPart) -> str | tuple[VarianceFunction | BoughtVariance, ...]:
     """What the plan says of sampling error; a plan with weights is of a sample, and must say something."""
     if part.sampling is None and part.data.weight:
         raise PlanError(
@@ -112,8 +117,15 @@ def _sampling(part: PlanPart) -> str | tuple[VarianceFunction, ...]:
     return part.sampling or "census"
 
 
-def _function(part: VarianceFunctionPart) -> VarianceFunction:
-    return VarianceFunction(part.of, part.a, part.b, part.source)
+def _function(part: VarianceFunctionPart) -> VarianceFunction | BoughtVariance:
+    if part.squares is not None and part.weights is not None:
+        return BoughtVariance(part.of, part.squares, part.weights, part.deff)
+    if part.a is None or part.b is None:
+        raise PlanError(
+            f"[[sampling]] of '{part.of}' needs a, b and source (numbers that are public), or squares and weights (the "
+            "measures of Σw² and Σw from which b is bought)."
+        )
+    return VarianceFunction(part.of, part.a, part.b, part.source, part.outside)
 
 
 def _numbered(columns: int | str | list[str]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sfumato.plan.plan import Measure, Plan
+from sfumato.plan.plan import BoughtVariance, Measure, Plan, Publish, VarianceFunction
 from sfumato.plan.plugins import written
 from sfumato.privacy import plain
 from sfumato.privacy.written import hidden_to_dict, loss_to_dict
@@ -31,10 +31,15 @@ def to_dict(plan: Plan) -> dict[str, Any]:
         "limit": loss_to_dict(plan.limit),
         "measure": [_measure_dict(one) for one in plan.measures],
         "then": [written(one, "step") for one in plan.then],
-        "publish": {"grades": dict(plan.publish.grades), "answers": list(plan.publish.answers)},
+        "publish": _publish_dict(plan.publish),
         "exposure": [{"kind": one.kind, "what": one.what, "why": one.why} for one in plan.exposures],
     }
     return {key: value for key, value in whole.items() if value not in ("", [])}
+
+
+def _publish_dict(publish: Publish) -> dict[str, Any]:
+    rules = {"least": publish.least, "largest_cv": publish.largest_cv}
+    return {"grades": dict(publish.grades), "answers": list(publish.answers)} | rules
 
 
 def _data_dict(schema: Schema) -> dict[str, Any]:
@@ -44,10 +49,15 @@ def _data_dict(schema: Schema) -> dict[str, Any]:
     return {key: value for key, value in data.items() if value not in (None, [], False)}
 
 
-def _sampling_dict(plan: Plan) -> str | list[dict[str, str]]:
-    if isinstance(plan.sampling, str):
-        return plan.sampling
-    return [{"of": one.of, "a": plain(one.a), "b": plain(one.b), "source": one.source} for one in plan.sampling]
+def _sampling_dict(plan: Plan) -> str | list[dict[str, Any]]:
+    return plan.sampling if isinstance(plan.sampling, str) else [_function_dict(one) for one in plan.sampling]
+
+
+def _function_dict(one: VarianceFunction | BoughtVariance) -> dict[str, Any]:
+    if isinstance(one, BoughtVariance):
+        return {"of": one.of, "squares": one.squares, "weights": one.weights, "deff": plain(one.deff)}
+    outside = {"outside": True} if one.outside else {}
+    return {"of": one.of, "a": plain(one.a), "b": plain(one.b), "source": one.source} | outside
 
 
 def _attribute_dict(one: Attribute) -> dict[str, Any]:

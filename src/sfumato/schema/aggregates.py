@@ -11,7 +11,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Sum:
-    """The sum over a cell of a column, each value first held within [low, high] and rounded half up to the step.
+    """The sum over a cell of a column or its square, each first held within [low, high], rounded half up to the step.
 
     Values are integers of the step from there on, so the sum depends on no order and no rounding.
     """
@@ -21,6 +21,7 @@ class Sum:
     high: Fraction
     step: Fraction
     missing: Fraction | None = None
+    power: int = 1
 
 
 @dataclass(frozen=True)

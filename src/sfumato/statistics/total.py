@@ -28,6 +28,7 @@ class Total(Statistic):
     step: Fraction
     missing: Fraction | None
     unit: str
+    power: int
 
     def __init__(
         self,
@@ -36,6 +37,7 @@ class Total(Statistic):
         step: Exact = 1,
         missing: Exact | None = None,
         unit: str = "",
+        power: int = 1,
     ) -> None:
         if clip is not None and (not isinstance(clip, (tuple, list)) or len(clip) != 2):
             raise PlanError(f'The clip of {column} is a lowest and a highest value, for example clip = ["0", "50000"].')
@@ -45,6 +47,9 @@ class Total(Statistic):
         object.__setattr__(self, "step", positive(step, "step"))
         object.__setattr__(self, "missing", None if missing is None else exact(missing, "missing"))
         object.__setattr__(self, "unit", unit or column)
+        object.__setattr__(self, "power", power)
+        if power not in {1, 2}:
+            raise PlanError(f"The power of {column} is {power!r}; a total is of values (1) or of their squares (2).")
         if bounds and not bounds[0] < bounds[1]:
             raise PlanError(f"The clip of {column} runs from {plain(bounds[0])} to {plain(bounds[1])}; it must rise.")
         if bounds and self.missing is not None and not bounds[0] <= self.missing <= bounds[1]:
@@ -75,7 +80,7 @@ class Total(Statistic):
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:
         low, high = self._bounds()
-        return (Sum(self.column, low, high, self.step, self.missing),)
+        return (Sum(self.column, low, high, self.step, self.missing, self.power),)
 
     def move(self, hidden: Hidden, table: Table) -> Move:  # noqa: ARG002 - the same in every table
         low, high = (int(bound / self.step) for bound in self._bounds())
@@ -92,7 +97,8 @@ class Total(Statistic):
     @property
     def note(self) -> str:
         low, high = (f"{float(bound):,g}" for bound in self._bounds())
-        return f"Each {self.column} counts from {low} to {high} at most, in steps of {float(self.step):,g}."
+        what = self.column if self.power == 1 else f"square of {self.column}"
+        return f"Each {what} counts from {low} to {high} at most, in steps of {float(self.step):,g}."
 
     @property
     def title(self) -> str:

@@ -132,6 +132,7 @@ class Records(Sealed):
             # Only nothing at all is missing; a text that is no number stays a fault.
             nothing = f"lower({self._text(one.column)}) IN ('', 'nan')"
             number = f"(CASE WHEN {nothing} THEN {literal(one.missing)} ELSE {number} END)"
+        number = f"({number} * {number})" if one.power == 2 else number
         held = f"greatest(least({number}, {literal(one.high)}), {literal(one.low)})"
         # In floats 0.35 is 3.4999999999999996 steps of 0.1; no data mean a millionth of a step.
         steps = f"CAST(floor(round({held} / {literal(one.step)}, 6) + 0.5) AS BIGINT)"
