@@ -11,7 +11,7 @@ from sfumato.cli.say import note, say, say_json
 from sfumato.errors import QueryError, ReleaseError
 
 if TYPE_CHECKING:
-    from sfumato.query import QueryEngine
+    from sfumato.query import Crosstab, QueryEngine
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a release.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
@@ -114,8 +114,11 @@ def table(
     asked = answers.table(
         [name.strip() for name in rows.split(",")], cols, pairs(where, "--where"), of, choices(pairs(at, "--at"))
     )
-    warnings = answers.warnings()
-    if format == "text":
+    _say_table(asked, answers.warnings(), format)
+
+
+def _say_table(asked: "Crosstab", warnings: list[str], form: str) -> None:
+    if form == "text":
         for warning in warnings:
             say(f"{warning}\n")
         say(str(asked))
@@ -124,16 +127,16 @@ def table(
         if asked.product.subject.note:
             say(f"\n{asked.product.subject.note}")
         note("\n± is the 90% margin of error. A: CV under 15%, B: 15 to 30%, C: more, or 0 is within the margin.")
-    elif format == "json":
+    elif form == "json":
         about = {"title": asked.title, "where": asked.where, "note": asked.product.subject.note, "warnings": warnings}
         say_json(about | {"citation": asked.cite(), "cells": asked.records()})
-    elif format == "csv":
+    elif form == "csv":
         records = asked.records()
         writer = csv.DictWriter(sys.stdout, list(records[0]))
         writer.writeheader()
         writer.writerows(records)
     else:
-        raise QueryError(f"There is no format '{format}'; known: text, csv, json.")
+        raise QueryError(f"There is no format '{form}'; known: text, csv, json.")
 
 
 def pairs(given: list[str] | None, option: str) -> dict[str, list[str]]:
