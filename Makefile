@@ -4,7 +4,7 @@ BIN := .venv/bin
 DEMO_FLAGS := $(if $(CHECK),--check,)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test check slow bench docs format clean
+.PHONY: help demo serve test check slow format clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
