@@ -283,3 +283,9 @@ def test_the_papers_main_example_of_17340_controls(step):
     box = whole.box({"occupation": ["0", "1", "2"], "strength": "1"})
     stated_variance = product.covariance(box, box) * float(product.subject.step) ** 2
     assert 0 < stated_variance < 4.0 * whole.count(box) * 1.5
+
+
+@pytest.mark.parametrize("step", [LeastSquares, Rake])
+def test_a_step_without_controls_is_refused_before_anything_is_charged(step):
+    with pytest.raises(PlanError, match="calibrates to nothing"):
+        step("made", "cube", ()).refuse_unfit(table(zeros=False), [])

@@ -33,7 +33,8 @@ class Rake(Step):
     def __post_init__(self) -> None:
         object.__setattr__(self, "tolerance", float(self.tolerance))
 
-    def refuse_unfit(self, table: Table, controls: Sequence[Table]) -> None:  # noqa: ARG002 - of the controls alone
+    def refuse_unfit(self, table: Table, controls: Sequence[Table]) -> None:
+        super().refuse_unfit(table, controls)
         size = sum(control.size for control in controls)
         if len(controls) > 1 and size > DENSE:
             raise PlanError(

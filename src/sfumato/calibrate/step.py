@@ -38,8 +38,10 @@ class Step(ABC):
     def reads(self) -> tuple[str, ...]:
         return (self.table, *self.to)
 
-    def refuse_unfit(self, table: Table, controls: Sequence[Table]) -> None:  # noqa: B027 - most steps take any table
+    def refuse_unfit(self, table: Table, controls: Sequence[Table]) -> None:  # noqa: ARG002 - most take any table
         """Say before anything is opened what the step cannot do with its table and its controls."""
+        if not controls:
+            raise PlanError(f"Step '{self.name}' calibrates to nothing; name its control measures: to = [...].")
 
     @abstractmethod
     def apply(self, products: Mapping[str, Product]) -> Cube | Diverged:

@@ -58,7 +58,7 @@ class TruncatedGeometricNoise(Mechanism):
 def beyond(law: TruncatedGeometric, shift: int) -> float:
     """T(s): the chance to land where the law shifted by s cannot.
 
-    >>> [f"{beyond(TruncatedGeometric(Fraction(2), 7), s):.3g}" for s in (1, 2, 3, 15)]      # SCIENCE 2.3
+    >>> [f"{beyond(TruncatedGeometric(Fraction(2), 7), s):.3g}" for s in (1, 2, 3, 15)]      # sums of P(j)
     ['6.33e-07', '5.31e-06', '3.99e-05', '1']
     """
     first = max(law.cap - shift + 1, -law.cap)

@@ -1,7 +1,7 @@
 """Composition: losses add; disjoint universes cost the largest; the limit's kind is the currency.
 
 A conversion goes upward only, once, and rounds up: epsilon to mu or rho for each spend, rho and mu to
-(epsilon, delta) after they are added. rho never becomes a mu, and a delta joins neither (SCIENCE 0b).
+(epsilon, delta) after they are added. rho never becomes a mu, and a delta joins neither.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Uncertainty after calibration: closed forms for least squares, first order for raking (SCIENCE 0b)."""
+"""Uncertainty after calibration: closed forms for least squares, first order for raking."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

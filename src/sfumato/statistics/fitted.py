@@ -15,7 +15,7 @@ class Fitted(Statistic):
     """The least-squares line of y on x in a cell; it may not be summed, and no unit's pull on it is bounded.
 
     One record far out in x turns the line as far as it likes, and with three records in a cell nothing holds it,
-    so a mechanism that scales its noise to a bounded move can claim nothing here (SCIENCE 6.1).
+    so a mechanism that scales its noise to a bounded move can claim nothing here.
     """
 
     name: ClassVar[str] = "fitted"

@@ -1,6 +1,6 @@
 """Replication: Hadamard matrices and the factors of successive difference replication, pure mathematics of no data.
 
-Fay and Train 1995, Ash 2014, SCIENCE 2.6. Unit i of a sample in selection order takes rows i + 1 and i + 2 of a
+Fay and Train 1995, Ash 2014. Unit i of a sample in selection order takes rows i + 1 and i + 2 of a
 Hadamard matrix whose row 0, all ones, is passed over; its weight in replicate r is multiplied by
 1 + 2^(-3/2) (h[i + 1, r] - h[i + 2, r]), and the variance is 4/R times the sum of squared departures.
 """

@@ -1,4 +1,4 @@
-"""The tables of Li and Krenzke's bottom-up approach to the ORS query tool (seed 000), computed again."""
+"""The tables of Li and Krenzke's bottom-up approach to the ORS query tool, computed again."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -77,7 +77,7 @@ def pooled_variances(noise: Floats) -> NDArray[np.float64]:
 
 
 def closed_form(variance: float) -> NDArray[np.float64]:
-    """What `pooled_variances` is on average for independent noise: C M v/e_d − C² M v/e_d² (SCIENCE 2.5)."""
+    """What `pooled_variances` is on average for independent noise: C M v/e_d − C² M v/e_d², M cells, C tables."""
     cells, found = prod(SIZES), []
     for dimension in range(1, len(SIZES) + 1):
         pooled = sum(prod(SIZES[axis] for axis in kept) for kept in combinations(range(len(SIZES)), dimension))

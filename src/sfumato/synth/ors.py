@@ -2,7 +2,7 @@
 
 A row is a quote: an occupation selected in a sampled establishment, and what the job requires. Its weight is the
 inverse of the probability that its job is selected, so weights add up to employment. The set of the paper's evaluation
-is here too: 182 cases in a table of 17,280 cells (Li and Krenzke, section 4; SCIENCE 2.5).
+is here too: 182 cases in a table of 17,280 cells (Li and Krenzke, section 4).
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ def ors(rows: int = 100_000, seed: int = 1, weights: str = "design") -> pa.Table
 
     With weights "design" establishments have grown or shrunk since the frame was made and a quote's weight follows;
     with "stratum" the frame is up to date, every job of a stratum has the same chance, and there is one public weight
-    a stratum, fixed before collection whatever `rows` and `seed` (SCIENCE 2.4, option D).
+    a stratum, fixed before collection whatever `rows` and `seed`.
     """
     if weights not in WEIGHTS:
         raise PlanError(f"ors has no weights '{weights}'; {nearest(weights, WEIGHTS)}")
