@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from sfumato.confidential.assessment.layout import percent
-from sfumato.confidential.assessment.svg import (
+from sfumato.pictures.svg import (
     LABELS,
     ROW,
     WIDTH,

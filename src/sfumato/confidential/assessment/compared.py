@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import PlanError
 from sfumato.plan import Plan
-from sfumato.query.estimate import z_score
+from sfumato.query.tails import z_score
 from sfumato.schema import Mask, Table
 
 Floats = NDArray[np.float64]

@@ -18,6 +18,7 @@ from sfumato.mechanisms import Cells, Mechanism
 from sfumato.plan import Measure, Plan, Price
 from sfumato.privacy import Approximate, Concentrated, Gaussian, Limit, Loss, as_concentrated, exact, positive
 from sfumato.release import Cube, Product, Release, Subject
+from sfumato.schema import Table
 
 STATED = 200
 """The cells of a table whose stated errors are worked out in each draw, where each takes an equation of its own."""
@@ -221,7 +222,9 @@ class Rehearsal:
     def _perturbed(self, measure: Measure, draws: Draws) -> Cube:
         noisy = measure.with_.perturb(self.cells[measure.name], draws)
         subject: Subject = self.release.products[measure.name].subject
-        return Cube(subject, noisy.table, noisy.values, measure.with_.uncertainty(noisy))
+        table = noisy.table
+        assert isinstance(table, Table)  # noqa: S101 - plans over a frame are assessed elsewhere
+        return Cube(subject, table, noisy.values, measure.with_.uncertainty(noisy))
 
     def _utility(self, plan: Plan, pair: Pair, made: Sequence[Product]) -> Utility:
         """The utility of one product over the draws in which it was made; stated errors are those of the first."""

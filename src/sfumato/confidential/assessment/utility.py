@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.confidential.assessment.compared import Compared, Floats, Rules, quantile
-from sfumato.query.estimate import z_score
+from sfumato.query.tails import z_score
 
 CLASSES = ((0, 0), (1, 2), (3, 9), (10, 99), (100, 999), (1000, None))
 """Sizes of cells, by the records in them."""

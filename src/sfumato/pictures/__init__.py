@@ -1,0 +1,28 @@
+"""Pictures: SVG of plain marks with their errors, one renderer for the page, the report and the notebook."""
+
+from sfumato.pictures.bars import bars
+from sfumato.pictures.budget import Taken, budget
+from sfumato.pictures.dots import dots
+from sfumato.pictures.lines import lines
+from sfumato.pictures.mark import Caption, Mark, Words
+from sfumato.pictures.picture import Picture
+from sfumato.pictures.power import power_curve
+from sfumato.pictures.vega import vega_lite
+
+KINDS = {"dot": dots, "bar": bars, "line": lines}
+"""The kinds of picture that a table can be drawn as."""
+
+__all__ = [
+    "KINDS",
+    "Caption",
+    "Mark",
+    "Picture",
+    "Taken",
+    "Words",
+    "bars",
+    "budget",
+    "dots",
+    "lines",
+    "power_curve",
+    "vega_lite",
+]

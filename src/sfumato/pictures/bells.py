@@ -1,0 +1,70 @@
+"""Bells: where a published number falls for two true values, and how far the two can be told apart."""
+
+from collections.abc import Callable, Sequence
+
+from sfumato.errors import QueryError
+from sfumato.pictures.frame import EDGE, Frame
+from sfumato.pictures.mark import Caption
+from sfumato.pictures.picture import Picture
+from sfumato.pictures.svg import Point, Scale, across, area, breadth, line, path, text, tick_words
+
+WIDE, TALL = 460, 150
+_POINTS = 160
+
+
+def bells(
+    pair: tuple[float, float], density: Callable[[float], float], cut: float, caption: Caption, width: float = WIDE
+) -> Picture:
+    """The two bells; from `cut` on the test says the larger value: rightly under its bell, falsely under the other.
+
+    `density` is how likely noise of a size is, next to none; `caption.axis` says what the numbers count.
+    """
+    low, high = pair
+    reach = _reach(density, high - low)
+    if not low < high or not reach:
+        raise QueryError("Two bells are drawn about two different values, with noise that falls off from 0.")
+    frame = Frame(caption, width)
+    top = frame.top + 30
+    side = Scale(low - reach, high + reach, EDGE + 6, width - EDGE - 6)
+    up = Scale(0, 1.04, top + TALL, top)
+    bottom = up.start
+    places = [side.low + (side.high - side.low) * place / _POINTS for place in range(_POINTS + 1)]
+    places = sorted({*places, low, high, min(max(cut, side.low), side.high)})
+
+    def bell(middle: float, start: float = side.low) -> list[Point]:
+        return [(side(x), up(density(x - middle))) for x in places if x >= start]
+
+    parts = [
+        across(side, top, bottom, caption.axis, percent=False, steps=4 if width < WIDE else 5),
+        area(_closed(bell(high, cut), bottom), "gain"),
+        area(_closed(bell(low, cut), bottom), "t0"),
+        path(bell(low), "curve k0"),
+        path(bell(high), "edge"),
+        line(side(cut), top - 2, side(cut), bottom, "aim"),
+        *_named((side(low), side(high)), top - 12, (tick_words(low, percent=False), tick_words(high, percent=False))),
+    ]
+    return Picture(caption.title, frame.closed(bottom + 44, parts), in_words=caption.words.in_words)
+
+
+def _reach(density: Callable[[float], float], apart: float) -> float:
+    """How far from its middle a bell is worth drawing, up to a million times the distance of the two."""
+    reach = apart / 64
+    while density(reach) > 0.02:
+        reach *= 1.25
+        if reach > apart * 1e6:
+            return 0.0
+    return max(reach, apart * 0.35)
+
+
+def _closed(points: Sequence[Point], bottom: float) -> list[Point]:
+    return [*points, (points[-1][0], bottom), (points[0][0], bottom)] if points else []
+
+
+def _named(places: tuple[float, float], y: float, names: tuple[str, str]) -> list[str]:
+    """The two true values above their bells, moved apart where they would touch."""
+    gap = (breadth(names[0]) + breadth(names[1])) / 2 + 10 - (places[1] - places[0])
+    apart = max(gap, 0.0) / 2
+    return [
+        text(places[0] - apart, y, names[0], "value", "middle"),
+        text(places[1] + apart, y, names[1], "value", "middle"),
+    ]

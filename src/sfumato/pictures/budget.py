@@ -1,0 +1,101 @@
+"""Budget: what each release took of a limit, and what is left."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sfumato.errors import QueryError
+from sfumato.pictures.frame import EDGE, Frame, fitted, stacked
+from sfumato.pictures.mark import Caption
+from sfumato.pictures.picture import Picture
+from sfumato.pictures.svg import WIDTH, Scale, bar, breadth, group, line, text, tick_words
+
+TALL = 30
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What one release took, in a measure that adds up (an epsilon, a rho, the square of a mu)."""
+
+    label: str
+    amount: float
+    shown: str = ""
+    href: str = ""
+    seen: bool = True
+    """Whether the release can be looked at here; a part that cannot is drawn pale."""
+
+
+def budget(
+    taken: Sequence[Taken],
+    limit: float | None,
+    caption: Caption,
+    left: str = "",
+    width: float = WIDTH,
+    *,
+    listed: bool = True,
+) -> Picture:
+    """One bar as long as the limit, a numbered part a release, what is left open; below it a line a release, if asked.
+
+    `left` is what is left in the words of the account; without a limit the bar ends with what was taken.
+    """
+    spent = sum(one.amount for one in taken)
+    if any(one.amount < 0 for one in taken) or (limit is not None and limit <= 0):
+        raise QueryError("A budget is drawn of amounts of 0 or more and a limit above 0.")
+    frame, words = Frame(caption, width), caption.words
+    top = frame.top + 26
+    scale = Scale(0, max(spent, limit or 0) or 1, EDGE, width - EDGE)
+    parts, at = [], 0.0
+    if limit is not None and spent < limit:
+        parts.append(bar(scale(spent), top, scale(limit) - scale(spent), TALL, "left"))
+        parts.append(_inside(scale(spent), scale(limit), top, left or words.left))
+    for place, one in enumerate(taken):
+        parts.append(_part(one, place, (scale(at), scale(at + one.amount)), top))
+        at += one.amount
+    if limit is not None:
+        parts.append(line(scale(limit), top - 8, scale(limit), top + TALL + 8, "aim"))
+        said = f"{words.limit} {caption.axis}".strip()
+        parts.append(text(min(scale(limit), width - EDGE), top - 12, said, "axis", "end"))
+    below, bottom = _listed(taken, limit, top + TALL + 26, width) if listed else ("", top + TALL)
+    told = tuple(_said(one, limit, words.limit) for one in taken)
+    told += (f"{words.left}: {left or tick_words(limit - spent, percent=False)}",) if limit is not None else ()
+    svg = frame.closed(bottom, [*parts, below], told, links=listed and any(one.href for one in taken))
+    return Picture(caption.title, svg, told, in_words=words.in_words)
+
+
+def _part(one: Taken, place: int, ends: tuple[float, float], top: float) -> str:
+    """A release's part of the bar, numbered, with a gap before the next."""
+    start, end = ends
+    ground, ink = ("noise", "over") if one.seen else ("unsplit", "axis")
+    drawn = bar(start + 1, top, max(end - start - 2, 1), TALL, ground)
+    number = text((start + end) / 2, top + TALL / 2 + 4, str(place + 1), ink, "middle") if end - start > 16 else ""
+    return group(drawn, number, tip=f"{place + 1}. {one.label}: {_amount(one)}")
+
+
+def _inside(start: float, end: float, top: float, words: str) -> str:
+    return (
+        text((start + end) / 2, top + TALL / 2 + 4, words, "axis", "middle") if breadth(words, 11) < end - start else ""
+    )
+
+
+def _listed(taken: Sequence[Taken], limit: float | None, top: float, width: float) -> tuple[str, float]:
+    """A line a release: its number, its name, what it took and which share of the limit that is."""
+    parts = []
+    for place, one in enumerate(taken):
+        amount = _amount(one) + (f" · {one.amount / limit:.0%}" if limit else "")
+        lines = fitted(one.label, width - 2 * EDGE - 40 - breadth(amount))
+        row = [
+            text(EDGE, top, f"{place + 1}", "value"),
+            stacked(EDGE + 22, top, lines),
+            text(width - EDGE, top, amount, "number", "end"),
+        ]
+        parts.append(group(*row, tip=_said(one, limit, ""), href=one.href))
+        top += 15 * len(lines) + 7
+    return "".join(parts), top
+
+
+def _amount(one: Taken) -> str:
+    return one.shown or tick_words(one.amount, percent=False)
+
+
+def _said(one: Taken, limit: float | None, words: str) -> str:
+    share = f", {one.amount / limit:.0%} {words}".rstrip() if limit else ""
+    return f"{one.label}: {_amount(one)}{share}"

@@ -1,0 +1,172 @@
+"""Map: areas shaded by five classes or marked with dots, hatched where a number is unsure, the errors never lost."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from hashlib import sha256
+
+from sfumato.errors import QueryError
+from sfumato.pictures.classes import Classes, classes_of
+from sfumato.pictures.frame import EDGE, Frame
+from sfumato.pictures.glyphs import glyph
+from sfumato.pictures.ground import Ground, Outlined
+from sfumato.pictures.map_keys import area_keys, dot_keys
+from sfumato.pictures.map_look import patterns
+from sfumato.pictures.map_sheet import MapStyle, Sheet
+from sfumato.pictures.map_vega import map_vega
+from sfumato.pictures.mark import Caption, Mark, shown
+from sfumato.pictures.picture import Picture
+from sfumato.pictures.svg import WIDTH, breadth, dot, group, text, tick_words
+
+MOST_AREAS = 5_000
+MOST_NAMES = 80
+"""With more areas than this, names would cover the map."""
+MOST_HEARD = 200
+"""With more areas than this, nobody would listen to all of them: each still says its own, and the table has them."""
+
+
+def map_of(
+    shapes: Outlined, marks: Sequence[Mark], caption: Caption, style: MapStyle | None = None, width: float = WIDTH
+) -> Picture:
+    """The map of some marks, found by their code; those without a shape are named below it."""
+    style = style or MapStyle()
+    placed = _placed(shapes, marks, style)
+    frame = Frame(_sourced(caption, shapes, marks, style), width)
+    ground = Ground.within(shapes, EDGE, frame.top + 4, width - 2 * EDGE, 0.95 * width)
+    name = f"pic-{sha256(repr((caption.title, shapes.source, width, style.kind)).encode()).hexdigest()[:8]}"
+    sheet = Sheet(ground, placed, caption, style, name)
+    drawn = _dots(sheet) if style.kind == "dots" else _areas(sheet)
+    keys, foot = _keys(sheet, ground.bottom + 20, width - 2 * EDGE)
+    elsewhere = (f"{one}." for one in _elsewhere(shapes, marks, style))
+    told = (*(sheet.said(mark) for mark in placed), *sheet.missing.values(), *elsewhere)
+    parts = [patterns(name, 1.0), patterns(f"{name}-s", ground.scale), *drawn, _own(sheet), keys]
+    heard = told if len(told) <= MOST_HEARD else ()
+    svg = frame.closed(foot, parts, heard, links=any(mark.href for mark in placed))
+    vega = map_vega(sheet, frame.caption.source)
+    return Picture(caption.title, svg, told, vega=vega, in_words=caption.words.in_words)
+
+
+def _placed(shapes: Outlined, marks: Sequence[Mark], style: MapStyle) -> list[Mark]:
+    """The marks that can be drawn, one a code; refused where a map could not be read."""
+    if style.kind not in {"areas", "dots"}:
+        raise QueryError(f"A map of '{style.kind}' was asked for; a map shows 'areas' or 'dots'.")
+    if len(marks) > MOST_AREAS:
+        raise QueryError(
+            f"A map of {len(marks):,} areas was asked for; it holds {MOST_AREAS:,}: choose a higher level."
+        )
+    placed = [mark for mark in marks if mark.code in shapes.outlines]
+    if len({mark.code for mark in placed}) < len(placed):
+        raise QueryError("A map shows one number an area, and several were asked for; choose one column.")
+    if not placed:
+        raise QueryError("None of these rows has a shape; put the areas in the rows.")
+    return placed
+
+
+def _elsewhere(shapes: Outlined, marks: Sequence[Mark], style: MapStyle) -> list[str]:
+    lost = [mark for mark in marks if mark.code not in shapes.outlines]
+    named = "; ".join(f"{mark.label} {shown(mark)}" for mark in lost[:6]) + (" …" if len(lost) > 6 else "")
+    return [style.words.elsewhere.format(names=named)] if lost else []
+
+
+def _sourced(caption: Caption, shapes: Outlined, marks: Sequence[Mark], style: MapStyle) -> Caption:
+    drawn = [style.words.shapes.format(source=shapes.source, projection=shapes.projection)] if shapes.source else []
+    said = [one.rstrip(".") for one in (*_elsewhere(shapes, marks, style), caption.source, *drawn) if one]
+    return replace(caption, source=". ".join(said) + "." if said else "")
+
+
+def _areas(sheet: Sheet) -> list[str]:
+    """Every area in the shade of its class, under hatching or specks where its number is unsure."""
+    classes = classes_of(sheet.numbers, sheet.style.classes)
+    shaded = [_linked(sheet, mark, *_shaded(sheet, mark, classes)) for mark in sheet.marks]
+    return [sheet.ground.placed(*_blank(sheet), *shaded), _names(sheet)]
+
+
+def _shaded(sheet: Sheet, mark: Mark, classes: Classes) -> list[str]:
+    ground, over = sheet.ground, f"{sheet.name}-s"
+    area = ground.outline(mark.code, f"map-{classes.shade(mark.value)} map-line")
+    if not mark.stated:
+        return [area, ground.outline(mark.code, "", f"url(#{over}-specks)")]
+    return [area, ground.outline(mark.code, "", f"url(#{over}-hatch)")] if mark.doubtful else [area]
+
+
+def _blank(sheet: Sheet) -> list[str]:
+    """The areas that nobody asked about, and those whose number is missing, crossed out."""
+    ground, crosses = sheet.ground, f"url(#{sheet.name}-s-crosses)"
+    return [
+        *(group(ground.outline(code, "map-ground"), tip=label) for code, label in sheet.blank.items()),
+        *(
+            group(ground.outline(code, "map-none"), ground.outline(code, "", crosses), tip=said)
+            for code, said in sheet.missing.items()
+        ),
+    ]
+
+
+def _linked(sheet: Sheet, mark: Mark, *parts: str) -> str:
+    return group(*parts, tip=sheet.said(mark), href=mark.href)
+
+
+def _names(sheet: Sheet) -> str:
+    """The code of each area and its number with its margin, where there is room; never in a pointer's way."""
+    if len(sheet.marks) > MOST_NAMES:
+        return ""
+    parts = []
+    for mark in sheet.marks:
+        (x, y), room = sheet.ground.at(mark.code), sheet.ground.room(mark.code)
+        own = sheet.own_size(mark.code)
+        y += own * 1.35 + 8 if own else 0
+        number = f"{shown(mark)} {mark.grade if mark.grade.isalpha() else ''}".strip()
+        two = not own and breadth(number, 9) < room
+        if breadth(mark.code, 10) < room + 6:
+            parts.append(text(x, y + (-2 if two else 4), mark.code, "map-name", "middle"))
+            parts.append(text(x, y + 10, number, "map-said", "middle") if two else "")
+    return f'<g aria-hidden="true" pointer-events="none">{"".join(parts)}</g>'
+
+
+def _dots(sheet: Sheet) -> list[str]:
+    """Every area blank, and in it a dot in proportion; the smear behind a dot reaches to the end of its interval."""
+    ground = sheet.ground
+    areas = [group(ground.outline(mark.code, "map-ground"), tip=sheet.said(mark)) for mark in sheet.marks]
+    largest_first = sorted(sheet.marks, key=lambda one: -abs(one.value))
+    dots = [_linked(sheet, mark, *_dot(sheet, mark)) for mark in largest_first]
+    return [ground.placed(*_blank(sheet), *areas), *dots]
+
+
+def _dot(sheet: Sheet, mark: Mark) -> list[str]:
+    x, y = sheet.ground.at(mark.code)
+    radius = sheet.radius(mark.value)
+    far = max((abs(end) for end in mark.ends), default=0.0)
+    parts = [dot(x, y, "smear", sheet.radius(far))] if mark.stated and far > abs(mark.value) else []
+    kind = "map-hollow" if mark.doubtful or not mark.stated else "map-dot"
+    # A number below 0 is a triangle on its head: no circle can be less than nothing.
+    parts.append(dot(x, y, kind, radius) if mark.value >= 0 else glyph(4, x, y, kind, radius))
+    if mark.value >= 0 and (mark.doubtful or not mark.stated):
+        over = "hatch" if mark.doubtful else "specks"
+        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="url(#{sheet.name}-{over})"/>')
+    if mark.stated and mark.ends[0] > 0 and mark.value > 0 and not mark.doubtful:
+        parts.append(dot(x, y, "map-least", sheet.radius(mark.ends[0])))
+    if len(sheet.marks) <= MOST_NAMES:
+        parts.append(text(x, y + radius + 11, mark.code, "map-name", "middle"))
+    return parts
+
+
+def _own(sheet: Sheet) -> str:
+    """A reader's own numbers as outlined diamonds, dashed below 0."""
+    own = sheet.style.overlay
+    if own is None:
+        return ""
+    parts = []
+    for code, value in own.values.items():
+        if code not in sheet.ground.shapes.places:
+            continue
+        x, y = sheet.ground.at(code)
+        size = sheet.own_size(code)
+        kind = "map-own broken" if value < 0 else "map-own"
+        said = sheet.style.words.own_one.format(name=own.name, code=code, value=tick_words(value, percent=False))
+        parts.append(group(glyph(2, x, y, "map-under", size), glyph(2, x, y, kind, size), tip=said))
+    return "".join(parts)
+
+
+def _keys(sheet: Sheet, y: float, width: float) -> tuple[str, float]:
+    own = sheet.style.overlay
+    if sheet.style.kind == "dots":
+        return dot_keys(sheet, own, y, width)
+    return area_keys(sheet, own, y, width)

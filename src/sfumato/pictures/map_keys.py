@@ -1,0 +1,86 @@
+"""Keys of a map: the ends of its classes in words, the sizes of its dots, and what lies over them."""
+
+from collections.abc import Sequence
+
+from sfumato.pictures.classes import SHADES, Classes, classes_of
+from sfumato.pictures.frame import EDGE, Key, fitted, keys_along, stacked
+from sfumato.pictures.glyphs import glyph
+from sfumato.pictures.map_sheet import Sheet
+from sfumato.pictures.overlay import Overlay
+from sfumato.pictures.svg import bar, dot, round_step, smear, text, tick_words
+
+
+def area_keys(sheet: Sheet, own: Overlay | None, y: float, width: float) -> tuple[str, float]:
+    """The classes from low to high, then what lies over them."""
+    classes = classes_of(sheet.numbers, sheet.style.classes)
+    heading, y = _heading(sheet, y, width)
+    shades = SHADES[len(classes.ends)]
+    listed = [
+        (bar(-9, -6, 18, 12, f"map-{shade} map-line"), class_words(classes, place, sheet))
+        for place, shade in enumerate(shades)
+    ]
+    one, y = keys_along(listed, EDGE, y, width)
+    two, y = keys_along([*_doubts(sheet), *_rest(sheet, own)], EDGE, y + 2, width)
+    return heading + one + two, y
+
+
+def class_words(classes: Classes, place: int, sheet: Sheet) -> str:
+    """The ends of a class."""
+    low, high = (_number(end, sheet) for end in classes.ends[place])
+    if low == high:
+        return low
+    words = sheet.style.words.closed if classes.closed else sheet.style.words.under
+    return words.format(low=low, high=high)
+
+
+def dot_keys(sheet: Sheet, own: Overlay | None, y: float, width: float) -> tuple[str, float]:
+    """Two or three dots of round numbers in a row, then what their looks mean."""
+    heading, y = _heading(sheet, y, width)
+    top = round_step(sheet.largest * 0.35)
+    parts, at, middle = [heading], float(EDGE), y + sheet.radius(top)
+    for value in (top / 10, top / 2, top):
+        radius, words = sheet.radius(value), _number(value, sheet)
+        parts.append(dot(at + radius, middle, "map-dot", radius))
+        parts.append(text(at + 2 * radius + 6, middle + 4, words, "axis"))
+        at += 2 * radius + 22 + 7 * len(words)
+    y = middle + sheet.radius(top) + 16
+    keys: list[Key] = [(smear(-9, 9, 0, 12) + dot(0, 0, "map-dot", 5), sheet.style.words.halo)]
+    if any(value < 0 for value in sheet.numbers):
+        keys.append((glyph(4, 0, 0, "map-dot", 6), sheet.style.words.below))
+    two, y = keys_along([*keys, *_doubts(sheet), *_rest(sheet, own)], EDGE, y, width)
+    return "".join(parts) + two, y
+
+
+def _heading(sheet: Sheet, y: float, width: float) -> tuple[str, float]:
+    lines = fitted(sheet.caption.axis, width) if sheet.caption.axis else []
+    return stacked(EDGE, y, lines, "quiet"), y + 15 * len(lines) + 4
+
+
+def _doubts(sheet: Sheet) -> list[Key]:
+    """The keys to what lies over a shade or a dot, only those that occur."""
+    words = sheet.style.words
+    keys: Sequence[tuple[bool, str, str]] = (
+        (any(mark.doubtful and mark.stated for mark in sheet.marks), "hatch", words.hatched),
+        (any(not mark.stated for mark in sheet.marks), "specks", words.specks),
+        (bool(sheet.missing), "crosses", words.none),
+    )
+    return [(_over(sheet.name, over), said) for there, over, said in keys if there]
+
+
+def _over(name: str, over: str) -> str:
+    under = bar(-9, -6, 18, 12, "map-none" if over == "crosses" else "map-2 map-line")
+    return under + f'<rect x="-9" y="-6" width="18" height="12" rx="3" fill="url(#{name}-{over})"/>'
+
+
+def _rest(sheet: Sheet, own: Overlay | None) -> list[Key]:
+    """The keys to blank areas and to the reader's own numbers."""
+    keys = [(bar(-9, -6, 18, 12, "map-ground"), sheet.style.words.blank)] if sheet.blank else []
+    if own:
+        keys.append((glyph(2, 0, 0, "map-own", 5), sheet.style.words.own.format(name=own.name or "CSV")))
+    return keys
+
+
+def _number(value: float, sheet: Sheet) -> str:
+    """The end of a class as people read it: no more digits than tell classes apart."""
+    digits = 3 if sheet.caption.percent or abs(value) < 1 else 1 if abs(value) < 100 else 0
+    return tick_words(round(value, digits), percent=sheet.caption.percent)

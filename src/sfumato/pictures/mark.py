@@ -1,0 +1,148 @@
+"""Mark: one number as a picture shows it, and the words that go round the marks."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sfumato.errors import QueryError
+from sfumato.pictures.look import SERIES
+from sfumato.pictures.svg import tick_words
+
+MOST_MARKS = 2_000
+MOST_SERIES = len(SERIES)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A number with the ends of its interval, or with the reason why it has none.
+
+    `noise_share` is the share of the variance that privacy noise made; `shown` is the number and its margin as the
+    table writes them, `spoken` the sentence a screen reader says, `carried` what a download takes along.
+
+    >>> Mark("Nurses", 310, 234, 386, "B")
+    Mark('Nurses', 310 in 234 to 386, 'B')
+    """
+
+    label: str
+    value: float
+    low: float | None
+    high: float | None
+    grade: str = ""
+    noise_share: float | None = None
+    series: str = ""
+    code: str = ""
+    href: str = ""
+    shown: str = ""
+    spoken: str = ""
+    withheld: str = ""
+    carried: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        low, high = self.ends
+        if not (math.isfinite(self.value) and math.isfinite(low) and math.isfinite(high) and low <= high):
+            raise QueryError(
+                f"'{self.label}' cannot be drawn: {self.value} from {low} to {high} is no place on an axis."
+            )
+
+    @property
+    def stated(self) -> bool:
+        """Whether the error is stated; an interval with one end alone states none."""
+        return self.low is not None and self.high is not None
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The interval, or the value twice where none is stated."""
+        low, high = self.low, self.high
+        return (self.value, self.value) if low is None or high is None else (low, high)
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether it is drawn hollow: grade C."""
+        return self.grade == "C"
+
+    def __repr__(self) -> str:
+        reach = f"in {self.low:g} to {self.high:g}" if self.stated else "error withheld"
+        return f"Mark({self.label!r}, {self.value:g} {reach}, {self.grade!r})"
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words a picture adds of its own, to be said in any language."""
+
+    interval: str = "90% interval"
+    noise: str = "privacy noise"
+    sampling: str = "sampling error"
+    hollow: str = "hollow: grade C"
+    withheld: str = "error withheld"
+    grade: str = "grade"
+    to: str = "to"
+    in_words: str = "In words"
+    limit: str = "limit"
+    left: str = "left"
+    blind: str = "blind guessing"
+    false_alarm: str = "false alarms: how often the test says “{other}” when it is {one}"
+    power: str = "how often it finds {other}"
+    told: str = "At best {other} is found {power} times in 100, where a blind guess finds it {alarm} times."
+
+
+@dataclass(frozen=True)
+class Caption:
+    """What stands round the marks: a title, what the axis counts, a source below, a banner across, the words."""
+
+    title: str
+    axis: str = ""
+    source: str = ""
+    banner: str = ""
+    headed: bool = True
+    percent: bool = False
+    words: Words = field(default_factory=Words)
+
+
+@dataclass(frozen=True)
+class Row:
+    """The marks that share a label, one a series at most."""
+
+    label: str
+    code: str
+    marks: tuple[Mark, ...]
+
+
+def rows_of(marks: Sequence[Mark]) -> list[Row]:
+    """The marks by label and code, both in the order they came in."""
+    found: dict[tuple[str, str], list[Mark]] = {}
+    for mark in marks:
+        found.setdefault((mark.label, mark.code), []).append(mark)
+    return [Row(label, code, tuple(some)) for (label, code), some in found.items()]
+
+
+def series_of(marks: Sequence[Mark]) -> list[str]:
+    """The series of some marks in the order they came in; refused where more than a reader could tell apart."""
+    names = list(dict.fromkeys(mark.series for mark in marks))
+    if not marks:
+        raise QueryError("A picture of no numbers was asked for; choose at least one row.")
+    if len(marks) > MOST_MARKS:
+        raise QueryError(
+            f"A picture of {len(marks):,} numbers was asked for; it holds {MOST_MARKS:,}: choose fewer rows."
+        )
+    if len(names) > MOST_SERIES:
+        raise QueryError(f"{len(names)} series were asked for; a picture holds {MOST_SERIES}: choose fewer columns.")
+    return names
+
+
+def spoken(mark: Mark, words: Words) -> str:
+    """The sentence of a mark, its own or one made of its parts."""
+    if mark.spoken:
+        return mark.spoken
+    name = ", ".join(part for part in (mark.label, mark.series) if part)
+    if mark.stated:
+        low, high = (tick_words(end, percent=False) for end in mark.ends)
+        error = f"{words.interval} {low} {words.to} {high}"
+    else:
+        error = f"{words.withheld}{': ' if mark.withheld else ''}{mark.withheld}"
+    graded = f", {words.grade} {mark.grade}" if mark.grade.isalpha() else ""
+    return f"{name}: {shown(mark)}, {error}{graded}"
+
+
+def shown(mark: Mark) -> str:
+    """The number as it is written beside the mark."""
+    return mark.shown or tick_words(round(mark.value, 3), percent=False)

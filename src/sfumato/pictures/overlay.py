@@ -1,0 +1,87 @@
+"""Overlay: a reader's own numbers by code, from a small CSV file, to lay over a map."""
+
+import csv
+import math
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from sfumato.errors import QueryError, nearest
+
+MOST_BYTES = 200_000
+MOST_LINES = 5_000
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """Numbers by code and what they are called; they came without errors, and the map says so."""
+
+    name: str
+    values: Mapping[str, float]
+
+
+def overlay(content: bytes | str, known: Collection[str]) -> Overlay:
+    r"""The numbers in a CSV of code and value, its first line a heading or not; an error names the line.
+
+    >>> overlay("code,unemployment\nnorth,4.5\nsouth,6", ["north", "south"])
+    Overlay(name='unemployment', values={'north': 4.5, 'south': 6.0})
+    """
+    size = len(content if isinstance(content, bytes) else content.encode())
+    if size > MOST_BYTES:
+        raise QueryError(f"The CSV has {size:,} bytes; a map takes {MOST_BYTES:,} at most: one line a code.")
+    lines = list(_lines(_text(content)))
+    if len(lines) > MOST_LINES:
+        raise QueryError(f"The CSV has more than {MOST_LINES:,} lines; one line a code is wanted.")
+    if not lines:
+        raise QueryError("The CSV is empty; write a line code,value for each area.")
+    headed = _number(lines[0][1][1]) is None and lines[0][1][0] not in known
+    name = lines[0][1][1][:60] if headed else ""
+    values: dict[str, float] = {}
+    for line, (code, written) in lines[headed:]:
+        _refuse_line(line, code, known, values)
+        value = _number(written)
+        if value is None:
+            raise QueryError(f"Line {line} of the CSV: {written[:40]!r} is no number; write it as 1234.5.")
+        values[code] = value
+    if not values:
+        raise QueryError("The CSV has a heading and nothing below it; write a line code,value for each area.")
+    return Overlay(name, values)
+
+
+def _text(content: bytes | str) -> str:
+    try:
+        return content if isinstance(content, str) else content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise QueryError("The CSV is not UTF-8 text; save it as 'CSV UTF-8'.") from None
+
+
+def _lines(text: str) -> Iterator[tuple[int, tuple[str, str]]]:
+    """The number of each line that is not empty, and its two fields."""
+    written = text.removeprefix("\ufeff").splitlines()
+    first = written[0] if written else ""
+    apart = next((mark for mark in (",", ";", "\t") if mark in first), ",")
+    for line, one in enumerate(written[: MOST_LINES + 2], start=1):
+        if not one.strip():
+            continue
+        try:
+            fields = next(csv.reader([one], delimiter=apart, strict=True))
+        except (csv.Error, StopIteration):
+            raise QueryError(f"Line {line} of the CSV cannot be read; quotes must close on the same line.") from None
+        if len(fields) != 2:
+            raise QueryError(f"Line {line} of the CSV has {len(fields)} fields; it has two: code,value.")
+        yield line, (fields[0].strip(), fields[1].strip())
+
+
+def _number(written: str) -> float | None:
+    """The number that is written; infinite ones and words are none."""
+    try:
+        value = float(written.replace("−", "-"))
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _refuse_line(line: int, code: str, known: Collection[str], values: Mapping[str, float]) -> None:
+    if code not in known:
+        raise QueryError(f"Line {line} of the CSV: '{code[:40]}' has no shape on this map; {nearest(code[:40], known)}")
+    if code in values:
+        raise QueryError(f"Line {line} of the CSV: '{code}' stands there a second time; one line a code is wanted.")

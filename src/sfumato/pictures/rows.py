@@ -1,0 +1,193 @@
+"""Rows: a label, a mark or one a series, and the number written out, row under row on one axis."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from sfumato.pictures.frame import EDGE, Frame, Key, error_keys, fitted, keys_along, stacked
+from sfumato.pictures.glyphs import glyph
+from sfumato.pictures.mark import Caption, Mark, Row, rows_of, series_of, shown, spoken
+from sfumato.pictures.picture import Picture
+from sfumato.pictures.svg import Scale, across, bar, breadth, group, line, round_step, smear, text, tick_words
+
+NARROW = 520
+"""Below this width labels and numbers stand above the marks."""
+Draw = Callable[[Mark, int | None, Scale, float], str]
+"""Draws a mark of a series (none where there is one series alone) on a scale at a height."""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Rows of marks laid out at a width: which space the labels, the axis and the numbers get."""
+
+    rows: Sequence[Row]
+    series: Sequence[str]
+    caption: Caption
+    width: float
+
+    @property
+    def narrow(self) -> bool:
+        return self.width < NARROW
+
+    @property
+    def several(self) -> bool:
+        return len(self.series) > 1
+
+    @cached_property
+    def marks(self) -> list[Mark]:
+        return [mark for row in self.rows for mark in row.marks]
+
+    @cached_property
+    def numbers(self) -> float:
+        """How wide the numbers are, grades included."""
+        return max(breadth(shown(mark), 11.5) for mark in self.marks) + 30
+
+    @cached_property
+    def names(self) -> float:
+        """How wide the labels may be."""
+        if self.narrow:
+            return self.width - 2 * EDGE - (0 if self.several else self.numbers)
+        return min(max(breadth(row.label) for row in self.rows) + 4, self.width * 0.36)
+
+    @property
+    def start(self) -> float:
+        return EDGE + 10 if self.narrow else EDGE + self.names + (28 if self.several else 16)
+
+    @property
+    def end(self) -> float:
+        return self.width - EDGE - 10 - (0 if self.narrow else self.numbers)
+
+    def scale(self, *, zero: bool) -> Scale:
+        return Scale(*domain(self.marks, zero=zero), self.start, self.end)
+
+    def label(self, row: Row) -> list[str]:
+        return fitted(row.label, self.names, lines=3)
+
+    def heights(self, row: Row) -> tuple[float, float]:
+        """How far below the top of a row its first mark stands, and how high the row is."""
+        step = self.step * (len(row.marks) - 1)
+        above = 15 * len(self.label(row))
+        if self.narrow:
+            first = above + 12 + (17 if self.several else 0)
+            return first, first + step + 20
+        tall = max(26.0, step + 26, above + 10)
+        return (tall - step) / 2, tall
+
+    @property
+    def step(self) -> float:
+        """How far the marks of a row stand apart; on a narrow sheet each has its series and number above it."""
+        return 36.0 if self.narrow else 19.0
+
+
+def domain(marks: Sequence[Mark], *, zero: bool, near: float = 0.6) -> tuple[float, float]:
+    """Round ends that hold every interval; 0 among them where it is asked for or not far away.
+
+    >>> domain([Mark("a", 95, 90, 104)], zero=False), domain([Mark("a", 95, 90, 104)], zero=True)
+    ((90.0, 104.0), (0, 105))
+    """
+    low, high = min(mark.ends[0] for mark in marks), max(mark.ends[1] for mark in marks)
+    if zero or min(abs(low), abs(high)) < near * max(abs(low), abs(high)):
+        low, high = min(low, 0), max(high, 0)
+    step = round_step((high - low) / 25)
+    first, last = low // step * step, -(-high // step) * step
+    return (first, last) if last > first else (first, first + step)
+
+
+def rows_drawn(marks: Sequence[Mark], caption: Caption, width: float, draw: Draw, *, zero: bool = False) -> Picture:
+    """The picture of some marks, row by row, each mark drawn by the kind of picture that it is."""
+    series = series_of(marks)
+    sheet = Sheet(rows_of(marks), series, caption, width)
+    frame, scale = Frame(caption, width), sheet.scale(zero=zero)
+    legend, top = keys_along(_series_keys(sheet), EDGE, frame.top + 6, width - 2 * EDGE)
+    top -= 0 if legend else 6
+    bottom, parts = top, []
+    for row in sheet.rows:
+        parts.append(_row(row, sheet, scale, bottom, draw))
+        bottom += sheet.heights(row)[1]
+    widest = max(breadth(tick_words(end, percent=caption.percent), 11) for end in (scale.low, scale.high))
+    steps = max(2, min(5, int((sheet.end - sheet.start) / (widest + 16))))
+    axis = across(scale, top, bottom, caption.axis, percent=caption.percent, steps=steps, edge=width)
+    ruler = line(scale(0), top, scale(0), bottom, "zero") if scale.low <= 0 <= scale.high else ""
+    keys, foot = keys_along(error_keys(sheet.marks, caption.words, bars=zero), EDGE, bottom + 54, width - 2 * EDGE)
+    told = tuple(spoken(mark, caption.words) for mark in sheet.marks)
+    links = any(mark.href for mark in marks)
+    svg = frame.closed(foot, [legend, axis, ruler, *parts, keys], told, links=links)
+    return Picture(caption.title, svg, told, in_words=caption.words.in_words)
+
+
+def _series_keys(sheet: Sheet) -> list[Key]:
+    if not sheet.several or sheet.narrow:
+        return []
+    return [(glyph(place, 0, 0, f"f{place}"), name) for place, name in enumerate(sheet.series)]
+
+
+def _row(row: Row, sheet: Sheet, scale: Scale, top: float, draw: Draw) -> str:
+    """A row: its label, and each of its marks with its number."""
+    first, tall = sheet.heights(row)
+    lines = sheet.label(row)
+    if sheet.narrow:
+        name = stacked(EDGE, top + 12, lines, "clear")
+    else:
+        name = stacked(EDGE + sheet.names, top + tall / 2 + 4 - 7.5 * (len(lines) - 1), lines, anchor="end")
+    parts = [group(name, tip=row.label)]
+    for place, mark in enumerate(row.marks):
+        y = top + first + place * sheet.step
+        which = sheet.series.index(mark.series) if sheet.several else None
+        marked = [draw(mark, which, scale, y), _number(mark, sheet, y)]
+        if which is not None:
+            marked.append(_series(mark.series, which, sheet, y))
+        parts.append(group(*marked, tip=spoken(mark, sheet.caption.words), href=mark.href))
+    return "".join(parts)
+
+
+def _series(name: str, which: int, sheet: Sheet, y: float) -> str:
+    """The shape of a series at the start of its mark, and its name where there is no room beside the axis."""
+    if not sheet.narrow:
+        return glyph(which, sheet.start - 12, y, f"f{which}", 4)
+    written = fitted(name, sheet.width - 2 * EDGE - 22 - sheet.numbers, lines=1, size=11)
+    return (
+        glyph(which, EDGE + 4, y - 17, f"f{which}", 4) + text(EDGE + 16, y - 13, written[0], "axis clear")
+        if written
+        else ""
+    )
+
+
+def _number(mark: Mark, sheet: Sheet, y: float) -> str:
+    """The number written out at the right edge, its grade in a box of its own."""
+    edge, y = sheet.width - EDGE, y - 17 if sheet.narrow else y
+    written = text(edge - 22, y + 4, shown(mark), "number clear", "end")
+    if not mark.grade.isalpha():
+        return written
+    return (
+        written + bar(edge - 16, y - 8, 16, 16, f"g{mark.grade}") + text(edge - 8, y + 4, mark.grade, "axis", "middle")
+    )
+
+
+def spread(mark: Mark, scale: Scale, y: float, height: float, *, over: bool = False) -> str:
+    """The interval: a smear of sampling error with the noise's share of it inside, and exact ends over it.
+
+    The lengths of the two parts are their shares of the variance. Over a dark bar the ends stand out by a pale line.
+    """
+    if not mark.stated:
+        return ""
+    low, high = (scale(end) for end in mark.ends)
+    middle = scale(mark.value)
+    parts = []
+    if mark.noise_share is None:
+        parts.append(smear(low, high, y, height, "unsplit"))
+    else:
+        share = min(max(mark.noise_share, 0.0), 1.0)
+        parts += [smear(low, high, y, height, "sampled")] if share < 1 else []
+        ends = middle - (middle - low) * share, middle + (high - middle) * share
+        parts += [smear(*ends, y, height, "noisy")] if share > 0 else []
+    for kind in ("halo", "whisker")[not over :]:
+        parts.append(line(low, y, high, y, kind))
+        parts += [line(end, y - 4, end, y + 4, kind) for end in (low, high)]
+    return "".join(parts)
+
+
+def unstated(mark: Mark, scale: Scale, y: float, words: str, beside: float = 10) -> str:
+    """The words where an error would stand, on the side that has room."""
+    x, long = scale(mark.value), beside + breadth(words, 11)
+    left = x - long >= scale.start and (mark.value < 0 or x + long > scale.end + 6)
+    return text(x - beside, y + 4, words, "axis", "end") if left else text(x + beside, y + 4, words, "axis")

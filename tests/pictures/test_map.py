@@ -1,0 +1,277 @@
+"""A map shows every number with its error, by more than colour, and holds nothing that a strict page would refuse."""
+
+import itertools
+import json
+import math
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sfumato.serve
+from sfumato.errors import QueryError
+from sfumato.pictures.classes import quantiles, steps
+from sfumato.pictures.map import map_of
+from sfumato.pictures.map_look import SHADES
+from sfumato.pictures.map_sheet import MapStyle
+from sfumato.pictures.mark import Caption, Mark
+from sfumato.pictures.overlay import MOST_BYTES, overlay
+
+SVG = "{http://www.w3.org/2000/svg}"
+CODES = ("a", "b", "c", "d", "e", "f")
+
+
+@dataclass(frozen=True)
+class Squares:
+    """Six squares in a row."""
+
+    width: int = 600
+    height: int = 100
+    outlines: dict = field(
+        default_factory=lambda: {
+            c: f"M{x} 0 {x + 100} 0 {x + 100} 100 {x} 100Z" for x, c in zip(range(0, 600, 100), CODES, strict=False)
+        }
+    )
+    places: dict = field(
+        default_factory=lambda: {c: (x + 50, 50) for x, c in zip(range(0, 600, 100), CODES, strict=False)}
+    )
+    source: str = "six squares"
+    projection: str = "as in the file"
+
+
+def mark(code, value, grade="A", **more):
+    made = {"label": f"Area {code}", "low": value - 5, "high": value + 5, "shown": f"{value:g} ± 5"} | more
+    return Mark(made.pop("label"), value, made.pop("low"), made.pop("high"), grade, code=code, **made)
+
+
+def drawn(marks, title="Jobs by place", **style):
+    return map_of(Squares(), marks, Caption(title, axis="jobs"), MapStyle(**style))
+
+
+def parsed(picture):
+    return ET.fromstring(picture.to_svg())
+
+
+def areas(picture):
+    """The path of each area by the square it draws, less the patterns over it."""
+    paths = [
+        one for one in parsed(picture).iter(f"{SVG}path") if "pic-map" in one.get("class", "") and one.get("fill-rule")
+    ]
+    return {one.get("d").split(" ")[0][1:]: one.get("class") for one in paths}
+
+
+ALL = [mark(code, 10 * place) for place, code in enumerate(CODES, start=1)]
+
+
+@pytest.mark.parametrize("kind", ["areas", "dots"])
+def test_every_number_is_said_with_its_error_on_its_area_and_in_the_list(kind):
+    picture = drawn(ALL, kind=kind)
+    titles = [one.text for one in parsed(picture).iter(f"{SVG}title")]
+    for one in ALL:
+        said = [title for title in titles if title.startswith(one.label)]
+        assert said
+        assert all("interval" in title and "grade A" in title for title in said)
+        assert any(line.startswith(one.label) for line in picture.told)
+
+
+@pytest.mark.parametrize("kind", ["areas", "dots"])
+def test_labels_are_text_and_nothing_a_strict_page_refuses_is_drawn(kind):
+    bad = '"><script>alert(1)</script><a href="javascript:x'
+    marks = [mark("a", 5, label=bad, spoken=bad), *ALL[1:]]
+    own = overlay(f'code,"{bad.replace(chr(34), chr(34) * 2)}"\nb,3', CODES)
+    picture = drawn(marks, title=bad, kind=kind, overlay=own, missing={"f": bad}, blank={"f": bad})
+    tree = parsed(picture)
+    assert not [
+        one for one in tree.iter() if one.tag.removeprefix(SVG) in {"script", "style", "image", "use", "foreignObject"}
+    ]
+    assert not [key for one in tree.iter() for key in one.attrib if key == "style" or key.startswith("on")]
+    assert not [one for one in tree.iter() if "javascript" in (one.get("href") or "")]
+    assert set(re.findall(r"url\(([^)]*)\)", picture.svg)) <= {
+        f"#{one.get('id')}" for one in tree.iter(f"{SVG}pattern")
+    }
+
+
+def test_classes_shade_from_little_to_much_and_the_legend_says_their_ends():
+    shaded = areas(drawn(ALL))
+    assert [shaded[f"{x}"].split()[0] for x in range(0, 600, 100)] == [f"pic-map-{n}" for n in (1, 1, 2, 3, 4, 5)]
+    text = " ".join(one.text or "" for one in parsed(drawn(ALL)).iter(f"{SVG}text"))
+    assert "10 to 20" in text
+    assert "60" in text
+    by_steps = " ".join(one.text or "" for one in parsed(drawn(ALL, classes="steps")).iter(f"{SVG}text"))
+    assert "0 to under 20" in by_steps
+
+
+def over(picture, name):
+    return [one for one in parsed(picture).iter(f"{SVG}path") if name in (one.get("fill") or "")]
+
+
+def test_grade_c_is_hatched_a_withheld_error_has_specks_and_a_missing_number_is_crossed():
+    assert not over(drawn(ALL), "url(")
+    marks = [mark("a", 1, "C"), mark("b", 2, "-", low=None, high=None, withheld="it would leak"), mark("c", 3)]
+    picture = drawn(marks, missing={"d": "Area d: withheld, it would leak"}, blank={"e": "Area e"})
+    assert [len(over(picture, name)) for name in ("hatch", "specks", "crosses")] == [1, 1, 1]
+    words = " ".join(one.text or "" for one in parsed(picture).iter(f"{SVG}text"))
+    for said in ("hatched: grade C", "specks: error withheld", "no number", "not asked for"):
+        assert said in words
+    assert "Area d: withheld, it would leak" in picture.told
+    assert areas(picture)["300"] == "pic-map-none"
+    assert areas(picture)["400"] == "pic-map-ground"
+    assert "500" not in areas(picture)
+
+
+def test_numbers_without_a_shape_are_named_with_their_error_and_not_lost():
+    picture = drawn([*ALL, mark("zz", 77, label="Abroad")])
+    assert "Not on the map: Abroad 77 ± 5." in picture.told
+    assert "Abroad 77 ± 5" in picture.svg
+
+
+def test_areas_are_links_that_a_keyboard_reaches_only_where_they_lead_somewhere():
+    linked = drawn([mark(code, place, href=f"?cell={code}&x=1") for place, code in enumerate(CODES)])
+    links = list(parsed(linked).iter(f"{SVG}a"))
+    assert [one.get("href") for one in links] == [f"?cell={code}&x=1" for code in CODES]
+    assert all(one.get("aria-label") for one in links)
+    assert parsed(linked).get("role") == "group"
+    assert parsed(drawn(ALL)).get("role") == "img"
+    assert not list(parsed(drawn(ALL)).iter(f"{SVG}a"))
+
+
+def test_the_area_of_a_dot_is_in_proportion_to_its_number():
+    picture = drawn([mark("a", 100), mark("b", 400), mark("c", 900)], kind="dots")
+    dots = list(parsed(picture).iter(f"{SVG}a")) + list(parsed(picture).iter(f"{SVG}g"))
+    radii = {}
+    for one in dots:
+        title = one.find(f"{SVG}title")
+        circle = [c for c in one.findall(f"{SVG}circle") if c.get("class") == "pic-map-dot"]
+        if title is not None and circle:
+            radii[title.text.split(":")[0]] = float(circle[0].get("r"))
+    assert radii["Area b"] / radii["Area a"] == pytest.approx(2, rel=0.02)
+    assert radii["Area c"] / radii["Area a"] == pytest.approx(3, rel=0.02)
+
+
+def test_a_number_below_0_is_no_circle():
+    picture = drawn([mark("a", 100), mark("b", -50, "C")], kind="dots")
+    assert "on its head: below 0" in picture.svg
+    assert len([one for one in parsed(picture).iter(f"{SVG}circle") if one.get("class") == "pic-map-hollow"]) == 0
+
+
+def test_two_maps_on_a_page_do_not_share_the_names_of_their_patterns():
+    one, other = drawn(ALL), drawn(ALL, title="Pay by place")
+    ids = [set(re.findall(r' id="([^"]*)"', picture.svg)) for picture in (one, other)]
+    assert len(ids[0]) == 6
+    assert not ids[0] & ids[1]
+
+
+@pytest.mark.parametrize(
+    ("marks", "style", "said"),
+    [
+        ([], {}, "has a shape"),
+        ([mark("zz", 1)], {}, "has a shape"),
+        ([mark("a", 1, series="x"), mark("a", 2, series="y")], {}, "one column"),
+        (ALL, {"kind": "globe"}, "'areas' or 'dots'"),
+        (ALL, {"classes": "jenks"}, "'quantile' or by 'steps'"),
+        ([mark(f"{n}", n) for n in range(5001)], {}, "choose a higher level"),
+    ],
+)
+def test_what_cannot_be_mapped_is_refused_in_words(marks, style, said):
+    with pytest.raises(QueryError, match=said):
+        drawn(marks, **style)
+
+
+numbers = st.lists(st.floats(-1e6, 1e6).map(lambda value: round(value, 3)), min_size=1, max_size=60)
+
+
+@given(numbers)
+def test_every_number_lies_within_the_ends_of_its_class(values):
+    for classes in (quantiles(values), steps(values)):
+        assert 1 <= len(classes.ends) <= 5
+        for value in values:
+            low, high = classes.ends[classes.place(value)]
+            slack = 1e-9 * max(1, abs(value))
+            assert low - slack <= value <= high + slack
+            assert 1 <= classes.shade(value) <= 5
+        assert [low for low, _ in classes.ends] == sorted(low for low, _ in classes.ends)
+
+
+@given(st.lists(st.integers(-1000, 1000), min_size=10, max_size=200, unique=True))
+def test_quantile_classes_break_where_numpy_does(values):
+    """Upper ends are the inverted-cdf quantiles at 20, 40, 60, 80 and 100%."""
+    expected = np.quantile(values, [0.2, 0.4, 0.6, 0.8, 1.0], method="inverted_cdf")
+    assert [high for _, high in quantiles(values).ends] == expected.tolist()
+
+
+def luminance(colour):
+    """WCAG 2 relative luminance."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_shades_are_told_apart_by_lightness_alone_in_light_and_in_dark():
+    css = (Path(sfumato.serve.__file__).parent / "static" / "map.css").read_text(encoding="utf-8")
+    dark = re.findall(r"\.pic-map-[1-5] \{ fill: (#[0-9a-f]{6})", css)
+    assert len(dark) == 5
+    for shades in (SHADES[::-1], dark):
+        light = [luminance(shade) + 0.05 for shade in shades]
+        assert all(after / before > 1.35 for before, after in itertools.pairwise(light))
+
+
+def test_a_csv_is_read_with_or_without_a_heading_and_in_other_spreadsheets_ways():
+    assert overlay(b"\xef\xbb\xbfcode;rate\r\na;4.5\r\n\r\nb;\xe2\x88\x922\r\n", CODES).values == {"a": 4.5, "b": -2}
+    assert overlay("a,1\nb,2", CODES) == overlay("a\t1\nb\t2", CODES)
+    assert overlay('"a","1e3"', CODES).values == {"a": 1000}
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "empty"),
+        ("code,value\n", "nothing below"),
+        ("code,value\na,1\nzz,2", "Line 3 of the CSV: 'zz' has no shape"),
+        ("a,1\n\nb,=1+1", "Line 3 of the CSV: '=1\\+1' is no number"),
+        ("a,1\nb,nan", "Line 2 .* no number"),
+        ("a,1\nb,inf", "Line 2 .* no number"),
+        ("a,1\na,2", "Line 2 .* second time"),
+        ("a,1,2", "Line 1 of the CSV has 3 fields"),
+        ('a,1\n"b,2', "Line 2 of the CSV"),
+        (b"\xff\xfe\x00a", "UTF-8"),
+        ("a,1\n" * 5002, "second time|more than"),
+        (b"x" * (MOST_BYTES + 1), "bytes"),
+    ],
+)
+def test_a_csv_that_is_not_code_and_value_is_refused_by_its_line(content, said):
+    with pytest.raises(QueryError, match=said):
+        overlay(content, CODES)
+
+
+@given(st.one_of(st.text(max_size=200), st.binary(max_size=200)))
+def test_any_csv_is_read_or_refused_in_words(content):
+    try:
+        own = overlay(content, CODES)
+    except QueryError:
+        return
+    assert all(math.isfinite(value) for value in own.values.values())
+    drawn(ALL, overlay=own)
+
+
+def test_an_overlay_is_outlined_over_the_map_and_said_to_have_no_error():
+    picture = drawn(ALL, overlay=overlay("code,rate\na,4\nb,-1", CODES))
+    diamonds = [one for one in parsed(picture).iter(f"{SVG}polygon") if "pic-map-own" in one.get("class", "")]
+    assert len(diamonds) == 3  # two areas and the legend
+    assert "without errors: rate" in picture.svg
+    assert "Your rate, a: 4, without error" in picture.svg
+
+
+@pytest.mark.parametrize("kind", ["areas", "dots"])
+def test_the_vega_form_carries_the_errors_of_every_number_and_fetches_nothing(kind):
+    spec = json.loads(drawn(ALL, kind=kind, blank={"zz": "no shape"}).to_vega())
+    values = [one["properties"] for one in spec["data"]["values"]]
+    assert [(one["value"], one["low"], one["high"], one["grade"]) for one in values] == [
+        (one.value, one.low, one.high, "A") for one in ALL
+    ]
+    assert "url" not in spec["data"]
+    assert spec["projection"] == {"type": "identity"}
