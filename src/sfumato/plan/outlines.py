@@ -1,0 +1,205 @@
+"""Outlines: the areas in a GeoJSON file, a TopoJSON file or a shapefile, with their properties."""
+
+import json
+import struct
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import shapely
+from shapely.geometry import shape
+
+from sfumato.errors import PlanError
+
+MOST_BYTES = 64_000_000
+MOST_SHAPES = 20_000
+MOST_POINTS = 3_000_000
+"""More than the counties of the United States at 1:500,000, which are 17 MB, 3,233 shapes and 1 million points."""
+
+
+@dataclass(frozen=True)
+class Outline:
+    """One shape: its properties, its own id among them, and its area, none where the file has none."""
+
+    properties: Mapping[str, Any]
+    area: Any
+
+
+@dataclass(frozen=True)
+class Outlines:
+    """The shapes of a file, and whether their coordinates lie in a plane already; None where the file is silent."""
+
+    name: str
+    shapes: tuple[Outline, ...]
+    planar: bool | None
+
+
+def read(path: Path) -> Outlines:
+    """The outlines in a file, checked: areas only, finite, and no more of them than can be drawn."""
+    if not path.is_file():
+        raise PlanError(f"file: {path} is not there; a path is taken from the plan's own folder.")
+    beside = [one for one in (path, path.with_suffix(".dbf")) if one.is_file()]
+    if sum(one.stat().st_size for one in beside) > MOST_BYTES:
+        raise PlanError(f"{path.name} is over {MOST_BYTES // 10**6} MB; take a generalised (cartographic) edition.")
+    if path.suffix.lower() in {".json", ".geojson", ".topojson"}:
+        features, planar = _json_features(path)
+    elif path.suffix.lower() == ".shp":
+        features, planar = _shapefile_features(path)
+    else:
+        raise PlanError(f"{path.name} is of no kind that is read; give a .geojson, .topojson, .json or .shp file.")
+    return Outlines(path.name, tuple(_checked(features, path.name)), planar)
+
+
+def joined(areas: Sequence[Any]) -> Any:
+    """Several areas as one."""
+    return areas[0] if len(areas) == 1 else shapely.union_all(list(areas))
+
+
+Feature = tuple[dict[str, Any], Mapping[str, Any] | None]
+"""The properties of a shape and its geometry as GeoJSON writes it."""
+
+
+def _checked(features: Iterator[Feature], name: str) -> Iterator[Outline]:
+    points = 0
+    number = 0
+    try:
+        for number, (properties, geometry) in enumerate(features, start=1):
+            area = _area(geometry) if geometry else None
+            points += 0 if area is None else shapely.get_num_coordinates(area)
+            if number > MOST_SHAPES or points > MOST_POINTS:
+                most = f"{MOST_SHAPES:,} shapes or {MOST_POINTS:,} points"
+                raise PlanError(f"{name} has more than {most}; take a generalised (cartographic) edition.")
+            yield Outline(properties, area)
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError) as error:
+        raise PlanError(f"{name}: shape {number + 1} cannot be read as an area: {_said(error)}.") from None
+    except shapely.errors.ShapelyError as error:
+        raise PlanError(f"{name}: shape {number + 1} cannot be read as an area: {_said(error)}.") from None
+    if not number:
+        raise PlanError(f"{name} holds no shapes.")
+
+
+def _said(error: Exception) -> str:
+    return " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
+
+
+def _area(geometry: Mapping[str, Any]) -> Any:
+    """The polygons of a geometry, in two dimensions, mended where they cross themselves."""
+    kind = geometry["type"]
+    if kind == "GeometryCollection":
+        return joined([_area(one) for one in geometry["geometries"]])
+    if kind not in {"Polygon", "MultiPolygon"}:
+        raise ValueError(f"it is a {kind}, and a map needs Polygon or MultiPolygon")
+    area = shapely.force_2d(shape(geometry))
+    if area.is_empty or not np.isfinite(shapely.get_coordinates(area)).all():
+        raise ValueError("its coordinates are empty or no finite numbers")
+    return area if area.is_valid else polygons(shapely.make_valid(area))
+
+
+def polygons(geometry: Any) -> Any:
+    """What of a geometry has an area."""
+    parts = [one for one in shapely.get_parts(geometry, return_index=False) if one.area > 0]
+    flat = [part for one in parts for part in shapely.get_parts(one)]
+    return shapely.MultiPolygon([one for one in flat if one.geom_type == "Polygon"])
+
+
+def _json_features(path: Path) -> tuple[Iterator[Feature], bool | None]:
+    try:
+        content = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        raise PlanError(f"{path.name} is not JSON; a map needs GeoJSON or TopoJSON.") from None
+    kind = content.get("type") if isinstance(content, dict) else None
+    if kind == "Topology":
+        return _topology_features(content), None
+    if kind in {"FeatureCollection", "Feature"}:
+        return _geojson_features(content), _stated_planar(content)
+    raise PlanError(f"{path.name} is JSON of type '{kind}'; a map needs a FeatureCollection or a Topology.")
+
+
+def _geojson_features(content: Mapping[str, Any]) -> Iterator[Feature]:
+    for feature in content["features"] if content["type"] == "FeatureCollection" else [content]:
+        own = {"id": feature["id"]} if "id" in feature else {}
+        yield own | dict(feature.get("properties") or {}), feature.get("geometry")
+
+
+def _stated_planar(content: Mapping[str, Any]) -> bool | None:
+    """What the member `crs` says, which older GeoJSON files have."""
+    try:
+        return _planar(content["crs"]["properties"]["name"])
+    except (KeyError, TypeError):
+        return None
+
+
+def _planar(words: str) -> bool | None:
+    import pyproj
+
+    try:
+        return bool(pyproj.CRS.from_user_input(words).is_projected)
+    except pyproj.exceptions.CRSError:
+        return None
+
+
+def _topology_features(content: Mapping[str, Any]) -> Iterator[Feature]:
+    """The shapes of every object of a topology: https://github.com/topojson/topojson-specification."""
+    arcs = [_arc(arc, content.get("transform")) for arc in content["arcs"]]
+    for one in content["objects"].values():
+        for geometry in one["geometries"] if one["type"] == "GeometryCollection" else [one]:
+            own = {"id": geometry["id"]} if "id" in geometry else {}
+            yield own | dict(geometry.get("properties") or {}), _untied(geometry, arcs)
+
+
+def _arc(arc: Sequence[Sequence[float]], transform: Mapping[str, Any] | None) -> list[list[float]]:
+    """The points of an arc; a quantised one holds steps from point to point on a grid."""
+    points = np.asarray([point[:2] for point in arc], dtype=float)
+    if transform:
+        points = points.cumsum(axis=0) * np.asarray(transform["scale"]) + np.asarray(transform["translate"])
+    listed: list[list[float]] = points.tolist()
+    return listed
+
+
+def _untied(geometry: Mapping[str, Any], arcs: Sequence[list[list[float]]]) -> dict[str, Any] | None:
+    """A geometry with its arcs written out as coordinates."""
+    kind = geometry["type"]
+    if kind is None:
+        return None
+    if kind == "GeometryCollection":
+        return {"type": kind, "geometries": [_untied(one, arcs) for one in geometry["geometries"]]}
+    if kind == "Polygon":
+        return {"type": kind, "coordinates": [_ring(ring, arcs) for ring in geometry["arcs"]]}
+    if kind == "MultiPolygon":
+        parts = [[_ring(ring, arcs) for ring in polygon] for polygon in geometry["arcs"]]
+        return {"type": kind, "coordinates": parts}
+    return {"type": kind}
+
+
+def _ring(numbers: Sequence[int], arcs: Sequence[list[list[float]]]) -> list[list[float]]:
+    """Arcs end to end, each beginning where the last one ended; the number ~i is arc i backwards."""
+    points: list[list[float]] = []
+    for number in numbers:
+        arc = arcs[number] if number >= 0 else arcs[~number][::-1]
+        points += arc[1:] if points else arc
+    return points
+
+
+def _shapefile_features(path: Path) -> tuple[Iterator[Feature], bool | None]:
+    import shapefile
+
+    if not path.with_suffix(".dbf").is_file():
+        raise PlanError(f"{path.name} has no {path.with_suffix('.dbf').name} beside it, which holds its properties.")
+    projected = path.with_suffix(".prj")
+    planar = _planar(projected.read_text(encoding="utf-8", errors="replace")) if projected.is_file() else None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # rings wound the wrong way are mended, not reported
+            with shapefile.Reader(str(path), encodingErrors="replace") as file:
+                records = [(one.record.as_dict(), _geometry(one.shape)) for one in file.iterShapeRecords()]
+    except (shapefile.ShapefileException, OSError, ValueError, LookupError, TypeError, struct.error) as error:
+        raise PlanError(f"{path.name} cannot be read as a shapefile: {_said(error)}.") from None
+    return iter(records), planar
+
+
+def _geometry(one: Any) -> Mapping[str, Any] | None:
+    geometry: Mapping[str, Any] | None = one.__geo_interface__ if one.shapeType else None
+    return geometry
