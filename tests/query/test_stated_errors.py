@@ -6,11 +6,13 @@ of each kind of question; one stated 10% too small or too large is 8.7 of those 
 """
 
 import math
+from fractions import Fraction
 from functools import cache
 
 import numpy as np
 import pytest
-from scipy.stats import binom, kstest, norm
+from scipy.integrate import quad
+from scipy.stats import binom, gamma, kstest, norm
 from worlds import COUNTS, TABLE, World, engine_of, manifest_of, subject_of
 
 from sfumato.draws import SeededDraws
@@ -19,7 +21,8 @@ from sfumato.mechanisms import DiscreteGaussian, Geometric, RoundedGaussian
 from sfumato.query import Estimate
 from sfumato.query.ranks import rank_intervals
 from sfumato.query.ratio import ratio_of
-from sfumato.release import Cube, Independent
+from sfumato.query.tails import reach, tail
+from sfumato.release import Cube, Independent, Noisy
 from sfumato.schema import Attribute, Levels, Table
 
 FALSE_ALARM = 1e-9
@@ -145,12 +148,55 @@ def test_intervals_of_totals_cover_94_to_96_percent(mechanism):
 
 @pytest.mark.parametrize("epsilon", ["0.05", "0.2", "0.5", "1", "2", "4"])
 def test_intervals_of_a_single_cell_with_geometric_noise(epsilon):
-    """By the law, not by draws: a Laplace law has more in its tails than the normal that intervals assume."""
+    """By the law, not by draws: a Laplace law has more in its tails than a normal one."""
     law = Geometric(epsilon).law(COUNTS)
-    for level, least in ((0.90, 0.90), (0.95, 0.937)):
-        low, high = Estimate(0, law.variance, step=1.0).interval(level)
-        assert 1 - law.survival(math.floor(high) + 1) >= least
+    excess = law.fourth_moment / law.variance**2 - 3
+    for level in (0.90, 0.95, 0.99, 0.999):
+        low, high = Estimate(0, law.variance, step=1.0, excess=excess).interval(level)
+        # The edge falls between two integers, so one part in a hundred of the tail may stand on the wrong side.
+        assert law.survival(math.floor(high) + 1) <= 1.01 * (1 - level)
         assert low == -high
+
+
+@pytest.mark.parametrize("scale", [1, 5])
+@pytest.mark.parametrize("cells", [1, 2, 3, 5, 20, 60])
+def test_intervals_of_few_cells_with_geometric_noise_cover_what_they_say(cells, scale):
+    """By the exact law of the sum, a convolution: at least the level, and no more than rounding to integers gives."""
+    law = Geometric(Fraction(1, scale)).law(COUNTS)
+    far = 30 * scale + 20
+    single = law.pmf(np.arange(-far, far + 1))
+    sums = single
+    for _ in range(cells - 1):
+        sums = np.convolve(sums, single)
+    middle = len(sums) // 2
+    noisy = Noisy(ROWS, np.zeros(12, dtype=np.int64), Fraction(1), COUNTS)
+    cube = Cube(subject_of("jobs"), ROWS, noisy.values, Geometric(Fraction(1, scale)).uncertainty(noisy))
+    variance, excess = cells * cube.uncertainty.variance, float(cube.excess(np.array([cells]))[0])
+    for level in (0.90, 0.95, 0.99):
+        reach = math.floor(Estimate(0, variance, step=1.0, excess=excess).interval(level)[1])
+        covered = sums[middle - reach : middle + reach + 1].sum()
+        narrower = sums[middle - reach + 1 : middle + reach].sum()
+        assert covered >= level - 1e-4
+        assert narrower < level + 0.01
+    normal = math.floor(Estimate(0, variance, step=1.0).interval(0.99)[1])
+    if cells == 1 and scale == 5:
+        assert sums[middle - normal : middle + normal + 1].sum() < 0.98
+
+
+def test_tails_are_those_of_sums_of_laplace_laws():
+    """A sum of n Laplace laws is a normal law whose variance is a gamma law of shape n, integrated by scipy."""
+    for many in (1, 2, 7, 39, 40, 400):
+        for level in (0.92, 0.95, 0.99, 0.999):
+            errors = reach(level, 3 / many)
+            beyond = beyond_by_mixture(errors, many)
+            assert beyond <= (1 - level) * 1.02
+            assert errors == reach(level, 0.0) or beyond >= (1 - level) * 0.98
+            assert errors == reach(level, 0.0) or tail(errors, 3 / many) == pytest.approx(1 - level, rel=1e-6)
+
+
+def beyond_by_mixture(errors: float, many: int) -> float:
+    shape = gamma(many, scale=1 / many)
+    return quad(lambda part: shape.pdf(part) * 2 * norm.sf(errors / math.sqrt(part)), 0, np.inf, epsabs=1e-10)[0]
 
 
 @pytest.mark.parametrize("away", [2.0, 3.0, 4.0, 5.0, 7.0, 10.0])
@@ -194,7 +240,7 @@ def test_rank_intervals_hold_the_true_rank_at_least_at_their_level(mechanism, tr
     of_difference = 2 * law.variance
     best, worst = 1 + (true[None, :] > true[:, None]).sum(axis=1), 12 - (true[None, :] < true[:, None]).sum(axis=1)
     published = true + law.draw(2_000 * 12, SeededDraws(13)).reshape(2_000, 12)
-    ranks = np.array([rank_intervals(one.tolist(), lambda *_: of_difference, 0.90, 1.0) for one in published])
+    ranks = np.array([rank_intervals(one.tolist(), of_difference, 0.90, 1.0) for one in published])
     held = ((ranks[..., 0] <= best) & (worst <= ranks[..., 1])).mean(axis=0)
     assert held.min() > 0.88
     cube = Cube(subject_of("jobs"), ROWS, published[0], Independent(law.variance))
@@ -205,7 +251,7 @@ def test_rank_intervals_of_many_rows_hold_and_would_not_with_normal_tails():
     law = Geometric(1).law(COUNTS)
     of_difference = 2 * law.variance
     published = law.draw(200 * 50, SeededDraws(15)).reshape(200, 50).astype(float)
-    ranks = np.array([rank_intervals(one.tolist(), lambda *_: of_difference, 0.90, 1.0) for one in published])
+    ranks = np.array([rank_intervals(one.tolist(), of_difference, 0.90, 1.0) for one in published])
     assert ((ranks[..., 0] == 1) & (ranks[..., 1] == 50)).mean() > 0.90
     gaps = np.abs(published[:, :, None] - published[:, None, :]).max(axis=2)
     assert (gaps <= norm.isf(0.1 / 49 / 2) * math.sqrt(of_difference)).mean() < 0.80

@@ -1,21 +1,37 @@
 """Questions to a release, and answers with their errors."""
 
-from sfumato.query.axis import Axis, Choice
+from sfumato.query.axis import Axis, Choice, Group
+from sfumato.query.columns import Columns
 from sfumato.query.comparison import Comparison
 from sfumato.query.crosstab import Crosstab
+from sfumato.query.detail import Detail
 from sfumato.query.engine import LARGEST_PAGE, QueryEngine, open_folder
 from sfumato.query.estimate import Estimate, number
-from sfumato.query.ratio import Ratio
+from sfumato.query.periods import AtPeriod, change, over_periods
+from sfumato.query.ranks import Standing
+from sfumato.query.ratio import Ratio, Refused
+from sfumato.query.sentences import Sentence
+from sfumato.query.shares import Shares
 
 __all__ = [
     "LARGEST_PAGE",
+    "AtPeriod",
     "Axis",
     "Choice",
+    "Columns",
     "Comparison",
     "Crosstab",
+    "Detail",
     "Estimate",
+    "Group",
     "QueryEngine",
     "Ratio",
+    "Refused",
+    "Sentence",
+    "Shares",
+    "Standing",
+    "change",
     "number",
     "open_folder",
+    "over_periods",
 ]

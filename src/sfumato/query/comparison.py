@@ -3,9 +3,10 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 
 from sfumato.query.estimate import Estimate, Variance
+from sfumato.query.sentences import Sentence
+from sfumato.query.tails import tail
 from sfumato.release import Withheld
 
 
@@ -20,12 +21,21 @@ class Comparison(Estimate):
             return self.se
         if self.se == 0:
             return 1.0 if self.value == 0 else 0.0
-        return 2 * NormalDist().cdf(-abs(self.value) / self.se)
+        return tail(abs(self.value) / self.se, self.tails)
 
     def differs(self, level: float = 0.90) -> bool | Withheld:
         """Whether the interval of the difference leaves out 0."""
         margin = self.moe(level)
         return margin if isinstance(margin, Withheld) else abs(self.value) > margin
+
+    def sentence(self, level: float = 0.90) -> Sentence:
+        """The answer by its key and numbers, for pages in any language."""
+        differs = self.differs(level)
+        if isinstance(differs, Withheld):
+            return Sentence("differ_unsaid", {"reason": differs.reason.rstrip(".")})
+        margin = float(self.moe(level))  # type: ignore[arg-type]
+        said = {"percent": 100 * level, "low": self.value - margin, "high": self.value + margin}
+        return Sentence("differ" if differs else "may_be_same", said)
 
     def words(self, level: float = 0.90) -> str:
         """The answer as one sentence."""
@@ -45,6 +55,10 @@ def difference_of(one: Estimate, other: Estimate, covariance: Variance, alone: S
         noise: float | Withheld = math.fsum([one.noise_variance, other.noise_variance, -2 * covariance])  # type: ignore[list-item,operator]
     else:
         noise = held
+    # Cells with noise of one law that are added or taken away: excess kurtosis times variance is the same for all sums.
+    excess = 0.0
+    if not isinstance(noise, Withheld) and noise > 0:
+        excess = max(part.excess * float(part.noise_variance) for part in (one, other)) / noise  # type: ignore[arg-type]
     return Comparison(
         one.value - other.value,
         noise,
@@ -53,4 +67,5 @@ def difference_of(one: Estimate, other: Estimate, covariance: Variance, alone: S
         one.cells + other.cells,
         max(one.step, other.step),
         one.grades,
+        excess,
     )

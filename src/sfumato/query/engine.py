@@ -62,13 +62,13 @@ class QueryEngine:
         whole = self._box(product, within or {})
         inner = self._box(product, part).within(whole)
         step = float(product.subject.step)
-        sampled = self._sampling(product).share(product.total(inner) * step, product.total(whole) * step)
+        sampled = self.sampling(product).share(product.total(inner) * step, product.total(whole) * step)
         return self._ratio(product, inner, product, whole, "share", sampled)
 
     def ratio(self, over: Where, under: Where, of: str | None = None) -> Ratio:
         """One total over another, which need not contain it."""
         product = self.product(of)
-        sampled = self._sampling(product).ratio()
+        sampled = self.sampling(product).ratio()
         return self._ratio(product, self._box(product, over), product, self._box(product, under), "ratio", sampled)
 
     def mean(self, of: str, where: Where | None = None, per: str = "count") -> Ratio:
@@ -76,7 +76,7 @@ class QueryEngine:
         amount, number = self.product(of), self.product(per)
         unit = f"{amount.subject.unit} per {number.subject.unit.rstrip('s')}"
         over, under = self._box(amount, where or {}), self._box(number, where or {})
-        return self._ratio(amount, over, number, under, unit, self._sampling(amount).ratio())
+        return self._ratio(amount, over, number, under, unit, self.sampling(amount).ratio())
 
     def compare(self, one: Where, other: Where, of: str | None = None) -> Comparison:
         """One total minus another, and whether they really differ."""
@@ -86,7 +86,7 @@ class QueryEngine:
     def difference(self, product: Product, one: Box, other: Box) -> Comparison:
         """The total over one box minus that over another; what they share has no sampling error in the difference."""
         first, second = self._estimate(product, one), self._estimate(product, other)
-        sampling = self._sampling(product)
+        sampling = self.sampling(product)
         alone: list[Variance] = [0.0, 0.0]
         if not isinstance(sampling, NotSampled):
             both = float(product.total(one.within(other)) * product.subject.step)
@@ -100,14 +100,18 @@ class QueryEngine:
         where: Where | None = None,
         of: str | None = None,
         at: Mapping[str, Choice] | None = None,
+        at_most: int | None = None,
     ) -> Crosstab:
-        """A table as people lay it out; `at` chooses the level of a hierarchy shown on an axis."""
+        """A table as people lay it out; `at` chooses the levels and groups that an axis shows.
+
+        A table has at most `LARGEST_PAGE` cells; a download may state a larger bound with `at_most`.
+        """
         product = self.product(of)
         names = [rows] if isinstance(rows, str) else list(rows)
         names += [cols] if cols else []
         asked = where or {}
         axes = tuple(self._axis(product, name, (at or {}).get(name), asked.get(name)) for name in names)
-        grid = self._grid(product, axes, asked)
+        grid = self._grid(product, axes, asked, LARGEST_PAGE if at_most is None else at_most)
         return Crosstab(self, product, axes, grid, dict(where or {}), has_columns=cols is not None)
 
     def _axis(
@@ -121,16 +125,16 @@ class QueryEngine:
         kept = [code for code, group in zip(whole.codes, whole.groups, strict=True) if (group & inside).any()]
         if not kept:
             raise QueryError(f"{whole.attribute.label}: none of the levels shown is within the filter; show others.")
-        return Axis(whole.attribute, tuple(kept))
+        return whole.only(kept)
 
-    def _grid(self, product: Product, axes: tuple[Axis, ...], where: Where) -> Grid:
+    def _grid(self, product: Product, axes: tuple[Axis, ...], where: Where, at_most: int) -> Grid:
         names = [one.attribute.name for one in axes]
         if len(set(names)) != len(names):
             raise QueryError(f"A table by {' and '.join(names)} names an attribute twice.")
         size = math.prod(len(one.codes) for one in axes)
-        if size > LARGEST_PAGE:
+        if size > at_most:
             raise QueryError(
-                f"The table has {size:,} cells, more than {LARGEST_PAGE:,}; show a higher level, fewer variables, "
+                f"The table has {size:,} cells, more than {at_most:,}; show a higher level, fewer variables, "
                 "or filter, or take the whole product from the release folder."
             )
         groups = tuple((one.attribute.name, one.groups) for one in axes)
@@ -177,14 +181,16 @@ class QueryEngine:
         return Estimate(
             int(value) if value.denominator == 1 else float(value),
             noise,
-            self._sampling(product).total(float(value), noise),
+            self.sampling(product).total(float(value), noise),
             product.subject.unit,
             cells,
             float(step),
             self.release.manifest.grades,
+            float(product.excess(np.array([cells]))[0]),
         )
 
-    def _sampling(self, product: Product) -> Sampling:
+    def sampling(self, product: Product) -> Sampling:
+        """What the release says of the sampling error of a product."""
         return sampling_of(self.release.manifest.sampling, product.subject.name)
 
     def _covariance(self, one: Product, first: Box, other: Product, second: Box) -> Variance:

@@ -3,23 +3,12 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from statistics import NormalDist
 
 from sfumato.errors import QueryError
+from sfumato.query.tails import reach
 from sfumato.release import Withheld
 
 Variance = float | Withheld
-
-
-def z_score(level: float) -> float:
-    """How many standard errors a two-sided interval reaches.
-
-    >>> round(z_score(0.95), 6)
-    1.959964
-    """
-    if not 0 < level < 1:
-        raise QueryError(f"A level of {level} was asked for; it lies between 0 and 1, for example 0.95.")
-    return NormalDist().inv_cdf((1 + level) / 2)
 
 
 @dataclass(frozen=True)
@@ -37,6 +26,8 @@ class Estimate:
     cells: int = 1
     step: float = 0.0
     grades: Mapping[str, float] = field(default_factory=lambda: {"A": 0.15, "B": 0.30})
+    excess: float = 0.0
+    """The excess kurtosis of the noise: 0 where it is normal, 3 for one cell with the noise of Laplace."""
 
     @property
     def variance(self) -> Variance:
@@ -60,6 +51,19 @@ class Estimate:
         return _root(self.sampling_variance)
 
     @property
+    def noise_share(self) -> float | None:
+        """The share of the variance that is privacy noise; None where it is withheld, and where there is no error."""
+        if isinstance(self.variance, Withheld) or self.variance <= 0:
+            return None
+        return self.noise_variance / self.variance  # type: ignore[operator]
+
+    @property
+    def tails(self) -> float:
+        """The excess kurtosis of the whole error; sampling error counts as normal."""
+        share = self.noise_share
+        return 0.0 if share is None else self.excess * share * share
+
+    @property
     def cv(self) -> float | Withheld:
         """The standard error as a share of the value; infinite where the value is 0 and the error is not."""
         if isinstance(self.se, Withheld):
@@ -68,14 +72,14 @@ class Estimate:
 
     def moe(self, level: float = 0.90) -> float | Withheld:
         """The margin of error at a level."""
-        return self.se if isinstance(self.se, Withheld) else z_score(level) * self.se
+        return self.se if isinstance(self.se, Withheld) else reach(level, self.tails) * self.se
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Where the true number lies at this level; half a step is added at each end, as numbers move in steps."""
         if isinstance(self.se, Withheld):
             raise QueryError(f"The interval cannot be stated: {self.se.reason}")
-        reach = z_score(level) * self.se + (self.step / 2 if self.se else 0.0)
-        return self.value - reach, self.value + reach
+        half = reach(level, self.tails) * self.se + (self.step / 2 if self.se else 0.0)
+        return self.value - half, self.value + half
 
     @property
     def grade(self) -> str:

@@ -1,25 +1,44 @@
 """Ranks: where a row truly stands in a sorted table, given the noise."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from sfumato.query.estimate import z_score
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.query.sampling import NotSampled, Sampling
+from sfumato.query.tails import z_score
+from sfumato.release import Product, Withheld
+from sfumato.schema import Grid
+
+Floats = NDArray[np.float64]
+MOST_ROWS = 5_000
+"""The most rows of which all pairs are compared."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A row in the order of its column: its place in the table as it was, its code, and the ranks it may truly have."""
+
+    place: int
+    code: str
+    value: float
+    ranks: tuple[int, int] | None
 
 
 def rank_intervals(
-    values: Sequence[float],
-    variance_of_difference: Callable[[int, int], float],
-    level: float = 0.90,
-    step: float = 0.0,
+    values: Sequence[float] | Floats, variances: Floats | float, level: float = 0.90, step: float = 0.0
 ) -> list[tuple[int, int]]:
     """For each row the ranks, 1 the largest, that hold its true rank with at least this probability.
 
-    A row is surely below another when their difference is beyond its error at a level shared out over all
-    comparisons of that row (Bonferroni), so the joint error of the two counts, not each alone. So small a level lies
-    far out, where geometric noise of a single cell has the tail of a Laplace law, exp(-sqrt(2) t) beyond t errors, and
-    a normal one would let a row of fifty cover 72% instead of 90%; half a step is added as numbers move in steps.
+    `variances` are those of the differences of all pairs of rows, or the one that all pairs have. A row is surely below
+    another when their difference is beyond its error at a level shared out over all comparisons of that row
+    (Bonferroni), so the joint error of the two counts, not each alone. So small a level lies far out, where geometric
+    noise of a single cell has the tail of a Laplace law, exp(-sqrt(2) t) beyond t errors, and a normal one would let a
+    row of fifty cover 72% instead of 90%; half a step is added as numbers move in steps.
 
-    >>> rank_intervals([100.0, 50.0, 49.0], lambda one, other: 4.0)
+    >>> rank_intervals([100.0, 50.0, 49.0], 4.0)
     [(1, 1), (2, 3), (2, 3)]
     """
     count = len(values)
@@ -27,15 +46,38 @@ def rank_intervals(
         return [(1, 1)] * count
     share = (1 - level) / (count - 1)
     reach = max(z_score(1 - share), -math.log(share) / math.sqrt(2))
-    intervals = []
-    for one in range(count):
-        above = below = 0
-        for other in range(count):
-            if other == one:
-                continue
-            gap = values[other] - values[one]
-            error = reach * math.sqrt(max(variance_of_difference(one, other), 0.0)) + step / 2
-            above += gap > error
-            below += -gap > error
-        intervals.append((1 + above, count - below))
-    return intervals
+    value = np.asarray(values, dtype=np.float64)
+    gap = value[None, :] - value[:, None]
+    error = reach * np.sqrt(np.maximum(variances, 0.0)) + step / 2
+    above, below = (gap > error).sum(axis=1), (-gap > error).sum(axis=1)
+    return [(1 + up, count - down) for up, down in zip(above.tolist(), below.tolist(), strict=True)]
+
+
+def variances_of_differences(product: Product, rows: Grid, sampling: Sampling) -> Floats | Withheld:
+    """The variances of the differences of all pairs of rows; what two rows share has no error in their difference."""
+    boxes = list(rows.boxes())
+    shared = product.covariances(boxes, boxes)
+    if isinstance(shared, Withheld):
+        return shared
+    shared = shared * float(product.subject.step) ** 2
+    noise = np.diagonal(shared).copy()
+    unsaid = sampling.total(0.0, 0.0)
+    if isinstance(unsaid, Withheld):
+        return unsaid
+    variances = noise[:, None] + noise[None, :] - 2 * shared
+    if isinstance(sampling, NotSampled):
+        return variances
+    both = _in_common(product, rows) * float(product.subject.step)
+    alone = np.diagonal(both)[:, None] - both
+    each = sampling.totals(alone.ravel(), np.repeat(noise, len(boxes))).reshape(alone.shape)
+    return variances + each + each.T
+
+
+def _in_common(product: Product, rows: Grid) -> Floats:
+    """The totals of what each row shares with each other one."""
+    ((name, groups),) = rows.axes
+    if groups.sum(axis=0).max() <= 1:
+        return np.diag(product.totals(rows).astype(np.float64))
+    leaves = np.eye(groups.shape[1], dtype=bool)
+    single = product.totals(Grid(((name, leaves),), rows.within))
+    return (groups * single).astype(np.float64) @ groups.T

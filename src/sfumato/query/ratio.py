@@ -9,8 +9,16 @@ import math
 from dataclasses import dataclass
 
 from sfumato.errors import QueryError
-from sfumato.query.estimate import Estimate, Variance, z_score
+from sfumato.query.estimate import Estimate, Variance
+from sfumato.query.tails import z_score
 from sfumato.release import Withheld
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A ratio that could be anything, and why."""
+
+    reason: str
 
 
 @dataclass(frozen=True, repr=False)

@@ -3,8 +3,14 @@
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sfumato.query.estimate import Variance
 from sfumato.release import Withheld
+
+Floats = NDArray[np.float64]
+NOT_ABOVE = "the whole is not above 0"
 
 
 class Sampling(Protocol):
@@ -13,8 +19,14 @@ class Sampling(Protocol):
     def total(self, value: float, noise: Variance) -> Variance:
         """The sampling variance of a total."""
 
+    def totals(self, values: Floats, noise: Floats) -> Floats:
+        """The sampling variances of many totals, NaN where they are withheld."""
+
     def share(self, part: float, whole: float) -> Variance:
         """The sampling variance of a part within a whole."""
+
+    def shares(self, parts: Floats, wholes: Floats) -> Floats:
+        """The sampling variances of many parts within their wholes, NaN where they are withheld."""
 
     def ratio(self) -> Variance:
         """The sampling variance of a ratio of any two totals."""
@@ -27,8 +39,14 @@ class NotSampled:
     def total(self, value: float, noise: Variance) -> Variance:  # noqa: ARG002 - zero for every total
         return 0.0
 
+    def totals(self, values: Floats, noise: Floats) -> Floats:  # noqa: ARG002
+        return np.zeros(len(values))
+
     def share(self, part: float, whole: float) -> Variance:  # noqa: ARG002
         return 0.0
+
+    def shares(self, parts: Floats, wholes: Floats) -> Floats:  # noqa: ARG002
+        return np.zeros(len(parts))
 
     def ratio(self) -> Variance:
         return 0.0
@@ -43,8 +61,14 @@ class Unstated:
     def total(self, value: float, noise: Variance) -> Variance:  # noqa: ARG002 - withheld for every total
         return Withheld(self.reason)
 
+    def totals(self, values: Floats, noise: Floats) -> Floats:  # noqa: ARG002
+        return np.full(len(values), np.nan)
+
     def share(self, part: float, whole: float) -> Variance:  # noqa: ARG002
         return Withheld(self.reason)
+
+    def shares(self, parts: Floats, wholes: Floats) -> Floats:  # noqa: ARG002
+        return np.full(len(parts), np.nan)
 
     def ratio(self) -> Variance:
         return Withheld(self.reason)
@@ -66,13 +90,19 @@ class VarianceFunction:
     def total(self, value: float, noise: Variance) -> Variance:
         if isinstance(noise, Withheld):
             return noise
-        return max(0.0, self.a * (value**2 - noise) + self.b * max(value, 0.0))
+        return float(self.totals(np.array([value]), np.array([noise]))[0])
+
+    def totals(self, values: Floats, noise: Floats) -> Floats:
+        return np.maximum(self.a * (values * values - noise) + self.b * np.maximum(values, 0.0), 0.0)
 
     def share(self, part: float, whole: float) -> Variance:
-        if whole <= 0:
-            return Withheld("the whole is not above 0")
-        inside = min(max(part / whole, 0.0), 1.0)
-        return self.b / whole * inside * (1 - inside)
+        found = float(self.shares(np.array([part]), np.array([whole]))[0])
+        return found if whole > 0 else Withheld(NOT_ABOVE)
+
+    def shares(self, parts: Floats, wholes: Floats) -> Floats:
+        above = np.where(wholes > 0, wholes, np.nan)
+        inside = np.clip(parts / above, 0.0, 1.0)
+        return self.b / above * inside * (1 - inside)
 
     def ratio(self) -> Variance:
         return Withheld("the variance function of this release is for totals, shares and differences")

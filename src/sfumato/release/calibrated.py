@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.release.counts import cells_in_common, counts_over
+from sfumato.release.leafwise import Leafwise, leaves_wide
 from sfumato.release.margins import DENSE, Floats, Margins, iterated, solver
-from sfumato.schema import Box, Table
+from sfumato.release.pieces import pieces, sliced
+from sfumato.schema import Box, Grid, Table
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,32 @@ class Calibrated:
         second = first if other is one else self.variance * self._margins.of_box(table.possible, other)
         shared = self.variance * table.count(one.within(other))
         return float(shared - first @ self._solve(second))
+
+    def with_whole(self, table: Table, grid: Grid, kept: tuple[str, ...]) -> Floats:
+        """The covariances of the totals of a grid, each with the total of the wider box that only some axes tell."""
+        if self._margins.single:
+            parts = sliced(grid, leaves_wide(table, grid, self._margins.by[0]))
+            return np.concatenate([self._by_leaves(table, one, kept) for one in parts])
+        return np.concatenate([self._piece(table, *one) for one in pieces(grid, kept, self._margins.size)])
+
+    def _by_leaves(self, table: Table, grid: Grid, kept: tuple[str, ...]) -> Floats:
+        leaves = Leafwise(table, grid, self._margins.by[0])
+        parts, wholes = (self.variance * leaves.takes(table.possible, names) for names in (names_of(grid), kept))
+        weight = leaves.like_control(self._solve(np.ones(self._margins.size)))
+        return self.variance * counts_over(table, grid).ravel() - leaves.folded(parts * wholes * weight)
+
+    def _piece(self, table: Table, grid: Grid, wide: Grid, place: NDArray[np.intp]) -> Floats:
+        parts = self.variance * self._margins.of_grid(table.possible, grid)
+        wholes = parts if wide is grid else self.variance * self._margins.of_grid(table.possible, wide)
+        return self.variance * counts_over(table, grid).ravel() - dots(parts, self._solve(wholes)[place])
+
+    def covariances(self, table: Table, ones: list[Box], others: list[Box]) -> Floats:
+        """The covariance of each of some totals with each of some others."""
+        first, second = (
+            self.variance * np.stack([self._margins.of_box(table.possible, box) for box in boxes])
+            for boxes in (ones, others)
+        )
+        return self.variance * cells_in_common(table, ones, others) - first @ self._solve(second).T
 
     def to_dict(self) -> dict[str, Any]:
         listed = [control.to_dict() for control in self.controls]
@@ -127,6 +156,44 @@ class Raked:
         own = table.count(one.within(other)) - second @ in_one - first @ in_other + first @ _times(self._counts, second)
         return float(self.variance * own + first @ _times(self._noise, second))
 
+    def with_whole(self, table: Table, grid: Grid, kept: tuple[str, ...]) -> Floats:
+        """The covariances of the totals of a grid, each with the total of the wider box that only some axes tell."""
+        if self._margins.single:
+            parts = sliced(grid, leaves_wide(table, grid, self._margins.by[0]))
+            return np.concatenate([self._by_leaves(table, one, kept) for one in parts])
+        return np.concatenate([self._piece(table, *one) for one in pieces(grid, kept, self._margins.size)])
+
+    def _by_leaves(self, table: Table, grid: Grid, kept: tuple[str, ...]) -> Floats:
+        leaves = Leafwise(table, grid, self._margins.by[0])
+        in_part, in_whole = (leaves.takes(table.possible, names) for names in (names_of(grid), kept))
+        weight = leaves.like_control(self._solve(np.ones(self._margins.size)))
+        pull, whole_pull = (weight * leaves.takes(self.raked, names) for names in (names_of(grid), kept))
+        counts, noise = leaves.like_control(self._counts), leaves.like_control(self._noise)
+        own = pull * whole_pull * counts - whole_pull * in_part - pull * in_whole
+        own_and_controls = leaves.folded(self.variance * own + pull * whole_pull * noise)
+        return self.variance * counts_over(table, grid).ravel() + own_and_controls
+
+    def _piece(self, table: Table, grid: Grid, wide: Grid, place: NDArray[np.intp]) -> Floats:
+        in_part, pull = self._sides(table, grid)
+        in_whole, whole_pull = (in_part, pull) if wide is grid else self._sides(table, wide)
+        own = counts_over(table, grid).ravel() - dots(whole_pull[place], in_part) - dots(pull, in_whole[place])
+        own += dots(pull, _times_rows(self._counts, whole_pull)[place])
+        return self.variance * own + dots(pull, _times_rows(self._noise, whole_pull)[place])
+
+    def _sides(self, table: Table, grid: Grid) -> tuple[Floats, Floats]:
+        return self._margins.of_grid(table.possible, grid), self._solve(self._margins.of_grid(self.raked, grid))
+
+    def covariances(self, table: Table, ones: list[Box], others: list[Box]) -> Floats:
+        """The covariance of each of some totals with each of some others."""
+        first, second = (self._solve(self._stacked(self.raked, boxes)) for boxes in (ones, others))
+        in_one, in_other = (self._stacked(table.possible, boxes) for boxes in (ones, others))
+        own = cells_in_common(table, ones, others) - in_one @ second.T - first @ in_other.T
+        own += first @ _times_rows(self._counts, second).T
+        return self.variance * own + first @ _times_rows(self._noise, second).T
+
+    def _stacked(self, cells: NDArray[np.generic], boxes: list[Box]) -> Floats:
+        return np.stack([self._margins.of_box(cells, box) for box in boxes])
+
     def to_dict(self) -> dict[str, Any]:
         listed = [control.to_dict() for control in self.controls]
         return {"kind": "raked", "variance": self.variance, "controls": listed}
@@ -134,3 +201,17 @@ class Raked:
 
 def _times(matrix: Floats, vector: Floats) -> Floats:
     return matrix * vector if matrix.ndim == 1 else matrix @ vector
+
+
+def _times_rows(matrix: Floats, rows: Floats) -> Floats:
+    return matrix * rows if matrix.ndim == 1 else (matrix @ rows.T).T
+
+
+def names_of(grid: Grid) -> tuple[str, ...]:
+    return tuple(name for name, _ in grid.axes)
+
+
+def dots(ones: Floats, others: Floats) -> Floats:
+    """The inner product of each row with the row beside it."""
+    found: Floats = np.einsum("ij,ij->i", ones, others)
+    return found

@@ -9,11 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.schema import Box, Table
+from sfumato.schema import Box, Grid, Table
 
 Floats = NDArray[np.float64]
 DENSE = 5000
@@ -76,6 +77,26 @@ class Margins:
             parts.append(part.ravel())
         return np.concatenate(parts)
 
+    def of_grid(self, cells: NDArray[np.generic], grid: Grid) -> Floats:
+        """A diag(x) f for every box f of a grid, one row a box."""
+        rows = prod(grid.shape)
+        return np.concatenate([self._table_of_grid(cells, grid, axes).reshape(rows, -1) for axes in self._axes], axis=1)
+
+    def _table_of_grid(self, cells: NDArray[np.generic], grid: Grid, axes: tuple[int, ...]) -> Floats:
+        """One of the tables: axes of the grid come first, and what both name stands in both."""
+        masks = [grid.within.mask(attribute) for attribute in self.table.attributes]
+        asked = {self.table.names.index(name): groups for name, groups in grid.axes}
+        union = tuple(sorted({*axes, *asked}))
+        inside = _summed(cells[np.ix_(*masks)], union).astype(np.float64)
+        beyond = {axis: len(masks) + axis for axis in asked}
+        operands: list[Any] = [inside, list(union)]
+        for axis, groups in asked.items():
+            operands += [groups[:, masks[axis]].astype(np.float64), [beyond[axis], axis]]
+        found = np.einsum(*operands, [*beyond.values(), *axes], optimize=True)
+        whole = np.zeros((*grid.shape, *(self.table.shape[axis] for axis in axes)))
+        whole[np.ix_(*(np.ones(length, dtype=bool) for length in grid.shape), *(masks[axis] for axis in axes))] = found
+        return whole
+
     def gram(self, cells: NDArray[np.generic]) -> Floats:
         """A diag(x) A': its diagonal where there is one table, else the whole matrix."""
         if self.single:
@@ -110,12 +131,15 @@ def _summed(cells: NDArray[np.generic], axes: tuple[int, ...]) -> NDArray[np.gen
 
 
 def solver(matrix: Floats, *, regular: bool = False) -> Callable[[Floats], Floats]:
-    """Solutions of a symmetric system, the shortest where it is singular; a vector stands for its diagonal matrix."""
+    """Solutions of a symmetric system, the shortest where it is singular; a vector stands for its diagonal matrix.
+
+    The right side is one vector, or several as the rows of a matrix.
+    """
     if matrix.ndim == 1:
         inverse = np.divide(1.0, matrix, out=np.zeros_like(matrix), where=matrix != 0)
         return lambda right: inverse * right
     inverse = np.linalg.inv(matrix) if regular else np.linalg.pinv(matrix, rcond=1e-12, hermitian=True)
-    return lambda right: inverse @ right
+    return lambda right: inverse @ right if right.ndim == 1 else (inverse @ right.T).T
 
 
 def iterated(
@@ -124,6 +148,8 @@ def iterated(
     """The same by conjugate gradients (Hestenes and Stiefel 1952), for a system that is too large to be held."""
 
     def solve(right: Floats) -> Floats:
+        if right.ndim > 1:
+            return np.stack([solve(row) for row in right])
         found, rest = np.zeros_like(right), right.copy()
         search, size = rest.copy(), float(rest @ rest)
         aim = tolerance**2 * max(size, 1e-300)

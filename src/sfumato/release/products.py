@@ -1,15 +1,16 @@
 """Product: the published cells of one measure; it answers totals over boxes and their covariances, nothing else."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.release.counts import counts_over, totals_over
 from sfumato.release.noisy import Integers
-from sfumato.release.uncertainty import Independent, Uncertainty, Withheld
+from sfumato.release.uncertainty import Batched, Independent, Uncertainty, Withheld
 from sfumato.schema import Attribute, Box, Grid, Table
 
 Floats = NDArray[np.float64]
@@ -52,15 +53,44 @@ class Product(ABC):
         """The totals of all boxes of a grid."""
         return np.array([self.total(box) for box in grid.boxes()], dtype=np.int64).reshape(grid.shape)
 
+    def cell_counts(self, grid: Grid) -> Integers:
+        """How many published cells each box of a grid sums."""
+        return np.array([self.cells(box) for box in grid.boxes()], dtype=np.int64).reshape(grid.shape)
+
+    def excess(self, cells: Integers) -> Floats:
+        """The excess kurtosis of the noise of totals over so many cells; 0 where it is normal or not known."""
+        return np.zeros(len(cells))
+
     def variances(self, grid: Grid) -> Floats | Withheld:
         """The variances of all totals of a grid."""
+        return self.with_whole(grid, tuple(name for name, _ in grid.axes))
+
+    def with_whole(self, grid: Grid, kept: tuple[str, ...]) -> Floats | Withheld:
+        """The covariances of the totals of a grid, each with the total of the wider box that only some axes tell."""
         found = []
-        for box in grid.boxes():
-            variance = self.covariance(box, box)
-            if isinstance(variance, Withheld):
-                return variance
-            found.append(variance)
+        for box, whole in zip(grid.boxes(), _wholes(grid, kept), strict=True):
+            shared = self.covariance(box, whole)
+            if isinstance(shared, Withheld):
+                return shared
+            found.append(shared)
         return np.array(found, dtype=float).reshape(grid.shape)
+
+    def covariances(self, ones: list[Box], others: list[Box]) -> Floats | Withheld:
+        """The covariance of each of some totals with each of some others."""
+        found = np.zeros((len(ones), len(others)))
+        for row, one in enumerate(ones):
+            for column, other in enumerate(others):
+                shared = self.covariance(one, other)
+                if isinstance(shared, Withheld):
+                    return shared
+                found[row, column] = shared
+        return found
+
+
+def _wholes(grid: Grid, kept: tuple[str, ...]) -> Iterator[Box]:
+    """For every box of a grid the wider one that only some axes tell."""
+    whole = (groups if name in kept else np.ones_like(groups) for name, groups in grid.axes)
+    return Grid(tuple((name, masks) for (name, _), masks in zip(grid.axes, whole, strict=True)), grid.within).boxes()
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,28 +116,22 @@ class Cube(Product):
         return self.table.count(box)
 
     def totals(self, grid: Grid) -> Integers:
-        return self._summed(self.values, grid)
+        return totals_over(self.values, self.attributes, grid)
 
-    def variances(self, grid: Grid) -> Floats | Withheld:
-        if not isinstance(self.uncertainty, Independent):
-            return super().variances(grid)
-        counts = self._summed(self.table.possible.astype(np.int64), grid)
-        return np.asarray(counts * self.uncertainty.variance, dtype=np.float64)
+    def cell_counts(self, grid: Grid) -> Integers:
+        return counts_over(self.table, grid)
 
-    def _summed(self, values: Integers, grid: Grid) -> Integers:
-        """Sums over every box at once: select the universe, then fold each axis into its groups."""
-        masks = [grid.within.mask(attribute) for attribute in self.attributes]
-        part = values[np.ix_(*masks)]
-        names = [attribute.name for attribute in self.attributes]
-        asked = dict(grid.axes)
-        for axis in reversed(range(len(names))):
-            if names[axis] not in asked:
-                part = part.sum(axis=axis, keepdims=True)
-        for axis, name in enumerate(names):
-            if name in asked:
-                groups = asked[name][:, masks[axis]].astype(np.int64)
-                part = np.moveaxis(np.tensordot(groups, part, axes=(1, axis)), 0, axis)
-        kept = [axis for axis, name in enumerate(names) if name in asked]
-        part = part.reshape([part.shape[axis] for axis in kept])
-        order = [name for name in names if name in asked]
-        return np.ascontiguousarray(part.transpose([order.index(name) for name, _ in grid.axes]))
+    def excess(self, cells: Integers) -> Floats:
+        stated = self.uncertainty.excess if isinstance(self.uncertainty, Independent) else 0.0
+        return np.asarray(stated / np.maximum(cells, 1), dtype=np.float64)
+
+    def with_whole(self, grid: Grid, kept: tuple[str, ...]) -> Floats | Withheld:
+        if not isinstance(self.uncertainty, Batched):
+            return super().with_whole(grid, kept)
+        found = self.uncertainty.with_whole(self.table, grid, kept)
+        return found if isinstance(found, Withheld) else found.reshape(grid.shape)
+
+    def covariances(self, ones: list[Box], others: list[Box]) -> Floats | Withheld:
+        if not isinstance(self.uncertainty, Batched):
+            return super().covariances(ones, others)
+        return self.uncertainty.covariances(self.table, ones, others)

@@ -1,0 +1,123 @@
+"""Columns: every cell of a table at once, as arrays; the same arithmetic as `Estimate`, to the last bit."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.query.tails import reach
+
+Floats = NDArray[np.float64]
+_EXACT = 2**53
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The cells of a table in a row, the last axis running fastest; an error that is withheld is not a number (NaN).
+
+    The estimates are whole numbers where the step is; `cells` says how many published cells each one sums.
+    """
+
+    estimate: NDArray[Any]
+    noise_variance: Floats
+    sampling_variance: Floats
+    cells: NDArray[np.int64]
+    grades: Mapping[str, float] = field(default_factory=lambda: {"A": 0.15, "B": 0.30})
+    excess: Floats | float = 0.0
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    @cached_property
+    def variance(self) -> Floats:
+        return self.noise_variance + self.sampling_variance
+
+    @cached_property
+    def se(self) -> Floats:
+        return _root(self.variance)
+
+    @cached_property
+    def se_noise(self) -> Floats:
+        return _root(self.noise_variance)
+
+    @cached_property
+    def se_sampling(self) -> Floats:
+        return _root(self.sampling_variance)
+
+    def moe(self, level: float = 0.90) -> Floats:
+        """The margins of error at a level."""
+        noise = np.where(self.variance > 0, self.noise_share, 0.0)
+        found, back = np.unique(self.excess * noise * noise, return_inverse=True)
+        return np.array([reach(level, float(one)) for one in found])[back] * self.se
+
+    @cached_property
+    def moe90(self) -> Floats:
+        return self.moe(0.90)
+
+    @cached_property
+    def cv(self) -> Floats:
+        """The standard errors as shares of the values; infinite where the value is 0 and the error is not."""
+        value = self.estimate.astype(np.float64)
+        apart = np.where(np.isnan(self.se), np.nan, np.where(self.se > 0, np.inf, 0.0))
+        return np.abs(np.divide(self.se, value, out=apart, where=value != 0))
+
+    @cached_property
+    def noise_share(self) -> Floats:
+        """The share of the variance that is privacy noise; NaN where it is withheld, and where there is no error."""
+        share = np.full(len(self), np.nan)
+        np.divide(self.noise_variance, self.variance, out=share, where=self.variance > 0)
+        return share
+
+    @cached_property
+    def grade(self) -> NDArray[np.str_]:
+        """A, B or C as `Estimate.grade` says it; - where the error is withheld."""
+        value, margin = np.abs(self.estimate.astype(np.float64)), self.moe90
+        low, high = self.grades["A"], self.grades["B"]
+        found = np.where(self.cv < low, "A", np.where(self.cv < high, "B", "C"))
+        found = np.where((margin > 0) & (value <= margin), "C", found)
+        return np.where(np.isnan(self.cv), "-", found)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What a download carries of every cell; no number without its errors."""
+        return {
+            "estimate": self.estimate,
+            "moe90": self.moe90,
+            "se_noise": self.se_noise,
+            "se_sampling": self.se_sampling,
+            "cv": self.cv,
+            "grade": self.grade,
+            "cells": self.cells,
+        }
+
+
+def _root(variance: Floats) -> Floats:
+    return np.sqrt(np.where(variance < 0, 0.0, variance))
+
+
+def in_units(steps: NDArray[np.int64], step: Fraction) -> NDArray[Any]:
+    """Whole steps as numbers in the unit: whole where the step is, else the nearest floats.
+
+    >>> in_units(np.array([3, 4]), Fraction(1, 4)).tolist()
+    [0.75, 1.0]
+    """
+    largest = max(int(steps.max(initial=0)), -int(steps.min(initial=0))) * step.numerator
+    if largest >= _EXACT:
+        # Beyond what a float holds exactly, integers of Python take over.
+        exact = [int(one) * step for one in steps.ravel().tolist()]
+        whole = step.denominator == 1
+        found = [int(one) if whole else float(one) for one in exact]
+        return np.array(found, dtype=object if whole else np.float64).reshape(steps.shape)
+    scaled = steps * step.numerator
+    return scaled if step.denominator == 1 else scaled / step.denominator
+
+
+def listed(numbers: NDArray[Any]) -> list[Any]:
+    """The numbers as Python's own, None where one is withheld."""
+    found: list[Any] = numbers.tolist()
+    if numbers.dtype.kind != "f":
+        return found
+    return [None if one != one else one for one in found]  # noqa: PLR0124 - NaN alone differs from itself
