@@ -1,8 +1,10 @@
 """The API answers in the shapes of PxWebApi 2 and JSON-stat 2.0, and refuses in words."""
 
 import csv
+import html
 import io
 import math
+import re
 
 import pytest
 
@@ -27,7 +29,9 @@ def detail(client, address, status):
 def test_lists_its_tables_as_pxwebapi_does(page):
     config = page.get("/api/v2/config").json()
     assert config["maxDataCells"] == 10_000
-    assert config["dataFormats"] == ["json-stat2", "csv"]
+    assert config["dataFormats"] == ["json-stat2", "csv", "xlsx", "parquet", "sdmx-csv"]
+    assert [one["id"] for one in config["languages"]] == ["en", "de"]
+    assert {"key": "maxDownloadCells", "value": "1000000"} in config["features"][0]["params"]
     listed = page.get("/api/v2/tables").json()
     assert [one["id"] for one in listed["tables"]] == ["jobs-survey~jobs", "jobs-survey~pay"]
     assert listed["page"] == {"pageNumber": 1, "pageSize": 100, "totalElements": 2, "totalPages": 1}
@@ -48,7 +52,9 @@ def test_metadata_lists_every_code_with_its_hierarchy(page, places):
     assert list(place["category"]["index"]) == [one["code"] for one in places]
     assert place["category"]["child"]["N1"] == [f"N1{one}" for one in range(5)]
     assert place["category"]["note"] == {"N2": ["Merged & renamed in 2020"]}
-    assert [one["id"] for one in place["extension"]["codeLists"]] == ["level0", "level1", "leaves", "all"]
+    lists = place["extension"]["codelists"]
+    assert [one["id"].rpartition("~")[2] for one in lists] == ["level0", "level1", "leaves", "all"]
+    assert [one["type"] for one in lists] == ["Aggregation", "Aggregation", "Valueset", "Valueset"]
     assert place["extension"]["elimination"] is True
     assert "value" not in metadata
 
@@ -150,9 +156,14 @@ def test_metric_dimension_is_always_whole(page):
         ("codelist[place]=level7", "There is no code list 'level7'; did you mean 'level1'?"),
         ("codelist[place]=level0&valueCodes[place]=N1", "Place: 'N1' is not in the code list 'level0'"),
         ("outputFormat=xls", "outputFormat is 'xls'"),
-        ("lang=sv", "lang is 'sv'; known: en"),
+        ("lang=sv", "lang is 'sv'; known: en, de"),
+        ("valueCodes[place]=Z*", "Place: 'Z*' fits no code"),
+        ("valueCodes[age]=top(0)", "Age: top() takes a number from 1"),
+        ("valueCodes[age]=from(young)", "Age: 'young' is not a code of this list"),
+        ("valueCodes[sex]=*&heading=age", "'age' is placed but not shown"),
+        ("valueCodes[sex]=*&heading=sex&stub=sex", "'sex' is placed twice"),
         ("valueCode[sex]=*", "There is no parameter 'valueCode[sex]' here; did you mean 'valueCodes'?"),
-        ("rows=sex", "There is no parameter 'rows' here"),
+        ("cell=sex", "There is no parameter 'cell' here"),
         ("a]b[=1", "There is no parameter 'a]b[' here"),
     ],
 )
@@ -163,8 +174,9 @@ def test_refuses_in_words(page, query, said):
 def test_refuses_too_many_cells_before_it_works(page, monkeypatch):
     monkeypatch.setattr("sfumato.release.products.Cube.totals", None)
     whole = "&".join(f"valueCodes[{name}]=*" for name in ("place", "sex", "age", "trade", "hours"))
-    said = detail(page, f"{JOBS}/data?{whole}", 400)
+    said = detail(page, f"{JOBS}/data?{whole}", 403)
     assert "The table has 14,400 cells, more than 10,000; show a higher level" in said
+    assert "or take it as a download: outputFormat=csv or parquet or sdmx-csv, up to 1,000,000 cells" in said
     shown = page.get("/jobs-survey~jobs?rows=place&rows=sex&rows=age&rows=trade&cols=hours&codelist[place]=all")
     assert shown.status_code == 400
     assert "14,400 cells" in shown.text
@@ -174,7 +186,8 @@ def test_refuses_unknown_tables_and_paths(page):
     assert "did you mean 'jobs-survey~jobs'?" in detail(page, "/api/v2/tables/jobs-survey~job/data", 404)
     assert detail(page, "/api/v2/nothing", 404)
     assert "pageSize" in detail(page, "/api/v2/tables?pageSize=none", 400)
-    assert page.ask("POST", f"{JOBS}/data").status_code == 405
+    assert page.ask("POST", f"{JOBS}/metadata").status_code == 405
+    assert page.ask("DELETE", f"{JOBS}/data").status_code == 405
     assert page.get(f"{JOBS}/data?valueCodes[sex]={'a' * 40_000}").status_code == 414
 
 
@@ -198,8 +211,67 @@ def test_a_reader_who_has_it_is_told_so(page):
 
 def test_describes_itself(page):
     described = page.get("/openapi.json").json()
-    given = {one["name"] for one in described["paths"]["/api/v2/tables/{table_id}/data"]["get"]["parameters"]}
-    assert given == {"table_id", "valueCodes", "codelist", "sum", "outputFormat", "lang"}
+    asked = described["paths"]["/api/v2/tables/{table_id}/data"]
+    given = {one["name"] for one in asked["get"]["parameters"]}
+    assert given == {"table_id", "valueCodes", "codelist", "group", "sum", "stub", "heading", "outputFormat", "lang"}
+    assert all("422" not in one["responses"] for path in described["paths"].values() for one in path.values())
     assert page.get("/docs").status_code == page.get("/redoc").status_code == 404
     assert page.get("/health").json() == {"status": "ok"}
     assert page.get("/version").json()["api"] == "2.0"
+
+
+def test_where_there_is_get_there_is_head(page):
+    described = page.get("/openapi.json").json()
+    for path in described["paths"]:
+        address = path.format(
+            table_id="jobs-survey~jobs", codelist_id="jobs-survey~place~all", release="jobs-survey", query_id="none"
+        )
+        if "get" in described["paths"][path] and "savedqueries" not in path:
+            plain = {"Accept-Encoding": "identity"}
+            whole, bare = page.get(address, headers=plain), page.ask("HEAD", address, headers=plain)
+            assert (bare.status_code, bare.content) == (200, b"")
+            assert bare.headers["content-length"] == whole.headers["content-length"] == str(len(whole.content))
+            assert bare.headers.get("etag") == whole.headers.get("etag")
+
+
+def test_code_lists_say_what_each_code_stands_for(page, places):
+    for one in page.get(f"{JOBS}/metadata").json()["dimension"]["place"]["extension"]["codelists"]:
+        listed = page.get(one["links"][0]["href"]).json()
+        assert listed["id"] == one["id"]
+        assert listed["type"] == one["type"]
+    level = page.get("/api/v2/codelists/jobs-survey~place~level0").json()
+    assert [value["code"] for value in level["values"]] == ["N", "S"]
+    parents = {one["code"]: one.get("parent") for one in places}
+    under = [code for code in parents if code not in parents.values() and parents.get(parents[code]) == "N"]
+    assert level["values"][0]["valueMap"] == under
+    assert "did you mean" in detail(page, "/api/v2/codelists/jobs-survey~place~level9", 404)
+
+
+def test_speaks_german(page):
+    dataset = data(page, "valueCodes[sex]=*&lang=de")
+    assert dataset["dimension"]["metric"]["category"]["label"]["moe90"] == "Fehlerspanne zu 90 %"
+    assert dataset["extension"]["px"]["language"] == "de"
+    assert dataset["value"] == data(page, "valueCodes[sex]=*")["value"]
+    assert page.get("/api/v2/tables?lang=de").json()["language"] == "de"
+
+
+def test_the_budget_is_what_the_ledger_said(page, engine):
+    told = page.get("/api/v2/budget").json()
+    anchor = engine.release.manifest.ledger
+    (account,) = told["populations"]
+    assert (account["population"], account["limit"], account["spent"]) == ("jobs", anchor.limit, anchor.spent)
+    assert account["releases"][0]["release"] == engine.release.id
+    assert told["costOfAsking"] == "0"
+
+
+@pytest.mark.parametrize("lang", ["en", "de"])
+def test_the_page_of_the_api_is_our_own_and_its_links_work(page, lang):
+    shown = page.get(f"/api?lang={lang}")
+    assert shown.status_code == 200
+    assert not re.search(r"<style|style=|<script>|\son\w+=|src=\"http", shown.text)
+    described = page.get("/openapi.json").json()
+    assert all(html.escape(path) in shown.text for path in described["paths"])
+    links = [html.unescape(one) for one in re.findall(r'href="(/api/v2/[^"]+)"', shown.text)]
+    assert len(links) == 2 * 6
+    for link in links:
+        assert page.get(link).status_code == 200, link

@@ -53,10 +53,44 @@ def test_numbers_that_may_not_be_summed_are_not(made):
     assert whole["value"][::5] == [-2, -1, 0, 1, 2, 3]
     assert page.get(f"{DATA}?valueCodes[size]=s,m&sum[metric]=x2").json()["value"][::5] == [-1, 1]
     assert whole["dimension"]["size"]["extension"]["elimination"] is False
-    assert "may not be summed" in page.get("/odd-one-two~odd").text
-    shown = page.get("/odd-one-two~odd?rows=size&cols=metric&codelist[metric]=leaves")
-    assert (shown.status_code, "<tfoot>" in shown.text) == (200, False)
     assert page.get("/").status_code == 200
+
+
+def test_a_page_of_numbers_that_may_not_be_summed_offers_only_what_was_measured(made):
+    page = made(additive=False)
+    for address in ("/odd-one-two~odd", "/odd-one-two~odd?rows=size&cols=metric", "/odd-one-two~odd?rows=metric"):
+        shown = page.get(address)
+        assert (shown.status_code, "<tfoot>" in shown.text) == (200, False)
+        assert 'name="share"' not in shown.text
+        assert 'value="level0"' not in shown.text
+        assert 'name="sum[metric]" value="x"' not in shown.text
+        assert "No. Each number is of its cell alone" in shown.text
+    held = page.get("/odd-one-two~odd?rows=metric").text
+    assert "Size class: <b>s</b>" in held
+    assert 'name="sum[size]" value="s" checked' in held
+    assert "pick-name" not in page.get("/odd-one-two~odd/pick?pick=valueCodes[size]").text
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "rows=size&cols=metric&codelist[metric]=all",
+        "rows=size&cols=metric&valueCodes[metric]=x",
+        "rows=size&sum[metric]=x1,x2",
+        "rows=size&cols=metric&group[size]=Both:s,m",
+        "rows=size&cols=metric&share=row",
+    ],
+)
+def test_a_page_refuses_in_words_to_sum_what_may_not_be_summed(made, asked):
+    shown = made(additive=False).get(f"/odd-one-two~odd?{asked}")
+    assert (shown.status_code, "may not be summed" in shown.text) == (400, True)
+    assert "<td" not in shown.text
+
+
+def test_the_same_questions_are_answered_where_numbers_may_be_summed(made):
+    page = made()
+    for asked in ("rows=size&cols=metric&codelist[metric]=all", "rows=size&cols=metric&group[size]=Both:s,m"):
+        assert page.get(f"/odd-one-two~odd?{asked}").status_code == 200
 
 
 def test_an_error_that_is_withheld_says_why(made):
@@ -83,7 +117,7 @@ def test_sampling_error_that_is_withheld_says_why(made):
 def test_a_combination_that_cannot_be_is_not_a_number(made):
     page = made(impossible=(sf.Rule.of({"size": "s", "metric": "x1"}),))
     shown = page.get("/odd-one-two~odd?rows=size&cols=metric&codelist[metric]=leaves").text
-    assert shown.count('aria-label="no such combination"') == 1
+    assert shown.count('title="no such combination"') == 1
 
 
 def test_an_infinite_cv_is_no_number(made):

@@ -11,21 +11,24 @@ from sfumato.release import withdraw
 
 POLICY = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
 TABLE = "/jobs-survey~jobs"
+PICK = f"{TABLE}/pick?pick=valueCodes[place]&find=script"
 
 
 class Parsed(HTMLParser):
-    """A page as a browser reads it: its elements with their attributes, and its text."""
+    """A page as a browser reads it: its elements with their attributes, its text, and what its scripts say inline."""
 
     def __init__(self, text):
         super().__init__()
-        self.elements, self.words = [], []
+        self.elements, self.words, self.inline = [], [], []
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
         self.elements.append((tag, dict(attributes)))
 
     def handle_data(self, text):
-        self.words.append(text)
+        (self.inline if self.elements and self.elements[-1][0] == "script" and text.strip() else self.words).append(
+            text
+        )
 
     def all(self, tag):
         return [attributes for name, attributes in self.elements if name == tag]
@@ -45,8 +48,8 @@ def test_every_cell_has_its_error_and_is_read_aloud(page, engine):
     shown = parsed(page, TABLE)
     table = engine.table("place", "sex")
     estimates = [one for _, one in table.items()]
-    cells = shown.all("td")
-    assert len(cells) == (len(table.axes[0].codes) + 1) * (len(table.axes[1].codes) + 1)
+    cells = [one for one in shown.all("button") if one.get("name") == "cell"]
+    assert len(cells) == len(shown.all("td")) == (len(table.axes[0].codes) + 1) * (len(table.axes[1].codes) + 1)
     spoken = [cell["aria-label"] for cell in cells]
     for one in estimates:
         words = repr(one).replace(" ± ", " jobs, plus or minus ").rsplit(" ", 1)
@@ -72,15 +75,90 @@ def test_form_gives_back_the_state_in_the_address(page, error):
     ]
     shown = parsed(page, f"{TABLE}?{urlencode(asked)}")
     chosen = [one["value"] for one in shown.all("option") if "selected" in one]
-    assert chosen == ["place", "sex", "age", "level1"]
+    assert chosen == ["place", "level1", "sex", "age"]
     ticked = [one["value"] for one in shown.all("input") if "checked" in one]
-    assert ticked == ["a", "b", error]
-    canonical = next(one["href"] for one in shown.all("link") if one["rel"] == "canonical")
-    assert parse_qsl(canonical.partition("?")[2]) == asked
+    assert ticked == ["a", "b", error, ""]
+    assert parse_qsl(canonical(shown).partition("?")[2]) == [pair for pair in asked if pair != ("error", "moe90")]
     assert "Only Trade <i>: a, b." in shown.text
     for link in shown.all("a"):
         if link["href"].startswith("/"):
             assert page.get(link["href"]).status_code == 200
+
+
+def sent(shown, **pressed):
+    """The pairs that a browser without a script sends when the form of a page is sent."""
+    pairs, name = [], ""
+    for tag, one in shown.elements:
+        name = one.get("name", "") if tag == "select" else name
+        if tag == "option" and "selected" in one:
+            pairs.append((name, one["value"]))
+        if tag == "input" and one.get("name") and (one["type"] not in {"checkbox", "radio"} or "checked" in one):
+            pairs.append((one["name"], one.get("value", "")))
+    return urlencode([*pairs, *pressed.items()])
+
+
+def canonical(shown):
+    return next(one["href"] for one in shown.all("link") if one["rel"] == "canonical")
+
+
+STATES = [
+    "rows=place&cols=sex&codelist[place]=all&zero=on&noise=on&share=row",
+    "rows=place&cols=trade&valueCodes[place]=N,S1&valueCodes[place]=S,2&wrap=sex&error=se",
+    "rows=place&codelist[place]=groups&group[place]=Mine:N1,S1&group[place]=Mine:S,2&sum[hours]=h01,h03&lang=de",
+    "rows=trade&rows=sex&sum[place]=N1&sum[place]=S,2&error=cv",
+    "rows=sex&cols=trade&sort=b&order=rising&hold=female|b",
+]
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_sending_the_form_unchanged_changes_nothing(page, state):
+    shown = parsed(page, f"{TABLE}?{state}")
+    assert canonical(parsed(page, f"{TABLE}?{sent(shown)}")) == canonical(shown)
+
+
+def test_taking_a_choice_back_leaves_the_others(page):
+    shown = parsed(
+        page, f"{TABLE}?rows=place&cols=sex&valueCodes[place]=N,S&group[place]=Mine:N1,S1&sum[trade]=a&error=se"
+    )
+    chips = [one["href"] for one in shown.all("a") if one.get("class") == "remove"]
+    left = [parse_qsl(address.partition("?")[2])[2:] for address in chips]
+    picked, group, only, error = (
+        ("valueCodes[place]", "N,S"),
+        ("group[place]", "Mine:N1,S1"),
+        ("sum[trade]", "a"),
+        ("error", "se"),
+    )
+    assert left == [
+        [("codelist[place]", "level0"), group, only, error],
+        [picked, only, error],
+        [picked, group, error],
+    ]
+    assert all(page.get(address).status_code == 200 for address in chips)
+
+
+def test_sorting_goes_from_falling_to_rising_and_back(page):
+    address, orders = f"{TABLE}?rows=trade&cols=sex", []
+    for _ in range(4):
+        shown = parsed(page, address)
+        orders.append([one.get("aria-sort") for one in shown.all("th") if "aria-sort" in one])
+        address = next(one["href"] for one in shown.all("a") if one.get("id") == "sort-1-2")
+    assert orders == [[], ["descending"], ["ascending"], []]
+
+
+def test_an_order_by_a_column_that_is_gone_is_the_order_of_the_list(page):
+    sorted_by_gone = parsed(page, f"{TABLE}?rows=trade&cols=age&sort=female")
+    cells = [one["value"] for one in sorted_by_gone.all("button") if one.get("name") == "cell"]
+    plain = parsed(page, f"{TABLE}?rows=trade&cols=age")
+    assert cells == [one["value"] for one in plain.all("button") if one.get("name") == "cell"]
+
+
+def test_the_layer_of_noise_is_said_and_not_only_coloured(page):
+    shown = parsed(page, f"{TABLE}?rows=trade&noise=on")
+    cells = [one for one in shown.all("button") if one.get("name") == "cell"]
+    assert cells
+    assert all("100% of the error variance is privacy noise" in one["aria-label"] for one in cells)
+    assert all("100% of the error variance is privacy noise" in one["title"] for one in cells)
+    assert "title" not in next(one for one in parsed(page, TABLE).all("button") if one.get("name") == "cell")
 
 
 def test_columns_may_be_left_out(page, engine):
@@ -117,10 +195,12 @@ def test_privacy_is_told_in_plain_words(page, engine):
     assert "jobs: epsilon 1, by geometric (epsilon 1)" in text
     assert "Assumed known: Where places are. a map shows it." in text
     assert engine.release.id in text
-    assert engine.cite() in text
+    manifest = engine.release.manifest
+    assert f"{manifest.title}, {manifest.period}. Release jobs-survey.{engine.release.id[:12]}" in text
 
 
 PAGES = ["/", TABLE, f"{TABLE}?rows=place&cols=trade&codelist[place]=all&error=cv", f"{TABLE}?rows=x", "/nothing"]
+PAGES += [f"{TABLE}/pick?pick=valueCodes[place]", f"{TABLE}/picked?pick=valueCodes[place]&ticked=1"]
 
 
 @pytest.mark.parametrize("address", PAGES)
@@ -130,13 +210,15 @@ def test_nothing_is_inline_and_nothing_comes_from_elsewhere(page, address):
     assert reply.headers["x-content-type-options"] == "nosniff"
     assert reply.headers["referrer-policy"] == "no-referrer"
     assert "set-cookie" not in reply.headers
+    assert not Parsed(reply.text).inline
     for tag, attributes in Parsed(reply.text).elements:
-        assert tag not in {"script", "style", "iframe", "object", "embed", "base", "img"}
+        assert tag not in {"style", "iframe", "object", "embed", "base", "img"}
+        assert tag != "script" or "src" in attributes
         for name, value in attributes.items():
             assert name != "style"
             assert not name.startswith("on")
             if name in {"href", "src", "action"}:
-                assert value.startswith(("/", "#")), value
+                assert value.startswith(("/", "#", "?")), value
                 assert not value.startswith("//")
 
 
@@ -146,9 +228,9 @@ def test_every_reply_carries_the_policy(page):
 
 
 def test_hostile_labels_are_only_text(page, hostile):
-    for address in (f"{TABLE}?rows=place&codelist[place]=all", f"{TABLE}?rows=sex&sum[place]=N10", "/"):
+    for address in (f"{TABLE}?rows=place&codelist[place]=all", f"{TABLE}?rows=sex&sum[place]=N10", "/", PICK):
         reply = page.get(address)
-        assert "<script" not in reply.text
+        assert "<script>" not in reply.text
         assert "<b>hills" not in reply.text
         assert "<survey>" not in reply.text
         assert "onerror=alert" not in " ".join(name for _, one in Parsed(reply.text).elements for name in one)
@@ -162,7 +244,7 @@ def test_what_is_typed_comes_back_only_as_text(page):
         for name in ("rows", "error", "sum[place]", "codelist[place]", f"sum[{typed}]"):
             reply = page.get(f"{TABLE}?{urlencode({name: typed})}")
             assert reply.status_code == 400
-            assert "<script" not in reply.text
+            assert "<script>" not in reply.text
             assert "49" not in Parsed(reply.text).text.split("cannot be shown")[1][:200]
 
 

@@ -20,8 +20,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from urllib.parse import unquote
 plain = run.over
-def probing(catalogue, base_path):
-    inner = plain(catalogue, base_path)
+def probing(*given):
+    inner = plain(*given)
     async def application(scope, receive, send):
         if scope["path"] != "/probe":
             return await inner(scope, receive, send)

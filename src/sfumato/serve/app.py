@@ -13,10 +13,14 @@ from starlette.types import ASGIApp
 from sfumato import __version__
 from sfumato.errors import QueryError, ReleaseError
 from sfumato.serve.api import router
+from sfumato.serve.cache import Cache, Remembering
 from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.guard import Guarded
-from sfumato.serve.pages import Pages
+from sfumato.serve.limits import Running
+from sfumato.serve.log import FAULT, Logged, Noted
+from sfumato.serve.pages import Pages, routes
 from sfumato.serve.reply import problem
+from sfumato.serve.shed import Shedding, Turns, Words
 
 DESCRIPTION = (
     "Statistics with formal privacy, each number with its error, in the shapes of PxWebApi 2. "
@@ -29,18 +33,29 @@ def app(folders: Sequence[Path | str], base_path: str = "") -> ASGIApp:
     return over(Catalogue.open(folders), base_path)
 
 
-def over(catalogue: Catalogue, base_path: str = "") -> ASGIApp:
+def over(catalogue: Catalogue, base_path: str = "", running: Running | None = None) -> ASGIApp:
     """The application over releases that are open already."""
-    base = _base(base_path)
+    running = running or Running()
+    base = keyed(base_path, running.key)
     servers = [{"url": base}] if base else None
     inner = FastAPI(
         title="Sfumato", version=__version__, description=DESCRIPTION, servers=servers, docs_url=None, redoc_url=None
     )
     pages = Pages(catalogue, base)
-    inner.include_router(router(catalogue, base))
-    inner.include_router(pages.routes())
+    inner.include_router(router(catalogue, base, running.limits))
+    inner.include_router(routes(pages))
     _refuse_in_words(inner, pages)
-    return Guarded(inner, base, private=any(edition.private for edition in catalogue.editions))
+    private = any(edition.private for edition in catalogue.editions)
+    fronted = _fronted(inner, Words(problem, pages.problem), running, zips=not private)
+    guarded = Guarded(fronted, base, private=private, keyed=bool(running.key))
+    return Logged(guarded, base, running.log) if running.log else guarded
+
+
+def _fronted(inner: ASGIApp, words: Words, running: Running, *, zips: bool) -> ASGIApp:
+    """From the outside in: who asks too much is told so, what was answered is kept, what is new waits for its turn."""
+    noted, limits = Noted(inner), running.limits
+    remembering = Remembering(noted, Cache(limits.cache_bytes), Turns(limits), zips=zips)
+    return Shedding(remembering, noted, limits, words)
 
 
 def _refuse_in_words(inner: FastAPI, pages: Pages) -> None:
@@ -55,15 +70,24 @@ def _refuse_in_words(inner: FastAPI, pages: Pages) -> None:
         first = error.errors()[0]
         return problem(400, f"{first['loc'][-1]}: {first['msg']}.")
 
+    @inner.exception_handler(Exception)
+    async def broken(_: Request, __: Exception) -> Response:
+        return problem(500, FAULT)
+
     @inner.exception_handler(HTTPException)
     async def not_there(request: Request, error: HTTPException) -> Response:
         if request.url.path.removeprefix(pages.base_path).startswith("/api"):
             return problem(error.status_code, error.detail)
-        return pages.problem(error.status_code, error.detail)
+        return pages.problem(error.status_code, error.detail, request.url.path.removeprefix(pages.base_path))
 
 
-def _base(path: str) -> str:
+def keyed(path: str, key: str) -> str:
+    """The path below which everything is served; a key is a segment of it, as there are no cookies here.
+
+    >>> keyed("/statistics/", ""), keyed("", "a1B2")
+    ('/statistics', '/s-a1B2')
+    """
     base = path.rstrip("/")
     if base and not re.fullmatch(r"(/[A-Za-z0-9._~-]+)+", base):
         raise ReleaseError(f"The base path '{path}' is not a path; give one like /statistics, or leave it out.")
-    return base
+    return f"{base}/s-{key}" if key else base

@@ -1,7 +1,6 @@
 """Catalogue: the releases that are served, each verified, with an address for each of their tables."""
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +11,7 @@ from sfumato.errors import QueryError, ReleaseError, nearest
 from sfumato.query import QueryEngine
 from sfumato.release import Product, Release, open_release
 from sfumato.schema import Attribute
+from sfumato.serve.keys import Keys, keys, private, slug, when
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,9 @@ class Notice:
     kind: str
     words: str
     key: str | None = None
+    newer: str = ""
+    """The title of the release that took its place, and when that was issued."""
+    issued: str = ""
 
     @property
     def sentence(self) -> str:
@@ -36,6 +39,8 @@ class Edition:
     key: str
     lasting: str
     notices: tuple[Notice, ...]
+    dated: str = ""
+    """The key of its period, if it is the release to use for it."""
 
     @cached_property
     def engine(self) -> QueryEngine:
@@ -52,12 +57,17 @@ class Edition:
     @property
     def private(self) -> bool:
         """Whether it may be seen on this machine only."""
-        return _private(self.release)
+        return private(self.release)
 
     @property
     def current(self) -> bool:
         """Whether a reader should still use it."""
         return not any(one.kind in {"withdrawn", "superseded"} for one in self.notices)
+
+    @property
+    def series(self) -> str:
+        """The name of the series that it belongs to."""
+        return slug(self.release)
 
     @cached_property
     def sheets(self) -> tuple["Sheet", ...]:
@@ -104,6 +114,58 @@ class Sheet:
 
 
 @dataclass(frozen=True, eq=False)
+class Period:
+    """One period of a series: the release to use for it, and its other versions, the newest first."""
+
+    name: str
+    standing: Edition
+    others: tuple[Edition, ...] = ()
+
+    @property
+    def editions(self) -> tuple[Edition, ...]:
+        return (self.standing, *self.others)
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """The releases of one name: what a reader should use now, and every period, the newest first."""
+
+    name: str
+    current: Edition
+    periods: tuple[Period, ...]
+
+    @classmethod
+    def of(cls, name: str, editions: Sequence[Edition]) -> "Series":
+        parted: dict[str, list[Edition]] = {}
+        for one in editions:
+            parted.setdefault(one.release.manifest.period, []).append(one)
+        late = sorted(parted, key=when, reverse=True)
+        periods = tuple(_period(period, parted[period]) for period in late)
+        return cls(name, next(one for one in editions if one.key == name), periods)
+
+    @property
+    def title(self) -> str:
+        return self.current.release.manifest.title
+
+    @property
+    def editions(self) -> tuple[Edition, ...]:
+        return tuple(edition for period in self.periods for edition in period.editions)
+
+    @property
+    def through_time(self) -> tuple[Edition, ...]:
+        """What stands for each period, the oldest first: what a line may be drawn through."""
+        standing = [period.standing for period in reversed(self.periods)]
+        return tuple(one for one in standing if one.current and (one is self.current or not one.private))
+
+
+def _period(name: str, editions: Sequence[Edition]) -> Period:
+    """One period; the release that stands for it has its key."""
+    late = sorted(editions, key=lambda one: (one.release.manifest.created, one.release.id), reverse=True)
+    standing = next((one for one in late if one.dated or one.key == one.series), late[0])
+    return Period(name, standing, tuple(one for one in late if one is not standing))
+
+
+@dataclass(frozen=True, eq=False)
 class Catalogue:
     """Everything that is served."""
 
@@ -121,20 +183,40 @@ class Catalogue:
         ids = [release.id for release in releases]
         if len(set(ids)) < len(ids):
             raise ReleaseError("The same release is given twice; name each release folder once.")
-        keys = _keys(releases)
-        editions = [Edition(one, keys[one.id], _lasting(one), _notices(one, releases, keys)) for one in releases]
+        named = keys(releases)
+        editions = [_edition(one, releases, named) for one in releases]
         return cls(tuple(sorted(editions, key=lambda one: (bool(one.notices), one.release.manifest.title, one.key))))
 
     @cached_property
     def tables(self) -> Mapping[str, Sheet]:
-        """Every table by its address and by its lasting address."""
-        sheets = [sheet for edition in self.editions for sheet in edition.sheets]
-        return {sheet.lasting_id: sheet for sheet in sheets} | {sheet.id: sheet for sheet in sheets}
+        """Every table by each of its addresses."""
+        found = {}
+        for key, edition in self.releases.items():
+            found.update({f"{key}~{sheet.product.subject.name}": sheet for sheet in edition.sheets})
+        return found
 
     @cached_property
     def releases(self) -> Mapping[str, Edition]:
-        """Every release by its key and by its lasting key."""
-        return {one.lasting: one for one in self.editions} | {one.key: one for one in self.editions}
+        """Every release by its key, by the key of its period and by its lasting key."""
+        dated = {one.dated: one for one in self.editions if one.dated}
+        return {one.lasting: one for one in self.editions} | dated | {one.key: one for one in self.editions}
+
+    @cached_property
+    def all_series(self) -> tuple["Series", ...]:
+        """The releases by their name, those with something to use first."""
+        named: dict[str, list[Edition]] = {}
+        for edition in self.editions:
+            named.setdefault(edition.series, []).append(edition)
+        found = [Series.of(name, editions) for name, editions in named.items()]
+        return tuple(sorted(found, key=lambda one: (bool(one.current.notices), one.title, one.name)))
+
+    def series(self, name: str) -> "Series":
+        """The series of this name; a wrong name answers with the nearest."""
+        for one in self.all_series:
+            if one.name == name:
+                return one
+        hint = nearest(name[:100], [one.name for one in self.all_series])
+        raise QueryError(f"No series '{name[:100]}' is served here; {hint}")
 
     @cached_property
     def tag(self) -> str:
@@ -146,40 +228,22 @@ def _within_sentence(label: str) -> str:
     return label[:1].lower() + label[1:] if label[1:2].islower() else label
 
 
-def _private(release: Release) -> bool:
-    return release.manifest.rehearsal or not release.manifest.releasable
+def _edition(release: Release, releases: Sequence[Release], named: Mapping[str, Keys]) -> Edition:
+    own = named[release.id]
+    return Edition(release, own.short, own.lasting, _notices(release, releases, named), own.period)
 
 
-def _slug(release: Release) -> str:
-    return re.sub(r"[^A-Za-z0-9_-]+", "-", release.manifest.name).strip("-") or "release"
-
-
-def _lasting(release: Release) -> str:
-    return f"{_slug(release)}.{release.id[:12]}"
-
-
-def _keys(releases: Sequence[Release]) -> dict[str, str]:
-    """Of each name, the release that readers should use has the name itself; others have their hash beside it."""
-    replaced = {release.manifest.supersedes for release in releases}
-
-    def standing(one: Release) -> tuple[bool, bool, bool, str, str]:
-        manifest = one.manifest
-        return not _private(one), one.withdrawn is None, one.id not in replaced, manifest.created, one.id
-
-    first = {_slug(release): release for release in sorted(releases, key=standing)}
-    return {one.id: _slug(one) if first[_slug(one)] is one else _lasting(one) for one in releases}
-
-
-def _notices(release: Release, releases: Sequence[Release], keys: Mapping[str, str]) -> tuple[Notice, ...]:
+def _notices(release: Release, releases: Sequence[Release], named: Mapping[str, Keys]) -> tuple[Notice, ...]:
     manifest, found = release.manifest, []
     if release.withdrawn is not None:
         found.append(Notice("withdrawn", release.withdrawn))
-    if _private(release):
+    if private(release):
         found.append(Notice("not for publication", manifest.why))
     if "unbounded" in manifest.promise.loss:
         found.append(Notice("not formally private", manifest.promise.loss_words))
     for other in releases:
         if other.manifest.supersedes == release.id:
-            words = f"a newer release took its place, {other.manifest.title}, issued {other.manifest.created[:10]}"
-            found.append(Notice("superseded", words, keys[other.id]))
+            title, issued = other.manifest.title, other.manifest.created[:10]
+            words = f"a newer release took its place, {title}, issued {issued}"
+            found.append(Notice("superseded", words, named[other.id].short, title, issued))
     return tuple(found)

@@ -1,15 +1,19 @@
 """Guard: what every reply carries and what no request may bring, before any route is looked at."""
 
+import asyncio
+import hmac
 import ipaddress
 from collections.abc import MutableMapping
 from typing import Any
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sfumato.serve.reply import problem
 
 LONGEST_QUERY = 32_768
+LARGEST_BODY = 262_144
+BODY_SECONDS = 10.0
 POLICY = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
 HEADERS = {
     "Content-Security-Policy": POLICY,
@@ -19,14 +23,20 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 
-_UNKEPT = {"Cache-Control": "no-store"}
+_RAW = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+_UNKEPT = (b"cache-control", b"no-store")
+Refusal = tuple[int, str]
 
 
 class Guarded:
-    """An application below a path, behind the guard; a private one must not be seen off this machine."""
+    """An application below a path, behind the guard; a private one must not be seen off this machine.
 
-    def __init__(self, inner: ASGIApp, base_path: str, *, private: bool) -> None:
-        self.inner, self.base_path, self.private = inner, base_path, private
+    With `keyed`, the path holds a key, and who does not know it is refused: a proxy on this machine that says nothing
+    of itself cannot be told from a reader, but its readers do not know the key.
+    """
+
+    def __init__(self, inner: ASGIApp, base_path: str, *, private: bool, keyed: bool = False) -> None:
+        self.inner, self.base_path, self.private, self.keyed = inner, base_path, private, keyed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -35,21 +45,57 @@ class Guarded:
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS | (_UNKEPT if self.private else {}))
+                message = {**message, "headers": self._headers(message["headers"])}
             await send(message)
 
         refusal = self._refusal(scope)
+        if refusal is None and scope["method"] not in {"GET", "HEAD", "OPTIONS"}:
+            refusal, receive = await _whole_body(receive)
         if refusal is None:
             await self.inner({**scope, "root_path": self.base_path}, receive, send_guarded)
         else:
             await problem(*refusal)(scope, receive, send_guarded)
 
-    def _refusal(self, scope: MutableMapping[str, Any]) -> tuple[int, str] | None:
+    def _headers(self, given: Any) -> list[tuple[bytes, bytes]]:
+        if self.private:
+            given = [*(one for one in given if one[0].lower() != b"cache-control"), _UNKEPT]
+        return [*given, *_RAW]
+
+    def _refusal(self, scope: MutableMapping[str, Any]) -> Refusal | None:
         if len(scope["query_string"]) > LONGEST_QUERY:
             return 414, f"The address is longer than {LONGEST_QUERY:,} characters; ask for fewer codes, or for a level."
         if self.private and not _from_here(scope):
             return 403, "A release that is not for publication is shown on this machine only, under a loopback address."
+        if self.keyed and not self._has_key(scope["path"]):
+            return 403, "A release that is not for publication is shown at the address that was printed at the start."
         return None
+
+    def _has_key(self, path: str) -> bool:
+        start = f"{self.base_path}/"
+        return hmac.compare_digest(path[: len(start)].encode(errors="replace"), start.encode())
+
+
+async def _whole_body(receive: Receive) -> tuple[Refusal | None, Receive]:
+    """The body of a request, read before any work starts, so that nobody can hold a place with a slow one."""
+    parts: list[bytes] = []
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            while True:
+                message = await receive()
+                parts.append(message.get("body", b""))
+                if sum(map(len, parts)) > LARGEST_BODY:
+                    return (413, f"The request is larger than {LARGEST_BODY:,} bytes; name levels, not codes."), receive
+                if not message.get("more_body", False):
+                    break
+    except TimeoutError:
+        return (408, f"The request did not arrive within {BODY_SECONDS:.0f} seconds; send it again."), receive
+    whole: Message = {"type": "http.request", "body": b"".join(parts), "more_body": False}
+    waiting = [whole]
+
+    async def again() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return None, again
 
 
 def is_loopback(host: str) -> bool:

@@ -1,23 +1,19 @@
 """JSON-stat 2.0: a table with its errors on a metric dimension and its grades as statuses."""
 
-import json
-import math
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal
+from urllib.parse import quote
 
-from sfumato.query import Crosstab, Estimate
+import numpy as np
+from pydantic_core import to_json
+
+from sfumato.query import Axis, Estimate
 from sfumato.release import Withheld
 from sfumato.schema import Attribute
 from sfumato.serve.catalogue import Sheet
-from sfumato.serve.question import Question, code_list, code_lists
-
-METRICS = {
-    "estimate": "Estimate",
-    "moe90": "Margin of error at 90%",
-    "se_noise": "Standard error by privacy noise",
-    "se_sampling": "Standard error by sampling",
-    "cv": "Coefficient of variation",
-}
+from sfumato.serve.downloads.answer import METRICS, Answer, finite
+from sfumato.serve.downloads.words import grade_words, texts
+from sfumato.serve.question import code_list, code_lists
 
 
 def metric_name(sheet: Sheet) -> str:
@@ -28,53 +24,57 @@ def metric_name(sheet: Sheet) -> str:
     return name
 
 
-def answer(question: Question, base_path: str) -> bytes:
+def answer(asked: Answer) -> bytes:
     """The answer to a question as a JSON-stat dataset; totals are exact integers where the step is whole."""
-    sheet, table = question.sheet, question.table()
-    cells = [estimate for _, estimate in table.items()]
-    rows = [_metrics(estimate) for estimate in cells]
-    values = [None if isinstance(value, str) else value for row in rows for value in row]
-    dimensions = {axis.attribute.name: _dimension(sheet, axis.attribute, axis.codes) for axis in table.axes}
-    dataset = _dataset(sheet, dimensions, f"{base_path}/api/v2/tables/{sheet.id}/data", _title(table, question))
-    dataset |= {"value": values, "status": dict(_statuses(rows, [estimate.grade for estimate in cells]))}
-    dataset["extension"]["sfumato"]["universe"] = {name: list(codes) for name, codes in question.within.items()}
-    dataset["note"] = [*dataset["note"], *reasons(cells)]
-    return encoded(dataset)
+    sheet = asked.sheet
+    dimensions = {axis.attribute.name: _dimension(sheet, axis, asked.path) for axis in asked.axes}
+    dataset = _dataset(sheet, dimensions, asked.path, asked.title, asked.language)
+    dataset |= {"value": _values(asked), "status": _statuses(asked)}
+    dataset["extension"]["sfumato"]["universe"] = {name: list(codes) for name, codes in asked.universe.items()}
+    dataset["extension"]["sfumato"]["withheld"] = list(asked.reasons)
+    if asked.placement.stub or asked.placement.heading:
+        dataset["extension"]["px"] |= {"stub": list(asked.placement.stub), "heading": list(asked.placement.heading)}
+    dataset["note"] = [*dataset["note"], *asked.reasons]
+    return to_json(dataset, inf_nan_mode="null")
 
 
-def metadata(sheet: Sheet, base_path: str) -> bytes:
+def metadata(sheet: Sheet, address: str, language: str = "en") -> bytes:
     """The table without its values: every variable with every code, its hierarchy and its code lists."""
-    dimensions = {one.name: _dimension(sheet, one, one.levels.codes) for one in sheet.product.attributes}
-    address = f"{base_path}/api/v2/tables/{sheet.id}"
-    dataset = _dataset(sheet, dimensions, f"{address}/metadata", sheet.title)
+    every = [Axis(attribute, attribute.levels.codes) for attribute in sheet.product.attributes]
+    dimensions = {axis.attribute.name: _dimension(sheet, axis, address) for axis in every}
+    dataset = _dataset(sheet, dimensions, f"{address}/metadata", sheet.title, language)
     dataset["link"] = {"describes": [{"type": "application/json", "href": f"{address}/data"}]}
-    return encoded(dataset)
+    return to_json(dataset)
 
 
-def encoded(content: Any) -> bytes:
-    return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+def list_id(sheet: Sheet, attribute: Attribute, name: str) -> str:
+    """The name that a code list has on the whole server."""
+    return f"{sheet.edition.key}~{attribute.name}~{name}"
 
 
-def _metrics(estimate: Estimate) -> list[float | str]:
-    """The metrics of a cell; where one cannot be a number, the word for why."""
-    errors = (estimate.moe(0.90), estimate.noise_se, estimate.sampling_se, estimate.cv)
-    return [estimate.value, *(_number(one) for one in errors)]
+def list_type(name: str) -> Literal["Aggregation", "Valueset"]:
+    """A level of a hierarchy adds up what lies below it; the leaves, and all codes, stand for themselves."""
+    return "Valueset" if name in {"leaves", "all"} else "Aggregation"
 
 
-def _number(error: float | Withheld) -> float | str:
-    if isinstance(error, Withheld):
-        return "withheld"
-    return error if math.isfinite(error) else "infinite"
+def _values(asked: Answer) -> list[Any]:
+    """The metrics of every cell, cell after cell; None where one cannot be a number."""
+    values: list[Any] = [None] * (len(METRICS) * len(asked.columns))
+    for place, name in enumerate(METRICS):
+        values[place :: len(METRICS)] = finite(getattr(asked.columns, name))
+    return values
 
 
-def _statuses(rows: list[list[float | str]], grades: list[str]) -> Iterator[tuple[str, str]]:
-    """The grade of each estimate, and the reason where an error is not a number."""
-    for cell, (row, grade) in enumerate(zip(rows, grades, strict=True)):
-        first = cell * len(METRICS)
-        yield str(first), grade
-        for place, value in enumerate(row):
-            if isinstance(value, str):
-                yield str(first + place), value
+def _statuses(asked: Answer) -> dict[str, str]:
+    """The grade of each estimate, and the word for why where an error is not a number."""
+    numbers, many = asked.columns, len(METRICS)
+    grades = numbers.grade.tolist()
+    statuses = {str(many * cell): grade for cell, grade in enumerate(grades)}
+    for place, name in enumerate(METRICS[1:], start=1):
+        metric = getattr(numbers, name)
+        for cell in np.flatnonzero(~np.isfinite(metric)).tolist():
+            statuses[str(many * cell + place)] = "withheld" if np.isnan(metric[cell]) else "infinite"
+    return statuses
 
 
 def reasons(cells: list[Estimate]) -> list[str]:
@@ -83,15 +83,10 @@ def reasons(cells: list[Estimate]) -> list[str]:
     return list(dict.fromkeys(part.reason for part in parts if isinstance(part, Withheld)))
 
 
-def _title(table: Crosstab, question: Question) -> str:
-    shown = f"{table.title}" if table.axes else table.product.subject.title
-    held = [question.sheet.attribute(name).label for name in question.within if name in question.sheet.names]
-    return f"{shown}, within a part of {', '.join(held)}" if held else shown
-
-
-def _dataset(sheet: Sheet, dimensions: Mapping[str, Any], href: str, label: str) -> dict[str, Any]:
+def _dataset(sheet: Sheet, dimensions: Mapping[str, Any], href: str, label: str, language: str) -> dict[str, Any]:
     manifest, metric = sheet.edition.release.manifest, metric_name(sheet)
-    listed = {**dimensions, metric: _metric_dimension(sheet)}
+    listed = {**dimensions, metric: _metric_dimension(sheet, language)}
+    drawn = [one.attribute for one in manifest.geographies if one.attribute in dimensions]
     return {
         "version": "2.0",
         "class": "dataset",
@@ -100,68 +95,82 @@ def _dataset(sheet: Sheet, dimensions: Mapping[str, Any], href: str, label: str)
         "source": manifest.title,
         "updated": manifest.created,
         "note": [notice.sentence for notice in sheet.edition.notices],
-        "role": {"metric": [metric]},
+        "role": {"metric": [metric]} | ({"geo": drawn} if drawn else {}),
         "id": list(listed),
         "size": [len(one["category"]["index"]) for one in listed.values()],
         "dimension": listed,
-        "extension": _extension(sheet),
+        "extension": _extension(sheet, language),
     }
 
 
-def _extension(sheet: Sheet) -> dict[str, Any]:
-    edition, grades = sheet.edition, sheet.edition.release.manifest.grades
-    said = {"release": edition.release.id, "lastingId": sheet.lasting_id, "citation": edition.engine.cite()}
+def _extension(sheet: Sheet, language: str) -> dict[str, Any]:
+    edition, manifest, said = sheet.edition, sheet.edition.release.manifest, texts(language)
     return {
-        "px": {"tableid": sheet.id, "contents": sheet.product.subject.title, "language": "en"}
+        "px": {"tableid": sheet.id, "contents": sheet.product.subject.title, "language": language}
         | {"aggregallowed": sheet.product.subject.additive},
-        "status": {"label": grade_words(grades) | {"infinite": "The estimate is 0", "withheld": "Cannot be stated"}},
-        "sfumato": {**said, "promise": edition.release.manifest.promise.loss_words},
+        "firstPeriod": manifest.period,
+        "lastPeriod": manifest.period,
+        "discontinued": not edition.current,
+        "status": {"label": grade_words(manifest.grades, language) | dict(said["status"])},
+        "sfumato": {
+            "release": edition.release.id,
+            "lastingId": sheet.lasting_id,
+            "citation": edition.engine.cite(),
+            "promise": manifest.promise.loss_words,
+            "note": sheet.product.subject.note,
+        },
     }
 
 
-def grade_words(grades: Mapping[str, float]) -> dict[str, str]:
-    """What each grade means."""
-    low, high = f"{100 * grades['A']:.3g}%", f"{100 * grades['B']:.3g}%"
-    return {
-        "A": f"CV under {low}",
-        "B": f"CV {low} to {high}",
-        "C": f"CV over {high}, or the 90% interval covers 0",
-        "-": "error withheld",
-    }
-
-
-def _dimension(sheet: Sheet, attribute: Attribute, codes: tuple[str, ...]) -> dict[str, Any]:
-    levels, shown = attribute.levels, set(codes)
-    children: dict[str, list[str]] = {}
-    for code in codes:
-        parent = levels.parent(code)
-        if parent in shown:
-            children.setdefault(str(parent), []).append(code)
-    notes = dict(zip(levels.codes, levels.notes, strict=True))
+def _dimension(sheet: Sheet, axis: Axis, address: str) -> dict[str, Any]:
+    codes, levels = axis.codes, axis.attribute.levels
     category: dict[str, Any] = {
         "index": {code: place for place, code in enumerate(codes)},
-        "label": {code: levels.label(code) for code in codes},
+        "label": dict(zip(codes, axis.labels, strict=True)),
     }
+    children = _children(axis) if levels.depth else {}
     category |= {"child": children} if children else {}
-    category |= {"note": {code: [notes[code]] for code in codes if notes[code]}} if any(levels.notes) else {}
-    extension = {"elimination": sheet.product.subject.additive, "codeLists": _lists(attribute)}
-    return {"label": attribute.label, "category": category, "extension": extension}
+    notes = {code: [axis.note(code)] for code in codes if axis.note(code)} if any(levels.notes) or axis.named else {}
+    category |= {"note": notes} if notes else {}
+    lists = _lists(sheet, axis.attribute, address)
+    # Clients written for the first drafts of PxWebApi 2 read codeLists, newer ones codelists.
+    extension = {"elimination": sheet.product.subject.additive, "codelists": lists, "codeLists": lists}
+    return {"label": axis.attribute.label, "category": category, "extension": extension}
 
 
-def _lists(attribute: Attribute) -> list[dict[str, Any]]:
+def _children(axis: Axis) -> dict[str, list[str]]:
+    shown, children = set(axis.codes), dict[str, list[str]]()
+    for code in axis.codes:
+        parent = axis.parent(code)
+        if parent in shown:
+            children.setdefault(str(parent), []).append(code)
+    return children
+
+
+def _lists(sheet: Sheet, attribute: Attribute, address: str) -> list[dict[str, Any]]:
     if not attribute.levels.depth:
         return []
+    base = address.partition("/api/v2/")[0]
     return [
-        {"id": name, "label": f"{label} ({len(code_list(attribute.levels, name))})", "type": "Valueset", "links": []}
+        {
+            "id": list_id(sheet, attribute, name),
+            "label": f"{label} ({len(code_list(attribute.levels, name))})",
+            "type": list_type(name),
+            "links": [codelist_link(base, list_id(sheet, attribute, name))],
+        }
         for name, label in code_lists(attribute.levels).items()
     ]
 
 
-def _metric_dimension(sheet: Sheet) -> dict[str, Any]:
-    subject = sheet.product.subject
+def codelist_link(base: str, code: str) -> dict[str, str]:
+    return {"rel": "metadata", "hreflang": "en", "href": f"{base}/api/v2/codelists/{quote(code, safe='~')}"}
+
+
+def _metric_dimension(sheet: Sheet, language: str) -> dict[str, Any]:
+    subject, said = sheet.product.subject, texts(language)["metric"]
     decimals = 0 if subject.step.denominator == 1 else 6
     units: dict[str, Any] = {name: {"base": subject.unit, "decimals": 2} for name in METRICS}
     units |= {"estimate": {"base": subject.unit, "decimals": decimals}, "cv": {"base": "share", "decimals": 4}}
     index = {name: place for place, name in enumerate(METRICS)}
-    category = {"index": index, "label": METRICS, "unit": units}
-    return {"label": "Estimate and error", "category": category, "extension": {"elimination": False}}
+    category = {"index": index, "label": {name: said[name] for name in METRICS}, "unit": units}
+    return {"label": said["dimension"], "category": category, "extension": {"elimination": False}}

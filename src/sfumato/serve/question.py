@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sfumato.errors import QueryError, nearest
-from sfumato.query import Crosstab
+from sfumato.query import Crosstab, Group
 from sfumato.schema import Levels
 from sfumato.serve.catalogue import Sheet
 
 Codes = Mapping[str, tuple[str, ...]]
+Groups = Mapping[str, tuple[Group, ...]]
 Pairs = Sequence[tuple[str, str]]
 
 _KEY = re.compile(r"([^\[\]]*)(?:\[([^\[\]]*)\])?")
@@ -57,7 +58,7 @@ def _known(key: str, name: str, known: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Question:
-    """Which codes of which variables are laid out, and within which universe; all other variables are summed over.
+    """Which codes and groups of which variables are laid out, within which universe; all others are summed over.
 
     Variables stand in the order of the table and codes in the order of their list, so however an address is written,
     the same question has the same answer to the last byte.
@@ -66,23 +67,28 @@ class Question:
     sheet: Sheet
     shown: Codes
     within: Codes
+    groups: Groups = field(default_factory=dict)
 
     def table(self, rows: Sequence[str] | None = None, column: str | None = None) -> Crosstab:
         """The answer, laid out by some of the shown variables; by all of them unless told."""
         names = list(self.shown) if rows is None else list(rows)
-        at = {name: codes for name, codes in self.shown.items() if name in {*names, column}}
+        at: dict[str, tuple[str | Group, ...]] = {
+            one: (*self.shown[one], *self.groups.get(one, ())) for one in self.shown if one in {*names, column}
+        }
         name = self.sheet.product.subject.name
         return self.sheet.edition.engine.table(names, column, where=self.within, of=name, at=at)
 
 
-def shown_codes(sheet: Sheet, values: Codes, lists: Codes) -> Codes:
-    """The codes that each variable shows: those that are named, or all codes of the code list that is named."""
+def shown_codes(sheet: Sheet, values: Codes, lists: Codes, groups: Groups | None = None) -> Codes:
+    """The codes that each variable shows: those that are named, all codes of the list that is named, or only groups."""
     for name in [*values, *lists]:
         sheet.attribute(name)
-    shown = {}
+    shown: dict[str, tuple[str, ...]] = {}
     for name in sheet.names:
         if name in values or name in lists:
             shown[name] = _chosen(sheet, name, values.get(name, (_ALL,)), lists.get(name, ("all",))[-1])
+        elif groups and name in groups:
+            shown[name] = ()
     return shown
 
 
@@ -95,6 +101,25 @@ def universe_codes(sheet: Sheet, sums: Codes) -> Codes:
         asked = _split(sums[name], universe[name]) if outside else _chosen(sheet, name, sums[name], "all")
         within[name] = universe[name] if outside and set(asked) == set(universe[name]) else asked
     return within
+
+
+def group_codes(sheet: Sheet, given: Codes) -> Groups:
+    """The groups that a reader made, as in `group[state]=Sunbelt:TX,FL`; the same name twice adds to the group."""
+    groups = {}
+    for name in sorted(given, key=lambda one: sheet.names.index(one) if one in sheet.names else -1):
+        members: dict[str, list[str]] = {}
+        for written in given[name]:
+            title, colon, codes = written.partition(":")
+            if not colon or not title.strip():
+                raise QueryError(
+                    f"{sheet.attribute(name).label}: a group is written as its name, a colon and its codes, as in "
+                    f"'My group:{','.join(sheet.attribute(name).levels.codes[:2])}'; got '{_short(written)}'."
+                )
+            members.setdefault(title.strip(), []).append(codes)
+        groups[name] = tuple(
+            Group(title, _chosen(sheet, name, tuple(codes), "all")) for title, codes in members.items()
+        )
+    return groups
 
 
 def code_list(levels: Levels, name: str) -> tuple[str, ...]:

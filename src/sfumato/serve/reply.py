@@ -7,14 +7,39 @@ from sfumato.serve.shapes import Problem
 
 # A withdrawal must be seen soon, so a copy is asked about again after a minute; asking is cheap.
 _KEEP = "public, max-age=60, must-revalidate"
-_TITLES = {400: "Bad request", 403: "Forbidden", 404: "Not found", 405: "Method not allowed", 414: "Address too long"}
+_TITLES = {
+    400: "Bad request",
+    403: "Forbidden",
+    404: "Not found",
+    405: "Method not allowed",
+    408: "Request too slow",
+    413: "Request too large",
+    414: "Address too long",
+    429: "Too many requests",
+    500: "Fault",
+    503: "Busy",
+}
+
+ZIPPED = "-gzip"
+"""What the name of a content has at its end when it travels compressed, as the bytes are others."""
 
 
 def unchanged(request: Request, tag: str) -> Response | None:
     """The reply to a reader who holds this content already."""
-    held = request.headers.get("if-none-match", "")
-    names = {name.strip().removeprefix("W/").strip('"') for name in held.split(",")}
-    return Response(status_code=304, headers=_headers(tag)) if tag in names or "*" in names else None
+    held = held_tag(request.headers.get("if-none-match", ""), tag)
+    return None if held is None else Response(status_code=304, headers=_headers(held))
+
+
+def held_tag(said: str, tag: str) -> str | None:
+    """The name under which a reader holds a content already, compressed or not.
+
+    >>> [held_tag(said, "a") for said in ('"b", W/"a"', '"a-gzip"', "*", '"b"', "")]
+    ['a', 'a-gzip', 'a', None, None]
+    """
+    if not said:
+        return None
+    names = {name.strip().removeprefix("W/").strip('"') for name in said.split(",")}
+    return next((one for one in (tag, tag + ZIPPED) if one in names), tag if "*" in names else None)
 
 
 def fresh(content: bytes | str, media_type: str, tag: str, status: int = 200) -> Response:

@@ -1,30 +1,42 @@
 """Run: the application on a port, in worker processes that can only read."""
 
 import errno
+import gc
+import secrets
 import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
-from granian import Granian
-from granian.constants import Interfaces
+import pyarrow as pa
+from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP1Settings
+from granian.server import MPServer
 from starlette.types import ASGIApp
 
 from sfumato.errors import ReleaseError
 from sfumato.serve import sandbox
-from sfumato.serve.app import over
+from sfumato.serve.app import keyed, over
 from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.guard import is_loopback
+from sfumato.serve.limits import Running
+
+STOPS_WITHIN = 10
+"""Seconds that a server told to stop gives to the requests that run."""
 
 Ready = Callable[[str], None]
 _TRIES = 100
+# Connections, not requests: idle ones cost little, and one that is not accepted cannot even be refused in words.
+_CONNECTIONS = 4_096
+_HEADER_MILLISECONDS = 10_000
 
 
-def serve(
+def serve(  # noqa: PLR0913 - each is an option of the command
     folders: Sequence[Path | str],
     host: str = "127.0.0.1",
     port: int = 8000,
@@ -33,33 +45,69 @@ def serve(
     *,
     next_free: bool = False,
     workers: int = 1,
+    running: Running | None = None,
 ) -> None:
-    """Serve releases until SIGTERM or SIGINT; `ready` is called with the address once the server answers."""
-    over(_admitted(folders, host), base_path)
+    """Serve releases until SIGTERM or SIGINT; `ready` is called with the address once the server answers.
+
+    A server told to stop takes no new connection, finishes what runs and ends within `STOPS_WITHIN` seconds. A worker
+    that dies is started again; one that dies at once again ends the server.
+    """
+    if workers < 1:
+        raise ReleaseError(f"{workers} workers were asked for; a server needs at least 1.")
+    catalogue = _admitted(folders, host)
+    running = _with_key(running or Running(), catalogue)
+    over(catalogue, base_path, running)
+    del catalogue
+    _freed()  # each worker opens the releases itself, and would inherit what lies about here
     port = _free_port(host, port, next_free=next_free)
-    loader = partial(_application, tuple(Path(folder).resolve() for folder in folders), host, base_path)
-    server = Granian(
-        "sfumato.serve",
-        address=_numeric(host),
-        port=port,
-        interface=Interfaces.ASGINL,
-        workers=workers,
-        websockets=False,
-        log_enabled=False,
-        workers_kill_timeout=10,
-    )
-    with _signals_kept(), _announced(_numeric(host), port, base_path.rstrip("/"), ready):
+    loader = partial(_application, tuple(Path(folder).resolve() for folder in folders), host, base_path, running)
+    server = _server(_numeric(host), port, workers)
+    with _signals_kept(), _announced(_numeric(host), port, keyed(base_path, running.key), ready):
         try:
             server.serve(target_loader=loader, wrap_loader=False)
         except SystemExit:
-            raise ReleaseError("The server stopped, as a worker could not go on; were the releases changed?") from None
+            # Ctrl-C reaches the workers too, and one that stopped first is no failure.
+            if not server.interrupt_signal:
+                raise ReleaseError(
+                    "The server stopped, as a worker could not go on; were the releases changed, or is memory short?"
+                ) from None
 
 
-def _application(folders: Sequence[Path], host: str, base_path: str) -> ASGIApp:
+def _server(address: str, port: int, workers: int) -> MPServer:
+    return MPServer(
+        "sfumato.serve",
+        address=address,
+        port=port,
+        interface=Interfaces.ASGINL,
+        workers=workers,
+        http=HTTPModes.http1,
+        http1_settings=HTTP1Settings(header_read_timeout=_HEADER_MILLISECONDS),
+        websockets=False,
+        backpressure=_CONNECTIONS,
+        log_enabled=False,
+        respawn_failed_workers=True,
+        workers_kill_timeout=STOPS_WITHIN,
+    )
+
+
+def _with_key(running: Running, catalogue: Catalogue) -> Running:
+    """A server of what is not for publication has a new key at every start."""
+    private = any(edition.private for edition in catalogue.editions)
+    return replace(running, key=secrets.token_urlsafe(16)) if private else running
+
+
+def _application(folders: Sequence[Path], host: str, base_path: str, running: Running) -> ASGIApp:
     """What a worker serves: it opens the releases itself, and closes the sandbox behind it."""
-    application = over(_admitted(folders, host), base_path)
+    application = over(_admitted(folders, host), base_path, running)
+    _freed()
     sandbox.close()
     return application
+
+
+def _freed() -> None:
+    """Give back the memory that reading the releases took and no longer needs: half of it, for a large release."""
+    gc.collect()
+    pa.default_memory_pool().release_unused()
 
 
 def _admitted(folders: Sequence[Path | str], host: str) -> Catalogue:

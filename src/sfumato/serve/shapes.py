@@ -1,6 +1,8 @@
-"""The shapes of the API's answers, after PxWebApi 2, so that clients written for it work."""
+"""The shapes of the API's questions and answers, after PxWebApi 2, so that clients written for it work."""
 
-from pydantic import BaseModel, ConfigDict
+from typing import Literal
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from sfumato.release import ExposureLine, Promise, SpendLine
@@ -9,10 +11,10 @@ from sfumato.release import ExposureLine, Promise, SpendLine
 class Shape(BaseModel):
     """An answer whose names are written as PxWebApi writes them: firstPeriod, not first_period."""
 
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="forbid")
 
     def to_bytes(self) -> bytes:
-        return self.model_dump_json(by_alias=True).encode()
+        return self.model_dump_json(by_alias=True, exclude_none=True).encode()
 
 
 class Link(Shape):
@@ -24,14 +26,14 @@ class Link(Shape):
 class TableEntry(Shape):
     """One table: a product that answers questions."""
 
-    type: str = "Table"
+    type: Literal["Table"] = "Table"
     id: str
     label: str
     description: str
     updated: str
     first_period: str
     last_period: str
-    category: str
+    category: Literal["internal", "public"]
     variable_names: list[str]
     discontinued: bool
     source: str
@@ -56,24 +58,102 @@ class TablesResponse(Shape):
     links: list[Link]
 
 
+class ValueMap(Shape):
+    """A code of a list, and the lowest codes that it stands for."""
+
+    code: str
+    label: str
+    value_map: list[str]
+
+
+class CodelistResponse(Shape):
+    id: str
+    label: str
+    language: str
+    languages: list[str]
+    elimination: bool
+    type: Literal["Aggregation", "Valueset"]
+    values: list[ValueMap]
+    links: list[Link]
+
+
+class VariableSelection(Shape):
+    """What is shown of one variable: codes or expressions of a code list, and groups as `Name:code,code`."""
+
+    variable_code: str = Field(max_length=200)
+    codelist: str | None = Field(
+        None, max_length=500, validation_alias=AliasChoices("codelist", "codeList"), serialization_alias="codelist"
+    )
+    value_codes: list[str] | None = None
+    groups: list[str] = []
+    output_values: Literal["aggregated", "single"] | None = None
+
+
+class VariablePlacement(Shape):
+    """Which variables stand above the table and which at its side, in formats that have a layout."""
+
+    heading: list[str] = []
+    stub: list[str] = []
+
+
+class VariablesSelection(Shape):
+    """A whole question: what is shown of each variable, where it is placed, and the universe it is held to."""
+
+    selection: list[VariableSelection] = []
+    placement: VariablePlacement | None = None
+    sum: dict[str, list[str]] = {}
+
+
+class SavedQuery(Shape):
+    """A question with the table it is put to; saved, it also names the very release that answered then."""
+
+    id: str | None = None
+    table_id: str = Field(max_length=500)
+    selection: VariablesSelection
+    language: str = "en"
+    output_format: str = "json-stat2"
+    saved_from: str | None = Field(None, max_length=500)
+
+
+class SavedQueryResponse(Shape):
+    """A saved query as it was written, and what of it can no longer be answered."""
+
+    language: str
+    id: str
+    saved_query: SavedQuery
+    problems: list[str]
+    links: list[Link]
+
+
 class Language(Shape):
     id: str
     label: str
 
 
+class KeyValue(Shape):
+    key: str
+    value: str
+
+
+class Feature(Shape):
+    id: str
+    params: list[KeyValue]
+
+
 class ConfigResponse(Shape):
-    """What the API can do; it keeps no count of calls, so the window is as wide as the shape allows."""
+    """What the API can do and how much it gives at once."""
 
     api_version: str = "2.0"
     app_version: str
-    languages: list[Language] = [Language(id="en", label="English")]
+    languages: list[Language]
     default_language: str = "en"
     max_data_cells: int
     max_calls_per_time_window: int = 1_000_000
     time_window: int = 1
     license: str = "As stated by the publisher of each release"
     default_data_format: str = "json-stat2"
-    data_formats: list[str] = ["json-stat2", "csv"]
+    data_formats: list[str]
+    features: list[Feature]
 
 
 class PrivacyResponse(Shape):
@@ -90,6 +170,39 @@ class PrivacyResponse(Shape):
     spends: list[SpendLine]
     exposures: list[ExposureLine]
     citation: str
+
+
+class Charge(Shape):
+    """One release in the account: what it cost by itself, and what all had cost when it was charged."""
+
+    key: str
+    release: str
+    title: str
+    created: str
+    loss: dict[str, str]
+    loss_words: str
+    spent: dict[str, str]
+    withdrawn: bool
+
+
+class PopulationBudget(Shape):
+    """The account of one population as far as the releases served here tell it, for a year or for life."""
+
+    population: str
+    year: str
+    limit: dict[str, str]
+    spent: dict[str, str]
+    left: dict[str, str]
+    releases: list[Charge]
+
+
+class BudgetResponse(Shape):
+    """What everything published here has cost; a question to a release costs nothing."""
+
+    populations: list[PopulationBudget]
+    uncharged: list[str]
+    cost_of_asking: Literal["0"] = "0"
+    words: str
 
 
 class Problem(Shape):

@@ -1,15 +1,19 @@
-"""The form of the table builder: what may be chosen, and what is."""
+"""The form of the table builder: what may be chosen, what is, and the address without each choice."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from sfumato.schema import Attribute
-from sfumato.serve.layout import ERRORS, Layout
+from sfumato.query import Group
+from sfumato.schema import Attribute, Levels
+from sfumato.serve.pages.layout import ONLY_GROUPS, Layout, joined
+from sfumato.serve.pages.look import ERRORS, SHARES
 from sfumato.serve.question import code_list, code_lists
 
-_FEW = 40
-"""The most codes that are offered as boxes to tick; longer lists are typed, with the codes suggested."""
-_MANY = 2_000
-"""The most codes that are suggested at all."""
+FEW = 40
+"""The most codes that are offered as boxes to tick; longer lists are chosen from on a page of their own."""
+# What a reader chooses by the picture itself, so the form carries it along unseen.
+_CARRIED = ("sort", "order", "view", "chart", "map", "of", "hold", "lang")
+Pair = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -21,60 +25,184 @@ class Option:
 
 
 @dataclass(frozen=True)
+class Chip:
+    """Something that was chosen, in words, and the address of the table without it."""
+
+    label: str
+    words: str
+    without: str
+
+
+@dataclass(frozen=True)
 class Choice:
     """One field: its name in the address, its label and its options."""
 
     name: str
     label: str
-    options: tuple[Option, ...]
-    typed: str | None = None
+    options: tuple[Option, ...] = ()
+    chosen: int = 0
 
-    @property
-    def active(self) -> bool:
-        return bool(self.typed) or any(option.chosen for option in self.options)
+
+@dataclass(frozen=True)
+class Detail:
+    """Which codes a variable of the table shows: a level, or codes and groups that were picked."""
+
+    name: str
+    label: str
+    levels: Choice
+    picked: Chip | None
+    groups: tuple[Chip, ...]
+    few: bool
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a variable may stand, which one does, and how much of it is shown."""
+
+    choice: Choice
+    detail: Detail | None
 
 
 @dataclass(frozen=True)
 class Form:
-    rows: Choice
-    then: Choice
-    column: Choice
-    levels: tuple[Choice, ...]
+    places: tuple[Place, ...]
     universe: tuple[Choice, ...]
+    filters: tuple[Chip, ...]
     errors: tuple[Option, ...]
+    shares: tuple[Option, ...]
+    carried: tuple[Pair, ...]
+    pivot: str | None
+    branches: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
+    """For each row variable the codes with others below them, and whether those stand in the table already."""
 
 
 def form(layout: Layout) -> Form:
     """The form as the layout fills it in."""
-    first, second = layout.rows[0], layout.rows[1] if len(layout.rows) > 1 else ""
+    look, words = layout.look, layout.look.words
     attributes = layout.sheet.product.attributes
-    none = Option("", "none")
+    shares = {"": "share_none", **{one: f"share_{one}" for one in SHARES if one}}
     return Form(
-        rows=Choice("rows", "Rows", _variables(attributes, first)),
-        then=Choice("rows", "Rows, then by", (none, *_variables(attributes, second))),
-        column=Choice("cols", "Columns", (none, *_variables(attributes, layout.column or ""))),
-        levels=tuple(_level(one, layout) for one in attributes if one.levels.depth),
+        places=_places(layout),
         universe=tuple(_universe(one, layout) for one in attributes),
-        errors=tuple(Option(name, label, name == layout.error) for name, label in ERRORS.items()),
+        filters=tuple(_filter(name, layout) for name in layout.within if name in layout.sheet.names),
+        errors=tuple(Option(name, words(f"errors.{name}"), name == look.error) for name in ERRORS),
+        shares=tuple(Option(name, words(f"build.{key}"), name == look.share) for name, key in shares.items()),
+        carried=(*(pair for pair in look.pairs() if pair[0] in _carried(layout)), *_kept(layout)),
+        pivot=_pivot(layout),
+        branches={name: _branches(layout, name) for name in layout.rows[:2]},
     )
 
 
-def _variables(attributes: tuple[Attribute, ...], chosen: str) -> tuple[Option, ...]:
-    return tuple(Option(one.name, one.label, one.name == chosen) for one in attributes)
+def _carried(layout: Layout) -> tuple[str, ...]:
+    """A map has a field of its own for the figures that a reader brings."""
+    return _CARRIED if layout.look.view == "map" else (*_CARRIED, "own")
 
 
-def _level(attribute: Attribute, layout: Layout) -> Choice:
-    chosen = layout.list_of(attribute.name)
-    options = [
-        Option(name, f"{label} ({len(code_list(attribute.levels, name)):,})", name == chosen)
-        for name, label in code_lists(attribute.levels).items()
-    ]
-    return Choice(f"codelist[{attribute.name}]", attribute.label, tuple(options))
+def grouped(name: str, groups: Sequence[Group], levels: Levels) -> list[Pair]:
+    """The groups of a variable as parameters."""
+    return [pair for one in groups for pair in joined(f"group[{name}]", one.codes, levels, f"{one.name}:")]
+
+
+def _kept(layout: Layout) -> tuple[Pair, ...]:
+    """What no field of the form shows, so that it is not lost when the form is sent: picked codes and groups."""
+    kept: list[Pair] = []
+    for name in layout.names:
+        levels = layout.sheet.attribute(name).levels
+        kept += joined(f"valueCodes[{name}]", layout.picks.get(name, ()), levels)
+        kept += grouped(name, layout.groups.get(name, ()), levels)
+    for name, codes in layout.within.items():
+        if name not in layout.sheet.names:
+            kept += [(f"sum[{name}]", code) for code in codes]
+        elif len(layout.sheet.attribute(name).levels.codes) > FEW:
+            kept += joined(f"sum[{name}]", codes, layout.sheet.attribute(name).levels)
+    return tuple(kept)
+
+
+def _places(layout: Layout) -> tuple[Place, ...]:
+    words, attributes = layout.look.words, layout.sheet.product.attributes
+    first, second = layout.rows[0], layout.rows[1] if len(layout.rows) > 1 else ""
+    none = Option("", words("build.none"))
+    stands = [("rows", "rows", first), ("rows", "then", second)]
+    stands += [("cols", "columns", layout.column or ""), ("wrap", "wrap", layout.wrap or "")]
+    found = []
+    for name, key, chosen in stands:
+        offered = (Option(one.name, one.label, one.name == chosen) for one in attributes)
+        choice = Choice(name, words(f"build.{key}"), (*(() if key == "rows" else (none,)), *offered))
+        found.append(Place(choice, _detail(layout.sheet.attribute(chosen), layout) if chosen else None))
+    return tuple(found)
+
+
+def level_words(layout: Layout, attribute: Attribute) -> dict[str, str]:
+    """The code lists of a variable in the language of the page."""
+    words, found = layout.look.words, {}
+    for name in code_lists(attribute.levels):
+        key = {"level0": "top", "leaves": "leaves", "all": "all"}.get(name, "step")
+        said = words(f"level.{key}", level=int(name[5:]) + 1) if key == "step" else words(f"level.{key}")
+        found[name] = f"{said} ({words.figure(f'{len(code_list(attribute.levels, name)):,}')})"
+    return found
+
+
+def _detail(attribute: Attribute, layout: Layout) -> Detail:
+    name, chosen = attribute.name, layout.list_of(attribute.name)
+    groups = layout.groups.get(name, ())
+    offered = level_words(layout, attribute) if attribute.levels.depth else {"level0": layout.look.words("level.all")}
+    if not layout.sheet.product.subject.additive:
+        offered = {one: label for one, label in offered.items() if one == "leaves"}
+    offered |= {ONLY_GROUPS: layout.look.words("build.groups")} if groups else {}
+    options = tuple(Option(one, label, one == chosen) for one, label in offered.items())
+    return Detail(
+        name,
+        attribute.label,
+        Choice(f"codelist[{name}]", attribute.label, options if len(options) > 1 else ()),
+        _picked(attribute, layout) if name in layout.picks else None,
+        tuple(_group(name, one, layout) for one in groups),
+        few=len(attribute.levels.codes) <= 2,
+    )
+
+
+def _picked(attribute: Attribute, layout: Layout) -> Chip:
+    name, count = attribute.name, len(layout.picks[attribute.name])
+    without = replace(layout, picks={one: codes for one, codes in layout.picks.items() if one != name})
+    return Chip(attribute.label, layout.look.words("build.picked", count=count), without.address())
+
+
+def _group(name: str, group: Group, layout: Layout) -> Chip:
+    left = tuple(one for one in layout.groups[name] if one.name != group.name)
+    groups = {one: left if one == name else kept for one, kept in layout.groups.items() if left or one != name}
+    lists = layout.lists if left else {one: kept for one, kept in layout.lists.items() if kept != ONLY_GROUPS}
+    said = layout.look.words("build.group_of", name=group.name, count=len(group.codes))
+    return Chip(group.name, said, replace(layout, groups=groups, lists=lists).address())
+
+
+def _filter(name: str, layout: Layout) -> Chip:
+    attribute, codes = layout.sheet.attribute(name), layout.within[name]
+    without = replace(layout, within={one: kept for one, kept in layout.within.items() if one != name})
+    said = ", ".join(attribute.levels.label(code) for code in codes[:3])
+    more = layout.look.words("build.more", count=len(codes) - 3) if len(codes) > 3 else ""
+    return Chip(attribute.label, f"{said} {more}".strip(), without.address())
 
 
 def _universe(attribute: Attribute, layout: Layout) -> Choice:
     levels, chosen = attribute.levels, layout.within.get(attribute.name, ())
-    offered = zip(levels.codes, levels.labels, strict=True) if len(levels.codes) <= _MANY else ()
-    few = len(levels.codes) <= _FEW
-    options = tuple(Option(code, label, few and code in chosen, min(levels.depths[code], 5)) for code, label in offered)
-    return Choice(f"sum[{attribute.name}]", attribute.label, options, None if few else ",".join(chosen))
+    name = f"sum[{attribute.name}]"
+    if len(levels.codes) > FEW:
+        return Choice(name, attribute.label, (), len(chosen))
+    offered = levels.codes if layout.sheet.product.subject.additive else levels.leaves
+    options = (Option(code, levels.label(code), code in chosen, min(levels.depths[code], 5)) for code in offered)
+    return Choice(name, attribute.label, tuple(options), len(chosen))
+
+
+def _pivot(layout: Layout) -> str | None:
+    """The address of the table with its rows and columns exchanged."""
+    if not layout.column or len(layout.rows) > 1:
+        return None
+    look = layout.look.but(sort="", order="falling", cell="", hold="")
+    return replace(layout, rows=(layout.column,), column=layout.rows[0], look=look).address()
+
+
+def _branches(layout: Layout, name: str) -> dict[str, bool]:
+    levels, shown = layout.sheet.attribute(name).levels, layout.question.shown.get(name, ())
+    stands = set(shown)
+    open_ones = {levels.parent(code) for code in shown}
+    inner = {parent for parent in levels.parents if parent in stands}
+    return {code: code in open_ones for code in shown if code in inner}

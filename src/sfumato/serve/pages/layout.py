@@ -1,93 +1,166 @@
 """Layout: a table as its page lays it out, read from the address of the page and written back to it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
 from sfumato.errors import QueryError
-from sfumato.schema import Attribute
+from sfumato.schema import Attribute, Levels
 from sfumato.serve.catalogue import Sheet
-from sfumato.serve.question import Codes, Pairs, Parameters, Question, code_list, shown_codes, universe_codes
+from sfumato.serve.pages.look import NAMES, Look
+from sfumato.serve.question import (
+    Codes,
+    Groups,
+    Pairs,
+    Parameters,
+    Question,
+    code_list,
+    group_codes,
+    shown_codes,
+    universe_codes,
+)
 
-ERRORS = {
-    "moe90": "± 90% margin of error",
-    "se": "Standard error",
-    "cv": "CV (relative error)",
-    "interval95": "95% interval",
-}
+ONLY_GROUPS = "groups"
+"""The code list of a variable that shows nothing but the reader's own groups."""
 _FEW_COLUMNS = 8
-_PLAIN = ("rows", "cols", "error")
-_OF_VARIABLE = ("codelist", "sum")
+_PLAIN = ("rows", "cols", "wrap", *NAMES)
+_OF_VARIABLE = ("codelist", "valueCodes", "group", "sum")
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Rows, columns, the level of each variable, the universe, and how the error is shown."""
+    """Rows, columns, one table for each level of a further variable, the codes of each variable, and the universe."""
 
     sheet: Sheet
     rows: tuple[str, ...]
     column: str | None
-    lists: Mapping[str, str]
-    within: Codes
-    error: str = "moe90"
+    wrap: str | None = None
+    lists: Mapping[str, str] = field(default_factory=dict)
+    picks: Codes = field(default_factory=dict)
+    groups: Groups = field(default_factory=dict)
+    within: Codes = field(default_factory=dict)
+    look: Look = field(default_factory=Look)
 
     @classmethod
-    def first(cls, sheet: Sheet) -> "Layout":
+    def first(cls, sheet: Sheet, look: Look | None = None) -> "Layout":
         """What a reader sees first: the first variable by the first other one with few enough levels to stand above."""
         first, *others = sheet.product.attributes
-        column = next((one.name for one in others if _width(one) <= _FEW_COLUMNS), None)
-        return cls(sheet, (first.name,), column, {}, {})
+        column = next((one.name for one in others if _width(one, first_list(sheet)) <= _FEW_COLUMNS), None)
+        return cls(sheet, (first.name,), column, within=_held(sheet, {first.name, column}, {}), look=look or Look())
 
     @classmethod
     def read(cls, sheet: Sheet, pairs: Pairs) -> "Layout":
         """The layout that an address means; a parameter that is none of the page's, as mailers add, is no matter."""
         known = [(key, value) for key, value in pairs if value and key.partition("[")[0] in {*_PLAIN, *_OF_VARIABLE}]
         given = Parameters.read(known, _PLAIN, _OF_VARIABLE)
-        start = cls.first(sheet)
+        look, start = Look.read(given), cls.first(sheet)
         chosen = "rows" in given.plain
         rows = tuple(dict.fromkeys(given.plain["rows"])) if chosen else start.rows
         column = given.plain.get("cols", (None if chosen else start.column,))[-1]
+        wrap = given.plain.get("wrap", (None,))[-1]
+        _refuse_twice(sheet, rows, column, wrap)
+        groups = group_codes(sheet, given.of_variable["group"])
         lists = {name: values[-1] for name, values in given.of_variable["codelist"].items()}
-        for name in [*rows, *([column] if column else []), *lists]:
-            sheet.attribute(name)
-        if column in rows:
-            raise QueryError(
-                f"{sheet.attribute(str(column)).label} stands in the rows and in the columns; choose another."
-            )
-        within = universe_codes(sheet, given.of_variable["sum"])
-        return cls(sheet, rows, column, lists, within, given.one("error", "moe90", list(ERRORS)))
+        picks = shown_codes(sheet, given.of_variable["valueCodes"], {})
+        within = _held(sheet, {*rows, column, wrap}, universe_codes(sheet, given.of_variable["sum"]))
+        return cls(sheet, rows, column, wrap, lists, picks, groups, within, look)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The variables that are laid out, the column last."""
-        return (*self.rows, self.column) if self.column else self.rows
+        """The variables that are laid out: rows, then the column, then what the tables are told apart by."""
+        return (*self.rows, *(name for name in (self.column, self.wrap) if name))
 
     def list_of(self, name: str) -> str:
-        return self.lists.get(name, "level0")
+        return self.lists.get(name, first_list(self.sheet))
 
     @property
     def question(self) -> Question:
-        lists = {name: (self.list_of(name),) for name in self.names}
-        return Question(self.sheet, shown_codes(self.sheet, {}, lists), self.within)
+        shown = shown_codes(self.sheet, self._values(), self._lists(), self.groups)
+        groups = {name: self.groups[name] for name in self.names if name in self.groups}
+        return Question(self.sheet, {name: shown[name] for name in shown if name in self.names}, self.within, groups)
 
-    def address(self) -> str:
-        """The query string of this page."""
+    def address(self, look: Look | None = None) -> str:
+        """The query string of this page, or of the same table in another look."""
         pairs = [("rows", name) for name in self.rows]
         pairs += [("cols", self.column)] if self.column else []
-        pairs += [(f"codelist[{name}]", self.list_of(name)) for name in self.names if self._deep(name)]
-        return urlencode(pairs + self._universe() + [("error", self.error)], safe="[],")
+        pairs += [("wrap", self.wrap)] if self.wrap else []
+        pairs += [(f"codelist[{name}]", self.list_of(name)) for name in self.names if self._chooses_list(name)]
+        pairs += self._picked()
+        return written([*pairs, *self._grouped(), *self._universe(), *(look or self.look).pairs()])
 
-    def data_address(self, written: str) -> str:
-        """The query string of the same table as data."""
-        pairs = [(f"codelist[{name}]", self.list_of(name)) for name in self.names]
-        return urlencode([*pairs, *self._universe(), ("outputFormat", written)], safe="[],")
+    def _values(self) -> Codes:
+        """The codes that were picked one by one."""
+        return {name: self.picks[name] for name in self.names if name in self.picks}
+
+    def _picked(self) -> list[tuple[str, str]]:
+        return [
+            pair
+            for name, codes in self._values().items()
+            for pair in joined(f"valueCodes[{name}]", codes, self.sheet.attribute(name).levels)
+        ]
+
+    def _lists(self) -> Codes:
+        """The code lists of the variables that were not picked from and show more than groups."""
+        listed = {name: self.list_of(name) for name in self.names if name not in self.picks}
+        return {name: (chosen,) for name, chosen in listed.items() if chosen != ONLY_GROUPS or name not in self.groups}
+
+    def _chooses_list(self, name: str) -> bool:
+        deep = self.sheet.attribute(name).levels.depth > 0 or name in self.groups
+        return deep and name not in self.picks
+
+    def _grouped(self) -> list[tuple[str, str]]:
+        every = [(self.sheet.attribute(name), group) for name, groups in self.groups.items() for group in groups]
+        return [
+            pair
+            for one, group in every
+            for pair in joined(f"group[{one.name}]", group.codes, one.levels, f"{group.name}:")
+        ]
 
     def _universe(self) -> list[tuple[str, str]]:
         return [(f"sum[{name}]", code) for name, codes in self.within.items() for code in codes]
 
-    def _deep(self, name: str) -> bool:
-        return self.sheet.attribute(name).levels.depth > 0
+
+def joined(key: str, codes: Sequence[str], levels: Levels, start: str = "") -> list[tuple[str, str]]:
+    """Codes as few parameters: parted by commas, unless that could be read as another code.
+
+    >>> joined("sum[place]", ["N", "S"], Levels.of(["N", "S"]))
+    [('sum[place]', 'N,S')]
+    >>> joined("sum[place]", ["N", "S"], Levels.of(["N", "S", "N,S"]))
+    [('sum[place]', 'N'), ('sum[place]', 'S')]
+    """
+    together = ",".join(codes)
+    if len(codes) > 1 and "," not in "".join(codes) and together not in levels.codes:
+        return [(key, start + together)]
+    return [(key, start + code) for code in codes]
 
 
-def _width(attribute: Attribute) -> int:
-    return len(code_list(attribute.levels, "level0"))
+def written(pairs: Pairs) -> str:
+    """Pairs as a query string that people can read."""
+    return urlencode(pairs, safe="[],:*")
+
+
+def _refuse_twice(sheet: Sheet, rows: tuple[str, ...], column: str | None, wrap: str | None) -> None:
+    seen: set[str] = set()
+    for name in [*rows, *(one for one in (column, wrap) if one)]:
+        label = sheet.attribute(name).label
+        if name in seen:
+            where = "in the rows and in the columns" if name == column else "in the table and tells tables apart"
+            raise QueryError(f"{label} stands {where}; choose another.")
+        seen.add(name)
+
+
+def first_list(sheet: Sheet) -> str:
+    """The code list that a variable shows first: the lowest level where numbers may not be summed."""
+    return "level0" if sheet.product.subject.additive else "leaves"
+
+
+def _held(sheet: Sheet, placed: set[str | None], within: Codes) -> Codes:
+    """The universe; where numbers may not be summed, a variable that stands nowhere is held to its first level."""
+    if sheet.product.subject.additive:
+        return within
+    free = [one for one in sheet.product.attributes if one.name not in placed and one.name not in within]
+    return {**within, **{one.name: one.levels.leaves[:1] for one in free}}
+
+
+def _width(attribute: Attribute, listed: str) -> int:
+    return len(code_list(attribute.levels, listed))

@@ -1,30 +1,19 @@
-"""What a page shows of a table: every number with its error, its grade and how wide it is smeared."""
+"""What a page shows of a table: one block for each level it is wrapped by, each with heads, rows and totals."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product as combinations
 
-from sfumato.query import Axis, Crosstab, Estimate, number
-from sfumato.query.estimate import like
-from sfumato.release import Withheld
+from sfumato.errors import QueryError
+from sfumato.query import LARGEST_PAGE, Axis, Crosstab, Estimate
 from sfumato.serve.catalogue import Sheet
-from sfumato.serve.layout import Layout
+from sfumato.serve.pages.cell import Cell, address, cell
+from sfumato.serve.pages.layout import Layout
+from sfumato.serve.pages.look import Look
+from sfumato.serve.pages.order import Order, order_of
+from sfumato.serve.pages.share import figures
 from sfumato.serve.question import Question
-
-_WIDEST = 10
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One number as it is seen and as it is read aloud."""
-
-    number: str
-    error: str
-    grade: str
-    smear: int
-    spoken: str
-    negative: bool = False
 
 
 @dataclass(frozen=True)
@@ -36,27 +25,39 @@ class Head:
     depth: int = 0
     span: int = 1
     outermost: bool = True
+    key: str = ""
+    """What the head is called in an address."""
 
 
 @dataclass(frozen=True)
 class Row:
     heads: tuple[Head, ...]
     cells: tuple[Cell, ...]
+    rank: str = ""
 
 
 @dataclass(frozen=True)
-class TableView:
-    """The table of a page: heads, rows, the row of totals, and the estimates behind them."""
+class Block:
+    """One table of the page: heads, rows, the row of totals."""
 
+    head: Head | None
     corner: tuple[str, ...]
     columns: tuple[Head, ...]
     rows: tuple[Row, ...]
     totals: Row | None
+
+
+@dataclass(frozen=True)
+class TableView:
+    """All tables of a page, and the estimates behind them."""
+
+    blocks: tuple[Block, ...]
     estimates: tuple[Estimate, ...]
+    ranked: bool = False
 
     @property
     def negative(self) -> bool:
-        return any(cell.negative for row in self.rows for cell in row.cells)
+        return any(one.value < 0 for one in self.estimates)
 
     @property
     def grades(self) -> set[str]:
@@ -64,42 +65,96 @@ class TableView:
 
 
 def table_view(layout: Layout) -> TableView:
-    """Ask for the table and, where it may be summed, for its totals; sums are never rounded, only their display is."""
-    question, subject = layout.question, layout.sheet.product.subject
-    body = question.table(layout.rows, layout.column)
-    row_axes = body.axes[:-1] if layout.column else body.axes
-    columns = _heads(body.axes[-1]) if layout.column else [Head(subject.title, "")]
-    estimates = _estimates(body)
-    beside = _estimates(question.table(layout.rows)) if layout.column and subject.additive else []
-    rows = []
-    for place, heads in enumerate(_row_heads(row_axes)):
-        here = beside[place : place + 1] + estimates[place * len(columns) : (place + 1) * len(columns)]
-        rows.append(Row(heads, tuple(cell(one, layout.error) for one in here)))
+    """Ask for the tables and, where they may be summed, for their totals; sums are never rounded, only displays are."""
+    _refuse_too_large(layout)
+    found = [_block(layout, question, head) for question, head in questions_of(layout)]
     return TableView(
-        corner=tuple(axis.attribute.label for axis in row_axes),
-        columns=(*([Head("Total", "")] if beside else []), *columns),
-        rows=tuple(rows),
-        totals=_totals(layout, question, len(row_axes)) if subject.additive else None,
-        estimates=tuple(estimates),
+        tuple(block for block, _, _ in found),
+        tuple(one for _, estimates, _ in found for one in estimates),
+        any(order.ranked for _, _, order in found),
     )
 
 
-def _estimates(table: Crosstab) -> list[Estimate]:
-    return [estimate for _, estimate in table.items()]
+def _refuse_too_large(layout: Layout) -> None:
+    """All tables of a page together are one page."""
+    question = layout.question
+    lengths = [len(codes) + len(question.groups.get(name, ())) for name, codes in question.shown.items()]
+    if math.prod(lengths) > LARGEST_PAGE:
+        raise QueryError(
+            f"The page has {math.prod(lengths):,} cells, more than {LARGEST_PAGE:,}; show a higher level, fewer "
+            "variables, or filter; larger tables can be downloaded."
+        )
 
 
-def _totals(layout: Layout, question: Question, span: int) -> Row:
+def questions_of(layout: Layout) -> list[tuple[Question, Head | None]]:
+    """The question of each block: the same table within one level of the variable that it is wrapped by."""
+    whole, name = layout.question, layout.wrap
+    if name is None:
+        return [(whole, None)]
+    axis = whole.table([name]).axes[0]
+    found: list[tuple[Question, Head | None]] = []
+    for head, leaves in zip(_heads(axis), axis.groups, strict=True):
+        held = tuple(code for code, kept in zip(axis.attribute.levels.leaves, leaves, strict=True) if kept)
+        inside = set(whole.within.get(name, held))
+        kept_codes = held if name not in whole.within else _both(axis, held, inside)
+        shown = {one: codes for one, codes in whole.shown.items() if one != name}
+        found.append((replace(whole, shown=shown, within={**whole.within, name: kept_codes}), head))
+    return found
+
+
+def _both(axis: Axis, held: Sequence[str], inside: set[str]) -> tuple[str, ...]:
+    """The lowest levels of a block that the universe holds as well."""
+    mask = axis.attribute.levels.mask(sorted(inside))
+    within = {code for code, kept in zip(axis.attribute.levels.leaves, mask, strict=True) if kept}
+    return tuple(code for code in held if code in within)
+
+
+def _block(layout: Layout, question: Question, head: Head | None) -> tuple[Block, tuple[Estimate, ...], Order]:
+    subject, total = layout.sheet.product.subject, layout.look.words("table.total")
+    body = question.table(layout.rows, layout.column)
+    row_axes = body.axes[:-1] if layout.column else body.axes
+    columns = _heads(body.axes[-1]) if layout.column else [Head(subject.title, "", key="total")]
+    beside = question.table(layout.rows) if layout.column and subject.additive else None
+    order = order_of(layout, body, beside)
+    rows = _rows(layout, body, beside, head, order)
+    block = Block(
+        head,
+        corner=tuple(axis.attribute.label for axis in row_axes),
+        columns=(*([Head(total, "", key="total")] if beside else []), *columns),
+        rows=tuple(rows[place] for place in order.places),
+        totals=_totals(layout, question, len(row_axes), head) if subject.additive else None,
+    )
+    return block, tuple(estimate for _, estimate in body.items()), order
+
+
+def _rows(layout: Layout, body: Crosstab, beside: Crosstab | None, head: Head | None, order: Order) -> list[Row]:
+    wrap = [head.key] if head else []
+    width = len(body.axes[-1].codes) if layout.column else 1
+    inner = figures(body, layout, lambda codes: address([*codes, *wrap]))
+    outer = figures(beside, layout, lambda codes: address([*codes, "", *wrap]), whole=True) if beside else []
+    row_axes = body.axes[:-1] if layout.column else body.axes
+    return [
+        Row(heads, (*outer[place : place + 1], *inner[place * width : (place + 1) * width]), order.rank(place))
+        for place, heads in enumerate(_row_heads(row_axes))
+    ]
+
+
+def _totals(layout: Layout, question: Question, span: int, head: Head | None) -> Row:
     """The row of totals: the same table with the row variables left out."""
-    across = _estimates(question.table([], layout.column)) if layout.column else []
-    whole = _estimates(question.table([]))
-    return Row((Head("Total", "", span=span),), tuple(cell(one, layout.error) for one in whole + across))
+    empty, wrap = [""] * len(layout.rows), [head.key] if head else []
+    corner = [*empty, *([""] if layout.column else []), *wrap]
+    cells = figures(question.table([]), layout, lambda _: address(corner), whole=True)
+    if layout.column:
+        across = question.table([], layout.column)
+        cells += figures(across, layout, lambda codes: address([*empty, *codes, *wrap]), whole=True)
+    return Row((Head(layout.look.words("table.total"), "", span=span),), tuple(cells))
 
 
-def total_view(sheet: Sheet) -> Cell | None:
+def total_view(sheet: Sheet, look: Look) -> Cell | None:
     """The one number over everything, where the table may be summed."""
     if not sheet.product.subject.additive:
         return None
-    return cell(sheet.edition.engine.total(of=sheet.product.subject.name), "moe90")
+    return cell(sheet.edition.engine.total(of=sheet.product.subject.name), look)
 
 
 def _row_heads(axes: Sequence[Axis]) -> list[tuple[Head, ...]]:
@@ -111,64 +166,25 @@ def _row_heads(axes: Sequence[Axis]) -> list[tuple[Head, ...]]:
         starting = []
         for depth, index in enumerate(place):
             if all(later == 0 for later in place[depth + 1 :]):
-                head = heads[depth][index]
-                starting.append(Head(head.label, head.code, head.depth, math.prod(lengths[depth + 1 :]), depth == 0))
+                span = math.prod(lengths[depth + 1 :])
+                starting.append(replace(heads[depth][index], span=span, outermost=depth == 0))
         found.append(tuple(starting))
     return found
 
 
 def _heads(axis: Axis) -> list[Head]:
-    levels = axis.attribute.levels
-    least = min(levels.depths[code] for code in axis.codes)
+    depths: Mapping[str, int] = axis.attribute.levels.depths
+    least = min([depths[code] for code in axis.codes if code in depths], default=0)
     return [
-        Head(label, "" if code.lower() == label.lower() else code, min(levels.depths[code] - least, 5))
+        Head(
+            label,
+            "" if code not in depths or code.lower() == label.lower() else code,
+            _indent(depths, code, least),
+            key=code,
+        )
         for code, label in zip(axis.codes, axis.labels, strict=True)
     ]
 
 
-def cell(estimate: Estimate, error: str) -> Cell:
-    """A number as `310 ± 76 B`, or with the error a reader chose."""
-    value, unit = number(estimate.value), estimate.unit
-    if estimate.cells == 0:
-        return Cell("–", "", "", 0, "no such combination")
-    shown, said = _error(estimate, error)
-    return Cell(
-        number=value,
-        error=shown,
-        grade=estimate.grade,
-        smear=_smear(estimate),
-        spoken=f"{value} {unit}, {said}, grade {estimate.grade if estimate.grade != '-' else 'not stated'}",
-        negative=estimate.value < 0,
-    )
-
-
-def _error(estimate: Estimate, error: str) -> tuple[str, str]:
-    """The error in signs and in words."""
-    se = estimate.se
-    if isinstance(se, Withheld):
-        return "± withheld", "error withheld"
-    if error == "se":
-        return f"SE {like(se, estimate.value)}", f"standard error {like(se, estimate.value)}"
-    if error == "cv":
-        share = "over 999%" if float(estimate.cv) > 9.99 else f"{100 * float(estimate.cv):.2g}%"  # type: ignore[arg-type]
-        return f"CV {share}", f"coefficient of variation {share}"
-    if error == "interval95":
-        low, high = (like_whole(end, estimate.value) for end in estimate.interval(0.95))
-        return f"{low} to {high}", f"between {low} and {high} at 95 percent"
-    margin = like(float(estimate.moe(0.90)), estimate.value)  # type: ignore[arg-type]
-    return f"±\u2009{margin}", f"plus or minus {margin}"
-
-
-def like_whole(end: float, value: float) -> str:
-    """The end of an interval to the precision of its number."""
-    return number(round(end)) if value == round(value) else number(end)
-
-
-def _smear(estimate: Estimate) -> int:
-    """How wide the smear under a number is, 0 to 10: the wider, the less the number says."""
-    margin = estimate.moe(0.90)
-    if isinstance(margin, Withheld):
-        return _WIDEST
-    if margin == 0:
-        return 0
-    return _WIDEST if not estimate.value else max(1, min(_WIDEST, math.ceil(_WIDEST * margin / abs(estimate.value))))
+def _indent(depths: Mapping[str, int], code: str, least: int) -> int:
+    return min(depths.get(code, least) - least, 5)

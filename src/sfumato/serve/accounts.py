@@ -1,0 +1,132 @@
+"""Accounts: what each population of units may lose and has lost, as the manifests of the served releases tell it."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sfumato.errors import SfumatoError
+from sfumato.privacy import Approximate, Concentrated, Gaussian, Limit, Loss, in_sequence
+from sfumato.privacy.loss import exact_root
+from sfumato.privacy.written import limit_from_dict, loss_from_dict
+from sfumato.release import Anchor
+from sfumato.serve.catalogue import Edition
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """One release in its account: what it costs by itself, what all cost up to it, and what of that is not shown here.
+
+    `own` and `unseen` are parts of the bar, in a measure that adds up.
+    """
+
+    edition: Edition
+    cost: Loss
+    spent: Limit
+    left: Limit
+    own: Fraction
+    unseen: Fraction
+
+
+@dataclass(frozen=True, eq=False)
+class Account:
+    """One population: how much may be lost, in one year or for life, and what was lost at each release."""
+
+    population: str
+    limit: Limit
+    year: str
+    """The year that the limit is for; empty where it is for life."""
+    entries: tuple[Entry, ...]
+
+    @property
+    def spent(self) -> Limit:
+        return self.entries[-1].spent
+
+    @property
+    def left(self) -> Limit:
+        return self.entries[-1].left
+
+    @property
+    def unseen(self) -> Fraction:
+        """What was charged by runs that this server does not show, as a part of the bar."""
+        return sum((one.unseen for one in self.entries), Fraction(0))
+
+
+def accounts(editions: Sequence[Edition]) -> tuple[Account, ...]:
+    """The accounts that the releases were charged to, those with the least left first."""
+    charged: dict[tuple[str, str, tuple[tuple[str, str], ...]], list[Edition]] = {}
+    for edition in editions:
+        anchor = edition.release.manifest.ledger
+        if anchor is not None and _readable(anchor):
+            year = edition.release.manifest.created[:4] if anchor.per_year else ""
+            charged.setdefault((anchor.population, year, tuple(sorted(anchor.limit.items()))), []).append(edition)
+    found = [_account(population, year, some) for (population, year, _), some in charged.items()]
+    return tuple(sorted(found, key=lambda one: (amount(one.left) / amount(one.limit), one.population, one.year)))
+
+
+def uncharged(editions: Sequence[Edition]) -> tuple[Edition, ...]:
+    """The releases that no ledger was charged for, or whose charge cannot be read."""
+    anchors = [(edition, edition.release.manifest.ledger) for edition in editions]
+    return tuple(edition for edition, anchor in anchors if anchor is None or not _readable(anchor))
+
+
+def amount(loss: Loss) -> Fraction:
+    """A loss in a measure that adds up: epsilon, rho, or the square of mu."""
+    if isinstance(loss, Approximate):
+        return loss.epsilon
+    if isinstance(loss, Gaussian):
+        return loss.mu_squared
+    return loss.rho if isinstance(loss, Concentrated) else Fraction(0)
+
+
+def brief(loss: Loss, *, left: bool = False) -> str:
+    """A loss in few words: a mu that is no round number to a thousandth, up if it is lost and down if it is left.
+
+    >>> brief(Gaussian(squared=Fraction("3.88"))), brief(Gaussian(squared=Fraction("0.12")), left=True)
+    ('mu 1.97', 'mu 0.346')
+    """
+    if not isinstance(loss, Gaussian) or exact_root(loss.mu_squared) is not None:
+        return loss.words()
+    whole = math.floor(loss.mu * 1000) if left else math.ceil(loss.mu * 1000)
+    return f"mu {whole / 1000:g}"
+
+
+def less(limit: Limit, spent: Limit) -> Limit:
+    """What is left of a limit."""
+    rest = max(amount(limit) - amount(spent), Fraction(0))
+    if isinstance(limit, Approximate):
+        return Approximate(rest, max(limit.delta - getattr(spent, "delta", 0), Fraction(0)))
+    return Gaussian(squared=rest) if isinstance(limit, Gaussian) else Concentrated(rest)
+
+
+def _readable(anchor: Anchor) -> bool:
+    """Whether the limit is above 0 and both are of one kind, as everything that Sfumato writes is."""
+    try:
+        limit, spent = limit_from_dict(anchor.limit), limit_from_dict(anchor.spent)
+    except SfumatoError:
+        return False
+    return limit.kind == spent.kind and amount(limit) > 0
+
+
+def _account(population: str, year: str, editions: Sequence[Edition]) -> Account:
+    """The entries in the order in which they were charged: what is spent only grows."""
+    anchored = [(edition, edition.release.manifest.ledger) for edition in editions]
+    told = [(limit_from_dict(anchor.spent), edition, anchor) for edition, anchor in anchored if anchor]
+    told.sort(key=lambda one: (amount(one[0]), one[1].release.manifest.created, one[1].key))
+    limit = limit_from_dict(told[0][2].limit)
+    entries, before = [], Fraction(0)
+    for spent, edition, _ in told:
+        cost = loss_from_dict(edition.release.manifest.promise.loss)
+        grown = amount(spent) - before
+        own = min(grown, _in_currency(cost, limit))
+        entries.append(Entry(edition, cost, spent, less(limit, spent), own, grown - own))
+        before = amount(spent)
+    return Account(population, limit, year, tuple(entries))
+
+
+def _in_currency(cost: Loss, limit: Limit) -> Fraction:
+    """What a loss would take of the bar by itself."""
+    try:
+        return amount(in_sequence([cost], limit))
+    except SfumatoError:
+        return Fraction(0)

@@ -1,0 +1,81 @@
+"""Data: the numbers of a table, each with its errors, in any format, at once or piece by piece."""
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from itertools import chain
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from sfumato.query import LARGEST_PAGE
+from sfumato.serve.api.describe import Operation
+from sfumato.serve.api.parameters import DATA_CONTENT, DATA_PARAMETERS, LANG, OUTPUT_FORMAT
+from sfumato.serve.api.selection import from_address, from_body, read_body
+from sfumato.serve.api.served import Served
+from sfumato.serve.downloads.answer import Answer, TooLargeError, size
+from sfumato.serve.downloads.formats import DEFAULT, Format, refuse
+from sfumato.serve.reply import fresh, unchanged
+from sfumato.serve.shapes import VariablesSelection
+
+
+def operations(served: Served) -> list[Operation]:
+    path, asked = "/api/v2/tables/{table_id}/data", [OUTPUT_FORMAT, LANG]
+    post = partial(data_by_post, served)
+    return [
+        Operation("GetTableData", path, partial(data, served), DATA_CONTENT, DATA_PARAMETERS),
+        Operation("GetTableDataByPost", path, post, DATA_CONTENT, asked, body=VariablesSelection),
+    ]
+
+
+def data(served: Served, request: Request) -> Response:
+    """The numbers, each with its errors."""
+    sheet = served.sheet(request.path_params["table_id"])
+    answer, form = from_address(sheet, request.query_params.multi_items(), served.base)
+    return given(request, answer, form)
+
+
+def data_by_post(served: Served, request: Request) -> Response:
+    """The numbers for a selection in the body, where it is too long for an address."""
+    sheet = served.sheet(request.path_params["table_id"])
+    body = read_body(body_of(request), VariablesSelection)
+    answer, form = from_body(sheet, body, request.query_params.multi_items(), served.base)
+    return given(request, answer, form)
+
+
+def body_of(request: Request) -> bytes:
+    """The body, which the route read before it began to work."""
+    whole: bytes = request.state.body
+    return whole
+
+
+def given(request: Request, answer: Answer, form: Format) -> Response:
+    """The reply with an answer in a format; what is too large is refused before any work."""
+    tag = answer.sheet.edition.tag
+    try:
+        refuse(answer, form)
+    except TooLargeError as error:
+        raise HTTPException(403, str(error)) from None
+    held = unchanged(request, tag)
+    if held:
+        return held
+    if form.pieces is not None and size(answer.question) > LARGEST_PAGE:
+        reply = _streamed(form.pieces(answer), form, tag)
+    else:
+        reply = fresh(form.write(answer), form.media_type, tag)
+    if form is not DEFAULT:
+        name = re.sub(r"[^A-Za-z0-9._~-]", "_", answer.sheet.lasting_id)
+        reply.headers["Content-Disposition"] = f'attachment; filename="{name}.{form.suffix}"'
+    if request.method == "POST":
+        del reply.headers["ETag"]
+        reply.headers["Cache-Control"] = "no-store"
+    return reply
+
+
+def _streamed(pieces: Iterator[bytes], form: Format, tag: str) -> Response:
+    """A reply whose pieces are made as they are sent; the first one now, so that a refusal is still a refusal."""
+    first = next(pieces)
+    headers = dict(fresh(b"", form.media_type, tag).headers)
+    del headers["content-length"]
+    return StreamingResponse(chain([first], pieces), headers=headers, media_type=form.media_type)

@@ -1,0 +1,150 @@
+"""Describe: how the API's operations stand in its OpenAPI document, with the statuses and shapes that really occur."""
+
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sfumato.serve.shapes import Problem, Shape
+
+Endpoint = Callable[[Request], Response] | Callable[[Request], Awaitable[Response]]
+Described = dict[str, Any]
+
+_PROBLEM = {"application/problem+json": {"schema": Problem.model_json_schema()}}
+_REFUSED = {
+    400: "What was asked cannot be answered; `detail` says why and what would work.",
+    403: "More cells than this format gives at once, or a release that is shown on its own machine only.",
+    404: "There is no such thing here; `detail` names the nearest.",
+    408: "The request did not arrive in time.",
+    413: "The request is too large.",
+    414: "The address is too long.",
+    429: "This client asks too often; `Retry-After` says when to come back.",
+    503: "The server is busy; `Retry-After` says when to come back.",
+}
+_ALWAYS = (403, 414, 429, 503)
+
+
+class Plain(APIRoute):
+    """A route that is described as every other and run as it stands: a request in, a reply out, nothing between."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        endpoint = self.endpoint
+
+        async def handle(request: Request) -> Response:
+            if request.method == "POST":
+                request.state.body = await request.body()
+            reply: Response = await run_in_threadpool(endpoint, request)
+            return reply
+
+        return handle
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation of the API: where it is asked for, what runs, what it gives, what it takes and how it refuses."""
+
+    name: str
+    path: str
+    run: Endpoint
+    answer: type[Shape] | Described
+    parameters: Sequence[Described] = ()
+    refusals: Sequence[int] = (400, 404)
+    body: type[Shape] | None = None
+    status: int = 200
+
+    @property
+    def method(self) -> str:
+        return "GET" if self.body is None else "POST"
+
+    @property
+    def responses(self) -> dict[int | str, Described]:
+        """Every status that occurs, and what comes with it."""
+        codes = {*self.refusals, *_ALWAYS, *((408, 413) if self.body else ())}
+        told: dict[int | str, Described] = {code: _refusal(code) for code in sorted(codes)}
+        told[self.status] = {"model": self.answer} if isinstance(self.answer, type) else {"content": self.answer}
+        if self.body is None:
+            told[304] = {"description": "The reader holds this content already."}
+        return told
+
+    @property
+    def extra(self) -> Described:
+        """The parameters and the body, as the document has them."""
+        extra: Described = {"parameters": [*_in_path(self.path), *self.parameters]}
+        if self.body is not None:
+            schema = inlined(self.body.model_json_schema(by_alias=True))
+            extra["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
+        return extra
+
+
+def offer(routes: APIRouter, operation: Operation) -> None:
+    """Add an operation; where there is GET there is HEAD."""
+    routes.add_api_route(
+        operation.path,
+        operation.run,
+        methods=[operation.method],
+        operation_id=operation.name,
+        name=operation.name,
+        summary=_sentence(operation.run),
+        description="",
+        responses=operation.responses,
+        status_code=operation.status,
+        response_model=None,
+        openapi_extra=operation.extra,
+    )
+    if operation.body is None:
+        routes.add_api_route(operation.path, _headless(operation.run), methods=["HEAD"], include_in_schema=False)
+
+
+def _sentence(endpoint: Any) -> str:
+    """The one sentence that an operation's function says of itself."""
+    return str(getattr(endpoint, "func", endpoint).__doc__).rstrip(".")
+
+
+def _headless(endpoint: Any) -> Callable[[Request], Response]:
+    """The same reply without its content."""
+
+    def head(request: Request) -> Response:
+        whole: Response = endpoint(request)
+        length = whole.headers.get("content-length")
+        bare = Response(status_code=whole.status_code, headers=dict(whole.headers))
+        if length is not None:
+            bare.headers["content-length"] = length
+        return bare
+
+    return head
+
+
+def _refusal(code: int) -> Described:
+    told: Described = {"description": _REFUSED[code], "content": _PROBLEM}
+    if code in {429, 503}:
+        wait = {"schema": {"type": "integer"}, "description": "Seconds to wait."}
+        told["headers"] = {"Retry-After": wait}
+    return told
+
+
+def _in_path(path: str) -> list[Described]:
+    names = [part.strip("{}") for part in path.split("/") if part.startswith("{")]
+    text = {"type": "string", "minLength": 1}
+    return [{"in": "path", "name": name, "required": True, "schema": text} for name in names]
+
+
+def inlined(schema: Described) -> Described:
+    """A schema with what it refers to written where it is referred to, so that it stands alone."""
+    definitions = schema.pop("$defs", {})
+
+    def filled(part: Any) -> Any:
+        if isinstance(part, list):
+            return [filled(one) for one in part]
+        if not isinstance(part, dict):
+            return part
+        if "$ref" in part:
+            return filled(definitions[part["$ref"].rpartition("/")[2]])
+        return {key: filled(value) for key, value in part.items()}
+
+    found: Described = filled(schema)
+    return found

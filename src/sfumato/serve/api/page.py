@@ -1,0 +1,90 @@
+"""The page of the API: what can be asked, how, and links to try it for every table; all of it from this server."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sfumato.query import LARGEST_PAGE
+from sfumato.serve.catalogue import Sheet
+from sfumato.serve.downloads.address import data_path, data_query
+from sfumato.serve.downloads.answer import LARGEST_DOWNLOAD
+from sfumato.serve.downloads.formats import FORMATS
+from sfumato.serve.downloads.words import LANGUAGES, texts
+from sfumato.serve.question import Question, shown_codes, universe_codes
+from sfumato.serve.reply import fresh, unchanged
+from sfumato.serve.snippets import origin, snippets
+
+if TYPE_CHECKING:
+    from sfumato.serve.pages.site import Pages
+
+
+@dataclass(frozen=True)
+class Offered:
+    """One operation as the page shows it."""
+
+    method: str
+    path: str
+    summary: str
+    parameters: tuple[tuple[str, str], ...]
+    statuses: tuple[str, ...]
+    body: bool
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A table and the addresses to try it at."""
+
+    title: str
+    id: str
+    metadata: str
+    links: tuple[tuple[str, str], ...]
+
+
+def api(pages: "Pages", request: Request) -> Response:
+    """The page of the API."""
+    asked = request.query_params.get("lang", "en")
+    lang = asked if asked in LANGUAGES else "en"
+    tag = pages.tag(pages.catalogue.tag)
+    held = unchanged(request, tag)
+    if held:
+        return held
+    current = [sheet for edition in pages.catalogue.editions if edition.current for sheet in edition.sheets]
+    sheets = current or [sheet for edition in pages.catalogue.editions for sheet in edition.sheets]
+    bounds = {"page": f"{LARGEST_PAGE:,}", "download": f"{LARGEST_DOWNLOAD:,}"}
+    bounds["formats"] = ", ".join(one.name for one in FORMATS if one.pieces)
+    shown = {
+        "said": texts(lang)["api"],
+        "trials": [_trial(sheet, pages.base_path) for sheet in sheets],
+        "example": snippets(_first(sheets[0]), origin(request), pages.base_path),
+        "operations": list(_operations(request.app.openapi())),
+        "formats": FORMATS,
+        "bounds": bounds,
+    }
+    return fresh(pages.page("api.html", lang, **shown), "text/html; charset=utf-8", tag)
+
+
+def _first(sheet: Sheet) -> Question:
+    """A small question that every table answers: its first variable, at the top where numbers may be summed."""
+    first, *others = sheet.product.attributes
+    if sheet.product.subject.additive:
+        return Question(sheet, shown_codes(sheet, {}, {first.name: ("level0",)}), {})
+    held = universe_codes(sheet, {one.name: (one.levels.leaves[0],) for one in others})
+    return Question(sheet, shown_codes(sheet, {first.name: first.levels.leaves[:10]}, {}), held)
+
+
+def _trial(sheet: Sheet, base: str) -> Trial:
+    address, question = data_path(sheet, base, lasting=False), _first(sheet)
+    links = tuple((one.name, f"{address}?{data_query(question, form=one.name)}") for one in FORMATS)
+    return Trial(sheet.title, sheet.id, f"{address.removesuffix('/data')}/metadata", links)
+
+
+def _operations(document: dict[str, Any]) -> Iterator[Offered]:
+    for path, methods in document["paths"].items():
+        for method, told in methods.items():
+            given = [one for one in told.get("parameters", ()) if one["in"] == "query"]
+            parameters = tuple((one["name"], one["description"]) for one in given)
+            statuses = tuple(code for code in told["responses"] if code[:1] in {"2", "4"})
+            yield Offered(method.upper(), path, told["summary"], parameters, statuses, "requestBody" in told)

@@ -1,0 +1,140 @@
+"""Releases: what each promises, what all of them cost, what the API can do, and whether it is there."""
+
+from functools import partial
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sfumato import __version__
+from sfumato.privacy.written import loss_to_dict
+from sfumato.query import LARGEST_PAGE
+from sfumato.serve.accounts import Account, Entry, accounts, uncharged
+from sfumato.serve.api.describe import Operation
+from sfumato.serve.api.parameters import LANG
+from sfumato.serve.api.selection import language_of
+from sfumato.serve.api.served import Served, parameters
+from sfumato.serve.catalogue import Catalogue
+from sfumato.serve.downloads.answer import LARGEST_DOWNLOAD
+from sfumato.serve.downloads.formats import FORMATS
+from sfumato.serve.downloads.words import LANGUAGES
+from sfumato.serve.reply import fresh, unchanged
+from sfumato.serve.shapes import (
+    BudgetResponse,
+    Charge,
+    ConfigResponse,
+    Feature,
+    Health,
+    KeyValue,
+    Language,
+    PopulationBudget,
+    PrivacyResponse,
+    Version,
+)
+
+JSON = "application/json"
+_WORDS = (
+    "Everything that was published about a population adds up in its account. A question to a published release costs "
+    "nothing: its noise was drawn once, before publication."
+)
+
+
+def operations(served: Served) -> list[Operation]:
+    card = partial(privacy, served)
+    return [
+        Operation("GetApiConfiguration", "/api/v2/config", partial(config, served), ConfigResponse, (), (400,)),
+        Operation("GetPrivacy", "/api/v2/privacy/{release}", card, PrivacyResponse, [LANG]),
+        Operation("GetBudget", "/api/v2/budget", partial(budget, served), BudgetResponse, [LANG], (400,)),
+        Operation("GetHealth", "/health", health, Health, (), ()),
+        Operation("GetVersion", "/version", partial(version, served), Version, (), ()),
+    ]
+
+
+def config(served: Served, request: Request) -> Response:
+    """What the API can do, and how much it gives at once."""
+    parameters(request)
+    limits = served.limits
+    bounds = {"maxDownloadCells": str(LARGEST_DOWNLOAD)}
+    bounds |= {"formats": ",".join(one.name for one in FORMATS if one.pieces)}
+    download = Feature(id="download", params=[KeyValue(key=key, value=value) for key, value in bounds.items()])
+    said = ConfigResponse(
+        app_version=__version__,
+        languages=[Language(id=code, label=label) for code, label in LANGUAGES.items()],
+        max_data_cells=LARGEST_PAGE,
+        max_calls_per_time_window=limits.calls or 1_000_000,
+        time_window=limits.window,
+        data_formats=[one.name for one in FORMATS],
+        features=[download],
+    )
+    tag = f"{served.catalogue.tag}-{limits.calls}"
+    return unchanged(request, tag) or fresh(said.to_bytes(), JSON, tag)
+
+
+def privacy(served: Served, request: Request) -> Response:
+    """What a release promises, what each measure cost, and what lies outside the promise."""
+    edition = served.edition(request.path_params["release"])
+    language_of(parameters(request, "lang"))
+    manifest = edition.release.manifest
+    said = PrivacyResponse(
+        key=edition.key,
+        release=edition.release.id,
+        title=manifest.title,
+        period=manifest.period,
+        releasable=manifest.releasable,
+        why=manifest.why,
+        notices=[notice.sentence for notice in edition.notices],
+        promise=manifest.promise,
+        spends=manifest.spends,
+        exposures=manifest.exposures,
+        citation=edition.engine.cite(),
+    )
+    return unchanged(request, edition.tag) or fresh(said.to_bytes(), JSON, edition.tag)
+
+
+def budget(served: Served, request: Request) -> Response:
+    """What everything published here has cost, as far as the releases tell it."""
+    language_of(parameters(request, "lang"))
+    tag = served.catalogue.tag
+    return unchanged(request, tag) or fresh(budgets(served.catalogue).to_bytes(), JSON, tag)
+
+
+def budgets(catalogue: Catalogue) -> BudgetResponse:
+    """The accounts of all populations, each by the releases that were charged to it."""
+    told = [_account(one) for one in accounts(catalogue.editions)]
+    rest = [one.release.id for one in uncharged(catalogue.editions)]
+    return BudgetResponse(populations=told, uncharged=rest, words=_WORDS)
+
+
+def _account(account: Account) -> PopulationBudget:
+    return PopulationBudget(
+        population=account.population,
+        year=account.year,
+        limit=loss_to_dict(account.limit),
+        spent=loss_to_dict(account.spent),
+        left=loss_to_dict(account.left),
+        releases=[_charge(entry) for entry in account.entries],
+    )
+
+
+def _charge(entry: Entry) -> Charge:
+    release = entry.edition.release
+    return Charge(
+        key=entry.edition.key,
+        release=release.id,
+        title=release.manifest.title,
+        created=release.manifest.created,
+        loss=release.manifest.promise.loss,
+        loss_words=release.manifest.promise.loss_words,
+        spent=loss_to_dict(entry.spent),
+        withdrawn=release.withdrawn is not None,
+    )
+
+
+def health(_: Request) -> Response:
+    """Whether the server answers."""
+    return Response(Health().to_bytes(), headers={"Cache-Control": "no-store"}, media_type=JSON)
+
+
+def version(served: Served, _: Request) -> Response:
+    """Which program answers from which releases."""
+    said = Version(sfumato=__version__, releases=[one.release.id for one in served.catalogue.editions])
+    return Response(said.to_bytes(), headers={"Cache-Control": "no-store"}, media_type=JSON)

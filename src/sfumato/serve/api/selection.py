@@ -1,0 +1,144 @@
+"""Selection: a question as PxWebApi writes it, in an address or in a body, turned into one of ours."""
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from sfumato.errors import QueryError, nearest
+from sfumato.serve.api.expressions import chosen
+from sfumato.serve.catalogue import Sheet
+from sfumato.serve.downloads.address import data_path, data_query
+from sfumato.serve.downloads.answer import Answer, Placement
+from sfumato.serve.downloads.formats import BY_NAME, DEFAULT, Format
+from sfumato.serve.downloads.words import LANGUAGES
+from sfumato.serve.jsonstat import metric_name
+from sfumato.serve.question import Pairs, Parameters, Question, code_list, group_codes, shown_codes, universe_codes
+from sfumato.serve.shapes import VariablesSelection
+
+PLAIN = ("outputFormat", "outputFormatParams", "lang", "stub", "heading", "rows", "cols")
+OF_VARIABLE = ("valueCodes", "codelist", "group", "sum", "outputValues")
+
+Codes = Mapping[str, tuple[str, ...]]
+Body = TypeVar("Body", bound=BaseModel)
+
+
+def from_address(sheet: Sheet, pairs: Pairs, base: str) -> tuple[Answer, Format]:
+    """The answer that an address asks for, and the format it should be given in."""
+    given = Parameters.read(pairs, PLAIN, OF_VARIABLE)
+    named = given.of_variable
+    question = asked(sheet, named["valueCodes"], named["codelist"], named["group"], named["sum"])
+    placement = _placement(question, _listed(given, "stub", "rows"), _listed(given, "heading", "cols"))
+    return _answer(question, placement, language_of(given), base), form_of(given)
+
+
+def from_body(sheet: Sheet, body: VariablesSelection, pairs: Pairs, base: str) -> tuple[Answer, Format]:
+    """The same from a body; format and language stand in the address."""
+    given = Parameters.read(pairs, ("outputFormat", "outputFormatParams", "lang"), ())
+    return answer_to(sheet, body, language_of(given), base), form_of(given)
+
+
+def answer_to(sheet: Sheet, body: VariablesSelection, language: str, base: str) -> Answer:
+    """The answer to a question as it stands in a body."""
+    values: dict[str, tuple[str, ...]] = {}
+    lists: dict[str, tuple[str, ...]] = {}
+    groups: dict[str, tuple[str, ...]] = {}
+    for one in body.selection:
+        if one.variable_code in {*values, *lists, *groups}:
+            raise QueryError(f"The selection names the variable '{one.variable_code}' twice; name it once.")
+        if one.value_codes is not None:
+            values[one.variable_code] = tuple(one.value_codes)
+        if one.codelist:
+            lists[one.variable_code] = (one.codelist,)
+        if one.groups:
+            groups[one.variable_code] = tuple(one.groups)
+        if one.variable_code not in {*values, *lists, *groups}:
+            values[one.variable_code] = ("*",)
+    sums = {name: tuple(codes) for name, codes in body.sum.items()}
+    question = asked(sheet, values, lists, groups, sums, split=False)
+    place = body.placement
+    placement = _placement(question, place.stub, place.heading) if place else Placement()
+    return _answer(question, placement, language, base)
+
+
+def asked(sheet: Sheet, values: Codes, lists: Codes, groups: Codes, sums: Codes, *, split: bool = True) -> Question:
+    """The question; the metric dimension is always given whole, as an estimate never travels without its errors."""
+    metric = metric_name(sheet)
+    values, lists = ({name: one for name, one in given.items() if name != metric} for given in (values, lists))
+    for name in [*values, *lists, *groups]:
+        sheet.attribute(name)
+    listed = {name: (_list_name(sheet, name, given[-1]),) for name, given in lists.items()}
+    meant = {}
+    for name, given in values.items():
+        known = code_list(sheet.attribute(name).levels, listed.get(name, ("all",))[-1])
+        meant[name] = _chosen(sheet, name, known, given, split=split)
+    within = {}
+    for name, given in sums.items():
+        inside = name in sheet.names
+        known = sheet.attribute(name).levels.codes if inside else ()
+        within[name] = _chosen(sheet, name, known, given, split=split) if inside else given
+    found = group_codes(sheet, groups)
+    return Question(sheet, shown_codes(sheet, meant, listed, found), universe_codes(sheet, within), found)
+
+
+def read_body(written: bytes, shape: type[Body]) -> Body:
+    """A body in its shape; one that is not says where and why."""
+    try:
+        return shape.model_validate_json(written)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the body"
+        raise QueryError(f"{place[:200]}: {first['msg']}.") from None
+
+
+def language_of(given: Parameters) -> str:
+    return one_of(given, "lang", "en", list(LANGUAGES))
+
+
+def form_of(given: Parameters) -> Format:
+    return BY_NAME[one_of(given, "outputFormat", DEFAULT.name, list(BY_NAME))]
+
+
+def one_of(given: Parameters, name: str, default: str, known: list[str]) -> str:
+    """The value of a parameter that is one of a few; given without a value it is none of them."""
+    if "" in given.plain.get(name, ()):
+        raise QueryError(f"{name} has no value; known: {', '.join(known)}")
+    return given.one(name, default, known)
+
+
+def _chosen(sheet: Sheet, name: str, known: tuple[str, ...], given: tuple[str, ...], *, split: bool) -> tuple[str, ...]:
+    try:
+        return chosen(known, given, split=split)
+    except QueryError as error:
+        raise QueryError(f"{sheet.attribute(name).label}: {error}") from None
+
+
+def _list_name(sheet: Sheet, name: str, written: str) -> str:
+    """The code list of a variable by its short name or by the name that it has on the whole server."""
+    for key in (sheet.edition.key, sheet.edition.lasting):
+        written = written.removeprefix(f"{key}~{name}~")
+    return written
+
+
+def _listed(given: Parameters, *names: str) -> list[str]:
+    written = [value for name in names for value in given.plain.get(name, ())]
+    return [part.strip() for value in written for part in value.split(",") if part.strip()]
+
+
+def _placement(question: Question, stub: list[str], heading: list[str]) -> Placement:
+    placed = [*stub, *heading]
+    for name in placed:
+        if name not in question.shown and name != metric_name(question.sheet):
+            question.sheet.attribute(name)
+            raise QueryError(
+                f"'{name}' is placed but not shown; show it with valueCodes; {nearest(name, question.shown)}"
+            )
+        if placed.count(name) > 1:
+            raise QueryError(f"'{name}' is placed twice; a variable stands above the table or at its side.")
+    return Placement(tuple(stub), tuple(heading))
+
+
+def _answer(question: Question, placement: Placement, language: str, base: str) -> Answer:
+    query = data_query(question, placement, language=language)
+    path = data_path(question.sheet, base)
+    return Answer(question, placement, language, f"{path}?{query}" if query else path)

@@ -1,0 +1,55 @@
+"""Served: what the operations of the API look things up in."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from sfumato.errors import nearest
+from sfumato.schema import Attribute
+from sfumato.serve.catalogue import Catalogue, Edition, Sheet
+from sfumato.serve.jsonstat import list_id
+from sfumato.serve.limits import Limits
+from sfumato.serve.question import Parameters, code_lists
+
+
+@dataclass(frozen=True, eq=False)
+class Served:
+    """A catalogue, the path below which it is served, and the bounds that its readers are told."""
+
+    catalogue: Catalogue
+    base: str
+    limits: Limits = field(default_factory=Limits)
+
+    def sheet(self, name: str) -> Sheet:
+        """The table of this address; a wrong one answers with the nearest."""
+        sheet = self.catalogue.tables.get(name)
+        if sheet is None:
+            hint = nearest(name[:100], self.catalogue.tables)
+            raise HTTPException(404, f"There is no table '{name[:100]}' here; {hint}")
+        return sheet
+
+    def edition(self, name: str) -> Edition:
+        edition = self.catalogue.releases.get(name)
+        if edition is None:
+            hint = nearest(name[:100], self.catalogue.releases)
+            raise HTTPException(404, f"No release '{name[:100]}' is served here; {hint}")
+        return edition
+
+    @cached_property
+    def codelists(self) -> Mapping[str, tuple[Sheet, Attribute, str]]:
+        """Every code list by the name it has on the whole server."""
+        return {
+            list_id(sheet, attribute, name): (sheet, attribute, name)
+            for edition in self.catalogue.editions
+            for sheet in edition.sheets
+            for attribute in sheet.product.attributes
+            for name in code_lists(attribute.levels)
+        }
+
+
+def parameters(request: Request, *plain: str) -> Parameters:
+    """The parameters of an address that has none of single variables."""
+    return Parameters.read(request.query_params.multi_items(), plain, ())

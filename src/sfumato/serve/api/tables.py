@@ -1,0 +1,155 @@
+"""Tables: the list of them, each one's description and metadata, and the code lists of their variables."""
+
+import math
+from functools import partial
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sfumato.errors import QueryError, nearest
+from sfumato.schema import Levels
+from sfumato.serve import jsonstat
+from sfumato.serve.api.describe import Operation
+from sfumato.serve.api.parameters import LANG, METADATA_CONTENT, query
+from sfumato.serve.api.selection import language_of, one_of
+from sfumato.serve.api.served import Served, parameters
+from sfumato.serve.catalogue import Sheet
+from sfumato.serve.downloads.address import data_path
+from sfumato.serve.downloads.words import LANGUAGES
+from sfumato.serve.question import Parameters, code_list, code_lists
+from sfumato.serve.reply import fresh, unchanged
+from sfumato.serve.shapes import (
+    CodelistResponse,
+    Link,
+    PageInfo,
+    TableEntry,
+    TableResponse,
+    TablesResponse,
+    ValueMap,
+)
+
+JSON = "application/json"
+_LARGEST_LIST, _MOST_PAGES, _LONGEST_QUERY = 1_000, 1_000_000, 200
+_LIST_PARAMETERS = [
+    query("query", "Words that the table's name, label or variables have.", {"type": "string", "maxLength": 200}),
+    query("includeDiscontinued", "Also withdrawn and replaced releases.", {"type": "boolean", "default": False}),
+    query("pageNumber", "Which page.", {"type": "integer", "minimum": 1, "maximum": _MOST_PAGES, "default": 1}),
+    query("pageSize", "Tables a page.", {"type": "integer", "minimum": 1, "maximum": _LARGEST_LIST, "default": 100}),
+    LANG,
+]
+
+
+def operations(served: Served) -> list[Operation]:
+    base = "/api/v2/tables"
+    every = Operation("ListAllTables", base, partial(tables, served), TablesResponse, _LIST_PARAMETERS, (400,))
+    lists = "/api/v2/codelists/{codelist_id}"
+    return [
+        every,
+        Operation("GetTableById", f"{base}/{{table_id}}", partial(table, served), TableResponse, [LANG]),
+        Operation(
+            "GetMetadataById", f"{base}/{{table_id}}/metadata", partial(metadata, served), METADATA_CONTENT, [LANG]
+        ),
+        Operation("GetCodelistById", lists, partial(codelist, served), CodelistResponse, [LANG]),
+    ]
+
+
+def tables(served: Served, request: Request) -> Response:
+    """The tables, those of withdrawn and replaced releases only if asked for."""
+    given = parameters(request, "query", "includeDiscontinued", "pageNumber", "pageSize", "lang")
+    language, words = language_of(given), given.plain.get("query", ("",))[-1]
+    if len(words) > _LONGEST_QUERY:
+        raise QueryError(f"query has {len(words):,} characters; at most {_LONGEST_QUERY} are looked for.")
+    number, size = _whole(given, "pageNumber", 1, _MOST_PAGES), _whole(given, "pageSize", 100, _LARGEST_LIST)
+    every = one_of(given, "includeDiscontinued", "false", ["true", "false"]) == "true"
+    tag = served.catalogue.tag
+    held = unchanged(request, tag)
+    if held:
+        return held
+    found = [sheet for one in served.catalogue.editions for sheet in one.sheets if every or one.current]
+    listed = [entry for entry in (_entry(sheet, served.base) for sheet in found) if _matches(entry, words)]
+    return fresh(_page(listed, number, size, served.base, language).to_bytes(), JSON, tag)
+
+
+def table(served: Served, request: Request) -> Response:
+    """One table."""
+    sheet, language = served.sheet(request.path_params["table_id"]), language_of(parameters(request, "lang"))
+    entry = TableResponse(**_entry(sheet, served.base).model_dump(), language=language)
+    return unchanged(request, sheet.edition.tag) or fresh(entry.to_bytes(), JSON, sheet.edition.tag)
+
+
+def metadata(served: Served, request: Request) -> Response:
+    """The variables of a table with codes, hierarchies and code lists: a JSON-stat dataset without values."""
+    sheet, language = served.sheet(request.path_params["table_id"]), language_of(parameters(request, "lang"))
+    address = data_path(sheet, served.base, lasting=False).removesuffix("/data")
+    tag = sheet.edition.tag
+    return unchanged(request, tag) or fresh(jsonstat.metadata(sheet, address, language), JSON, tag)
+
+
+def codelist(served: Served, request: Request) -> Response:
+    """The codes of a list, and the lowest codes that each stands for."""
+    name, language = request.path_params["codelist_id"], language_of(parameters(request, "lang"))
+    if name not in served.codelists:
+        raise HTTPException(404, f"There is no code list '{name[:100]}' here; {nearest(name[:100], served.codelists)}")
+    sheet, attribute, listed = served.codelists[name]
+    levels, tag = attribute.levels, sheet.edition.tag
+    summed = jsonstat.list_type(listed) == "Aggregation"
+    values = [
+        ValueMap(code=code, label=levels.label(code), value_map=_leaves(levels, code) if summed else [code])
+        for code in code_list(levels, listed)
+    ]
+    found = CodelistResponse(
+        id=name,
+        label=f"{attribute.label}: {code_lists(levels)[listed]}",
+        language=language,
+        languages=list(LANGUAGES),
+        elimination=sheet.product.subject.additive,
+        type=jsonstat.list_type(listed),
+        values=values,
+        links=[Link(**jsonstat.codelist_link(served.base, name) | {"rel": "self"})],
+    )
+    return unchanged(request, tag) or fresh(found.to_bytes(), JSON, tag)
+
+
+def _leaves(levels: Levels, code: str) -> list[str]:
+    return [leaf for leaf, under in zip(levels.leaves, levels.mask(code), strict=True) if under]
+
+
+def _whole(given: Parameters, name: str, default: int, most: int) -> int:
+    written = given.plain.get(name, (str(default),))[-1]
+    if not (written.isascii() and written.isdigit() and len(written) < 10 and 1 <= int(written) <= most):
+        raise QueryError(f"{name} is '{written[:100]}'; it is a whole number from 1 to {most:,}.")
+    return int(written)
+
+
+def _matches(entry: TableEntry, query_words: str) -> bool:
+    text = " ".join([entry.id, entry.label, entry.description, *entry.variable_names]).lower()
+    return all(word in text for word in query_words.lower().split())
+
+
+def _entry(sheet: Sheet, base: str) -> TableEntry:
+    manifest, data = sheet.edition.release.manifest, data_path(sheet, base, lasting=False)
+    address = data.removesuffix("/data")
+    links = {"self": address, "metadata": f"{address}/metadata", "data": data}
+    links["describedby"] = f"{base}/api/v2/privacy/{sheet.edition.key}"
+    return TableEntry(
+        id=sheet.id,
+        label=sheet.title,
+        description=manifest.title,
+        updated=manifest.created,
+        first_period=manifest.period,
+        last_period=manifest.period,
+        category="internal" if sheet.edition.private else "public",
+        variable_names=[attribute.label for attribute in sheet.product.attributes],
+        discontinued=not sheet.edition.current,
+        source=manifest.title,
+        links=[Link(rel=rel, href=href) for rel, href in links.items()],
+    )
+
+
+def _page(listed: list[TableEntry], number: int, size: int, base: str, language: str) -> TablesResponse:
+    pages = max(1, math.ceil(len(listed) / size))
+    info = PageInfo(page_number=number, page_size=size, total_elements=len(listed), total_pages=pages)
+    shown = listed[(number - 1) * size : number * size]
+    here = Link(rel="self", href=f"{base}/api/v2/tables")
+    return TablesResponse(language=language, tables=shown, page=info, links=[here])

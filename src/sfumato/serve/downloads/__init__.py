@@ -1,0 +1,1 @@
+"""Downloads: one answer in many formats, each with every error, every notice and the release it came from."""

@@ -1,0 +1,100 @@
+"""About: what must travel with a table: what it is, where it is from, how it was protected, and how to cite it."""
+
+import math
+from collections.abc import Iterator, Mapping
+
+from sfumato.serve.downloads.answer import Answer
+from sfumato.serve.downloads.words import Texts, grade_words, texts
+
+Line = tuple[str, str]
+
+
+def about(answer: Answer) -> list[Line]:
+    """Everything a reader must know of a table, as pairs of what and words; notices first."""
+    said = texts(answer.language)
+    return [*_table(answer, said), *_release(answer, said), *_privacy(answer, said), *_use(answer, said)]
+
+
+def facts(answer: Answer) -> dict[str, object]:
+    """The same for programs, under fixed names."""
+    edition, manifest = answer.sheet.edition, answer.sheet.edition.release.manifest
+    return {
+        "title": answer.title,
+        "statistic": answer.sheet.product.subject.title,
+        "unit": answer.sheet.product.subject.unit,
+        "period": manifest.period,
+        "universe": {name: list(codes) for name, codes in answer.universe.items()},
+        "release": edition.release.id,
+        "notices": list(answer.notices),
+        "withheld": list(answer.reasons),
+        "grades": grade_words(manifest.grades),
+        "promise": manifest.promise.model_dump(),
+        "exposures": [one.model_dump() for one in manifest.exposures],
+        "citation": edition.engine.cite(),
+        "address": answer.path,
+    }
+
+
+def _table(answer: Answer, said: Texts) -> Iterator[Line]:
+    words, subject = said["about"], answer.sheet.product.subject
+    manifest = answer.sheet.edition.release.manifest
+    for notice in answer.notices:
+        yield words["notice"], notice
+    yield words["title"], answer.title
+    yield words["statistic"], subject.title
+    yield words["unit"], subject.unit
+    if manifest.period:
+        yield words["period"], manifest.period
+    yield words["universe"], answer.universe_words or words["everything"]
+    if subject.note:
+        yield words["note"], subject.note
+    for grade, meaning in grade_words(manifest.grades, answer.language).items():
+        yield words["grade"].format(grade=grade), meaning
+    for reason in answer.reasons:
+        yield words["withheld"], reason
+
+
+def _release(answer: Answer, said: Texts) -> Iterator[Line]:
+    words, release = said["about"], answer.sheet.edition.release
+    yield words["release"], release.manifest.title
+    yield words["release_id"], answer.sheet.edition.lasting
+    yield words["hash"], release.id
+    yield words["issued"], release.manifest.created
+    yield words["citation"], answer.sheet.edition.engine.cite()
+    if answer.path:
+        yield words["address"], answer.path
+
+
+def _privacy(answer: Answer, said: Texts) -> Iterator[Line]:
+    words, manifest = said["about"], answer.sheet.edition.release.manifest
+    promise = manifest.promise
+    yield words["hidden"], promise.words
+    yield words["loss"], promise.loss_words
+    if "unbounded" in promise.loss:
+        yield words["learned"], words["not_private"]
+    else:
+        chances = {"told": _upwards(promise.power_at_5_percent), "even": _upwards(promise.posterior_from_even_odds)}
+        yield words["learned"], words["learned_words"].format(unit=promise.hidden.get("unit", "unit"), **chances)
+    for spend in manifest.spends:
+        yield words["spend"].format(measure=spend.measure), f"{spend.words}, {spend.mechanism}"
+    if manifest.ledger:
+        amounts = {"spent": _amounts(manifest.ledger.spent), "limit": _amounts(manifest.ledger.limit)}
+        yield words["spent"].format(population=manifest.ledger.population), words["spent_words"].format(**amounts)
+    for one in manifest.exposures:
+        yield words["exposure"], f"{one.kind}: {one.what}. {one.why}"
+
+
+def _use(answer: Answer, said: Texts) -> Iterator[Line]:
+    words = said["about"]
+    if (answer.columns.estimate < 0).any():
+        yield words["negative"], words["negative_words"]
+    yield words["once"], words["once_words"]
+
+
+def _upwards(chance: float) -> int:
+    """A chance in 100, rounded up, as a promise must not sound better than it is."""
+    return min(100, math.ceil(100 * chance - 1e-9))
+
+
+def _amounts(loss: Mapping[str, str]) -> str:
+    return ", ".join(f"{name.replace('_', ' ')} {amount}" for name, amount in loss.items())

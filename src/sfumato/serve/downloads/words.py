@@ -1,0 +1,26 @@
+"""What downloads and the API say, in the languages there is a file for."""
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+
+LANGUAGES = {"en": "English", "de": "Deutsch"}
+Texts = Mapping[str, Mapping[str, str]]
+
+
+@cache
+def texts(language: str) -> Texts:
+    """The texts of a language by group and key; names come from the list of languages alone."""
+    written = files("sfumato.serve") / "words" / f"{language}.data.toml"
+    if language not in LANGUAGES:
+        raise KeyError(language)
+    return tomllib.loads(written.read_text("utf-8"))
+
+
+def grade_words(grades: Mapping[str, float], language: str = "en") -> dict[str, str]:
+    """What each grade means."""
+    said, share = texts(language)["grade"], {"low": f"{100 * grades['A']:.3g}%", "high": f"{100 * grades['B']:.3g}%"}
+    return {"A": said["A"], "B": said["B"], "C": said["C"], "-": said["none"]} | {
+        grade: said[grade].format(**share) for grade in ("A", "B", "C")
+    }

@@ -1,0 +1,132 @@
+"""XLSX: the table as shown with its errors, the tidy table, and a sheet that says what it is and how to cite it."""
+
+import io
+import math
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import xlsxwriter
+
+from sfumato.serve.downloads.about import about
+from sfumato.serve.downloads.answer import Answer
+from sfumato.serve.downloads.shown import Block, Shown, shown
+from sfumato.serve.downloads.tidy import columns, harmless
+from sfumato.serve.downloads.words import texts
+
+_OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+_LONGEST = 32_767
+"""The most characters that a cell of a spreadsheet holds."""
+_FORMATS: dict[str, dict[str, Any]] = {
+    "text": {},
+    "title": {"bold": True, "font_size": 14},
+    "head": {"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"},
+    "notice": {"bold": True, "font_color": "#8a1c00", "text_wrap": True},
+    "whole": {"num_format": "#,##0"},
+    "number": {"num_format": "#,##0.0##"},
+    "grade": {"align": "center"},
+    "words": {"text_wrap": True, "valign": "top"},
+}
+
+
+class _Book:
+    """A workbook whose texts can never be formulas and whose bytes depend on its content alone."""
+
+    def __init__(self, created: str) -> None:
+        self.file = io.BytesIO()
+        self.book = xlsxwriter.Workbook(self.file, _OPTIONS)
+        stamp = datetime.fromisoformat(created).replace(tzinfo=None)
+        self.book.set_properties({"created": stamp, "comments": "Every number carries its error."})
+        self.formats = {name: self.book.add_format(look) for name, look in _FORMATS.items()}
+        # The mark that a spreadsheet itself sets before a text that looks like a formula.
+        self.quoted = {name: self.book.add_format({**look, "quote_prefix": True}) for name, look in _FORMATS.items()}
+
+    def put(self, sheet: Any, row: int, column: int, value: Any, look: str = "text") -> None:
+        """Write one cell: a text as a text, a number as a number, nothing where there is none."""
+        if isinstance(value, str):
+            marked = self.quoted if harmless(value) != value else self.formats
+            sheet.write_string(row, column, value[:_LONGEST], marked[look])
+        elif value is not None and math.isfinite(value):
+            sheet.write_number(row, column, value, self.formats[look])
+
+    def closed(self) -> bytes:
+        self.book.close()
+        return self.file.getvalue()
+
+
+def write(answer: Answer) -> bytes:
+    """The workbook of an answer."""
+    book, said = _Book(answer.sheet.edition.release.manifest.created), texts(answer.language)["sheet"]
+    _write_table(book, book.book.add_worksheet(said["table"]), answer)
+    _write_tidy(book, book.book.add_worksheet(said["tidy"]), answer)
+    _write_about(book, book.book.add_worksheet(said["about"]), answer)
+    return book.closed()
+
+
+def _write_table(book: _Book, sheet: Any, answer: Answer) -> None:
+    """The title and every notice, the heads, then for each cell its estimate, its margin of error and its grade."""
+    laid, row = shown(answer), 0
+    subject = answer.sheet.product.subject
+    for notice in answer.notices:
+        book.put(sheet, row, 0, notice, "notice")
+        row += 1
+    book.put(sheet, row, 0, answer.title, "title")
+    period = answer.sheet.edition.release.manifest.period
+    book.put(sheet, row + 1, 0, ", ".join(part for part in (subject.unit, period, answer.universe_words) if part))
+    row = _write_heads(book, sheet, row + 3, laid, answer.language)
+    side = max(1, len(laid.stub))
+    for place, labels in enumerate(laid.rows):
+        for at, label in enumerate(labels):
+            book.put(sheet, row + place, at, label)
+        for at, block in enumerate(laid.columns):
+            _write_cell(book, sheet, row + place, side + 3 * at, block, place)
+    sheet.freeze_panes(row, side)
+    sheet.set_column(0, side - 1, 28)
+    row += len(laid.rows) + 1
+    for reason in answer.reasons:
+        book.put(sheet, row, 0, f"{texts(answer.language)['about']['withheld']}: {reason}")
+        row += 1
+    book.put(sheet, row, 0, answer.sheet.edition.engine.cite())
+
+
+def _write_heads(book: _Book, sheet: Any, row: int, laid: Shown, language: str) -> int:
+    said, side = texts(language), max(1, len(laid.stub))
+    depth = max((len(block.heads) for block in laid.columns), default=0)
+    for at, block in enumerate(laid.columns):
+        for level, head in enumerate(block.heads):
+            book.put(sheet, row + level, side + 3 * at, head, "head")
+    for at, name in enumerate(laid.stub):
+        book.put(sheet, row + depth, at, name, "head")
+    for at in range(len(laid.columns)):
+        three = (said["metric"]["estimate"], said["sheet"]["margin"], said["metric"]["grade"])
+        for step, head in enumerate(three):
+            book.put(sheet, row + depth, side + 3 * at + step, head, "head")
+    return row + depth + 1
+
+
+def _write_cell(book: _Book, sheet: Any, row: int, column: int, block: Block, place: int) -> None:
+    estimate = block.estimate[place]
+    book.put(sheet, row, column, _plain(estimate), "whole" if estimate == int(estimate) else "number")
+    book.put(sheet, row, column + 1, _plain(block.moe90[place]), "number")
+    book.put(sheet, row, column + 2, str(block.grade[place]), "grade")
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _write_tidy(book: _Book, sheet: Any, answer: Answer) -> None:
+    filled = {name: values for name, values in columns(answer, mark=False).items() if any(one != "" for one in values)}
+    for column, (name, values) in enumerate(filled.items()):
+        book.put(sheet, 0, column, name, "head")
+        for row, value in enumerate(values):
+            book.put(sheet, row + 1, column, value)
+    sheet.freeze_panes(1, 0)
+
+
+def _write_about(book: _Book, sheet: Any, answer: Answer) -> None:
+    sheet.set_column(0, 0, 34)
+    sheet.set_column(1, 1, 110)
+    for row, (what, words) in enumerate(about(answer)):
+        book.put(sheet, row, 0, what, "head")
+        book.put(sheet, row, 1, words, "words")

@@ -1,0 +1,86 @@
+"""Keys: what releases are called in addresses; of one name, and of one period, the release to use has the short key.
+
+`employment` is the newest period that stands, `employment.2025-Q4` what stands for one period, and
+`employment.` with the first twelve digits of a hash is one release for ever.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sfumato.release import Release
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The names of one release in addresses: the shortest, the one of its period if it stands for it, its own."""
+
+    short: str
+    period: str
+    lasting: str
+
+
+def private(release: Release) -> bool:
+    """Whether it may be seen on this machine only."""
+    return release.manifest.rehearsal or not release.manifest.releasable
+
+
+def slug(release: Release) -> str:
+    """The name of a series in addresses."""
+    return _plain(release.manifest.name) or "release"
+
+
+def keys(releases: Sequence[Release]) -> dict[str, Keys]:
+    """The names of each release by its id.
+
+    Of the releases of one name, and of those of one period, the one that readers should use has the short address.
+    """
+    ranked = sorted(releases, key=_standing(releases))
+    newest = {slug(one): one.id for one in ranked}
+    of_period = {(slug(one), _plain(one.manifest.period)): one.id for one in ranked}
+    found = {}
+    for one in releases:
+        name, period, lasting = slug(one), _plain(one.manifest.period), f"{slug(one)}.{one.id[:12]}"
+        stands = of_period[name, period] == one.id and _is_no_hash(period)
+        dated = f"{name}.{period}" if stands else ""
+        found[one.id] = Keys(name if newest[name] == one.id else dated or lasting, dated, lasting)
+    return found
+
+
+def when(period: str) -> tuple[int, tuple[tuple[bool, int, str], ...]]:
+    """The place of a period in time: its year, then the numbers and words of its name.
+
+    >>> sorted(["2026", "2025-Q4", "2025-Q10", "Q1 2026", ""], key=when)
+    ['', '2025-Q4', '2025-Q10', '2026', 'Q1 2026']
+    """
+    parts = re.findall(r"\d+|\D+", period.casefold())
+    year = next((int(part) for part in parts if re.fullmatch(r"[12]\d{3}", part, re.ASCII)), -1)
+    return year, tuple((not part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts)
+
+
+Standing = tuple[bool, bool, bool, tuple[int, tuple[tuple[bool, int, str], ...]], str, str]
+
+
+def _standing(releases: Sequence[Release]) -> "_Rank":
+    return _Rank({one.manifest.supersedes: one.id for one in releases if one.manifest.supersedes})
+
+
+@dataclass(frozen=True)
+class _Rank:
+    """How much a release is the one to use: public, not withdrawn, not replaced, of a late period, issued late."""
+
+    replaced: Mapping[str, str]
+
+    def __call__(self, one: Release) -> Standing:
+        manifest = one.manifest
+        stands = one.withdrawn is None, one.id not in self.replaced
+        return not private(one), *stands, when(manifest.period), manifest.created, one.id
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")
+
+
+def _is_no_hash(period: str) -> bool:
+    """Whether the name of a period can stand in an address and is not taken for the hash of a release."""
+    return bool(period) and not re.fullmatch(r"[0-9a-f]{12}", period)

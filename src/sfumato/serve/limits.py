@@ -1,0 +1,56 @@
+"""Limits: how much one worker takes on, how much of it one client may ask for, and what is said of each request."""
+
+from dataclasses import dataclass, field
+from ipaddress import ip_network
+
+from sfumato.errors import ReleaseError
+
+MEBIBYTE = 2**20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The bounds of one worker.
+
+    `at_work` requests are worked on at once and `waiting` more wait, each for at most `patience` seconds. A client that
+    keeps to `calls` requests in any `window` seconds is never refused for asking too much; 0 calls means no such bound.
+    Answers are kept up to `cache_bytes`. Readers behind one of `proxies` are told apart by what it says of them.
+    """
+
+    at_work: int = 2
+    waiting: int = 64
+    patience: float = 5
+    calls: int = 500
+    window: int = 10
+    cache_bytes: int = 64 * MEBIBYTE
+    proxies: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        least = {"at_work": 1, "waiting": 0, "patience": 0.01, "calls": 0, "window": 1, "cache_bytes": 0}
+        for name, bound in least.items():
+            if getattr(self, name) < bound:
+                raise ReleaseError(f"The server was given {name} = {getattr(self, name)}; it must be at least {bound}.")
+        for proxy in self.proxies:
+            try:
+                ip_network(proxy)
+            except ValueError:
+                raise ReleaseError(
+                    f"The proxy '{proxy}' is not an address or a network; give one like 127.0.0.1 or 10.0.0.0/8."
+                ) from None
+
+
+@dataclass(frozen=True)
+class Log:
+    """What the line of a request says beyond time, method, path, status, duration and size."""
+
+    questions: bool = False
+    readers: bool = False
+
+
+@dataclass(frozen=True)
+class Running:
+    """How an application is run: its limits, its log if it keeps one, and the key that its addresses hold if any."""
+
+    limits: Limits = field(default_factory=Limits)
+    log: Log | None = None
+    key: str = ""

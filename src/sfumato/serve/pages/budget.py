@@ -1,0 +1,66 @@
+"""The budget page: what each population may lose, what each release took of it, and what is left."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sfumato.pictures import Caption, Picture, Taken, Words
+from sfumato.pictures import budget as bar
+from sfumato.privacy import Approximate, Concentrated, Gaussian, Limit
+from sfumato.serve.accounts import Account, Entry, accounts, amount, brief, uncharged
+from sfumato.serve.pages import words as language_file
+from sfumato.serve.pages.card import NARROW, Say, widths
+from sfumato.serve.pages.home import language
+from sfumato.serve.pages.site import HTML, Pages
+from sfumato.serve.reply import fresh, unchanged
+
+WIDE = 760
+
+
+def budget(pages: Pages, request: Request) -> Response:
+    """The accounts of all populations that the served releases are about."""
+    lang, tag = language(request), pages.tag(pages.catalogue.tag)
+    held = unchanged(request, tag)
+    if held:
+        return held
+    said, editions = language_file.words(lang), pages.catalogue.editions
+    found = accounts(editions)
+    bars = {id(one): widths(lambda wide, one=one: _bar(one, said, pages.base_path, wide)) for one in found}  # type: ignore[misc]
+    shown = {
+        "accounts": [(one, bars[id(one)]) for one in found],
+        "uncharged": uncharged(editions),
+        "share": share,
+        "unseen": unseen,
+        "brief": brief,
+    }
+    return fresh(pages.page("budget.html", lang, **shown), HTML, tag)
+
+
+def share(part: Limit, limit: Limit) -> int:
+    """A part of the limit in percent, of what adds up."""
+    return round(100 * amount(part) / amount(limit))
+
+
+def unseen(entry: Entry) -> str:
+    """What others took, in the currency of the account."""
+    rest = entry.unseen
+    if isinstance(entry.spent, Gaussian):
+        return brief(Gaussian(squared=rest))
+    return (Approximate(rest) if isinstance(entry.spent, Approximate) else Concentrated(rest)).words()
+
+
+def _bar(account: Account, said: Say, base: str, wide: bool) -> Picture:
+    taken = []
+    for entry in account.entries:
+        if entry.unseen:
+            taken.append(Taken(said("budget.unseen_short"), float(entry.unseen), unseen(entry), seen=False))
+        taken.append(_taken(entry, base))
+    words = Words(limit=said("budget.limit"), left=said("budget.left"), in_words=said("privacy.in_words"))
+    left = said("budget.left_words", left=brief(account.left, left=True))
+    caption = Caption(account.population, brief(account.limit), headed=False, words=words)
+    return bar(taken, float(amount(account.limit)), caption, left, width=WIDE if wide else NARROW, listed=False)
+
+
+def _taken(entry: Entry, base: str) -> Taken:
+    manifest = entry.edition.release.manifest
+    label = f"{manifest.title}{f', {manifest.period}' if manifest.period else ''}"
+    return Taken(label, float(entry.own), brief(entry.cost), f"{base}/privacy/{entry.edition.key}")

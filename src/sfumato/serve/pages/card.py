@@ -1,0 +1,85 @@
+"""The privacy card: one page a release that says whom it protects, how, at what price, and what it does not protect."""
+
+from collections.abc import Callable
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sfumato.errors import nearest
+from sfumato.pictures import Caption, Picture, Words, power_curve
+from sfumato.pictures.bells import bells
+from sfumato.serve.catalogue import Edition
+from sfumato.serve.pages import words as language_file
+from sfumato.serve.pages.home import language
+from sfumato.serve.pages.noise import ALARM
+from sfumato.serve.pages.promise import Promised, promise
+from sfumato.serve.pages.site import HTML, Pages
+from sfumato.serve.reply import fresh, unchanged
+
+NARROW = 340
+"""The width of a picture on a phone, where a wide one would be too small to read."""
+Say = language_file.Words
+
+
+def card(pages: Pages, request: Request) -> Response:
+    """The privacy card of one release."""
+    edition = edition_of(pages, request.path_params["release"])
+    lang, tag = language(request), pages.tag(edition.tag)
+    held = unchanged(request, tag)
+    if held:
+        return held
+    privacy, said = promise(edition), language_file.words(lang)
+    shown = {
+        "edition": edition,
+        "privacy": privacy,
+        "curve": widths(lambda wide: _curve(privacy, said, wide)) if privacy.curve else None,
+        "seen": widths(lambda wide: _seen(privacy, said, wide)) if privacy.example else None,
+    }
+    return fresh(pages.page("card.html", lang, **shown), HTML, tag)
+
+
+def edition_of(pages: Pages, key: str) -> Edition:
+    """The release of this key; a wrong key answers with the nearest."""
+    edition = pages.catalogue.releases.get(key)
+    if edition is None:
+        hint = nearest(key[:100], pages.catalogue.releases)
+        raise HTTPException(404, f"No release '{key[:100]}' is served here; {hint}")
+    return edition
+
+
+def widths(draw: Callable[[bool], Picture]) -> tuple[Picture, Picture]:
+    """The same picture for a wide page and for a phone."""
+    return draw(True), draw(False)
+
+
+def banner(edition: Edition, said: Say) -> str:
+    """What stands across the pictures of a release that is not to be used as it is."""
+    kinds = [one.kind for one in edition.notices]
+    return said(f"notice.{kinds[0].replace(' ', '_')}") if kinds else ""
+
+
+def _curve(privacy: Promised, said: Say, wide: bool) -> Picture:
+    at = (ALARM, privacy.told / 100)
+    words = Words(
+        blind=said("privacy.blind"),
+        false_alarm=said("privacy.axis_alarm"),
+        power=said("privacy.axis_power", unit=privacy.unit),
+        told=said("privacy.curve_told"),
+        in_words=said("privacy.in_words"),
+    )
+    title = said("privacy.curve_title", unit=privacy.unit)
+    caption = Caption(title, headed=False, banner=banner(privacy.edition, said), words=words)
+    return power_curve(privacy.curve, at, caption, width=460 if wide else NARROW)
+
+
+def _seen(privacy: Promised, said: Say, wide: bool) -> Picture:
+    shown = privacy.example
+    if shown is None or shown.noise is None or shown.line is None:
+        raise LookupError("No measure has noise that can be drawn.")
+    noise, line = shown.noise, shown.line
+    title = said("privacy.seen_title", one=shown.pair[0], other=shown.pair[1])  # type: ignore[index]
+    axis = said("privacy.seen_axis", unit=line.unit)
+    caption = Caption(title, axis, headed=False, banner=banner(privacy.edition, said))
+    cut = noise.pair[0] + noise.threshold
+    return bells(noise.pair, noise.density, cut, caption, 460 if wide else NARROW)

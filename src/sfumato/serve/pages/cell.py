@@ -1,0 +1,134 @@
+"""Cell: one number as it is seen and as it is read aloud, always with its error."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sfumato.query import Estimate, number
+from sfumato.query.estimate import like
+from sfumato.release import Withheld
+from sfumato.serve.pages.look import Look
+
+MARK = "†"
+"""Beside a grade: above the publisher's largest CV, where that is not the bound of grade C anyway."""
+_WIDEST = 10
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number, its error, its grade, how wide it is smeared (0 to 10), and how much of that is privacy noise."""
+
+    number: str
+    error: str
+    grade: str
+    smear: int
+    spoken: str
+    code: str = ""
+    negative: bool = False
+    noise: int | None = None
+    mark: str = ""
+    """What says that the publisher's own rule holds the number for too uncertain."""
+
+
+def cell(estimate: Estimate, look: Look, code: str = "", largest_cv: float | None = None) -> Cell:
+    """A number as `310 ± 76 B`, or with the error a reader chose."""
+    words = look.words
+    if estimate.cells == 0:
+        return Cell("–", "", "", 0, words("cell.impossible"))
+    percent = estimate.unit == "share"
+    value = _percent(estimate.value) if percent else number(_displayed(estimate.value, look))
+    shown, said = _error(estimate, look, percent=percent)
+    grade = estimate.grade if estimate.grade != "-" else words("cell.no_grade")
+    unit = words("cell.percent") if percent else estimate.unit
+    spoken = words("cell.spoken", value=words.figure(value), unit=unit, error=words.figure(said), grade=grade)
+    marked = exceeds(estimate, largest_cv) and largest_cv != estimate.grades["B"]
+    return Cell(
+        number=words.figure(value) + ("%" if percent else ""),
+        error=words.figure(shown),
+        grade=estimate.grade,
+        smear=_smear(estimate),
+        spoken=f"{spoken}, {words('cell.exceeds')}" if marked else spoken,
+        code=code,
+        negative=estimate.value < 0,
+        noise=noise_tenths(estimate),
+        mark=MARK if marked else "",
+    )
+
+
+def exceeds(estimate: Estimate, largest_cv: float | None) -> bool:
+    """Whether a number is less certain than its publisher would quote by itself."""
+    return largest_cv is not None and not isinstance(estimate.cv, Withheld) and estimate.cv > largest_cv
+
+
+def refused(reason: str, look: Look) -> Cell:
+    """A number that cannot be stated, and why."""
+    return Cell("–", "", "-", 0, look.words("cell.refused", reason=reason))
+
+
+def address(codes: Sequence[str]) -> str:
+    """The name of a cell in an address: its codes parted by bars; a total has no code.
+
+    >>> address(["29-0000", "a|b", ""])
+    '29-0000|a%7Cb|'
+    """
+    return "|".join(code.replace("%", "%25").replace("|", "%7C") for code in codes)
+
+
+def codes_of(written: str) -> list[str]:
+    """The codes in the name of a cell.
+
+    >>> codes_of("29-0000|a%7Cb|")
+    ['29-0000', 'a|b', '']
+    """
+    return [code.replace("%7C", "|").replace("%25", "%") for code in written.split("|")]
+
+
+def noise_tenths(estimate: Estimate) -> int | None:
+    """How many tenths of the variance are privacy noise."""
+    noise, whole = estimate.noise_variance, estimate.variance
+    if isinstance(noise, Withheld) or isinstance(whole, Withheld) or not whole:
+        return None
+    return round(10 * noise / whole)
+
+
+def _displayed(value: float, look: Look) -> float:
+    """What is printed; showing negative numbers as 0 is for the eye alone and reaches no total and no download."""
+    return max(value, 0) if look.zero else value
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.1f}".replace("-", "−")
+
+
+def _error(estimate: Estimate, look: Look, *, percent: bool) -> tuple[str, str]:
+    """The error in signs and in words."""
+    se, words = estimate.se, look.words
+    if isinstance(se, Withheld):
+        return f"± {words('error.withheld')}", words("error.withheld_spoken")
+    if look.error == "cv":
+        share = words("error.over", share="999%") if float(estimate.cv) > 9.99 else f"{100 * float(estimate.cv):.2g}%"  # type: ignore[arg-type]
+        return f"{words('error.cv_sign')} {share}", words("error.cv_spoken", share=share)
+    if look.error == "interval95":
+        low, high = (_percent(end) if percent else like_whole(end, estimate.value) for end in estimate.interval(0.95))
+        return words("error.between", low=low, high=high), words("error.between_spoken", low=low, high=high)
+    if look.error == "se":
+        shown = _percent(se) if percent else like(se, estimate.value)
+        return f"{words('error.se_sign')} {shown}", words("error.se_spoken", se=shown)
+    reach = float(estimate.moe(0.90))  # type: ignore[arg-type]
+    margin = _percent(reach) if percent else like(reach, estimate.value)
+    return f"±\u2009{margin}", words("error.margin_spoken", margin=margin)
+
+
+def like_whole(end: float, value: float) -> str:
+    """The end of an interval to the precision of its number."""
+    return number(round(end)) if value == round(value) else number(end)
+
+
+def _smear(estimate: Estimate) -> int:
+    """How wide the smear under a number is, 0 to 10: the wider, the less the number says."""
+    margin = estimate.moe(0.90)
+    if isinstance(margin, Withheld):
+        return _WIDEST
+    if margin == 0:
+        return 0
+    return _WIDEST if not estimate.value else max(1, min(_WIDEST, math.ceil(_WIDEST * margin / abs(estimate.value))))

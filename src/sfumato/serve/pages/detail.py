@@ -1,0 +1,121 @@
+"""Detail: one cell looked at closely, and two cells compared."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sfumato.errors import QueryError
+from sfumato.query import Crosstab, Estimate, Group, Sentence, number
+from sfumato.serve.pages.cell import Cell, cell, codes_of, like_whole
+from sfumato.serve.pages.layout import Layout
+from sfumato.serve.pages.words import Words
+from sfumato.serve.question import Question
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two cells side by side: the other one, the difference, and whether it is real."""
+
+    other: tuple[str, ...]
+    cell: Cell
+    difference: Cell
+    answer: str
+
+
+@dataclass(frozen=True)
+class DetailView:
+    """What is told of one cell: its place in words, its number, its errors apart, and sentences about it."""
+
+    labels: tuple[str, ...]
+    cell: Cell
+    errors: tuple[tuple[str, str], ...]
+    noise: int | None
+    sentences: tuple[str, ...]
+    compared: Compared | None = None
+
+
+def detail_view(layout: Layout) -> DetailView | None:
+    """The cell that the address names, if it names one; with `hold`, compared with the one that was held."""
+    look, words = layout.look, layout.look.words
+    if not look.cell:
+        return None
+    table = one_cell(layout, look.cell)
+    found = table.detail(tuple(axis.codes[0] for axis in table.axes))
+    shown = cell(found.estimate, look.but(error="moe90", share="", zero=""), look.cell)
+    return DetailView(
+        labels=_labels(layout, table),
+        cell=shown,
+        errors=tuple(_errors(found.estimate, words)),
+        noise=shown.noise,
+        sentences=tuple(said(one, words) for one in found.sentences),
+        compared=_compared(layout, table) if look.hold and look.hold != look.cell else None,
+    )
+
+
+def _compared(layout: Layout, table: Crosstab) -> Compared:
+    """The held cell minus the one that is looked at; the error of the difference counts the noise they share."""
+    look, other = layout.look, one_cell(layout, layout.look.hold)
+    boxes = [one.box((0,) * len(one.axes)) for one in (other, table)]
+    difference = table.engine.difference(table.product, *boxes)
+    plain = look.but(error="moe90", share="", zero="")
+    held = next(iter(other.items()))[1]
+    answer = said(difference.sentence(), look.words)
+    return Compared(_labels(layout, other), cell(held, plain, look.hold), cell(difference, plain), answer)
+
+
+def one_cell(layout: Layout, written: str) -> Crosstab:
+    """The table of the one cell that an address names by its codes; a variable without a code is summed over."""
+    codes = codes_of(written)
+    if len(codes) != len(layout.names):
+        raise QueryError(f"The cell '{written[:100]}' is not one of this table, which is by {', '.join(layout.names)}.")
+    question = layout.question
+    shown: dict[str, tuple[str, ...]] = {}
+    groups: dict[str, tuple[Group, ...]] = {}
+    for name, code in zip(layout.names, codes, strict=True):
+        named = [one for one in layout.groups.get(name, ()) if one.code == code]
+        if code:
+            shown[name] = () if named else (code,)
+            groups |= {name: tuple(named)} if named else {}
+    _refuse_unknown(layout, shown)
+    return Question(question.sheet, shown, question.within, groups).table(list(shown))
+
+
+def _refuse_unknown(layout: Layout, shown: dict[str, tuple[str, ...]]) -> None:
+    for name, codes in shown.items():
+        known = layout.sheet.attribute(name).levels.depths
+        for code in codes:
+            if code not in known:
+                raise QueryError(f"{layout.sheet.attribute(name).label}: '{code[:100]}' is not a code of this table.")
+
+
+def _labels(layout: Layout, table: Crosstab) -> tuple[str, ...]:
+    return tuple(axis.labels[0] for axis in table.axes) or (layout.look.words("table.total"),)
+
+
+def _errors(estimate: Estimate, words: Words) -> Sequence[tuple[str, str]]:
+    """The errors apart, each with its name; one that is withheld says so."""
+    parts = {"se_noise": estimate.noise_se, "se_sampling": estimate.sampling_se, "se": estimate.se}
+    listed = [
+        (
+            words(f"detail.{key}"),
+            words.figure(number(one)) if isinstance(one, (int, float)) else words("error.withheld"),
+        )
+        for key, one in parts.items()
+    ]
+    for level in (90, 95):
+        try:
+            low, high = (words.figure(like_whole(end, estimate.value)) for end in estimate.interval(level / 100))
+            listed.append((words("detail.interval", level=level), words("error.between", low=low, high=high)))
+        except QueryError:
+            listed.append((words("detail.interval", level=level), words("error.withheld")))
+    return [*listed, (words("detail.cells"), words.figure(f"{estimate.cells:,}"))]
+
+
+def said(sentence: Sentence, words: Words) -> str:
+    """A sentence of the query engine in the language of the page."""
+    values = {
+        name: one
+        if isinstance(one, str) and name != "moe"
+        else words.figure(one if isinstance(one, str) else number(one))
+        for name, one in sentence.values.items()
+    }
+    return words(f"sentence.{sentence.key}", **values)

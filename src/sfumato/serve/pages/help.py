@@ -1,0 +1,100 @@
+"""Help: short answers to what readers ask of a number, with the numbers of the table they are looking at."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sfumato.query import Estimate, number
+from sfumato.query.estimate import like
+from sfumato.release import Withheld
+from sfumato.serve.catalogue import Sheet
+from sfumato.serve.pages import words as language_file
+from sfumato.serve.pages.home import language
+from sfumato.serve.pages.look import Look
+from sfumato.serve.pages.site import HTML, Pages
+from sfumato.serve.pages.view import total_view
+from sfumato.serve.reply import fresh, unchanged
+
+QUESTIONS = ("margin", "negative", "adding", "census", "grade", "withheld", "differ", "again")
+"""In the order in which they are answered; each is also the anchor of its answer."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question, its answer, and what it means for the table at hand."""
+
+    anchor: str
+    question: str
+    words: str
+    here: str = ""
+
+
+@lru_cache(maxsize=1_000)
+def answers(sheet: Sheet, lang: str) -> tuple[Answer, ...]:
+    """What readers ask, answered for one table."""
+    said = language_file.words(lang)
+    kinds = {"adding": _adding(sheet), "census": _sampled(sheet)}
+    here = {"margin": _margin_here(sheet, said), "grade": _grades_here(sheet, said), "negative": _negative(sheet, said)}
+    keys = {one: f"help.{one}{kinds.get(one, '')}" for one in QUESTIONS}
+    return tuple(Answer(one, said(key), said(f"{key}_words"), here.get(one, "")) for one, key in keys.items())
+
+
+def help_page(pages: Pages, request: Request) -> Response:
+    """The answers on a page of their own, for the table that the address names or for the first one."""
+    first = pages.catalogue.all_series[0].current.sheets[0]
+    sheet = pages.catalogue.tables.get(request.query_params.get("table", ""), first)
+    lang, tag = language(request), pages.tag(sheet.edition.tag)
+    held = unchanged(request, tag)
+    if held:
+        return held
+    total = total_view(sheet, Look(lang=lang))
+    shown = {"sheet": sheet, "edition": sheet.edition, "answers": answers(sheet, lang), "total": total}
+    return fresh(pages.page("guide.html", lang, **shown), HTML, tag)
+
+
+def one_cell(sheet: Sheet) -> Estimate | None:
+    """The number of one published cell, to tell its noise by; none where the first one cannot exist."""
+    first = {one.name: one.levels.leaves[0] for one in sheet.product.attributes}
+    found = sheet.edition.engine.total(first, of=sheet.product.subject.name)
+    return found if found.cells == 1 else None
+
+
+def _margin_here(sheet: Sheet, said: language_file.Words) -> str:
+    """The noise of one cell and, where numbers may be summed, the error of the whole."""
+    cell, unit = one_cell(sheet), sheet.product.subject.unit
+    noise = cell.noise_se if cell else None
+    if cell is None or noise is None or isinstance(noise, Withheld):
+        return ""
+    one = said("help.margin_here", se=said.figure(number(noise)), unit=unit, margin=said.figure(number(1.645 * noise)))
+    if not sheet.product.subject.additive:
+        return one
+    whole = sheet.edition.engine.total(of=sheet.product.subject.name)
+    margin = whole.moe(0.90)
+    if isinstance(margin, Withheld):
+        return one
+    figures = {"value": number(whole.value), "margin": like(margin, whole.value), "cells": f"{whole.cells:,}"}
+    return f"{one} {said('help.whole_here', unit=unit, **{name: said.figure(one) for name, one in figures.items()})}"
+
+
+def _grades_here(sheet: Sheet, said: language_file.Words) -> str:
+    grades = sheet.edition.release.manifest.grades
+    low, high = (said.figure(f"{100 * grades[name]:.3g}%") for name in ("A", "B"))
+    return said("help.grade_here", low=low, high=high)
+
+
+def _negative(sheet: Sheet, said: language_file.Words) -> str:
+    cell = one_cell(sheet)
+    noise = cell.noise_se if cell else None
+    if noise is None or isinstance(noise, Withheld) or not noise:
+        return ""
+    return said("help.negative_here", se=said.figure(number(noise)), unit=sheet.product.subject.unit)
+
+
+def _adding(sheet: Sheet) -> str:
+    return "" if sheet.product.subject.additive else "_not"
+
+
+def _sampled(sheet: Sheet) -> str:
+    return "" if sheet.edition.release.manifest.sampling["kind"] == "census" else "_sample"

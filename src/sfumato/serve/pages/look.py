@@ -1,0 +1,73 @@
+"""Look: how a table is shown, which changes no number: its error, order and picture, and the cell in detail."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from sfumato.serve.pages.words import Words, languages, words
+from sfumato.serve.question import Parameters
+
+ERRORS = ("moe90", "se", "cv", "interval95")
+SHARES = ("", "row", "column", "whole")
+VIEWS = ("table", "chart", "map")
+CHARTS = ("dot", "bar", "line")
+SWITCH = ("", "on")
+LONGEST = 20_000
+"""The longest text that an address may carry: a reader's own numbers for a map."""
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "error": ERRORS,
+    "share": SHARES,
+    "order": ("falling", "rising"),
+    "zero": SWITCH,
+    "noise": SWITCH,
+    "view": VIEWS,
+    "chart": CHARTS,
+    "map": ("", "areas", "dots"),
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """One field a parameter of the address; the first choice of each is what a reader sees first."""
+
+    error: str = "moe90"
+    share: str = ""
+    sort: str = ""
+    order: str = "falling"
+    zero: str = ""
+    noise: str = ""
+    view: str = "table"
+    chart: str = "dot"
+    map: str = ""
+    of: str = ""
+    own: str = ""
+    cell: str = ""
+    hold: str = ""
+    lang: str = "en"
+
+    @classmethod
+    def read(cls, given: Parameters) -> "Look":
+        asked: dict[str, Any] = {}
+        for name in NAMES:
+            if name in _CHOICES or name == "lang":
+                known = _CHOICES.get(name, tuple(languages()))
+                asked[name] = given.one(name, getattr(cls, name), known)
+            else:
+                asked[name] = given.plain.get(name, ("",))[-1][:LONGEST]
+        return cls(**asked)
+
+    @property
+    def words(self) -> Words:
+        return words(self.lang)
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """What differs from the first look, as it stands in an address."""
+        first = Look()
+        shown = [(name, getattr(self, name)) for name in NAMES]
+        return [(name, value) for name, value in shown if value != getattr(first, name)]
+
+    def but(self, **changes: str) -> "Look":
+        return replace(self, **changes)
+
+
+NAMES = tuple(field.name for field in fields(Look))

@@ -1,0 +1,111 @@
+"""Pictures of a table: dots or bars with whiskers, lines over periods, a map; on the page and as files."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sfumato.errors import QueryError
+from sfumato.pictures import KINDS, Caption, Mark, Picture, lines
+from sfumato.pictures import Words as PictureWords
+from sfumato.query import Crosstab, Refused, Shares, over_periods
+from sfumato.query.plotted import Plot, caption_of, mark_of, plot_of
+from sfumato.serve.catalogue import Catalogue
+from sfumato.serve.pages.cell import address
+from sfumato.serve.pages.layout import Layout
+from sfumato.serve.pages.map import mapped, shapes_of
+from sfumato.serve.pages.order import order_of
+from sfumato.serve.pages.share import asked
+from sfumato.serve.pages.view import Head, questions_of
+from sfumato.serve.question import Question
+
+MOST_LINES = 6
+MOST_PICTURES = 12
+
+
+def views_of(layout: Layout) -> tuple[str, ...]:
+    """The views that make sense: a map where the rows have shapes."""
+    return ("table", "chart", *(("map",) if shapes_of(layout) else ()))
+
+
+def charts_of(layout: Layout, catalogue: Catalogue) -> tuple[str, ...]:
+    """The charts that make sense: lines where the series has several periods."""
+    periods = catalogue.series(layout.sheet.edition.series).periods
+    return ("dot", "bar", *(("line",) if len(periods) > 1 and layout.sheet.product.subject.additive else ()))
+
+
+def pictures_of(layout: Layout, catalogue: Catalogue, *, headed: bool = False) -> list[tuple[Head | None, Picture]]:
+    """The pictures of a page, one for each table on it."""
+    asked_for = questions_of(layout)
+    if len(asked_for) > MOST_PICTURES:
+        raise QueryError(f"{len(asked_for)} pictures were asked for; a page shows {MOST_PICTURES}: choose fewer codes.")
+    return [(head, _picture(layout, question, catalogue, headed=headed)) for question, head in asked_for]
+
+
+def _picture(layout: Layout, question: Question, catalogue: Catalogue, *, headed: bool) -> Picture:
+    if layout.look.view == "map":
+        return mapped(layout, question, lambda table, plot: _caption(layout, table, plot, headed=headed))
+    if layout.look.chart == "line":
+        return _lines(layout, question, catalogue, headed=headed)
+    return _rows(layout, question, headed=headed)
+
+
+def _rows(layout: Layout, question: Question, *, headed: bool) -> Picture:
+    """The table's rows down the page, in the order of the table, its columns as series."""
+    body = question.table(layout.rows, layout.column)
+    beside = question.table(layout.rows) if layout.column and layout.sheet.product.subject.additive else None
+    numbers = asked(body, layout)
+    plot = plot_of(numbers)
+    places = order_of(layout, body, beside).places
+    width = len(body.axes[-1].codes) if layout.column else 1
+    standing = {place: at for at, place in enumerate(places)}
+    stated = [(at, codes) for at, (codes, one) in enumerate(numbers.items()) if not isinstance(one, Refused)]
+    drawn = zip(plot.marks, stated, strict=True)
+    ordered = sorted(drawn, key=lambda one: standing[one[1][0] // width])
+    marks = [_said(layout, replace(mark, href=_href(layout, codes))) for mark, (_, codes) in ordered]
+    return KINDS[layout.look.chart](marks, _caption(layout, numbers, plot, headed=headed))
+
+
+def _href(layout: Layout, codes: tuple[str, ...]) -> str:
+    """The same page with one cell in detail."""
+    if layout.wrap:
+        return ""
+    return f"?{layout.address(layout.look.but(cell=address(codes)))}#detail"
+
+
+def _lines(layout: Layout, question: Question, catalogue: Catalogue, *, headed: bool) -> Picture:
+    """The first rows of the table over the periods of the series, each period from the release that stands for it."""
+    if len(layout.rows) > 1:
+        raise QueryError("Lines are of one row variable; leave the second out.")
+    body = question.table(layout.rows)
+    periods = catalogue.series(layout.sheet.edition.series).periods
+    engines = [period.standing.engine for period in periods if period.standing.release.withdrawn is None]
+    (axis,) = body.axes
+    marks: list[Mark] = []
+    for place in order_of(replace(layout, column=None), body, None).places[:MOST_LINES]:
+        leaves = [code for code, kept in zip(axis.attribute.levels.leaves, axis.groups[place], strict=True) if kept]
+        where = {**question.within, axis.attribute.name: leaves}
+        for at in over_periods(engines, where, layout.sheet.product.subject.name):
+            if at.estimate is not None:
+                mark = mark_of(at.estimate, at.period)
+                marks.append(_said(layout, replace(mark, series=axis.labels[place], code=at.period)))
+    return lines(marks, _caption(layout, body, Plot(tuple(marks)), headed=headed))
+
+
+def _said(layout: Layout, mark: Mark) -> Mark:
+    return replace(mark, shown=layout.look.words.figure(mark.shown))
+
+
+def _caption(layout: Layout, table: Crosstab | Shares, plot: Plot, *, headed: bool) -> Caption:
+    words = PictureWords(**layout.look.words.listed("picture"))
+    return replace(caption_of(table, plot), headed=headed, words=words)
+
+
+def file_of(pictures: Sequence[tuple[Head | None, Picture]], form: str) -> bytes:
+    """The one picture of a page as a file."""
+    if len(pictures) != 1:
+        raise QueryError(
+            f"{len(pictures)} pictures are on this page; a file holds one: leave out the wrapping variable."
+        )
+    picture = pictures[0][1]
+    if form == "png":
+        return picture.to_png()
+    return (picture.to_vega() if form == "json" else picture.to_svg()).encode()

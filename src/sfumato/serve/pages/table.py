@@ -1,0 +1,107 @@
+"""The table builder: a form, the table or picture it asked for, one cell in detail, and how to take it along."""
+
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sfumato.errors import QueryError
+from sfumato.query import LARGEST_PAGE
+from sfumato.serve.catalogue import Sheet
+from sfumato.serve.jsonstat import reasons
+from sfumato.serve.pages.cell import MARK, exceeds
+from sfumato.serve.pages.detail import detail_view
+from sfumato.serve.pages.form import form
+from sfumato.serve.pages.help import answers
+from sfumato.serve.pages.home import language
+from sfumato.serve.pages.layout import Layout
+from sfumato.serve.pages.look import Look
+from sfumato.serve.pages.picture import charts_of, pictures_of, views_of
+from sfumato.serve.pages.promise import promise
+from sfumato.serve.pages.site import HTML, Pages
+from sfumato.serve.pages.take import taken
+from sfumato.serve.pages.view import TableView, table_view
+from sfumato.serve.reply import fresh, unchanged
+
+
+def table(pages: Pages, request: Request) -> Response:
+    """The page of one table, in the state that its address says."""
+    sheet = sheet_of(pages, request)
+    tag = pages.tag(f"{sheet.edition.tag}-{pages.catalogue.tag}")
+    try:
+        layout = Layout.read(sheet, request.query_params.multi_items())
+        held = unchanged(request, tag)
+        return held or fresh(pages.page("table.html", layout.look.lang, **shown(layout, pages)), HTML, tag)
+    except QueryError as error:
+        asked = Layout.first(sheet, Look(lang=language(request)))
+        refusal = frame(asked) | {"problem": str(error), "view": None}
+        return fresh(pages.page("table.html", asked.look.lang, **refusal), HTML, tag, 400)
+
+
+def sheet_of(pages: Pages, request: Request) -> Sheet:
+    sheet = pages.catalogue.tables.get(request.path_params["table_id"])
+    if sheet is None:
+        raise HTTPException(404, "There is no such page here; the first page lists all tables.")
+    return sheet
+
+
+def shown(layout: Layout, pages: Pages) -> dict[str, Any]:
+    """Everything on the page of a table."""
+    view = table_view(layout)
+    return frame(layout) | {
+        "problem": None,
+        "view": view,
+        "title": layout.sheet.titled(layout.names),
+        "within": _within(layout),
+        "grades": {name: words for name, words in _grades(layout).items() if name != "-" or "-" in view.grades},
+        "withheld": reasons(list(view.estimates)),
+        "threshold": _threshold(layout, view),
+        "limit": LARGEST_PAGE,
+        "views": views_of(layout),
+        "charts": charts_of(layout, pages.catalogue),
+        "pictures": pictures_of(layout, pages.catalogue) if layout.look.view != "table" else [],
+        "detail": detail_view(layout),
+        "taken": taken(layout, pages.origin, pages.base_path),
+    }
+
+
+def frame(layout: Layout) -> dict[str, Any]:
+    """What the page shows whether or not there is a table on it."""
+    sheet = layout.sheet
+    return {
+        "sheet": sheet,
+        "edition": sheet.edition,
+        "layout": layout,
+        "look": layout.look,
+        "form": form(layout),
+        "privacy": promise(sheet.edition),
+        "answers": answers(sheet, layout.look.lang),
+    }
+
+
+def _grades(layout: Layout) -> dict[str, str]:
+    words, grades = layout.look.words, layout.sheet.edition.release.manifest.grades
+    low, high = f"{100 * grades['A']:.3g}%", f"{100 * grades['B']:.3g}%"
+    named = {"A": "a", "B": "b", "C": "c", "-": "none"}
+    return {grade: words(f"grade.{key}", low=low, high=high) for grade, key in named.items()}
+
+
+def _threshold(layout: Layout, view: TableView) -> str:
+    """What is said of numbers that the publisher's own rule holds for too uncertain, if there are some."""
+    manifest, words = layout.sheet.edition.release.manifest, layout.look.words
+    largest = manifest.largest_cv
+    if largest is None or not any(exceeds(one, largest) for one in view.estimates):
+        return ""
+    mark = words("table.grade_c") if largest == manifest.grades["B"] else MARK
+    return words("table.threshold", mark=mark, share=words.figure(f"{100 * largest:.3g}%"))
+
+
+def _within(layout: Layout) -> list[tuple[str, str]]:
+    """The universe in words, the table's own first."""
+    said = [(name, ", ".join(codes)) for name, codes in layout.sheet.product.subject.universe.items()]
+    for name, codes in layout.within.items():
+        if name in layout.sheet.names:
+            levels = layout.sheet.attribute(name).levels
+            said.append((layout.sheet.attribute(name).label, ", ".join(levels.label(code) for code in codes)))
+    return said

@@ -1,0 +1,62 @@
+"""What a reader takes along: files in every format, the call that made them, and how to cite them."""
+
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sfumato.errors import QueryError
+from sfumato.serve.downloads.address import data_path, data_query
+from sfumato.serve.downloads.answer import Placement
+from sfumato.serve.downloads.formats import FORMATS
+from sfumato.serve.pages.layout import Layout
+from sfumato.serve.pages.look import Look
+from sfumato.serve.pages.picture import file_of, pictures_of
+from sfumato.serve.pages.site import Pages
+from sfumato.serve.reply import fresh, unchanged
+from sfumato.serve.snippets import Citation, Snippets, citation, snippets
+
+NAMES = {"json-stat2": "JSON-stat", "csv": "CSV", "xlsx": "Excel", "parquet": "Parquet", "sdmx-csv": "SDMX-CSV"}
+PICTURES = {"svg": "image/svg+xml", "png": "image/png", "json": "application/json"}
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The downloads of a table by name, each an address below the site; the snippets and the citation."""
+
+    files: tuple[tuple[str, str], ...]
+    snippets: Snippets
+    citation: Citation
+
+
+def taken(layout: Layout, origin: str, base: str) -> Taken:
+    """Everything that goes along with the table of a layout, at the address of the server as the reader sees it."""
+    question = layout.question
+    placement = Placement(layout.rows, (layout.column,) if layout.column else ())
+    path = data_path(layout.sheet, base, lasting=False)
+    files = tuple(
+        (NAMES.get(one.name, one.name), f"{path}?{data_query(question, placement, one.name, layout.look.lang)}")
+        for one in FORMATS
+    )
+    address = f"{base}/{quote(layout.sheet.lasting_id, safe='~')}?{layout.address(Look(lang=layout.look.lang))}"
+    cited = citation(layout.sheet, layout.sheet.titled(layout.names), origin, address)
+    return Taken(files, snippets(question, origin, base, placement), cited)
+
+
+def picture(pages: Pages, request: Request) -> Response:
+    """The picture of a page as a file; it carries the release, its notices and every error with it."""
+    sheet, form = pages.catalogue.tables.get(request.path_params["table_id"]), request.path_params["form"]
+    if sheet is None or form not in PICTURES:
+        raise HTTPException(404, "There is no such picture here; pictures end in .svg, .png or .json (Vega-Lite).")
+    tag = pages.tag(f"{sheet.edition.tag}-{pages.catalogue.tag}")
+    layout = Layout.read(sheet, request.query_params.multi_items())
+    if layout.look.view == "table":
+        raise QueryError("A table is not a picture; ask for view=chart or view=map.")
+    held = unchanged(request, tag)
+    if held:
+        return held
+    reply = fresh(file_of(pictures_of(layout, pages.catalogue, headed=True), form), PICTURES[form], tag)
+    reply.headers["Content-Disposition"] = f'attachment; filename="{sheet.lasting_id}.{form}"'
+    return reply

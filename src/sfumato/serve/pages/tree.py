@@ -1,0 +1,139 @@
+"""Tree: a long list of codes as people look through it: branches that open, and a search by code or word."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sfumato.schema import Levels
+
+WHOLE = 2_000
+"""The most codes that a page holds all at once; of a longer list it holds the branches that were opened."""
+MOST = 500
+"""The most codes of one branch, or found by one search, on a page that does not hold the whole list."""
+Marked = tuple[tuple[str, bool], ...]
+
+
+@dataclass(frozen=True)
+class Node:
+    """One code: its text in parts of which some were looked for, and what stands below it."""
+
+    code: str
+    label: str
+    shown_code: Marked
+    shown_label: Marked
+    ticked: bool
+    found: bool
+    opened: bool
+    below: int
+    ticked_below: int
+    children: tuple["Node", ...]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """What a page shows of a list: its branches, how many codes were found, and what it leaves out."""
+
+    nodes: tuple[Node, ...]
+    found: int
+    whole: bool
+    left_out: int
+    unseen: tuple[str, ...]
+    """Ticked codes that are not on the page, which it carries along."""
+
+
+def tree(levels: Levels, ticked: Sequence[str], find: str = "", opened: Collection[str] = ()) -> Tree:
+    """The part of a list that a reader asked to see."""
+    return _Growing(levels, frozenset(ticked), find.split(), frozenset(opened)).tree(ticked)
+
+
+def matches(levels: Levels, words: Sequence[str]) -> list[str]:
+    """The codes that hold every word, in their code or in their label; upper and lower case count the same.
+
+    >>> matches(Levels.of([{"code": "29-1141", "label": "Registered nurses"}, "35"]), ["NURS", "29"])
+    ['29-1141']
+    """
+    wanted = [word.casefold() for word in words]
+    both = zip(levels.codes, levels.labels, strict=True)
+    return [code for code, label in both if all(word in f"{code} {label}".casefold() for word in wanted)]
+
+
+def marked(text: str, words: Sequence[str]) -> Marked:
+    """The text in parts, each with whether it was looked for.
+
+    >>> marked("Registered nurses", ["nurs"])
+    (('Registered ', False), ('nurs', True), ('es', False))
+    """
+    if not words:
+        return ((text, False),)
+    parts = re.split("(" + "|".join(re.escape(word) for word in words) + ")", text, flags=re.IGNORECASE)
+    return tuple((part, place % 2 == 1) for place, part in enumerate(parts) if part)
+
+
+class _Growing:
+    """A tree while it grows."""
+
+    def __init__(self, levels: Levels, ticked: frozenset[str], words: list[str], opened: frozenset[str]) -> None:
+        self.levels, self.ticked, self.words = levels, ticked, words
+        self.whole = len(levels.codes) <= WHOLE
+        self.below = _below(levels)
+        found = matches(levels, words) if words else []
+        self.total = len(found)
+        self.found = frozenset(found if self.whole else found[:MOST])
+        self.path = self._above(self.found)
+        self.opened = opened | self._above(opened)
+        self.ticked_above = self._above(ticked)
+        self.left_out = 0 if self.whole else max(0, len(found) - MOST)
+        self.seen: set[str] = set()
+
+    def tree(self, ticked: Sequence[str]) -> Tree:
+        nodes = self._nodes(self.below.get(None, ()), inside=False)
+        unseen = tuple(code for code in ticked if code not in self.seen)
+        return Tree(nodes, self.total, self.whole, self.left_out, unseen)
+
+    def _above(self, codes: Iterable[str]) -> frozenset[str]:
+        """The ancestors of some codes."""
+        found: set[str] = set()
+        for code in codes:
+            parent = self.levels.parent(code)
+            while parent is not None and parent not in found:
+                found.add(parent)
+                parent = self.levels.parent(parent)
+        return frozenset(found)
+
+    def _nodes(self, codes: Sequence[str], *, inside: bool) -> tuple[Node, ...]:
+        """The nodes of one branch; below a code that was found, everything is there to be opened."""
+        kept = [code for code in codes if not self.words or inside or code in self.found or code in self.path]
+        if not self.whole and not self.words and len(kept) > MOST:
+            self.left_out += len(kept) - MOST
+            kept = kept[:MOST]
+        return tuple(self._node(code, inside=inside or code in self.found) for code in kept)
+
+    def _node(self, code: str, *, inside: bool) -> Node:
+        self.seen.add(code)
+        below = self.below.get(code, ())
+        opened = (
+            code in self.path or code in self.opened or (not self.words and self.whole and code in self.ticked_above)
+        )
+        grown = self.whole or opened
+        children = self._nodes(below, inside=inside and (self.whole or code in self.opened)) if below and grown else ()
+        label = self.levels.label(code)
+        return Node(
+            code,
+            label,
+            () if code.lower() == label.lower() else marked(code, self.words),
+            marked(label, self.words),
+            ticked=code in self.ticked,
+            found=code in self.found,
+            opened=opened,
+            below=len(below),
+            ticked_below=sum(one in self.ticked for one in below) + sum(child.ticked_below for child in children),
+            children=children,
+        )
+
+
+def _below(levels: Levels) -> Mapping[str | None, Sequence[str]]:
+    """The codes directly below each code; below nothing stand those at the top."""
+    found: dict[str | None, list[str]] = {}
+    for code, parent in zip(levels.codes, levels.parents, strict=True):
+        found.setdefault(parent, []).append(code)
+    return found

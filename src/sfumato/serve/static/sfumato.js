@@ -1,0 +1,5 @@
+// What the pages gain from a script; without it everything works all the same.
+import "./builder.js";
+import "./copy.js";
+import "./grid.js";
+import "./picker.js";

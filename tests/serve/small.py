@@ -1,0 +1,102 @@
+"""Small releases made by hand: six cells, and a manifest that says what a test wants it to say."""
+
+from fractions import Fraction
+from html.parser import HTMLParser
+
+import numpy as np
+
+import sfumato as sf
+from sfumato.release import (
+    Anchor,
+    Cube,
+    ExposureLine,
+    Independent,
+    Manifest,
+    Promise,
+    SpendLine,
+    Subject,
+    seal,
+    write_levels,
+    write_products,
+)
+
+SIZES = sf.Attribute("size", sf.Levels.of(["s", "m", "l"]), label="Size")
+SEXES = sf.Attribute("sex", sf.Levels.of(["f", "m"]), label="Sex")
+GEOMETRIC = 2 * np.exp(-1) / (1 - np.exp(-1)) ** 2
+"""The variance of two-sided geometric noise at epsilon 1."""
+
+
+def promised(loss, **said):
+    lost = {"hidden": {"neighbours": "add-remove", "unit": "firm"}, "words": "Whether any one firm is there."}
+    chances = {"power_at_5_percent": 0.1359, "posterior_from_even_odds": 0.7311}
+    return Promise(**{**lost, **chances, "loss": loss, "limit": loss, "loss_words": "epsilon 1", **said})
+
+
+def anchored(spent, limit, population="firms", per_year=False):
+    return Anchor(population=population, head="0" * 64, spent=spent, limit=limit, per_year=per_year)
+
+
+def small(folder, name="firms", additive=True, mechanism="geometric (epsilon 1)", variance=GEOMETRIC, **said):
+    """A release folder; `said` goes into its manifest."""
+    folder.mkdir(parents=True)
+    table = sf.Table((SIZES, SEXES))
+    about = {"name": "number", "statistic": "count", "title": "Number of firms", "unit": "firms", "step": Fraction(1)}
+    subject = Subject(**about, additive=additive, mechanism=mechanism)
+    cube = Cube(subject, table, np.arange(20, 26).reshape(table.shape), Independent(float(variance)))
+    told = {
+        "name": name,
+        "title": "Firms",
+        "period": "",
+        "unit": "firm",
+        "created": "2026-01-02T03:04:05Z",
+        "software": "by hand",
+        "mode": "sound",
+        "rehearsal": False,
+        "releasable": True,
+        "why": "",
+        "promise": promised({"epsilon": "1"}),
+        "spends": [SpendLine(measure="number", mechanism=mechanism, loss={"epsilon": "1"}, words="epsilon 1")],
+        "exposures": [ExposureLine(kind="invariant", what="How many firms there are", why="a register tells it")],
+        "ledger": None if said.get("rehearsal") else anchored({"epsilon": "1"}, {"epsilon": "8"}),
+        "sampling": {"kind": "census"},
+        "grades": {"A": 0.15, "B": 0.3},
+        "files": {},
+    }
+    lines = {"products": write_products(folder, [cube]), "attributes": write_levels(folder, [SIZES, SEXES])}
+    seal(folder, Manifest(**{**told, **said}, **lines))
+    return folder
+
+
+class Seen(HTMLParser):
+    """A page as a reader sees it: its elements, its text, its links."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.words = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        if tag in {"td", "th", "dt", "dd", "br", "div"}:
+            self.words.append(" ")
+
+    def handle_data(self, text):
+        self.words.append(text)
+
+    @property
+    def text(self):
+        return " ".join("".join(self.words).split())
+
+    @property
+    def links(self):
+        return [one["href"] for tag, one in self.elements if tag == "a"]
+
+    def all(self, name):
+        """The elements of a class."""
+        return [one for _, one in self.elements if name in one.get("class", "").split()]
+
+
+def seen(client, address, status=200):
+    reply = client.get(address)
+    assert reply.status_code == status, reply.text[:600]
+    return Seen(reply.text)

@@ -1,0 +1,182 @@
+"""The privacy card: its curve and its examples are right, its words fit the promise, and nothing on it is inline."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.stats import dlaplace, norm
+from tests.serve.small import GEOMETRIC, promised, seen, small
+
+import sfumato as sf
+from sfumato.release import SpendLine
+from sfumato.serve.catalogue import Catalogue
+from sfumato.serve.pages.noise import Noise
+from sfumato.serve.pages.promise import promise, trade_off
+
+POLICY = "default-src 'self'"
+
+
+def test_the_curve_of_epsilon_is_the_pair_of_lines_of_wasserman_and_zhou():
+    for epsilon in (0.1, 1.0, 2.0):
+        for level, power in trade_off(sf.Approximate(str(epsilon))):
+            assert power == pytest.approx(min(np.exp(epsilon) * level, 1 - np.exp(-epsilon) * (1 - level)), abs=1e-12)
+
+
+def test_the_curve_of_mu_is_that_of_two_normals():
+    for level, power in trade_off(sf.Gaussian("1.2")):
+        assert power == pytest.approx(norm.sf(norm.isf(level) - 1.2), abs=1e-9)
+
+
+def test_the_curve_of_rho_lies_above_what_the_normal_mechanism_really_loses():
+    """Normal noise with mu = sqrt(2 rho) is rho-concentrated, so a bound on all such noise cannot lie below it."""
+    rho = 0.5
+    curve = trade_off(sf.Concentrated(str(rho)))
+    assert all(power >= norm.sf(norm.isf(level) - np.sqrt(2 * rho)) - 1e-9 for level, power in curve)
+    assert dict(curve)[0.05] == pytest.approx(sf.Concentrated(str(rho)).power(0.05), abs=2e-3)
+    assert all(one[1] <= other[1] for one, other in pairwise(curve))
+
+
+def best_power(noise, distance, level=0.05):
+    """Neyman and Pearson's test by brute force: outcomes by their likelihood ratio until the level is used up."""
+    places = np.arange(-4000, 4001)
+    null, other = noise.pmf(places), noise.pmf(places - distance)
+    order = np.argsort(-other / np.maximum(null, 1e-300), kind="stable")
+    used = np.cumsum(null[order])
+    last = np.searchsorted(used, level)
+    rest = (level - (used[last - 1] if last else 0)) / null[order][last]
+    return other[order][:last].sum() + rest * other[order][last]
+
+
+@pytest.mark.parametrize(("epsilon", "distance"), [(1, 1), (1, 3), (0.1, 10), (0.5, 2), (3, 1)])
+def test_geometric_noise_is_told_apart_as_often_as_the_best_test_does(epsilon, distance):
+    law = dlaplace(epsilon)
+    noise = Noise("geometric", float(law.var()), 1)
+    assert noise.power(distance) == pytest.approx(best_power(law, distance), abs=1e-9)
+    assert noise.power(distance) > best_power(dlaplace(epsilon * 0.7), distance) + 1e-3
+
+
+def test_rounded_normal_noise_is_told_apart_no_more_often_than_the_normal_below_it():
+    noise = Noise("rounded-gaussian", 177.86111111111111, 1)
+    assert noise.power(10) == pytest.approx(norm.sf(norm.isf(0.05) - 10 / np.sqrt(177.86111111111111 - 1 / 12)))
+
+
+def test_the_example_grows_with_the_noise():
+    assert Noise("geometric", GEOMETRIC, 1).pair == (100, pytest.approx(110))
+    assert Noise("rounded-gaussian", 1e6, 10).pair == (100_000, pytest.approx(110_000))
+
+
+def test_noise_of_an_unknown_law_has_no_example(tmp_path, browse):
+    made = small(tmp_path / "one", mechanism="cauchy (scale 1)")
+    assert "told apart" not in seen(browse([made]), "/privacy/firms").text.lower().replace("told apart, of 100", "")
+
+
+@pytest.fixture(scope="module")
+def card(tmp_path_factory, browse):
+    return browse([small(tmp_path_factory.mktemp("card") / "one", period="2026")])
+
+
+def test_the_card_says_whom_it_protects_how_and_at_what_price(card):
+    text = seen(card, "/privacy/firms").text
+    for words in (
+        "14 of 100",
+        "Whether any one firm is there.",
+        "Two data sets are neighbours when one of them holds one firm more",
+        "Each row of the data is one firm of its own.",
+        "At best 14 times in 100 right, for 5 false alarms in 100.",
+        "geometric (epsilon 1) epsilon 1 14 1.4 firms 100 100 or 110",
+        "There is one measure, so its loss is the loss of the release: epsilon 1.",
+        "Left as it is (published exactly, without noise): How many firms there are. a register tells it.",
+        "Several firms at once.",
+        "everything published about firms has cost epsilon 1, of epsilon 8 that may be lost",
+    ):
+        assert words in text, words
+    assert "Two data sets are neighbours when one firm says something else" not in text
+
+
+def test_losses_that_add_and_losses_of_disjoint_parts_are_told_apart(tmp_path):
+    both = [SpendLine(measure=one, mechanism="m", loss={"epsilon": "1"}, words="epsilon 1") for one in ("a", "b")]
+    for total, word in (("2", "add_approximate"), ("1", "parts")):
+        loss = {"epsilon": total}
+        made = small(tmp_path / total, spends=both, promise=promised(loss, limit={"epsilon": "2"}))
+        assert promise(Catalogue.open([made]).editions[0]).composed == word
+
+
+def test_what_is_public_about_a_replaced_unit_is_said(tmp_path, browse):
+    hidden = {"neighbours": "replace-one", "unit": "firm", "fixed": ["size"]}
+    made = small(tmp_path / "one", promise=promised({"epsilon": "1"}, hidden=hidden))
+    text = seen(browse([made]), "/privacy/firms").text
+    assert "Of each firm: Size. The guarantee takes them as public." in text
+    assert "How many firms there are, and which ones." in text
+
+
+def test_a_release_without_a_guarantee_draws_no_curve(tmp_path, browse):
+    lost = promised({"unbounded": "cells were suppressed"}, loss_words="unbounded: cells were suppressed", limit={})
+    page = seen(browse([small(tmp_path / "one", promise=lost)]), "/privacy/firms")
+    assert "No curve can be drawn: unbounded: cells were suppressed." in page.text
+    assert "of 100 attempts" not in page.text.lower()
+    assert "Not formally private: unbounded: cells were suppressed." in page.text
+
+
+def test_a_loss_of_a_later_version_is_shown_as_it_is_written(tmp_path, browse):
+    made = small(tmp_path / "one", promise=promised({"sigma": "3"}, loss_words="sigma 3"))
+    text = seen(browse([made]), "/privacy/firms").text
+    assert "Together the measures cost sigma 3." in text
+
+
+def test_a_wrong_release_answers_with_the_nearest(card):
+    assert "did you mean 'firms'" in seen(card, "/privacy/frims", 404).text
+
+
+def test_the_short_account_leads_to_the_card(card):
+    page = seen(card, "/firms~number")
+    assert "/privacy/firms" in page.links
+    assert "at best 14 times in 100, where a blind guess is right 5 times" in page.text
+
+
+PAGES = ["/", "/privacy/firms", "/budget", "/series/firms", "/help", "/help?table=firms~number"]
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_nothing_is_inline_and_every_link_leads_somewhere(card, address):
+    reply = card.get(address)
+    assert reply.headers["content-security-policy"].startswith(POLICY)
+    page = seen(card, address)
+    for tag, attributes in page.elements:
+        assert tag not in {"style", "iframe", "object", "embed"}
+        assert tag != "script" or "src" in attributes
+        assert not any(name == "style" or name.startswith("on") for name in attributes)
+    for link in page.links:
+        assert link.startswith(("/", "#", "?"))
+        assert card.get(link if link.startswith("/") else address).status_code == 200, link
+    ids = [one["id"] for _, one in page.elements if "id" in one]
+    assert len(ids) == len(set(ids))
+
+
+def test_help_answers_with_the_numbers_of_the_table(card):
+    page = seen(card, "/help?table=firms~number")
+    assert "a standard error of 1.4 firms: ± 2.2 by the noise alone" in page.text
+    assert "The total of all 6 cells is 135 ± 5.5 firms." in page.text
+    assert "Everybody was counted, so there is no sampling error." in page.text
+    for anchor in ("margin", "negative", "adding", "census", "grade", "withheld"):
+        assert f"#{anchor}" in page.links
+        assert any(one.get("id") == anchor for _, one in page.elements)
+    assert seen(card, "/firms~number").text.count("What does ± mean here?") == 1
+
+
+def test_numbers_of_a_sample_have_two_kinds_of_error(tmp_path, browse):
+    made = small(tmp_path / "one", sampling={"kind": "withheld", "reason": "not published"})
+    text = seen(browse([made]), "/help").text
+    assert "Why are there two kinds of error?" in text
+    assert "Why is there an error on a census?" not in text
+
+
+def test_the_publishers_threshold_marks_and_never_deletes(tmp_path, browse):
+    """Cells of 20 to 25 with a standard error of 1.357 have CVs of 5.4% to 6.8%: a bound of 6% parts them at 22.6."""
+    page = seen(browse([small(tmp_path / "one", largest_cv=0.06)]), "/firms~number?rows=size&cols=sex")
+    assert page.text.count("A†") == 3
+    assert "† the publisher holds a number with a CV over 6% for too uncertain" in page.text
+    for number in range(20, 26):
+        assert f"{number} ±" in page.text
+    plain = seen(browse([small(tmp_path / "two", largest_cv=0.3)]), "/firms~number?rows=size&cols=sex")
+    assert "†" not in plain.text
+    assert "too uncertain to be quoted" not in plain.text
