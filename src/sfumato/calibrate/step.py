@@ -43,8 +43,12 @@ class Step(ABC):
         if not controls:
             raise PlanError(f"Step '{self.name}' calibrates to nothing; name its control measures: to = [...].")
 
+    def refuse_unframed(self, *, of_rows: bool) -> None:  # noqa: ARG002 - most are for tables alone
+        """Say so where a step over a frame cannot do with what it reads."""
+        raise PlanError(f"Step '{self.name}' is for tables; over a frame use step = \"protected-microdata\".")
+
     @abstractmethod
-    def apply(self, products: Mapping[str, Product]) -> Cube | Diverged:
+    def apply(self, products: Mapping[str, Product]) -> Product | Diverged:
         """The product that the step makes of those it reads."""
 
 

@@ -24,7 +24,7 @@ from sfumato.draws import Draws, SeededDraws, SystemDraws
 from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.mechanisms import Cells, Mechanism
 from sfumato.plan import Plan
-from sfumato.privacy import Approximate, Gaussian, Limit, Loss, Move, Unbounded
+from sfumato.privacy import Approximate, Bounded, Gaussian, Limit, Loss, Move, Unbounded, bounded
 from sfumato.schema import Attribute, Levels, Rows, Table
 
 __all__ = ["Audit", "audit_mechanism", "audit_plan", "neighbours_of", "worst_shifts"]
@@ -94,7 +94,7 @@ def audit_mechanism(
     """Audit a mechanism on the worst cells that a move allows: empty ones on one side, beside one of 5."""
     _refuse_few(samples)
     claim = _limit(mechanism.loss(move))
-    still = np.array([0] * len(shifts := worst_shifts(move, claim)) + [5], dtype=np.int64)
+    still = np.array([0] * len(shifts := worst_shifts(bounded(move, mechanism.name), claim)) + [5], dtype=np.int64)
     table = Table((Attribute("cell", Levels.of(range(len(still)))),))
     columns = (still + np.array([*shifts, 0]), still)
     one, other = (Cells(table, {Rows(): column}, Fraction(1), move) for column in columns)
@@ -103,7 +103,7 @@ def audit_mechanism(
     return _audits([(view, claim) for view in views])
 
 
-def worst_shifts(move: Move, claim: Limit) -> tuple[int, ...]:
+def worst_shifts(move: Bounded, claim: Limit) -> tuple[int, ...]:
     """All in one cell, or from one cell to another, whichever costs more by the norm that the claim scales to.
 
     >>> from sfumato.privacy import Bounded

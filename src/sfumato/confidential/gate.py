@@ -5,15 +5,17 @@ after the ledger knows its hash. A crash leaves a charge without a release, whic
 """
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
 from sfumato.calibrate import Diverged
 from sfumato.confidential.account import Account
 from sfumato.confidential.chain import Entry
 from sfumato.confidential.engines.sources import refuse_unreadable
+from sfumato.confidential.framed import FrameTabulation, framed_columns
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import scrubbed
 from sfumato.confidential.stating import Facts, stated
@@ -22,11 +24,14 @@ from sfumato.draws import Draws, SeededDraws, SystemDraws
 from sfumato.errors import ReleaseError, SfumatoError
 from sfumato.mechanisms import Cells
 from sfumato.plan import Measure, Plan
+from sfumato.plan.geography import shapes_of
 from sfumato.release import (
     Cube,
     Manifest,
     Product,
+    Records,
     Release,
+    Shapes,
     Subject,
     digest,
     open_release,
@@ -35,7 +40,9 @@ from sfumato.release import (
     sign,
     write_levels,
     write_products,
+    write_shapes,
 )
+from sfumato.schema import Table
 
 STAGES = ("priced", "reserved", "read", "perturbed", "calibrated", "written", "committed", "published")
 Progress = Callable[[str], None]
@@ -72,6 +79,7 @@ def run(
     options, out = options or Options(), Path(out)
     price = plan.price()
     _refuse_before_charging(plan, microdata, out, options)
+    shapes = shapes_of(plan)
     account = _account(ledger, options)
     options.progress("priced")
     charge = account.reserve(plan.name, price.total, plan.hidden, digest(plan.to_toml().encode())) if account else None
@@ -81,7 +89,7 @@ def run(
     manifest = stated(plan, price, options.facts(), account, charge, cubes)
     part = Path(mkdtemp(prefix=f".{out.name}.", suffix=".partial", dir=out.parent))
     try:
-        release = _written(part, plan, cubes, manifest, diverged)
+        release = _written(part, plan, cubes, manifest, diverged, shapes)
         if options.sign_with:
             sign(part, options.sign_with)
         options.progress("written")
@@ -103,12 +111,15 @@ def _refuse_before_charging(plan: Plan, microdata: Microdata, out: Path, options
     _refuse_taken(out)
     if options.sign_with:
         private_key(options.sign_with)
-    columns = [*reading(plan).columns, *(name for name in (plan.schema.weight, *plan.schema.replicates) if name)]
+    design = (plan.schema.weight, *plan.schema.replicates)
+    columns = framed_columns(plan) if plan.frame else [*reading(plan).columns, *(name for name in design if name)]
     for source in microdata.sources:
         refuse_unreadable(source, columns)
+    if plan.framed:
+        _ = plan.framed.frame  # the register is public: what is wrong with it is told now
 
 
-def _measured_or_refused(plan: Plan, microdata: Microdata, options: Options, charge: Entry | None) -> list[Cube]:
+def _measured_or_refused(plan: Plan, microdata: Microdata, options: Options, charge: Entry | None) -> list[Product]:
     try:
         return scrubbed(_measured, plan, microdata, options)
     except SfumatoError as error:
@@ -131,25 +142,30 @@ def _account(ledger: Path | str | None, options: Options) -> Account | None:
     return Account(Path(ledger))
 
 
-def _measured(plan: Plan, microdata: Microdata, options: Options) -> list[Cube]:
+def _measured(plan: Plan, microdata: Microdata, options: Options) -> list[Product]:
     draws = options.draws()
-    tabulation = Tabulation(plan, microdata, draws)
+    tabulation = FrameTabulation(plan, microdata) if plan.framed else Tabulation(plan, microdata, draws)
     tabulation.refuse_faults()
     options.progress("read")
-    cubes = [_perturbed(measure, plan, tabulation.cells(measure), draws) for measure in plan.measures]
+    made: dict[str, Product] = {}
+    for measure in plan.measures:
+        given = {name: made[name] for name in measure.given}
+        made[measure.name] = _perturbed(measure, plan, tabulation.cells(measure), draws, given)
     options.progress("perturbed")
-    return cubes
+    return list(made.values())
 
 
-def _calibrated(plan: Plan, cubes: list[Cube]) -> tuple[list[Cube], list[Diverged]]:
+def _calibrated(plan: Plan, cubes: list[Product]) -> tuple[list[Product], list[Diverged]]:
     """The measured products and those that steps make of them; from here on everything is public arithmetic."""
-    products: dict[str, Product] = {cube.subject.name: cube for cube in cubes}
+    products = {cube.subject.name: cube for cube in cubes}
     made = [step.apply(products) for step in plan.then]
-    return [*cubes, *(one for one in made if isinstance(one, Cube))], [one for one in made if isinstance(one, Diverged)]
+    return [*cubes, *(one for one in made if isinstance(one, Product))], [
+        one for one in made if isinstance(one, Diverged)
+    ]
 
 
-def _perturbed(measure: Measure, plan: Plan, cells: Cells, draws: Draws) -> Cube:
-    noisy = measure.with_.perturb(cells, draws)
+def _perturbed(measure: Measure, plan: Plan, cells: Cells, draws: Draws, given: Mapping[str, Product]) -> Product:
+    noisy = measure.with_.perturb(cells, draws, given)
     subject = Subject(
         name=measure.name,
         statistic=measure.of.name,
@@ -161,12 +177,17 @@ def _perturbed(measure: Measure, plan: Plan, cells: Cells, draws: Draws) -> Cube
         mechanism=measure.with_.words(),
         note=_note(measure, plan),
     )
-    return Cube(subject, noisy.table, noisy.values, measure.with_.uncertainty(noisy))
+    uncertainty: Any = measure.with_.uncertainty(noisy)
+    if isinstance(noisy.table, Table):
+        return Cube(subject, noisy.table, noisy.values, uncertainty)
+    by = None if cells.grouping is None or plan.framed is None else plan.framed.by(measure)
+    return Records(subject, noisy.table, noisy.values, uncertainty, by)
 
 
 def _note(measure: Measure, plan: Plan) -> str:
     hidden = plan.hidden
-    rows = f"At most {hidden.at_most} {plan.schema.unit}s of one {hidden.unit} count." if hidden.id else ""
+    counted = hidden.id and not plan.frame  # the rows of a frame are its units, and all of them count
+    rows = f"At most {hidden.at_most} {plan.schema.unit}s of one {hidden.unit} count." if counted else ""
     return " ".join(one for one in (measure.of.note, rows) if one)
 
 
@@ -178,13 +199,20 @@ def _title(measure: Measure, plan: Plan) -> str:
     return measure.title or measure.of.title.replace("records", f"{plan.schema.unit}s")
 
 
-def _written(part: Path, plan: Plan, cubes: list[Cube], manifest: Manifest, diverged: list[Diverged]) -> str:
+def _written(
+    part: Path,
+    plan: Plan,
+    cubes: list[Product],
+    manifest: Manifest,
+    diverged: list[Diverged],
+    shapes: Sequence[Shapes] = (),
+) -> str:
     """Write every file of the release; what a diverged step should have made is answered by the table that it read."""
-    names = {name for measure in plan.measures for name in measure.by}
+    names = {name for measure in plan.measures for name in measure.by} if plan.frame is None else plan.schema.names
     used = [attribute for attribute in plan.schema.attributes if attribute.name in names]
     (part / "plan.toml").write_text(plan.to_toml(), encoding="utf-8")
     lost = {one.name: one.why for one in diverged}
     answering = set(plan.answering) | {step.table for step in plan.then if step.name in lost}
     products = [line.model_copy(update={"answers": line.name in answering}) for line in write_products(part, cubes)]
-    levels = write_levels(part, used)
-    return seal(part, manifest.model_copy(update={"attributes": levels, "products": products, "diverged": lost}))
+    lines = {"attributes": write_levels(part, used), "geographies": write_shapes(part, shapes)}
+    return seal(part, manifest.model_copy(update={**lines, "products": products, "diverged": lost}))

@@ -9,7 +9,7 @@ from sfumato.confidential.account import Account
 from sfumato.confidential.chain import Entry
 from sfumato.plan import BoughtVariance, Plan, Price, VarianceFunction
 from sfumato.privacy.written import hidden_to_dict, loss_to_dict
-from sfumato.release import Anchor, Cube, ExposureLine, Manifest, Promise, SpendLine, now
+from sfumato.release import Anchor, ExposureLine, Manifest, Product, Promise, SpendLine, now
 from sfumato.schema import Box
 
 
@@ -22,7 +22,7 @@ class Facts:
 
 
 def stated(
-    plan: Plan, price: Price, facts: Facts, account: Account | None, charge: Entry | None, cubes: Sequence[Cube] = ()
+    plan: Plan, price: Price, facts: Facts, account: Account | None, charge: Entry | None, cubes: Sequence[Product] = ()
 ) -> Manifest:
     """The manifest of a run, still without its products and files."""
     rehearsal = facts.rehearsal
@@ -49,6 +49,7 @@ def stated(
         ledger=_anchor(account, charge) if account and charge else None,
         sampling=_sampled(plan, cubes),
         grades=dict(plan.publish.grades),
+        largest_cv=plan.publish.largest_cv,
         attributes=[],
         products=[],
         files={},
@@ -67,7 +68,7 @@ def _anchor(account: Account, charge: Entry) -> Anchor:
     )
 
 
-def _sampled(plan: Plan, cubes: Sequence[Cube]) -> dict[str, Any]:
+def _sampled(plan: Plan, cubes: Sequence[Product]) -> dict[str, Any]:
     """What the release says of sampling error: from the plan and from noisy numbers, nothing else."""
     if plan.sampling == "census":
         return {"kind": "census"}

@@ -102,7 +102,8 @@ def weighed_by_law(measure: str, measures: Sequence[Watched]) -> View:
 def _places(one: Cells, other: Cells) -> Integers:
     apart = np.abs(one.values - other.values).ravel()
     moved = np.argsort(-apart, kind="stable")[: min(MOST_MOVED, int(np.count_nonzero(apart)))]
-    still = np.flatnonzero((apart == 0) & one.table.possible.ravel())
+    possible = one.table.possible.ravel() if isinstance(one.table, Table) else np.ones(len(apart), dtype=bool)
+    still = np.flatnonzero((apart == 0) & possible)
     return np.concatenate([moved, still[:1]]) if len(moved) else moved
 
 

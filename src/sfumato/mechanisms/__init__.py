@@ -1,10 +1,21 @@
 """The mechanisms, one file each: claim, law, proof sketch, example. A new file here is found by its name."""
 
 from sfumato.mechanisms.cells import Cells
+from sfumato.mechanisms.clipped_total import ClippedTotal
 from sfumato.mechanisms.discrete_gaussian import DiscreteGaussian
 from sfumato.mechanisms.geometric import Geometric
 from sfumato.mechanisms.mechanism import Mechanism
 from sfumato.mechanisms.rounded_gaussian import RoundedGaussian
+from sfumato.mechanisms.square_root import SquareRoot
 from sfumato.mechanisms.truncated_geometric import TruncatedGeometricNoise
 
-__all__ = ["Cells", "DiscreteGaussian", "Geometric", "Mechanism", "RoundedGaussian", "TruncatedGeometricNoise"]
+__all__ = [
+    "Cells",
+    "ClippedTotal",
+    "DiscreteGaussian",
+    "Geometric",
+    "Mechanism",
+    "RoundedGaussian",
+    "SquareRoot",
+    "TruncatedGeometricNoise",
+]

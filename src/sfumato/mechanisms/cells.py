@@ -9,23 +9,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.privacy import Move
-from sfumato.schema import Aggregate, Table
+from sfumato.schema import Aggregate, Frame, Grouping, Table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cells:
     """The true values of one measure, in steps, and how far they can move; printed as a size, and never pickled."""
 
-    table: Table
+    table: Table | Frame
     columns: Mapping[Aggregate, NDArray[np.int64]]
     step: Fraction
     move: Move
+    grouping: Grouping | None = None
+    """Of values that stand one a row of a frame: the groups that they are summed over."""
 
     @property
     def values(self) -> NDArray[np.int64]:
         """The column of a statistic that needs only one."""
         (column,) = self.columns.values()
         return column
+
+    @property
+    def totals(self) -> NDArray[np.int64]:
+        """The values, summed over their groups where they have some."""
+        return self.values if self.grouping is None else self.grouping.sums(self.values)
 
     def __repr__(self) -> str:
         return f"<Cells: {self.table.size:,} confidential cells>"

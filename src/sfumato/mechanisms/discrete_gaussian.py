@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from sfumato.draws import DiscreteNormal, Law
 from sfumato.mechanisms.mechanism import Mechanism, fits
-from sfumato.privacy import Concentrated, Exact, Loss, Move, positive
+from sfumato.privacy import Concentrated, Exact, Loss, Move, bounded, positive
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,12 @@ class DiscreteGaussian(Mechanism):
     def __init__(self, rho: Exact) -> None:
         object.__setattr__(self, "rho", positive(rho, "rho"))
 
-    def loss(self, move: Move) -> Loss:  # noqa: ARG002 - the noise scales to the move
+    def loss(self, move: Move) -> Loss:
+        bounded(move, self.name)  # the noise scales to the move, if there is a width that it can scale to
         return Concentrated(self.rho)
 
     def law(self, move: Move) -> Law:
-        return fits(DiscreteNormal(Fraction(move.l2_squared) / (2 * self.rho)), self.words())
+        return fits(DiscreteNormal(Fraction(bounded(move, self.name).l2_squared) / (2 * self.rho)), self.words())
 
 
 EXAMPLE = DiscreteGaussian("0.5")

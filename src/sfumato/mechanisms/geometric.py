@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from sfumato.draws import Law, TwoSidedGeometric
 from sfumato.mechanisms.mechanism import Mechanism, fits
-from sfumato.privacy import Approximate, Exact, Loss, Move, positive
+from sfumato.privacy import Approximate, Exact, Loss, Move, bounded, positive
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,12 @@ class Geometric(Mechanism):
     def __init__(self, epsilon: Exact) -> None:
         object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
 
-    def loss(self, move: Move) -> Loss:  # noqa: ARG002 - the noise scales to the move
+    def loss(self, move: Move) -> Loss:
+        bounded(move, self.name)  # the noise scales to the move, if there is a width that it can scale to
         return Approximate(self.epsilon)
 
     def law(self, move: Move) -> Law:
-        return fits(TwoSidedGeometric(self.epsilon / move.l1), self.words())
+        return fits(TwoSidedGeometric(self.epsilon / bounded(move, self.name).l1), self.words())
 
 
 EXAMPLE = Geometric(1)

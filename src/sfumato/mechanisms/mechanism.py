@@ -1,6 +1,7 @@
 """Mechanism: the noise and its claim are one object, and the claim is a function of how far neighbours are apart."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -9,7 +10,8 @@ from sfumato.draws import Draws, Law
 from sfumato.errors import PlanError
 from sfumato.mechanisms.cells import Cells
 from sfumato.privacy import Loss, Move
-from sfumato.release import Independent, Noisy, Uncertainty
+from sfumato.release import Independent, Noisy, Product, Uncertainty
+from sfumato.schema import Table
 
 
 class Mechanism(ABC):
@@ -31,8 +33,14 @@ class Mechanism(ABC):
     def law(self, move: Move) -> Law:
         """The law of the noise in one cell, in steps."""
 
-    def perturb(self, cells: Cells, draws: Draws) -> Noisy:
-        """The cells with noise: the only door from true values to published ones."""
+    def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:  # noqa: ARG002
+        """The cells with noise: the only door from true values to published ones.
+
+        What is `given` are products of earlier measures; a mechanism may read their public numbers, and its loss may
+        not depend on them.
+        """
+        if not isinstance(cells.table, Table):
+            raise PlanError(f"{self.name} is for tables; the rows of a frame are measured with square-root.")
         possible = cells.table.possible
         values = np.zeros(cells.table.shape, dtype=np.int64)
         noise = self.law(cells.move).draw(int(possible.sum()), draws)
@@ -41,7 +49,10 @@ class Mechanism(ABC):
 
     def uncertainty(self, noisy: Noisy) -> Uncertainty:
         """The error of the published cells, from public numbers alone."""
-        return Independent(self.law(noisy.move).variance)
+        law = self.law(noisy.move)
+        excess = law.fourth_moment / law.variance**2 - 3 if law.variance else 0.0
+        # Below a hundredth no interval would change in three digits: noise is stated as normal.
+        return Independent(law.variance, excess if excess > 0.01 else 0.0)
 
     def words(self) -> str:
         """The mechanism and its parameters as a reader sees them."""

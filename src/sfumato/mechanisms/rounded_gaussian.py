@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from sfumato.draws import Law, RoundedNormal
 from sfumato.mechanisms.mechanism import Mechanism, fits
-from sfumato.privacy import Exact, Gaussian, Loss, Move, positive
+from sfumato.privacy import Exact, Gaussian, Loss, Move, bounded, positive
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,12 @@ class RoundedGaussian(Mechanism):
     def __init__(self, mu: Exact) -> None:
         object.__setattr__(self, "mu", positive(mu, "mu"))
 
-    def loss(self, move: Move) -> Loss:  # noqa: ARG002 - the noise scales to the move
+    def loss(self, move: Move) -> Loss:
+        bounded(move, self.name)  # the noise scales to the move, if there is a width that it can scale to
         return Gaussian(self.mu)
 
     def law(self, move: Move) -> Law:
-        return fits(RoundedNormal(Fraction(move.l2_squared) / self.mu**2), self.words())
+        return fits(RoundedNormal(Fraction(bounded(move, self.name).l2_squared) / self.mu**2), self.words())
 
 
 EXAMPLE = RoundedGaussian(1)

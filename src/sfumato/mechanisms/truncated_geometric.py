@@ -16,7 +16,7 @@ from typing import ClassVar
 from sfumato.draws import Law, TruncatedGeometric
 from sfumato.errors import PlanError, PromiseError
 from sfumato.mechanisms.mechanism import Mechanism
-from sfumato.privacy import Approximate, Exact, Loss, Move, positive
+from sfumato.privacy import Approximate, Exact, Loss, Move, bounded, positive
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ class TruncatedGeometricNoise(Mechanism):
             )
 
     def loss(self, move: Move) -> Loss:
+        move = bounded(move, self.name)
         outside = beyond(self._law(move), move.largest)
         groups = -(-move.l1 // move.largest)
         # 1 - (1 - T)^groups without the subtraction, which would lose a small T and claim a delta of 0.
@@ -52,7 +53,7 @@ class TruncatedGeometricNoise(Mechanism):
         return self._law(move)
 
     def _law(self, move: Move) -> TruncatedGeometric:
-        return TruncatedGeometric(self.epsilon / move.l1, self.cap)
+        return TruncatedGeometric(self.epsilon / bounded(move, self.name).l1, self.cap)
 
 
 def beyond(law: TruncatedGeometric, shift: int) -> float:

@@ -45,6 +45,7 @@ class MeasurePart(Part):
     with_: dict[str, Any] = Field(alias="with")
     where: dict[str, Codes] = {}
     title: str = ""
+    given: list[str] = []
 
 
 class PublishPart(Part):
@@ -71,6 +72,20 @@ class VarianceFunctionPart(Part):
     deff: int | Decimal | str = 1
 
 
+class GeographyPart(Part):
+    file: str
+    id: str
+    projection: str = ""
+    detail: int = 2000
+    partial: bool = False
+    source: str = ""
+
+
+class FramePart(Part):
+    file: str
+    id: str
+
+
 class PlanPart(Part):
     name: str
     title: str = ""
@@ -84,6 +99,8 @@ class PlanPart(Part):
     measure: list[MeasurePart]
     then: list[dict[str, Any]] = []
     publish: PublishPart = PublishPart()
+    geography: dict[str, GeographyPart] = {}
+    frame: FramePart | None = None
     exposure: list[ExposurePart] = []
 
 
@@ -95,6 +112,8 @@ def in_words(error: ValidationError) -> str:
         return f"{_section(place[:-1])} has no key '{place[-1]}'; {nearest(place[-1], _keys(place[:-1]))}"
     if one["type"] == "missing":
         return f"{_section(place[:-1])} lacks '{place[-1]}'; add it."
+    if place[:1] == ["geography"] and one["type"] == "model_type":
+        return "[geography] holds a table for each attribute: write [geography.state] above file and id."
     return f"{_section(place)}: {one['msg']}."
 
 
@@ -108,6 +127,8 @@ def _keys(place: list[str]) -> list[str]:
         "attributes": AttributePart,
         "measure": MeasurePart,
         "publish": PublishPart,
+        "geography": GeographyPart,
+        "frame": FramePart,
         "exposure": ExposurePart,
         "sampling": VarianceFunctionPart,
     }

@@ -9,6 +9,8 @@ from pathlib import Path
 from sfumato.calibrate import Step
 from sfumato.errors import PlanError, nearest
 from sfumato.mechanisms import Mechanism
+from sfumato.plan.framed import Framed, FrameFile, refuse_unframed
+from sfumato.plan.geography import Geography
 from sfumato.plan.price import Price, price
 from sfumato.privacy import Exact, Exposure, Hidden, Limit, Move, exact, positive
 from sfumato.schema import Box, Schema, Table
@@ -25,11 +27,13 @@ class Measure:
     with_: Mechanism
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     title: str = ""
+    given: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.name or not all(letter.isalnum() or letter in "_-" for letter in self.name):
             raise PlanError(f"The measure name '{self.name}' must be letters, digits, - and _.")
         object.__setattr__(self, "by", tuple(self.by))
+        object.__setattr__(self, "given", tuple(self.given))
         where = {name: (codes,) if isinstance(codes, str) else tuple(codes) for name, codes in self.where.items()}
         object.__setattr__(self, "where", where)
 
@@ -38,7 +42,8 @@ class Measure:
 class Publish:
     """How the release is shown: the CV below which an estimate is A or B, and which measures answer questions.
 
-    `least` records and a `largest_cv` are the rule by which a cell is publishable, for the assessment.
+    `least` records and a `largest_cv` are the rule by which a cell is publishable, for the assessment; readers are told
+    of the `largest_cv`, and which numbers exceed it.
     """
 
     grades: Mapping[str, float] = field(default_factory=lambda: {"A": 0.15, "B": 0.30})
@@ -109,6 +114,8 @@ class Plan:
     exposures: tuple[Exposure, ...] = ()
     publish: Publish = field(default_factory=Publish)
     sampling: str | tuple[VarianceFunction | BoughtVariance, ...] = "census"
+    geographies: tuple[Geography, ...] = ()
+    frame: FrameFile | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title or self.name)
@@ -119,11 +126,14 @@ class Plan:
         if not self.measures:
             raise PlanError(f"The plan '{self.name}' measures nothing; add a [[measure]].")
         self._refuse_names()
+        refuse_unframed(self)
         object.__setattr__(self, "measures", tuple(self._coded(measure) for measure in self.measures))
         for measure in self.measures:
-            self.table(measure)
+            self._refuse_unknown(measure)
         for step in self.then:
             self._refuse_unfit(step)
+        for geography in self.geographies:
+            self._refuse_undrawn(geography)
         _ = self.answering
 
     def _coded(self, measure: Measure) -> Measure:
@@ -133,6 +143,17 @@ class Plan:
         return replace(
             measure, where={name: tuple(find[name](code) for code in codes) for name, codes in measure.where.items()}
         )
+
+    def _refuse_unknown(self, measure: Measure) -> None:
+        if self.framed is None:
+            self.table(measure)
+        elif not self.framed.of_rows(measure):
+            self.framed.by(measure)
+
+    @cached_property
+    def framed(self) -> Framed | None:
+        """The plan over its frame, if it has one."""
+        return Framed(self, self.frame) if self.frame else None
 
     def _refuse_names(self) -> None:
         """Names that stand twice, or that name nothing."""
@@ -175,9 +196,20 @@ class Plan:
             if (control.of, control.where) != (table.of, table.where):
                 raise PlanError(f"Step '{step.name}': '{name}' is not of the same statistic as '{step.table}'.")
             lacking = set(control.by) - set(table.by)
-            if lacking:
+            if lacking and self.frame is None:
                 raise PlanError(f"Step '{step.name}': '{step.table}' lacks {', '.join(sorted(lacking))} of '{name}'.")
+        if self.framed is not None:
+            step.refuse_unframed(of_rows=self.framed.of_rows(table))
+            return
         step.refuse_unfit(self.table(table), [self.table(self.measure(name)) for name in step.to])
+
+    def _refuse_undrawn(self, geography: Geography) -> None:
+        """A geography is of an attribute by which something is measured; an attribute has one."""
+        self.schema.attribute(geography.attribute)
+        if self.frame is None and not any(geography.attribute in measure.by for measure in self.measures):
+            raise PlanError(f"{geography.section} would draw nothing: no measure is by '{geography.attribute}'.")
+        if [one.attribute for one in self.geographies].count(geography.attribute) > 1:
+            raise PlanError(f"'{geography.attribute}' has two geographies; an attribute has one.")
 
     def table(self, measure: Measure) -> Table:
         """The cells of a measure."""
@@ -195,7 +227,11 @@ class Plan:
 
     def move(self, measure: Measure) -> Move:
         """How far the cells of a measure can go between neighbours."""
-        return measure.of.move(self.hidden, self.table(measure))
+        return measure.of.move(self.hidden, Table(()) if self.frame else self.table(measure))
+
+    def size(self, measure: Measure) -> int:
+        """How many cells a measure publishes."""
+        return self.framed.size(measure) if self.framed else self.table(measure).size
 
     def price(self) -> Price:
         """What the plan costs, from the plan alone; PromiseError says why it cannot be claimed or afforded."""
@@ -212,6 +248,8 @@ class Plan:
             return self.publish.answers
         read = {name for step in self.then for name in step.reads}
         plain = [measure for measure in self.measures if measure.name not in read]
+        if self.framed is not None:
+            return (*(step.name for step in self.then), *(one.name for one in plain if self.framed.of_rows(one)))
         wide = [measure.name for measure in plain if self._widest(measure, plain) == measure]
         return (*(step.name for step in self.then), *wide)
 

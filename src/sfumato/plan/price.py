@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sfumato.errors import PlanError, PromiseError
+from sfumato.plan.memory import refuse_over
 from sfumato.privacy import Exposure, Limit, Loss, ReplaceOne, Spend, Unbounded, over_universes
 from sfumato.schema import Box
 
@@ -29,8 +30,9 @@ class Price:
 
 def price(plan: "Plan") -> Price:
     """Price every measure under the plan's neighbours and add up."""
-    for measure in plan.measures:
+    for measure in plan.measures if plan.frame is None else ():
         plan.table(measure).refuse_if_too_large()
+    refuse_over(plan)
     _refuse_unnamed_unit(plan)
     spends = tuple(
         Spend(measure.name, measure.with_.loss(plan.move(measure)), measure.with_.words()) for measure in plan.measures
@@ -39,7 +41,7 @@ def price(plan: "Plan") -> Price:
     _refuse_unlisted(plan)
     total = _total(plan, [spend.loss for spend in spends])
     _refuse_over(total, plan.limit, spends)
-    cells = tuple(plan.table(measure).size for measure in plan.measures)
+    cells = tuple(plan.size(measure) for measure in plan.measures)
     return Price(spends, total, plan.limit, plan.exposures, cells)
 
 
@@ -98,6 +100,7 @@ def _refuse_unlisted(plan: "Plan") -> None:
     needed = [(what, f"mechanism {measure.with_.name}") for measure in plan.measures for what in measure.with_.exposes]
     if isinstance(plan.hidden, ReplaceOne):
         needed += [(name, "[hidden] fixed") for name in plan.hidden.fixed]
+    needed += [("frame", "[frame]")] if plan.frame else []
     functions = plan.sampling if isinstance(plan.sampling, tuple) else ()
     needed += [(one.of, "[[sampling]] outside") for one in functions if getattr(one, "outside", False)]
     for what, where in needed:

@@ -8,9 +8,12 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from sfumato.errors import PlanError, SfumatoError
+from sfumato.plan.framed import FrameFile
+from sfumato.plan.geography import Geography
 from sfumato.plan.parts import (
     AttributePart,
     DataPart,
+    GeographyPart,
     MeasurePart,
     MissingPart,
     PlanPart,
@@ -79,7 +82,13 @@ def _plan(part: PlanPart, folder: Path) -> Plan:
         exposures=tuple(Exposure(one.kind, one.what, one.why) for one in part.exposure),
         publish=_publish(part.publish),
         sampling=_sampling(part),
+        geographies=tuple(_geography(name, one, folder) for name, one in part.geography.items()),
+        frame=FrameFile(part.frame.file, part.frame.id, folder) if part.frame else None,
     )
+
+
+def _geography(name: str, part: GeographyPart, folder: Path) -> Geography:
+    return Geography(name, part.file, part.id, part.projection, part.detail, part.partial, part.source, folder)
 
 
 def _built(data: DataPart) -> int:
@@ -181,6 +190,7 @@ def _levels(name: str, part: AttributePart, read: object, missing: Missing | Non
 def _measure(part: MeasurePart) -> Measure:
     where = {name: (codes,) if isinstance(codes, str) else tuple(codes) for name, codes in part.where.items()}
     try:
-        return Measure(part.name, statistic(part.of), tuple(part.by), mechanism(part.with_), where, part.title)
+        what, how = statistic(part.of), mechanism(part.with_)
+        return Measure(part.name, what, tuple(part.by), how, where, part.title, tuple(part.given))
     except PlanError as error:
         raise PlanError(f"[[measure]] '{part.name}': {error}") from None

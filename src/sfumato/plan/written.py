@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from sfumato.plan.geography import Geography
 from sfumato.plan.plan import BoughtVariance, Measure, Plan, Publish, VarianceFunction
 from sfumato.plan.plugins import written
 from sfumato.privacy import plain
@@ -32,9 +33,17 @@ def to_dict(plan: Plan) -> dict[str, Any]:
         "measure": [_measure_dict(one) for one in plan.measures],
         "then": [written(one, "step") for one in plan.then],
         "publish": _publish_dict(plan.publish),
+        "geography": {one.attribute: _geography_dict(one) for one in plan.geographies},
+        "frame": {"file": plan.frame.file, "id": plan.frame.id} if plan.frame else {},
         "exposure": [{"kind": one.kind, "what": one.what, "why": one.why} for one in plan.exposures],
     }
-    return {key: value for key, value in whole.items() if value not in ("", [])}
+    return {key: value for key, value in whole.items() if value not in ("", [], {})}
+
+
+def _geography_dict(one: Geography) -> dict[str, Any]:
+    whole = {"file": one.file, "id": one.id, "projection": one.projection, "detail": one.detail}
+    whole |= {"partial": one.partial, "source": one.source}
+    return {key: value for key, value in whole.items() if value not in ("", False)}
 
 
 def _publish_dict(publish: Publish) -> dict[str, Any]:
@@ -74,6 +83,7 @@ def _attribute_dict(one: Attribute) -> dict[str, Any]:
 
 def _measure_dict(one: Measure) -> dict[str, Any]:
     rest = {"where": {name: list(codes) for name, codes in one.where.items()}, "title": one.title}
+    rest |= {"given": list(one.given)} if one.given else {}
     whole = {
         "name": one.name,
         "of": written(one.of, "statistic"),

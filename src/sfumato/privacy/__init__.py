@@ -4,8 +4,8 @@ from sfumato.privacy.compose import as_concentrated, as_gaussian, in_sequence, o
 from sfumato.privacy.exact import Exact, exact, plain, positive
 from sfumato.privacy.ledger import Charge, Exposure, Ledger, Spend
 from sfumato.privacy.loss import Approximate, Concentrated, Gaussian, Limit, Loss, Unbounded
-from sfumato.privacy.move import Bounded, Move
-from sfumato.privacy.neighbours import AddRemove, Hidden, Neighbours, ReplaceOne
+from sfumato.privacy.move import Bounded, Move, Root, bounded
+from sfumato.privacy.neighbours import AddRemove, Hidden, Neighbours, ReplaceOne, SquareRootWithin
 
 __all__ = [
     "AddRemove",
@@ -23,10 +23,13 @@ __all__ = [
     "Move",
     "Neighbours",
     "ReplaceOne",
+    "Root",
     "Spend",
+    "SquareRootWithin",
     "Unbounded",
     "as_concentrated",
     "as_gaussian",
+    "bounded",
     "exact",
     "in_sequence",
     "over_universes",

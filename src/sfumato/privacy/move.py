@@ -1,6 +1,9 @@
 """Move: how far the cells of one measure can go between neighbours, in steps of the statistic's lattice."""
 
 from dataclasses import dataclass
+from fractions import Fraction
+
+from sfumato.errors import PromiseError
 
 
 @dataclass(frozen=True)
@@ -19,4 +22,29 @@ class Bounded:
         object.__setattr__(self, "largest", self.largest or self.l1)
 
 
-Move = Bounded
+@dataclass(frozen=True)
+class Root:
+    """Some units move at once, the square root of each by beta at most, beta in the unit of the column.
+
+    The root of a total of them goes no further than their number times beta.
+    """
+
+    beta: Fraction
+    units: int = 1
+
+    @property
+    def farthest(self) -> Fraction:
+        return self.beta * self.units
+
+
+Move = Bounded | Root
+
+
+def bounded(move: Move, mechanism: str) -> Bounded:
+    """The move, if it is one that additive noise of a fixed width can hide."""
+    if isinstance(move, Bounded):
+        return move
+    raise PromiseError(
+        f"{mechanism} adds noise of one width, and between square-root neighbours a large value moves further than any "
+        "width hides; use square-root, or clipped-total given a square-root measure."
+    )

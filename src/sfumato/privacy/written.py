@@ -6,10 +6,11 @@ from typing import Any
 from sfumato.errors import PlanError, PromiseError, nearest
 from sfumato.privacy.exact import exact, plain
 from sfumato.privacy.loss import Approximate, Concentrated, Gaussian, Limit, Loss, Unbounded, exact_root
-from sfumato.privacy.neighbours import AddRemove, Hidden, ReplaceOne
+from sfumato.privacy.neighbours import AddRemove, Hidden, ReplaceOne, SquareRootWithin
 
 LIMITS = ("epsilon", "delta", "mu", "rho")
-NEIGHBOURS = {AddRemove.kind: AddRemove, ReplaceOne.kind: ReplaceOne}
+_OWN_KEYS = {AddRemove.kind: set[str](), ReplaceOne.kind: {"fixed"}, SquareRootWithin.kind: {"beta", "firm"}}
+"""The keys that only some neighbours have."""
 
 
 def loss_to_dict(loss: Loss) -> dict[str, str]:
@@ -66,6 +67,9 @@ def hidden_to_dict(hidden: Hidden) -> dict[str, Any]:
         written |= {"id": hidden.id, "at_most": hidden.at_most}
     if isinstance(hidden, ReplaceOne) and hidden.fixed:
         written["fixed"] = list(hidden.fixed)
+    if isinstance(hidden, SquareRootWithin):
+        written["beta"] = {name: plain(beta) for name, beta in hidden.beta}
+        written |= {"firm": hidden.firm, "at_most": hidden.at_most} if hidden.firm else {}
     return written
 
 
@@ -75,9 +79,9 @@ def hidden_from_dict(written: Mapping[str, Any]) -> Hidden:
         if "neighbours" not in written and nearest(key, ["neighbours"]).startswith("did"):
             raise PlanError(f"[hidden] has no key '{key}'; did you mean 'neighbours'?")
     kind = str(written.get("neighbours", ""))
-    if kind not in NEIGHBOURS:
-        raise PlanError(f"[hidden] neighbours is '{kind}'; {nearest(kind, NEIGHBOURS)}")
-    known = {"neighbours", "unit", "id", "at_most"} | ({"fixed"} if kind == ReplaceOne.kind else set())
+    if kind not in _OWN_KEYS:
+        raise PlanError(f"[hidden] neighbours is '{kind}'; {nearest(kind, _OWN_KEYS)}")
+    known = {"neighbours", "unit", "id", "at_most"} | _OWN_KEYS[kind]
     for key in written:
         if key not in known:
             raise PlanError(f"[hidden] has no key '{key}' with {kind} neighbours; {nearest(key, sorted(known))}")
@@ -88,4 +92,6 @@ def hidden_from_dict(written: Mapping[str, Any]) -> Hidden:
         if not isinstance(fixed, list) or not all(isinstance(name, str) for name in fixed):
             raise PlanError('[hidden] fixed is a list of attributes, for example fixed = ["sector"].')
         return ReplaceOne(unit, fixed=tuple(fixed), **rest)
+    if kind == SquareRootWithin.kind:
+        return SquareRootWithin(unit, written.get("beta", {}), firm=written.get("firm"), **rest)
     return AddRemove(unit, **rest)

@@ -2,9 +2,11 @@
 
 from sfumato.release.calibrated import Calibrated, Control, Raked
 from sfumato.release.folder import Release, seal, write_levels, write_products
+from sfumato.release.geography import Shapes, write_shapes
 from sfumato.release.manifest import Anchor, ExposureLine, Manifest, Promise, SpendLine, digest, now
 from sfumato.release.noisy import Noisy
 from sfumato.release.products import Cube, Product, Subject
+from sfumato.release.records import Records, Squared, Varying
 from sfumato.release.uncertainty import Independent, Uncertainty, Withheld
 from sfumato.release.verify import Verdict, differences, open_release, private_key, sign, verify, withdraw
 
@@ -20,10 +22,14 @@ __all__ = [
     "Product",
     "Promise",
     "Raked",
+    "Records",
     "Release",
+    "Shapes",
     "SpendLine",
+    "Squared",
     "Subject",
     "Uncertainty",
+    "Varying",
     "Verdict",
     "Withheld",
     "differences",
@@ -37,4 +43,5 @@ __all__ = [
     "withdraw",
     "write_levels",
     "write_products",
+    "write_shapes",
 ]

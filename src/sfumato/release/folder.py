@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,21 +13,25 @@ import pyarrow.parquet as pq
 
 from sfumato.errors import ReleaseError
 from sfumato.privacy import plain
+from sfumato.release.framed import KINDS, Reader, write_records
+from sfumato.release.geography import Shapes
 from sfumato.release.manifest import NAME, AttributeLine, Manifest, ProductLine, digest, line
 from sfumato.release.products import Cube, Product, Subject
+from sfumato.release.records import Records
 from sfumato.release.uncertainty import uncertainty_from_dict
 from sfumato.schema import Attribute, Levels, Rule, Table
 
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """What was published: the manifest, its hash, and the products that answer."""
+    """What was published: the manifest, its hash, the products that answer, and the shapes they can be drawn on."""
 
     manifest: Manifest
     id: str
     products: Mapping[str, Product]
     withdrawn: str | None = None
     folder: Path | None = None
+    shapes: Mapping[str, Shapes] = field(default_factory=dict)
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -36,11 +40,11 @@ class Release:
         return tuple(known[entry.name] for entry in self.manifest.attributes if entry.name in known)
 
 
-def write_products(folder: Path, cubes: Sequence[Cube]) -> list[ProductLine]:
-    """Write each cube as one Parquet file: the codes of every possible cell, in order, and its value in steps."""
+def write_products(folder: Path, products: Sequence[Product]) -> list[ProductLine]:
+    """Write each product as one Parquet file; of a cube the codes of every possible cell, and its value in steps."""
     (folder / "products").mkdir(parents=True, exist_ok=True)
-    lines = []
-    for cube in cubes:
+    lines = write_records(folder, [one for one in products if isinstance(one, Records)])
+    for cube in (one for one in products if isinstance(one, Cube)):
         name = f"products/{cube.subject.name}.parquet"
         pq.write_table(_columns(cube), folder / name, compression="zstd")
         lines.append(_product_line(cube, name))
@@ -111,7 +115,17 @@ def _sync(path: Path) -> None:
 def read_products(folder: Path, manifest: Manifest) -> dict[str, Product]:
     """The products as the manifest describes them."""
     known = {one.name: _read_attribute(folder, one) for one in manifest.attributes}
-    return {one.name: _read_cube(folder, one, known) for one in manifest.products}
+    reader, found = Reader(folder, manifest.unit, known), dict[str, Product]()
+    for one in sorted(manifest.products, key=_standing):
+        found[one.name] = (
+            reader.read(one, _subject(one), found) if one.kind in KINDS else _read_cube(folder, one, known)
+        )
+    return {one.name: found[one.name] for one in manifest.products}
+
+
+def _standing(line: ProductLine) -> int:
+    """Measures of rows first, then of groups, and what was made of both last."""
+    return 2 if line.uncertainty.get("kind") == "adjusted" else int(line.kind != "records")
 
 
 def _read_attribute(folder: Path, entry: AttributeLine) -> Attribute:

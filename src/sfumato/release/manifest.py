@@ -12,6 +12,8 @@ from sfumato.errors import ReleaseError
 
 FORMAT = "sfumato-release/1"
 NAME = "manifest.json"
+_LATER = {"geographies", "largest_cv"}
+"""Lines that older releases do not have: left out where they are empty, so that those still verify to the byte."""
 
 
 class _Part(BaseModel):
@@ -86,6 +88,13 @@ class ProductLine(_Part):
     answers: bool = True
 
 
+class GeographyLine(_Part):
+    """The file of one attribute's shapes."""
+
+    attribute: str
+    file: str
+
+
 class FileLine(_Part):
     """The size and hash of one file."""
 
@@ -114,8 +123,10 @@ class Manifest(_Part):
     ledger: Anchor | None
     sampling: dict[str, Any]
     grades: dict[str, float]
+    largest_cv: float | None = None
     attributes: list[AttributeLine]
     products: list[ProductLine]
+    geographies: list[GeographyLine] = Field(default_factory=list)
     diverged: dict[str, str] = Field(default_factory=dict)
     files: dict[str, FileLine]
 
@@ -130,7 +141,8 @@ class Manifest(_Part):
 
     def to_bytes(self) -> bytes:
         """The one way to write it: the same manifest, the same bytes."""
-        return (json.dumps(self.model_dump(), indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+        content = {key: value for key, value in self.model_dump().items() if value or key not in _LATER}
+        return (json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
     @classmethod
     def from_bytes(cls, written: bytes) -> "Manifest":
@@ -143,7 +155,8 @@ class Manifest(_Part):
             raise ReleaseError(
                 f"The release is of format '{manifest.format}', this version reads '{FORMAT}'; update Sfumato."
             )
-        for name in [one.file for one in manifest.products] + [one.levels for one in manifest.attributes]:
+        drawn = [one.file for one in manifest.geographies]
+        for name in [one.file for one in manifest.products] + [one.levels for one in manifest.attributes] + drawn:
             if name not in manifest.files:
                 raise ReleaseError(f"{NAME} reads {name!r}, which is not among the hashed files of the release.")
         return manifest

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.privacy import Move
-from sfumato.schema import Table
+from sfumato.schema import Frame, Table
 
 Integers = NDArray[np.int64]
 
@@ -17,8 +18,8 @@ Integers = NDArray[np.int64]
 class Noisy:
     """The perturbed cells of a table, in steps, with whatever else the mechanism must make known and has paid for."""
 
-    table: Table
+    table: Table | Frame
     values: Integers
     step: Fraction
     move: Move
-    public: Mapping[str, Integers] = field(default_factory=dict)
+    public: Mapping[str, NDArray[Any]] = field(default_factory=dict)

@@ -12,6 +12,7 @@ from sfumato.errors import PromiseError, ReleaseError
 from sfumato.privacy import in_sequence
 from sfumato.privacy.written import limit_from_dict, loss_from_dict
 from sfumato.release.folder import Release, read_products
+from sfumato.release.geography import read_shapes
 from sfumato.release.manifest import NAME, Manifest, digest, line
 
 SIGNATURE = "manifest.sig"
@@ -57,7 +58,8 @@ def open_release(folder: Path | str, public_key: Path | None = None) -> Release:
     if not verdict.intact:
         raise ReleaseError(f"The release {folder} is not what was published: {verdict.problems[0]}")
     manifest = Manifest.from_bytes(_manifest_bytes(folder))
-    return Release(manifest, verdict.id, read_products(folder, manifest), verdict.withdrawn, folder)
+    shapes = read_shapes(folder, manifest)
+    return Release(manifest, verdict.id, read_products(folder, manifest), verdict.withdrawn, folder, shapes)
 
 
 def _manifest_bytes(folder: Path) -> bytes:

@@ -2,6 +2,7 @@
 
 from sfumato.schema.aggregates import Aggregate, Rows, Sum, Weighted
 from sfumato.schema.attributes import Attribute, Bands, Column, Missing, Recode, Rule
+from sfumato.schema.frame import Frame, Grouping
 from sfumato.schema.levels import Levels, Mask
 from sfumato.schema.schema import Schema
 from sfumato.schema.table import LARGEST, Box, Grid, Table, Where
@@ -13,7 +14,9 @@ __all__ = [
     "Bands",
     "Box",
     "Column",
+    "Frame",
     "Grid",
+    "Grouping",
     "Levels",
     "Mask",
     "Missing",

@@ -1,0 +1,117 @@
+"""The square-root mechanism: exact normal noise on the square root of a value, squared again without bias.
+
+Claim. A value that moves so that its square root goes at most beta away loses mu.
+Law. On the lattice g = beta / 1000 the root m is the nearest multiple of g; m + floor(s Z + 1/2) is published, with
+s = 1000 / mu, as the value g² ((m + N)² − s² − 1/12). Its variance is close to 4 x (beta/mu)² + 2 (beta/mu)⁴.
+Proof. Roots at most beta apart are at most 1,000 apart on the lattice once each is rounded half up, since 1,000 lattice
+steps are beta; the rounded Gaussian mechanism then loses mu = 1000 / s, and squaring is arithmetic on what is public.
+For a total the same holds: √(a + c) − √(b + c) ≤ √a − √b for a ≥ b and c ≥ 0, so it moves no further than the one
+value in it that moved. Where all units of a firm move, beta stands for their number times beta. Rounding the root
+biases the value by at most g √x + g²/4, and rounding the constant by half of g².
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.draws import Draws, Law, RoundedNormal
+from sfumato.errors import DataError, PlanError
+from sfumato.mechanisms.cells import Cells
+from sfumato.mechanisms.rooted import Integers, Rooted, rooted
+from sfumato.privacy import Exact, Gaussian, Loss, Move, positive
+from sfumato.release import Noisy, Product, Squared
+
+FINE = 1_000
+"""How many lattice steps beta is."""
+LARGEST_ROOT = 2**30
+"""The largest root on the lattice: its square still leaves room for the sum of a frame in 64 bits."""
+LARGEST_NOISE, LEAST_MU = 2**27, "0.00001"
+"""Noise on roots that can still be squared, and a mu at which it is no wider."""
+
+
+@dataclass(frozen=True)
+class SquareRoot(Rooted):
+    """Normal noise on the square root that costs mu."""
+
+    name: ClassVar[str] = "square-root"
+    source: ClassVar[str] = "Toth, BLS; cmla-psu; noise on a public lattice here, so that mu holds exactly"
+    mu: Fraction
+
+    def __init__(self, mu: Exact) -> None:
+        object.__setattr__(self, "mu", positive(mu, "mu"))
+
+    def loss(self, move: Move) -> Loss:
+        rooted(move, self.name)
+        return Gaussian(self.mu)
+
+    def law(self, move: Move) -> RoundedNormal:
+        rooted(move, self.name)
+        law = RoundedNormal(Fraction(FINE) ** 2 / self.mu**2)
+        if law.scale > LARGEST_NOISE:
+            raise PlanError(f"{self.words()} has noise too wide to be squared in 64 bits; mu is {LEAST_MU} or more.")
+        return law
+
+    def clean(self, cells: Cells, given: Mapping[str, Product] | None = None) -> Integers:  # noqa: ARG002
+        """The roots on the lattice, to which the noise is added."""
+        return nearest_roots(cells.totals, cells.step / self._step(cells.move))
+
+    def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:
+        law, roots = self.law(cells.move), self.clean(cells, given)
+        roots += law.draw(roots.size, draws).reshape(roots.shape)
+        return Noisy(cells.table, roots * roots - offset(law), self._step(cells.move), cells.move)
+
+    def seen(self, noisy: Noisy) -> Integers:
+        """The noisy roots that the published values tell: all but their signs."""
+        return whole_roots(noisy.values + offset(self.law(noisy.move)))
+
+    def laws(self, noisy: Noisy) -> list[Law]:
+        return [self.law(noisy.move)] * noisy.values.size
+
+    def _step(self, move: Move) -> Fraction:
+        return (rooted(move, self.name).farthest / FINE) ** 2
+
+    def uncertainty(self, noisy: Noisy) -> Squared:  # type: ignore[override]
+        return Squared(self.law(noisy.move).variance)
+
+
+def offset(law: RoundedNormal) -> int:
+    """What the square of the noise adds on average, to the nearest lattice step."""
+    return round(law.variance)
+
+
+def nearest_roots(values: Integers, scale: Fraction) -> Integers:
+    """The integer nearest to √(value · scale), half up, in whole numbers: (1 + isqrt(floor(4 value scale))) // 2.
+
+    >>> nearest_roots(np.array([0, 1, 2, 6, 7]), Fraction(1)).tolist()      # √6 = 2.449, √7 = 2.646
+    [0, 1, 1, 2, 3]
+    """
+    four = 4 * scale
+    if (values < 0).any():
+        raise DataError("A value below 0 has no square root; the measure is of amounts that are 0 or more.")
+    if values.size and int(values.max()) * four >= (2 * LARGEST_ROOT) ** 2:
+        raise DataError("A value is too large for the lattice of its square root; use a larger beta or a coarser step.")
+    if four.denominator == 1:
+        whole = values * int(four)
+    elif values.size and int(values.max()) * four.numerator < 2**62:
+        whole = values * four.numerator // four.denominator
+    else:
+        listed = [int(value) * four.numerator // four.denominator for value in values.ravel()]
+        whole = np.array(listed, dtype=np.int64).reshape(values.shape)
+    return np.asarray((1 + whole_roots(whole)) // 2, dtype=np.int64)
+
+
+def whole_roots(values: Integers) -> Integers:
+    """The largest integers whose squares are at most the values, below 2^62.
+
+    >>> whole_roots(np.array([0, 1, 3, 4, 2**60 - 1, 2**60])).tolist()
+    [0, 1, 1, 2, 1073741823, 1073741824]
+    """
+    roots = np.sqrt(values.astype(np.float64)).astype(np.int64)
+    roots -= roots * roots > values
+    return np.asarray(roots + ((roots + 1) * (roots + 1) <= values), dtype=np.int64)
+
+
+EXAMPLE = SquareRoot(1)

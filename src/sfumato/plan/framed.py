@@ -1,0 +1,123 @@
+"""FrameFile: the public register that a plan is about, and how its measures group the rows."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sfumato.errors import PlanError, nearest
+from sfumato.privacy import SquareRootWithin
+from sfumato.schema import Frame, Grouping, Schema
+
+if TYPE_CHECKING:
+    from sfumato.plan.plan import Measure, Plan
+
+By = tuple[tuple[str, int | None], ...]
+
+
+@dataclass(frozen=True)
+class FrameFile:
+    """A Parquet or CSV file with one row a unit: its id, the codes of its attributes, the firm it belongs to."""
+
+    file: str
+    id: str
+    folder: Path = field(default=Path(), compare=False)
+
+    @property
+    def path(self) -> Path:
+        return self.folder / self.file
+
+    def open(self, unit: str, schema: Schema) -> Frame:
+        """The register, read and checked."""
+        return Frame.read(self.path, unit, self.id, schema.attributes)
+
+
+@dataclass(frozen=True, eq=False)
+class Framed:
+    """A plan over a frame: the register itself, opened once, and the groups of each measure."""
+
+    plan: "Plan"
+    file: FrameFile
+
+    @cached_property
+    def frame(self) -> Frame:
+        frame = self.file.open(self.plan.hidden.unit, self.plan.schema)
+        if isinstance(self.plan.hidden, SquareRootWithin) and self.plan.hidden.firm:
+            refuse_large_firms(self.file.path, self.plan.hidden)
+        return frame
+
+    def grouping(self, measure: "Measure") -> Grouping | None:
+        """The groups of a measure's rows; none where it is of the rows themselves."""
+        return None if self.of_rows(measure) else self.frame.grouped(self.by(measure))
+
+    def of_rows(self, measure: "Measure") -> bool:
+        return measure.by == (self.plan.hidden.unit,)
+
+    def by(self, measure: "Measure") -> By:
+        """The attributes of a measure, each at its lowest level or at a depth, as in `naics@3`."""
+        return tuple(depth_of(one, self.plan.schema, measure.name) for one in measure.by)
+
+    def size(self, measure: "Measure") -> int:
+        """How many numbers a measure publishes; where the register is not at hand, the most that there could be."""
+        if not self.file.path.is_file():
+            return 0 if self.of_rows(measure) else self._most(measure)
+        grouping = self.grouping(measure)
+        return self.frame.size if grouping is None else grouping.size
+
+    def _most(self, measure: "Measure") -> int:
+        """The groups that the levels of a measure's attributes allow."""
+        found = 1
+        for name, depth in self.by(measure):
+            levels = self.plan.schema.attribute(name).levels
+            found *= len(levels.leaves) if depth is None else sum(at == depth for at in levels.depths.values())
+        return found
+
+
+def depth_of(written: str, schema: Schema, measure: str) -> tuple[str, int | None]:
+    """An attribute and a depth of its hierarchy.
+
+    >>> from sfumato.schema import Attribute, Levels
+    >>> depth_of("county@0", Schema((Attribute("county", Levels.of(["1", {"code": "11", "parent": "1"}])),)), "m")
+    ('county', 0)
+    """
+    name, at, depth = written.partition("@")
+    levels = schema.attribute(name).levels
+    if not at:
+        return name, None
+    if not depth.isdigit() or int(depth) > levels.depth:
+        raise PlanError(
+            f"Measure '{measure}' is by '{written}'; {name} has levels @0 to @{levels.depth}, the top one first."
+        )
+    return name, int(depth) if int(depth) < levels.depth else None
+
+
+def refuse_unframed(plan: "Plan") -> None:
+    """Square-root neighbours and a frame go together, and every measure is of the frame's rows or of groups of them."""
+    rooted = isinstance(plan.hidden, SquareRootWithin)
+    if rooted and plan.frame is None:
+        raise PlanError(
+            "Square-root neighbours change what units report, not which there are: give [frame] file and id, the "
+            "public register of the units."
+        )
+    if plan.frame is not None and not rooted:
+        raise PlanError(f'A frame is for neighbours = "square-root-within"; these are {plan.hidden.kind}.')
+    names = [measure.name for measure in plan.measures]
+    for place, measure in enumerate(plan.measures):
+        for name in measure.given:
+            if name not in names[:place]:
+                hint = nearest(name, names[:place])
+                raise PlanError(f"Measure '{measure.name}' is given '{name}', which no earlier measure is; {hint}")
+        if plan.frame is not None and measure.where:
+            raise PlanError(f"Measure '{measure.name}' has a where; over a frame every measure is of all rows.")
+
+
+def refuse_large_firms(path: Path, hidden: SquareRootWithin) -> None:
+    """The frame is public, so that no firm has more units than promised can be checked, and is."""
+    from sfumato.schema.reading import counts_of
+
+    most = max(counts_of(path, str(hidden.firm)))
+    if most > hidden.at_most:
+        raise PlanError(
+            f"A firm of the frame has {most} {hidden.unit}s and [hidden] at_most says {hidden.at_most}; "
+            f"raise at_most to {most}: the noise grows with it."
+        )

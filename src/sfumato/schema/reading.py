@@ -1,0 +1,77 @@
+"""Reading a frame: codes of every attribute checked against their levels, column by column."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.errors import PlanError, nearest
+from sfumato.schema.attributes import Attribute, Column
+
+
+def read_frame(
+    path: Path, unit: str, key: str, attributes: Sequence[Attribute]
+) -> tuple[Any, Mapping[str, NDArray[np.int32]]]:
+    """The ids of a register and the place of each row's lowest level; an id stands once, and every code is a level."""
+    if not path.is_file():
+        raise PlanError(f"The frame {path} is not there; a path is taken from the plan's own folder.")
+    sources = {one.name: _source(one) for one in attributes}
+    columns = _columns(path, [key, *sources.values()])
+    ids = columns[key].combine_chunks()
+    if ids.null_count:
+        raise PlanError(f"The frame {path.name} has rows without '{key}'; every {unit} needs one.")
+    if len(ids.unique()) < len(ids):
+        raise PlanError(f"The frame {path.name} has the same '{key}' in two rows; each row is one {unit} of its own.")
+    return ids, {one.name: _places(path, one, columns[sources[one.name]]) for one in attributes}
+
+
+def counts_of(path: Path, column: str) -> list[int]:
+    """How often each value of a column stands."""
+    counted = _columns(path, [column])[column].value_counts()
+    return [int(one) for one in counted.field("counts").to_pylist()] or [0]
+
+
+def _source(attribute: Attribute) -> str:
+    if not isinstance(attribute.read, Column):
+        raise PlanError(f"Attribute '{attribute.name}' of the frame is recoded; a frame holds the codes themselves.")
+    return attribute.read.name
+
+
+def _columns(path: Path, names: Sequence[str]) -> Any:
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet as pq
+
+    try:
+        if path.suffix == ".parquet":
+            listed = pq.read_schema(path).names
+            _refuse_absent(path, names, listed)
+            table = pq.read_table(path, columns=list(dict.fromkeys(names)))
+        else:
+            texts = pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), include_columns=None)
+            table = pyarrow.csv.read_csv(path, convert_options=texts)
+            _refuse_absent(path, names, table.column_names)
+    except (pa.ArrowException, OSError):
+        raise PlanError(f"{path} cannot be read; a frame is a Parquet file, or a CSV file in UTF-8.") from None
+    return {name: table[name].cast(pa.string()) for name in names}
+
+
+def _refuse_absent(path: Path, names: Sequence[str], listed: Sequence[str]) -> None:
+    for name in names:
+        if name not in listed:
+            raise PlanError(f"The frame {path.name} has no column '{name}'; {nearest(name, listed)}")
+
+
+def _places(path: Path, attribute: Attribute, column: Any) -> NDArray[np.int32]:
+    coded = column.combine_chunks().dictionary_encode()
+    index = attribute.levels.leaf_index
+    if coded.null_count:
+        raise PlanError(f"The frame {path.name} has rows without '{attribute.name}'; the frame is public and whole.")
+    for code in coded.dictionary.to_pylist():
+        if code not in index:
+            hint = nearest(code, attribute.levels.leaves)
+            raise PlanError(f"The frame {path.name}: '{code}' is no lowest level of '{attribute.name}'; {hint}")
+    to = np.array([index[code] for code in coded.dictionary.to_pylist()], dtype=np.int32)
+    return np.asarray(to[coded.indices.to_numpy(zero_copy_only=False)], dtype=np.int32)

@@ -1,0 +1,255 @@
+"""Reports on the units of a frame: read in the frame's order, refused with the rule, never with a value."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import sfumato as sf
+from sfumato.confidential import Account, Microdata, Options, run
+from sfumato.confidential.framed import FrameTabulation
+from sfumato.errors import DataError, PlanError
+from sfumato.plan import memory
+from sfumato.plan.toml import parse
+from sfumato.privacy import Gaussian
+
+PLAN = """
+name = "census"
+title = "Employment and wages"
+period = "2026-Q1"
+[data]
+unit = "establishment"
+[frame]
+file = "{file}"
+id = "{id}"
+[attributes.naics]
+levels = [
+  {{ code = "23" }}, {{ code = "236", parent = "23" }}, {{ code = "238", parent = "23" }},
+  {{ code = "236115", parent = "236" }}, {{ code = "238110", parent = "238" }}, {{ code = "238210", parent = "238" }},
+]
+[attributes.county]
+from = "{county}"
+levels = ["1", "3", "5"]
+[hidden]
+neighbours = "square-root-within"
+unit = "establishment"
+id = "{id}"
+{firm}
+beta = {{ m1emp = "0.5", wage = "50" }}
+[limit]
+mu = "3"
+[[measure]]
+name = "jobs_rows"
+of = {{ statistic = "total", column = "m1emp", unit = "jobs" }}
+by = ["establishment"]
+with = {{ mechanism = "square-root", mu = "1" }}
+[[measure]]
+name = "jobs_naics"
+of = {{ statistic = "total", column = "m1emp", unit = "jobs" }}
+by = ["naics@1", "county"]
+with = {{ mechanism = "clipped-total", mu = "1" }}
+given = ["jobs_rows"]
+[[measure]]
+name = "pay_rows"
+of = {{ statistic = "total", column = "wage", step = "10", unit = "dollars" }}
+by = ["establishment"]
+with = {{ mechanism = "square-root", mu = "1" }}
+[[then]]
+step = "protected-microdata"
+name = "jobs"
+table = "jobs_rows"
+to = ["jobs_naics"]
+[[exposure]]
+kind = "assumed known"
+what = "the frame"
+why = "registers are public"
+"""
+CODES = ("236115", "238110", "238210")
+SECRET = 987_650
+
+
+def plan_in(folder: Path, **other) -> sf.Plan:
+    named = {"file": "frame.parquet", "id": "id", "county": "county", "firm": ""} | other
+    return parse(PLAN.format(**named), folder / "census.toml")
+
+
+def frame_table(count: int = 60) -> pa.Table:
+    number = np.arange(count)
+    return pa.table(
+        {
+            "id": [f"e{one}" for one in number],
+            "firm": [f"f{one // 3}" for one in number],
+            "naics": [CODES[one % 3] for one in number],
+            "county": [str(1 + 2 * (one % 2)) for one in number],
+        }
+    )
+
+
+def reports(count: int = 60) -> dict[str, list]:
+    number = range(count)
+    return {
+        "id": [f"e{one}" for one in number],
+        "m1emp": [one % 17 for one in number],
+        "wage": [10 * (one % 17) * 1_600 for one in number],
+    }
+
+
+@pytest.fixture
+def folder(tmp_path):
+    pq.write_table(frame_table(), tmp_path / "frame.parquet")
+    return tmp_path
+
+
+def values(folder: Path, columns: dict[str, list], name: str = "jobs_rows") -> list[int]:
+    plan = plan_in(folder)
+    tabulation = FrameTabulation(plan, Microdata.open(pa.table(columns), plan.schema))
+    return tabulation.cells(plan.measure(name)).values.tolist()
+
+
+def test_reports_stand_in_the_order_of_the_frame_whatever_their_own(folder):
+    told = reports()
+    order = np.random.default_rng(1).permutation(60)
+    shuffled = {name: [column[one] for one in order] for name, column in told.items()}
+    assert values(folder, shuffled) == told["m1emp"]
+    assert values(folder, shuffled, "pay_rows") == [one // 10 for one in told["wage"]]
+
+
+def test_a_unit_that_does_not_report_counts_as_zero(folder):
+    told = {name: column[:40] for name, column in reports().items()}
+    assert values(folder, told) == [*told["m1emp"], *[0] * 20]
+
+
+def test_groups_are_sums_over_the_rows_that_stand_in_them(folder):
+    plan, told = plan_in(folder), reports()
+    tabulation = FrameTabulation(plan, Microdata.open(pa.table(told), plan.schema))
+    cells = tabulation.cells(plan.measure("jobs_naics"))
+    by_hand = {}
+    for place, jobs in enumerate(told["m1emp"]):
+        key = (CODES[place % 3][:3], str(1 + 2 * (place % 2)))
+        by_hand[key] = by_hand.get(key, 0) + jobs
+    assert sorted(cells.totals.tolist()) == sorted(by_hand.values())
+
+
+def spoilt(**change) -> dict[str, list]:
+    """Reports with the last value of a column, or the column, put wrong."""
+    told = reports()
+    for name, value in change.items():
+        told[name] = [*told[name][:-1], value]
+    return told
+
+
+FAULTS = {
+    "not in the frame": spoilt(id="e999"),
+    "some units report twice": spoilt(id="e0"),
+    "missing or no numbers": spoilt(m1emp=None),
+    "below 0": spoilt(m1emp=-SECRET),
+    "whole multiples of the step, 10": spoilt(wage=SECRET + 5),
+    "too large to be exact": spoilt(m1emp=2**60),
+}
+
+
+@pytest.mark.parametrize("said", FAULTS)
+def test_a_report_that_does_not_fit_is_refused_with_the_column_and_the_rule_alone(folder, said):
+    plan = plan_in(folder)
+    with pytest.raises(DataError) as refused:
+        run(plan, Microdata.open(pa.table(FAULTS[said]), plan.schema), None, folder / "out", Options(rehearsal=1))
+    message = str(refused.value)
+    assert said in message
+    assert message.startswith("Column '")
+    for hidden in ("e999", "e0'", str(SECRET), f"{SECRET:,}", str(SECRET + 5), str(2**60)):
+        assert hidden not in message
+    assert not (folder / "out").exists()
+
+
+def test_text_that_is_no_number_is_refused_without_being_quoted(folder):
+    told = reports()
+    told["m1emp"] = [*map(str, told["m1emp"][:-1]), "about ninety"]
+    plan = plan_in(folder)
+    with pytest.raises(DataError, match="missing or no numbers") as refused:
+        run(plan, Microdata.open(pa.table(told), plan.schema), None, folder / "out", Options(rehearsal=1))
+    assert "ninety" not in str(refused.value)
+
+
+def test_a_column_that_the_reports_lack_is_refused_before_the_charge(folder):
+    plan, ledger = plan_in(folder), folder / "units.ledger"
+    Account.create(ledger, "establishments", plan.hidden, Gaussian(9))
+    told = reports()
+    del told["wage"]
+    pq.write_table(pa.table(told), folder / "reports.parquet")
+    with pytest.raises(DataError, match="no column 'wage'"):
+        run(plan, Microdata.open(folder / "reports.parquet", plan.schema), ledger, folder / "out")
+    assert not Account(ledger).ledger.charges
+
+
+@pytest.mark.parametrize("wrong", ["absent", "twice", "code"])
+def test_a_frame_that_does_not_fit_costs_nothing(folder, wrong):
+    plan, ledger = plan_in(folder), folder / "units.ledger"
+    Account.create(ledger, "establishments", plan.hidden, Gaussian(9))
+    table = frame_table()
+    spoil = {"twice": ("id", ["e0", "e0"]), "code": ("naics", ["236115", "999999"])}
+    (folder / "frame.parquet").unlink()
+    if wrong in spoil:
+        name, first = spoil[wrong]
+        column = pa.array(first + table[name].to_pylist()[2:])
+        pq.write_table(table.set_column(table.column_names.index(name), name, column), folder / "frame.parquet")
+    with pytest.raises(PlanError, match={"absent": "is not there", "twice": "in two rows", "code": "'999999'"}[wrong]):
+        run(plan, Microdata.open(pa.table(reports()), plan.schema), ledger, folder / "out")
+    assert not Account(ledger).ledger.charges
+
+
+def test_a_firm_with_more_units_than_promised_is_refused_with_the_number(folder):
+    with pytest.raises(PlanError, match=r"A firm of the frame has 3 establishments and .* at_most says 2"):
+        plan_in(folder, firm='firm = "firm"\nat_most = 2').price()
+    assert plan_in(folder, firm='firm = "firm"\nat_most = 3').price().total.mu == pytest.approx(3**0.5)
+
+
+def test_a_run_that_does_not_fit_in_memory_is_refused_before_anything_is_read(folder, monkeypatch):
+    monkeypatch.setattr(memory, "available", lambda: 10**8)
+    plan = plan_in(folder)
+    with pytest.raises(PlanError, match=r"60 rows of m1emp, wage: about .* GB of memory, and this machine has 0\.1 GB"):
+        plan.price()
+    assert "frame" not in plan.framed.__dict__
+
+
+def test_the_memory_that_is_stated_grows_with_rows_and_columns(folder):
+    first = memory.expected(plan_in(folder))
+    pq.write_table(frame_table(6_000), folder / "frame.parquet")
+    second = memory.expected(plan_in(folder))
+    assert (first.rows, second.rows) == (60, 6_000)
+    assert second.bytes - first.bytes > 100 * (6_000 - 60)
+
+
+def test_an_establishment_file_in_the_layout_of_the_reference_code_is_frame_and_reports_at_once(tmp_path):
+    heads = ["", "year", "qtr", "state", "cnty", "own", "naics", "naics3", "naics4", "naics5", "naics_sector"]
+    heads += ["super_sector", "m1emp", "m2emp", "m3emp", "wage", "can_agg", "rectype", "filenumber", "primary_key"]
+    with (tmp_path / "state.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
+        writer.writerow(heads)
+        for one in range(90):
+            code = CODES[one % 3]
+            where = [
+                2016,
+                1,
+                44,
+                1 + 2 * (one % 3),
+                5,
+                int(code),
+                int(code[:3]),
+                int(code[:4]),
+                int(code[:5]),
+                23,
+                1012,
+            ]
+            writer.writerow(
+                [str(one + 1), *where, one % 9, one % 9, one % 8, 160 * (one % 9), "Y", "C", "20", 700 + one]
+            )
+    plan = plan_in(tmp_path, file="state.csv", id="primary_key", county="cnty")
+    release = run(
+        plan, Microdata.open(tmp_path / "state.csv", plan.schema), None, tmp_path / "out", Options(rehearsal=1)
+    )
+    assert release.products["jobs"].frame.size == 90
+    jobs = sf.open(tmp_path / "out").total(of="jobs")
+    assert abs(jobs.value - sum(one % 9 for one in range(90))) < 6 * jobs.noise_variance**0.5
