@@ -4,7 +4,7 @@ BIN := .venv/bin
 DEMO_FLAGS := $(if $(CHECK),--check,)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test check slow format clean
+.PHONY: help demo serve test check slow bench format clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -22,13 +22,16 @@ demo: .venv/agency ## make synthetic microdata, protect them, serve the query to
 	$(BIN)/sfumato demo $(DEMO_FLAGS)
 
 serve: .venv/agency ## serve the demo's release again
-	$(BIN)/sfumato serve demo/release
+	$(BIN)/sfumato serve demo/release*
 
 test: .venv/test ## the fast tests, doctests included
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'not slow'
 
 slow: .venv/test ## the long simulations
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
+
+bench: .venv/test ## ours beside peers and limits, one table (ONLY=http: one of them; wrk gives the load)
+	$(BIN)/python -m bench $(ONLY)
 
 check: .venv/test ## format, lint, types and layers
 	$(BIN)/ruff format --check .

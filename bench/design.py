@@ -4,16 +4,15 @@ Workload: 10^6 records, a weight and 80 replicate weights, 4 x 13 cells. The pee
 Parquet file, whose sums of doubles depend on the order of its threads; ours checks levels and weights, and does not.
 """
 
-import argparse
 import tempfile
-import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from bench.line import Line, timed
 
 from sfumato.confidential import Microdata
 from sfumato.confidential.estimands import MeanOf, TotalOf
@@ -53,43 +52,30 @@ def write_sample(path: Path, rows: int, *, whole: bool) -> None:
     pq.write_table(pa.table(kept), path)
 
 
-def timed(work: Callable[[], object]) -> tuple[float, float]:
-    wall, cpu = time.perf_counter(), time.process_time()
-    work()
-    return time.perf_counter() - wall, time.process_time() - cpu
-
-
 def plain(path: Path) -> object:
     sums = ", ".join(f"sum(w{place})" for place in range(81))
     return duckdb.connect().execute(f"SELECT state, age // 5, {sums} FROM '{path}' GROUP BY ALL").fetchnumpy()
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    rows = parser.parse_args().rows
+def lines(*, quick: bool = False) -> Iterator[Line]:
+    """Totals, means and totals with built replicates, of whole and of fractional weights."""
+    rows = 100_000 if quick else 1_000_000
     given = parse(PLAN, Path("bench.toml"))
     built = parse(PLAN.replace('replicates = "w{1..80}"', 'order = "turn"'), Path("bench.toml"))
-    print(f"{rows:,} rows, 80 replicates, DuckDB {duckdb.__version__}: wall s, CPU s, CPU ratio to DuckDB's plain sum")
+    asked = {
+        "totals": (given, TotalOf()),
+        "means": (given, MeanOf("age")),
+        "totals, replicates built": (built, TotalOf()),
+    }
+    layout, peer = Layout(("state",), "age"), f"DuckDB {duckdb.__version__} plain sum"
     with tempfile.TemporaryDirectory() as folder:
         for kind in ("whole", "fractional"):
             path = Path(folder) / f"{kind}.parquet"
             write_sample(path, rows, whole=kind == "whole")
             plain(path)  # warm the file
-            _, peer = timed(lambda path=path: plain(path))
-            for name, plan, of in [
-                ("totals", given, TotalOf()),
-                ("means", given, MeanOf("age")),
-                ("totals, replicates built", built, TotalOf()),
-            ]:
-                layout = Layout(("state",), "age")
-                wall, cpu = timed(
-                    lambda plan=plan, of=of, path=path, layout=layout: true_table(
-                        plan, Microdata.open(path, plan.schema), layout, of
-                    )
-                )
-                print(f"{kind:10} {name:24} {wall:6.2f} {cpu:6.2f} {cpu / peer:6.1f}")
-
-
-if __name__ == "__main__":
-    main()
+            _, theirs, _ = timed(lambda path=path: plain(path))
+            for name, (plan, of) in asked.items():
+                data = Microdata.open(path, plan.schema)
+                _, cpu, _ = timed(lambda plan=plan, data=data, of=of: true_table(plan, data, layout, of))
+                what = f"SDR, {rows:,} rows, {kind} weights: {name}"
+                yield Line(what, "CPU s", cpu, peer, theirs, cpu=cpu, cpu_theirs=theirs)

@@ -23,6 +23,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 def price(plan: PlanFile, json: Json = False) -> None:
     """Say what a plan costs and what an attacker gains by it; no data are needed."""
     from sfumato.plan import Plan
+    from sfumato.plan.memory import expected
 
     read = Plan.read(plan)
     bill = read.price()
@@ -42,6 +43,9 @@ def price(plan: PlanFile, json: Json = False) -> None:
         unit = read.hidden.unit
         say(f"Each row is taken to be a different {unit}; where one can have several, give [hidden] id and at_most.")
     say(f"\nLimit: {bill.limit.words()}. Cells: {', '.join(f'{count:,}' for count in bill.cells)}.")
+    memory = expected(read)
+    if memory:
+        say(f"To run: {memory.words()}.")
     for exposure in bill.exposures:
         say(f"Outside the guarantee ({exposure.kind}): {exposure.what}. {exposure.why}")
 
@@ -51,6 +55,8 @@ def _noise(plan: "Plan", measure: "Measure") -> list[str]:
     from sfumato.query import number
     from sfumato.schema import Box
 
+    if plan.frame:  # noise on a square root grows with what it is the root of
+        return ["", ""]
     spread = 1.645 * float(measure.of.step) * measure.with_.law(plan.move(measure)).variance ** 0.5
     cells = plan.table(measure)
     return [number(spread), number(spread * cells.count(Box()) ** 0.5)]
@@ -168,13 +174,14 @@ def audit(
 
 
 def synth(
-    name: Annotated[str, typer.Argument(help="Which data: employment.")],
+    name: Annotated[str, typer.Argument(help="Which data: employment, ors, ors-paper, qcew.")],
     out: Annotated[Path, typer.Option(help="The folder to write to.")],
-    rows: Annotated[int | None, typer.Option(help="How many rows.")] = None,
+    rows: Annotated[int | None, typer.Option(help="How many rows; of qcew, establishments.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 1,
+    quarters: Annotated[int | None, typer.Option(help="How many quarters, of qcew.")] = None,
 ) -> None:
-    """Make realistic synthetic microdata."""
+    """Make realistic synthetic microdata; of qcew also the plan that reads them."""
     from sfumato.synth import write
 
     out.mkdir(parents=True, exist_ok=True)
-    say(str(write(name, out, rows, seed)))
+    say(str(write(name, out, rows, seed, quarters)))

@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,11 +17,13 @@ import typer
 
 from sfumato.cli.say import note, progress, say
 from sfumato.errors import ReleaseError
+from sfumato.privacy import Approximate
 
 if TYPE_CHECKING:
     from sfumato.plan import Plan
 
 MARK = ".sfumato-demo"
+QUARTERS = ("2026-Q1", "2026-Q2", "2026-Q3")
 
 
 def demo(
@@ -30,25 +33,29 @@ def demo(
     port: Annotated[int, typer.Option(help="The port to serve on.")] = 8000,
 ) -> None:
     """Make synthetic microdata, protect them, and serve the query tool on what may be published."""
-    release = _made(folder, rows)
+    releases = _made(folder, rows)
     if check:
-        _ask_once(release)
+        _ask_once(releases)
         return
     from sfumato.serve import serve
 
     serve(
-        [release], port=port, next_free=True, ready=lambda url: say(f"\nThe query tool is at {url} (stop with Ctrl-C)")
+        releases, port=port, next_free=True, ready=lambda url: say(f"\nThe query tool is at {url} (stop with Ctrl-C)")
     )
 
 
-def _made(folder: Path, rows: int) -> Path:
-    """The release of the demo plan, with its data and its ledger beside it."""
+def _made(folder: Path, rows: int) -> list[Path]:
+    """The releases of the demo: a survey with its assessment, and three quarters of jobs, which have a map."""
+    _emptied(folder)
+    return [_survey(folder, rows), *_quarters(folder, rows)]
+
+
+def _survey(folder: Path, rows: int) -> Path:
+    """The release of the survey's plan, with its data and its ledger beside it."""
     from sfumato.confidential import STAGES, Account, Microdata, Options, run
-    from sfumato.plan import Plan
     from sfumato.synth import write
 
-    _emptied(folder)
-    plan = Plan.read(Path(str(files("sfumato") / "plans" / "ors.toml")))
+    plan = _plan("ors")
     bill = plan.price()
     note(f"Making {rows:,} synthetic quotes of an establishment survey in {folder}")
     data = write("ors", folder, rows)
@@ -60,6 +67,27 @@ def _made(folder: Path, rows: int) -> Path:
     note(f"Released to {folder / 'release'}; the data and the ledger beside it stay inside the agency")
     _assessed(plan, data, folder)
     return folder / "release"
+
+
+def _quarters(folder: Path, rows: int) -> list[Path]:
+    """A series of releases about the same jobs, charged to one ledger."""
+    from sfumato.confidential import Account, Microdata, run
+    from sfumato.synth import write
+
+    plan, ledger, made = _plan("employment"), folder / "jobs.ledger", []
+    Account.create(ledger, "synthetic jobs", plan.hidden, Approximate(len(QUARTERS) * 2))
+    note(f"Making and protecting {rows:,} synthetic jobs in each of {len(QUARTERS)} quarters: {plan.title}")
+    for seed, quarter in enumerate(QUARTERS, start=1):
+        data = write("employment", folder / f"jobs-{quarter}", rows, seed)
+        made.append(folder / f"release-jobs-{quarter}")
+        run(replace(plan, period=quarter), Microdata.open(data, plan.schema), ledger, made[-1])
+    return made
+
+
+def _plan(name: str) -> "Plan":
+    from sfumato.plan import Plan
+
+    return Plan.read(Path(str(files("sfumato") / "plans" / f"{name}.toml")))
 
 
 def _assessed(plan: "Plan", data: Path, folder: Path) -> None:
@@ -84,20 +112,21 @@ def _emptied(folder: Path) -> None:
     (folder / MARK).touch()
 
 
-def _ask_once(release: Path) -> None:
+def _ask_once(releases: list[Path]) -> None:
     """Start the server as a user would, ask it one query over HTTP, compare with the release, and stop it."""
     import sfumato
 
-    command = [sys.executable, "-m", "sfumato", "serve", str(release), "--port", str(_free_port())]
+    command = [sys.executable, "-m", "sfumato", "serve", *map(str, releases), "--port", str(_free_port())]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)  # noqa: S603
     try:
         base = _address(server)
-        tables = json.loads(_get(f"{base}/api/v2/tables"))["tables"]
+        listed = json.loads(_get(f"{base}/api/v2/tables"))["tables"]
+        tables = [one for one in listed if one["id"].startswith("ors~")]
         answer = json.loads(_get(f"{base}/api/v2/tables/{tables[0]['id']}/data"))
     finally:
         server.terminate()
         server.wait(20)
-    expected = sfumato.open(release).total(of=tables[0]["id"].split("~")[1])
+    expected = sfumato.open(releases[0]).total(of=tables[0]["id"].split("~")[1])
     if answer["value"][0] != expected.value:
         raise ReleaseError("The server's answer is not the release's; the demo failed.")
     say(f"Asked over HTTP: {expected!r} {expected.unit} in all. The demo works.")

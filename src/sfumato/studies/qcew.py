@@ -1,0 +1,140 @@
+"""The numbers on Toth's slides about the future of disclosure limitation for the QCEW, computed again."""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from sfumato.privacy import Gaussian, in_sequence
+from sfumato.privacy.neighbours import reach
+from sfumato.release.products import Floats
+from sfumato.studies.study import Line, Study
+
+INTERVALS = {1: ("[0, 4]", "400.0%"), 100: ("[81, 121]", "40.0%"), 1_000: ("[937, 1065]", "12.7%"), 10_000: ("[9801, 10201]", "4.0%"), 100_000: ("[99368, 100634]", "1.3%")}  # fmt: skip  # noqa: E501
+POWERS = {"0.5": ("2", "0.1261"), "1": ("1", "0.2595"), "1.5": ("0.67", "0.4424"), "2": ("0.5", "0.6387")}
+SPLITS = (("1", "1.5", "1.80"), ("0.75", "1.9", "2.04"))
+BASELINE = {"m1emp": ("0.2", "0.6", "0.6", "0.7", "0.7"), "m2emp": ("0.2", "0.6", "0.6", "0.7", "0.7"), "m3emp": ("0.2", "0.6", "0.6", "0.7", "0.7"), "wages": ("0.1", "0.15", "0.15", "0.15", "0.15")}  # fmt: skip  # noqa: E501
+"""The team's baseline: mu by variable for the state, counties, NAICS5, county x NAICS5 and the rows."""
+COUNTIES = (1_226.92, 640_506.56, 359_329.31)
+"""The noisy employment of counties A, B and C on the slide."""
+TOTAL = 1_002_394.88
+TRUE_COUNTIES = (1_000, 639_000, 360_000)
+MU_TOTAL, MU_COUNTY = 0.3, 0.4
+
+
+def interval(size: float, beta: float = 1.0) -> tuple[float, float]:
+    """The sizes whose square root is within beta of that of a size.
+
+    >>> [round(end, 2) for end in interval(1000)]
+    [937.75, 1064.25]
+    """
+    root = math.sqrt(size)
+    return max(root - beta, 0.0) ** 2, (root + beta) ** 2
+
+
+def intervals(_runs: int) -> list[Line]:
+    """What looks alike with a size at beta 1."""
+    lines = []
+    for size, (printed, wide) in INTERVALS.items():
+        low, high = interval(size)
+        whole = reach(size, Fraction(1))
+        remark = f"whole sizes from {whole[0]:,} to {whole[1]:,}"
+        ours = f"[{low:g}, {high:g}] {(high - low) / size:.2%}" if size < 1000 else f"[{low:.2f}, {high:.2f}] {(high - low) / size:.3%}"  # fmt: skip  # noqa: E501
+        lines.append(Line(f"{size:,}", f"{printed} {wide}", ours, remark))
+    return lines
+
+
+def powers(_runs: int) -> list[Line]:
+    """The power of the best test at 5%."""
+    lines = []
+    for mu, (sigma, printed) in POWERS.items():
+        power = Gaussian(mu).power(0.05)
+        remark = "the slide cuts the last digit off" if printed != f"{power:.4f}" else ""
+        lines.append(Line(f"mu {mu}, sigma {sigma}", printed, f"{power:.5f}", remark))
+    return lines
+
+
+def splits(_runs: int) -> list[Line]:
+    """What parts of a budget cost together."""
+    lines = []
+    for one, other, printed in SPLITS:
+        both = in_sequence([Gaussian(one), Gaussian(other)], Gaussian(9))
+        lines.append(Line(f"mu {one} and {other}", printed, f"{both.mu:.4f}"))  # type: ignore[union-attr]
+    parts = [Gaussian(mu) for mus in BASELINE.values() for mu in mus]
+    baseline = in_sequence(parts, Gaussian(9))
+    lines.append(Line("the team's baseline, three months and wages", "", f"{baseline.mu:.4f}", "a quarter"))  # type: ignore[union-attr]
+    year = in_sequence(parts * 4, Gaussian(9))
+    lines.append(Line("the same over four quarters", "", f"{year.mu:.4f}", "a year"))  # type: ignore[union-attr]
+    return lines
+
+
+def example(variances: Sequence[float]) -> Floats:
+    """The sums of counties A, B and C that least squares finds; `variances` are of A, B, C and the total.
+
+    Eliminating the counties leaves one equation: each moves to the total by its share of all variances.
+    """
+    v, counties = np.asarray(variances, dtype=np.float64), np.asarray(COUNTIES)
+    return counties + v[:3] / v.sum() * (TOTAL - counties.sum())
+
+
+def root_variance(size: float, mu: float, beta: float = 1.0) -> float:
+    """The variance of a value published with square-root noise: 4 x s² + 2 s⁴, s = beta / mu."""
+    s = beta / mu
+    return 4 * size * s**2 + 2 * s**4
+
+
+def worked_example(_runs: int) -> list[Line]:
+    """The four sums that the slide's example determines, with variances at the truth and at the draws."""
+    truth = [root_variance(size, MU_COUNTY) for size in TRUE_COUNTIES] + [root_variance(sum(TRUE_COUNTIES), MU_TOTAL)]
+    draws = [root_variance(size, MU_COUNTY) for size in COUNTIES] + [root_variance(TOTAL, MU_TOTAL)]
+    lines = []
+    for name, noisy, one, other in zip("ABC", COUNTIES, example(truth), example(draws), strict=True):
+        lines.append(Line(f"county {name}", f"{noisy:,.2f} noisy", f"{one:,.2f}", f"{other:,.2f} by the draws"))
+    sums = float(example(truth).sum()), float(example(draws).sum())
+    lines.append(Line("total", f"{TOTAL:,.2f} noisy", f"{sums[0]:,.2f}", f"{sums[1]:,.2f} by the draws"))
+    lines.append(Line("standard deviation of the total", "", f"{total_deviation():,.0f}", "2 √1,000,000 · 2: mu 0.5"))
+    lines += [Line(f"each establishment of county {name}", "", "undetermined", "only its sum is") for name in "BC"]
+    return lines
+
+
+def total_deviation() -> float:
+    """The standard deviation of the fitted total to leading order: that of one measurement with mu 0.5."""
+    counties, total = (4 * sum(TRUE_COUNTIES) / mu**2 for mu in (MU_COUNTY, MU_TOTAL))
+    return math.sqrt(1 / (1 / counties + 1 / total))
+
+
+STUDIES = (
+    Study(
+        "qcew-intervals",
+        "Sizes that look alike at beta 1",
+        "Toth, 'Protection vs accuracy'",
+        intervals,
+        note="The slide widens to whole numbers; an establishment of one looks like none and like four.",
+    ),
+    Study(
+        "qcew-power",
+        "Power of a test at 5% against mu",
+        "Toth, 'Protection vs accuracy'",
+        powers,
+        note="sigma = beta / mu is the standard deviation of the noise on the root; the slide calls it the variance.",
+    ),
+    Study(
+        "qcew-split",
+        "Splitting the budget",
+        "Toth, 'Splitting the budget'; baseline configuration of cmla-psu",
+        splits,
+        note="mu grows as the root of the number of periods: the yearly budget is what should be stated.",
+    ),
+    Study(
+        "qcew-example",
+        "The worked example of calibration",
+        "Toth, 'Calibrate protected values'",
+        worked_example,
+        note=(
+            "Five establishments and four measurements: A alone in its county, the sums of B and of C, and the total are "
+            "determined. How B's and C's sums are shared between two establishments each is not; it takes a measure of "
+            "the establishments themselves. The slide prints no solution."
+        ),
+    ),
+)
