@@ -9,9 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
+from sfumato.cli.agency import check
 from sfumato.confidential import Account, Microdata, Options, run
 from sfumato.confidential.framed import FrameTabulation
-from sfumato.errors import DataError, PlanError
+from sfumato.errors import DataError, LedgerError, PlanError
 from sfumato.plan import memory
 from sfumato.plan.toml import parse
 from sfumato.privacy import Gaussian
@@ -173,6 +174,19 @@ def test_text_that_is_no_number_is_refused_without_being_quoted(folder):
     assert "ninety" not in str(refused.value)
 
 
+def test_check_lists_what_does_not_fit_a_frame_and_charges_nothing(folder, capsys):
+    (folder / "census.toml").write_text(
+        PLAN.format(file="frame.parquet", id="id", county="county", firm=""), encoding="utf-8"
+    )
+    pq.write_table(pa.table(spoilt(m1emp=-SECRET, wage=SECRET + 5)), folder / "reports.parquet")
+    with pytest.raises(DataError, match="2 rules of the plan are broken"):
+        check(folder / "census.toml", [str(folder / "reports.parquet")])
+    said = capsys.readouterr().out
+    assert "below 0" in said
+    assert "whole multiples" in said
+    assert str(SECRET) not in said
+
+
 def test_a_column_that_the_reports_lack_is_refused_before_the_charge(folder):
     plan, ledger = plan_in(folder), folder / "units.ledger"
     Account.create(ledger, "establishments", plan.hidden, Gaussian(9))
@@ -204,6 +218,21 @@ def test_a_firm_with_more_units_than_promised_is_refused_with_the_number(folder)
     with pytest.raises(PlanError, match=r"A firm of the frame has 3 establishments and .* at_most says 2"):
         plan_in(folder, firm='firm = "firm"\nat_most = 2').price()
     assert plan_in(folder, firm='firm = "firm"\nat_most = 3').price().total.mu == pytest.approx(3**0.5)
+
+
+@pytest.mark.parametrize("other", ['beta = { m1emp = "0.1", wage = "50" }', 'beta = { m1emp = "0.5" }'])
+def test_a_ledger_takes_no_charge_under_other_bounds_than_its_own(folder, other):
+    plan, ledger = plan_in(folder), folder / "units.ledger"
+    opened = parse(
+        PLAN.format(file="frame.parquet", id="id", county="county", firm="").replace(
+            'beta = { m1emp = "0.5", wage = "50" }', other
+        ),
+        folder / "census.toml",
+    )
+    Account.create(ledger, "establishments", opened.hidden, Gaussian(9))
+    with pytest.raises(LedgerError, match="Losses under different neighbours never add"):
+        run(plan, Microdata.open(pa.table(reports()), plan.schema), ledger, folder / "out")
+    assert not Account(ledger).ledger.charges
 
 
 def test_a_run_that_does_not_fit_in_memory_is_refused_before_anything_is_read(folder, monkeypatch):

@@ -10,9 +10,13 @@ from contract_noise import NOISE_CHECKS, Bench
 from sfumato import mechanisms
 from sfumato.errors import PromiseError
 from sfumato.mechanisms import DiscreteGaussian, Geometric, RoundedGaussian
+from sfumato.mechanisms.rooted import Rooted
 from sfumato.plan.plugins import found
+from sfumato.privacy import Root
 
 FOUND = found(mechanisms)
+ADDITIVE = sorted(name for name, one in FOUND.items() if not isinstance(one, Rooted))
+"""Those whose noise is added to the cells; the others are held to the contract in test_rooted."""
 ONE, MANY = MOVES["count add-remove 1"], MOVES["total replace-one 3"]
 SOUND = [Geometric(1), DiscreteGaussian("0.5"), RoundedGaussian(1)]
 
@@ -22,9 +26,22 @@ def test_as_many_mechanisms_are_found_as_there_are_files():
     assert all(mechanism.name == name and mechanism.source for name, mechanism in FOUND.items())
 
 
+@pytest.mark.parametrize("name", sorted(set(FOUND) - set(ADDITIVE)))
+def test_noise_on_roots_claims_nothing_where_cells_move_by_steps(name):
+    for move in MOVES.values():
+        with pytest.raises(PromiseError, match="square-root-within"):
+            FOUND[name].loss(move)
+
+
+@pytest.mark.parametrize("name", ADDITIVE)
+def test_noise_of_one_width_claims_nothing_between_square_root_neighbours(name):
+    with pytest.raises(PromiseError, match="further than any width hides"):
+        FOUND[name].loss(Root(Fraction(1)))
+
+
 @pytest.mark.parametrize("move", MOVES.values(), ids=list(MOVES))
 @pytest.mark.parametrize("factor", [Fraction(1, 2), Fraction(1), Fraction(3)], ids=str)
-@pytest.mark.parametrize("name", sorted(FOUND))
+@pytest.mark.parametrize("name", ADDITIVE)
 def test_the_law_keeps_the_claim(name, factor, move):
     mechanism = scaled(FOUND[name], factor)
     try:
@@ -36,7 +53,7 @@ def test_the_law_keeps_the_claim(name, factor, move):
 
 @pytest.mark.parametrize("move", [ONE, MANY], ids=["one step", "many steps"])
 @pytest.mark.parametrize("factor", [Fraction(1), Fraction(1, 10)], ids=str)
-@pytest.mark.parametrize("name", sorted(FOUND))
+@pytest.mark.parametrize("name", ADDITIVE)
 def test_the_noise_is_the_law(name, factor, move):
     bench = Bench.of(scaled(FOUND[name], factor), move)
     assert {check: said for check, run in NOISE_CHECKS.items() if (said := run(bench))} == {}

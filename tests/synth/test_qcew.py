@@ -11,6 +11,8 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
+import sfumato as sf
+from sfumato.confidential import Microdata, Options, run
 from sfumato.errors import DataError, PlanError
 from sfumato.plan import Plan
 from sfumato.plan.toml import SHIPPED
@@ -152,6 +154,21 @@ def test_the_plan_costs_what_the_paper_teams_budget_costs(small):
         assert Plan.read(path).price().total.mu == pytest.approx(2.3065, abs=5e-5)
     assert Plan.read(small / "qcew-2026q3.toml").period == "2026-Q3"
     assert len(Plan.read(small / "qcew-2026q1.toml").measures) == 20
+
+
+def test_the_plan_runs_on_its_data_and_answers_within_its_errors(tmp_path):
+    path = write("qcew", tmp_path, rows=3_000)
+    plan = Plan.read(path)
+    run(plan, Microdata.open(path.with_suffix(".parquet"), plan.schema), None, tmp_path / "out", Options(rehearsal=1))
+    answers = sf.open(tmp_path / "out")
+    assert answers.statistics == ("jobs_1", "jobs_2", "jobs_3", "wages")
+    true = dict(asked(tmp_path, "SELECT county, sum(wages) FROM JOINED GROUP BY 1"))
+    for code, wages in true.items():
+        found = answers.total({"county": code}, of="wages")
+        assert abs(found.value - float(wages)) < 6 * found.noise_variance**0.5
+        assert found.noise_variance > 0
+    by_county = answers.table("county", of="jobs_1", at={"county": "leaves"})
+    assert sum(one["estimate"] for one in by_county.records()) == answers.total(of="jobs_1").value
 
 
 @pytest.mark.parametrize(("rows", "quarters"), [(0, 1), (100_000_000, 1), (10, 0), (10, 41)])

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from sfumato.calibrate.layout import kernel, layout_of
 from sfumato.calibrate.step import Diverged, Problem, Step, finer_by, scaled
 from sfumato.errors import PlanError
 from sfumato.release import Cube, Product, Raked
@@ -62,21 +63,13 @@ class Rake(Step):
 
 def raked(margins: Margins, cells: Floats, aims: Floats, cycles: int, tolerance: float) -> tuple[Floats, float]:
     """The raked cells and the largest control missed, infinite where a margin of 0 should become something else."""
-    cells, targets = cells.copy(), margins.split(aims)
-    parts = [Margins(margins.table, (names,)) for names in margins.by]
-    missed = np.inf
-    for _ in range(cycles):
-        for part, target in zip(parts, targets, strict=True):
-            total = part.of(cells)
-            stuck = (total == 0) & (np.abs(target.ravel()) > tolerance)
-            if stuck.any() or not np.isfinite(total).all():
-                return cells, np.inf
-            factor = np.divide(target.ravel(), total, out=np.zeros_like(total), where=total != 0)
-            cells *= part.spread(factor)
-        missed = float(np.abs(margins.of(cells) - aims).max())
-        if missed <= tolerance:
-            break
-    return cells, missed
+    names = margins.table.names
+    axes = tuple(tuple(names.index(name) for name in by) for by in margins.by)
+    layout = layout_of(margins.table.shape, axes)
+    first, second = layout.sides(np.ascontiguousarray(aims, dtype=np.float64))
+    laid = layout.laid(cells)
+    found = kernel().rake(layout.summed(laid), first, second, cycles, tolerance)
+    return layout.scaled(laid, found.first, found.second), found.missed
 
 
 EXAMPLE = Rake("raked", "cube", ("margin",))

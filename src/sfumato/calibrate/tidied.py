@@ -30,7 +30,7 @@ class Tidied:
         """What tidying changed, for whoever reads the product; the numbers are arithmetic on published ones."""
         said = []
         if nonnegative:
-            below, raised = int((self.fitted < 0).sum()), float((self.from_0_on - self.fitted).sum())
+            below, raised = int((self.fitted < 0).sum()), max(0.0, float((self.from_0_on - self.fitted).sum()))
             said.append(
                 f"{below:,} rows below 0 were set to 0 and the others of their cell lowered; cells with a total below "
                 f"0 were set to 0, which raises the total of all by {raised:,.1f} {self.unit}."

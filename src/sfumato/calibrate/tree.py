@@ -3,9 +3,9 @@
 Leaves x and the totals of a hierarchy are measured as y with variances v, each with an error of its own. The x that
 minimises Σ (total − y)² / v over all nodes is found without a matrix. Upwards, what a node's children say together, M
 with variance S, is combined with its own measurement by precision. Downwards, what the final total X of a node leaves
-over is shared out among its children by their variances: x = m + s (X − M) / S. Both are the conditional means of normal
-variables, so the result is exact, and so are its variances (Hay, Rastogi, Miklau and Suciu 2010 have it for equal
-variances). An infinite variance is a node that was not measured, a variance of 0 a number that is exact.
+over is shared out among its children by their variances: x = m + s (X − M) / S. Both are the conditional means of
+normal variables, so the result is exact, and so are its variances (Hay, Rastogi, Miklau and Suciu 2010 have it for
+equal variances). An infinite variance is a node that was not measured, a variance of 0 a number that is exact.
 """
 
 from collections.abc import Sequence
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ class Tree:
         sizes = [int(one.max(initial=-1)) + 1 for one in groups]
         starts = np.cumsum([0, *sizes])
         parts = [np.full(sizes[0], -1)] if groups else []
-        for place, (coarse, fine) in enumerate(zip(groups, groups[1:], strict=False)):
+        for place, (coarse, fine) in enumerate(pairwise(groups)):
             parts.append(_above(coarse, fine, sizes[place + 1], place) + starts[place])
         rows = groups[-1] + starts[-2] if groups else np.zeros(0)
         return cls(np.concatenate([*parts, rows]).astype(np.int32))
@@ -140,7 +141,7 @@ class TreeFit:
         return float((spread * shared)[~open_].sum())
 
     def _lean(self, weights: ArrayLike) -> Floats:
-        """For each node how much more a sum moves with it than with the rest of its parent."""
+        """For each node how much more a sum moves with it than with all children of its parent."""
         given = np.asarray(weights, dtype=np.float64)
         if len(given) != self.tree.size:
             whole = np.zeros(self.tree.size)
@@ -148,7 +149,7 @@ class TreeFit:
             given = whole
         tree = self.tree
         slopes: Floats = kernel().slopes(tree.above, tree.inner, given, self.sums)
-        return slopes - np.where(tree.parents >= 0, slopes[tree.parents], 0.0)
+        return slopes - np.where(tree.parents >= 0, (slopes - given)[tree.parents], 0.0)
 
 
 def least_squares_on(tree: Tree, values: ArrayLike, variances: ArrayLike) -> TreeFit:
@@ -170,8 +171,8 @@ def least_squares_on(tree: Tree, values: ArrayLike, variances: ArrayLike) -> Tre
 
 
 _WRONG = {
-    NO_VARIANCE: "The variance of node {node} is below 0 or no number; 0 is for what is exact, infinity for what was not "
-    "measured.",
+    NO_VARIANCE: "The variance of node {node} is below 0 or no number; 0 is for what is exact, infinity for what was "
+    "not measured.",
     NO_NUMBER: "The value of node {node} is no number; where nothing was measured, give an infinite variance.",
     CLASH: "Node {node} of the tree is exact, and so are its parts, and they do not add up to it; give one of them a "
     "variance above 0.",

@@ -1,7 +1,8 @@
 """Least squares on a tree with leaves from 0 on: a quadratic programme, solved by PIQP where it is installed.
 
-What it costs. Of leaves whose measurements are unbiased, those drawn below 0 are raised and nothing is lowered as much, so
-leaves near 0 are too large on average, and exact totals take the difference from the others.
+What it costs. Of leaves whose measurements are unbiased, those drawn below 0 are raised and nothing is lowered as much,
+so leaves near 0 are too large on average: with skewed sizes of 11 jobs on average and errors of some jobs, those of 0
+or 1 job by a quarter of one, all of them by 0.2% (`python -m bench tree`).
 """
 
 import numpy as np

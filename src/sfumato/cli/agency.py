@@ -1,16 +1,12 @@
-"""Commands of the agency: price a plan, check the data, run it, audit it, make synthetic data."""
+"""Commands of the agency: check the data, run a plan, audit it, make synthetic data."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from sfumato.cli.say import CONFIDENTIAL, columns, note, progress, say, say_json
 from sfumato.errors import DataError
-
-if TYPE_CHECKING:
-    from sfumato.plan import Measure, Plan, Price
-    from sfumato.privacy import Loss
 
 PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, a TOML file.")]
 Data = Annotated[
@@ -20,81 +16,18 @@ Data = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
-def price(plan: PlanFile, json: Json = False) -> None:
-    """Say what a plan costs and what an attacker gains by it; no data are needed."""
-    from sfumato.plan import Plan
-    from sfumato.plan.memory import expected
-
-    read = Plan.read(plan)
-    bill = read.price()
-    if json:
-        say_json(_priced(read, bill))
-        return
-    noises = [_noise(read, measure) for measure in read.measures]
-    rows = [
-        [one.measure, one.mechanism, *_gains(one.loss), *noise] for one, noise in zip(bill.spends, noises, strict=True)
-    ]
-    rows.append(["all together", "", *_gains(bill.total), "", ""])
-    say(f"{read.title}: {read.hidden.words()}\n")
-    heads = ["measure", "mechanism", "loss", "test power at 5%", "posterior from 1/2", "± of a cell", "± of all cells"]
-    say(columns(heads, rows))
-    say("\n± is the 90% margin of error by noise alone, before any calibration.")
-    if read.hidden.id is None:
-        unit = read.hidden.unit
-        say(f"Each row is taken to be a different {unit}; where one can have several, give [hidden] id and at_most.")
-    say(f"\nLimit: {bill.limit.words()}. Cells: {', '.join(f'{count:,}' for count in bill.cells)}.")
-    memory = expected(read)
-    if memory:
-        say(f"To run: {memory.words()}.")
-    for exposure in bill.exposures:
-        say(f"Outside the guarantee ({exposure.kind}): {exposure.what}. {exposure.why}")
-
-
-def _noise(plan: "Plan", measure: "Measure") -> list[str]:
-    """The margins that noise will give one cell and the sum of all cells, known before any data."""
-    from sfumato.query import number
-    from sfumato.schema import Box
-
-    if plan.frame:  # noise on a square root grows with what it is the root of
-        return ["", ""]
-    spread = 1.645 * float(measure.of.step) * measure.with_.law(plan.move(measure)).variance ** 0.5
-    cells = plan.table(measure)
-    return [number(spread), number(spread * cells.count(Box()) ** 0.5)]
-
-
-def _gains(loss: "Loss") -> list[str]:
-    return [loss.words(), f"{loss.power(0.05):.4f}", f"{loss.posterior():.4f}"]
-
-
-def _priced(plan: "Plan", bill: "Price") -> dict[str, Any]:
-    from sfumato.privacy.written import hidden_to_dict, loss_to_dict
-
-    def gains(loss: "Loss") -> dict[str, Any]:
-        return {"loss": loss_to_dict(loss), "power_at_5_percent": loss.power(0.05), "posterior": loss.posterior()}
-
-    return {
-        "plan": plan.name,
-        "hidden": hidden_to_dict(plan.hidden),
-        "measures": [
-            {"name": one.measure, "mechanism": one.mechanism, "cells": cells} | gains(one.loss)
-            for one, cells in zip(bill.spends, bill.cells, strict=True)
-        ],
-        "total": gains(bill.total),
-        "limit": loss_to_dict(bill.limit),
-        "exposures": [{"kind": one.kind, "what": one.what, "why": one.why} for one in bill.exposures],
-    }
-
-
 def check(plan: PlanFile, data: Data, json: Json = False) -> None:
     """List what in the data does not fit the plan; the report is confidential and nothing is charged."""
     from sfumato.confidential import Microdata, Tabulation
+    from sfumato.confidential.framed import FrameTabulation
     from sfumato.draws import SystemDraws
     from sfumato.plan import Plan
 
     read = Plan.read(plan)
-    for measure in read.measures:
+    for measure in read.measures if read.framed is None else ():
         read.table(measure).refuse_if_too_large()
-    tabulation = Tabulation(read, Microdata.open(list(data), read.schema), SystemDraws())
+    microdata = Microdata.open(list(data), read.schema)
+    tabulation = FrameTabulation(read, microdata) if read.framed else Tabulation(read, microdata, SystemDraws())
     found = [(fault, tabulation.examples(fault)) for fault in tabulation.faults()]
     if json:
         listed = [{"column": one.column, "rule": one.rule, "values": values} for one, values in found]

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from sfumato.cli.agency import Data, Json, PlanFile
-from sfumato.cli.public import pairs
+from sfumato.cli.asked import pairs
 from sfumato.cli.say import CONFIDENTIAL, columns, progress, say, say_json
 from sfumato.errors import ReleaseError
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli import agency, assess, demo, ledger, public, reproduce, tabulate
+from sfumato.cli import agency, assess, budget, demo, ledger, microdata, price, public, reproduce, series, tabulate
 from sfumato.errors import SfumatoError
 
 app = typer.Typer(
@@ -18,7 +18,8 @@ app = typer.Typer(
 )
 
 app.command("demo")(demo.demo)
-app.command("price")(agency.price)
+app.command("price")(price.price)
+app.command("budget")(budget.budget)
 app.command("check")(agency.check)
 app.command("run")(agency.run)
 app.command("tabulate")(tabulate.tabulate)
@@ -31,6 +32,8 @@ app.command("verify")(public.verify)
 app.command("diff")(public.diff)
 app.command("withdraw")(public.withdraw)
 app.command("table")(public.table)
+app.command("series")(series.series)
+app.command("microdata")(microdata.microdata)
 app.command("serve")(public.serve)
 
 

@@ -2,17 +2,17 @@
 
 import csv
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sfumato.cli.asked import chosen, pairs, say_overlaps
 from sfumato.cli.say import note, say, say_json
 from sfumato.errors import QueryError, ReleaseError
 
 if TYPE_CHECKING:
-    from sfumato.query import Crosstab, Group, QueryEngine, Shares
+    from sfumato.query import Crosstab, QueryEngine, Shares
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a release.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
@@ -109,6 +109,12 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
         list[str] | None,
         typer.Option(help="A group of your own, summed with its error: state:Sunbelt=TX,FL,AZ; may be repeated."),
     ] = None,
+    groups: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A CSV file of groups, with columns group and county, or group, attribute, code; repeatable."
+        ),
+    ] = None,
     share: Annotated[
         str | None, typer.Option(help="Print shares: of the row, column or whole, or of a variable's totals.")
     ] = None,
@@ -119,27 +125,10 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
     import sfumato
 
     answers = sfumato.open(folder)
-    shown = choices(pairs(at, "--at"))
-    for name, own in _groups(group).items():
-        levels = shown.get(name, [])
-        shown[name] = [*([levels] if isinstance(levels, str) else levels), *own]
+    shown = chosen(answers, at, group, groups)
     asked = answers.table([name.strip() for name in rows.split(",")], cols, pairs(where, "--where"), of, shown)
+    say_overlaps(asked.axes)
     _say_table(asked.shares(share) if share else asked, answers.warnings(), format)
-
-
-def _groups(given: list[str] | None) -> "dict[str, list[Group]]":
-    """Groups given as VARIABLE:NAME=LEVEL,LEVEL, by variable."""
-    from sfumato.query import Group
-
-    found: dict[str, list[Group]] = {}
-    for one in given or []:
-        variable, colon, named = one.partition(":")
-        name, equals, levels = named.partition("=")
-        if not colon or not equals or not levels:
-            raise QueryError(f"--group {one} is not VARIABLE:NAME=LEVEL,…; for example state:Sunbelt=TX,FL,AZ.")
-        own = Group(name, tuple(level.strip() for level in levels.split(",")))
-        found.setdefault(variable.strip(), []).append(own)
-    return found
 
 
 def _say_table(asked: "Crosstab | Shares", warnings: list[str], form: str) -> None:
@@ -168,22 +157,6 @@ def _say_table(asked: "Crosstab | Shares", warnings: list[str], form: str) -> No
         writer.writerows(records)
     else:
         raise QueryError(f"There is no format '{form}'; known: text, csv, json, jsonstat.")
-
-
-def pairs(given: list[str] | None, option: str) -> dict[str, list[str]]:
-    """What was given as NAME=LEVEL,LEVEL, by name."""
-    found = {}
-    for one in given or []:
-        name, equals, levels = one.partition("=")
-        if not equals or not levels:
-            raise QueryError(f"{option} {one} is not NAME=LEVEL; for example {option} state=CA,TX.")
-        found[name.strip()] = [level.strip() for level in levels.split(",")]
-    return found
-
-
-def choices(named: dict[str, list[str]]) -> "dict[str, str | Sequence[str | Group]]":
-    """A single word is a choice such as @1 or leaves; several are levels."""
-    return {name: levels[0] if len(levels) == 1 else levels for name, levels in named.items()}
 
 
 def _listed(levels: object) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli.agency import Data, Json, PlanFile
-from sfumato.cli.public import choices, pairs
+from sfumato.cli.asked import choices, pairs
 from sfumato.cli.say import CONFIDENTIAL, columns, say, say_json
 from sfumato.errors import QueryError
 

@@ -9,23 +9,27 @@ is audited here, so they lose nothing more.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from sfumato.confidential.copies import published, watched_over_frame
 from sfumato.confidential.evidence import bound, visible
+from sfumato.confidential.framed import FrameTabulation
 from sfumato.confidential.microdata import Microdata
-from sfumato.confidential.pairs import neighbours_of, worst_pairs
+from sfumato.confidential.pairs import alike, neighbours_of, worst_pairs
 from sfumato.confidential.tabulate import Tabulation
 from sfumato.confidential.views import View, Watched, weighed_by_law
 from sfumato.draws import Draws, SeededDraws, SystemDraws
 from sfumato.errors import DataError, PlanError, PromiseError
-from sfumato.mechanisms import Cells, Mechanism
+from sfumato.mechanisms import Cells, ClippedTotal, Mechanism, SquareRoot
+from sfumato.mechanisms.rooted import Rooted
 from sfumato.plan import Plan
-from sfumato.privacy import Approximate, Bounded, Gaussian, Limit, Loss, Move, Unbounded, bounded
-from sfumato.schema import Attribute, Levels, Rows, Table
+from sfumato.privacy import Approximate, Bounded, Gaussian, Limit, Loss, Move, Root, Unbounded, bounded
+from sfumato.release import Product
+from sfumato.schema import Attribute, Frame, Grouping, Levels, Rows, Table
 
 __all__ = ["Audit", "audit_mechanism", "audit_plan", "neighbours_of", "worst_shifts"]
 
@@ -94,12 +98,30 @@ def audit_mechanism(
     """Audit a mechanism on the worst cells that a move allows: empty ones on one side, beside one of 5."""
     _refuse_few(samples)
     claim = _limit(mechanism.loss(move))
+    if isinstance(mechanism, Rooted) and isinstance(move, Root):
+        return _rooted_audits(mechanism, move, claim, samples, draws or SystemDraws())
     still = np.array([0] * len(shifts := worst_shifts(bounded(move, mechanism.name), claim)) + [5], dtype=np.int64)
     table = Table((Attribute("cell", Levels.of(range(len(still)))),))
     columns = (still + np.array([*shifts, 0]), still)
     one, other = (Cells(table, {Rows(): column}, Fraction(1), move) for column in columns)
     watched = Watched.of(mechanism.name, mechanism, (one, other), samples, draws or SystemDraws())
     views = [*watched.plain, weighed_by_law(mechanism.name, [watched])]
+    return _audits([(view, claim) for view in views])
+
+
+def _rooted_audits(mechanism: Rooted, move: Root, claim: Limit, samples: int, draws: Draws) -> list[Audit]:
+    """One row of two sizes that look alike, or its group with one other row, given the rows with mu 1."""
+    rows, group = (
+        Frame("row", (), {}, range(2)),
+        Grouping(Frame("group", (), {}, range(1)), np.zeros(2, dtype=np.int32)),
+    )
+    sizes = alike(move.farthest, Fraction(1), claim.mu if isinstance(claim, Gaussian) else 1.0)
+    by_row = [Cells(rows, {Rows(): np.array([size, sizes[0]])}, Fraction(1), move) for size in sizes]
+    given = {"rows": published("rows", SquareRoot(1), by_row[0], draws, {})}
+    needs = isinstance(mechanism, ClippedTotal)
+    sides = [replace(cells, table=group.groups, grouping=group) for cells in by_row] if needs else by_row
+    watched = watched_over_frame(mechanism.name, mechanism, (sides[0], sides[1]), samples, draws, given)
+    views = [*(view for one in watched for view in one.plain), weighed_by_law(mechanism.name, watched)]
     return _audits([(view, claim) for view in views])
 
 
@@ -146,6 +168,8 @@ def _limit(loss: Loss) -> Limit:
 
 def _views(plan: Plan, pair: tuple[Microdata, Microdata], samples: int, draws: Draws) -> list[View]:
     """The views of every measure that differs; both sides keep the same rows of a unit that has too many."""
+    if plan.framed is not None:
+        return _framed_views(plan, pair, samples, draws)
     seed = draws.bits(64)
     sides = [Tabulation(plan, data, SeededDraws(seed)) for data in pair]
     watched = []
@@ -153,6 +177,23 @@ def _views(plan: Plan, pair: tuple[Microdata, Microdata], samples: int, draws: D
         left, right = (side.cells(measure) for side in sides)
         if (left.values != right.values).any():
             watched.append(Watched.of(measure.name, measure.with_, (left, right), samples, draws))
+    if not watched:
+        raise DataError("The two datasets have the same cells in every measure, so there is nothing to tell apart.")
+    return [*(view for one in watched for view in one.plain), weighed_by_law(EVERYTHING, watched)]
+
+
+def _framed_views(plan: Plan, pair: tuple[Microdata, Microdata], samples: int, draws: Draws) -> list[View]:
+    """The views of every measure over a frame; what a measure is given was published once, and is known."""
+    sides = [FrameTabulation(plan, data) for data in pair]
+    made: dict[str, Product] = {}
+    watched: list[Watched] = []
+    for measure in plan.measures:
+        left, right = (side.cells(measure) for side in sides)
+        given = {name: made[name] for name in measure.given}
+        if any(measure.name in other.given for other in plan.measures):
+            made[measure.name] = published(measure.name, measure.with_, left, draws, given)
+        if isinstance(measure.with_, Rooted):
+            watched += watched_over_frame(measure.name, measure.with_, (left, right), samples, draws, given)
     if not watched:
         raise DataError("The two datasets have the same cells in every measure, so there is nothing to tell apart.")
     return [*(view for one in watched for view in one.plain), weighed_by_law(EVERYTHING, watched)]

@@ -1,6 +1,8 @@
 """Pairs: neighbouring microdata made of the plan alone, as far apart as it allows, so that no real data are needed."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import islice, product
 
 import numpy as np
@@ -11,8 +13,9 @@ from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.tabulate import reading
 from sfumato.errors import PlanError
 from sfumato.plan import Measure, Plan
-from sfumato.privacy import AddRemove, ReplaceOne
-from sfumato.schema import Attribute, Bands, Mask
+from sfumato.privacy import AddRemove, ReplaceOne, SquareRootWithin
+from sfumato.schema import Attribute, Bands, Frame, Mask
+from sfumato.statistics import Total
 
 Place = dict[str, int]
 """A record by the leaf that it has of each attribute."""
@@ -29,12 +32,48 @@ def neighbours_of(plan: Plan) -> tuple[Microdata, Microdata]:
 
 def worst_pairs(plan: Plan) -> list[tuple[Microdata, Microdata]]:
     """Such a pair for each measure, each once; one pair does where a record can be in all."""
+    if plan.framed is not None:
+        return [_reports(plan, plan.framed.frame)]
     frames: list[tuple[pa.Table, pa.Table]] = []
     for measure in plan.measures:
         pair = _frames(plan, measure)
         if not any(pair[0].equals(one) and pair[1].equals(other) for one, other in frames):
             frames.append(pair)
     return [(Microdata.open(one, plan.schema), Microdata.open(other, plan.schema)) for one, other in frames]
+
+
+def _reports(plan: Plan, frame: Frame) -> tuple[Microdata, Microdata]:
+    """The first unit of a frame reports one size, or the largest that looks alike with it; nobody else reports."""
+    assert isinstance(plan.hidden, SquareRootWithin)  # noqa: S101 - refused in the plan
+    named = {plan.hidden.id or str(plan.frame and plan.frame.id): pa.array(frame.ids)[:1].cast(pa.string())}
+    sides: tuple[dict[str, float], dict[str, float]] = ({}, {})
+    for measure in plan.measures:
+        if isinstance(measure.of, Total):
+            mu = float(getattr(measure.with_, "mu", 1))
+            pair = alike(plan.hidden.of(measure.of.column), measure.of.step, mu)
+            for side, size in zip(sides, pair, strict=True):
+                known = side.get(measure.of.column, 0.0)
+                side[measure.of.column] = max(known, float(size * measure.of.step))
+    one, other = (
+        Microdata.open(pa.table(named | {name: [size] for name, size in side.items()}), plan.schema) for side in sides
+    )
+    return one, other
+
+
+def alike(beta: Fraction, step: Fraction, mu: float) -> tuple[int, int]:
+    """Two sizes in steps whose roots are beta apart, or nearly, and far from 0 by the noise that mu gives roots.
+
+    >>> alike(Fraction(1), Fraction(1), 1.0), alike(Fraction(1, 2), Fraction(1), 0.7)
+    ((100, 121), (144, 156))
+    """
+    # Only squares of noisy roots are published, so near 0 an attacker sees less than the law says.
+    root = max(10, math.ceil(8 / mu))
+    while True:
+        low = math.ceil((root * beta) ** 2 / step)
+        high = math.floor(((root + 1) * beta) ** 2 / step)
+        if high > low and math.sqrt(high * step) - math.sqrt(low * step) >= 0.97 * beta:
+            return low, high
+        root *= 2
 
 
 def _frames(plan: Plan, measure: Measure) -> tuple[pa.Table, pa.Table]:

@@ -1,6 +1,6 @@
 """Tabulate: microdata, a measure's table and its statistic become Cells, empty cells included, bounds enforced."""
 
-from sfumato.confidential.engines import DuckDB, Fault, Reading
+from sfumato.confidential.engines import Fault, Reading, opened
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import Sealed, scrubbed
 from sfumato.draws import Draws
@@ -15,7 +15,7 @@ class Tabulation(Sealed):
 
     def __init__(self, plan: Plan, microdata: Microdata, draws: Draws) -> None:
         self._plan = plan
-        self._engine = scrubbed(DuckDB, microdata.sources, reading(plan), draws.words(4).tobytes())
+        self._engine = scrubbed(opened, microdata.sources, reading(plan), draws.words(4).tobytes())
 
     def faults(self) -> list[Fault]:
         """What in the data does not fit the plan: the columns and the rules."""

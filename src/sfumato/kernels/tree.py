@@ -1,8 +1,8 @@
 """The two passes of least squares on a tree, in plain numpy, one depth after the other.
 
-A node is known from its own subtree as a mean with a variance, its spread. A leaf that was never measured has no variance;
-such leaves are counted as `free`, as if all had the same variance without end: then what they sum to is found from above
-and shared out evenly among them, and whatever was measured beside them is left as it is.
+A node is known from its own subtree as a mean with a variance, its spread. A leaf that was never measured has no
+variance; such leaves are counted as `free`, as if all had the same variance without end: then what they sum to is found
+from above and shared out evenly among them, and whatever was measured beside them is left as it is.
 """
 
 from dataclasses import dataclass

@@ -1,16 +1,17 @@
 """The passes of `kernels.tree`, compiled: parents stand before their children, so one loop each way is enough.
 
-Only inner nodes, numbered apart, get memory of their own; leaves are read where they stand.
+Only inner nodes, numbered apart, get memory of their own; leaves are read where they stand. What a node is known by is
+written out in each loop: a function for it would count references to five arrays a node, and take five times as long.
 """
 
 import numpy as np
 from numba import njit
 
-from sfumato.kernels.tree import CLASH, NO_NUMBER, NO_VARIANCE, Flags, Floats, Fault, Places, Sums
+from sfumato.kernels.tree import CLASH, NO_NUMBER, NO_VARIANCE, Fault, Flags, Floats, Places, Sums
 
 
 @njit(cache=True)
-def _up(above, inner, values, variances, agree):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+def _up(above, inner, values, variances, agree):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202, C901
     held = np.count_nonzero(inner)
     own, below = np.zeros((held, 3)), np.zeros((held, 3))
     fault, at, here = 0, -1, held
@@ -47,21 +48,15 @@ def _up(above, inner, values, variances, agree):  # type: ignore[no-untyped-def]
     return own, below, fault, at
 
 
-@njit(cache=True, inline="always")  # a call would count references to five arrays a node
-def _node(i, here, inner, values, variances, own):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
-    """What is known of a node from its own subtree."""
-    if inner[i]:
-        return own[here, 0], own[here, 1], own[here, 2]
-    if variances[i] == np.inf:
-        return 0.0, 0.0, 1.0
-    return values[i], variances[i], 0.0
-
-
 @njit(cache=True)
 def _down(above, inner, values, variances, own, below):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
     found, pull, here = np.empty(len(above)), np.zeros(len(own)), 0
     for i in range(len(above)):
-        mean, spread, free = _node(i, here, inner, values, variances, own)
+        mean, spread, free = 0.0, 0.0, 1.0
+        if inner[i]:
+            mean, spread, free = own[here, 0], own[here, 1], own[here, 2]
+        elif variances[i] < np.inf:
+            mean, spread, free = values[i], variances[i], 0.0
         up = above[i]
         if up >= 0:
             mean += (free if below[up, 2] > 0 else spread) * pull[up]
@@ -75,10 +70,14 @@ def _down(above, inner, values, variances, own, below):  # type: ignore[no-untyp
 
 
 @njit(cache=True)
-def _variances(above, inner, values, variances, own, below):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+def _variances(above, inner, variances, own, below):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
     found, kept, here = np.empty(len(above)), np.zeros(len(own)), 0
     for i in range(len(above)):
-        _, spread, free = _node(i, here, inner, values, variances, own)
+        spread, free = 0.0, 1.0
+        if inner[i]:
+            spread, free = own[here, 1], own[here, 2]
+        elif variances[i] < np.inf:
+            spread, free = variances[i], 0.0
         up = above[i]
         if up < 0:
             one = np.inf if free > 0 else spread
@@ -99,7 +98,7 @@ def _variances(above, inner, values, variances, own, below):  # type: ignore[no-
 
 
 @njit(cache=True)
-def _slopes(above, inner, weights, values, variances, own, below):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+def _slopes(above, inner, weights, variances, own, below):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
     found, sums, here = np.empty(len(above)), np.zeros(len(own)), len(own)
     for i in range(len(above) - 1, -1, -1):
         slope = weights[i]
@@ -107,7 +106,11 @@ def _slopes(above, inner, weights, values, variances, own, below):  # type: igno
             here -= 1
             over = below[here, 2] if below[here, 2] > 0 else below[here, 1]
             slope += sums[here] / over if over > 0 else 0.0
-        _, spread, free = _node(i, here, inner, values, variances, own)
+        spread, free = 0.0, 1.0
+        if inner[i]:
+            spread, free = own[here, 1], own[here, 2]
+        elif variances[i] < np.inf:
+            spread, free = variances[i], 0.0
         found[i] = slope
         up = above[i]
         if up >= 0:
@@ -126,10 +129,10 @@ def down(above: Places, inner: Flags, sums: Sums) -> Floats:
 
 
 def variances(above: Places, inner: Flags, sums: Sums) -> Floats:
-    found: Floats = _variances(above, inner, sums.values, sums.variances, sums.own, sums.below)
+    found: Floats = _variances(above, inner, sums.variances, sums.own, sums.below)
     return found
 
 
 def slopes(above: Places, inner: Flags, weights: Floats, sums: Sums) -> Floats:
-    found: Floats = _slopes(above, inner, weights, sums.values, sums.variances, sums.own, sums.below)
+    found: Floats = _slopes(above, inner, weights, sums.variances, sums.own, sums.below)
     return found

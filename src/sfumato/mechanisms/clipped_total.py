@@ -103,17 +103,17 @@ class ClippedTotal(Rooted):
     def seen(self, noisy: Noisy) -> Integers:
         return noisy.values
 
-    def laws(self, noisy: Noisy) -> list[Law]:
-        return [self._law(int(scale)) for scale in noisy.public["scale"]]
+    def law_at(self, noisy: Noisy, place: int) -> Law:
+        return self._law(int(noisy.public["scale"][place]))
 
     def uncertainty(self, noisy: Noisy) -> Varying:  # type: ignore[override]
         scales, back = np.unique(noisy.public["scale"], return_inverse=True)
         variances = np.array([self._law(int(scale)).variance for scale in scales])[back]
         move = rooted(noisy.move, self.name)
         beta = float(move.beta**2 / noisy.step) ** 0.5
-        # 2 beta root − beta² is 2 beta (root − beta / 2), beta in the roots of steps here.
-        trend = Trend(slope=2 * beta * move.units / float(self.mu), reach=float(noisy.public["reach"][0]) - beta / 2)
-        return Varying(variances, trend)
+        # 2 beta root − beta² − 1/2, the half for whole steps, is 2 beta (root − beta / 2 − 1 / 4 beta).
+        reach = float(noisy.public["reach"][0]) - beta / 2 - 1 / (4 * beta)
+        return Varying(variances, Trend(slope=2 * beta * move.units / float(self.mu), reach=reach))
 
 
 def identity(given: Mapping[str, Product] | None) -> Records:

@@ -28,8 +28,8 @@ class Rooted(Mechanism):
         """The integers with their noise, as far as the published values tell them."""
 
     @abstractmethod
-    def laws(self, noisy: Noisy) -> list[Law]:
-        """The law of the noise in each cell."""
+    def law_at(self, noisy: Noisy, place: int) -> Law:
+        """The law of the noise in one cell."""
 
 
 def rooted(move: Move, mechanism: str) -> Root:

@@ -67,8 +67,8 @@ class SquareRoot(Rooted):
         """The noisy roots that the published values tell: all but their signs."""
         return whole_roots(noisy.values + offset(self.law(noisy.move)))
 
-    def laws(self, noisy: Noisy) -> list[Law]:
-        return [self.law(noisy.move)] * noisy.values.size
+    def law_at(self, noisy: Noisy, place: int) -> Law:  # noqa: ARG002 - the same in all
+        return self.law(noisy.move)
 
     def _step(self, move: Move) -> Fraction:
         return (rooted(move, self.name).farthest / FINE) ** 2

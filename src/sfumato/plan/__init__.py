@@ -1,7 +1,8 @@
 """The small language in which a release is planned and priced before any data are read."""
 
 from sfumato.plan.geography import Geography
-from sfumato.plan.plan import BoughtVariance, Measure, Plan, Publish, VarianceFunction
+from sfumato.plan.measure import BoughtVariance, Measure, Publish, VarianceFunction
+from sfumato.plan.plan import Plan
 from sfumato.plan.price import Price
 
 __all__ = ["BoughtVariance", "Geography", "Measure", "Plan", "Price", "Publish", "VarianceFunction"]

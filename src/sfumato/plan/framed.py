@@ -1,6 +1,7 @@
 """FrameFile: the public register that a plan is about, and how its measures group the rows."""
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,8 @@ from sfumato.privacy import SquareRootWithin
 from sfumato.schema import Frame, Grouping, Schema
 
 if TYPE_CHECKING:
-    from sfumato.plan.plan import Measure, Plan
+    from sfumato.plan.measure import Measure
+    from sfumato.plan.plan import Plan
 
 By = tuple[tuple[str, int | None], ...]
 
@@ -107,8 +109,21 @@ def refuse_unframed(plan: "Plan") -> None:
             if name not in names[:place]:
                 hint = nearest(name, names[:place])
                 raise PlanError(f"Measure '{measure.name}' is given '{name}', which no earlier measure is; {hint}")
+            if plan.measures[names.index(name)].of != measure.of:
+                raise PlanError(f"Measure '{measure.name}' is given '{name}', which is of another column or step.")
         if plan.frame is not None and measure.where:
             raise PlanError(f"Measure '{measure.name}' has a where; over a frame every measure is of all rows.")
+    if plan.frame is not None:
+        _refuse_steps(plan)
+
+
+def _refuse_steps(plan: "Plan") -> None:
+    """A column is read once, in one step."""
+    steps: dict[str, Fraction] = {}
+    for measure in plan.measures:
+        column = str(getattr(measure.of, "column", ""))
+        if steps.setdefault(column, measure.of.step) != measure.of.step:
+            raise PlanError(f"Measure '{measure.name}' counts '{column}' in another step than a measure before it.")
 
 
 def refuse_large_firms(path: Path, hidden: SquareRootWithin) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 BASE = 400_000_000
 """The program and its libraries, the matrix of the controls, and what does not grow with the rows."""
-FIXED, PER_ATTRIBUTE, PER_GROUPING, PER_COLUMN, PER_STEP = 100, 8, 4, 24, 40
+FIXED, PER_ATTRIBUTE, PER_GROUPING, PER_COLUMN, PER_STEP = 80, 8, 4, 24, 24
 """Bytes a row: for its name, twice, and the work at hand; and for each thing that is held for every row."""
 
 

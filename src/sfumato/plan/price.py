@@ -39,7 +39,7 @@ def price(plan: "Plan") -> Price:
     )
     _refuse_undrawable(plan)
     _refuse_unlisted(plan)
-    total = _total(plan, [spend.loss for spend in spends])
+    total = total_of(plan, [spend.loss for spend in spends])
     _refuse_over(total, plan.limit, spends)
     cells = tuple(plan.size(measure) for measure in plan.measures)
     return Price(spends, total, plan.limit, plan.exposures, cells)
@@ -60,7 +60,7 @@ def _refuse_unnamed_unit(plan: "Plan") -> None:
         )
 
 
-def _total(plan: "Plan", losses: list[Loss]) -> Loss:
+def total_of(plan: "Plan", losses: list[Loss]) -> Loss:
     """The smallest of the true bounds: told apart by any attribute, or by the public ones alone."""
     boxes = [plan.universe(measure) for measure in plan.measures]
     fixed = plan.hidden.fixed if isinstance(plan.hidden, ReplaceOne) else ()

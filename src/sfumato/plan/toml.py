@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from sfumato.errors import PlanError, SfumatoError
 from sfumato.plan.framed import FrameFile
 from sfumato.plan.geography import Geography
+from sfumato.plan.measure import BoughtVariance, Measure, Publish, VarianceFunction
 from sfumato.plan.parts import (
     AttributePart,
     DataPart,
@@ -21,7 +22,7 @@ from sfumato.plan.parts import (
     VarianceFunctionPart,
     in_words,
 )
-from sfumato.plan.plan import BoughtVariance, Measure, Plan, Publish, VarianceFunction
+from sfumato.plan.plan import Plan
 from sfumato.plan.plugins import mechanism, statistic, step
 from sfumato.privacy import Exposure
 from sfumato.privacy.written import hidden_from_dict, limit_from_dict

@@ -3,7 +3,8 @@
 from typing import Any
 
 from sfumato.plan.geography import Geography
-from sfumato.plan.plan import BoughtVariance, Measure, Plan, Publish, VarianceFunction
+from sfumato.plan.measure import BoughtVariance, Measure, Publish, VarianceFunction
+from sfumato.plan.plan import Plan
 from sfumato.plan.plugins import written
 from sfumato.privacy import plain
 from sfumato.privacy.written import hidden_to_dict, loss_to_dict

@@ -6,8 +6,9 @@ from fractions import Fraction
 
 from sfumato.errors import LedgerError, PlanError, PromiseError, nearest
 from sfumato.privacy.compose import in_sequence
+from sfumato.privacy.exact import plain
 from sfumato.privacy.loss import Approximate, Concentrated, Gaussian, Limit, Loss, Unbounded
-from sfumato.privacy.neighbours import Hidden, ReplaceOne
+from sfumato.privacy.neighbours import Hidden, ReplaceOne, SquareRootWithin
 
 EXPOSURES = ("published", "assumed known", "invariant")
 
@@ -104,4 +105,8 @@ def _relation(hidden: Hidden) -> str:
     fixed = sorted(hidden.fixed) if isinstance(hidden, ReplaceOne) else []
     known = f", with public {', '.join(fixed)}" if fixed else ""
     whose = "named by a column" if hidden.id else "each row one unit"
+    if isinstance(hidden, SquareRootWithin):
+        bounds = ", ".join(f"{name} {plain(beta)}" for name, beta in sorted(hidden.beta))
+        whose = f"one firm with at most {hidden.at_most} {hidden.unit}s" if hidden.firm else f"one {hidden.unit}"
+        return f"{hidden.kind} of {whose}, beta {bounds}"
     return f"{hidden.kind} of one {hidden.unit} of at most {hidden.at_most} rows, {whose}{known}"

@@ -10,7 +10,9 @@ from sfumato.query.estimate import Estimate, number
 from sfumato.query.periods import AtPeriod, change, over_periods
 from sfumato.query.ranks import Standing
 from sfumato.query.ratio import Ratio, Refused
+from sfumato.query.regions import read_groups
 from sfumato.query.sentences import Sentence
+from sfumato.query.series import Series, SeriesTable, series
 from sfumato.query.shares import Shares
 
 __all__ = [
@@ -28,10 +30,14 @@ __all__ = [
     "Ratio",
     "Refused",
     "Sentence",
+    "Series",
+    "SeriesTable",
     "Shares",
     "Standing",
     "change",
     "number",
     "open_folder",
     "over_periods",
+    "read_groups",
+    "series",
 ]

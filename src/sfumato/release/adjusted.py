@@ -6,7 +6,7 @@ total q then has variance r'W r + l'V l with l = (A W A' + U)⁻¹ A W q, r = q 
 as they were drawn: those of clipped totals are known, those of squared ones are U.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import ReleaseError
+from sfumato.release.adjusted_boxes import Extra, along
+from sfumato.release.boxes import Nested
 from sfumato.release.noisy import Integers
 from sfumato.release.products import Floats
-from sfumato.release.records import Records, Rows, Sizes, Squared, Trend, Varying
+from sfumato.release.records import Errors, Records, Rows, Sizes, Squared, Trend, Varying
 from sfumato.schema import Grouping
 from sfumato.schema.frame import Places, crossed
 
@@ -153,7 +155,7 @@ class System:
         return np.divide(self.weight, self.weight + noise, out=np.zeros_like(self.weight), where=np.isfinite(noise))
 
     @cached_property
-    def _inverse(self) -> Floats:
+    def inverse(self) -> Floats:
         # One inverse and then a product a question; with a factor every question would cost a triangular solve.
         rest = self.joined.rest
         noise = np.concatenate([self.joined.noise[place] for place in rest]) if rest else np.zeros(0)
@@ -163,7 +165,7 @@ class System:
     def pull(self, finest: Floats, rest: Floats) -> tuple[Floats, Floats, Floats]:
         """The solution for a right side: on the finest set by joint cell, on the rest, and both seen from the cells."""
         noise = self.joined.finest_noise()
-        other = self._inverse @ (rest - self.joined.fold(self._share * finest))
+        other = self.inverse @ (rest - self.joined.fold(self._share * finest))
         seen = self.joined.unfold(other)
         own = np.divide(
             finest - self.weight * seen, self.weight + noise, out=np.zeros_like(seen), where=np.isfinite(noise)
@@ -181,7 +183,7 @@ class Adjusted:
     """Fitted and not below 0, in steps."""
     controls: tuple[ControlSet, ...]
 
-    def over(self, cells: Grouping, values: Integers) -> Callable[[Rows, Rows], float]:  # noqa: ARG002 - fitted sizes
+    def over(self, cells: Grouping, values: Integers) -> Errors:  # noqa: ARG002 - fitted sizes
         sizes = np.bincount(cells.of, self.sizes, cells.size).astype(np.float64)
         counts = np.bincount(cells.of, minlength=cells.size)
         roots = cells.largest(np.sqrt(self.sizes)).astype(np.float64)
@@ -191,7 +193,7 @@ class Adjusted:
         expected = [one.expected(grouping, sizes, roots) for one, grouping in pairs]
         drawn = [fit if one.variances is None else one.variances for (one, _), fit in zip(pairs, expected, strict=True)]
         joined = Joined.of(groupings, expected)
-        return _Answers(System(joined, joined.sums(weight)), weight, tuple(drawn)).covariance
+        return _Answers(System(joined, joined.sums(weight)), weight, tuple(drawn))
 
     def to_dict(self) -> dict[str, Any]:
         listed = [one.to_dict() for one in self.controls]
@@ -206,7 +208,7 @@ class _Answers:
     weight: Floats
     drawn: tuple[Floats, ...]
 
-    def covariance(self, one: Rows, other: Rows) -> float:
+    def __call__(self, one: Rows, other: Rows) -> float:
         first = self._sides(one)
         second = first if other is one else self._sides(other)
         joined = self.system.joined
@@ -215,6 +217,13 @@ class _Answers:
         shared += float((first[2] * second[2]) @ self.system.weight)
         found = shared + float((first[0] * self._finest) @ second[0]) + float((first[1] * self._rest) @ second[1])
         return max(found, 0.0) if other is one else found
+
+    def along(self, nested: Nested) -> Floats:
+        return along(nested, self.weight, self._extra)
+
+    @cached_property
+    def _extra(self) -> Extra:
+        return Extra(self.system, self._finest, self._rest)
 
     @cached_property
     def _finest(self) -> Floats:

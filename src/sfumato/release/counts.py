@@ -1,70 +1,25 @@
 """Sums and counts over every box of a grid at once, and the cells that boxes have in common."""
 
-from itertools import groupby
-from math import prod
-from typing import TypeVar
-
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.release.folds import Along, Number, folded_over
 from sfumato.release.noisy import Integers
 from sfumato.schema import Attribute, Box, Grid, Table
-
-Number = TypeVar("Number", np.int64, np.float64)
 
 
 def totals_over(values: NDArray[Number], attributes: tuple[Attribute, ...], grid: Grid) -> NDArray[Number]:
     """Sums over every box: select the universe, sum over what is not asked, fold each axis into its groups."""
     asked, names = dict(grid.axes), [attribute.name for attribute in attributes]
-    masks = [grid.within.mask(attribute) for attribute in attributes]
-    part = _summed_out(_within(values, masks), [name in asked for name in names])
-    kept = [(name, mask) for name, mask in zip(names, masks, strict=True) if name in asked]
-    for axis, (name, mask) in enumerate(kept):
-        part = folded(part, axis, asked[name][:, mask])
-    order = [name for name, _ in kept]
-    return np.ascontiguousarray(part.transpose([order.index(name) for name, _ in grid.axes]))
+    alongs = [Along.of(grid.within.mask(one), asked.get(one.name)) for one in attributes]
+    return in_order(folded_over(values, alongs), names, grid)
 
 
-def _within(values: NDArray[Number], masks: list[NDArray[np.bool_]]) -> NDArray[Number]:
-    """The cells of a universe: one axis after the other, the one that leaves least first, as that copies least."""
-    part = values
-    for axis in sorted(range(len(masks)), key=lambda axis: float(masks[axis].mean())):
-        if not masks[axis].all():
-            part = part.compress(masks[axis], axis=axis)
-    return part
-
-
-def _summed_out(values: NDArray[Number], kept: list[bool]) -> NDArray[Number]:
-    """The sums over the axes that are not kept; neighbours among them are one long axis, which sums the faster."""
-    runs = [(keep, prod(values.shape[axis] for axis in axes)) for keep, axes in _runs(kept)]
-    part, axis = values.reshape([size for _, size in runs]), 0
-    for keep, _ in runs:
-        if keep:
-            axis += 1
-        else:
-            part = part.sum(axis=axis)
-    return part.reshape([size for size, keep in zip(values.shape, kept, strict=True) if keep])
-
-
-def _runs(kept: list[bool]) -> list[tuple[bool, list[int]]]:
-    return [(keep, list(axes)) for keep, axes in groupby(range(len(kept)), key=lambda axis: kept[axis])]
-
-
-def folded(values: NDArray[Number], axis: int, groups: NDArray[np.bool_]) -> NDArray[Number]:
-    """The sums over groups of places along one axis, groups that overlap or are empty among them."""
-    sizes = groups.sum(axis=1)
-    gathered = values.take(np.nonzero(groups)[1], axis=axis)
-    if (sizes == 1).all():
-        return gathered
-    shape = list(values.shape)
-    shape[axis] = len(groups)
-    found = np.zeros(shape, dtype=values.dtype)
-    some = sizes > 0
-    if some.any():
-        starts = np.concatenate([[0], np.cumsum(sizes[some])[:-1]])
-        place = (slice(None),) * axis + (some,)
-        found[place] = np.add.reduceat(gathered, starts, axis=axis)
-    return found
+def in_order(found: NDArray[Number], names: list[str], grid: Grid) -> NDArray[Number]:
+    """Sums whose axes stand as the attributes do, laid out as the grid asks."""
+    asked = {name for name, _ in grid.axes}
+    order = [name for name in names if name in asked]
+    return np.ascontiguousarray(found.transpose([order.index(name) for name, _ in grid.axes])).reshape(grid.shape)
 
 
 def counts_over(table: Table, grid: Grid) -> Integers:

@@ -10,16 +10,21 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from sfumato.errors import ReleaseError
 from sfumato.privacy import plain
 from sfumato.release.framed import KINDS, Reader, write_records
 from sfumato.release.geography import Shapes
+from sfumato.release.lattice import FITS_32_BITS
 from sfumato.release.manifest import NAME, AttributeLine, Manifest, ProductLine, digest, line
 from sfumato.release.products import Cube, Product, Subject
 from sfumato.release.records import Records
 from sfumato.release.uncertainty import uncertainty_from_dict
 from sfumato.schema import Attribute, Levels, Rule, Table
+
+_PIECE = 1 << 20
+"""Rows that are read at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,11 +146,42 @@ def _read_cube(folder: Path, entry: ProductLine, known: Mapping[str, Attribute])
     try:
         attributes = tuple(known[name] for name in entry.by)
         table = Table(attributes, tuple(Rule.of(where) for where in entry.impossible))
-        values = np.zeros(table.shape, dtype=np.int64)
-        values[table.possible] = pq.read_table(folder / entry.file, columns=["value"])["value"].to_numpy()
+        values = _laid_out(_read_values(folder / entry.file), table)
     except (KeyError, ValueError, OSError, pa.ArrowException) as error:
         raise ReleaseError(f"Product '{entry.name}' does not fit its manifest: {error}") from None
     return Cube(_subject(entry), table, values, uncertainty_from_dict(entry.uncertainty, table, values))
+
+
+def _read_values(path: Path) -> NDArray[Any]:
+    """The column of values, in 32 bits where no sum of them needs more; read in pieces, so that it stands only once."""
+    with pq.ParquetFile(path) as file:
+        found: NDArray[Any] = np.empty(file.metadata.num_rows, dtype=np.int32)
+        start, sizes = 0, 0.0
+        for batch in file.iter_batches(_PIECE, columns=["value"]):
+            piece = _integers(batch.column("value"))
+            sizes += float(np.abs(piece, dtype=np.float64).sum())
+            found = found if sizes <= FITS_32_BITS else found.astype(np.int64, copy=False)
+            found[start : start + len(piece)] = piece
+            start += len(piece)
+    return found
+
+
+def _integers(column: pa.Array) -> NDArray[np.int64]:
+    if not pa.types.is_int64(column.type) or column.null_count:
+        raise ValueError("its column 'value' does not hold an integer for every cell")
+    values: NDArray[np.int64] = column.to_numpy()
+    return values
+
+
+def _laid_out(values: NDArray[Any], table: Table) -> NDArray[Any]:
+    """The values of the possible cells in their places among all, and 0 in the others."""
+    if not table.impossible:
+        return values.reshape(table.shape)
+    if len(values) != np.count_nonzero(table.possible):
+        raise ValueError(f"it has {len(values):,} values for {np.count_nonzero(table.possible):,} possible cells")
+    cells = np.zeros(table.shape, dtype=values.dtype)
+    cells[table.possible] = values
+    return cells
 
 
 def _subject(entry: ProductLine) -> Subject:

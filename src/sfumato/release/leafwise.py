@@ -2,11 +2,13 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.release.counts import folded, totals_over
+from sfumato.release.counts import counts_over, totals_over
+from sfumato.release.folds import folded
 from sfumato.schema import Grid, Table
 
 Floats = NDArray[np.float64]
@@ -32,13 +34,16 @@ class Leafwise:
     def _control(self) -> list[int]:
         return [len(self.table.attribute(name).levels.leaves) for name in self.by]
 
-    def takes(self, cells: NDArray[np.generic], kept: tuple[str, ...]) -> Floats:
+    def takes(self, cells: NDArray[Any], kept: tuple[str, ...]) -> Floats:
         """The sums of some cells in each control cell and each box that only some of the axes tell."""
         axes = [axis for axis in self._outer if axis[0] in kept]
         axes += [(name, np.eye(size, dtype=bool)) for name, size in zip(self.by, self._control, strict=True)]
-        found = totals_over(cells.astype(np.float64), self.table.attributes, Grid(tuple(axes), self.grid.within))
+        grid = Grid(tuple(axes), self.grid.within)
+        # How many cells are possible is a product of lengths, save where rules bind them: no cube is read for it.
+        counted = cells is self.table.possible
+        found = counts_over(self.table, grid) if counted else totals_over(cells, self.table.attributes, grid)
         outer = [len(groups) if name in kept else 1 for name, groups in self._outer]
-        return found.reshape(outer + self._control)
+        return found.astype(np.float64).reshape(outer + self._control)
 
     def like_control(self, stacked: Floats) -> Floats:
         """Numbers of the control cells, laid out to stand beside what boxes take of them."""

@@ -4,11 +4,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.release.counts import counts_over, totals_over
+from sfumato.release.counts import counts_over
+from sfumato.release.lattice import Lattice
 from sfumato.release.noisy import Integers
 from sfumato.release.uncertainty import Batched, Independent, Uncertainty, Withheld
 from sfumato.schema import Attribute, Box, Grid, Table
@@ -95,7 +97,7 @@ def _wholes(grid: Grid, kept: tuple[str, ...]) -> Iterator[Box]:
 
 @dataclass(frozen=True, eq=False)
 class Cube(Product):
-    """One value a cell of a table, impossible cells held at zero."""
+    """One value a cell of a table, impossible cells held at zero; of a release in 32 bits where no sum needs more."""
 
     subject: Subject
     table: Table
@@ -106,8 +108,13 @@ class Cube(Product):
     def attributes(self) -> tuple[Attribute, ...]:  # type: ignore[override]
         return self.table.attributes
 
+    @cached_property
+    def lattice(self) -> Lattice:
+        """The margins that questions are answered from."""
+        return Lattice(self.values, self.attributes)
+
     def total(self, box: Box) -> int:
-        return int(self.values[np.ix_(*(box.mask(attribute) for attribute in self.attributes))].sum())
+        return int(self.lattice.totals(Grid((), box)))
 
     def covariance(self, one: Box, other: Box) -> float | Withheld:
         return self.uncertainty.covariance(self.table, one, other)
@@ -116,7 +123,7 @@ class Cube(Product):
         return self.table.count(box)
 
     def totals(self, grid: Grid) -> Integers:
-        return totals_over(self.values, self.attributes, grid)
+        return self.lattice.totals(grid)
 
     def cell_counts(self, grid: Grid) -> Integers:
         return counts_over(self.table, grid)

@@ -1,6 +1,5 @@
 """Records: one published value a row of a public frame; any total is a sum of rows, with its error."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -8,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.release.boxes import Nested, parts
 from sfumato.release.noisy import Integers
 from sfumato.release.products import Floats, Product, Subject
 from sfumato.schema import Attribute, Box, Frame, Grid, Grouping
@@ -20,10 +20,20 @@ Sizes = NDArray[np.floating[Any]]
 class Spread(Protocol):
     """The joint error of the rows, answered for sets of cells; a cell is all rows with the same attributes."""
 
-    def over(self, cells: Grouping, values: Integers) -> Callable[[Rows, Rows], float]:
-        """The covariance of the totals over two sets of cells, in squared steps."""
+    def over(self, cells: Grouping, values: Integers) -> "Errors":
+        """The errors of totals over cells."""
 
     def to_dict(self) -> dict[str, Any]: ...
+
+
+class Errors(Protocol):
+    """The joint error of totals over cells, in squared steps."""
+
+    def __call__(self, one: Rows, other: Rows) -> float:
+        """The covariance of the totals over two sets of cells."""
+
+    def along(self, nested: Nested) -> Floats:
+        """The covariance of the total of each inner box with that of the outer one that it lies in."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +65,7 @@ class Records(Product):
         return np.bincount(self._cells.of, minlength=self._cells.size)
 
     @cached_property
-    def _covariance(self) -> Callable[[Rows, Rows], float]:
+    def _errors(self) -> Errors:
         return self.spread.over(self._cells, self.values)
 
     def total(self, box: Box) -> int:
@@ -67,7 +77,7 @@ class Records(Product):
     def covariance(self, one: Box, other: Box) -> float:
         first = self._cells.groups.rows(one)
         second = first if other is one else self._cells.groups.rows(other)
-        return self._covariance(first, second)
+        return self._errors(first, second)
 
     def totals(self, grid: Grid) -> Integers:
         return self._folded(self._sums, grid)
@@ -76,12 +86,21 @@ class Records(Product):
         return self._folded(self._counts, grid)
 
     def _folded(self, column: Integers, grid: Grid) -> Integers:
-        """The sums over every box of a grid: in one pass, unless the groups of an axis overlap."""
-        frame = self._cells.groups
-        if any((groups.sum(axis=0) > 1).any() for _, groups in grid.axes):
-            return np.array([column[frame.rows(box)].sum() for box in grid.boxes()], np.int64).reshape(grid.shape)
-        flat, size = frame.cells(grid)
-        return Grouping(frame, flat.astype(np.int32)).sums(column, size + 1)[:size].reshape(grid.shape)
+        """The sums over every box of a grid, in a pass for each part of it whose boxes do not overlap."""
+        frame, found = self._cells.groups, np.zeros(grid.shape, dtype=np.int64)
+        for places, part in parts(grid):
+            flat, size = frame.cells(part)
+            summed = Grouping(frame, flat.astype(np.int32)).sums(column, size + 1)[:size]
+            found[np.ix_(*places)] = summed.reshape(part.shape)
+        return found
+
+    def with_whole(self, grid: Grid, kept: tuple[str, ...]) -> Floats:
+        frame, found = self._cells.groups, np.zeros(grid.shape)
+        for places, part in parts(grid):
+            shared = self._errors.along(Nested.of(frame, part, kept))
+            found[np.ix_(*places)] = shared.reshape(part.shape)
+        # A variance is not below 0, whatever rounding says; a covariance may be.
+        return np.maximum(found, 0.0) if all(name in kept for name, _ in grid.axes) else found
 
 
 @dataclass(frozen=True)
@@ -119,15 +138,8 @@ class Squared:
     def trend(self) -> Trend:
         return Trend(base=2 * self.variance**2, each=4 * self.variance)
 
-    def over(self, cells: Grouping, values: Integers) -> Callable[[Rows, Rows], float]:
-        sums, counts = cells.sums(values), np.bincount(cells.of, minlength=cells.size)
-
-        def covariance(one: Rows, other: Rows) -> float:
-            both = one & other
-            rows, total = int(counts[both].sum()), max(int(sums[both].sum()), 0)
-            return 2 * rows * self.variance**2 + 4 * self.variance * total
-
-        return covariance
+    def over(self, cells: Grouping, values: Integers) -> Errors:
+        return _Rooted(self.variance, cells.sums(values), np.bincount(cells.of, minlength=cells.size))
 
     def to_dict(self) -> dict[str, Any]:
         return {"kind": "squared", "variance": self.variance}
@@ -143,9 +155,41 @@ class Varying:
     variances: Floats
     trend: Trend = Trend()
 
-    def over(self, cells: Grouping, values: Integers) -> Callable[[Rows, Rows], float]:  # noqa: ARG002 - not by value
-        held = np.bincount(cells.of, self.variances, cells.size)
-        return lambda one, other: float(held[one & other].sum())
+    def over(self, cells: Grouping, values: Integers) -> Errors:  # noqa: ARG002 - not by value
+        return _Apart(np.bincount(cells.of, self.variances, cells.size).astype(np.float64))
 
     def to_dict(self) -> dict[str, Any]:
         return {"kind": "varying", "slope": self.trend.slope, "reach": self.trend.reach}
+
+
+@dataclass(frozen=True, eq=False)
+class _Rooted:
+    """Errors of rows with noise on their roots; totals that share no row share no error."""
+
+    variance: float
+    sums: Integers
+    counts: Integers
+
+    def __call__(self, one: Rows, other: Rows) -> float:
+        both = one & other
+        return float(self._at(self.counts[both].sum(), self.sums[both].sum()))
+
+    def along(self, nested: Nested) -> Floats:
+        found = self._at(nested.inner.sums(self.counts), nested.inner.sums(self.sums))
+        return np.asarray(found, dtype=np.float64)
+
+    def _at(self, rows: Any, total: Any) -> Any:
+        return 2 * self.variance**2 * rows + 4 * self.variance * np.maximum(total, 0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Apart:
+    """Errors of rows with noise of their own."""
+
+    held: Floats
+
+    def __call__(self, one: Rows, other: Rows) -> float:
+        return float(self.held[one & other].sum())
+
+    def along(self, nested: Nested) -> Floats:
+        return nested.inner.sums(self.held)

@@ -19,6 +19,7 @@ from sfumato.serve.guard import Guarded
 from sfumato.serve.limits import Running
 from sfumato.serve.log import FAULT, Logged, Noted
 from sfumato.serve.pages import Pages, routes
+from sfumato.serve.pages.home import language
 from sfumato.serve.reply import problem
 from sfumato.serve.shed import Shedding, Turns, Words
 
@@ -78,7 +79,8 @@ def _refuse_in_words(inner: FastAPI, pages: Pages) -> None:
     async def not_there(request: Request, error: HTTPException) -> Response:
         if request.url.path.removeprefix(pages.base_path).startswith("/api"):
             return problem(error.status_code, error.detail)
-        return pages.problem(error.status_code, error.detail, request.url.path.removeprefix(pages.base_path))
+        path = request.url.path.removeprefix(pages.base_path)
+        return pages.problem(error.status_code, error.detail, path, language(request))
 
 
 def keyed(path: str, key: str) -> str:

@@ -15,7 +15,7 @@ from sfumato.privacy import Approximate
 from sfumato.privacy.exact import rounded_up
 from sfumato.release.products import Floats
 from sfumato.studies.qcew_state import LEVELS, state
-from sfumato.studies.qcew_utility import BETA, SPLIT, compare, errors, whole_budget
+from sfumato.studies.qcew_utility import BETA, SPLIT, compare, errors, shown, whole_budget
 from sfumato.studies.study import Line, Study
 
 
@@ -106,7 +106,9 @@ def additive(runs: int) -> list[Line]:
     lines = []
     for level in LEVELS:
         masked = float(np.mean([np.abs(run[level]).mean() for run in drawn]))
-        lines.append(Line(f"{level}: Fuller / square root", "", f"{masked:.4g} / {beside[level].mean():.4g}"))
+        lines.append(
+            Line(f"{level}: Fuller / square root", "", f"{shown(masked)} / {shown(float(beside[level].mean()))}")
+        )
     return [Line("the width that hides the largest", "", f"{fuller.deviation:.1f} jobs"), *lines]
 
 

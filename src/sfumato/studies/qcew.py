@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from statistics import NormalDist
 
 import numpy as np
 
@@ -21,6 +22,8 @@ COUNTIES = (1_226.92, 640_506.56, 359_329.31)
 TOTAL = 1_002_394.88
 TRUE_COUNTIES = (1_000, 639_000, 360_000)
 MU_TOTAL, MU_COUNTY = 0.3, 0.4
+RHODE_ISLAND = (375_797, 4_050)
+"""The jobs of the team's substitute data for Rhode Island in 2016, and of the largest establishment."""
 
 
 def interval(size: float, beta: float = 1.0) -> tuple[float, float]:
@@ -75,7 +78,7 @@ def example(variances: Sequence[float]) -> Floats:
     Eliminating the counties leaves one equation: each moves to the total by its share of all variances.
     """
     v, counties = np.asarray(variances, dtype=np.float64), np.asarray(COUNTIES)
-    return counties + v[:3] / v.sum() * (TOTAL - counties.sum())
+    return np.asarray(counties + v[:3] / v.sum() * (TOTAL - counties.sum()), dtype=np.float64)
 
 
 def root_variance(size: float, mu: float, beta: float = 1.0) -> float:
@@ -95,6 +98,23 @@ def worked_example(_runs: int) -> list[Line]:
     lines.append(Line("total", f"{TOTAL:,.2f} noisy", f"{sums[0]:,.2f}", f"{sums[1]:,.2f} by the draws"))
     lines.append(Line("standard deviation of the total", "", f"{total_deviation():,.0f}", "2 √1,000,000 · 2: mu 0.5"))
     lines += [Line(f"each establishment of county {name}", "", "undetermined", "only its sum is") for name in "BC"]
+    return lines
+
+
+def clipped_deviation(largest: float, mu: float, beta: float, reach: float) -> float:
+    """The standard deviation of a clipped total whose topcode is so far above the root of its largest value."""
+    return beta * (2 * (math.sqrt(largest) + reach) - beta) / mu
+
+
+def state_totals(_runs: int) -> list[Line]:
+    """The noise on the state's total of 375,797 jobs, the largest establishment 4,050, at beta 0.5 and mu 0.2."""
+    beta, mu, deviation = 0.5, 0.2, 0.5 / 0.7
+    rooted = math.sqrt(root_variance(RHODE_ISLAND[0], mu, beta))
+    lines = [Line("square root: standard deviation", "", f"{rooted:,.0f}", "2 √X beta / mu")]
+    for what, chance in (("1% in any of 1,620 groups", 0.01 / 1_620), ("1% in each group", 0.01)):
+        far = NormalDist().inv_cdf(1 - chance) * deviation
+        ours = clipped_deviation(RHODE_ISLAND[1], mu, beta, far)
+        lines.append(Line(f"clipped total, {what}", "", f"{ours:,.0f}", "beta (2 √T − beta) / mu"))
     return lines
 
 
@@ -127,14 +147,21 @@ STUDIES = (
         note="mu grows as the root of the number of periods: the yearly budget is what should be stated.",
     ),
     Study(
+        "qcew-total",
+        "Noise on one state's total at mu 0.2: square root against clipped",
+        "Computed by this project from the size of the team's substitute data",
+        state_totals,
+        note="Square-root noise follows the total, clipped noise the largest establishment in it.",
+    ),
+    Study(
         "qcew-example",
         "The worked example of calibration",
         "Toth, 'Calibrate protected values'",
         worked_example,
         note=(
-            "Five establishments and four measurements: A alone in its county, the sums of B and of C, and the total are "
-            "determined. How B's and C's sums are shared between two establishments each is not; it takes a measure of "
-            "the establishments themselves. The slide prints no solution."
+            "Five establishments and four measurements: A, alone in its county, the sums of B and of C, and the total "
+            "are determined. How B's and C's sums are shared between two establishments each is not; it takes a "
+            "measure of the establishments themselves. The slide prints no solution."
         ),
     ),
 )

@@ -28,7 +28,8 @@ ALL_INDUSTRIES, SUPPRESSED = "10", "N"
 COUNTED = "qtrly_estabs"
 """What is published of every cell, the suppressed ones too."""
 Integers = NDArray[np.int64]
-Key, Value = tuple[str, str, str], int | None
+Key = tuple[str, str, str]
+Value = int | None
 
 
 @dataclass(frozen=True, eq=False)

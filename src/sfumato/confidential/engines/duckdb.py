@@ -4,11 +4,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import duckdb
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from sfumato.confidential.engines.reading import Fault, Reading
-from sfumato.confidential.engines.records import Records
+from sfumato.confidential.engines.records import CLOSED, Records
 from sfumato.confidential.engines.values import spelling
 from sfumato.confidential.sealed import without_values
 from sfumato.errors import DataError
@@ -57,7 +59,7 @@ class DuckDB(Records):
 
     def _misspelt(self) -> list[Fault]:
         """The rule that a unit is written one way: 7, 07, 7.0 and ' 7' would each have rows of their own."""
-        if not self.reading.id:
+        if not self.reading.id or self._numbered:
             return []
         ((broken,),) = self._ask(f"SELECT count(DISTINCT unit) > count(DISTINCT {spelling('unit')}) FROM coded")
         rule = "some names of units differ only in spaces, zeros or Unicode form; write each unit one way."
@@ -140,13 +142,10 @@ class DuckDB(Records):
         What a unit keeps depends on its own rows alone, so that a unit which comes or goes moves no other unit's.
         """
         most = min(self.reading.at_most, MOST_KEPT)
-        # DuckDB's hash of several columns mixes the salt in by exclusive or; a second one makes all orders as likely.
-        content = ", ".join(["CAST(unit AS VARCHAR)", *self._coded_columns])
-        hashed = f"hash(hash('{salt.hex()}', {content}))"
         self._connection.execute(
             f"CREATE TABLE crowded AS SELECT unit FROM coded GROUP BY unit HAVING count(*) > {most}"
         )
-        kept = f"SELECT unnest(min_by(rowid, {hashed}, {most})) FROM coded SEMI JOIN crowded USING (unit) GROUP BY unit"
+        kept = _chosen("rowid", "coded SEMI JOIN crowded USING (unit)", self._coded_columns, most, salt)
         self._connection.execute(
             f"DELETE FROM coded WHERE unit IN (SELECT unit FROM crowded) AND rowid NOT IN ({kept})"
         )
@@ -192,6 +191,25 @@ class DuckDB(Records):
 
     def _within(self, universe: Box) -> str:
         return f" WHERE {self._inside(universe)}" if universe.masks else ""
+
+
+def _chosen(row: str, rows: str, columns: Sequence[str], most: int, salt: bytes) -> str:
+    """The query that lists so many rows of every unit, those with the smallest keyed hash of their content."""
+    # DuckDB's hash of several columns mixes the salt in by exclusive or; a second one makes all orders as likely.
+    content = ", ".join(["CAST(unit AS VARCHAR)", *columns])
+    return f"SELECT unnest(min_by({row}, hash(hash('{salt.hex()}', {content})), {most})) FROM {rows} GROUP BY unit"
+
+
+def kept_of(
+    units: Any, content: Sequence[NDArray[Any]], rows: NDArray[np.int64], most: int, salt: bytes
+) -> NDArray[np.int64]:
+    """Which rows of crowded units are kept, chosen as the engine chooses; leaves and values in its order and types."""
+    kinds = [pa.int64() if part.dtype == np.int64 else pa.int32() for part in content]
+    named = {f"c{place}": pa.array(part, kind) for place, (part, kind) in enumerate(zip(content, kinds, strict=True))}
+    connection = duckdb.connect(config=CLOSED)
+    connection.register("crowd", pa.table({"unit": units, "row": pa.array(rows), **named}))
+    kept = _chosen('"row"', "crowd", list(named), most, salt)
+    return np.asarray(connection.execute(kept).fetchnumpy().popitem()[1], dtype=np.int64)
 
 
 def _dense(table: Table, places: NDArray[np.int64], column: NDArray[Any]) -> NDArray[np.int64]:

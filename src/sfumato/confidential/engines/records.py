@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from sfumato.confidential.engines.reading import Reading
 from sfumato.confidential.engines.sources import attach
-from sfumato.confidential.engines.values import literal, name_kind, number, numeral, text, unit
+from sfumato.confidential.engines.values import is_number, literal, name_kind, number, numeral, text, unit
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import DataError
 from sfumato.schema import Attribute, Bands, Sum
@@ -66,6 +66,8 @@ class Records(Sealed):
             kinds.append([kind for _, kind, *_ in self._ask(f"DESCRIBE source{place}")])
         for name in (self.reading.id, self.reading.schema.key):
             self._refuse_mixed(name, kinds)
+        unit = self.reading.id
+        self._numbered = unit is not None and all(is_number(one[self._columns.index(unit)]) for one in kinds)
         parts = [f"SELECT {self._chosen(kinds[place], place)} FROM source{place}" for place in range(len(sources))]
         self._connection.execute(f"CREATE VIEW records AS {' UNION ALL '.join(parts)}")
 

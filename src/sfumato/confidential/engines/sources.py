@@ -37,7 +37,7 @@ def attach(connection: duckdb.DuckDBPyConnection, name: str, source: Any, column
         with without_values("PostgreSQL gave no data; check address, rights and table"):
             connection.register(name, postgres_table(str(source), columns))
     else:
-        path, table = _place(str(source))
+        path, table = place_of(str(source))
         with without_values(
             f"{path.name} could not be read; it must be whole, of the kind that its name says, and in UTF-8"
         ):
@@ -48,7 +48,7 @@ def refuse_unreadable(source: Any, columns: Sequence[str]) -> None:
     """Stop at what can be told without reading a record: no such file, no known kind, no such column."""
     if not isinstance(source, (str, Path)) or "://" in str(source):
         return
-    path, _ = _place(str(source))
+    path, _ = place_of(str(source))
     suffixes = tuple(suffix.lower() for suffix in path.suffixes)
     with without_values(f"{path.name} could not be read; it must be whole, and of the kind that its name says"):
         if suffixes[-1:] == (".parquet",):
@@ -59,7 +59,7 @@ def refuse_unreadable(source: Any, columns: Sequence[str]) -> None:
             raise DataError(f"{path.name} is of no kind that can be read; known: {KINDS}.")
 
 
-def _place(text: str) -> tuple[Path, str]:
+def place_of(text: str) -> tuple[Path, str]:
     """The file and, in a database, the table; a # is part of a file's name where there is such a file."""
     path, _, table = (text, "", "") if Path(text).is_file() else text.partition("#")
     if not Path(path).is_file():

@@ -14,6 +14,9 @@ INTEGERS = {f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL
     "UINTEGER",
 }
 
+WIDE = {"UBIGINT", "HUGEINT", "UHUGEINT"}
+"""The integers that 64 bits with a sign do not hold."""
+
 
 def plain_text(name: str) -> str:
     """The value as text without a collation, under which one text would equal several."""
@@ -54,11 +57,11 @@ def unit(name: str, kind: str) -> str:
     """The name of a unit or record, null where there is none: a float that may stand for several numbers names none."""
     if kind in FLOATS:
         exact = f"{name} = floor({name}) AND abs({name}) < {FLOATS[kind]}"
-        return f"(CASE WHEN {exact} THEN CAST({name} AS HUGEINT) END)"
+        return f"(CASE WHEN {exact} THEN CAST({name} AS BIGINT) END)"
     if kind.startswith("DECIMAL"):
         return f"(CASE WHEN {name} = floor({name}) THEN CAST({name} AS HUGEINT) END)"
     if kind in INTEGERS:
-        return f"TRY_CAST({name} AS HUGEINT)"
+        return f"TRY_CAST({name} AS {'HUGEINT' if kind in WIDE else 'BIGINT'})"
     return f"(CASE WHEN ltrim({plain_text(name)}) <> '' THEN {plain_text(name)} END)"
 
 

@@ -20,7 +20,8 @@ def texts(language: str) -> Texts:
 
 def grade_words(grades: Mapping[str, float], language: str = "en") -> dict[str, str]:
     """What each grade means."""
-    said, share = texts(language)["grade"], {"low": f"{100 * grades['A']:.3g}%", "high": f"{100 * grades['B']:.3g}%"}
+    said, signs = texts(language)["grade"], str.maketrans(dict(texts(language)["number"]))
+    share = {name: f"{100 * grades[grade]:.3g}%".translate(signs) for name, grade in (("low", "A"), ("high", "B"))}
     return {"A": said["A"], "B": said["B"], "C": said["C"], "-": said["none"]} | {
         grade: said[grade].format(**share) for grade in ("A", "B", "C")
     }

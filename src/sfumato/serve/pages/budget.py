@@ -53,14 +53,14 @@ def _bar(account: Account, said: Say, base: str, wide: bool) -> Picture:
     for entry in account.entries:
         if entry.unseen:
             taken.append(Taken(said("budget.unseen_short"), float(entry.unseen), unseen(entry), seen=False))
-        taken.append(_taken(entry, base))
+        taken.append(_taken(entry, base, said.code))
     words = Words(limit=said("budget.limit"), left=said("budget.left"), in_words=said("privacy.in_words"))
     left = said("budget.left_words", left=brief(account.left, left=True))
     caption = Caption(account.population, brief(account.limit), headed=False, words=words)
     return bar(taken, float(amount(account.limit)), caption, left, width=WIDE if wide else NARROW, listed=False)
 
 
-def _taken(entry: Entry, base: str) -> Taken:
-    manifest = entry.edition.release.manifest
+def _taken(entry: Entry, base: str, lang: str) -> Taken:
+    manifest, tongue = entry.edition.release.manifest, "" if lang == "en" else f"?lang={lang}"
     label = f"{manifest.title}{f', {manifest.period}' if manifest.period else ''}"
-    return Taken(label, float(entry.own), brief(entry.cost), f"{base}/privacy/{entry.edition.key}")
+    return Taken(label, float(entry.own), brief(entry.cost), f"{base}/privacy/{entry.edition.key}{tongue}")

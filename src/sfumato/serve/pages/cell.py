@@ -43,7 +43,7 @@ def cell(estimate: Estimate, look: Look, code: str = "", largest_cv: float | Non
     spoken = words("cell.spoken", value=words.figure(value), unit=unit, error=words.figure(said), grade=grade)
     marked = exceeds(estimate, largest_cv) and largest_cv != estimate.grades["B"]
     return Cell(
-        number=words.figure(value) + ("%" if percent else ""),
+        number=words.figure(value + ("%" if percent else "")),
         error=words.figure(shown),
         grade=estimate.grade,
         smear=_smear(estimate),
@@ -106,7 +106,7 @@ def _error(estimate: Estimate, look: Look, *, percent: bool) -> tuple[str, str]:
     if isinstance(se, Withheld):
         return f"± {words('error.withheld')}", words("error.withheld_spoken")
     if look.error == "cv":
-        share = words("error.over", share="999%") if float(estimate.cv) > 9.99 else f"{100 * float(estimate.cv):.2g}%"  # type: ignore[arg-type]
+        share = words("error.over", share="999%") if float(estimate.cv) > 9.99 else relative(float(estimate.cv))  # type: ignore[arg-type]
         return f"{words('error.cv_sign')} {share}", words("error.cv_spoken", share=share)
     if look.error == "interval95":
         low, high = (_percent(end) if percent else like_whole(end, estimate.value) for end in estimate.interval(0.95))
@@ -117,6 +117,19 @@ def _error(estimate: Estimate, look: Look, *, percent: bool) -> tuple[str, str]:
     reach = float(estimate.moe(0.90))  # type: ignore[arg-type]
     margin = _percent(reach) if percent else like(reach, estimate.value)
     return f"±\u2009{margin}", words("error.margin_spoken", margin=margin)
+
+
+def relative(cv: float) -> str:
+    """A CV in percent: whole percents from ten on, two digits below, and never as a power of ten.
+
+    >>> [relative(one) for one in (2e-7, 0.0123, 0.164, 0.996, 2.004)]
+    ['0.00002%', '1.2%', '16%', '100%', '200%']
+    """
+    percent = 100 * cv
+    if percent >= 9.95:
+        return f"{percent:.0f}%"
+    digits = f"{float(f'{percent:.2g}'):.9f}".rstrip("0")
+    return f"{digits.removesuffix('.')}%"
 
 
 def like_whole(end: float, value: float) -> str:

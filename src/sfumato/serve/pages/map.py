@@ -22,7 +22,7 @@ def shapes_of(layout: Layout) -> Shapes | None:
     return layout.sheet.edition.release.shapes.get(layout.rows[0]) if len(layout.rows) == 1 else None
 
 
-def mapped(layout: Layout, question: Question, captioned: Captioned) -> Picture:
+def mapped(layout: Layout, question: Question, captioned: Captioned, width: float) -> Picture:
     """Areas shaded by percentages, or dots in proportion to numbers, unless the reader chose otherwise."""
     shapes = shapes_of(layout)
     if shapes is None:
@@ -37,7 +37,7 @@ def mapped(layout: Layout, question: Question, captioned: Captioned) -> Picture:
         blank=_blank(axis, shapes),
         words=MapWords(**layout.look.words.listed("map_words")),
     )
-    return map_of(shapes, marks, captioned(table, plot), style)
+    return map_of(shapes, marks, captioned(table, plot), style, width)
 
 
 def _numbers(layout: Layout, question: Question) -> tuple[Crosstab | Shares, Plot]:

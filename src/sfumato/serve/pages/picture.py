@@ -1,7 +1,7 @@
 """Pictures of a table: dots or bars with whiskers, lines over periods, a map; on the page and as files."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sfumato.errors import QueryError
 from sfumato.pictures import KINDS, Caption, Mark, Picture, lines
@@ -17,6 +17,16 @@ from sfumato.serve.pages.share import asked
 from sfumato.serve.pages.view import Head, questions_of
 from sfumato.serve.question import Question
 
+
+@dataclass(frozen=True)
+class Frame:
+    """How wide a picture is drawn, and whether its title stands in it, as it must where no page is around it."""
+
+    width: float
+    headed: bool = False
+
+
+WIDE, NARROW, FILE = Frame(900), Frame(350), Frame(720, headed=True)
 MOST_LINES = 6
 MOST_PICTURES = 12
 
@@ -32,23 +42,29 @@ def charts_of(layout: Layout, catalogue: Catalogue) -> tuple[str, ...]:
     return ("dot", "bar", *(("line",) if len(periods) > 1 and layout.sheet.product.subject.additive else ()))
 
 
-def pictures_of(layout: Layout, catalogue: Catalogue, *, headed: bool = False) -> list[tuple[Head | None, Picture]]:
+def pictures_of(layout: Layout, catalogue: Catalogue, frame: Frame = FILE) -> list[tuple[Head | None, Picture]]:
     """The pictures of a page, one for each table on it."""
     asked_for = questions_of(layout)
     if len(asked_for) > MOST_PICTURES:
         raise QueryError(f"{len(asked_for)} pictures were asked for; a page shows {MOST_PICTURES}: choose fewer codes.")
-    return [(head, _picture(layout, question, catalogue, headed=headed)) for question, head in asked_for]
+    return [(head, _picture(layout, question, catalogue, frame)) for question, head in asked_for]
 
 
-def _picture(layout: Layout, question: Question, catalogue: Catalogue, *, headed: bool) -> Picture:
+def in_both_widths(layout: Layout, catalogue: Catalogue) -> list[tuple[Head | None, tuple[Picture, Picture]]]:
+    """The pictures of a page as a wide window shows them, and as a phone does."""
+    wide, narrow = (pictures_of(layout, catalogue, frame) for frame in (WIDE, NARROW))
+    return [(head, (one, other)) for (head, one), (_, other) in zip(wide, narrow, strict=True)]
+
+
+def _picture(layout: Layout, question: Question, catalogue: Catalogue, frame: Frame) -> Picture:
     if layout.look.view == "map":
-        return mapped(layout, question, lambda table, plot: _caption(layout, table, plot, headed=headed))
+        return mapped(layout, question, lambda table, plot: _caption(layout, table, plot, frame), frame.width)
     if layout.look.chart == "line":
-        return _lines(layout, question, catalogue, headed=headed)
-    return _rows(layout, question, headed=headed)
+        return _lines(layout, question, catalogue, frame)
+    return _rows(layout, question, frame)
 
 
-def _rows(layout: Layout, question: Question, *, headed: bool) -> Picture:
+def _rows(layout: Layout, question: Question, frame: Frame) -> Picture:
     """The table's rows down the page, in the order of the table, its columns as series."""
     body = question.table(layout.rows, layout.column)
     beside = question.table(layout.rows) if layout.column and layout.sheet.product.subject.additive else None
@@ -61,7 +77,7 @@ def _rows(layout: Layout, question: Question, *, headed: bool) -> Picture:
     drawn = zip(plot.marks, stated, strict=True)
     ordered = sorted(drawn, key=lambda one: standing[one[1][0] // width])
     marks = [_said(layout, replace(mark, href=_href(layout, codes))) for mark, (_, codes) in ordered]
-    return KINDS[layout.look.chart](marks, _caption(layout, numbers, plot, headed=headed))
+    return KINDS[layout.look.chart](marks, _caption(layout, numbers, plot, frame), frame.width)
 
 
 def _href(layout: Layout, codes: tuple[str, ...]) -> str:
@@ -71,7 +87,7 @@ def _href(layout: Layout, codes: tuple[str, ...]) -> str:
     return f"?{layout.address(layout.look.but(cell=address(codes)))}#detail"
 
 
-def _lines(layout: Layout, question: Question, catalogue: Catalogue, *, headed: bool) -> Picture:
+def _lines(layout: Layout, question: Question, catalogue: Catalogue, frame: Frame) -> Picture:
     """The first rows of the table over the periods of the series, each period from the release that stands for it."""
     if len(layout.rows) > 1:
         raise QueryError("Lines are of one row variable; leave the second out.")
@@ -87,16 +103,16 @@ def _lines(layout: Layout, question: Question, catalogue: Catalogue, *, headed: 
             if at.estimate is not None:
                 mark = mark_of(at.estimate, at.period)
                 marks.append(_said(layout, replace(mark, series=axis.labels[place], code=at.period)))
-    return lines(marks, _caption(layout, body, Plot(tuple(marks)), headed=headed))
+    return lines(marks, _caption(layout, body, Plot(tuple(marks)), frame), frame.width)
 
 
 def _said(layout: Layout, mark: Mark) -> Mark:
     return replace(mark, shown=layout.look.words.figure(mark.shown))
 
 
-def _caption(layout: Layout, table: Crosstab | Shares, plot: Plot, *, headed: bool) -> Caption:
+def _caption(layout: Layout, table: Crosstab | Shares, plot: Plot, frame: Frame) -> Caption:
     words = PictureWords(**layout.look.words.listed("picture"))
-    return replace(caption_of(table, plot), headed=headed, words=words)
+    return replace(caption_of(table, plot), headed=frame.headed, words=words)
 
 
 def file_of(pictures: Sequence[tuple[Head | None, Picture]], form: str) -> bytes:

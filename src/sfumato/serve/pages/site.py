@@ -41,9 +41,9 @@ class Pages:
         """The name of a page's content: what it is made of, and how it looks."""
         return f"{content}-{self.look}"
 
-    def problem(self, status: int, detail: str, path: str = "") -> Response:
+    def problem(self, status: int, detail: str, path: str = "", lang: str = "en") -> Response:
         """A page that says why not, and what is to be said of the release that was asked for."""
-        written = self.page("problem.html", status=status, detail=detail, edition=self._concerned(path))
+        written = self.page("problem.html", lang, status=status, detail=detail, edition=self._concerned(path))
         return fresh(written, HTML, "", status)
 
     def _concerned(self, path: str) -> Edition | None:

@@ -17,12 +17,13 @@ from sfumato.serve.pages.help import answers
 from sfumato.serve.pages.home import language
 from sfumato.serve.pages.layout import Layout
 from sfumato.serve.pages.look import Look
-from sfumato.serve.pages.picture import charts_of, pictures_of, views_of
+from sfumato.serve.pages.picture import charts_of, in_both_widths, views_of
 from sfumato.serve.pages.promise import promise
 from sfumato.serve.pages.site import HTML, Pages
 from sfumato.serve.pages.take import taken
 from sfumato.serve.pages.view import TableView, table_view
 from sfumato.serve.reply import fresh, unchanged
+from sfumato.serve.snippets import origin
 
 
 def table(pages: Pages, request: Request) -> Response:
@@ -32,7 +33,7 @@ def table(pages: Pages, request: Request) -> Response:
     try:
         layout = Layout.read(sheet, request.query_params.multi_items())
         held = unchanged(request, tag)
-        return held or fresh(pages.page("table.html", layout.look.lang, **shown(layout, pages)), HTML, tag)
+        return held or fresh(pages.page("table.html", layout.look.lang, **shown(layout, pages, request)), HTML, tag)
     except QueryError as error:
         asked = Layout.first(sheet, Look(lang=language(request)))
         refusal = frame(asked) | {"problem": str(error), "view": None}
@@ -46,7 +47,7 @@ def sheet_of(pages: Pages, request: Request) -> Sheet:
     return sheet
 
 
-def shown(layout: Layout, pages: Pages) -> dict[str, Any]:
+def shown(layout: Layout, pages: Pages, request: Request) -> dict[str, Any]:
     """Everything on the page of a table."""
     view = table_view(layout)
     return frame(layout) | {
@@ -60,9 +61,9 @@ def shown(layout: Layout, pages: Pages) -> dict[str, Any]:
         "limit": LARGEST_PAGE,
         "views": views_of(layout),
         "charts": charts_of(layout, pages.catalogue),
-        "pictures": pictures_of(layout, pages.catalogue) if layout.look.view != "table" else [],
+        "pictures": in_both_widths(layout, pages.catalogue) if layout.look.view != "table" else [],
         "detail": detail_view(layout),
-        "taken": taken(layout, pages.origin, pages.base_path),
+        "taken": taken(layout, pages.origin or origin(request), pages.base_path),
     }
 
 
@@ -82,7 +83,7 @@ def frame(layout: Layout) -> dict[str, Any]:
 
 def _grades(layout: Layout) -> dict[str, str]:
     words, grades = layout.look.words, layout.sheet.edition.release.manifest.grades
-    low, high = f"{100 * grades['A']:.3g}%", f"{100 * grades['B']:.3g}%"
+    low, high = (words.figure(f"{100 * grades[name]:.3g}%") for name in ("A", "B"))
     named = {"A": "a", "B": "b", "C": "c", "-": "none"}
     return {grade: words(f"grade.{key}", low=low, high=high) for grade, key in named.items()}
 

@@ -57,6 +57,6 @@ def picture(pages: Pages, request: Request) -> Response:
     held = unchanged(request, tag)
     if held:
         return held
-    reply = fresh(file_of(pictures_of(layout, pages.catalogue, headed=True), form), PICTURES[form], tag)
+    reply = fresh(file_of(pictures_of(layout, pages.catalogue), form), PICTURES[form], tag)
     reply.headers["Content-Disposition"] = f'attachment; filename="{sheet.lasting_id}.{form}"'
     return reply

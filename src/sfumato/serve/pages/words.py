@@ -14,8 +14,8 @@ _FOLDER = "words"
 class Words:
     """The texts of one language by their keys, and how it writes numbers.
 
-    >>> words("en")("build.rows"), words("en").figure("1,234.5"), words("de").figure("1,234.5")
-    ('Rows', '1,234.5', '1.234,5')
+    >>> words("en")("build.rows"), words("en").figure("1,234.5%"), words("de").figure("1,234.5")
+    ('Rows', '1,234.5%', '1.234,5')
     """
 
     code: str
@@ -27,7 +27,8 @@ class Words:
 
     def figure(self, written: str) -> str:
         """A number written the English way, as this language writes it."""
-        return written.translate(str.maketrans(",.", self("number.thousands") + self("number.decimal")))
+        signs = {ord(","): self("number.thousands"), ord("."): self("number.decimal"), ord("%"): self("number.percent")}
+        return written.translate(signs)
 
     def listed(self, group: str) -> dict[str, str]:
         """The texts of one group by the last part of their keys, in the order of the file."""

@@ -1,0 +1,120 @@
+"""The budget command: the mu that accuracy targets need, and what it means for those who are hidden."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli.say import columns, say, say_json
+from sfumato.errors import PlanError
+
+if TYPE_CHECKING:
+    from sfumato.plan.budget import Allotment, Share
+
+
+def budget(
+    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, a TOML file.")],
+    target: Annotated[
+        list[str],
+        typer.Option(
+            help="The 90% margin a measure may have: county=2% of its size, or state=500 in its unit; * for any."
+        ),
+    ],
+    size: Annotated[
+        list[str] | None,
+        typer.Option(help="The typical size of a measure's numbers, from public knowledge: county=15000."),
+    ] = None,
+    largest: Annotated[
+        list[str] | None,
+        typer.Option(help="The typical largest value in a group of a measure, from public knowledge: county=4000."),
+    ] = None,
+    per_year: Annotated[int, typer.Option(help="Releases of the same units a year, 4 for quarters.")] = 1,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Allot the least budget that meets accuracy targets; no data are needed, and none are looked at."""
+    from sfumato.plan import Plan
+
+    if per_year < 1:
+        raise PlanError(f"--per-year {per_year} is no number of releases; give 1 or more.")
+    read = Plan.read(plan)
+    numbers = [
+        {name: _number(one, value) for name, value in _named(given)}
+        for one, given in (("--size", size), ("--largest", largest))
+    ]
+    found = read.budget(dict(_named(target)), *numbers)
+    if json:
+        say_json(_told(found, per_year))
+        return
+    heads = ["measure", "now", "needed", "90% margin wanted", "margin then", ""]
+    say(columns(heads, [_row(share) for share in found.shares]))
+    for line in _verdict(found, per_year):
+        say(f"\n{line}")
+
+
+def _named(given: list[str] | None) -> list[tuple[str, str]]:
+    pairs = [one.partition("=") for one in given or []]
+    for name, equals, value in pairs:
+        if not equals or not name or not value:
+            raise PlanError(f"'{name}{equals}{value}' is not MEASURE=NUMBER; for example county=2%.")
+    return [(name.strip(), value.strip()) for name, _, value in pairs]
+
+
+def _number(option: str, written: str) -> float:
+    try:
+        return float(written)
+    except ValueError:
+        raise PlanError(f"{option}: '{written}' is not a number.") from None
+
+
+def _row(share: "Share") -> list[str]:
+    from sfumato.privacy import plain
+    from sfumato.query import number
+
+    wanted = "" if share.target is None else f"± {number(share.target.margin)}"
+    then = "" if share.margin is None else f"± {number(share.margin)}"
+    now = f"{share.currency} {plain(share.before)}"
+    return [share.measure, now, f"{share.currency} {plain(share.after)}", wanted, then, share.why]
+
+
+def _verdict(found: "Allotment", per_year: int) -> list[str]:
+    total = found.total
+    said = [f"Together {total.words()}: a test at 5% has power {total.power(0.05):.4f} at most."]
+    if per_year > 1:
+        year = found.over(per_year)
+        said.append(f"{per_year} releases a year: {year.words()}, power {year.power(0.05):.4f} at most.")
+    if found.fits:
+        said.append(f"It fits the plan's limit of {found.limit.words()}.")
+    limit = found.limit.words()
+    said += [f"{name} alone is over the plan's limit of {limit}: its target cannot be met." for name in found.alone]
+    if found.wider == float("inf"):
+        said.append("No targets fit the limit: measures without a target use it up; give them targets too.")
+    elif found.wider is not None:
+        said.append(
+            f"Over the plan's limit of {limit}; margins {found.wider:.3g} times as wide, all of them, would fit."
+        )
+    said.append("Margins are by noise alone and before calibration, which narrows them, for the sizes that you stated.")
+    return said
+
+
+def _told(found: "Allotment", per_year: int) -> dict[str, Any]:
+    from sfumato.privacy import plain
+    from sfumato.privacy.written import loss_to_dict
+
+    def share(one: "Share") -> dict[str, Any]:
+        return {
+            "measure": one.measure, "currency": one.currency, "now": plain(one.before), "needed": plain(one.after),
+            "margin_wanted": one.target.margin if one.target else None, "margin": one.margin, "why": one.why,
+        }  # fmt: skip
+
+    year = found.over(per_year)
+    return {
+        "measures": [share(one) for one in found.shares],
+        "total": loss_to_dict(found.total),
+        "total_words": found.total.words(),
+        "power_at_5_percent": found.total.power(0.05),
+        "per_year": {"releases": per_year, "loss": loss_to_dict(year), "power_at_5_percent": year.power(0.05)},
+        "limit": loss_to_dict(found.limit),
+        "fits": found.fits,
+        "margins_would_fit_times": None if found.wider in {None, float("inf")} else found.wider,
+        "cannot_be_met": list(found.alone),
+    }

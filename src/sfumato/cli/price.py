@@ -1,0 +1,138 @@
+"""The price command: what a plan costs, what it hides at which size, and what a year of it comes to."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli.agency import Json, PlanFile
+from sfumato.cli.say import columns, say, say_json
+from sfumato.errors import PlanError
+
+if TYPE_CHECKING:
+    from sfumato.plan import Measure, Plan, Price
+    from sfumato.privacy import Loss
+
+PerYear = Annotated[int, typer.Option(help="Releases of the same units a year, 4 for quarters: prints what they cost.")]
+
+
+def price(plan: PlanFile, per_year: PerYear = 1, json: Json = False) -> None:
+    """Say what a plan costs and what an attacker gains by it; no data are needed."""
+    from sfumato.plan import Plan
+
+    if per_year < 1:
+        raise PlanError(f"--per-year {per_year} is no number of releases; give 1 or more.")
+    read = Plan.read(plan)
+    bill = read.price()
+    if json:
+        say_json(_priced(read, bill, per_year))
+        return
+    say(f"{read.title}: {read.hidden.words()}\n")
+    say(_spends(read, bill, per_year))
+    _say_sizes(read)
+    _say_rest(read, bill)
+
+
+def _spends(plan: "Plan", bill: "Price", per_year: int) -> str:
+    """A line a measure, all together, and a year of it."""
+    heads = ["measure", "mechanism", "loss", "test power at 5%", "posterior from 1/2"]
+    noises = [_noise(plan, measure) for measure in plan.measures]
+    rows = [
+        [one.measure, one.mechanism, *_gains(one.loss), *noise] for one, noise in zip(bill.spends, noises, strict=True)
+    ]
+    none = [""] * len(noises[0])
+    rows.append(["all together", "", *_gains(bill.total), *none])
+    if per_year > 1:
+        rows.append([f"{per_year} releases a year", "", *_gains(_year(bill, per_year)), *none])
+    return columns([*heads, *["± of a cell", "± of all cells"][: len(none)]], rows)
+
+
+def _year(bill: "Price", per_year: int) -> "Loss":
+    from sfumato.plan.budget import over_periods
+
+    return over_periods(bill.total, per_year)
+
+
+def _say_sizes(plan: "Plan") -> None:
+    """What looks alike at which size, where square roots are hidden; else the meaning of ±."""
+    from sfumato.privacy import SquareRootWithin
+    from sfumato.privacy.alike import alike
+    from sfumato.query import number
+
+    if not isinstance(plan.hidden, SquareRootWithin):
+        say("\n± is the 90% margin of error by noise alone, before any calibration.")
+        return
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for one in alike(plan.hidden):
+        ends = f"{number(one.low)} to {number(one.high)}"
+        rows.setdefault((number(one.size), ends, _percent(one.up), _percent(one.down)), []).append(one.variable)
+    say(f"\nWhat one {plan.hidden.unit} reports looks like anything within, told apart at most as above:\n")
+    said = [[", ".join(variables), *line] for line, variables in rows.items()]
+    say(columns(["variable", "size", "looks like", "a change of", "or of"], said))
+
+
+def _percent(change: float) -> str:
+    return f"{100 * change:+.3g}%".replace("-", "−")
+
+
+def _say_rest(plan: "Plan", bill: "Price") -> None:
+    from sfumato.plan.memory import expected
+
+    if plan.hidden.id is None:
+        unit = plan.hidden.unit
+        say(f"Each row is taken to be a different {unit}; where one can have several, give [hidden] id and at_most.")
+    say(f"\nLimit: {bill.limit.words()}. Cells: {', '.join(f'{count:,}' for count in bill.cells)}.")
+    memory = expected(plan)
+    if memory:
+        say(f"To run: {memory.words()}.")
+    for exposure in bill.exposures:
+        say(f"Outside the guarantee ({exposure.kind}): {exposure.what}. {exposure.why}")
+
+
+def _noise(plan: "Plan", measure: "Measure") -> list[str]:
+    """The margins that noise will give one cell and the sum of all cells, known before any data."""
+    from sfumato.query import number
+    from sfumato.schema import Box
+
+    if plan.frame:  # noise on a square root grows with what it is the root of: `sfumato budget` takes the sizes
+        return []
+    spread = 1.645 * float(measure.of.step) * measure.with_.law(plan.move(measure)).variance ** 0.5
+    cells = plan.table(measure)
+    return [number(spread), number(spread * cells.count(Box()) ** 0.5)]
+
+
+def _gains(loss: "Loss") -> list[str]:
+    return [loss.words(), f"{loss.power(0.05):.4f}", f"{loss.posterior():.4f}"]
+
+
+def _priced(plan: "Plan", bill: "Price", per_year: int) -> dict[str, Any]:
+    from sfumato.privacy import SquareRootWithin
+    from sfumato.privacy.alike import alike
+    from sfumato.privacy.written import hidden_to_dict, loss_to_dict
+
+    def gains(loss: "Loss") -> dict[str, Any]:
+        return {"loss": loss_to_dict(loss), "power_at_5_percent": loss.power(0.05), "posterior": loss.posterior()}
+
+    sizes = alike(plan.hidden) if isinstance(plan.hidden, SquareRootWithin) else ()
+    return {
+        "plan": plan.name,
+        "hidden": hidden_to_dict(plan.hidden),
+        "measures": [
+            {"name": one.measure, "mechanism": one.mechanism, "cells": cells} | gains(one.loss)
+            for one, cells in zip(bill.spends, bill.cells, strict=True)
+        ],
+        "total": gains(bill.total),
+        "per_year": {"releases": per_year} | gains(_year(bill, per_year)),
+        "looks_alike": [
+            {
+                "variable": one.variable,
+                "size": one.size,
+                "low": one.low,
+                "high": one.high,
+                "up": one.up,
+                "down": one.down,
+            }
+            for one in sizes
+        ],
+        "limit": loss_to_dict(bill.limit),
+        "exposures": [{"kind": one.kind, "what": one.what, "why": one.why} for one in bill.exposures],
+    }

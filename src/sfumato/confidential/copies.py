@@ -1,0 +1,78 @@
+"""Copies: a cell over a frame published again and again, through the mechanism's own door, given the same numbers."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.confidential.views import MOST_MOVED, Integers, Watched
+from sfumato.draws import Draws
+from sfumato.mechanisms import Cells, Mechanism
+from sfumato.mechanisms.rooted import Rooted
+from sfumato.release import Noisy, Product, Records, Subject
+from sfumato.schema import Frame, Grouping
+
+MOST_ROWS = 4_000_000
+"""How many rows are perturbed at once."""
+Given = Mapping[str, Product]
+
+
+def published(name: str, with_: Mechanism, cells: Cells, draws: Draws, given: Given) -> Records:
+    """A measure over a frame as it would be published, for measures that are given it."""
+    noisy = with_.perturb(cells, draws, given)
+    assert isinstance(noisy.table, Frame)  # noqa: S101 - cells over a frame
+    subject = Subject(name, "total", name, "", noisy.step)
+    return Records(subject, noisy.table, noisy.values, with_.uncertainty(noisy))  # type: ignore[arg-type]
+
+
+def watched_over_frame(
+    measure: str, with_: Rooted, sides: tuple[Cells, Cells], samples: int, draws: Draws, given: Given
+) -> list[Watched]:
+    """Each cell that differs by itself, as every cell has a law of its own; what is given is the same on both sides."""
+    clean = [with_.clean(side, given) for side in sides]
+    apart = np.abs(clean[0] - clean[1])
+    moved = np.argsort(-apart, kind="stable")[: min(MOST_MOVED, int(np.count_nonzero(apart)))]
+    found = []
+    for place in moved:
+        drawn = [list(_drawn(with_, side, int(place), samples, draws, given)) for side in sides]
+        one, other = (np.concatenate([with_.seen(noisy) for noisy in parts])[:, None] for parts in drawn)
+        true = [side[place : place + 1] for side in clean]
+        found.append(Watched(measure, with_.law_at(drawn[0][0], 0), true[0], true[1], one, other))
+    return found
+
+
+def _drawn(with_: Rooted, cells: Cells, place: int, samples: int, draws: Draws, given: Given) -> Iterator[Noisy]:
+    """One cell so many times, as many at once as there is room for."""
+    rows = _rows(cells, place, given)
+    most = max(1, MOST_ROWS // len(rows))
+    for start in range(0, samples, most):
+        copies = min(most, samples - start)
+        yield with_.perturb(_copied(cells, rows, copies), draws, _given(given, rows, copies))
+
+
+def _rows(cells: Cells, place: int, given: Given) -> Integers:
+    """The rows of a cell that matter: those that are not 0, and the one with the largest number that is given."""
+    if cells.grouping is None:
+        return np.array([place])
+    inside = np.flatnonzero(cells.grouping.of == place)
+    largest = [inside[np.argmax(one.values[inside])] for one in given.values() if isinstance(one, Records)]
+    return np.unique(np.concatenate([inside[cells.values[inside] != 0], largest]).astype(np.int64))
+
+
+def _copied(cells: Cells, rows: Integers, copies: int) -> Cells:
+    columns = {name: np.tile(column[rows], copies) for name, column in cells.columns.items()}
+    if cells.grouping is None:
+        return Cells(_bare(copies), columns, cells.step, cells.move)
+    grouping = Grouping(_bare(copies), np.repeat(np.arange(copies, dtype=np.int32), len(rows)))
+    return Cells(grouping.groups, columns, cells.step, cells.move, grouping)
+
+
+def _given(given: Given, rows: Integers, copies: int) -> dict[str, Product]:
+    frame = _bare(copies * len(rows))
+    known = {name: one for name, one in given.items() if isinstance(one, Records)}
+    return {name: replace(one, frame=frame, values=np.tile(one.values[rows], copies)) for name, one in known.items()}
+
+
+def _bare(size: int) -> Frame:
+    """A frame of rows with nothing said about them."""
+    return Frame("copy", (), {}, range(size))

@@ -1,0 +1,127 @@
+"""Coded: one column of the records as the numbers that its values stand for, batch after batch."""
+
+import sys
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from sfumato.confidential.engines.meanings import EXACT, Meaning
+from sfumato.confidential.engines.scan import is_text
+from sfumato.kernels import scatter
+from sfumato.schema import Box
+
+Integers = NDArray[np.integer]
+WIDEST = 2**20
+"""The widest range of whole numbers that a table of meanings is made for."""
+WORTH_LOADING = 40_000_000
+"""The rows from which on the compiled loops save more than it takes to load them."""
+
+
+class Unsure(Exception):
+    """Something that DuckDB should see to: a type, a value or a rule that is not settled on arrays."""
+
+
+def loops(rows: int) -> Any:
+    """The loops for so many rows: compiled where numba is loaded already, or is installed and worth loading."""
+    return _compiled() if "numba" in sys.modules or (rows >= WORTH_LOADING and find_spec("numba")) else scatter
+
+
+@cache
+def _compiled() -> Any:
+    return import_module("sfumato.kernels.scatter_compiled")
+
+
+class Coded:
+    """What the values of one column stand for: leaves, or whole steps."""
+
+    def __init__(self, meaning: Meaning, kernel: Any) -> None:
+        self.parts: list[Integers] = []
+        self.meaning, self._kernel = meaning, kernel
+        self._dictionary: Any = None
+        self._of_dictionary = np.empty(0, dtype=meaning.dtype)
+        self._low, self._of_range = 0, np.empty(0, dtype=meaning.dtype)
+
+    def add(self, array: Any) -> None:
+        """The next batch."""
+        if is_text(array.type):
+            part = self._texts(array)
+        elif pa.types.is_integer(array.type) and not array.null_count:
+            part = self._whole(whole_numbers(array))
+        elif pa.types.is_integer(array.type) or pa.types.is_float64(array.type):
+            part = self._numbers(array.cast(pa.float64()).to_numpy(zero_copy_only=False))
+        else:
+            raise Unsure
+        self.parts.append(part)
+
+    def _texts(self, array: Any) -> Integers:
+        coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+        if self._dictionary is None or not coded.dictionary.equals(self._dictionary):
+            # Nothing, where a record has no text, stands for the same as the empty text.
+            table = self.meaning.of_texts([*coded.dictionary.to_pylist(), None])
+            if table is None:
+                raise Unsure
+            self._dictionary, self._of_dictionary = coded.dictionary, np.asarray(table)
+        places = coded.indices
+        if places.null_count:
+            places = places.cast(pa.int64()).fill_null(len(self._of_dictionary) - 1)
+        return self._looked(places.to_numpy(), 0, self._of_dictionary)
+
+    def _whole(self, values: Integers) -> Integers:
+        """Whole numbers, by a table of all between the least and the largest where it is small."""
+        part = np.empty(len(values), dtype=self.meaning.dtype)
+        if not len(values) or self._found(values, self._low, self._of_range, part):
+            return part
+        least, most = int(values.min()), int(values.max())
+        if max(-least, most) >= EXACT:
+            raise Unsure
+        if not self._reaches(least, most):
+            return self._numbers(values.astype(np.float64))
+        return self._looked(values, self._low, self._of_range)
+
+    def _reaches(self, least: int, most: int) -> bool:
+        """Whether the table of meanings holds a range, made wider if it has to be."""
+        if len(self._of_range):
+            least, most = min(least, self._low), max(most, self._low + len(self._of_range) - 1)
+        if most - least >= WIDEST:
+            return False
+        if most - least >= len(self._of_range):
+            numbers = np.arange(least, most + 1, dtype=np.float64)
+            self._low, self._of_range = least, np.asarray(self.meaning.of_numbers(numbers))
+        return True
+
+    def _looked(self, values: Integers, low: int, table: Integers) -> Integers:
+        part = np.empty(len(values), dtype=self.meaning.dtype)
+        if not self._found(values, low, table, part):
+            raise Unsure
+        return part
+
+    def _found(self, values: Integers, low: int, table: Integers, part: Integers) -> bool:
+        return bool(self._kernel.look(values, low, table, self.meaning.lacking, part))
+
+    def _numbers(self, numbers: NDArray[np.float64]) -> Integers:
+        part = np.asarray(self.meaning.of_numbers(numbers))
+        if (part == self.meaning.lacking).any():
+            raise Unsure
+        return part
+
+
+def whole_numbers(array: Any) -> Integers:
+    """A column of integers without nulls as an array; numbers beyond 64 bits with a sign are DuckDB's."""
+    if pa.types.is_uint64(array.type):
+        array = array.cast(pa.int64())
+    return np.asarray(array.to_numpy())
+
+
+def inside(box: Box, leaves: dict[str, Integers]) -> NDArray[np.bool_]:
+    """Which records of a batch are in a box."""
+    found: NDArray[np.bool_] | None = None
+    for name, mask in box.masks.items():
+        here = mask[leaves[name]]
+        found = here if found is None else found & here
+    assert found is not None  # noqa: S101 - asked of boxes that name an attribute
+    return found

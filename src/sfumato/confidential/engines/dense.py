@@ -1,0 +1,129 @@
+"""The dense engine: records as small integers in memory, scattered over the cells of a table.
+
+It reads Parquet files and frames of plain types that break no rule, and gives the cells that DuckDB gives. Of all other
+data it says nothing: DuckDB reads them again, and names the rule.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.confidential.engines.coded import Coded, Integers, Unsure, inside, loops
+from sfumato.confidential.engines.duckdb import DuckDB
+from sfumato.confidential.engines.meanings import leaf_meaning, value_meaning
+from sfumato.confidential.engines.names import Names
+from sfumato.confidential.engines.reading import Fault, Reading
+from sfumato.confidential.engines.scan import batches, can_scan, rows_of
+from sfumato.confidential.sealed import Sealed
+from sfumato.schema import Aggregate, Box, Rows, Sum, Table
+
+Columns = Mapping[Aggregate, NDArray[Any]]
+LARGEST_SUM = 2**62
+
+
+class Dense(Sealed):
+    """The records of one reading that breaks no rule, with no more rows of a unit than promised."""
+
+    def __init__(self, sources: Sequence[Any], reading: Reading, salt: bytes) -> None:
+        _refuse_unsettled(sources, reading)
+        self.reading = reading
+        self._kernel = loops(sum(rows_of(source) for source in sources))
+        self._leaves = [self._coded(leaf_meaning(one)) for one in reading.attributes]
+        self._values = [self._coded(value_meaning(one)) for one in reading.sums]
+        key, unit = (Names(column) if column else None for column in (reading.schema.key, reading.id))
+        self._lengths: list[int] = []
+        for source in sources:
+            self._read(source, [one for one in (key, unit) if one])
+        self._refuse_beyond_64_bits()
+        if key:
+            key.refuse_repeats()
+        self._refuse_impossible()
+        if unit:
+            self._keep(unit.kept(reading.at_most, salt, [*self._leaves, *self._values]))
+
+    def _coded(self, meaning: Any) -> Coded:
+        if meaning is None:
+            raise Unsure
+        return Coded(meaning, self._kernel)
+
+    def _read(self, source: Any, names: Sequence[Names]) -> None:
+        columns = self.reading.columns
+        codes = [one.column for one in self.reading.attributes]
+        wanted = [*codes, *(one.column for one in self.reading.sums), *(one.column for one in names)]
+        takers = [*self._leaves, *self._values, *names]
+        for batch in batches(source, columns, codes):
+            self._lengths.append(len(batch[0]))
+            for column, taker in zip(wanted, takers, strict=True):
+                taker.add(batch[columns.index(column)])
+
+    def _refuse_beyond_64_bits(self) -> None:
+        largest = [one.meaning.largest for one in self._values]
+        if max(largest, default=0) * sum(self._lengths) >= LARGEST_SUM:
+            raise Unsure
+
+    def _refuse_impossible(self) -> None:
+        schema = self.reading.schema
+        read = {attribute.name for attribute in self.reading.attributes}
+        for rule in schema.impossible:
+            names = tuple(name for name, _ in rule.where)
+            if read.issuperset(names):
+                box = schema.table(names).box(dict(rule.where))
+                if any(inside(box, self._named(part)).any() for part in range(len(self._lengths))):
+                    raise Unsure
+
+    def _named(self, part: int) -> dict[str, Integers]:
+        return {one.name: coded.parts[part] for one, coded in zip(self.reading.attributes, self._leaves, strict=True)}
+
+    def _keep(self, kept: list[NDArray[np.bool_]] | None) -> None:
+        for part, mask in enumerate(kept or ()):
+            for coded in (*self._leaves, *self._values):
+                coded.parts[part] = coded.parts[part][mask]
+            self._lengths[part] = int(mask.sum())
+
+    def faults(self) -> list[Fault]:
+        """None: data that break a rule are not held here."""
+        return []
+
+    def examples(self, fault: Fault) -> list[tuple[str | None, int]]:  # noqa: ARG002 - there are none
+        return []
+
+    def aggregate(self, table: Table, aggregates: Sequence[Aggregate], universe: Box) -> Columns:
+        """The aggregates of every cell of a table, empty ones included, over the records in a universe."""
+        wanted = [aggregate for aggregate in aggregates if isinstance(aggregate, Sum)]
+        found: dict[Aggregate, NDArray[np.int64]] = {
+            one: np.zeros(table.size, dtype=np.int64) for one in (Rows(), *wanted)
+        }
+        for part in range(len(self._lengths)):
+            keys, within = self._keys(table, part), None
+            if universe.masks:
+                within = inside(universe, self._named(part))
+                keys = keys[within]
+            self._kernel.count(found[Rows()], keys)
+            for one in wanted:
+                values = self._values[self.reading.sums.index(one)].parts[part]
+                self._kernel.total(found[one], keys, values if within is None else values[within])
+        return {one: cells.reshape(table.shape) for one, cells in found.items()}
+
+    def _keys(self, table: Table, part: int) -> NDArray[np.int32]:
+        """The number of every record's cell, the last attribute running fastest."""
+        keys = np.zeros(self._lengths[part], dtype=np.int32)
+        for attribute, length in zip(table.attributes, table.shape, strict=True):
+            self._kernel.extend(keys, length, self._leaves[self.reading.attributes.index(attribute)].parts[part])
+        return keys
+
+
+def _refuse_unsettled(sources: Sequence[Any], reading: Reading) -> None:
+    """Leave to DuckDB what is not of one pass over columns: other sources, and rows that may stand in two of them."""
+    several = len(sources) > 1 and not (reading.schema.key or reading.schema.repeated_rows)
+    if several or not reading.columns or reading.weighted or not all(can_scan(source) for source in sources):
+        raise Unsure
+
+
+def opened(sources: Sequence[Any], reading: Reading, salt: bytes) -> Dense | DuckDB:
+    """The engine that holds these data: the dense one where it can, else DuckDB."""
+    try:
+        return Dense(sources, reading, salt)
+    except Exception:  # noqa: BLE001 - whatever stopped the quick reader, the thorough one says it in words
+        return DuckDB(sources, reading, salt)

@@ -1,0 +1,182 @@
+"""Meanings: what a raw value stands for, a leaf or a number of steps, worked out on arrays instead of in SQL.
+
+Each says to the last bit what the SQL of `records` says. A value that it cannot be sure of lacks a meaning, and data
+with such a value are read by DuckDB, which finds the meaning or names the rule that is broken.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.confidential.engines.values import numeral
+from sfumato.schema import Attribute, Bands, Sum
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.integer]
+EXACT = 2.0**53
+DIGITS = 15
+"""The digits up to which DuckDB and Python read a decimal as the same double."""
+
+
+class Meaning(Protocol):
+    """What the values of one column stand for; not a number is a value that is not there."""
+
+    lacking: int
+    dtype: Any
+
+    def of_texts(self, texts: Sequence[str | None]) -> Integers | None: ...
+
+    def of_numbers(self, numbers: Floats) -> Integers: ...
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Codes that are listed one by one, of a column of codes or of a recode."""
+
+    leaves: dict[str, int]
+    size: int
+
+    @cached_property
+    def dtype(self) -> Any:
+        return np.min_scalar_type(self.size)
+
+    @property
+    def lacking(self) -> int:
+        return self.size
+
+    @property
+    def nothing(self) -> int:
+        return self.leaves.get("", self.size)
+
+    def of_texts(self, texts: Sequence[str | None]) -> Integers:
+        return np.array([self.leaves.get(one or "", self.size) for one in texts], dtype=self.dtype)
+
+    @cached_property
+    def _whole(self) -> tuple[Floats, Integers]:
+        """The codes that are whole numbers as engines write them, in rising order, and the leaf of each."""
+        found = sorted((int(code), leaf) for code, leaf in self.leaves.items() if _is_whole(code))
+        return np.array([code for code, _ in found], dtype=float), np.array([leaf for _, leaf in found], dtype=int)
+
+    def of_numbers(self, numbers: Floats) -> Integers:
+        codes, leaves = self._whole
+        found = np.full(len(numbers), self.size, dtype=self.dtype)
+        if len(codes):
+            place = np.searchsorted(codes, numbers).clip(max=len(codes) - 1)
+            same = codes[place] == numbers
+            found[same] = leaves[place[same]]
+        found[np.isnan(numbers)] = self.nothing
+        return found
+
+
+@dataclass(frozen=True)
+class Banded:
+    """Bands of a number, and the numbers that mean no answer."""
+
+    edges: Floats
+    bands: Integers
+    missing: Floats
+    nothing: int
+    size: int
+
+    @cached_property
+    def dtype(self) -> Any:
+        return np.min_scalar_type(self.size)
+
+    @property
+    def lacking(self) -> int:
+        return self.size
+
+    def of_texts(self, texts: Sequence[str | None]) -> None:  # noqa: ARG002, PLR6301 - DuckDB alone knows what it takes for a number
+        return None
+
+    def of_numbers(self, numbers: Floats) -> Integers:
+        band = np.searchsorted(self.edges, numbers, side="right") - 1
+        found = np.where(band >= 0, self.bands[band], self.size).astype(self.dtype)
+        found[~(np.abs(numbers) < EXACT)] = self.size
+        for code in self.missing:
+            found[numbers == code] = self.nothing
+        found[np.isnan(numbers)] = self.nothing
+        return found
+
+
+@dataclass(frozen=True)
+class Stepped:
+    """A value in whole steps: held within the clip, rounded half up, held again."""
+
+    one: Sum
+    dtype: ClassVar[Any] = np.int64
+    lacking: ClassVar[int] = int(np.iinfo(np.int64).min)
+
+    def of_texts(self, texts: Sequence[str | None]) -> None:  # noqa: ARG002, PLR6301 - DuckDB alone knows what it takes for a number
+        return None
+
+    @property
+    def largest(self) -> Fraction:
+        """How large a value can be, in steps."""
+        return max(abs(self.one.low), abs(self.one.high)) / self.one.step
+
+    def of_numbers(self, numbers: Floats) -> Integers:
+        one, nothing = self.one, np.isnan(numbers)
+        given = numbers if one.missing is None else np.where(nothing, float(one.missing), numbers)
+        given = given * given if one.power == 2 else given
+        held = np.maximum(np.minimum(given, float(one.high)), float(one.low))
+        steps = np.floor(_to_six_places(held / float(one.step)) + 0.5)
+        if one.missing is None:
+            steps[nothing] = 0
+        found = steps.astype(np.int64).clip(int(one.low / one.step), int(one.high / one.step))
+        if one.missing is None:
+            found[nothing] = self.lacking
+        return found
+
+
+def leaf_meaning(attribute: Attribute) -> Meaning | None:
+    """What the values of an attribute's column stand for; none where a number in the plan has too many digits."""
+    size, missing = len(attribute.levels.leaves), attribute.missing
+    nothing = {"": attribute.levels.leaf_index[missing.level]} if missing else {}
+    leaves = nothing | attribute.raw_codes
+    if not isinstance(attribute.read, Bands):
+        return Listed(leaves, size)
+    codes = [numeral(code) for code in (missing.codes if missing else ())]
+    stated = [code for code in codes if code is not None]
+    if not all(_is_short(one) for one in (*attribute.read.edges, *stated)):
+        return None
+    regular = [leaf for leaf, code in enumerate(attribute.levels.leaves) if not missing or code != missing.level]
+    edges = np.array([float(edge) for edge in attribute.read.edges])
+    return Banded(edges, np.array(regular), np.array(stated, dtype=float), leaves.get("", size), size)
+
+
+def value_meaning(one: Sum) -> Meaning | None:
+    """What the values of a summed column stand for; none where DuckDB should see to it that sums are exact."""
+    written = (one.low, one.high, one.step, one.missing or Fraction(0))
+    return Stepped(one) if all(_is_short(each) for each in written) and Stepped(one).largest < 2**50 else None
+
+
+def _is_whole(code: str) -> bool:
+    """Whether a code is how a whole number is written, in doubles exactly.
+
+    >>> [_is_whole(code) for code in ("7", "-9", "0", "07", "-0", "7.0", "", "9007199254740993")]
+    [True, True, True, False, False, False, False, False]
+    """
+    digits = code.removeprefix("-")
+    return digits.isascii() and digits.isdigit() and str(int(digits[:20])) == digits and code != "-0" and (
+        abs(int(code)) < EXACT
+    )
+
+
+def _is_short(value: Fraction | float) -> bool:
+    """Whether few enough digits say a number for every reader to take it for the same double."""
+    digits = f"{float(value)!r}".partition("e")[0].replace(".", "").strip("-0")
+    return len(digits) <= DIGITS
+
+
+def _to_six_places(values: Floats) -> Floats:
+    """Rounded to six decimals, halves away from 0, as C and so DuckDB round."""
+    scaled = values * 1e6
+    whole = np.trunc(scaled)
+    rounded = whole + np.where(np.abs(scaled - whole) >= 0.5, np.copysign(1.0, scaled), 0.0)
+    return np.where(np.isfinite(scaled), rounded / 1e6, values)

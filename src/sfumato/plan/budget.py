@@ -1,0 +1,214 @@
+"""Budget: the least mu that meets stated accuracy targets, from public numbers alone.
+
+A target is the 90% margin that noise may give one number of a measure, for a number of a typical size that the planner
+states from public knowledge, never from the data. Each measure has noise of its own, so each needs a mu of its own, and
+squares of mu add up. Only clipped totals hang on something: the better their rows are measured, the lower their
+topcodes, so the mu of the rows is where the sum of squares is least. Calibration comes on top and only narrows margins.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sfumato.errors import PlanError
+from sfumato.mechanisms import ClippedTotal, SquareRoot
+from sfumato.plan.margins import Z90, Target, budget_name, clipped_mu, fitting, margin_of, root_mu
+from sfumato.plan.price import total_of
+from sfumato.privacy import Approximate, Concentrated, Gaussian, Limit, Loss, in_sequence
+
+if TYPE_CHECKING:
+    from sfumato.plan.measure import Measure
+    from sfumato.plan.plan import Plan
+
+PLACES = 4
+"""Budgets are rounded up to so many decimal places."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one measure gets: its budget before and after, and the margin that it has then."""
+
+    measure: str
+    currency: str
+    before: Fraction
+    after: Fraction
+    target: Target | None = None
+    margin: float | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Allotment:
+    """The plan with the budgets that its targets need, and what that costs."""
+
+    plan: "Plan"
+    shares: tuple[Share, ...]
+    total: Loss
+    limit: Limit
+    wider: float | None = None
+    """By what all margins would have to be widened to fit the limit; None where they do."""
+    alone: tuple[str, ...] = ()
+    """The measures that break the limit by themselves."""
+
+    @property
+    def fits(self) -> bool:
+        return self.wider is None
+
+    def over(self, periods: int) -> Loss:
+        """The loss of so many releases of the same units, one a period."""
+        return over_periods(self.total, periods)
+
+
+def over_periods(loss: Loss, periods: int) -> Loss:
+    """The loss of several releases of the same units: mu grows as the root of their number.
+
+    >>> over_periods(Gaussian("1.5"), 4).words()
+    'mu 3'
+    """
+    return in_sequence([loss] * periods, _wide(loss))
+
+
+def _wide(loss: Loss) -> Limit:
+    return loss if isinstance(loss, (Gaussian, Concentrated, Approximate)) else Gaussian(1)
+
+
+def allot(plan: "Plan", targets: Sequence[Target]) -> Allotment:
+    """The least budgets that meet the targets; a measure without a target keeps its own."""
+    for target in targets:
+        plan.measure(target.measure)
+    by_name = {target.measure: target for target in targets}
+    budgets = _budgets(plan, by_name)
+    total = _cost(plan, budgets)
+    shares = tuple(_share(plan, measure, budgets, by_name) for measure in plan.measures)
+    renewed = replace(plan, measures=tuple(_with(measure, budgets[measure.name]) for measure in plan.measures))
+    if total.within(plan.limit):  # type: ignore[union-attr,arg-type]
+        return Allotment(renewed, shares, total, plan.limit)
+    alone = tuple(
+        target.measure
+        for target in targets
+        if not _one(plan, target.measure, budgets).within(plan.limit)  # type: ignore[union-attr,arg-type]
+    )
+    return Allotment(renewed, shares, total, plan.limit, _wider(plan, by_name), alone)
+
+
+def _budgets(plan: "Plan", targets: Mapping[str, Target]) -> dict[str, Fraction]:
+    """For each measure its mu, epsilon or rho, rounded up."""
+    found: dict[str, Fraction] = {}
+    for measure in plan.measures:
+        if isinstance(measure.with_, ClippedTotal):
+            continue
+        target = targets.get(measure.name)
+        own = getattr(measure.with_, budget_name(measure.with_))
+        least = own if target is None else up(_needed(plan, measure, target))
+        hanging = [one for one in plan.measures if measure.name in one.given]
+        aimed = [one for one in hanging if one.name in targets]
+        # A total that keeps its own mu must not lose by rows that are measured worse.
+        floor = None if target is None and len(aimed) == len(hanging) else least
+        found[measure.name] = _rows_mu(plan, floor, aimed, targets) if aimed else least
+    for measure in plan.measures:
+        if isinstance(measure.with_, ClippedTotal):
+            target, rows = targets.get(measure.name), float(found[measure.given[0]])
+            found[measure.name] = measure.with_.mu if target is None else up(clipped_mu(plan, measure, target, rows))
+    return found
+
+
+def _needed(plan: "Plan", measure: "Measure", target: Target) -> float:
+    return root_mu(plan, measure, target) if isinstance(measure.with_, SquareRoot) else fitting(plan, measure, target)
+
+
+def _rows_mu(
+    plan: "Plan", least: Fraction | None, hanging: Sequence["Measure"], targets: Mapping[str, Target]
+) -> Fraction:
+    """The mu of the rows at which it and the totals that hang on it cost least together, not below the least."""
+    tries = np.geomspace(max(float(least or 0), 1e-3), 50.0, 2_000)
+    cost = tries**2
+    for one in hanging:
+        cost = cost + np.array([clipped_mu(plan, one, targets[one.name], mu, exact=False) ** 2 for mu in tries])
+    best = up(float(tries[np.argmin(cost)]))
+    return best if least is None else max(best, least)
+
+
+def up(budget: float) -> Fraction:
+    """A budget rounded up to a few decimal places.
+
+    >>> up(0.60001)
+    Fraction(6001, 10000)
+    """
+    return Fraction(max(1, math.ceil(budget * 10**PLACES - 1e-9)), 10**PLACES)
+
+
+def _with(measure: "Measure", budget: Fraction) -> "Measure":
+    return replace(measure, with_=replace(measure.with_, **{budget_name(measure.with_): budget}))  # type: ignore[type-var]
+
+
+def _cost(plan: "Plan", budgets: Mapping[str, Fraction]) -> Loss:
+    measures = [_with(measure, budgets[measure.name]) for measure in plan.measures]
+    return total_of(plan, [measure.with_.loss(plan.move(measure)) for measure in measures])
+
+
+def _one(plan: "Plan", name: str, budgets: Mapping[str, Fraction]) -> Loss:
+    measure = _with(plan.measure(name), budgets[name])
+    return in_sequence([measure.with_.loss(plan.move(measure))], plan.limit)
+
+
+def _wider(plan: "Plan", targets: Mapping[str, Target]) -> float | None:
+    """The factor by which all margins must grow together for the plan to fit, or infinity where nothing helps."""
+    low, high = 1.0, 1e4
+
+    def fits(factor: float) -> bool:
+        widened = {name: replace(one, margin=one.margin * factor) for name, one in targets.items()}
+        return _cost(plan, _budgets(plan, widened)).within(plan.limit)  # type: ignore[union-attr,arg-type]
+
+    if not fits(high):
+        return math.inf
+    for _ in range(14):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high
+
+
+def _share(plan: "Plan", measure: "Measure", budgets: Mapping[str, Fraction], targets: Mapping[str, Target]) -> Share:
+    currency, target = budget_name(measure.with_), targets.get(measure.name)
+    before, after = getattr(measure.with_, currency), budgets[measure.name]
+    rows = float(budgets[measure.given[0]]) if measure.given else 0.0
+    margin = margin_of(plan, _with(measure, after), target, rows) if target else None
+    hangs = any(measure.name in one.given and one.name in targets for one in plan.measures)
+    why = "meets its target" if target else "keeps its own"
+    if hangs and (target is None or (margin is not None and margin < 0.99 * target.margin)):
+        why = "makes topcodes low, so that all cost least"
+    return Share(measure.name, currency, before, after, target, margin, why)
+
+
+def targets_of(
+    plan: "Plan", margins: Mapping[str, str], sizes: Mapping[str, float], largest: Mapping[str, float]
+) -> tuple[Target, ...]:
+    """Targets as people write them, by the name of a measure or a pattern of names such as jobs_*_county."""
+    from fnmatch import fnmatchcase
+
+    names = [measure.name for measure in plan.measures]
+    found: dict[str, Target] = {}
+    for pattern, written in margins.items():
+        meant = [name for name in names if fnmatchcase(name, pattern)]
+        if not meant:
+            plan.measure(pattern)
+        for name in meant:
+            known = [_of(name, given) for given in (sizes, largest)]
+            found[name] = Target.read(name, written, known[0], known[1])
+    for given in (sizes, largest):
+        for pattern in given:
+            if not any(fnmatchcase(name, pattern) for name in found):
+                raise PlanError(f"A size is given for '{pattern}', which has no target; targets: {', '.join(found)}.")
+    return tuple(found.values())
+
+
+def _of(name: str, given: Mapping[str, float]) -> float | None:
+    from fnmatch import fnmatchcase
+
+    return next((value for pattern, value in given.items() if fnmatchcase(name, pattern)), None)
+
+
+__all__ = ["Z90", "Allotment", "Share", "Target", "allot", "over_periods", "targets_of"]

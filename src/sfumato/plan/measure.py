@@ -1,0 +1,92 @@
+"""Measure: one measurement of a plan; and what a plan says of publication and of sampling error."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from sfumato.errors import PlanError
+from sfumato.mechanisms import Mechanism
+from sfumato.privacy import Exact, exact, positive
+from sfumato.statistics import Statistic
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Measure `of` a statistic, `by` some attributes, `with_` a mechanism, `where` a universe says so."""
+
+    name: str
+    of: Statistic
+    by: tuple[str, ...]
+    with_: Mechanism
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    title: str = ""
+    given: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.name or not all(letter.isalnum() or letter in "_-" for letter in self.name):
+            raise PlanError(f"The measure name '{self.name}' must be letters, digits, - and _.")
+        object.__setattr__(self, "by", tuple(self.by))
+        object.__setattr__(self, "given", tuple(self.given))
+        where = {name: (codes,) if isinstance(codes, str) else tuple(codes) for name, codes in self.where.items()}
+        object.__setattr__(self, "where", where)
+
+
+@dataclass(frozen=True)
+class Publish:
+    """How the release is shown: the CV below which an estimate is A or B, and which measures answer questions.
+
+    `least` records and a `largest_cv` are the rule by which a cell is publishable, for the assessment; readers are told
+    of the `largest_cv`, and which numbers exceed it.
+    """
+
+    grades: Mapping[str, float] = field(default_factory=lambda: {"A": 0.15, "B": 0.30})
+    answers: tuple[str, ...] = ()
+    least: int = 3
+    largest_cv: float = 0.30
+
+    def __post_init__(self) -> None:
+        if set(self.grades) != {"A", "B"} or not 0 < self.grades["A"] < self.grades["B"]:
+            raise PlanError("[publish] grades are two CVs, A below B, for example { A = 0.15, B = 0.30 }.")
+
+
+@dataclass(frozen=True)
+class VarianceFunction:
+    """A product's sampling variance as a x² + b x, and where a and b come from.
+
+    They are public already, or `outside` the guarantee: computed from the data at no cost, listed as an exposure.
+    """
+
+    of: str
+    a: Fraction
+    b: Fraction
+    source: str
+    outside: bool
+
+    def __init__(self, of: str, a: Exact, b: Exact, source: str, outside: bool = False) -> None:
+        object.__setattr__(self, "outside", outside)
+        object.__setattr__(self, "of", of)
+        object.__setattr__(self, "a", exact(a, "a"))
+        object.__setattr__(self, "b", exact(b, "b"))
+        object.__setattr__(self, "source", source.strip())
+        if not self.source:
+            raise PlanError(f"The variance function of '{of}' needs its source: which publication a and b come from.")
+
+
+@dataclass(frozen=True)
+class BoughtVariance:
+    """A product's sampling variance as b x, b bought with budget: deff (Σw² / Σw − 1) from two noisy totals.
+
+    Σw² − Σw estimates the variance of Σw when records are drawn one by one (Poisson sampling); deff is the public
+    factor by which the design, its clusters above all, is worse or better than that.
+    """
+
+    of: str
+    squares: str
+    weights: str
+    deff: Fraction
+
+    def __init__(self, of: str, squares: str, weights: str, deff: Exact = 1) -> None:
+        object.__setattr__(self, "of", of)
+        object.__setattr__(self, "squares", squares)
+        object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "deff", positive(deff, "deff"))

@@ -1,0 +1,248 @@
+"""Series: releases of several periods asked as one, the period a column like any other, with years added up.
+
+Each release has noise of its own, drawn anew, so the noise variances of periods add up. Sampling errors do not where
+the samples share units, which they may; then the error of a year is withheld.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.errors import QueryError
+from sfumato.query.axis import Axis, Choice
+from sfumato.query.columns import Columns
+from sfumato.query.crosstab import Crosstab
+from sfumato.query.engine import LARGEST_PAGE, QueryEngine, open_folder
+from sfumato.query.estimate import Estimate
+from sfumato.query.periods import AtPeriod, over_periods
+from sfumato.query.tidy import Tidy
+from sfumato.release import Product, Withheld
+from sfumato.schema import Attribute, Levels, Where
+
+PERIOD = "period"
+TOGETHER = ("sum", "mean")
+SHARED = Withheld("the samples of the periods may share units, so their errors do not simply add up")
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """Releases in the order of their periods; each question is asked of all of them."""
+
+    engines: tuple[QueryEngine, ...]
+
+    def __post_init__(self) -> None:
+        ordered = tuple(sorted(self.engines, key=lambda one: one.release.manifest.period))
+        object.__setattr__(self, "engines", ordered)
+        if not ordered:
+            raise QueryError("A series has no releases; name the folder of each.")
+        if not all(self.periods):
+            raise QueryError(
+                "A release of the series has no period; its plan gives one, for example period = '2026-Q1'."
+            )
+        for one, other in pairwise(self.periods):
+            if one == other:
+                raise QueryError(
+                    f"Two of the releases are of the period '{one}'; ask the one that supersedes the other."
+                )
+
+    @property
+    def periods(self) -> tuple[str, ...]:
+        return tuple(engine.release.manifest.period for engine in self.engines)
+
+    def total(self, where: Where | None = None, of: str | None = None) -> tuple[AtPeriod, ...]:
+        """The total of the same levels in each release; a release that cannot answer says why."""
+        return over_periods(self.engines, where, of)
+
+    def table(
+        self,
+        rows: str | Sequence[str] = (),
+        where: Where | None = None,
+        of: str | None = None,
+        at: Mapping[str, Choice] | None = None,
+        together: str | None = None,
+    ) -> "SeriesTable":
+        """The same table in each release side by side; `together` adds a "sum" or "mean" of each year."""
+        if together is not None and together not in TOGETHER:
+            raise QueryError(f"Periods are taken together as their {' or '.join(TOGETHER)}; got '{together}'.")
+        tables = tuple(self._asked(engine, rows, where, of, at) for engine in self.engines)
+        _refuse_other_levels(tables, self.periods)
+        cells = len(tables) * tables[0].totals.size
+        if cells > LARGEST_PAGE:
+            raise QueryError(
+                f"The table has {cells:,} cells over {len(tables)} periods, more than {LARGEST_PAGE:,}; show a higher "
+                "level, fewer variables, or filter."
+            )
+        return SeriesTable(tables, self.periods, together)
+
+    @staticmethod
+    def _asked(
+        engine: QueryEngine,
+        rows: str | Sequence[str],
+        where: Where | None,
+        of: str | None,
+        at: Mapping[str, Choice] | None,
+    ) -> Crosstab:
+        try:
+            return engine.table(rows, None, where, of, at)
+        except QueryError as error:
+            raise QueryError(f"{engine.release.manifest.period}: {error}") from None
+
+    def warnings(self) -> list[str]:
+        """What a reader must be told of any of the releases."""
+        pairs = zip(self.periods, self.engines, strict=True)
+        return [f"{period}: {warning}" for period, engine in pairs for warning in engine.warnings()]
+
+
+def series(releases: Iterable[QueryEngine | Path | str]) -> Series:
+    """The series of some releases, each opened or given by its folder."""
+    return Series(tuple(one if isinstance(one, QueryEngine) else open_folder(one) for one in releases))
+
+
+class SeriesTable(Tidy):
+    """One table in several periods: the axes of the table, then the periods, then what they are together."""
+
+    has_columns = True
+
+    def __init__(self, tables: tuple[Crosstab, ...], periods: tuple[str, ...], together: str | None) -> None:
+        self.tables, self.periods, self.together = tables, periods, together
+        self.years = years(periods) if together else {}
+        names = [f"{year}, {together} of {len(places)}" for year, places in self.years.items()]
+        levels = Levels.of([*periods, *names])
+        self.axes = (*tables[0].axes, Axis(Attribute(PERIOD, levels, label="Period"), levels.codes))
+
+    @property
+    def product(self) -> Product:
+        return self.tables[0].product
+
+    @property
+    def where(self) -> Mapping[str, object]:
+        return self.tables[0].where
+
+    @property
+    def title(self) -> str:
+        return f"{self.tables[0].title}, {self.periods[0]} to {self.periods[-1]}"
+
+    @property
+    def note(self) -> str:
+        """What the errors of a year rest on."""
+        return "Each release has noise of its own, so the noise of periods adds up as if independent, which it is."
+
+    @cached_property
+    def _columns(self) -> Columns:
+        each = [table.columns() for table in self.tables]
+        every = [
+            *each,
+            *(together_of([each[place] for place in places], self.together) for places in self.years.values()),
+        ]
+        return Columns(
+            _beside(one.estimate for one in every),
+            _beside(one.noise_variance for one in every),
+            _beside(one.sampling_variance for one in every),
+            _beside(one.cells for one in every),
+            each[-1].grades,
+            _beside(np.broadcast_to(one.excess, len(one)) for one in every),
+        )
+
+    def columns(self) -> Columns:
+        return self._columns
+
+    def at(self, place: tuple[int, ...]) -> Estimate:
+        """The estimate at a place counted from 0 on each axis, the period last."""
+        *inner, column = place
+        flat = self.tables[0].flat(inner)
+        if column < len(self.periods):
+            return self.tables[column].estimate(flat)
+        flat = flat * len(self.axes[-1].codes) + column
+        columns, used = self._columns, list(self.years.values())[column - len(self.periods)]
+        parts = [self.tables[one].estimate(self.tables[0].flat(inner)) for one in used]
+        unsaid = next((part.noise_variance for part in parts if isinstance(part.noise_variance, Withheld)), None)
+        sampled = float(columns.sampling_variance[flat])
+        return Estimate(
+            columns.estimate[flat].item() if columns.estimate.dtype != object else columns.estimate[flat],
+            float(columns.noise_variance[flat]) if unsaid is None else unsaid,
+            SHARED if np.isnan(sampled) else sampled,
+            parts[0].unit,
+            int(columns.cells[flat]),
+            parts[0].step,
+            columns.grades,
+            float(np.broadcast_to(columns.excess, len(columns))[flat]),
+        )
+
+    def __getitem__(self, key: str | tuple[str, ...]) -> Estimate:
+        names = key if isinstance(key, tuple) else (key,)
+        if len(names) != len(self.axes):
+            wanted = ", ".join(axis.attribute.label for axis in self.axes)
+            raise QueryError(f"A cell of this table is named by {len(self.axes)} labels ({wanted}); got {len(names)}.")
+        return self.at(tuple(axis.place(name) for axis, name in zip(self.axes, names, strict=True)))
+
+    def __repr__(self) -> str:
+        from sfumato.query.shown import as_text
+
+        return as_text(self)  # type: ignore[arg-type]
+
+    def _repr_html_(self) -> str:
+        from sfumato.query.shown import as_html
+
+        return as_html(self)  # type: ignore[arg-type]
+
+    def cite(self) -> list[str]:
+        """How to cite each of the releases."""
+        return [table.cite() for table in self.tables]
+
+
+def _beside(columns: Iterable[NDArray[Any]]) -> NDArray[Any]:
+    """Columns of cells side by side, the period running fastest."""
+    return np.stack(list(columns), axis=1).ravel()
+
+
+def together_of(parts: Sequence[Columns], together: str | None) -> Columns:
+    """Periods together: values and noise variances add up, sampling errors only where there are none."""
+    scale = 1 / len(parts) if together == "mean" else 1
+    value = np.sum([one.estimate for one in parts], axis=0)
+    noise = np.sum([one.noise_variance for one in parts], axis=0)
+    sampled = np.sum([one.sampling_variance for one in parts], axis=0)
+    fourth = np.sum([one.excess * one.noise_variance**2 for one in parts], axis=0)
+    excess = np.divide(fourth, noise**2, out=np.zeros(len(noise)), where=noise > 0)
+    cells = np.sum([one.cells for one in parts], axis=0)
+    unsampled = np.where(sampled == 0, 0.0, np.nan)
+    return Columns(value * scale, noise * scale**2, unsampled, cells, parts[-1].grades, excess)
+
+
+def years(periods: Sequence[str]) -> dict[str, list[int]]:
+    """The places of the periods of each year that has several; of all of them where years cannot be told.
+
+    >>> years(["2025-Q4", "2026-Q1", "2026-Q2"])
+    {'2026': [1, 2]}
+    >>> years(["spring", "summer"])
+    {'all': [0, 1]}
+    """
+    found: dict[str, list[int]] = {}
+    for place, period in enumerate(periods):
+        year = re.match(r"\d{4}(?!\d)", period)
+        found.setdefault(year[0] if year else "", []).append(place)
+    several = {year: places for year, places in found.items() if len(places) > 1}
+    return several if several and "" not in found else {"all": list(range(len(periods)))}
+
+
+def _refuse_other_levels(tables: Sequence[Crosstab], periods: Sequence[str]) -> None:
+    """The rows of all periods must be the same ones."""
+    if PERIOD in {axis.attribute.name for axis in tables[0].axes}:
+        raise QueryError("A variable of the table is named 'period' itself; ask each release apart.")
+    for table, period in zip(tables[1:], periods[1:], strict=True):
+        for one, other in zip(tables[0].axes, table.axes, strict=True):
+            only = set(one.codes) ^ set(other.codes)
+            if one.codes != other.codes:
+                which = f" ('{min(only)}' stands in one of them only)" if only else ""
+                raise QueryError(
+                    f"{one.attribute.label} has other levels in {period} than in {periods[0]}{which}; name codes that "
+                    "all releases have, or groups of them."
+                )
+        if table.product.subject.unit != tables[0].product.subject.unit:
+            raise QueryError(f"{period} is in {table.product.subject.unit}, {periods[0]} is not; choose with `of`.")

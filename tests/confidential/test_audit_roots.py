@@ -1,0 +1,185 @@
+"""The auditor between square-root neighbours: near the claim where noise is right, above it where it is short.
+
+The draws are seeded, so that what passes once passes always; the seeds were taken in order.
+"""
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from sfumato.confidential import Microdata
+from sfumato.confidential.audit import audit_mechanism, audit_plan
+from sfumato.confidential.pairs import alike, worst_pairs
+from sfumato.draws import SeededDraws
+from sfumato.errors import DataError, PlanError
+from sfumato.mechanisms import ClippedTotal, SquareRoot
+from sfumato.plan import Plan
+from sfumato.privacy import Root
+
+ONE = Root(Fraction(1))
+
+PLAN = """
+name = "roots"
+[data]
+unit = "establishment"
+[frame]
+file = "frame.csv"
+id = "estab"
+[attributes.county]
+levels = ["a", "b"]
+[hidden]
+neighbours = "square-root-within"
+unit = "establishment"
+id = "estab"
+beta = { jobs = "1" }
+[limit]
+mu = "2"
+[[measure]]
+name = "rows"
+of = { statistic = "total", column = "jobs" }
+by = ["establishment"]
+with = { mechanism = "square-root", mu = "1" }
+[[measure]]
+name = "counties"
+of = { statistic = "total", column = "jobs" }
+by = ["county"]
+with = { mechanism = "clipped-total", mu = "1" }
+given = ["rows"]
+[[measure]]
+name = "all"
+of = { statistic = "total", column = "jobs" }
+by = []
+with = { mechanism = "square-root", mu = "0.5" }
+[[exposure]]
+kind = "assumed known"
+what = "the frame: which establishments there are and where"
+why = "registers are public"
+"""
+
+
+@pytest.fixture
+def plan(tmp_path) -> Plan:
+    (tmp_path / "frame.csv").write_text("estab,county\n" + "".join(f"e{n},{'ab'[n % 2]}\n" for n in range(40)))
+    (tmp_path / "plan.toml").write_text(PLAN, encoding="utf-8")
+    return Plan.read(tmp_path / "plan.toml")
+
+
+@dataclass(frozen=True)
+class ShortRoot(SquareRoot):
+    """Noise 20% short."""
+
+    def __init__(self, mu):
+        super().__init__(mu)
+
+    def perturb(self, cells, draws, given=None):
+        return SquareRoot(self.mu * Fraction(5, 4)).perturb(cells, draws, given)
+
+
+class UnroundedDown(SquareRoot):
+    """The lattice of half of beta: neighbours are two thousand steps apart and the noise is for one thousand."""
+
+    def _step(self, move):
+        return super()._step(move) / 4
+
+
+class ShortTotal(ClippedTotal):
+    def perturb(self, cells, draws, given=None):
+        return ClippedTotal(self.mu * Fraction(3, 2), self.clip).perturb(cells, draws, given)
+
+
+def test_the_pair_is_the_slides_100_against_121():
+    assert alike(Fraction(1), Fraction(1), 1.0) == (100, 121)
+    low, high = alike(Fraction(1, 3), Fraction(1), 0.2)
+    assert 0.97 / 3 <= np.sqrt(high) - np.sqrt(low) <= 1 / 3
+    assert np.sqrt(low) > 8 * (1 / 3) / 0.2, "eight deviations from 0, so that no sign is lost"
+
+
+def test_100_against_121_at_beta_1_is_bounded_between_85_percent_and_the_claim():
+    audits = audit_mechanism(SquareRoot(1), ONE, 100_000, SeededDraws(1))
+    assert [one.words() for one in audits if not (one.holds and one.strong)] == []
+    assert all(0.85 <= one.bound <= 1 for one in audits)
+
+
+@pytest.mark.parametrize("mu", ["0.5", "1", "2"])
+@pytest.mark.parametrize("kind", [SquareRoot, ClippedTotal])
+def test_sound_mechanisms_hold(kind, mu):
+    audits = audit_mechanism(kind(mu), ONE, 100_000, SeededDraws(2))
+    assert all(one.holds and one.strong for one in audits)
+
+
+@pytest.mark.parametrize("mutant", [ShortRoot(1), UnroundedDown(1), ShortTotal(1)], ids=lambda one: type(one).__name__)
+def test_a_mutant_is_caught(mutant):
+    assert any(not one.holds for one in audit_mechanism(mutant, ONE, 100_000, SeededDraws(3)))
+
+
+def test_short_noise_is_caught_with_few_samples():
+    caught = [
+        not all(one.holds for one in audit_mechanism(ShortRoot(1), ONE, 5_000, SeededDraws(seed))) for seed in range(10)
+    ]
+    assert sum(caught) >= 8
+
+
+def test_a_plan_over_a_frame_is_audited_without_data(plan):
+    audits = audit_plan(plan, samples=100_000, draws=SeededDraws(4))
+    assert [one.measure for one in audits] == ["rows", "counties", "all", "everything"]
+    assert all(one.holds for one in audits)
+    assert 0.85 <= audits[0].bound <= 1
+    assert audits[-1].claimed == pytest.approx(1.5)
+    assert audits[-1].strong
+
+
+def test_a_plan_with_short_noise_is_caught(plan, monkeypatch):
+    sound = SquareRoot.perturb
+    monkeypatch.setattr(
+        SquareRoot,
+        "perturb",
+        lambda self, cells, draws, given=None: sound(SquareRoot(self.mu * Fraction(5, 4)), cells, draws, given),
+    )
+    broken = {one.measure for one in audit_plan(plan, samples=50_000, draws=SeededDraws(5)) if not one.holds}
+    assert {"rows", "everything"} <= broken
+
+
+def test_two_reports_of_ones_own_are_audited(plan):
+    def reports(jobs):
+        return Microdata.open(pa.table({"estab": ["e0", "e1", "e2"], "jobs": jobs}), plan.schema)
+
+    audits = audit_plan(plan, reports([400.0, 9.0, 0.0]), reports([441.0, 9.0, 0.0]), 20_000, SeededDraws(6))
+    assert all(one.holds for one in audits)
+    assert audits[0].bound > 0.9
+    with pytest.raises(DataError, match="nothing to tell apart"):
+        audit_plan(plan, reports([4.0, 9.0, 0.0]), reports([4.0, 9.0, 0.0]), 1_000)
+
+
+def test_a_pair_that_is_no_neighbour_breaks_the_bound(plan):
+    """The control: 100 against 169 is three times beta apart, and the audit sees it."""
+    sides = [Microdata.open(pa.table({"estab": ["e0"], "jobs": [jobs]}), plan.schema) for jobs in (100.0, 169.0)]
+    assert not any(one.holds for one in audit_plan(plan, *sides, 20_000, SeededDraws(7)) if one.measure == "rows")
+
+
+def test_the_command_audits_a_plan_over_a_frame(plan):
+    path = plan.frame.folder / "plan.toml"
+    done = subprocess.run(
+        [sys.executable, "-m", "sfumato", "audit", str(path), "--samples", "20000", "--json"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    found = {one["measure"]: one for one in json.loads(done.stdout)}
+    assert 0.85 <= found["rows"]["bound"] <= found["rows"]["claimed"] == 1
+    assert all(one["holds"] for one in found.values())
+    assert len(worst_pairs(plan)) == 1
+
+
+def test_what_a_measure_is_given_is_of_the_same_column_and_step(plan):
+    text = PLAN.replace('beta = { jobs = "1" }', 'beta = { jobs = "1", pay = "50" }')
+    other = text.replace('column = "jobs" }\nby = ["county"]', 'column = "pay" }\nby = ["county"]')
+    coarse = PLAN.replace('column = "jobs" }\nby = []', 'column = "jobs", step = "10" }\nby = []')
+    for written, match in ((other, "another column or step"), (coarse, "in another step")):
+        path = plan.frame.folder / "other.toml"
+        path.write_text(written, encoding="utf-8")
+        with pytest.raises(PlanError, match=match):
+            Plan.read(path)

@@ -1,0 +1,72 @@
+"""Square-root neighbours: the numbers of the slides, and what the promise does and does not say."""
+
+from fractions import Fraction
+
+import pytest
+
+from sfumato.errors import PlanError, PromiseError
+from sfumato.privacy import Gaussian, Root, SquareRootWithin, in_sequence
+from sfumato.privacy.neighbours import change, reach
+from sfumato.schema import Table
+from sfumato.statistics import Total
+
+ONE = Fraction(1)
+
+
+@pytest.mark.parametrize(
+    ("size", "low", "high"),
+    [(1, 0, 4), (100, 81, 121), (1_000, 938, 1_064), (10_000, 9_801, 10_201), (100_000, 99_369, 100_633)],
+)
+def test_intervals_are_those_of_the_slide_in_whole_sizes(size, low, high):
+    # Toth prints [937, 1065] and [99368, 100634]: the ends 937.75, 1064.25, 99368.5, 100633.5 rounded outwards.
+    assert reach(size, ONE) == (low, high)
+
+
+@pytest.mark.parametrize(("size", "beta"), [(10, 0.154), (100, 0.488), (1_000, 1.54), (10_000, 4.88)])
+def test_a_change_of_ten_percent_takes_these_betas(size, beta):
+    # SCIENCE 3.5: the beta that a 10% change corresponds to.
+    assert change(size, Fraction(str(beta))) == pytest.approx(0.1, abs=0.0005)
+
+
+@pytest.mark.parametrize(("mu", "power"), [("0.5", 0.12613), ("1", 0.25951), ("1.5", 0.44241), ("2", 0.63876)])
+def test_powers_are_those_of_the_slide(mu, power):
+    assert Gaussian(mu).power(0.05) == pytest.approx(power, abs=5e-6)
+
+
+@pytest.mark.parametrize(
+    ("mus", "total"),
+    [
+        (("1", "1.5"), 1.8028),
+        (("0.75", "1.9"), 2.0427),
+        (("0.3", "0.4"), 0.5),
+        (("0.2", "0.6", "0.6", "0.7", "0.7") * 3 + ("0.1",) + ("0.15",) * 4, 2.3065),
+    ],
+    ids=["slide", "slide again", "example", "baseline of a quarter"],
+)
+def test_budgets_compose_by_their_squares(mus, total):
+    assert in_sequence([Gaussian(mu) for mu in mus], Gaussian(9)).mu == pytest.approx(total, abs=5e-5)
+
+
+def test_beta_is_given_for_each_variable_in_its_own_unit():
+    hidden = SquareRootWithin("establishment", {"m1emp": "0.5", "wages": "50"}, "id")
+    assert Total("m1emp").move(hidden, Table(())) == Root(Fraction(1, 2))
+    assert Total("wages").move(hidden, Table(())) == Root(Fraction(50))
+    with pytest.raises(PromiseError, match="says nothing of 'm2emp'"):
+        Total("m2emp").move(hidden, Table(()))
+
+
+def test_all_units_of_a_firm_move_at_once():
+    hidden = SquareRootWithin("establishment", {"m1emp": "0.5"}, "id", firm="firm", at_most=4)
+    move = Total("m1emp").move(hidden, Table(()))
+    assert move == Root(Fraction(1, 2), 4)
+    assert move.farthest == 2
+    with pytest.raises(PlanError, match="no firm is named"):
+        SquareRootWithin("establishment", {"m1emp": "0.5"}, "id", at_most=4)
+    with pytest.raises(PlanError, match="beta names each variable"):
+        SquareRootWithin("establishment", {}, "id")
+
+
+def test_the_promise_says_what_it_hides_and_what_not():
+    hidden = SquareRootWithin("establishment", {"m1emp": "1"}, "id")
+    assert "m1emp between 380 and 420 when it is 400" in hidden.words() or "when it is 1,000" in hidden.words()
+    assert "is public" in hidden.not_hidden()
