@@ -4,7 +4,7 @@ BIN := .venv/bin
 DEMO_FLAGS := $(if $(CHECK),--check,)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test check slow bench format clean
+.PHONY: help demo serve chromium test check slow bench format clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -24,10 +24,20 @@ demo: .venv/agency ## make synthetic microdata, protect them, serve the query to
 serve: .venv/agency ## serve the demo's release again
 	$(BIN)/sfumato serve demo/release*
 
-test: .venv/test ## the fast tests, doctests included
+# The browser tests drive the system's Chromium; where none can be had they are skipped, and say so.
+CHROMIUM := command -v chromium || command -v chromium-browser || command -v google-chrome
+chromium:
+	@if ($(CHROMIUM)) >/dev/null; then echo "The browser tests use $$($(CHROMIUM))"; \
+	elif test "$$(id -u)" = 0 && command -v apt-get >/dev/null; then \
+	  echo "Installing Chromium for the browser tests: apt-get install chromium"; \
+	  { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy chromium; } >.venv/chromium.log 2>&1 \
+	  || echo "Chromium could not be installed, as .venv/chromium.log says; the browser tests are skipped"; \
+	else echo "There is no Chromium here, and installing it needs root and apt-get; the browser tests are skipped"; fi
+
+test: .venv/test chromium ## the fast tests, doctests included, and the browser's where there is Chromium
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'not slow'
 
-slow: .venv/test ## the long simulations
+slow: .venv/test chromium ## the long simulations
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
 bench: .venv/test ## ours beside peers and limits, one table (ONLY=http: one of them; wrk gives the load)

@@ -1,4 +1,4 @@
-"""One Chromium and one real server a session, over releases like those of the demo; every tab tells what went wrong."""
+"""Real Chromium, and one real server a session over releases like those of the demo; a tab tells what went wrong."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +28,8 @@ def pytest_collection_modifyitems(items):
             item.add_marker(absent)
 
 
-@pytest.fixture(scope="session")
+# Playwright holds an event loop while it runs, and tests elsewhere start loops of their own: a browser a module.
+@pytest.fixture(scope="module")
 def chromium():
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])

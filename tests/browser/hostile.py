@@ -53,8 +53,7 @@ def hostile(folder, texts, name):
     other = attribute("other", texts[2], texts[3:5])
     labelled = [attribute(f"a{place}", text, [text]) for place, text in enumerate(texts)]
     cubes = [cube("every", texts[5], [every, other]), cube("codes", texts[6], [codes, other])]
-    for tens in range(SIDE):
-        cubes.append(cube(f"labels{tens}", texts[tens], labelled[tens * SIDE : (tens + 1) * SIDE]))
+    cubes += [cube(f"labels{tens}", texts[tens], labelled[tens * SIDE :][:SIDE]) for tens in range(SIDE)]
     cubes += [cube(f"t{place}", text, [other]) for place, text in enumerate(texts)]
     outlines, middles = squares(len(texts))
     shapes = [Shapes("every", 100, 100, outlines, middles, source=texts[7], projection=texts[8])]

@@ -41,7 +41,7 @@ def agrees(text, exact):
 
 def differing(taken, shown):
     """The cells of a file that are not as on the page, and those that only one of the two has."""
-    found = [code for code in set(taken) ^ set(shown)]
+    found = list(set(taken) ^ set(shown))
     for code in set(taken) & set(shown):
         (value, margin, grade), (number, plus_minus, letter) = taken[code], shown[code]
         if not (agrees(number, value) and agrees(plus_minus, margin) and grade == letter):

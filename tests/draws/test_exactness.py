@@ -152,7 +152,7 @@ def test_inverse_survival_is_within_half_of_its_stated_error(law):
 
 @pytest.mark.parametrize("law", [DiscreteNormal(F(1)), DiscreteNormal(F(99, 7)), DiscreteNormal(F(10**5))], ids=repr)
 def test_every_edge_of_the_table_encloses_its_threshold(law, oracle):
-    edges = sampler._edges(law)
+    edges = sampler.thresholds(law)
     for m, (low, high) in enumerate(edges.reshape(-1, 2)[::-1].tolist(), start=1):
         with mpmath.workdps(60):
             true = oracle(law, m) * 2**63

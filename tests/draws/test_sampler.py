@@ -176,11 +176,11 @@ def test_the_largest_scales_are_drawn(law):
     assert mean_is_zero(noise, law)
 
 
-def test_a_draw_is_its_own_whatever_the_batch():
+def test_a_draw_by_word_is_its_own_whatever_the_batch():
     law = DiscreteNormal(F(50))
     whole, parts = SeededDraws(5), SeededDraws(5)
-    together = law.draw(100_000, whole)
-    assert np.array_equal(together, np.concatenate([law.draw(n, parts) for n in (1, 0, 33_000, 66_999)]))
+    together = law.draw(65_000, whole)
+    assert np.array_equal(together, np.concatenate([law.draw(n, parts) for n in (1, 0, 33_000, 31_999)]))
 
 
 def opendp_noise(maker, metric, scale):

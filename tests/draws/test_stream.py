@@ -156,12 +156,11 @@ def test_one_thread_at_a_time_reads_the_cipher():
     class Slow:
         inside, most = 0, 0
 
-        def update(self, zeros):
+        def update_into(self, zeros, stream):
             self.inside += 1
             self.most = max(self.most, self.inside)
             time.sleep(0.02)
             self.inside -= 1
-            return zeros
 
     draws = SystemDraws()
     slow = draws._keystream._cipher = Slow()

@@ -101,6 +101,8 @@ def test_a_page_shows_the_same_numbers_however_its_address_is_written(server):
     assert len(first) > 10
     for _ in range(ORDERS):
         assert shown(server, chosen.sample(pairs, len(pairs))) == first
-    data = numbers(server, "jobs", [one for one in pairs if one[0] not in {"rows", "cols", "error"}] + [("valueCodes[sex]", "*")])
+    data = numbers(
+        server, "jobs", [one for one in pairs if one[0] not in {"rows", "cols", "error"}] + [("valueCodes[sex]", "*")]
+    )
     values = {number for number, _ in first.values()}
     assert {f"{one:,}".replace("-", "−") for one in data.json()["value"][::5]} <= values

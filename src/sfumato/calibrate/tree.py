@@ -8,7 +8,6 @@ normal variables, so the result is exact, and so are its variances (Hay, Rastogi
 equal variances). An infinite variance is a node that was not measured, a variance of 0 a number that is exact.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import import_module
@@ -177,8 +176,3 @@ _WRONG = {
     CLASH: "Node {node} of the tree is exact, and so are its parts, and they do not add up to it; give one of them a "
     "variance above 0.",
 }
-
-
-def stacked(levels: Sequence[ArrayLike]) -> Floats:
-    """Measurements of all nodes of a nested tree, from those of each level, the rows last."""
-    return np.concatenate([np.asarray(one, dtype=np.float64) for one in levels])

@@ -65,14 +65,14 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
     json: Json = False,
 ) -> None:
     """Charge the ledger, read the data, add the noise and write a release; every run is charged, failed ones too."""
-    from sfumato.confidential import STAGES, Microdata, Options
+    from sfumato.confidential import Microdata, Options, stages
     from sfumato.confidential import run as gate
     from sfumato.plan import Plan
 
     read = Plan.read(plan)
     read.price()
     microdata = Microdata.open(list(data), read.schema)
-    with progress(STAGES) as show:
+    with progress(stages(read)) as show:
         release = gate(read, microdata, ledger, out, Options(rehearsal, supersedes, sign, show))
     manifest = release.manifest
     if json:

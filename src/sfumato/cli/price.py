@@ -68,6 +68,28 @@ def _say_sizes(plan: "Plan") -> None:
     say(f"\nWhat one {plan.hidden.unit} reports looks like anything within, told apart at most as above:\n")
     said = [[", ".join(variables), *line] for line, variables in rows.items()]
     say(columns(["variable", "size", "looks like", "a change of", "or of"], said))
+    say(f"\nThe 90% margin of error by noise alone, of one {plan.hidden.unit} of a size, or of a total whose largest")
+    say(f"{plan.hidden.unit} has that size, before any calibration:\n")
+    say(_margins(plan))
+
+
+def _margins(plan: "Plan") -> str:
+    """What noise gives each measure at four sizes; measures that have the same are told in one line."""
+    from sfumato.plan.margins import Target, margin_of
+    from sfumato.privacy.alike import alike
+    from sfumato.query import number
+
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for measure in plan.measures:
+        of_rows = plan.measure(measure.given[0]) if measure.given else measure
+        sizes = [one.size for one in alike(plan.hidden) if one.variable == getattr(measure.of, "column", "")]  # type: ignore[arg-type]
+        asked = [Target(measure.name, 1.0, size, size) for size in sizes]
+        rows_mu = float(getattr(of_rows.with_, "mu", 1))
+        told = [f"± {number(margin_of(plan, measure, one, rows_mu))} at {number(one.size or 0)}" for one in asked]
+        rows.setdefault(tuple(told), []).append(measure.name)
+    widest = max(len(line) for line in rows)
+    said = [[", ".join(names), *line, *[""] * (widest - len(line))] for line, names in rows.items()]
+    return columns(["measure", *[""] * widest], said)
 
 
 def _percent(change: float) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,13 @@ from numpy.typing import NDArray
 
 from sfumato.confidential.engines import Reading, Weighing
 from sfumato.confidential.microdata import Microdata
+from sfumato.confidential.replicate_cube import LARGEST_CUBE, ReplicateCube
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import DataError, PlanError, QueryError
 from sfumato.plan import Plan
 from sfumato.query.estimate import Variance
 from sfumato.release import Withheld
-from sfumato.schema import LARGEST, Grid, Rows, Table, Weighted
+from sfumato.schema import LARGEST, Box, Grid, Rows, Table, Weighted
 from sfumato.statistics import Total
 from sfumato.statistics.replication import sdr_variance
 
@@ -74,8 +76,20 @@ class Survey(Sealed):
     def total(self, grid: Grid, column: str | None = None) -> Replicated:
         """The weighted number of records, or the weighted total of a column, in every box of a grid."""
         wanted = Weighted() if column is None else self._columns[column]
+        if column is None and self._cube is not None:
+            return Replicated(self._cube.over(grid))
         table = self.plan.schema.table([name for name, _ in grid.axes])
         return Replicated(folded(self._engine.aggregate(table, (wanted,), grid.within)[wanted], grid))
+
+    @cached_property
+    def _cube(self) -> ReplicateCube | None:
+        """The weights over all attributes that are read, where they are whole, have replicates, and fit."""
+        schema = self.plan.schema
+        table = Table(self._reading.attributes)
+        if not schema.replicates or table.size * (1 + len(schema.replicates)) > LARGEST_CUBE:
+            return None
+        sums = self._engine.aggregate(table, (Weighted(),), Box())[Weighted()]
+        return ReplicateCube(table, sums) if np.issubdtype(sums.dtype, np.integer) else None
 
     def records(self, grid: Grid) -> NDArray[np.int64]:
         """How many records of the sample are in every box of a grid."""

@@ -48,6 +48,12 @@ STAGES = ("priced", "reserved", "read", "perturbed", "calibrated", "written", "c
 Progress = Callable[[str], None]
 
 
+def stages(plan: Plan) -> tuple[str, ...]:
+    """What a run of a plan goes through, each of its measures by name."""
+    place = STAGES.index("perturbed")
+    return (*STAGES[:place], *(measure.name for measure in plan.measures), *STAGES[place:])
+
+
 @dataclass(frozen=True)
 class Options:
     """How a run differs from the plain one: a rehearsal's seed, what it supersedes, whose key signs."""
@@ -150,6 +156,7 @@ def _measured(plan: Plan, microdata: Microdata, options: Options) -> list[Produc
     made: dict[str, Product] = {}
     for measure in plan.measures:
         given = {name: made[name] for name in measure.given}
+        options.progress(measure.name)
         made[measure.name] = _perturbed(measure, plan, tabulation.cells(measure), draws, given)
     options.progress("perturbed")
     return list(made.values())

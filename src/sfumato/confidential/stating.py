@@ -8,9 +8,11 @@ from sfumato import __version__
 from sfumato.confidential.account import Account
 from sfumato.confidential.chain import Entry
 from sfumato.plan import BoughtVariance, Plan, Price, VarianceFunction
+from sfumato.privacy import SquareRootWithin
 from sfumato.privacy.written import hidden_to_dict, loss_to_dict
 from sfumato.release import Anchor, ExposureLine, Manifest, Product, Promise, SpendLine, now
 from sfumato.schema import Box
+from sfumato.statistics import Total
 
 
 @dataclass(frozen=True)
@@ -91,10 +93,19 @@ def _function(one: VarianceFunction | BoughtVariance, totals: Mapping[str, float
 def _promise(plan: Plan, price: Price) -> Promise:
     return Promise(
         hidden=hidden_to_dict(plan.hidden),
-        words=plan.hidden.words(),
+        words=_hidden_words(plan),
         loss=loss_to_dict(price.total),
         limit=loss_to_dict(plan.limit),
         loss_words=price.total.words(),
         power_at_5_percent=price.total.power(0.05),
         posterior_from_even_odds=price.total.posterior(),
+        not_hidden=plan.hidden.not_hidden() if isinstance(plan.hidden, SquareRootWithin) else "",
     )
+
+
+def _hidden_words(plan: Plan) -> str:
+    """The promise as one sentence, its variables called as the plan calls what it measures of them."""
+    if not isinstance(plan.hidden, SquareRootWithin):
+        return plan.hidden.words()
+    titled = {one.of.column: one.title for one in reversed(plan.measures) if isinstance(one.of, Total) and one.title}
+    return plan.hidden.words({name: title[:1].lower() + title[1:] for name, title in titled.items()})

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sfumato.confidential.design import Replicated, Survey, refuse_if_too_large, variance_at
 from sfumato.confidential.estimands import Estimand
+from sfumato.confidential.frame_survey import FrameSurvey
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import QueryError
@@ -95,7 +96,11 @@ def true_table(plan: Plan, microdata: Microdata, layout: Layout, of: Estimand) -
     grid, axes = layout.grid(plan), layout.axes(plan)
     by = f" by {', '.join(one.attribute.label for one in axes)}" if axes else ""
     title = of.title(plan) + by
-    survey = Survey(plan, microdata, (*layout.shown, *layout.where, *of.names), of.columns)
+    survey: Any = (
+        FrameSurvey(plan, microdata)
+        if plan.framed
+        else Survey(plan, microdata, (*layout.shown, *layout.where, *of.names), of.columns)
+    )
     estimates = of.estimate(survey, grid)
     variances, sample = survey.variances(estimates), survey.records(grid)
     return TrueTable(title, axes, estimates, variances, sample, _method(plan), layout.cols is not None)
@@ -104,6 +109,10 @@ def true_table(plan: Plan, microdata: Microdata, layout: Layout, of: Estimand) -
 def _method(plan: Plan) -> str:
     """How the errors were found, in words."""
     schema = plan.schema
+    if plan.framed:
+        return (
+            f"A census of the register's {plan.hidden.unit}s: no sampling error; one that did not report counts as 0."
+        )
     if schema.weight is None:
         return "A census: no weights." if plan.sampling == "census" else "No standard errors: [data] names no weight."
     if schema.order:

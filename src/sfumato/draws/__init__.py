@@ -1,10 +1,13 @@
 """Exact integer noise over a cryptographic stream: the bottom layer, which knows nothing of privacy."""
 
-from sfumato.draws.laws import DiscreteNormal, Law, RoundedNormal, TwoSidedGeometric
+from sfumato.draws.changed import Changed
+from sfumato.draws.geometric import TwoSidedGeometric
+from sfumato.draws.laws import DiscreteNormal, Law, RoundedNormal
 from sfumato.draws.stream import Draws, SeededDraws, SystemDraws
 from sfumato.draws.truncated import TruncatedGeometric
 
 __all__ = [
+    "Changed",
     "DiscreteNormal",
     "Draws",
     "Law",

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp, expm1, log1p, pi, sqrt, tanh
+from math import pi, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sfumato.draws import exact
-from sfumato.draws.sampler import sample
+from sfumato.draws.changed import Changed, changed
 from sfumato.draws.stream import Draws
+from sfumato.draws.tables import sample
 
-_LARGEST_SCALE = 2**45
+LARGEST_SCALE = 2**45
 _LARGEST_TABLED_SCALE = 2**17  # 7 standard deviations then fill a table of 2^20 thresholds
 _SMOOTH = 4  # from this variance on, sums over integers equal integrals up to e^(-8 pi^2) < 1e-34 (Poisson summation)
 
@@ -57,56 +59,15 @@ class Law(ABC):
         """Return n independent draws whose law is exactly this one (proof in `sampler`)."""
         return sample(self, n, draws)
 
+    def changed(self, n: int, draws: Draws) -> Iterator[Changed]:
+        """Yield, in order, where n independent draws are not zero and what they are; n never fills any memory.
 
-@dataclass(frozen=True)
-class TwoSidedGeometric(Law):
-    """The discrete Laplace law P(k) = (1 - a)/(1 + a) a^|k|, a = e^-rate (Ghosh, Roughgarden, Sundararajan 2009).
-
-    >>> law = TwoSidedGeometric(Fraction(1))
-    >>> round(law.variance, 6), round(float(law.pmf(0)), 6)      # 2a/(1 - a)^2 and (1 - a)/(1 + a), a = 0.367879
-    (1.841347, 0.462117)
-    """
-
-    rate: Fraction
-
-    def __post_init__(self) -> None:
-        require(self, "rate", Fraction(1, _LARGEST_SCALE), Fraction(_LARGEST_SCALE))
-
-    @property
-    def scale(self) -> float:
-        return float(1 / self.rate)
-
-    @property
-    def variance(self) -> float:
-        """2a / (1 - a)^2."""
-        return 2 * exp(-self.rate) / expm1(-self.rate) ** 2
-
-    @property
-    def fourth_moment(self) -> float:
-        """2a (1 + 10a + a^2) / (1 - a)^4."""
-        a = exp(-self.rate)
-        return 2 * a * (1 + 10 * a + a * a) / expm1(-self.rate) ** 4
-
-    def pmf(self, k: ArrayLike) -> NDArray[np.float64]:
-        """tanh(rate/2) e^(-rate |k|)."""
-        rate = float(self.rate)
-        return np.asarray(tanh(rate / 2) * np.exp(-rate * np.abs(np.asarray(k, dtype=float))))
-
-    def survival(self, m: ArrayLike) -> NDArray[np.float64]:
-        """2 a^m / (1 + a) for m >= 1."""
-        rate, size = float(self.rate), np.asarray(m, dtype=float)
-        return np.where(size > 0, 2 / (1 + exp(-rate)) * np.exp(-rate * np.maximum(size, 0)), 1.0)
-
-    def exact_survival(self, m: int, bits: int) -> exact.Bounds:
-        work = bits + 16
-        power_low, power_high = exact.exponential_minus(m * self.rate, work)
-        a_low, a_high = exact.exponential_minus(self.rate, work)
-        one = 1 << work
-        return (2 * power_low << bits) // (one + a_high), exact.ceiling(2 * power_high << bits, one + a_low)
-
-    def inverse_survival(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
-        # u < 2 a^m / (1 + a) says m rate < -log u - log((1 + a)/2), and (1 + a)/2 = 1 + expm1(-rate)/2.
-        return np.asarray((-log1p(expm1(-self.rate) / 2) - np.log(u)) / float(self.rate))
+        >>> from sfumato.draws import SeededDraws
+        >>> [some] = DiscreteNormal(Fraction(1, 40)).changed(10**9, SeededDraws(1))      # 4e-9 of them are not zero
+        >>> len(some.places) < 30 and set(some.values) <= {-1, 1}
+        True
+        """
+        return changed(self, n, draws)
 
 
 @dataclass(frozen=True)
@@ -121,7 +82,7 @@ class DiscreteNormal(Law):
     variance_parameter: Fraction
 
     def __post_init__(self) -> None:
-        require(self, "variance_parameter", Fraction(1, _LARGEST_SCALE**2), Fraction(_LARGEST_TABLED_SCALE**2))
+        require(self, "variance_parameter", Fraction(1, LARGEST_SCALE**2), Fraction(_LARGEST_TABLED_SCALE**2))
 
     @property
     def scale(self) -> float:
@@ -173,7 +134,7 @@ class RoundedNormal(Law):
     sigma_squared: Fraction
 
     def __post_init__(self) -> None:
-        require(self, "sigma_squared", Fraction(1, _LARGEST_SCALE**2), Fraction(_LARGEST_SCALE**2))
+        require(self, "sigma_squared", Fraction(1, LARGEST_SCALE**2), Fraction(LARGEST_SCALE**2))
 
     @property
     def scale(self) -> float:

@@ -22,8 +22,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from sfumato.draws.exact import Bounds
 from sfumato.draws.stream import Draws
+from sfumato.kernels.draws import PREFIX_BITS
 
-_PREFIX_BITS = 63
 _BATCH = 1 << 15  # words that stay in the cache
 _TABLE_ERROR = 2.0**-40  # survival() is within 2^-41 of itself; twice that for turning it into integers
 _TABLE_END = 2.0**-36  # rarer tails are settled in integers
@@ -43,27 +43,48 @@ class Invertible(Protocol):
     def inverse_survival(self, u: NDArray[np.float64]) -> NDArray[np.float64] | None: ...
 
 
-def sample(law: Invertible, n: int, draws: Draws) -> NDArray[np.int64]:
-    """Return n independent draws from the law."""
+def by_words(law: Invertible, n: int, draws: Draws) -> NDArray[np.int64]:
+    """Return n independent draws from the law, a word each."""
     noise = np.empty(n, dtype=np.int64)
     for start in range(0, n, _BATCH):
         batch = noise[start : start + _BATCH]
         words = draws.words(len(batch))
-        prefix = (words >> np.uint64(1)).view(np.int64)
-        size, unsettled = _settle_in_floats(law, prefix)
-        for i in unsettled:
-            size[i] = _settle_in_integers(law, Uniform(int(prefix[i]), draws), int(size[i]))
-        sign = (words & np.uint64(1)).view(np.int64)
-        batch[:] = (size ^ -sign) + sign
+        batch[:] = signed(counted(law, words, draws), words)
     return noise
+
+
+def counted(law: Invertible, words: NDArray[np.uint64], draws: Draws) -> NDArray[np.int64]:
+    """Return #{m >= 1: U < S(m)} for each U that begins with the upper 63 bits of a word."""
+    prefix = (words >> np.uint64(1)).view(np.int64)
+    counts, unsettled = _settle_in_floats(law, prefix)
+    settle(law, prefix, counts, unsettled, draws)
+    return counts
+
+
+def settle(
+    law: Invertible, prefix: NDArray[np.int64], counts: NDArray[np.int64], unsettled: NDArray[np.integer], draws: Draws
+) -> None:
+    """Put the count for the whole endless U wherever its prefix left that open, in place of the proposal."""
+    for i in unsettled:
+        counts[i] = _settle_in_integers(law, Uniform(int(prefix[i]), draws), int(counts[i]))
+
+
+def signed(sizes: NDArray[np.int64], bits: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Return the sizes, negative where the lowest bit is 1.
+
+    >>> signed(np.array([0, 3, 4]), np.array([1, 2, 7], dtype=np.uint64)).tolist()
+    [0, 3, -4]
+    """
+    sign = (bits & np.uint64(1)).view(np.int64)
+    return (sizes ^ -sign) + sign
 
 
 def _settle_in_floats(law: Invertible, prefix: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
     """Return proposed sizes |K|, and the places where the proposal is not certain."""
     real = prefix.astype(np.float64)
-    x = law.inverse_survival((real + 0.5) * 2.0**-_PREFIX_BITS)
+    x = law.inverse_survival((real + 0.5) * 2.0**-PREFIX_BITS)
     if x is None:
-        return _look_up(_edges(law), prefix)
+        return _look_up(thresholds(law), prefix)
     # U is known up to a factor 1 + 1/w at most, and neither a geometric nor a normal x moves by more than
     # scale * 1.2534 * |change of log U| (Mills' ratio of a normal is at most sqrt(pi/2)).
     margin = _FORMULA_ERROR * (law.scale + x) + law.scale / np.maximum(real, 1.0) + _LEAST_MARGIN
@@ -78,7 +99,7 @@ def _look_up(edges: NDArray[np.int64], prefix: NDArray[np.int64]) -> tuple[NDArr
 
 
 @lru_cache(maxsize=8)
-def _edges(law: Invertible) -> NDArray[np.int64]:
+def thresholds(law: Invertible) -> NDArray[np.int64]:
     """Return low(M), high(M), ..., low(1), high(1), increasing, with low(m) <= 2^63 S(m) < high(m) for each m."""
     length = 64
     survival = law.survival(np.arange(1, length + 1))
@@ -86,7 +107,7 @@ def _edges(law: Invertible) -> NDArray[np.int64]:
         length *= 2
         survival = law.survival(np.arange(1, length + 1))
     # One threshold past the end, so that a law that stops there has nothing left to settle in integers.
-    survival = survival[: np.count_nonzero(survival >= _TABLE_END) + 1][::-1] * 2.0**_PREFIX_BITS
+    survival = survival[: np.count_nonzero(survival >= _TABLE_END) + 1][::-1] * 2.0**PREFIX_BITS
     low, high = np.floor(survival * (1 - _TABLE_ERROR)), np.floor(survival * (1 + _TABLE_ERROR)) + 1
     edges = np.column_stack((low, high)).ravel().astype(np.int64)
     if np.any(edges[2::2] < edges[1:-1:2]):
@@ -98,7 +119,7 @@ class Uniform:
     """A uniform U in [0, 1) of which only a prefix has been drawn: U is in [prefix, prefix + 1) / 2^bits."""
 
     def __init__(self, prefix: int, draws: Draws) -> None:
-        self._prefix, self._bits, self._draws = prefix, _PREFIX_BITS, draws
+        self._prefix, self._bits, self._draws = prefix, PREFIX_BITS, draws
 
     def below(self, law: Invertible, m: int) -> bool:
         """Say whether U < S(m), drawing more of U until that is certain."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers import CipherContext
 
 _SEED_DOMAIN = b"sfumato.draws.SeededDraws/1:"
+_ZEROS = memoryview(bytes(1 << 17))  # what is encrypted, in pieces that stay in the cache
 _forks = 0
 
 
@@ -75,9 +76,12 @@ class _Keystream:
         self._cipher: CipherContext = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
 
     def words(self, n: int) -> NDArray[np.uint64]:
+        stream = np.empty(8 * n, dtype=np.uint8)
         with self._lock:
-            stream = self._cipher.update(bytes(8 * n))
-        return np.frombuffer(stream, dtype="<u8").astype(np.uint64, copy=False)
+            for start in range(0, len(stream), len(_ZEROS)):
+                piece = stream[start : start + len(_ZEROS)]
+                self._cipher.update_into(_ZEROS[: len(piece)], piece.data)
+        return stream.view("<u8").astype(np.uint64, copy=False)
 
 
 class SystemDraws(Draws):

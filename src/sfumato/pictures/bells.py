@@ -1,5 +1,6 @@
 """Bells: where a published number falls for two true values, and how far the two can be told apart."""
 
+import math
 from collections.abc import Callable, Sequence
 
 from sfumato.errors import QueryError
@@ -13,26 +14,30 @@ _POINTS = 160
 
 
 def bells(
-    pair: tuple[float, float], density: Callable[[float], float], cut: float, caption: Caption, width: float = WIDE
+    pair: tuple[float, float],
+    density: Callable[[float, float], float],
+    cut: float,
+    caption: Caption,
+    width: float = WIDE,
 ) -> Picture:
     """The two bells; from `cut` on the test says the larger value: rightly under its bell, falsely under the other.
 
-    `density` is how likely noise of a size is, next to none; `caption.axis` says what the numbers count.
+    `density` is how likely a published value is, next to the true one; `caption.axis` says what the numbers count.
     """
     low, high = pair
-    reach = _reach(density, high - low)
-    if not low < high or not reach:
+    below, above = _reach(density, low, low - high), _reach(density, high, high - low)
+    if not low < high or not below or not above:
         raise QueryError("Two bells are drawn about two different values, with noise that falls off from 0.")
     frame = Frame(caption, width)
     top = frame.top + 30
-    side = Scale(low - reach, high + reach, EDGE + 6, width - EDGE - 6)
+    side = Scale(low - below, high + above, EDGE + 6, width - EDGE - 6)
     up = Scale(0, 1.04, top + TALL, top)
     bottom = up.start
     places = [side.low + (side.high - side.low) * place / _POINTS for place in range(_POINTS + 1)]
     places = sorted({*places, low, high, min(max(cut, side.low), side.high)})
 
     def bell(middle: float, start: float = side.low) -> list[Point]:
-        return [(side(x), up(density(x - middle))) for x in places if x >= start]
+        return [(side(x), up(density(x, middle))) for x in places if x >= start]
 
     parts = [
         across(side, top, bottom, caption.axis, percent=False, steps=4 if width < WIDE else 5),
@@ -46,14 +51,14 @@ def bells(
     return Picture(caption.title, frame.closed(bottom + 44, parts), in_words=caption.words.in_words)
 
 
-def _reach(density: Callable[[float], float], apart: float) -> float:
-    """How far from its middle a bell is worth drawing, up to a million times the distance of the two."""
-    reach = apart / 64
-    while density(reach) > 0.02:
+def _reach(density: Callable[[float, float], float], middle: float, apart: float) -> float:
+    """How far from its middle, up or down, a bell is worth drawing, up to a million times the distance of the two."""
+    reach = abs(apart) / 64
+    while density(middle + math.copysign(reach, apart), middle) > 0.02:
         reach *= 1.25
-        if reach > apart * 1e6:
+        if reach > abs(apart) * 1e6:
             return 0.0
-    return max(reach, apart * 0.35)
+    return max(reach, abs(apart) * 0.35)
 
 
 def _closed(points: Sequence[Point], bottom: float) -> list[Point]:

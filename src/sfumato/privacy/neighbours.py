@@ -128,21 +128,25 @@ class SquareRootWithin(Neighbours):
         """A unit's universe is public, so it moves in one; the units of a firm may stand in several."""
         return self.at_most
 
-    def words(self) -> str:
-        """The promise as one sentence, with what it amounts to.
+    def words(self, called: Mapping[str, str] | None = None) -> str:
+        """The promise as one sentence, with what it amounts to; variables may be called by their titles.
 
         >>> SquareRootWithin("establishment", {"jobs": "0.5"}).words()
         'What any one establishment reports: jobs between 91 and 110 when it is 100 (square roots within 0.5).'
         """
-        said = []
+        alike: dict[Fraction, list[str]] = {}
         for name, beta in self.beta:
+            alike.setdefault(beta, []).append((called or {}).get(name, name))
+        said = []
+        for beta, names in alike.items():
             size = _example(beta)
             low, high = reach(size, beta)
-            said.append(f"{name} between {low:,} and {high:,} when it is {size:,} (square roots within {plain(beta)})")
+            each = f"{', '.join(names[:-1])} and {names[-1]}, each" if len(names) > 1 else names[0]
+            said.append(f"{each} between {low:,} and {high:,} when it is {size:,} (square roots within {plain(beta)})")
         whose = (
             f"What any one {self.unit} reports" if not self.firm else f"What one firm reports in {self.rows_of_firm}"
         )
-        return f"{whose}: {', '.join(said)}."
+        return f"{whose}: {'; '.join(said)}."
 
     @property
     def rows_of_firm(self) -> str:
@@ -151,8 +155,8 @@ class SquareRootWithin(Neighbours):
     def not_hidden(self) -> str:
         """What lies outside, as one sentence."""
         return (
-            f"Which {self.unit}s there are, where and in which industry, is public; that one has workers at all is "
-            "hidden only where the square root of its size is within beta."
+            f"Which {self.unit}s there are, and what the register says of them, is public; that one has anything to "
+            "report at all is hidden only where the square root of what it reports is within beta."
         )
 
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from sfumato.query.shares import Shares
 
 Figure = Estimate | Refused
+NO_SUCH = "no such combination"
+"""What is said of a cell that nothing can stand in."""
 
 
 def layout(table: "Crosstab | Shares") -> tuple[list[str], list[tuple[list[str], list[Figure]]]]:
@@ -30,7 +32,7 @@ def layout(table: "Crosstab | Shares") -> tuple[list[str], list[tuple[list[str],
 
 def figure(one: Figure) -> tuple[str, str]:
     """The number and its margin as they are read; a share in percent, and a dash for one that could be anything."""
-    if isinstance(one, Refused):
+    if isinstance(one, Refused) or one.cells == 0:
         return "–", ""
     margin = one.moe()
     if one.unit == "share":
@@ -42,7 +44,7 @@ def figure(one: Figure) -> tuple[str, str]:
 def text(one: Figure) -> str:
     """The number, its margin and its grade in one line."""
     value, margin = figure(one)
-    return value if isinstance(one, Refused) else f"{value} ± {margin} {one.grade}"
+    return value if isinstance(one, Refused) or one.cells == 0 else f"{value} ± {margin} {one.grade}"
 
 
 def cell_html(one: Figure) -> str:
@@ -50,6 +52,8 @@ def cell_html(one: Figure) -> str:
     value, margin = figure(one)
     if isinstance(one, Refused):
         return f'<td class="g-" aria-label="{escape(one.reason)}"><span class="n">{value}</span></td>'
+    if one.cells == 0:
+        return f'<td class="g-" aria-label="{NO_SUCH}"><span class="n">{value}</span></td>'
     spoken = f"{value} {one.unit}, plus or minus {margin}, grade {one.grade}"
     return (
         f'<td class="g{escape(one.grade)}" aria-label="{escape(spoken)}">'

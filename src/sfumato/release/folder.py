@@ -169,7 +169,8 @@ def _read_values(path: Path) -> NDArray[Any]:
 def _integers(column: pa.Array) -> NDArray[np.int64]:
     if not pa.types.is_int64(column.type) or column.null_count:
         raise ValueError("its column 'value' does not hold an integer for every cell")
-    values: NDArray[np.int64] = column.to_numpy()
+    # `to_numpy` would load pandas first, which takes longer than reading ten million cells.
+    values: NDArray[np.int64] = np.from_dlpack(column)
     return values
 
 

@@ -40,10 +40,12 @@ class Leafwise:
         axes += [(name, np.eye(size, dtype=bool)) for name, size in zip(self.by, self._control, strict=True)]
         grid = Grid(tuple(axes), self.grid.within)
         # How many cells are possible is a product of lengths, save where rules bind them: no cube is read for it.
-        counted = cells is self.table.possible
-        found = counts_over(self.table, grid) if counted else totals_over(cells, self.table.attributes, grid)
+        if cells is self.table.possible:
+            found = counts_over(self.table, grid).astype(np.float64)
+        else:
+            found = totals_over(np.asarray(cells, dtype=np.float64), self.table.attributes, grid)
         outer = [len(groups) if name in kept else 1 for name, groups in self._outer]
-        return found.astype(np.float64).reshape(outer + self._control)
+        return found.reshape(outer + self._control)
 
     def like_control(self, stacked: Floats) -> Floats:
         """Numbers of the control cells, laid out to stand beside what boxes take of them."""

@@ -12,7 +12,7 @@ from sfumato.errors import ReleaseError
 
 FORMAT = "sfumato-release/1"
 NAME = "manifest.json"
-_LATER = {"geographies", "largest_cv"}
+_LATER = {"geographies", "largest_cv", "not_hidden"}
 """Lines that older releases do not have: left out where they are empty, so that those still verify to the byte."""
 
 
@@ -30,6 +30,7 @@ class Promise(_Part):
     loss_words: str
     power_at_5_percent: float
     posterior_from_even_odds: float
+    not_hidden: str = ""
 
 
 class SpendLine(_Part):
@@ -141,7 +142,7 @@ class Manifest(_Part):
 
     def to_bytes(self) -> bytes:
         """The one way to write it: the same manifest, the same bytes."""
-        content = {key: value for key, value in self.model_dump().items() if value or key not in _LATER}
+        content = _without_later(self.model_dump()) | {"promise": _without_later(self.promise.model_dump())}
         return (json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
     @classmethod
@@ -160,6 +161,10 @@ class Manifest(_Part):
             if name not in manifest.files:
                 raise ReleaseError(f"{NAME} reads {name!r}, which is not among the hashed files of the release.")
         return manifest
+
+
+def _without_later(lines: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in lines.items() if value or key not in _LATER}
 
 
 def _first(error: ValueError) -> str:

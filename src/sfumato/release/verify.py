@@ -154,7 +154,8 @@ def differences(one: Release, other: Release) -> list[str]:
         if before != after:
             said.append(f"{field}: {before} → {after}")
     if one.manifest.promise != other.manifest.promise:
-        said.append(f"promise: {one.manifest.promise.loss_words} → {other.manifest.promise.loss_words}")
+        before, after = one.manifest.promise.loss_words, other.manifest.promise.loss_words
+        said.append(f"promise: {before} → {after}" if before != after else "promise: what is hidden is worded otherwise")
     if one.manifest.exposures != other.manifest.exposures:
         said.append("exposures: the list of what lies outside the guarantee changed")
     said += _product_differences(one, other)
@@ -184,7 +185,7 @@ def _product_differences(one: Release, other: Release) -> list[str]:
     after = {entry.name: entry for entry in other.manifest.products}
     said = [f"product {name}: only in the first" for name in before if name not in after]
     said += [f"product {name}: only in the second" for name in after if name not in before]
-    for name in before.keys() & after.keys():
+    for name in (name for name in before if name in after):
         if before[name] != after[name]:
             said.append(f"product {name}: its description changed (attributes, mechanism, error or step)")
         elif one.manifest.files[before[name].file] != other.manifest.files[after[name].file]:

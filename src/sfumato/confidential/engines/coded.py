@@ -69,7 +69,7 @@ class Coded:
         places = coded.indices
         if places.null_count:
             places = places.cast(pa.int64()).fill_null(len(self._of_dictionary) - 1)
-        return self._looked(places.to_numpy(), 0, self._of_dictionary)
+        return self._looked(_view(places), 0, self._of_dictionary)
 
     def _whole(self, values: Integers) -> Integers:
         """Whole numbers, by a table of all between the least and the largest where it is small."""
@@ -110,11 +110,20 @@ class Coded:
         return part
 
 
+def _view(array: Any) -> Integers:
+    """Integers without nulls where they stand in memory; Arrow's own way would load pandas first."""
+    kind = np.dtype(str(array.type))
+    if not len(array):
+        return np.empty(0, dtype=kind)
+    held = np.frombuffer(array.buffers()[1], dtype=kind)
+    return held[array.offset : array.offset + len(array)]
+
+
 def whole_numbers(array: Any) -> Integers:
     """A column of integers without nulls as an array; numbers beyond 64 bits with a sign are DuckDB's."""
     if pa.types.is_uint64(array.type):
         array = array.cast(pa.int64())
-    return np.asarray(array.to_numpy())
+    return _view(array)
 
 
 def inside(box: Box, leaves: dict[str, Integers]) -> NDArray[np.bool_]:

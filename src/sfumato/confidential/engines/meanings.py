@@ -123,7 +123,8 @@ class Stepped:
     def of_numbers(self, numbers: Floats) -> Integers:
         one, nothing = self.one, np.isnan(numbers)
         given = numbers if one.missing is None else np.where(nothing, float(one.missing), numbers)
-        given = given * given if one.power == 2 else given
+        with np.errstate(over="ignore"):  # what is beyond all numbers is held within the clip as well
+            given = given * given if one.power == 2 else given
         held = np.maximum(np.minimum(given, float(one.high)), float(one.low))
         steps = np.floor(_to_six_places(held / float(one.step)) + 0.5)
         if one.missing is None:
@@ -163,8 +164,12 @@ def _is_whole(code: str) -> bool:
     [True, True, True, False, False, False, False, False]
     """
     digits = code.removeprefix("-")
-    return digits.isascii() and digits.isdigit() and str(int(digits[:20])) == digits and code != "-0" and (
-        abs(int(code)) < EXACT
+    return (
+        digits.isascii()
+        and digits.isdigit()
+        and str(int(digits[:20])) == digits
+        and code != "-0"
+        and (abs(int(code)) < EXACT)
     )
 
 

@@ -50,7 +50,11 @@ class Names:
     def _numbers(self) -> Integers:
         if self._texts is not None:
             return np.asarray(self._texts.indices.to_numpy(), dtype=np.int64)
-        return np.concatenate([whole_numbers(part) for part in self._parts]) if self._parts else np.empty(0, dtype=np.int64)
+        return (
+            np.concatenate([whole_numbers(part) for part in self._parts])
+            if self._parts
+            else np.empty(0, dtype=np.int64)
+        )
 
     def refuse_repeats(self) -> None:
         """Leave the data to DuckDB where a name stands twice."""
@@ -75,7 +79,9 @@ class Names:
         rows = np.flatnonzero(crowded)
         if not len(rows):
             return None
-        units = pa.array(self._numbers[rows]) if self._texts is None else self._texts.take(pa.array(rows)).cast(pa.string())
+        units = (
+            pa.array(self._numbers[rows]) if self._texts is None else self._texts.take(pa.array(rows)).cast(pa.string())
+        )
         kept = ~crowded
         kept[kept_of(units, [np.concatenate(one.parts)[rows] for one in columns], rows, most, salt)] = True
         return np.split(kept, np.cumsum([len(part) for part in self._parts])[:-1])

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 
+from sfumato.release import Promise
 from sfumato.serve.downloads.answer import Answer
 from sfumato.serve.downloads.words import Texts, grade_words, texts
 
@@ -69,12 +70,13 @@ def _privacy(answer: Answer, said: Texts) -> Iterator[Line]:
     words, manifest = said["about"], answer.sheet.edition.release.manifest
     promise = manifest.promise
     yield words["hidden"], promise.words
+    if promise.not_hidden:
+        yield words["not_hidden"], promise.not_hidden
     yield words["loss"], promise.loss_words
     if "unbounded" in promise.loss:
         yield words["learned"], words["not_private"]
     else:
-        chances = {"told": _upwards(promise.power_at_5_percent), "even": _upwards(promise.posterior_from_even_odds)}
-        yield words["learned"], words["learned_words"].format(unit=promise.hidden.get("unit", "unit"), **chances)
+        yield words["learned"], _learned(promise, words)
     for spend in manifest.spends:
         yield words["spend"].format(measure=spend.measure), f"{spend.words}, {spend.mechanism}"
     if manifest.ledger:
@@ -82,6 +84,15 @@ def _privacy(answer: Answer, said: Texts) -> Iterator[Line]:
         yield words["spent"].format(population=manifest.ledger.population), words["spent_words"].format(**amounts)
     for one in manifest.exposures:
         yield words["exposure"], f"{one.kind}: {one.what}. {one.why}"
+
+
+def _learned(promise: Promise, words: Mapping[str, str]) -> str:
+    """What can be learned of one unit, or of one firm where its units are hidden together."""
+    hidden = promise.hidden
+    key = "learned_words_root" if hidden.get("neighbours") == "square-root-within" else "learned_words"
+    unit = "firm" if hidden.get("firm") else hidden.get("unit", "unit")
+    told, even = _upwards(promise.power_at_5_percent), _upwards(promise.posterior_from_even_odds)
+    return words[key].format(unit=unit, told=told, even=even)
 
 
 def _use(answer: Answer, said: Texts) -> Iterator[Line]:

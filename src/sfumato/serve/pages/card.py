@@ -64,7 +64,7 @@ def _curve(privacy: Promised, said: Say, wide: bool) -> Picture:
     words = Words(
         blind=said("privacy.blind"),
         false_alarm=said("privacy.axis_alarm"),
-        power=said("privacy.axis_power", unit=privacy.unit),
+        power=said(privacy.said("privacy.axis_power"), unit=privacy.unit),
         told=said("privacy.curve_told"),
         in_words=said("privacy.in_words"),
     )
@@ -78,7 +78,8 @@ def _seen(privacy: Promised, said: Say, wide: bool) -> Picture:
     if shown is None or shown.noise is None or shown.line is None:
         raise LookupError("No measure has noise that can be drawn.")
     noise, line = shown.noise, shown.line
-    title = said("privacy.seen_title", one=shown.pair[0], other=shown.pair[1])  # type: ignore[index]
+    one, other = shown.pair  # type: ignore[misc]
+    title = said(privacy.said("privacy.seen_title"), one=one, other=other, row=privacy.row)
     axis = said("privacy.seen_axis", unit=line.unit)
     caption = Caption(title, axis, headed=False, banner=banner(privacy.edition, said))
     cut = noise.pair[0] + noise.threshold

@@ -1,7 +1,7 @@
 """Detail: one cell looked at closely, and two cells compared."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sfumato.errors import QueryError
 from sfumato.query import Crosstab, Estimate, Group, Sentence, number
@@ -47,8 +47,16 @@ def detail_view(layout: Layout) -> DetailView | None:
         errors=tuple(_errors(found.estimate, words)),
         noise=shown.noise,
         sentences=tuple(said(one, words) for one in found.sentences),
-        compared=_compared(layout, table) if look.hold and look.hold != look.cell else None,
+        compared=_compared(layout, table) if look.hold != look.cell and _stands(layout, look.hold) else None,
     )
+
+
+def _stands(layout: Layout, written: str) -> bool:
+    """Whether a cell was held that is one of this table: the table may have become another since."""
+    try:
+        return bool(written) and one_cell(layout, written) is not None
+    except QueryError:
+        return False
 
 
 def _compared(layout: Layout, table: Crosstab) -> Compared:
@@ -59,7 +67,9 @@ def _compared(layout: Layout, table: Crosstab) -> Compared:
     plain = look.but(error="moe90", share="", zero="")
     held = next(iter(other.items()))[1]
     answer = said(difference.sentence(), look.words)
-    return Compared(_labels(layout, other), cell(held, plain, look.hold), cell(difference, plain), answer)
+    # A grade says how a number compares with its error; of a difference the sentence says it, and better.
+    shown = replace(cell(difference, plain), grade="")
+    return Compared(_labels(layout, other), cell(held, plain, look.hold), shown, answer)
 
 
 def one_cell(layout: Layout, written: str) -> Crosstab:

@@ -70,9 +70,9 @@ class Noise:
             return -NormalDist().inv_cdf(ALARM) * self._sigma * self.step
         return (self._cut - 0.5) * self.step
 
-    def density(self, away: float) -> float:
-        """How likely noise of this size is, next to no noise at all."""
-        steps = abs(away) / self.step
+    def density(self, published: float, true: float) -> float:
+        """How likely a published value is, next to the true one."""
+        steps = abs(published - true) / self.step
         return self._ratio**steps if self.kind == _GEOMETRIC else math.exp(-(steps**2) / (2 * self._sigma**2))
 
     @property

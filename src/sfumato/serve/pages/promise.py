@@ -1,7 +1,7 @@
 """The promise of a release in plain words; chances are rounded up, as a promise must not sound better than it is."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sfumato.errors import SfumatoError
@@ -10,31 +10,29 @@ from sfumato.privacy.written import limit_from_dict, loss_from_dict
 from sfumato.query import number
 from sfumato.release import Manifest
 from sfumato.release.manifest import ProductLine, SpendLine
+from sfumato.schema import Attribute
 from sfumato.serve.catalogue import Edition
+from sfumato.serve.pages.measured import Measured, by_words
 from sfumato.serve.pages.noise import ALARM, Noise
+from sfumato.serve.pages.root_noise import ClippedNoise, RootNoise
+from sfumato.serve.pages.words import Words
 
 Curve = list[tuple[float, float]]
 _LEVELS = sorted({*(place / 50 for place in range(51)), 0.002, 0.005, 0.01, 0.03, 0.05, 0.07, 0.95, 0.98, 0.99})
 
 
-@dataclass(frozen=True)
-class Measured:
-    """One measure of a release: what it cost, how often it gives one unit away at best, and the noise of its cells."""
-
-    spend: SpendLine
-    line: ProductLine | None
-    told: int | None
-    noise: Noise | None
-
-    @property
-    def pair(self) -> tuple[str, str] | None:
-        """The two true values of the example."""
-        return (number(self.noise.pair[0]), number(round(self.noise.pair[1]))) if self.noise else None
-
-    @property
-    def apart(self) -> int | None:
-        """How often those two are told apart at best, of 100."""
-        return in_100(self.noise.told_apart) if self.noise else None
+ROOTED = {
+    "privacy.lead": "privacy.lead_root",
+    "privacy.learned_words": "privacy.learned_words_root",
+    "privacy.big_words": "privacy.big_words_root",
+    "privacy.attack_words": "privacy.attack_words_root",
+    "privacy.axis_power": "privacy.axis_power_root",
+    "privacy.how_words": "privacy.how_words_root",
+    "privacy.one_found": "privacy.one_found_root",
+    "privacy.seen_words": "privacy.seen_words_root",
+    "privacy.seen_title": "privacy.seen_title_root",
+}
+"""What is said otherwise where it is not hidden who is in the data, but what they report."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +47,22 @@ class Promised:
 
     @property
     def unit(self) -> str:
+        """Who is hidden; a firm where all units of one are hidden together."""
+        hidden = self.manifest.promise.hidden
+        return "firm" if hidden.get("firm") else self.row
+
+    @property
+    def row(self) -> str:
         return str(self.manifest.promise.hidden.get("unit", "unit"))
+
+    @property
+    def rooted(self) -> bool:
+        """Whether what units report is hidden as far as a square root goes, and the register of them is public."""
+        return self.neighbours == "square_root"
+
+    def said(self, key: str) -> str:
+        """The key of a text, of its other form where square roots are hidden."""
+        return ROOTED.get(key, key) if self.rooted else key
 
     @property
     def whole(self) -> bool:
@@ -65,7 +78,8 @@ class Promised:
     def neighbours(self) -> str:
         """The kind of neighbours, `other` where it is none that there are words for."""
         kind = self.manifest.promise.hidden.get("neighbours")
-        return {"add-remove": "add_remove", "replace-one": "replace_one"}.get(str(kind), "other")
+        known = {"add-remove": "add_remove", "replace-one": "replace_one", "square-root-within": "square_root"}
+        return known.get(str(kind), "other")
 
     @property
     def fixed(self) -> list[str]:
@@ -98,7 +112,12 @@ class Promised:
     @cached_property
     def measures(self) -> list[Measured]:
         lines = {line.name: line for line in self.manifest.products}
-        return [_measured(spend, lines.get(spend.measure)) for spend in self.manifest.spends]
+        found: list[Measured] = []
+        for spend in self.manifest.spends:
+            one = _measured(spend, lines.get(spend.measure))
+            rows = [before for before in found if isinstance(before.noise, RootNoise) and one.of_same(before)]
+            found.append(replace(one, size=rows[-1].noise.pair[0]) if rows and rows[-1].noise else one)
+        return found
 
     @property
     def made(self) -> list[ProductLine]:
@@ -116,10 +135,16 @@ class Promised:
     def made_names(self) -> str:
         return ", ".join(f"{line.title} ({line.name})" for line in self.made)
 
-    def names(self, line: ProductLine) -> str:
-        """The variables of a measure as people call them."""
-        labels = {one.name: one.label for one in self.manifest.attributes}
-        return ", ".join(labels.get(name, name) for name in line.by)
+    def by(self, line: ProductLine, said: Words) -> str:
+        """What a measure is by, as people call it."""
+        return by_words(line, self._labels, self.row, said)
+
+    @cached_property
+    def _labels(self) -> dict[str, Attribute | str]:
+        labels: dict[str, Attribute | str] = {one.name: one.label for one in self.manifest.attributes}
+        for sheet in self.edition.sheets:
+            labels |= {one.name: one for one in sheet.product.attributes}
+        return labels
 
     def amounts(self, written: dict[str, str]) -> str:
         """A loss as the manifest writes it, in words."""
@@ -185,4 +210,7 @@ def trade_off(loss: Loss) -> Curve:
 def _measured(spend: SpendLine, line: ProductLine | None) -> Measured:
     loss = read_loss(spend.loss)
     told = in_100(loss.power(ALARM)) if loss is not None and not isinstance(loss, Unbounded) else None
-    return Measured(spend, line, told, Noise.of(line) if line is not None else None)
+    if line is None:
+        return Measured(spend, None, told, None, None)
+    noise = Noise.of(line) or RootNoise.of(line)
+    return Measured(spend, line, told, noise, in_100(noise.told_apart) if noise else None, ClippedNoise.of(line))

@@ -1,0 +1,51 @@
+"""FrameSurvey: what the units of a frame reported, over the boxes of a table; a census of the register."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.confidential.design import Floats, Replicated
+from sfumato.confidential.framed import FrameTabulation
+from sfumato.confidential.microdata import Microdata
+from sfumato.confidential.sealed import Sealed
+from sfumato.errors import QueryError, nearest
+from sfumato.plan import Plan
+from sfumato.release.boxes import parts
+from sfumato.schema import Grid, Grouping
+from sfumato.statistics import Total
+
+
+class FrameSurvey(Sealed):
+    """The reports of a plan over a frame, summed by the register's attributes; every unit counts, and counts once."""
+
+    def __init__(self, plan: Plan, microdata: Microdata) -> None:
+        assert plan.framed is not None  # noqa: S101 - asked of plans over a frame
+        self.plan, self._frame = plan, plan.framed.frame
+        self._tabulation = FrameTabulation(plan, microdata)
+        self._tabulation.refuse_faults()
+
+    def total(self, grid: Grid, column: str | None = None) -> Replicated:
+        """The number of units, or the total of a column, in every box of a grid."""
+        if column is None:
+            return Replicated(self.records(grid)[..., None])
+        measured = {one.of.column: one for one in self.plan.measures if isinstance(one.of, Total)}
+        if column not in measured:
+            raise QueryError(f"The plan does not measure '{column}'; {nearest(column, measured)}")
+        cells = self._tabulation.cells(measured[column])
+        steps = self._folded(cells.values, grid)
+        return Replicated((steps if cells.step == 1 else steps * float(cells.step))[..., None])
+
+    def records(self, grid: Grid) -> NDArray[np.int64]:
+        """How many units of the register stand in every box of a grid."""
+        return self._folded(np.ones(self._frame.size, dtype=np.int64), grid)
+
+    def variances(self, estimates: Replicated) -> Floats:
+        """A census has no sampling error."""
+        return np.zeros(estimates.full.shape)
+
+    def _folded(self, column: NDArray[np.int64], grid: Grid) -> NDArray[np.int64]:
+        found = np.zeros(grid.shape, dtype=np.int64)
+        for places, part in parts(grid):
+            flat, size = self._frame.cells(part)
+            summed = Grouping(self._frame, flat.astype(np.int32)).sums(column, size + 1)[:size]
+            found[np.ix_(*places)] = summed.reshape(part.shape)
+        return found

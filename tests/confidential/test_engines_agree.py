@@ -1,0 +1,237 @@
+"""Two engines, one meaning: whatever the data, the dense engine gives DuckDB's cells, or leaves the data to DuckDB."""
+
+import math
+import tempfile
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sfumato.confidential.engines import Dense, DuckDB, Reading, opened
+from sfumato.confidential.engines.coded import Unsure
+from sfumato.confidential.engines.meanings import Listed, Stepped
+from sfumato.errors import DataError
+from sfumato.schema import Attribute, Bands, Box, Levels, Missing, Recode, Rows, Rule, Schema, Sum, Table
+
+SALT = bytes(range(32))
+QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+COMMON, WHOLE = ["0", "1", "2", "7", "9"], [0, 1, 2, 7, 9]
+KINDS = {
+    pa.string(): (COMMON, ["3", "x", "07", " 1", "", "1.5", "é"]),
+    pa.dictionary(pa.int8(), pa.large_string()): (COMMON, ["x", "", "é"]),
+    pa.int8(): (WHOLE, [3, 40, -1, 127]),
+    pa.int64(): (WHOLE, [40, 2**53, 2**53 + 1, -(2**62), 2**40]),
+    pa.uint64(): (WHOLE, [40, 2**63 + 5, 2**64 - 1]),
+    pa.float64(): ([*map(float, WHOLE)], [math.nan, 1.5, -0.0, 2.0**53, math.inf, -math.inf, 0.35, 40.0]),
+    pa.float32(): ([1.0, 2.0], [math.nan, 0.1]),
+    pa.bool_(): ([True], [False]),
+    pa.decimal128(6, 2): ([Decimal("1.00")], [Decimal("7.50")]),
+}
+NUMBERS = (pa.int8(), pa.int64(), pa.float64())
+
+
+def columns(length, values):
+    return st.lists(values, min_size=length, max_size=length)
+
+
+@st.composite
+def tables(draw):
+    """A table of a, b, c and v, mostly of numbers that are read as they stand, and now and then of anything."""
+    length, made = draw(st.integers(0, 8)), {}
+    for name in "abcv":
+        kind = draw(st.sampled_from([*KINDS, *NUMBERS, *NUMBERS, *NUMBERS]))
+        common, odd = KINDS[kind]
+        few = draw(st.sampled_from([[], [], [], odd, [None]]))
+        made[name] = pa.array(draw(columns(length, st.sampled_from([*common, *few]))), kind)
+    return pa.table(made)
+
+
+@st.composite
+def readings(draw):
+    """Codes, a recode, bands and a clipped sum, with missing levels or without."""
+    listed = draw(st.sampled_from([COMMON, COMMON, [*COMMON[::-1], "07", "x", "1.5"], ["1", "2"]]))
+    missing = draw(st.sampled_from([None, Missing("none"), Missing("none", ("40", "-1"))]))
+    more = ["none"] if missing else []
+    a = Attribute("a", Levels.of([*listed, *more]), missing=missing)
+    codes = dict(zip([*COMMON, "x", ""], "pqpqppq", strict=True))
+    b = Attribute("b", Levels.of("pq"), read=Recode.of("b", codes))
+    bands = Bands("c", draw(st.sampled_from([(0, 2, 7), (-5, 1), ("-0.3", "1.5"), ("-0.30000000000000004", 9)])))
+    c = Attribute("c", Levels.of([*bands.levels().codes, *more]), read=bands, missing=missing)
+    step, power = draw(st.sampled_from([Fraction(1), Fraction(1, 10), Fraction(5)])), draw(st.sampled_from([1, 2]))
+    low, high = draw(st.sampled_from([(0, 10), (-5, 40)]))
+    one = Sum("v", Fraction(low), Fraction(high), step, draw(st.sampled_from([None, Fraction(3)])), power)
+    rules = (Rule.of({"a": "1", "b": "p"}),) if draw(st.integers(0, 4)) == 0 else ()
+    return Reading(Schema((a, b, c), impossible=rules, repeated_rows=True), (a, b, c), (one,), None, 1)
+
+
+def cells(engine, reading, box=None):
+    table = Table(reading.attributes[::-1])
+    return engine.aggregate(table, (Rows(), *reading.sums), box or Box())
+
+
+def same(one, other):
+    assert one.keys() == other.keys()
+    for name, column in one.items():
+        assert column.dtype == other[name].dtype == np.int64
+        assert column.tolist() == other[name].tolist(), name
+
+
+def compared(sources, reading, *boxes):
+    """Whether the dense engine took the data; then DuckDB takes them too and gives the same cells."""
+    try:
+        dense = Dense(sources, reading, SALT)
+    except Exception:
+        return False
+    sound = DuckDB(sources, reading, SALT)
+    assert sound.faults() == [], "the dense engine takes no data that break a rule"
+    for box in (None, *boxes):
+        same(cells(dense, reading, box), cells(sound, reading, box))
+    return True
+
+
+@given(tables(), readings(), st.booleans())
+@QUICK
+def test_whatever_the_data_the_dense_engine_gives_duckdbs_cells_or_none(table, reading, as_file):
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "data.parquet"
+        if as_file:
+            pq.write_table(table, place, row_group_size=3)
+        compared([place if as_file else table], reading)
+
+
+@st.composite
+def sound(draw):
+    """Data that break no rule, in all the types that the dense engine reads, in several files or one."""
+    length = draw(st.integers(1, 30))
+    text = draw(st.sampled_from([pa.string(), pa.int16(), pa.float64()]))
+    codes = draw(columns(length, st.sampled_from([1, 2, 7, None])))
+    if pa.types.is_string(text):
+        codes = [None if one is None else str(one) for one in codes]
+    numbers = st.sampled_from([None, 0, 3, 40, 65, 400]) | st.integers(0, 3_000_000)
+    rows = {
+        "a": pa.array(codes, text),
+        "b": pa.array(draw(columns(length, st.sampled_from(["u", "w", "é"]))), draw(st.sampled_from([*KINDS][:2]))),
+        "c": pa.array(draw(columns(length, numbers)), draw(st.sampled_from([pa.int32(), pa.float64()]))),
+        "v": pa.array(draw(columns(length, st.floats(-1e3, 1e9) | st.none())), pa.float64()),
+        "id": pa.array(draw(columns(length, st.integers(0, 4))), pa.int64()),
+        "key": pa.array(draw(st.permutations(range(length))), pa.int32()),
+    }
+    return pa.table(rows)
+
+
+A = Attribute("a", Levels.of(["1", "2", "7", "?"]), missing=Missing("?"))
+B = Attribute("b", Levels.of("xyz"), read=Recode.of("b", {"u": "x", "w": "y", "é": "z"}))
+C = Attribute("c", Levels.of([*Bands("c", (0, 18, 65)).levels().codes, "?"]), read=Bands("c", (0, 18, 65)), missing=Missing("?", ("400",)))  # fmt: skip  # noqa: E501
+V = (Sum("v", Fraction(0), Fraction(10**6), Fraction(1, 20), Fraction(0)), Sum("v", Fraction(-3), Fraction(9), Fraction(1, 4), Fraction(7), 2))  # fmt: skip  # noqa: E501
+
+
+@given(sound(), st.integers(1, 3), st.sampled_from(["id", "name", None]), st.integers(1, 4), st.booleans())
+@QUICK
+def test_sound_data_are_taken_and_give_the_same_cells_and_the_same_rows_of_crowded_units(
+    rows, files, unit, most, keyed
+):
+    rows = rows.append_column("name", pa.array([f"unit {one}" for one in rows["id"].to_pylist()]))
+    schema = Schema((A, B, C), key="key" if keyed else None, repeated_rows=not keyed)
+    reading = Reading(schema, (A, B, C), V, unit, most)
+    parts = [rows.slice(place * len(rows) // files, (place + 1) * len(rows) // files - place * len(rows) // files) for place in range(files)]  # fmt: skip  # noqa: E501
+    with tempfile.TemporaryDirectory() as folder:
+        places = [Path(folder) / f"{place}.parquet" for place in range(files)]
+        for part, place in zip(parts, places, strict=True):
+            pq.write_table(part, place, row_group_size=7)
+        box = Box({"a": np.array([True, False, True, True]), "c": np.array([True, True, False, True])})
+        assert compared(places, reading, box), "sound data are taken"
+
+
+def table(**given_columns):
+    sound_columns = {
+        "a": ["1"] * 4,
+        "b": ["u"] * 4,
+        "c": [20] * 4,
+        "v": [1.0] * 4,
+        "key": [1, 2, 3, 4],
+        "id": [1, 1, 2, 2],
+    }
+    return pa.table(sound_columns | given_columns)
+
+
+BROKEN = {
+    "an unknown code": table(a=["1", "2", "8", "1"]),
+    "an unlisted value of a recode": table(b=["u", "U", "u", "u"]),
+    "a number below the first band": table(c=[-1, 2, 3, 4]),
+    "a value that is no number": table(v=["1", "2", "abc", "4"]),
+    "an impossible combination": table(a=["7"] * 4, b=["w"] * 4),
+    "a key that stands twice": table(key=[1, 2, 2, 4]),
+    "a key that is missing": table(key=[1, 2, None, 4]),
+    "a text key that stands twice": table(key=["a", "b", "b", "c"]),
+    "a unit without a name": table(id=[1, None, 2, 2]),
+    "a unit spelt in two ways": table(id=["7", "07", "8", "8"]),
+    "a unit spelt in two Unicode forms": table(id=["\u00e9", "e\u0301", "8", "8"]),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
+def test_data_that_break_a_rule_are_refused_in_the_same_words(broken, tmp_path):
+    rules = (Rule.of({"a": "7", "b": "y"}),)
+    reading = Reading(Schema((A, B, C), key="key", impossible=rules), (A, B, C), V, "id", 2)
+    pq.write_table(broken, tmp_path / "data.parquet")
+    pq.write_table(table(), tmp_path / "sound.parquet")
+    assert isinstance(opened([tmp_path / "sound.parquet"], reading, SALT), Dense), "the rule alone makes the difference"
+    engine, other = (
+        opened([tmp_path / "data.parquet"], reading, SALT),
+        DuckDB([tmp_path / "data.parquet"], reading, SALT),
+    )
+    assert [str(fault) for fault in engine.faults()] == [str(fault) for fault in other.faults()] != []
+    assert [engine.examples(one) for one in engine.faults()] == [other.examples(one) for one in other.faults()]
+
+
+def test_a_row_that_may_stand_in_two_files_is_left_to_duckdb(tmp_path):
+    for name in "xy":
+        pq.write_table(table(), tmp_path / f"{name}.parquet")
+    reading = Reading(Schema((A, B, C)), (A, B, C), V, None, 1)
+    assert isinstance(opened([tmp_path / "x.parquet"], reading, SALT), Dense)
+    with pytest.raises(Unsure):
+        Dense([tmp_path / "x.parquet", tmp_path / "y.parquet"], reading, SALT)
+
+
+def test_a_sum_that_may_pass_64_bits_is_left_to_duckdb():
+    reading = Reading(Schema((A,)), (A,), (Sum("v", Fraction(0), Fraction(10**16), Fraction(1)),), None, 1)
+    with pytest.raises(Unsure):
+        Dense([table(v=[1e16] * 4)], reading, SALT)
+
+
+def test_a_refusal_of_the_source_is_duckdbs(tmp_path):
+    reading = Reading(Schema((A,)), (A,), (), None, 1)
+    (tmp_path / "torn.parquet").write_bytes(b"PAR1 and no more")
+    pq.write_table(pa.table({"A": ["1"], "a": ["1"]}), tmp_path / "cases.parquet")
+    for place in (tmp_path / "torn.parquet", tmp_path / "none.parquet", tmp_path / "cases.parquet"):
+        with pytest.raises(DataError) as one:
+            DuckDB([place], reading, SALT)
+        with pytest.raises(DataError) as other:
+            opened([place], reading, SALT)
+        assert str(one.value) == str(other.value)
+
+
+FINE = Sum("v", Fraction(0), Fraction(10**9), Fraction(1, 1000))
+HALVES = st.integers(-(10**6), 10**6).map(lambda one: one / 20)
+
+
+@given(st.lists(st.floats(allow_nan=False) | HALVES, min_size=100, max_size=100), st.sampled_from([*V, FINE]))
+@QUICK
+def test_values_become_steps_as_duckdb_makes_them(values, one):
+    reading = Reading(Schema((A,)), (A,), (one,), None, 1)
+    rows = pa.table({"a": ["1"] * len(values), "v": pa.array(values, pa.float64())})
+    told = dict(DuckDB([rows], reading, SALT)._ask("SELECT number1, value0 FROM legible"))
+    assert [told[value] for value in values] == Stepped(one).of_numbers(np.array(values)).tolist()
+
+
+def test_codes_of_numbers_are_only_those_that_are_written_as_numbers_are():
+    listed = Listed({"7": 0, "07": 1, "": 2, "x": 3}, 4)
+    assert listed.of_numbers(np.array([7.0, math.nan, 8.0, 7.5])).tolist() == [0, 2, 4, 4]
+    assert listed.of_texts(["7", "07", None, "", "y"]).tolist() == [0, 1, 2, 2, 4]
