@@ -1,10 +1,10 @@
 """Exact noise beside opendp, beside numpy's difference of two geometrics, and beside the cipher that feeds it.
 
 All in CPU seconds of this process, one thread, the median of several runs on warm tables and loops. opendp is asked for
-a whole vector in one call (`make_geometric` and `make_gaussian` on zeros), of fewer numbers, its time then being scaled;
-numpy for `rng.geometric(p, n) - rng.geometric(p, n)`, which is the law to float precision, not exactly. The limit of the
-cipher is AES-256-CTR over zero bytes into one buffer. Agreement is a chi-square at one in a million of our numbers against
-the stated law and, where there is a sample of theirs, of theirs too.
+a whole vector in one call (`make_geometric` and `make_gaussian` on zeros), of fewer numbers, and its time is scaled.
+numpy is asked for `rng.geometric(p, n) - rng.geometric(p, n)`, which is the law to float precision, not exactly. The
+limit of the cipher is AES-256-CTR over zero bytes into one buffer. Agreement is a chi-square at one in a million of our
+numbers against the stated law and, where there is a sample of theirs, of theirs too.
 """
 
 import os

@@ -1,10 +1,10 @@
 """The whole release path beside other people's: a million rows, 100,000 cells of which 29,118 are empty, epsilon 1.
 
 Ours is the command `sfumato run` as a process of its own: start, plan, price, ledger charged and committed, cells,
-geometric noise, files, manifest, and the release verified as it is opened. A peer is a process that reads the same file,
-is given the same public list of cells, adds the same amount of noise and writes the noisy counts; it keeps no ledger and
-writes no manifest. Each peer is called in an environment of its own, made on first use in build/peers (or where
-SFUMATO_PEERS says); a peer that cannot be installed or run is left out and said so. CPU seconds of whole processes.
+geometric noise, files, manifest, and the release verified as it is opened. A peer reads the same file, is given the
+same public list of cells, adds the same amount of noise and writes the noisy counts; it keeps no ledger and no
+manifest. Each peer is called in an environment of its own, made on first use in build/peers (or where SFUMATO_PEERS
+says); a peer that cannot be installed or run is left out and said so. CPU seconds of whole processes.
 """
 
 import math
@@ -21,14 +21,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-
 from bench.line import Line
 
 HERE = Path(__file__).parent / "peers"
 PEERS = {
     "OpenDP Polars path": ("opendp", ("opendp[polars]", "pyarrow")),
     "diffprivlib histogramdd": ("diffprivlib", ("diffprivlib", "scikit-learn<1.6", "numpy<2.3", "pyarrow")),
-    "Tumult Analytics on Spark": ("tumult", ("tmlt.analytics",)),
 }
 SIZES = {"state": 50, "occupation": 500, "sex": 2, "age": 2}
 EMPTY = 29_118
@@ -44,7 +42,7 @@ def lines(*, quick: bool = False) -> Iterator[Line]:
         times = 1 if quick else 3
         ours = statistics.median(_ours(folder, one) for one in range(times))
         for peer, (short, needs) in PEERS.items():
-            yield _line(folder, truth, ours, peer, short, needs, 1 if quick or short == "tumult" else times)
+            yield _line(folder, truth, ours, peer, short, needs, 1 if quick else times)
 
 
 def write_people(folder: Path, rows: int) -> np.ndarray:
@@ -91,7 +89,7 @@ def _cpu(words: Sequence[str]) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def _line(  # noqa: PLR0913, PLR0917 - one argument a fact
+def _line(
     folder: Path, truth: np.ndarray, ours: float, peer: str, short: str, needs: Sequence[str], times: int
 ) -> Line:
     what = f"whole release path, {int(truth.sum()):,} rows, {len(truth):,} cells"
@@ -113,7 +111,7 @@ def _line(  # noqa: PLR0913, PLR0917 - one argument a fact
 
 
 def _noise(table: pa.Table, truth: np.ndarray) -> tuple[int, float]:
-    """How many cells there are, and the variance of the noise in those of 20 people and more, which no cut at 0 moves."""
+    """How many cells there are, and the variance of the noise in those of 20 people and more, far from 0."""
     values = table["value"].to_numpy().astype(float)
     if set(SIZES) <= set(table.column_names):
         index = np.zeros(len(values), dtype=np.int64)

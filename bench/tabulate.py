@@ -2,7 +2,7 @@
 
 Workload: five attributes, 135,936 cells, codes as texts and as small integers; the file is warm and the compiled loops
 are loaded. The scan sums every column (of texts, their lengths) and does no more; the GROUP BY counts the rows of every
-combination. Ours checks every code against its levels and gives the empty cells as well. All CPU seconds of the process,
+combination. Ours checks every code against its levels and gives the empty cells as well. CPU seconds of the process,
 median of five, DuckDB on all cores and ours on one.
 """
 
@@ -15,8 +15,8 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-
 from bench.line import Line, timed
+
 from sfumato.confidential.engines import Dense, DuckDB, Reading, opened
 from sfumato.schema import Attribute, Box, Levels, Rows, Schema, Table
 
@@ -91,7 +91,9 @@ def _against_the_other_engine(folder: Path, rows: int) -> Iterator[Line]:
     write_rows(path, rows, "text", key=rng.permutation(rows), unit=units)
     for what, named in {"": {}, ", key": {"key": "key"}, ", at most 8 of a unit": {"unit": "unit"}}.items():
         asked = reading("text", **named)
-        ours, theirs = (cpu(lambda make=make: tabulated(make, path, asked), 1) for make in (opened, DuckDB))
+        ours, theirs = (
+            cpu(lambda make=make, asked=asked: tabulated(make, path, asked), 1) for make in (opened, DuckDB)
+        )
         agree = bool((tabulated(opened, path, asked) == tabulated(DuckDB, path, asked)).all())
         name = f"the same from the checked SQL, {rows:,} rows{what}"
         yield Line(name, "CPU s", ours, "our DuckDB engine", theirs, cpu=ours, cpu_theirs=theirs, agree=agree)

@@ -24,7 +24,9 @@ def test_values_are_looked_up_alike_and_what_lacks_a_meaning_is_told(values, low
         assert not sound or out.tolist() == [table[place] for place in places]
 
 
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(-(2**60), 2**60)), max_size=7), st.booleans())
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(-(2**60), 2**60)), max_size=7), st.booleans()
+)
 @FEW
 def test_rows_and_values_are_scattered_as_a_plain_loop_does(rows, wide):
     size = 15 if not wide else 15_000  # more cells than rows, or fewer

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from scipy.stats import norm
 from tests.serve.small import seen
@@ -107,8 +108,6 @@ def test_the_bells_are_the_law_of_the_published_number():
 
 def test_firms_that_are_hidden_whole_are_spoken_of_as_firms(agency, browse):
     frame = Plan.read(agency / "qcew-2026q1.toml").frame.path
-    import pyarrow.parquet as pq
-
     most = max(one["counts"].as_py() for one in pq.read_table(frame).column("firm_id").value_counts())
     text = (agency / "qcew-2026q1.toml").read_text("utf-8")
     (agency / "firm.toml").write_text(text.replace("beta = {", f'firm = "firm_id"\nat_most = {most}\nbeta = {{'))

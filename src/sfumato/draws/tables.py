@@ -1,16 +1,17 @@
 """Exact draws by table: one byte, or two, settles most numbers, and the thresholds settle the rest.
 
 The proof is that of `sampler`, with U read in smaller pieces. A lead is the first 8 or 16 bits drawn for a number: its
-lowest bit is the sign if the law is symmetric, and its other bits, the cell c of b bits, say that U is in [c, c + 1)/2^b.
+lowest bit is the sign of a symmetric law, and its other b bits, the cell c, say that U lies in [c, c + 1) / 2^b.
 The table holds the number of each cell in which every U gives the same count. Any other number draws a word of its own,
 whose upper bits follow the cell as the next bits of U, up to a prefix of 63, and is settled by the thresholds or, where
-these leave it open, in integers with further bits. So a number is once more the count for the whole endless U. Bits that
+these leave it open, in integers with further bits. So a number is again the count for the whole endless U. Bits that
 are not used are dropped, never read for another number. Whether numbers are read by lead depends on the law and on how
 many are asked for, never on what they come out as.
 """
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
@@ -24,6 +25,7 @@ from sfumato.draws.stream import Draws
 from sfumato.kernels.draws import PREFIX_BITS, UNSETTLED, Grid
 
 MANY = 1 << 16  # fewer draws do not pay for a table
+WORTH_LOADING = 50_000_000  # fewer draws do not pay for loading numba, a second or more where the plain loops take half
 _PER_SCALE = 8  # a law has some 7 to 25 thresholds for each unit of its scale
 _WIDEST = 2.0**17
 _MOST_CELL_BITS = 20
@@ -96,6 +98,8 @@ def sample(law: Invertible, n: int, draws: Draws) -> NDArray[np.int64]:
     """Return n independent draws from the symmetric law, the fastest way there is for so many."""
     if n < max(MANY, _PER_SCALE * law.scale) or law.scale > _WIDEST:
         return by_words(law, n, draws)
+    if n >= WORTH_LOADING:
+        _compiled()
     noise, table = np.empty(n, dtype=np.int64), table_of(law, two_sided=True)
     if table.open <= _OPEN[16]:
         table.fill(noise, draws)
@@ -113,8 +117,13 @@ def table_of(law: Invertible, *, two_sided: bool) -> Table:
     return by_bytes if by_bytes.open <= _OPEN[8] else Table.of(law, 16, two_sided=two_sided)
 
 
-@cache
 def loops() -> ModuleType:
+    """The compiled loops where numba is loaded already, else the plain ones, which give the same numbers."""
+    return _compiled() if sys.modules.get("numba") else import_module("sfumato.kernels.draws")
+
+
+@cache
+def _compiled() -> ModuleType:
     """The compiled loops where numba is installed and finds a place to keep them, else the plain ones."""
     try:
         return import_module("sfumato.kernels.draws_compiled")

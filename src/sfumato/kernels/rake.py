@@ -1,9 +1,9 @@
-"""Raking in factor form, in plain numpy: the cells are only read, and whatever they are multiplied by is kept beside them.
+"""Raking in factor form, in plain numpy: the cells are only read, and what they are multiplied by stands beside them.
 
-The control tables are parted in two sides, the first ones and the rest, in their order. A raked cell is the cell times a
-factor of its place on the one side times a factor of its place on the other. One read of the cells, weighed by the factors
-of one side, sums them to the places of the other; there each table of that side is met in turn on those few sums. So a
-cycle over all tables reads the cells twice and writes none.
+The control tables are parted in two sides, the first ones and the rest, in their order. A raked cell is the cell times
+a factor of its place on the one side times a factor of its place on the other. One read of the cells, weighed by the
+factors of one side, sums them to the places of the other; there each table of that side is met in turn on those few
+sums. So a cycle over all tables reads the cells twice and writes none.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ class Side:
 
     @property
     def size(self) -> int:
-        return self.of.shape[1]
+        return int(self.of.shape[1])
 
     def tables(self) -> Iterator[tuple[Places, Floats]]:
         """Each table by itself: the control cell of every place, and what it should be."""
@@ -48,7 +48,7 @@ class Listed:
 
 
 class Factors(NamedTuple):
-    """What the cells of each place are multiplied by, and the largest control missed: infinite where none can be met."""
+    """What the cells of each place are multiplied by, and the largest control missed, infinite if one cannot be met."""
 
     first: Floats
     second: Floats
@@ -96,11 +96,11 @@ def farthest(side: Side, sums: Floats) -> float:
 
 def _onto_first(cells: Floats | Listed, others: Floats, size: int) -> Floats:
     if isinstance(cells, Listed):
-        return np.bincount(cells.first, cells.values * others[cells.second], size)
+        return np.bincount(cells.first, cells.values * others[cells.second], size).astype(np.float64)
     return np.asarray(cells @ others)
 
 
 def _onto_second(cells: Floats | Listed, ones: Floats, size: int) -> Floats:
     if isinstance(cells, Listed):
-        return np.bincount(cells.second, cells.values * ones[cells.first], size)
+        return np.bincount(cells.second, cells.values * ones[cells.first], size).astype(np.float64)
     return np.asarray(ones @ cells)

@@ -10,7 +10,7 @@ _SPARSE = 4
 
 
 @njit(cache=True)
-def _settle(of, starts, aims, sums, factors, tolerance):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202, PLR0913, PLR0917
+def _settle(of, starts, aims, sums, factors, tolerance):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
     totals = np.empty(len(aims))
     for table in range(len(of)):
         here = of[table]
@@ -31,7 +31,7 @@ def _settle(of, starts, aims, sums, factors, tolerance):  # type: ignore[no-unty
 
 
 @njit(cache=True)
-def _farthest(of, starts, aims, sums):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+def _farthest(of, aims, sums):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
     totals, worst = np.zeros(len(aims)), 0.0
     for table in range(len(of)):
         for place in range(len(sums)):
@@ -43,8 +43,8 @@ def _farthest(of, starts, aims, sums):  # type: ignore[no-untyped-def] # noqa: A
     return worst
 
 
-# Sums in any order let the processor take several cells at once; four rows at a time need the factors and the sums, which
-# stand beside the matrix in the cache, a quarter as often, and then the matrix comes as fast as memory gives it.
+# Sums in any order let the processor take several cells at once; four rows at a time need the factors and the sums,
+# which stand in the cache, a quarter as often, and then the matrix comes as fast as memory gives it.
 @njit(cache=True, fastmath={"reassoc", "contract"})
 def _down(matrix, others):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
     sums, whole = np.empty(len(matrix)), len(matrix) // 4 * 4
@@ -125,7 +125,7 @@ def _rake(dense, matrix, values, at, to, one, two, cycles, tolerance):  # type: 
             return ones, others, np.inf
         sums = _down(matrix, others) if dense else _gathered(values, at, to, others, len(ones))
         sums *= ones
-        missed, beside = _farthest(one[0], one[1], one[2], sums), _farthest(two[0], two[1], two[2], across)
+        missed, beside = _farthest(one[0], one[2], sums), _farthest(two[0], two[2], across)
         if beside > missed or np.isnan(beside):
             missed = beside
         if missed <= tolerance:
@@ -144,4 +144,5 @@ def rake(cells: Floats | Listed, first: Side, second: Side, cycles: int, toleran
         most = cells.size // _SPARSE
         found = _filled(cells, most)
         dense, matrix, held = found > most, cells, _NONE if found > most else _listed(cells, found)
-    return Factors(*_rake(dense, matrix, *held, *sides, cycles, tolerance))
+    made: tuple[Floats, Floats, float] = _rake(dense, matrix, *held, *sides, cycles, tolerance)  # type: ignore[call-arg]
+    return Factors(*made)

@@ -21,7 +21,7 @@ def look(values: Integers, low: int, table: Integers, lacking: int, out: Integer
 def extend(keys: Integers, length: int, codes: Integers) -> None:
     """One attribute more: a key of mixed radix, the last attribute running fastest."""
     keys *= length
-    keys += codes  # type: ignore[misc] # codes are narrower than keys
+    keys += codes
 
 
 def count(cells: Cells, keys: Integers) -> None:

@@ -170,8 +170,7 @@ def _integers(column: pa.Array) -> NDArray[np.int64]:
     if not pa.types.is_int64(column.type) or column.null_count:
         raise ValueError("its column 'value' does not hold an integer for every cell")
     # `to_numpy` would load pandas first, which takes longer than reading ten million cells.
-    values: NDArray[np.int64] = np.from_dlpack(column)
-    return values
+    return np.asarray(np.from_dlpack(column), dtype=np.int64)
 
 
 def _laid_out(values: NDArray[Any], table: Table) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Folds: the places of each axis of a cube taken, put in groups and summed, with as few reads of the cells as it takes."""
+"""Folds: the places of each axis of a cube taken, put in groups and summed, with few reads of the cells."""
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -60,7 +60,7 @@ def everything(length: int, *, shown: bool) -> Along:
 
 
 def folded_over(values: NDArray[Number], alongs: list[Along]) -> NDArray[Number]:
-    """The sums of some cells over the groups of every axis; what leaves least is done first, as later steps read that."""
+    """The sums of some cells over the groups of every axis; what leaves least comes first, as the rest reads that."""
     part = values
     some = [axis for axis, along in enumerate(alongs) if len(along.places) < along.length]
     for axis in sorted(some, key=lambda axis: len(alongs[axis].places) / alongs[axis].length):

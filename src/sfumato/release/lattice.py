@@ -1,9 +1,9 @@
 """Lattice: sums of a cube by its attributes, each at one of its levels or not at all, made when first asked and kept.
 
-A table that somebody asks for seldom needs every cell: by major group and region, it needs only how many there are in each.
+A table that somebody asks for seldom needs every cell: by major group and region, it needs only the sum of each.
 Every choice of one level for each attribute, the whole among them, has a margin; each follows from any finer one. A
-question is answered from the smallest margin at hand that tells its boxes apart. All are integer sums of the same cells, so
-the answer is the same to the last digit from whichever margin it comes.
+question is answered from the smallest margin at hand that tells its boxes apart. All are integer sums of the same
+cells, so the answer is the same to the last digit from whichever margin it comes.
 """
 
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ FITS_32_BITS = 2**31 - 1
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """The leaves of an attribute in parts: the part of each leaf, one leaf of each part, and all leaves part by part."""
+    """The leaves of an attribute in parts: the part of each leaf, and one leaf of each part."""
 
     of: NDArray[np.intp]
 
@@ -149,7 +149,9 @@ class Lattice:
 
     def _made(self, key: Key, at: Key, source: Cells) -> Cells:
         """A margin from a finer one, an attribute at a time; what shrinks it most comes first, and is kept as well."""
-        sizes = [len(levels[one].one) / levels[now].size for levels, one, now in zip(self._levels, key, at, strict=True)]
+        sizes = [
+            len(levels[one].one) / levels[now].size for levels, one, now in zip(self._levels, key, at, strict=True)
+        ]
         for axis in sorted((axis for axis, size in enumerate(sizes) if size < 1), key=lambda axis: sizes[axis]):
             levels = self._levels[axis]
             along = levels[key[axis]].within(levels[at[axis]]).along()
@@ -163,7 +165,7 @@ class Lattice:
         return prod(levels[one].size for levels, one in zip(self._levels, key, strict=True)) * self._cube.itemsize
 
     def _keep(self, key: Key, margin: Cells) -> None:
-        """Keep a margin and drop the oldest that no longer fit; the whole store is exchanged, so readers need no lock."""
+        """Keep a margin and drop the oldest that do not fit; the store is exchanged whole, so readers need no lock."""
         if margin.nbytes > self.limit_bytes // _LARGEST_SHARE:
             return
         kept = {**self.kept, key: margin}
@@ -193,8 +195,8 @@ def _along_level(level: Level, along: Along) -> Along:
     """What is taken along an axis of leaves, along the axis of a level that tells its groups apart."""
     if level.size == along.length:
         return along
-    if level.size == 1:
-        return everything(1, shown=along.shown)
+    if level.size == 1 and not along.shown and len(along.places) == along.length:
+        return everything(1, shown=False)
     number = np.full(along.length, -1)
     number[level.one] = np.arange(level.size)
     places = number[along.places]

@@ -155,7 +155,7 @@ def differences(one: Release, other: Release) -> list[str]:
             said.append(f"{field}: {before} → {after}")
     if one.manifest.promise != other.manifest.promise:
         before, after = one.manifest.promise.loss_words, other.manifest.promise.loss_words
-        said.append(f"promise: {before} → {after}" if before != after else "promise: what is hidden is worded otherwise")
+        said.append(f"promise: {before} → {after}" if before != after else "promise: the same loss, in other words")
     if one.manifest.exposures != other.manifest.exposures:
         said.append("exposures: the list of what lies outside the guarantee changed")
     said += _product_differences(one, other)

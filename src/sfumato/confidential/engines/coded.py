@@ -22,7 +22,7 @@ WORTH_LOADING = 40_000_000
 """The rows from which on the compiled loops save more than it takes to load them."""
 
 
-class Unsure(Exception):
+class Unsure(Exception):  # noqa: N818 - it is no error, DuckDB reads on
     """Something that DuckDB should see to: a type, a value or a rule that is not settled on arrays."""
 
 

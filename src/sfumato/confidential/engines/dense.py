@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sfumato.confidential.engines.coded import Coded, Integers, Unsure, inside, loops
 from sfumato.confidential.engines.duckdb import DuckDB
-from sfumato.confidential.engines.meanings import leaf_meaning, value_meaning
+from sfumato.confidential.engines.meanings import Stepped, leaf_meaning, value_meaning
 from sfumato.confidential.engines.names import Names
 from sfumato.confidential.engines.reading import Fault, Reading
 from sfumato.confidential.engines.scan import batches, can_scan, rows_of
@@ -52,14 +52,14 @@ class Dense(Sealed):
         columns = self.reading.columns
         codes = [one.column for one in self.reading.attributes]
         wanted = [*codes, *(one.column for one in self.reading.sums), *(one.column for one in names)]
-        takers = [*self._leaves, *self._values, *names]
+        takers: list[Any] = [*self._leaves, *self._values, *names]
         for batch in batches(source, columns, codes):
             self._lengths.append(len(batch[0]))
             for column, taker in zip(wanted, takers, strict=True):
                 taker.add(batch[columns.index(column)])
 
     def _refuse_beyond_64_bits(self) -> None:
-        largest = [one.meaning.largest for one in self._values]
+        largest = [Stepped(one).largest for one in self.reading.sums]
         if max(largest, default=0) * sum(self._lengths) >= LARGEST_SUM:
             raise Unsure
 
@@ -92,9 +92,8 @@ class Dense(Sealed):
     def aggregate(self, table: Table, aggregates: Sequence[Aggregate], universe: Box) -> Columns:
         """The aggregates of every cell of a table, empty ones included, over the records in a universe."""
         wanted = [aggregate for aggregate in aggregates if isinstance(aggregate, Sum)]
-        found: dict[Aggregate, NDArray[np.int64]] = {
-            one: np.zeros(table.size, dtype=np.int64) for one in (Rows(), *wanted)
-        }
+        named: list[Aggregate] = [Rows(), *wanted]
+        found = {one: np.zeros(table.size, dtype=np.int64) for one in named}
         for part in range(len(self._lengths)):
             keys, within = self._keys(table, part), None
             if universe.masks:

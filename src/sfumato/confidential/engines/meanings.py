@@ -26,8 +26,11 @@ DIGITS = 15
 class Meaning(Protocol):
     """What the values of one column stand for; not a number is a value that is not there."""
 
-    lacking: int
-    dtype: Any
+    @property
+    def lacking(self) -> int: ...
+
+    @property
+    def dtype(self) -> Any: ...
 
     def of_texts(self, texts: Sequence[str | None]) -> Integers | None: ...
 
@@ -91,7 +94,7 @@ class Banded:
     def lacking(self) -> int:
         return self.size
 
-    def of_texts(self, texts: Sequence[str | None]) -> None:  # noqa: ARG002, PLR6301 - DuckDB alone knows what it takes for a number
+    def of_texts(self, texts: Sequence[str | None]) -> None:  # noqa: ARG002 - DuckDB alone knows what it takes for a number
         return None
 
     def of_numbers(self, numbers: Floats) -> Integers:
@@ -112,7 +115,7 @@ class Stepped:
     dtype: ClassVar[Any] = np.int64
     lacking: ClassVar[int] = int(np.iinfo(np.int64).min)
 
-    def of_texts(self, texts: Sequence[str | None]) -> None:  # noqa: ARG002, PLR6301 - DuckDB alone knows what it takes for a number
+    def of_texts(self, texts: Sequence[str | None]) -> None:  # noqa: ARG002 - DuckDB alone knows what it takes for a number
         return None
 
     @property
@@ -144,7 +147,7 @@ def leaf_meaning(attribute: Attribute) -> Meaning | None:
         return Listed(leaves, size)
     codes = [numeral(code) for code in (missing.codes if missing else ())]
     stated = [code for code in codes if code is not None]
-    if not all(_is_short(one) for one in (*attribute.read.edges, *stated)):
+    if not all(_is_short(float(one)) for one in [*attribute.read.edges, *map(Fraction, stated)]):
         return None
     regular = [leaf for leaf, code in enumerate(attribute.levels.leaves) if not missing or code != missing.level]
     edges = np.array([float(edge) for edge in attribute.read.edges])
@@ -154,7 +157,7 @@ def leaf_meaning(attribute: Attribute) -> Meaning | None:
 def value_meaning(one: Sum) -> Meaning | None:
     """What the values of a summed column stand for; none where DuckDB should see to it that sums are exact."""
     written = (one.low, one.high, one.step, one.missing or Fraction(0))
-    return Stepped(one) if all(_is_short(each) for each in written) and Stepped(one).largest < 2**50 else None
+    return Stepped(one) if all(_is_short(float(each)) for each in written) and Stepped(one).largest < 2**50 else None
 
 
 def _is_whole(code: str) -> bool:
@@ -173,9 +176,9 @@ def _is_whole(code: str) -> bool:
     )
 
 
-def _is_short(value: Fraction | float) -> bool:
+def _is_short(value: float) -> bool:
     """Whether few enough digits say a number for every reader to take it for the same double."""
-    digits = f"{float(value)!r}".partition("e")[0].replace(".", "").strip("-0")
+    digits = f"{value!r}".partition("e")[0].replace(".", "").strip("-0")
     return len(digits) <= DIGITS
 
 
