@@ -1,5 +1,6 @@
 """The server in operation, as a process with real signals: how it stops, comes back, what it logs, whom it lets in."""
 
+import asyncio
 import os
 import re
 import signal
@@ -15,6 +16,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from sfumato.errors import ReleaseError
+from sfumato.serve.app import over
 from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.limits import Running
 from sfumato.serve.run import _with_key
@@ -264,3 +267,18 @@ def test_a_connection_that_says_nothing_is_closed(release):
         start = time.monotonic()
         assert not line.recv(100).startswith(b"HTTP/1.1 200")
         assert 5 < time.monotonic() - start < 15
+
+
+def test_an_origin_is_what_citations_name_and_must_be_one(release):
+    with pytest.raises(ReleaseError, match="without a path"):
+        Running(origin="https://statistics.example/path")
+    application = over(Catalogue.open([release]), running=Running(origin="https://statistics.example"))
+
+    async def ask():
+        transport = httpx.ASGITransport(application)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
+            return (await client.get("/jobs-survey~jobs")).text
+
+    shown = asyncio.run(ask())
+    assert "https://statistics.example/jobs-survey." in shown
+    assert "http://127.0.0.1:8000/" not in shown

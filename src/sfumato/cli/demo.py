@@ -52,7 +52,7 @@ def _made(folder: Path, rows: int) -> list[Path]:
 
 def _survey(folder: Path, rows: int) -> Path:
     """The release of the survey's plan, with its data and its ledger beside it."""
-    from sfumato.confidential import STAGES, Account, Microdata, Options, run
+    from sfumato.confidential import Account, Microdata, Options, run, stages
     from sfumato.synth import write
 
     plan = _plan("ors")
@@ -62,7 +62,7 @@ def _survey(folder: Path, rows: int) -> Path:
     ledger = folder / "establishments.ledger"
     Account.create(ledger, "synthetic establishments", plan.hidden, plan.limit)
     note(f"Protecting them: {plan.title}, {bill.total.words()}, {sum(bill.cells):,} cells, empty ones included")
-    with progress(STAGES) as show:
+    with progress(stages(plan)) as show:
         run(plan, Microdata.open(data, plan.schema), ledger, folder / "release", Options(progress=show))
     note(f"Released to {folder / 'release'}; the data and the ledger beside it stay inside the agency")
     _assessed(plan, data, folder)

@@ -168,6 +168,9 @@ def serve(  # noqa: PLR0913, PLR0917 - each is an option of the command
     host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 for every one.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen on.")] = 8000,
     base_path: Annotated[str, typer.Option(help="The path behind a proxy, for example /statistics.")] = "",
+    origin: Annotated[
+        str, typer.Option(help="Where readers reach it, for citations: https://statistics.example. Else as they ask.")
+    ] = "",
     workers: Annotated[
         int, typer.Option(help="Processes that answer; each holds the releases in memory. One a core is plenty.")
     ] = 1,
@@ -199,7 +202,7 @@ def serve(  # noqa: PLR0913, PLR0917 - each is an option of the command
         waiting=at_most, calls=per_client, window=10, cache_bytes=cache_mb * MEBIBYTE, proxies=tuple(proxy or ())
     )
     lines = Log(log_questions, log_clients) if log or log_questions or log_clients else None
-    listen(folders, host, port, base_path, _say_where, workers=workers, running=Running(limits, lines))
+    listen(folders, host, port, base_path, _say_where, workers=workers, running=Running(limits, lines, origin=origin))
 
 
 def _say_where(url: str) -> None:

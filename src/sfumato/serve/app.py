@@ -42,7 +42,7 @@ def over(catalogue: Catalogue, base_path: str = "", running: Running | None = No
     inner = FastAPI(
         title="Sfumato", version=__version__, description=DESCRIPTION, servers=servers, docs_url=None, redoc_url=None
     )
-    pages = Pages(catalogue, base)
+    pages = Pages(catalogue, base, running.origin)
     inner.include_router(router(catalogue, base, running.limits))
     inner.include_router(routes(pages))
     _refuse_in_words(inner, pages)

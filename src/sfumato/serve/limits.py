@@ -1,5 +1,6 @@
 """Limits: how much one worker takes on, how much of it one client may ask for, and what is said of each request."""
 
+import re
 from dataclasses import dataclass, field
 from ipaddress import ip_network
 
@@ -49,8 +50,19 @@ class Log:
 
 @dataclass(frozen=True)
 class Running:
-    """How an application is run: its limits, its log if it keeps one, and the key that its addresses hold if any."""
+    """How an application is run: its limits, its log if it keeps one, and the key that its addresses hold if any.
+
+    `origin` is where readers reach it, such as https://statistics.example; without it, whatever host they asked for.
+    """
 
     limits: Limits = field(default_factory=Limits)
     log: Log | None = None
     key: str = ""
+    origin: str = ""
+
+    def __post_init__(self) -> None:
+        if self.origin and not re.fullmatch(r"https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?", self.origin):
+            raise ReleaseError(
+                f"The origin is '{self.origin}'; it is where readers reach the server, without a path, for example "
+                "https://statistics.example."
+            )
