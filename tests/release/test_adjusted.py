@@ -10,7 +10,8 @@ from scipy.stats import binomtest
 from sfumato.calibrate import ProtectedMicrodata
 from sfumato.calibrate.microdata import Problem
 from sfumato.mechanisms import SquareRoot
-from sfumato.schema import Box
+from sfumato.release import adjusted
+from sfumato.schema import Box, Grid
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "calibrate"))
 from economy import SETS, economy, products
@@ -38,7 +39,9 @@ def written_out(problem: Problem, sizes) -> np.ndarray:
 
 @pytest.mark.parametrize("names", [tuple(SETS), ("cell",), ("county", "trade"), ("all",)], ids=str)
 @pytest.mark.parametrize("squared", [False, True], ids=["clipped", "squared"])
-def test_stated_covariances_are_the_formula_for_any_gain(names, squared):
+@pytest.mark.parametrize("dense", [5_000, 0], ids=["held", "iterated"])
+def test_stated_covariances_are_the_formula_for_any_gain(names, squared, dense, monkeypatch):
+    monkeypatch.setattr(adjusted, "DENSE", dense)
     frame, jobs = economy(200)
     made = products(frame, jobs, 1, {name: SETS[name] for name in names}, **({"totals": SquareRoot} if squared else {}))
     problem = Problem(made["rows"], tuple(made[name] for name in names))
@@ -49,6 +52,10 @@ def test_stated_covariances_are_the_formula_for_any_gain(names, squared):
     q = np.array([frame.rows(one) for one in asked], dtype=float)
     stated = [[product.covariance(one, other) * unit for other in asked] for one in asked]
     assert np.allclose(stated, q @ matrix @ q.T, rtol=1e-5, atol=1e-6)
+    one = frame.attributes[0]
+    grid = Grid(((one.name, np.eye(len(one.levels.leaves), dtype=bool)),))
+    apart = np.array([frame.rows(cell) for cell in grid.boxes()], dtype=float)
+    assert np.allclose(product.variances(grid) * unit, np.diag(apart @ matrix @ apart.T), rtol=1e-5, atol=1e-6)
 
 
 def coverage(runs: int, sampled: int, factor: float = 1.0) -> tuple[int, int, float]:

@@ -6,7 +6,7 @@ total q then has variance r'W r + l'V l with l = (A W A' + U)⁻¹ A W q, r = q 
 as they were drawn: those of clipped totals are known, those of squared ones are U.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -17,6 +17,7 @@ import numpy as np
 from sfumato.errors import ReleaseError
 from sfumato.release.adjusted_boxes import Extra, along
 from sfumato.release.boxes import Nested
+from sfumato.release.margins import iterated
 from sfumato.release.noisy import Integers
 from sfumato.release.products import Floats
 from sfumato.release.records import Errors, Records, Rows, Sizes, Squared, Trend, Varying
@@ -125,11 +126,6 @@ class Joined:
     def gram(self, cells: Floats) -> Floats:
         """The controls besides the finest against each other, weighed by joint cells."""
         size = int(self.starts[-1])
-        if size > DENSE:
-            raise ReleaseError(
-                f"{size:,} totals besides the finest would meet in one matrix, which holds {DENSE:,}; "
-                "calibrate to coarser tables."
-            )
         gram = np.zeros((size, size))
         for row, one in zip(self.starts, self.rest, strict=False):
             for column, other in zip(self.starts, self.rest, strict=False):
@@ -139,10 +135,21 @@ class Joined:
                 gram[row : row + shape[0], column : column + shape[1]] = block
         return gram
 
+    @property
+    def fits(self) -> bool:
+        """Whether that matrix is small enough to be held."""
+        return int(self.starts[-1]) <= DENSE
+
+    def times(self, cells: Floats, columns: Floats) -> Floats:
+        """That matrix times some columns; where it is too large to be held, down to the cells and up again."""
+        if self.fits:
+            return self.gram(cells) @ columns
+        return np.stack([self.fold(cells * self.unfold(column)) for column in columns.T], axis=1)
+
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """The equations (A W A' + V_c) l = b of joined controls, factored once."""
+    """The equations (A W A' + V_c) l = b of joined controls, inverted once, or iterated where they are too many."""
 
     joined: Joined
     weight: Floats
@@ -155,17 +162,22 @@ class System:
         return np.divide(self.weight, self.weight + noise, out=np.zeros_like(self.weight), where=np.isfinite(noise))
 
     @cached_property
-    def inverse(self) -> Floats:
-        # One inverse and then a product a question; with a factor every question would cost a triangular solve.
-        rest = self.joined.rest
-        noise = np.concatenate([self.joined.noise[place] for place in rest]) if rest else np.zeros(0)
-        gram = self.joined.gram(self.weight * (1 - self._share)) + np.diag(noise)
-        return np.asarray(np.linalg.inv(gram), dtype=np.float64)
+    def solve(self) -> Callable[[Floats], Floats]:
+        """The controls besides the finest that meet a right side, or several, one a column."""
+        joined, rest, cells = self.joined, self.joined.rest, self.weight * (1 - self._share)
+        noise = np.concatenate([joined.noise[place] for place in rest]) if rest else np.zeros(0)
+        if joined.fits:
+            # One inverse and then a product a question; with a factor every question would cost a triangular solve.
+            inverse = np.asarray(np.linalg.inv(joined.gram(cells) + np.diag(noise)), dtype=np.float64)
+            return lambda right: inverse @ right
+        scale = 1 / np.sqrt(joined.fold(cells) + noise)
+        steps = iterated(lambda x: scale * (joined.fold(cells * joined.unfold(scale * x)) + noise * scale * x))
+        return lambda right: (scale * steps(scale * right.T)).T
 
     def pull(self, finest: Floats, rest: Floats) -> tuple[Floats, Floats, Floats]:
         """The solution for a right side: on the finest set by joint cell, on the rest, and both seen from the cells."""
         noise = self.joined.finest_noise()
-        other = self.inverse @ (rest - self.joined.fold(self._share * finest))
+        other = self.solve(rest - self.joined.fold(self._share * finest))
         seen = self.joined.unfold(other)
         own = np.divide(
             finest - self.weight * seen, self.weight + noise, out=np.zeros_like(seen), where=np.isfinite(noise)

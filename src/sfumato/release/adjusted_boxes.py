@@ -41,13 +41,11 @@ class Extra:
         known = np.isfinite(noise)
         return np.where(known, self.finest - np.where(known, noise, 0.0), 0.0) * self.pull**2
 
-    @cached_property
-    def joint(self) -> Floats:
-        """V − E over the controls besides the finest, with what those add to the finest."""
+    def joint(self, columns: Floats) -> Floats:
+        """V − E over the controls besides the finest, with what those add to the finest, times some columns."""
         joined = self.system.joined
         noise = np.concatenate([joined.noise[place] for place in joined.rest]) if joined.rest else np.zeros(0)
-        found = joined.gram(self.kappa * self.system.weight**2) + np.diag(self.rest - noise)
-        return np.asarray(found, dtype=np.float64)
+        return joined.times(self.kappa * self.system.weight**2, columns) + (self.rest - noise)[:, None] * columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +93,7 @@ class Taken:
 
     @cached_property
     def solved(self) -> Floats:
-        return self.extra.system.inverse @ self.asked
+        return self.extra.system.solve(self.asked)
 
     @cached_property
     def moved(self) -> Floats:
@@ -111,5 +109,5 @@ def along(nested: Nested, weight: Floats, extra: Extra) -> Floats:
     wide = outer.solved[:, nested.up]
     found -= (inner.asked * wide).sum(axis=0)
     found -= (inner.solved * outer.moved[:, nested.up]).sum(axis=0) + (wide * inner.moved).sum(axis=0)
-    found += (inner.solved * (extra.joint @ outer.solved)[:, nested.up]).sum(axis=0)
+    found += (inner.solved * extra.joint(outer.solved)[:, nested.up]).sum(axis=0)
     return np.asarray(found, dtype=np.float64)
