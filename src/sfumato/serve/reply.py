@@ -48,6 +48,11 @@ def fresh(content: bytes | str, media_type: str, tag: str, status: int = 200) ->
     return Response(content, status, headers, media_type)
 
 
+def for_programs(path: str) -> bool:
+    """Whether an address below the base is asked by programs, which are refused in JSON."""
+    return path.startswith("/api") or path in {"/version", "/health", "/openapi.json"}
+
+
 def problem(status: int, detail: str) -> Response:
     """The reply that says why not, as JSON (RFC 9457)."""
     said = Problem(title=_TITLES.get(status, "Problem"), status=status, detail=detail)

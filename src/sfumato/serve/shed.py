@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sfumato.serve.limits import Limits
+from sfumato.serve.reply import for_programs
 
 BUSY = "The server has more questions than it can answer now; ask again in a few seconds."
 TOO_MANY = "You ask faster than this server answers one client: at most {calls:,} requests in {window} seconds."
@@ -143,13 +144,13 @@ class Shedding:
 
 
 class Words:
-    """Refusals as JSON below /api and as a page elsewhere, written once, as a busy server has no time to write."""
+    """Refusals as JSON for programs and as a page for people, written once, as a busy server has no time to write."""
 
     def __init__(self, as_json: Callable[[int, str], Response], as_page: Callable[[int, str], Response]) -> None:
         self._written = lru_cache(maxsize=8)(lambda api, status, said: (as_json if api else as_page)(status, said))
 
     def __call__(self, path: str, status: int, said: str, seconds: int) -> Response:
         """The reply to a request for this path, with the time to come back."""
-        written = self._written(path.startswith("/api"), status, said)
+        written = self._written(for_programs(path), status, said)
         headers = {"Cache-Control": "no-store", "Retry-After": str(seconds)}
         return Response(written.body, status, headers, written.headers["content-type"])
