@@ -7,7 +7,7 @@ them, so it is missed less than once in 1e30. 5,000 draws would let it pass more
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -41,6 +41,17 @@ def true_cells(table: Table, move: Bounded) -> Cells:
     return Cells(table, {Rows(): values}, Fraction(1), move)
 
 
+def listed(cells: Cells) -> Cells:
+    places = np.flatnonzero(cells.values)
+    return replace(cells, columns={Rows(): cells.values.ravel()[places]}, places=places)
+
+
+def laid(noisy: Noisy) -> Noisy:
+    values = np.zeros(noisy.table.size, dtype=noisy.values.dtype)
+    values[noisy.places] = noisy.values
+    return replace(noisy, values=values.reshape(noisy.table.shape), places=None)
+
+
 @dataclass(frozen=True, eq=False)
 class Bench:
     """A mechanism run twice on 210,000 cells, one stream of draws for both."""
@@ -55,6 +66,13 @@ class Bench:
     def of(cls, mechanism, move: Bounded, seed: int = 1) -> "Bench":
         cells, draws = true_cells(TABLE, move), SeededDraws(seed)
         return cls(mechanism, move, cells, mechanism.perturb(cells, draws), mechanism.perturb(cells, draws))
+
+    @classmethod
+    def sparse(cls, mechanism, move: Bounded, seed: int = 1) -> "Bench":
+        """The same cells given as a sparse table, only those that are not 0, and what came out laid out again."""
+        cells, draws = true_cells(TABLE, move), SeededDraws(seed)
+        given = listed(cells)
+        return cls(mechanism, move, cells, *(laid(mechanism.perturb(given, draws)) for _ in range(2)))
 
     @property
     def law(self):

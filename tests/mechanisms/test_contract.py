@@ -8,6 +8,7 @@ from contract_mutants import REJECTED_BY_LAW, REJECTED_BY_NOISE
 from contract_noise import NOISE_CHECKS, Bench
 
 from sfumato import mechanisms
+from sfumato.draws import Law
 from sfumato.errors import PromiseError
 from sfumato.mechanisms import DiscreteGaussian, Geometric, RoundedGaussian
 from sfumato.mechanisms.rooted import Rooted
@@ -57,6 +58,20 @@ def test_the_law_keeps_the_claim(name, factor, move):
 def test_the_noise_is_the_law(name, factor, move):
     bench = Bench.of(scaled(FOUND[name], factor), move)
     assert {check: said for check, run in NOISE_CHECKS.items() if (said := run(bench))} == {}
+
+
+@pytest.mark.parametrize("name", ADDITIVE)
+def test_the_noise_of_a_sparse_table_is_the_law_as_well(name):
+    bench = Bench.sparse(FOUND[name], ONE)
+    assert {check: said for check, run in NOISE_CHECKS.items() if (said := run(bench))} == {}
+
+
+def test_a_sparse_table_with_noise_on_its_records_alone_is_rejected(monkeypatch):
+    """Power: a third of the cells without any noise is what a publisher of occupied cells alone would give."""
+    monkeypatch.setattr(Law, "changed", lambda law, n, draws: iter(()))
+    bench = Bench.sparse(Geometric(1), ONE)
+    rejected = {check for check, run in NOISE_CHECKS.items() if run(bench)}
+    assert {"variance", "tails"} <= {check.split()[0] for check in rejected}
 
 
 @pytest.mark.parametrize("move", MOVES.values(), ids=list(MOVES))

@@ -2,48 +2,12 @@
 
 import numpy as np
 import pytest
+from tests.release.grids import KNOWN, SHAPE, one_by_one, random_grid
 
 from sfumato.release import lattice as made
 from sfumato.release.counts import totals_over
 from sfumato.release.lattice import Lattice, levels_of, narrow
-from sfumato.schema import Attribute, Box, Grid, Levels
-
-
-def attributes() -> tuple[Attribute, ...]:
-    tree = [{"code": "a"}, {"code": "b"}, {"code": "c"}]
-    tree += [{"code": f"{top}{place}", "parent": top} for place in range(2) for top in "ab"]
-    tree += [
-        {"code": f"{top}{place}{leaf}", "parent": f"{top}{place}"} for leaf in "xyz" for top in "ab" for place in (0, 1)
-    ]
-    return (
-        Attribute("job", Levels.of(tree)),
-        Attribute("sex", Levels.of("fm")),
-        Attribute("age", Levels.of(range(5))),
-        Attribute("hours", Levels.of(range(4))),
-    )
-
-
-KNOWN = attributes()
-SHAPE = tuple(len(one.levels.leaves) for one in KNOWN)
-
-
-def one_by_one(values, grid: Grid) -> np.ndarray:
-    found = [values[np.ix_(*(box.mask(one) for one in KNOWN))].sum(dtype=object) for box in grid.boxes()]
-    return np.array(found, dtype=object).reshape(grid.shape)
-
-
-def random_grid(rng) -> Grid:
-    axes = []
-    for place in rng.permutation(len(KNOWN))[: rng.integers(0, 5)]:
-        one, length = KNOWN[place], SHAPE[place]
-        if rng.random() < 0.3:
-            groups = rng.random((rng.integers(1, 6), length)) < 0.5  # groups that overlap, and empty ones
-        else:
-            level = levels_of(one.levels)[rng.integers(0, len(levels_of(one.levels)))]
-            groups = np.arange(level.size)[:, None] == level.of
-        axes.append((one.name, groups))
-    within = {one.name: rng.random(n) < 0.6 for one, n in zip(KNOWN, SHAPE, strict=True) if rng.random() < 0.3}
-    return Grid(tuple(axes), Box(within))
+from sfumato.schema import Grid
 
 
 @pytest.mark.parametrize("kind", [np.int32, np.int64])

@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.errors import PlanError
 from sfumato.release import Control, Cube, Independent, Product, Subject, Uncertainty
 from sfumato.release.margins import Floats, Margins
-from sfumato.schema import Table
+from sfumato.schema import LARGEST, Table
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,14 @@ class Step(ABC):
     def reads(self) -> tuple[str, ...]:
         return (self.table, *self.to)
 
-    def refuse_unfit(self, table: Table, controls: Sequence[Table]) -> None:  # noqa: ARG002 - most take any table
+    def refuse_unfit(self, table: Table, controls: Sequence[Table]) -> None:
         """Say before anything is opened what the step cannot do with its table and its controls."""
+        for one in (table, *controls):
+            if not one.dense:
+                raise PlanError(
+                    f"Step '{self.name}' lays out its tables cell by cell, and {one.sides} are {one.size:,} cells, "
+                    f"more than the {LARGEST:,} that fit; leave out the step, or an attribute."
+                )
         if not controls:
             raise PlanError(f"Step '{self.name}' calibrates to nothing; name its control measures: to = [...].")
 

@@ -22,10 +22,11 @@ def check(plan: PlanFile, data: Data, json: Json = False) -> None:
     from sfumato.confidential.framed import FrameTabulation
     from sfumato.draws import SystemDraws
     from sfumato.plan import Plan
+    from sfumato.schema import FARTHEST
 
     read = Plan.read(plan)
     for measure in read.measures if read.framed is None else ():
-        read.table(measure).refuse_if_too_large()
+        read.table(measure).refuse_if_too_large(FARTHEST)
     microdata = Microdata.open(list(data), read.schema)
     tabulation = FrameTabulation(read, microdata) if read.framed else Tabulation(read, microdata, SystemDraws())
     found = [(fault, tabulation.examples(fault)) for fault in tabulation.faults()]

@@ -21,7 +21,7 @@ from sfumato.confidential.framed import FrameTabulation
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.pairs import alike, neighbours_of, worst_pairs
 from sfumato.confidential.tabulate import Tabulation
-from sfumato.confidential.views import View, Watched, weighed_by_law
+from sfumato.confidential.views import View, Watched, side_by_side, weighed_by_law
 from sfumato.draws import Draws, SeededDraws, SystemDraws
 from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.mechanisms import Cells, ClippedTotal, Mechanism, SquareRoot
@@ -174,7 +174,7 @@ def _views(plan: Plan, pair: tuple[Microdata, Microdata], samples: int, draws: D
     sides = [Tabulation(plan, data, SeededDraws(seed)) for data in pair]
     watched = []
     for measure in plan.measures:
-        left, right = (side.cells(measure) for side in sides)
+        left, right = side_by_side(*(side.cells(measure) for side in sides))
         if (left.values != right.values).any():
             watched.append(Watched.of(measure.name, measure.with_, (left, right), samples, draws))
     if not watched:

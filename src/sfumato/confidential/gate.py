@@ -32,6 +32,7 @@ from sfumato.release import (
     Records,
     Release,
     Shapes,
+    Sparse,
     Subject,
     digest,
     open_release,
@@ -185,6 +186,8 @@ def _perturbed(measure: Measure, plan: Plan, cells: Cells, draws: Draws, given: 
         note=_note(measure, plan),
     )
     uncertainty: Any = measure.with_.uncertainty(noisy)
+    if noisy.places is not None and isinstance(noisy.table, Table):
+        return Sparse(subject, noisy.table, noisy.places, noisy.values, uncertainty)
     if isinstance(noisy.table, Table):
         return Cube(subject, noisy.table, noisy.values, uncertainty)
     by = None if cells.grouping is None or plan.framed is None else plan.framed.by(measure)

@@ -34,9 +34,13 @@ class Tabulation(Sealed):
         """The true cells of a measure; none of data that break a rule, as their bounds are not enforced."""
         self.refuse_faults()
         table, wanted = self._plan.table(measure), measure.of.aggregates
-        columns = self._engine.aggregate(table, wanted, self._plan.universe(measure))
+        universe, places = self._plan.universe(measure), None
+        if table.dense:
+            columns = self._engine.aggregate(table, wanted, universe)
+        else:
+            places, columns = self._engine.occupied(table, wanted, universe)
         kept = {aggregate: columns[aggregate] for aggregate in wanted}
-        return Cells(table, kept, measure.of.step, self._plan.move(measure))
+        return Cells(table, kept, measure.of.step, self._plan.move(measure), places=places)
 
 
 def reading(plan: Plan) -> Reading:

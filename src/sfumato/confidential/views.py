@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,6 +99,29 @@ def weighed_by_law(measure: str, measures: Sequence[Watched]) -> View:
     return View(measure, "all cells by the law", one, other, law_one, law_other)
 
 
+def side_by_side(one: Cells, other: Cells) -> tuple[Cells, Cells]:
+    """The cells of two sides in the same places: of a sparse table those that either holds, and one that neither does.
+
+    They stay sparse, and are published through the same door.
+    """
+    if one.places is None or other.places is None or not isinstance(one.table, Table):
+        return one, other
+    held = np.union1d(one.places, other.places)
+    some = np.setdiff1d(np.arange(min(2 * len(held) + 1, one.table.size)), held)
+    held = np.concatenate([held, some[one.table.possible_at(some)][:1]])
+    table = Table((Attribute("cell", Levels.of(range(len(held)))),))
+    return _taken(one, one.places, table, held), _taken(other, other.places, table, held)
+
+
+def _taken(cells: Cells, places: Integers, table: Table, held: Integers) -> Cells:
+    """The values at some places, 0 where there is none."""
+    known, columns = np.isin(held, places), {}
+    for name, column in cells.columns.items():
+        columns[name] = np.zeros(len(held), dtype=np.int64)
+        columns[name][known] = column[np.searchsorted(places, held[known])]
+    return replace(cells, table=table, columns=columns, places=np.arange(len(held)))
+
+
 def _places(one: Cells, other: Cells) -> Integers:
     apart = np.abs(one.values - other.values).ravel()
     moved = np.argsort(-apart, kind="stable")[: min(MOST_MOVED, int(np.count_nonzero(apart)))]
@@ -116,8 +139,20 @@ def _published(mechanism: Mechanism, cells: Cells, places: Integers, samples: in
         name: np.ascontiguousarray(np.broadcast_to(column.ravel()[places], table.shape))
         for name, column in cells.columns.items()
     }
-    noisy = mechanism.perturb(Cells(table, columns, cells.step, cells.move), draws)
-    return noisy.values.reshape(-1, len(places))[:samples]
+    copies = Cells(table, columns, cells.step, cells.move)
+    found = mechanism.perturb(copies if cells.places is None else _listed(copies), draws)
+    values = found.values
+    if found.places is not None:
+        values = np.zeros(table.size, dtype=np.int64)
+        values[found.places] = found.values
+    return values.reshape(-1, len(places))[:samples]
+
+
+def _listed(cells: Cells) -> Cells:
+    """The same cells as a sparse table has them: those that are not 0, by their numbers."""
+    full = np.any([column.ravel() != 0 for column in cells.columns.values()], axis=0)
+    columns = {name: column.ravel()[full] for name, column in cells.columns.items()}
+    return replace(cells, columns=columns, places=np.flatnonzero(full))
 
 
 def _log_ratio(watched: Watched, published: Integers) -> Floats:

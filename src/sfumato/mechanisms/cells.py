@@ -22,6 +22,8 @@ class Cells:
     move: Move
     grouping: Grouping | None = None
     """Of values that stand one a row of a frame: the groups that they are summed over."""
+    places: NDArray[np.int64] | None = None
+    """Of a sparse table: the numbers, increasing, of the cells whose values these are; all other cells are 0."""
 
     @property
     def values(self) -> NDArray[np.int64]:

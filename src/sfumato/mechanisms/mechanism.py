@@ -4,10 +4,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import ClassVar
 
-import numpy as np
-
 from sfumato.draws import Draws, Law
 from sfumato.errors import PlanError
+from sfumato.mechanisms.additive import laid_out, scattered
 from sfumato.mechanisms.cells import Cells
 from sfumato.privacy import Loss, Move
 from sfumato.release import Independent, Noisy, Product, Uncertainty
@@ -41,11 +40,11 @@ class Mechanism(ABC):
         """
         if not isinstance(cells.table, Table):
             raise PlanError(f"{self.name} is for tables; the rows of a frame are measured with square-root.")
-        possible = cells.table.possible
-        values = np.zeros(cells.table.shape, dtype=np.int64)
-        noise = self.law(cells.move).draw(int(possible.sum()), draws)
-        values[possible] = cells.values[possible] + noise
-        return Noisy(cells.table, values, cells.step, cells.move)
+        law = self.law(cells.move)
+        if cells.places is not None:
+            places, values = scattered(cells, law, draws)
+            return Noisy(cells.table, values, cells.step, cells.move, places=places)
+        return Noisy(cells.table, laid_out(cells, law, draws), cells.step, cells.move)
 
     def uncertainty(self, noisy: Noisy) -> Uncertainty:
         """The error of the published cells, from public numbers alone."""

@@ -1,59 +1,121 @@
-"""Memory: what a plan over a frame will need, told from the size of the register before anything is read."""
+"""Memory: what a run of a plan will hold at once, told from the plan and its public register before data are read."""
 
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from sfumato.errors import PlanError
+from sfumato.schema import FARTHEST, LARGEST, Rows, Sum
 
 if TYPE_CHECKING:
+    from sfumato.plan.measure import Measure
     from sfumato.plan.plan import Plan
 
-BASE = 400_000_000
-"""The program and its libraries, the matrix of the controls, and what does not grow with the rows."""
+BASE_OF_FRAME, BASE_OF_TABLES = 400_000_000, 180_000_000
+"""The program, its libraries, and what does not grow; over a frame the matrix of the controls as well."""
 FIXED, PER_ATTRIBUTE, PER_GROUPING, PER_COLUMN, PER_STEP = 80, 8, 4, 24, 24
-"""Bytes a row: for its name, twice, and the work at hand; and for each thing that is held for every row."""
+"""Bytes a row of a frame: for its name, twice, and the work at hand; and for each thing held for every row."""
+PER_NUMBER, PER_LISTED, PER_CALIBRATED = 8, 56, 48
+"""Bytes of a number, of a listed cell while the list is made, and of a cell while a step works on it."""
 
 
 @dataclass(frozen=True)
 class Memory:
-    """How many rows, of which columns, and the bytes that a run is expected to hold at once."""
+    """What is held, the bytes that it is expected to take at once, and those that every record takes beside it."""
 
-    rows: int
-    columns: tuple[str, ...]
+    held: str
     bytes: int
+    a_record: int = 0
 
     def words(self) -> str:
         """One line of a price list.
 
-        >>> Memory(10_000_000, ("m1emp", "wages"), 4_200_000_000).words()
+        >>> Memory("10,000,000 rows of m1emp, wages", 4_200_000_000).words()
         '10,000,000 rows of m1emp, wages: about 4.2 GB of memory'
+        >>> Memory("100,000 cells", 150_000_000, 6).words()
+        '100,000 cells: about 0.2 GB of memory, and 6 bytes for every record'
         """
-        return f"{self.rows:,} rows of {', '.join(self.columns)}: about {self.bytes / 1e9:.1f} GB of memory"
+        beside = f", and {self.a_record} bytes for every record" if self.a_record else ""
+        return f"{self.held}: about {self.bytes / 1e9:.1f} GB of memory{beside}"
 
 
 def expected(plan: "Plan") -> Memory | None:
-    """What a run of a plan will need; nothing is said where there is no frame, or it is not at hand."""
-    if plan.framed is None or not plan.framed.file.path.is_file():
+    """What a run of a plan will need; nothing is said where its register is not at hand."""
+    if plan.framed is None:
+        return _of_tables(plan)
+    if not plan.framed.file.path.is_file():
         return None
     rows = rows_in(plan.framed.file.path)
     columns = tuple(dict.fromkeys(str(getattr(one.of, "column", "")) for one in plan.measures))
     groupings = {one.by for one in plan.measures if not plan.framed.of_rows(one)}
     each = FIXED + PER_ATTRIBUTE * len(plan.schema.attributes) + PER_GROUPING * len(groupings)
     each += PER_COLUMN * len(columns) + PER_STEP * len(plan.then)
-    return Memory(rows, columns, BASE + rows * each)
+    return Memory(f"{rows:,} rows of {', '.join(columns)}", BASE_OF_FRAME + rows * each)
+
+
+def _of_tables(plan: "Plan") -> Memory:
+    """Products stay until all are written; beside them stand the true numbers of one measure, or the work of a step."""
+    sizes = {measure.name: listed_cells(plan, measure) for measure in plan.measures}
+    products = sum(sizes.values()) + sum(sizes[step.table] for step in plan.then)
+    work = [PER_NUMBER * len({Rows(), *measure.of.aggregates}) * sizes[measure.name] for measure in plan.measures]
+    work += [PER_LISTED * sizes[one.name] for one in plan.measures if not plan.table(one).dense]
+    work += [PER_CALIBRATED * sizes[step.table] for step in plan.then]
+    dense = sum(plan.size(one) for one in plan.measures if plan.table(one).dense)
+    listed = sum(sizes[one.name] for one in plan.measures if not plan.table(one).dense)
+    held = [f"{dense:,} cells"] * bool(dense) + [f"about {listed:,} listed cells"] * bool(listed)
+    return Memory(" and ".join(held), BASE_OF_TABLES + PER_NUMBER * products + max(work), _a_record(plan))
+
+
+def _a_record(plan: "Plan") -> int:
+    """Bytes of a record: a small integer for each attribute, a number for each value that is summed."""
+    read = dict.fromkeys(name for measure in plan.measures for name in (*measure.by, *measure.where))
+    leaves = [len(plan.schema.attribute(name).levels.leaves) for name in read]
+    sums = {one for measure in plan.measures for one in measure.of.aggregates if isinstance(one, Sum)}
+    packed = any(not plan.table(measure).dense for measure in plan.measures)
+    return sum(np.min_scalar_type(size).itemsize for size in leaves) + PER_NUMBER * (len(sums) + packed)
+
+
+def listed_cells(plan: "Plan", measure: "Measure") -> int:
+    """How many cells of a measure are held: all where they are laid out, else those that noise will likely change."""
+    table = plan.table(measure)
+    if table.dense:
+        return table.size
+    return math.ceil(table.size * float(measure.with_.law(plan.move(measure)).survival(1)))
 
 
 def refuse_over(plan: "Plan", limit: int | None = None) -> None:
-    """Stop a plan whose rows do not fit, before a ledger is charged or a register read."""
+    """Stop a plan that does not fit, before a ledger is charged or a register read."""
+    for measure in plan.measures if plan.framed is None else ():
+        _refuse_too_many(plan, measure)
     memory = expected(plan)
     there = available() if limit is None else limit
     if memory and memory.bytes > there:
+        raise PlanError(f"{memory.words()}, and this machine has {there / 1e9:.1f} GB; {_instead(plan)}")
+
+
+def _refuse_too_many(plan: "Plan", measure: "Measure") -> None:
+    table = plan.table(measure)
+    table.refuse_if_too_large(FARTHEST)
+    if (listed := listed_cells(plan, measure)) > LARGEST:
         raise PlanError(
-            f"{memory.words()}, and this machine has {there / 1e9:.1f} GB; measure fewer columns in one plan, "
-            "split the frame by state, or use a larger machine."
+            f"Measure '{measure.name}' is over {table.sides}, {table.size:,} cells, of which {measure.with_.words()} "
+            f"changes about {listed:,}; {LARGEST:,} can be listed. Leave out an attribute, measure at a coarser level, "
+            "or give it more budget, as less noise leaves more cells at 0."
         )
+
+
+def _instead(plan: "Plan") -> str:
+    if plan.framed:
+        return "measure fewer columns in one plan, split the frame by state, or use a larger machine."
+    largest = max(plan.measures, key=lambda measure: listed_cells(plan, measure))
+    return (
+        f"the largest is '{largest.name}' by {plan.table(largest).sides}: leave out an attribute, measure at a coarser "
+        "level, or use a larger machine."
+    )
 
 
 def rows_in(path: Path) -> int:

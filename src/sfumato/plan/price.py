@@ -30,14 +30,12 @@ class Price:
 
 def price(plan: "Plan") -> Price:
     """Price every measure under the plan's neighbours and add up."""
-    for measure in plan.measures if plan.frame is None else ():
-        plan.table(measure).refuse_if_too_large()
-    refuse_over(plan)
     _refuse_unnamed_unit(plan)
     spends = tuple(
         Spend(measure.name, measure.with_.loss(plan.move(measure)), measure.with_.words()) for measure in plan.measures
     )
     _refuse_undrawable(plan)
+    refuse_over(plan)
     _refuse_unlisted(plan)
     total = total_of(plan, [spend.loss for spend in spends])
     _refuse_over(total, plan.limit, spends)

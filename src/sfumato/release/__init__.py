@@ -7,6 +7,7 @@ from sfumato.release.manifest import Anchor, ExposureLine, Manifest, Promise, Sp
 from sfumato.release.noisy import Noisy
 from sfumato.release.products import Cube, Product, Subject
 from sfumato.release.records import Records, Squared, Varying
+from sfumato.release.sparse import Sparse
 from sfumato.release.uncertainty import Independent, Uncertainty, Withheld
 from sfumato.release.verify import Verdict, differences, open_release, private_key, sign, verify, withdraw
 
@@ -25,6 +26,7 @@ __all__ = [
     "Records",
     "Release",
     "Shapes",
+    "Sparse",
     "SpendLine",
     "Squared",
     "Subject",

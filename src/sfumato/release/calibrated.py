@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sfumato.release.counts import cells_in_common, counts_over
 from sfumato.release.leafwise import Leafwise, leaves_wide
 from sfumato.release.margins import DENSE, Floats, Margins, iterated, solver
+from sfumato.release.nested import nested
 from sfumato.release.pieces import pieces, sliced
 from sfumato.schema import Box, Grid, Table
 
@@ -42,6 +43,8 @@ def system(margins: Margins, variance: float, noise: Floats) -> Callable[[Floats
     possible = margins.table.possible
     if margins.single:
         return solver(variance * margins.gram(possible) + noise)
+    if solve := nested(margins, variance, noise):
+        return solve
     if margins.size <= DENSE:
         return solver(variance * margins.gram(possible) + np.diag(noise), regular=bool((noise > 0).all()))
     return iterated(lambda controls: variance * margins.of(margins.spread(controls)) + noise * controls)

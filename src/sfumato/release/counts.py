@@ -24,7 +24,7 @@ def in_order(found: NDArray[Number], names: list[str], grid: Grid) -> NDArray[Nu
 
 def counts_over(table: Table, grid: Grid) -> Integers:
     """How many possible cells each box of a grid holds: a product of axes, save where rules bind them together."""
-    ruled = _ruled(table)
+    ruled = table.ruled
     named = set(ruled.names) if ruled else set()
     asked, found = dict(grid.axes), np.ones(grid.shape, dtype=np.int64)
     for attribute in table.attributes:
@@ -47,16 +47,9 @@ def _along(grid: Grid, names: set[str], values: Integers) -> Integers:
     return values.reshape([len(groups) if name in names else 1 for name, groups in grid.axes])
 
 
-def _ruled(table: Table) -> Table | None:
-    """The table of those attributes alone that a rule about impossible cells names."""
-    named = {name for rule in table.impossible for name, _ in rule.where}
-    kept = tuple(attribute for attribute in table.attributes if attribute.name in named)
-    return Table(kept, table.impossible) if kept else None
-
-
 def cells_in_common(table: Table, ones: list[Box], others: list[Box]) -> NDArray[np.float64]:
     """How many possible cells each of some boxes shares with each of some others."""
-    ruled = _ruled(table)
+    ruled = table.ruled
     named = ruled.names if ruled else ()
     found = np.ones((len(ones), len(others)))
     for attribute in table.attributes:

@@ -5,26 +5,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
-from sfumato.errors import ReleaseError
-from sfumato.privacy import plain
+from sfumato.release.cubes import read_cube, write_cubes
 from sfumato.release.framed import KINDS, Reader, write_records
 from sfumato.release.geography import Shapes
-from sfumato.release.lattice import FITS_32_BITS
 from sfumato.release.manifest import NAME, AttributeLine, Manifest, ProductLine, digest, line
 from sfumato.release.products import Cube, Product, Subject
 from sfumato.release.records import Records
-from sfumato.release.uncertainty import uncertainty_from_dict
-from sfumato.schema import Attribute, Levels, Rule, Table
-
-_PIECE = 1 << 20
-"""Rows that are read at a time."""
+from sfumato.release.sparse import Sparse
+from sfumato.schema import Attribute, Levels
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,43 +38,10 @@ class Release:
 
 
 def write_products(folder: Path, products: Sequence[Product]) -> list[ProductLine]:
-    """Write each product as one Parquet file; of a cube the codes of every possible cell, and its value in steps."""
+    """Write each product as one Parquet file."""
     (folder / "products").mkdir(parents=True, exist_ok=True)
     lines = write_records(folder, [one for one in products if isinstance(one, Records)])
-    for cube in (one for one in products if isinstance(one, Cube)):
-        name = f"products/{cube.subject.name}.parquet"
-        pq.write_table(_columns(cube), folder / name, compression="zstd")
-        lines.append(_product_line(cube, name))
-    return lines
-
-
-def _columns(cube: Cube) -> pa.Table:
-    places = np.nonzero(cube.table.possible) if cube.attributes else ()
-    columns: dict[str, Any] = {}
-    for attribute, place in zip(cube.attributes, places, strict=True):
-        codes = pa.array(attribute.levels.leaves, pa.string())
-        columns[attribute.name] = pa.DictionaryArray.from_arrays(pa.array(place.astype(np.int32)), codes)
-    columns["value"] = pa.array(cube.values[cube.table.possible], pa.int64())
-    return pa.table(columns)
-
-
-def _product_line(cube: Cube, file: str) -> ProductLine:
-    subject = cube.subject
-    return ProductLine(
-        name=subject.name,
-        statistic=subject.statistic,
-        title=subject.title,
-        unit=subject.unit,
-        step=plain(subject.step),
-        additive=subject.additive,
-        by=list(cube.table.names),
-        universe={name: list(codes) for name, codes in subject.universe.items()},
-        impossible=[{name: list(codes) for name, codes in rule.where} for rule in cube.table.impossible],
-        mechanism=subject.mechanism,
-        note=subject.note,
-        uncertainty=cube.uncertainty.to_dict(),
-        file=file,
-    )
+    return lines + write_cubes(folder, [one for one in products if isinstance(one, (Cube, Sparse))])
 
 
 def write_levels(folder: Path, attributes: Sequence[Attribute]) -> list[AttributeLine]:
@@ -123,7 +82,9 @@ def read_products(folder: Path, manifest: Manifest) -> dict[str, Product]:
     reader, found = Reader(folder, manifest.unit, known), dict[str, Product]()
     for one in sorted(manifest.products, key=_standing):
         found[one.name] = (
-            reader.read(one, _subject(one), found) if one.kind in KINDS else _read_cube(folder, one, known)
+            reader.read(one, _subject(one), found)
+            if one.kind in KINDS
+            else read_cube(folder, one, _subject(one), known)
         )
     return {one.name: found[one.name] for one in manifest.products}
 
@@ -136,52 +97,6 @@ def _standing(line: ProductLine) -> int:
 def _read_attribute(folder: Path, entry: AttributeLine) -> Attribute:
     levels = Levels.read(folder / entry.levels)
     return Attribute(entry.name, levels, of=entry.of, label=entry.label)
-
-
-def _read_cube(folder: Path, entry: ProductLine, known: Mapping[str, Attribute]) -> Cube:
-    if entry.kind != "cube":
-        raise ReleaseError(
-            f"Product '{entry.name}' is of kind '{entry.kind}', which this version does not know; update Sfumato."
-        )
-    try:
-        attributes = tuple(known[name] for name in entry.by)
-        table = Table(attributes, tuple(Rule.of(where) for where in entry.impossible))
-        values = _laid_out(_read_values(folder / entry.file), table)
-    except (KeyError, ValueError, OSError, pa.ArrowException) as error:
-        raise ReleaseError(f"Product '{entry.name}' does not fit its manifest: {error}") from None
-    return Cube(_subject(entry), table, values, uncertainty_from_dict(entry.uncertainty, table, values))
-
-
-def _read_values(path: Path) -> NDArray[Any]:
-    """The column of values, in 32 bits where no sum of them needs more; read in pieces, so that it stands only once."""
-    with pq.ParquetFile(path) as file:
-        found: NDArray[Any] = np.empty(file.metadata.num_rows, dtype=np.int32)
-        start, sizes = 0, 0.0
-        for batch in file.iter_batches(_PIECE, columns=["value"]):
-            piece = _integers(batch.column("value"))
-            sizes += float(np.abs(piece, dtype=np.float64).sum())
-            found = found if sizes <= FITS_32_BITS else found.astype(np.int64, copy=False)
-            found[start : start + len(piece)] = piece
-            start += len(piece)
-    return found
-
-
-def _integers(column: pa.Array) -> NDArray[np.int64]:
-    if not pa.types.is_int64(column.type) or column.null_count:
-        raise ValueError("its column 'value' does not hold an integer for every cell")
-    # `to_numpy` would load pandas first, which takes longer than reading ten million cells.
-    return np.asarray(np.from_dlpack(column), dtype=np.int64)
-
-
-def _laid_out(values: NDArray[Any], table: Table) -> NDArray[Any]:
-    """The values of the possible cells in their places among all, and 0 in the others."""
-    if not table.impossible:
-        return values.reshape(table.shape)
-    if len(values) != np.count_nonzero(table.possible):
-        raise ValueError(f"it has {len(values):,} values for {np.count_nonzero(table.possible):,} possible cells")
-    cells = np.zeros(table.shape, dtype=values.dtype)
-    cells[table.possible] = values
-    return cells
 
 
 def _subject(entry: ProductLine) -> Subject:

@@ -23,3 +23,5 @@ class Noisy:
     step: Fraction
     move: Move
     public: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    places: Integers | None = None
+    """Of a sparse table: the numbers, increasing, of the cells that are not 0, which alone are listed."""

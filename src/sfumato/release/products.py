@@ -95,35 +95,21 @@ def _wholes(grid: Grid, kept: tuple[str, ...]) -> Iterator[Box]:
     return Grid(tuple((name, masks) for (name, _), masks in zip(grid.axes, whole, strict=True)), grid.within).boxes()
 
 
-@dataclass(frozen=True, eq=False)
-class Cube(Product):
-    """One value a cell of a table, impossible cells held at zero; of a release in 32 bits where no sum needs more."""
+class Tabled(Product):
+    """A value a cell of a table, with an uncertainty that knows the table."""
 
-    subject: Subject
     table: Table
-    values: Integers
     uncertainty: Uncertainty
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:  # type: ignore[override]
         return self.table.attributes
 
-    @cached_property
-    def lattice(self) -> Lattice:
-        """The margins that questions are answered from."""
-        return Lattice(self.values, self.attributes)
-
-    def total(self, box: Box) -> int:
-        return int(self.lattice.totals(Grid((), box)))
-
     def covariance(self, one: Box, other: Box) -> float | Withheld:
         return self.uncertainty.covariance(self.table, one, other)
 
     def cells(self, box: Box) -> int:
         return self.table.count(box)
-
-    def totals(self, grid: Grid) -> Integers:
-        return self.lattice.totals(grid)
 
     def cell_counts(self, grid: Grid) -> Integers:
         return counts_over(self.table, grid)
@@ -142,3 +128,24 @@ class Cube(Product):
         if not isinstance(self.uncertainty, Batched):
             return super().covariances(ones, others)
         return self.uncertainty.covariances(self.table, ones, others)
+
+
+@dataclass(frozen=True, eq=False)
+class Cube(Tabled):
+    """Every cell laid out, impossible ones held at zero; of a release in 32 bits where no sum needs more."""
+
+    subject: Subject
+    table: Table
+    values: Integers
+    uncertainty: Uncertainty
+
+    @cached_property
+    def lattice(self) -> Lattice:
+        """The margins that questions are answered from."""
+        return Lattice(self.values, self.attributes)
+
+    def total(self, box: Box) -> int:
+        return int(self.lattice.totals(Grid((), box)))
+
+    def totals(self, grid: Grid) -> Integers:
+        return self.lattice.totals(grid)

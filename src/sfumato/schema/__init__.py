@@ -5,9 +5,10 @@ from sfumato.schema.attributes import Attribute, Bands, Column, Missing, Recode,
 from sfumato.schema.frame import Frame, Grouping
 from sfumato.schema.levels import Levels, Mask
 from sfumato.schema.schema import Schema
-from sfumato.schema.table import LARGEST, Box, Grid, Table, Where
+from sfumato.schema.table import FARTHEST, LARGEST, Box, Grid, Table, Where
 
 __all__ = [
+    "FARTHEST",
     "LARGEST",
     "Aggregate",
     "Attribute",

@@ -16,7 +16,10 @@ from sfumato.schema.levels import Mask
 Where = Mapping[str, str | int | Sequence[str | int]]
 
 LARGEST = 200_000_000
-"""The most cells that a table may have; a dense column of them is 1.6 GB."""
+"""The most cells that are laid out in memory, 1.6 GB a column; of a larger table only those are held that are not 0."""
+FARTHEST = 2**47
+"""The most cells that a table may have at all: their numbers, and sums of them, fit in 64 bits."""
+Places = NDArray[np.integer]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,14 +88,53 @@ class Table:
     def size(self) -> int:
         return math.prod(self.shape)
 
-    def refuse_if_too_large(self) -> None:
+    @property
+    def dense(self) -> bool:
+        """Whether its cells are laid out; those of a sparse table are listed by their numbers."""
+        return self.size <= LARGEST
+
+    def refuse_if_too_large(self, most: int = LARGEST) -> None:
         """Say so before anything is opened when the cells would not fit."""
-        if self.size > LARGEST:
-            parts = " × ".join(f"{name} ({count:,})" for name, count in zip(self.names, self.shape, strict=True))
+        if self.size > most:
             raise PlanError(
-                f"A table of {parts} has {self.size:,} cells, more than the {LARGEST:,} that fit; "
+                f"A table of {self.sides} has {self.size:,} cells, more than the {most:,} that fit; "
                 "leave out an attribute or measure at a coarser level."
             )
+        if self.ruled and self.ruled.size > LARGEST:
+            raise PlanError(
+                f"Rules about impossible cells bind {self.ruled.sides} together, {self.ruled.size:,} cells, more than "
+                f"the {LARGEST:,} that fit; leave out a rule, or one of the attributes."
+            )
+
+    @property
+    def sides(self) -> str:
+        """Its attributes and how many lowest levels each has, as a reader sees them."""
+        return " × ".join(f"{name} ({count:,})" for name, count in zip(self.names, self.shape, strict=True))
+
+    @cached_property
+    def ruled(self) -> "Table | None":
+        """The table of those attributes alone that a rule about impossible cells names."""
+        named = {name for rule in self.impossible for name, _ in rule.where}
+        kept = tuple(attribute for attribute in self.attributes if attribute.name in named)
+        return Table(kept, self.impossible) if kept else None
+
+    def leaves_at(self, places: Places, name: str) -> Places:
+        """The leaf of an attribute in each of some cells, which are numbered with the last attribute running fastest.
+
+        >>> from sfumato.schema.levels import Levels
+        >>> table = Table((Attribute("sex", Levels.of("fm")), Attribute("age", Levels.of("123"))))
+        >>> table.leaves_at(np.array([0, 2, 5]), "sex").tolist(), table.leaves_at(np.array([0, 2, 5]), "age").tolist()
+        ([0, 0, 1], [0, 2, 2])
+        """
+        place = self.names.index(name)
+        return places // math.prod(self.shape[place + 1 :]) % self.shape[place]
+
+    def possible_at(self, places: Places) -> NDArray[np.bool_]:
+        """Which of some cells may hold a record."""
+        if not self.ruled:
+            return np.ones(len(places), dtype=bool)
+        found: NDArray[np.bool_] = self.ruled.possible[tuple(self.leaves_at(places, name) for name in self.ruled.names)]
+        return found
 
     def attribute(self, name: str) -> Attribute:
         for attribute in self.attributes:
@@ -128,7 +170,9 @@ class Table:
 
     def count(self, box: Box) -> int:
         """How many possible cells lie in a box."""
-        masks = [box.mask(attribute) for attribute in self.attributes]
-        if not self.impossible:
-            return math.prod(int(mask.sum()) for mask in masks)
-        return int(self.possible[np.ix_(*masks)].sum())
+        ruled = self.ruled
+        free = [one for one in self.attributes if not ruled or one.name not in ruled.names]
+        found = math.prod(int(box.mask(attribute).sum()) for attribute in free)
+        if not ruled:
+            return found
+        return found * int(ruled.possible[np.ix_(*(box.mask(attribute) for attribute in ruled.attributes))].sum())

@@ -21,14 +21,17 @@ WIDEST = 2**20
 WORTH_LOADING = 40_000_000
 """The rows from which on the compiled loops save more than it takes to load them."""
 
+WORTH_SORTING = 5_000_000
+"""The same where the rows are sorted, of which the compiled loops save more."""
+
 
 class Unsure(Exception):  # noqa: N818 - it is no error, DuckDB reads on
     """Something that DuckDB should see to: a type, a value or a rule that is not settled on arrays."""
 
 
-def loops(rows: int) -> Any:
+def loops(rows: int, worth: int = WORTH_LOADING) -> Any:
     """The loops for so many rows: compiled where numba is loaded already, or is installed and worth loading."""
-    return _compiled() if "numba" in sys.modules or (rows >= WORTH_LOADING and find_spec("numba")) else scatter
+    return _compiled() if "numba" in sys.modules or (rows >= worth and find_spec("numba")) else scatter
 
 
 @cache
@@ -45,6 +48,7 @@ class Coded:
         self._dictionary: Any = None
         self._of_dictionary = np.empty(0, dtype=meaning.dtype)
         self._low, self._of_range = 0, np.empty(0, dtype=meaning.dtype)
+        self._shift: int | None = None
 
     def add(self, array: Any) -> None:
         """The next batch."""
@@ -74,14 +78,22 @@ class Coded:
     def _whole(self, values: Integers) -> Integers:
         """Whole numbers, by a table of all between the least and the largest where it is small."""
         part = np.empty(len(values), dtype=self.meaning.dtype)
-        if not len(values) or self._found(values, self._low, self._of_range, part):
+        if not len(values) or self._ranged(values, part):
             return part
         least, most = int(values.min()), int(values.max())
         if max(-least, most) >= EXACT:
             raise Unsure
         if not self._reaches(least, most):
             return self._numbers(values.astype(np.float64))
-        return self._looked(values, self._low, self._of_range)
+        if not self._ranged(values, part):
+            raise Unsure
+        return part
+
+    def _ranged(self, values: Integers, part: Integers) -> bool:
+        """Whether all values have a meaning in the table, which then is in `part`."""
+        if self._shift is None:
+            return self._found(values, self._low, self._of_range, part)
+        return bool(self._kernel.shift(values, self._low, self._low + len(self._of_range) - 1, self._shift, part))
 
     def _reaches(self, least: int, most: int) -> bool:
         """Whether the table of meanings holds a range, made wider if it has to be."""
@@ -92,6 +104,7 @@ class Coded:
         if most - least >= len(self._of_range):
             numbers = np.arange(least, most + 1, dtype=np.float64)
             self._low, self._of_range = least, np.asarray(self.meaning.of_numbers(numbers))
+            self._shift = _rising(self._of_range, least, self.meaning.lacking)
         return True
 
     def _looked(self, values: Integers, low: int, table: Integers) -> Integers:
@@ -108,6 +121,13 @@ class Coded:
         if (part == self.meaning.lacking).any():
             raise Unsure
         return part
+
+
+def _rising(table: Integers, low: int, lacking: int) -> int | None:
+    """What is added to every number from `low` on to find its meaning, where that is all there is to it."""
+    shifts = table.astype(np.int64) - np.arange(low, low + len(table))
+    plain = bool((table != lacking).all()) and bool((shifts == shifts[0]).all())
+    return int(shifts[0]) if plain else None
 
 
 def _view(array: Any) -> Integers:

@@ -165,16 +165,29 @@ class DuckDB(Records):
 
     def aggregate(self, table: Table, aggregates: Sequence[Aggregate], universe: Box) -> Columns:
         """The aggregates of every cell of a table, empty ones included, over the records in a universe."""
+        places, found = self._grouped(table, aggregates, universe)
+        return {name: _dense(table, places, column) for name, column in found.items()}
+
+    def occupied(
+        self, table: Table, aggregates: Sequence[Aggregate], universe: Box
+    ) -> tuple[NDArray[np.int64], Columns]:
+        """The places of the cells that hold records of a universe, rising, and the aggregates of these cells alone."""
+        return self._grouped(table, aggregates, universe, " ORDER BY cell")
+
+    def _grouped(
+        self, table: Table, aggregates: Sequence[Aggregate], universe: Box, order: str = ""
+    ) -> tuple[NDArray[np.int64], Columns]:
         if self._faults:
             raise DataError(f"{self._faults[0]} No cells are made of such data, as their bounds are not enforced.")
         wanted = [aggregate for aggregate in aggregates if isinstance(aggregate, Sum)]
         sums = [f"CAST(sum(value{self.reading.sums.index(one)}) AS BIGINT)" for one in wanted]
         chosen = ", ".join([f"{self._key(table)} AS cell", "count(*)", *sums])
         with without_values("The data could not be summed in whole steps of 64 bits"):
-            query = f"SELECT {chosen} FROM coded{self._within(universe)} GROUP BY cell"
-            places, *columns = self._connection.execute(query).fetchnumpy().values()
+            query = f"SELECT {chosen} FROM coded{self._within(universe)} GROUP BY cell{order}"
+            found = self._connection.execute(query).fetchnumpy().values()
+        places, *columns = (np.asarray(column, dtype=np.int64) for column in found)
         named: list[Aggregate] = [Rows(), *wanted]
-        return {name: _dense(table, places, column) for name, column in zip(named, columns, strict=True)}
+        return places, dict(zip(named, columns, strict=True))
 
     def _key(self, table: Table) -> str:
         """The number of a record's cell, the last attribute running fastest."""
@@ -214,5 +227,5 @@ def kept_of(
 
 def _dense(table: Table, places: NDArray[np.int64], column: NDArray[Any]) -> NDArray[np.int64]:
     cells = np.zeros(table.size, dtype=np.int64)
-    cells[np.asarray(places, dtype=np.int64)] = np.asarray(column, dtype=np.int64)
+    cells[places] = column
     return cells.reshape(table.shape)
