@@ -1,14 +1,13 @@
 """Layout: the cells of a cube as raking reads them, the places of some control tables down, of the others across."""
 
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sfumato.kernels.rake import Floats, Listed, Places, Side
 
@@ -26,14 +25,13 @@ class Layout:
     """Which axes of a cube the tables of either side name, those that none names, and the order to lay them in."""
 
     shape: tuple[int, ...]
-    tables: tuple[tuple[Axes, ...], tuple[Axes, ...]]
     named: tuple[Axes, Axes]
-    places: tuple[Places, Places]
-    starts: tuple[NDArray[np.int64], NDArray[np.int64]]
+    blank: tuple[Side, Side]
+    """The two sides, with nothing to aim at yet."""
     listed: tuple[Places, Places] | None
     """Where the two sides share axes, the places of every cell that the named axes tell apart."""
 
-    @property
+    @cached_property
     def order(self) -> Axes:
         down, across = self.named
         told = (*down, *(axis for axis in across if axis not in down))
@@ -48,24 +46,28 @@ class Layout:
         """The sums over what nothing tells apart: controls reach no further."""
         sums = laid[:, 0] if laid.shape[1] == 1 else laid.sum(axis=1)
         if self.listed is None:
-            return np.ascontiguousarray(sums.reshape(self.places[0].shape[1], -1))
+            return np.ascontiguousarray(sums.reshape(self.blank[0].size, -1))
         some = np.flatnonzero(sums)
         return Listed(sums[some], *(side[some] for side in self.listed))
 
     def scaled(self, laid: Floats, down: Floats, across: Floats) -> Floats:
         """The cells times the factors of their places, as the cube that they are."""
         if self.listed is None:
-            made = laid.reshape(len(down), len(across), -1) * down[:, None, None]
-            made *= across[:, None]
+            made = kernel().scale(laid, down, across)
         else:
             made = laid * (down[self.listed[0]] * across[self.listed[1]])[:, None]
-        lengths = [self.shape[axis] for axis in self.order]
-        return np.ascontiguousarray(made.reshape(lengths).transpose(np.argsort(self.order)))
+        lengths, back = self._way_back
+        return np.ascontiguousarray(made.reshape(lengths).transpose(back))
+
+    @cached_property
+    def _way_back(self) -> tuple[Axes, Axes]:
+        return tuple(self.shape[axis] for axis in self.order), tuple(np.argsort(self.order).tolist())
 
     def sides(self, aims: Floats) -> tuple[Side, Side]:
         """The two sides with what their control cells should be."""
-        cut = int(self.starts[0][-1])
-        return Side(self.places[0], self.starts[0], aims[:cut]), Side(self.places[1], self.starts[1], aims[cut:])
+        first, second = self.blank
+        cut = int(first.starts[-1])
+        return first.to(aims[:cut]), second.to(aims[cut:])
 
 
 @lru_cache(maxsize=16)
@@ -73,10 +75,8 @@ def layout_of(shape: tuple[int, ...], tables: tuple[Axes, ...]) -> Layout:
     """The layout with the fewest places: the tables are cut in two where that leaves least on both sides."""
     cuts = [(tables[:cut], tables[cut:]) for cut in range(1, len(tables) + 1)]
     sides = min(cuts, key=lambda cut: sum(_size(shape, _named(side)) for side in cut))
-    down, across = named = (_named(sides[0]), _named(sides[1]))
-    places = tuple(_places(shape, axes, side) for axes, side in zip(named, sides, strict=True))
-    starts = tuple(np.cumsum([0, *(_size(shape, table) for table in side)], dtype=np.int64) for side in sides)
-    return Layout(shape, sides, named, places, starts, _listed(shape, down, across))  # type: ignore[arg-type]
+    down, across = _named(sides[0]), _named(sides[1])
+    return Layout(shape, (down, across), (_side(shape, sides[0]), _side(shape, sides[1])), _listed(shape, down, across))
 
 
 def _named(tables: tuple[Axes, ...]) -> Axes:
@@ -87,13 +87,32 @@ def _size(shape: tuple[int, ...], axes: Axes) -> int:
     return prod(shape[axis] for axis in axes)
 
 
-def _places(shape: tuple[int, ...], axes: Axes, tables: tuple[Axes, ...]) -> Places:
-    """For each table the number of the control cell of every place, numbered through."""
-    of, start = np.zeros((len(tables), _size(shape, axes)), dtype=np.int32), 0
-    for row, table in enumerate(tables):
-        of[row] = start + _number(shape, axes, table)
-        start += _size(shape, table)
-    return of
+def _side(shape: tuple[int, ...], tables: tuple[Axes, ...]) -> Side:
+    parts = _parts(_named(tables), tables)
+    within = [part for part, (_, of_part) in enumerate(parts) for _ in of_part]
+    of = [_number(shape, axes, table) for axes, of_part in parts for table in of_part]
+    return Side(
+        # A side without tables is one place that nothing is asked of.
+        np.array([_size(shape, axes) for axes, _ in parts] or [1], dtype=np.int64),
+        np.array(within, dtype=np.int64),
+        np.concatenate([*of, np.empty(0, dtype=np.int32)]),
+        np.cumsum([0, *(_size(shape, table) for table in tables)], dtype=np.int64),
+        np.empty(0),
+    )
+
+
+def _parts(named: Axes, tables: tuple[Axes, ...]) -> list[tuple[Axes, tuple[Axes, ...]]]:
+    """The axes in as many runs as can be, each with tables of its own, in the order of both."""
+    parts: list[tuple[int, int, tuple[Axes, ...]]] = []
+    for table in tables:
+        places = [named.index(axis) for axis in table]
+        own: tuple[Axes, ...] = (table,)
+        low, high = min(places, default=0), max(places, default=0)
+        while parts and low <= parts[-1][1]:
+            before = parts.pop()
+            low, high, own = min(low, before[0]), max(high, before[1]), (*before[2], *own)
+        parts.append((low, high, own))
+    return [(named[low : high + 1], own) for low, high, own in parts]
 
 
 def _number(shape: tuple[int, ...], axes: Axes, table: Axes) -> Places:

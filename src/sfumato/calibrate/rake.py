@@ -7,11 +7,12 @@ where it does not, that is said and no cells are given.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
 
-from sfumato.calibrate.layout import kernel, layout_of
+from sfumato.calibrate.layout import Layout, kernel, layout_of
 from sfumato.calibrate.step import Diverged, Problem, Step, finer_by, scaled
 from sfumato.errors import PlanError
 from sfumato.release import Cube, Product, Raked
@@ -63,13 +64,16 @@ class Rake(Step):
 
 def raked(margins: Margins, cells: Floats, aims: Floats, cycles: int, tolerance: float) -> tuple[Floats, float]:
     """The raked cells and the largest control missed, infinite where a margin of 0 should become something else."""
-    names = margins.table.names
-    axes = tuple(tuple(names.index(name) for name in by) for by in margins.by)
-    layout = layout_of(margins.table.shape, axes)
+    layout = _layout(cells.shape, margins.table.names, margins.by)
     first, second = layout.sides(np.ascontiguousarray(aims, dtype=np.float64))
     laid = layout.laid(cells)
     found = kernel().rake(layout.summed(laid), first, second, cycles, tolerance)
     return layout.scaled(laid, found.first, found.second), found.missed
+
+
+@lru_cache(maxsize=16)
+def _layout(shape: tuple[int, ...], names: tuple[str, ...], by: tuple[tuple[str, ...], ...]) -> Layout:
+    return layout_of(shape, tuple(tuple(names.index(name) for name in one) for one in by))
 
 
 EXAMPLE = Rake("raked", "cube", ("margin",))

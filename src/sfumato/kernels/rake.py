@@ -8,6 +8,8 @@ sums. So a cycle over all tables reads the cells twice and writes none.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -15,27 +17,43 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int32]
+Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """Some control tables over the places that they tell apart: for each table the control cell of every place.
+    """Some control tables over the places that they tell apart.
 
-    The control cells of all tables of the side are numbered through; those of table t begin at `starts[t]`.
+    Tables that share attributes make a part. The places of a side are the combinations of those of its parts, the last
+    running fastest; `widths` says how many places each part has, and `within` which part a table lies in. `of` holds,
+    table after table, the control cell of every place of its part; what those of table t should be begins at
+    `starts[t]` in the aims.
     """
 
+    widths: Counts
+    within: Counts
     of: Places
-    starts: NDArray[np.int64]
+    starts: Counts
     aims: Floats
 
     @property
     def size(self) -> int:
-        return int(self.of.shape[1])
+        return prod(self.widths.tolist())
 
-    def tables(self) -> Iterator[tuple[Places, Floats]]:
-        """Each table by itself: the control cell of every place, and what it should be."""
-        for of, start, end in zip(self.of, self.starts[:-1], self.starts[1:], strict=True):
-            yield of - np.int32(start), self.aims[start:end]
+    def to(self, aims: Floats) -> "Side":
+        """The same tables with something else to aim at."""
+        return Side(self.widths, self.within, self.of, self.starts, aims)
+
+    def parts(self) -> Iterator[tuple[tuple[int, int, int], list[tuple[Places, Floats]]]]:
+        """Each part: the places before it, its own and those after, and its tables with what they should be."""
+        begins = [0, *accumulate(self.widths[self.within].tolist())]
+        for part, width in enumerate(self.widths.tolist()):
+            before = prod(self.widths[:part].tolist())
+            tables = []
+            for table in np.flatnonzero(self.within == part):
+                start, end = self.starts[table : table + 2]
+                tables.append((self.of[begins[table] : begins[table + 1]], self.aims[start:end]))
+            yield (before, width, self.size // (before * width)), tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,21 +95,34 @@ def rake(cells: Floats | Listed, first: Side, second: Side, cycles: int, toleran
 
 def settle(side: Side, sums: Floats, factors: Floats, tolerance: float) -> bool:
     """Meet each table of a side in turn, on the sums and in the factors; whether that can be done."""
-    for of, aims in side.tables():
-        totals = np.bincount(of, sums, len(aims))
-        stuck = (totals == 0) & (np.abs(aims) > tolerance)
-        if stuck.any() or not np.isfinite(totals).all():
-            return False
-        factor = np.divide(aims, totals, out=np.zeros_like(totals), where=totals != 0)[of]
-        sums *= factor
-        factors *= factor
+    for shape, tables in side.parts():
+        seen = sums.reshape(shape).sum(axis=(0, 2))
+        for of, aims in tables:
+            totals = np.bincount(of, seen, len(aims))
+            stuck = (totals == 0) & (np.abs(aims) > tolerance)
+            if stuck.any() or not np.isfinite(totals).all():
+                return False
+            factor = np.divide(aims, totals, out=np.zeros_like(totals), where=totals != 0)[of]
+            seen *= factor
+            for moved in (sums, factors):
+                moved.reshape(shape)[:] *= factor[:, None]
     return True
 
 
 def farthest(side: Side, sums: Floats) -> float:
     """How far the sums are from the control that they miss most."""
-    gaps = [np.abs(np.bincount(of, sums, len(aims)) - aims).max() for of, aims in side.tables()]
-    return float(np.max(gaps, initial=0.0))
+    gaps = [0.0]
+    for shape, tables in side.parts():
+        seen = sums.reshape(shape).sum(axis=(0, 2))
+        gaps += [np.abs(np.bincount(of, seen, len(aims)) - aims).max() for of, aims in tables]
+    return float(np.max(gaps))
+
+
+def scale(cells: Floats, down: Floats, across: Floats) -> Floats:
+    """The cells times the factors of their places; those of the same place on both sides lie behind one another."""
+    made = cells.reshape(len(down), len(across), -1) * down[:, None, None]
+    made *= across[:, None]
+    return made.reshape(cells.shape)
 
 
 def _onto_first(cells: Floats | Listed, others: Floats, size: int) -> Floats:

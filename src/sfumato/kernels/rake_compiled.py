@@ -1,4 +1,9 @@
-"""The loops of `kernels.rake`, compiled; of a matrix that is mostly zeros only the other cells are touched."""
+"""The loops of `kernels.rake`, compiled; of a matrix that is mostly zeros only the other cells are touched.
+
+A side is settled on levels: the sums over the places of its first part, of its first two, and so on to all of them.
+Each part reads its own level, weighed by what the parts before it were changed by, so that a side of many parts takes
+hardly longer than a read of its places.
+"""
 
 import numpy as np
 from numba import njit
@@ -10,36 +15,115 @@ _SPARSE = 4
 
 
 @njit(cache=True)
-def _settle(of, starts, aims, sums, factors, tolerance):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
-    totals = np.empty(len(aims))
-    for table in range(len(of)):
-        here = of[table]
-        start, end = starts[table], starts[table + 1]
-        totals[start:end] = 0.0
-        for place in range(len(sums)):
-            totals[here[place]] += sums[place]
-        for cell in range(start, end):
-            total = totals[cell]
-            if not np.isfinite(total) or (total == 0 and abs(aims[cell]) > tolerance):
-                return False
-            totals[cell] = aims[cell] / total if total != 0 else 0.0
-        for place in range(len(sums)):
-            factor = totals[here[place]]
-            sums[place] *= factor
-            factors[place] *= factor
+def _levels(widths):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+    """Room for the levels of a side, the coarsest first."""
+    size, cells = 1, 0
+    for width in widths:
+        size *= width
+        cells += size
+    return np.empty(cells)
+
+
+@njit(cache=True)
+def _fold(widths, sums, levels):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+    size, end = len(sums), len(levels)
+    levels[end - size :] = sums
+    for part in range(len(widths) - 1, 0, -1):
+        width, fine = widths[part], levels[end - size : end]
+        end -= size
+        size //= width
+        coarse = levels[end - size : end]
+        for place in range(size):
+            total = 0.0
+            for beside in range(width):
+                total += fine[place * width + beside]
+            coarse[place] = total
+
+
+# Each slice of an array costs as much here as some tens of its cells, so numbers say where to read.
+@njit(cache=True)
+def _see(levels, level, size, change, seen, width):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+    """What a part sees of its level: the sums over the places before it, each changed as they were."""
+    for place in range(width):
+        seen[place] = 0.0
+    for before in range(size):
+        weight, row = change[before], level + before * width
+        for place in range(width):
+            seen[place] += weight * levels[row + place]
+
+
+@njit(cache=True)
+def _total(of, begin, width, seen, totals, start):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+    for place in range(width):
+        totals[start + of[begin + place]] += seen[place]
+
+
+@njit(cache=True)
+def _divide(aims, totals, start, end, tolerance):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+    """The totals of one table become what its cells are multiplied by; whether there is such a number for each."""
+    for cell in range(start, end):
+        total = totals[cell]
+        if not np.isfinite(total) or (total == 0 and abs(aims[cell]) > tolerance):
+            return False
+        totals[cell] = aims[cell] / total if total != 0 else 0.0
     return True
 
 
 @njit(cache=True)
-def _farthest(of, aims, sums):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
-    totals, worst = np.zeros(len(aims)), 0.0
-    for table in range(len(of)):
-        for place in range(len(sums)):
-            totals[of[table, place]] += sums[place]
-    for cell in range(len(aims)):
-        gap = abs(totals[cell] - aims[cell])
-        if gap > worst or np.isnan(gap):
-            worst = gap
+def _settle(side, levels, sums, factors, tolerance):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+    widths, within, of, starts, aims = side
+    widest = widths.max()
+    seen, own, totals, change = np.empty(widest), np.empty(widest), np.zeros(len(aims)), np.ones(len(sums))
+    size, level, table, begin = 1, 0, 0, 0
+    for part in range(len(widths)):
+        width = widths[part]
+        own[:width] = 1.0
+        _see(levels, level, size, change, seen, width)
+        while table < len(within) and within[table] == part:
+            start = starts[table]
+            _total(of, begin, width, seen, totals, start)
+            if not _divide(aims, totals, start, starts[table + 1], tolerance):
+                return False
+            for place in range(width):
+                factor = totals[start + of[begin + place]]
+                seen[place] *= factor
+                own[place] *= factor
+            table += 1
+            begin += width
+        # From the last place on, as what is read stands before what is written.
+        for before in range(size - 1, -1, -1):
+            changed = change[before]
+            for place in range(width - 1, -1, -1):
+                change[before * width + place] = changed * own[place]
+        size *= width
+        level += size
+    for place in range(len(sums)):
+        sums[place] *= change[place]
+        factors[place] *= change[place]
+    return True
+
+
+@njit(cache=True)
+def _farthest(side, levels, enough):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+    """How far the sums are from the control that they miss most; more than enough ends the search."""
+    widths, within, of, starts, aims = side
+    seen, totals, unchanged = np.empty(widths.max()), np.zeros(len(aims)), np.ones(len(levels))
+    worst, size, level, part, begin = 0.0, 1, 0, -1, 0
+    for table in range(len(within)):
+        width = widths[within[table]]
+        if within[table] > part:
+            part = within[table]
+            _see(levels, level, size, unchanged, seen, width)
+            size *= width
+            level += size
+        _total(of, begin, width, seen, totals, starts[table])
+        begin += width
+        for cell in range(starts[table], starts[table + 1]):
+            gap = abs(totals[cell] - aims[cell])
+            if gap > worst or np.isnan(gap):
+                worst = gap
+        if not worst <= enough:
+            break
     return worst
 
 
@@ -105,39 +189,61 @@ def _listed(matrix, found):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN2
     values, first, second = np.empty(found), np.empty(found, np.int32), np.empty(found, np.int32)
     cell = 0
     for row in range(len(matrix)):
-        for column in range(matrix.shape[1]):
-            if matrix[row, column] != 0:
-                values[cell], first[cell], second[cell] = matrix[row, column], row, column
+        own, left, column = matrix[row], 0, 0
+        for beside in range(len(own)):
+            left += own[beside] != 0
+        while left > 0:
+            if own[column] != 0:
+                values[cell], first[cell], second[cell] = own[column], row, column
                 cell += 1
+                left -= 1
+            column += 1
     return values, first, second
 
 
 @njit(cache=True)
 def _rake(dense, matrix, values, at, to, one, two, cycles, tolerance):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202, PLR0913, PLR0917
-    ones, others, missed = np.ones(one[0].shape[1]), np.ones(two[0].shape[1]), np.inf
+    ones, others, missed = np.ones(np.prod(one[0])), np.ones(np.prod(two[0])), np.inf
+    down, across = _levels(one[0]), _levels(two[0])
     sums = _down(matrix, others) if dense else _gathered(values, at, to, others, len(ones))
-    for _ in range(cycles):
-        if not _settle(one[0], one[1], one[2], sums, ones, tolerance):
+    _fold(one[0], sums, down)
+    for cycle in range(cycles):
+        if not _settle(one, down, sums, ones, tolerance):
             return ones, others, np.inf
-        across = _across(matrix, ones) if dense else _gathered(values, to, at, ones, len(others))
-        across *= others
-        if not _settle(two[0], two[1], two[2], across, others, tolerance):
+        beside = _across(matrix, ones) if dense else _gathered(values, to, at, ones, len(others))
+        beside *= others
+        _fold(two[0], beside, across)
+        if not _settle(two, across, beside, others, tolerance):
             return ones, others, np.inf
         sums = _down(matrix, others) if dense else _gathered(values, at, to, others, len(ones))
         sums *= ones
-        missed, beside = _farthest(one[0], one[2], sums), _farthest(two[0], two[2], across)
-        if beside > missed or np.isnan(beside):
-            missed = beside
+        _fold(one[0], sums, down)
+        # One control missed is reason enough for another cycle; after the last it has to be the worst.
+        enough = tolerance if cycle < cycles - 1 else np.inf
+        missed = _farthest(one, down, enough)
+        if missed <= enough:
+            _fold(two[0], beside, across)
+            also = _farthest(two, across, enough)
+            if not also <= missed:
+                missed = also
         if missed <= tolerance:
             break
     return ones, others, missed
+
+
+@njit(cache=True)
+def _scale(cells, down, across, made):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+    for row in range(len(down)):
+        own, mine, by = cells[row], made[row], down[row]
+        for column in range(len(across)):
+            mine[column] = own[column] * by * across[column]
 
 
 _NONE = (np.empty(0), np.empty(0, np.int32), np.empty(0, np.int32))
 
 
 def rake(cells: Floats | Listed, first: Side, second: Side, cycles: int, tolerance: float) -> Factors:
-    sides = [(side.of, side.starts, side.aims) for side in (first, second)]
+    sides = [(side.widths, side.within, side.of, side.starts, side.aims) for side in (first, second)]
     if isinstance(cells, Listed):
         dense, matrix, held = False, np.empty((0, 0)), (cells.values, cells.first, cells.second)
     else:
@@ -146,3 +252,12 @@ def rake(cells: Floats | Listed, first: Side, second: Side, cycles: int, toleran
         dense, matrix, held = found > most, cells, _NONE if found > most else _listed(cells, found)
     made: tuple[Floats, Floats, float] = _rake(dense, matrix, *held, *sides, cycles, tolerance)  # type: ignore[call-arg]
     return Factors(*made)
+
+
+def scale(cells: Floats, down: Floats, across: Floats) -> Floats:
+    rest = cells.size // (len(down) * len(across))
+    # Memory that numpy asks for comes in large pages; what compiled code asks for does not.
+    made = np.empty(cells.shape)
+    wide = across if rest == 1 else np.repeat(across, rest)
+    _scale(cells.reshape(len(down), -1), down, wide, made.reshape(len(down), -1))
+    return made

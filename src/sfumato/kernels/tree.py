@@ -134,3 +134,12 @@ def slopes(above: Places, inner: Flags, weights: Floats, sums: Sums) -> Floats:
         shares = np.where(sums.below[above[inside], 2] > 0, free[inside], spread[inside])
         np.add.at(leaning, above[inside], shares * found[inside])
     return found
+
+
+def scores(above: Places, inner: Flags, estimates: Floats, values: Floats, variances: Floats) -> Floats:
+    """What the fit would gain from each node growing: how far it and all above it are from their measurements."""
+    told = np.isfinite(variances)
+    found = np.divide(np.where(told, values - estimates, 0.0), np.where(told, variances, 1.0))
+    for here in depths(above, inner)[1:]:
+        found[here] += found[inner][above[here]]
+    return found

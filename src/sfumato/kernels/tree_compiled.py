@@ -118,6 +118,20 @@ def _slopes(above, inner, weights, variances, own, below):  # type: ignore[no-un
     return found
 
 
+@njit(cache=True)
+def _scores(above, inner, estimates, values, variances):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+    found, held, here = np.empty(len(above)), np.empty(np.count_nonzero(inner)), 0
+    for i in range(len(above)):
+        score = (values[i] - estimates[i]) / variances[i] if variances[i] < np.inf else 0.0
+        if above[i] >= 0:
+            score += held[above[i]]
+        found[i] = score
+        if inner[i]:
+            held[here] = score
+            here += 1
+    return found
+
+
 def up(above: Places, inner: Flags, values: Floats, variances: Floats, agree: float) -> tuple[Sums, Fault]:
     own, below, kind, at = _up(above, inner, values, variances, agree)
     return Sums(values, variances, own, below), Fault(kind, at)
@@ -135,4 +149,9 @@ def variances(above: Places, inner: Flags, sums: Sums) -> Floats:
 
 def slopes(above: Places, inner: Flags, weights: Floats, sums: Sums) -> Floats:
     found: Floats = _slopes(above, inner, weights, sums.variances, sums.own, sums.below)
+    return found
+
+
+def scores(above: Places, inner: Flags, estimates: Floats, values: Floats, variances: Floats) -> Floats:
+    found: Floats = _scores(above, inner, estimates, values, variances)
     return found

@@ -16,6 +16,7 @@ from sfumato.release.manifest import ProductLine
 from sfumato.release.noisy import Integers
 from sfumato.release.products import Cube, Subject
 from sfumato.release.sparse import Sparse
+from sfumato.release.texts import texts
 from sfumato.release.uncertainty import uncertainty_from_dict
 from sfumato.schema import Attribute, Rule, Table
 
@@ -29,7 +30,7 @@ def write_cubes(folder: Path, cubes: Sequence[Cube | Sparse]) -> list[ProductLin
     lines = []
     for cube in cubes:
         name = f"products/{cube.subject.name}.parquet"
-        codes = [pa.array(attribute.levels.leaves, pa.string()) for attribute in cube.attributes]
+        codes = [texts(attribute.levels.leaves) for attribute in cube.attributes]
         # Cells stand in the order of the first attribute; statistics of the others would help no reader skip any.
         first = list(cube.table.names[:1])
         with pq.ParquetWriter(folder / name, _schema(cube.table), compression="zstd", write_statistics=first) as file:
@@ -99,10 +100,12 @@ def read_cube(folder: Path, entry: ProductLine, subject: Subject, known: Mapping
     try:
         table = Table(tuple(known[name] for name in entry.by), tuple(Rule.of(where) for where in entry.impossible))
         values = _read_values(folder / entry.file)
-        uncertainty = uncertainty_from_dict(entry.uncertainty, table, values)
         if entry.kind == KINDS[Sparse]:
-            return Sparse(subject, table, _read_places(folder / entry.file, table), values, uncertainty)
-        return Cube(subject, table, _laid_out(values, table), uncertainty)
+            # In 64 bits, as sums are: numpy takes ten times as long where it has to cast while it adds.
+            places, wide = _read_places(folder / entry.file, table), values.astype(np.int64)
+            return Sparse(subject, table, places, wide, uncertainty_from_dict(entry.uncertainty, table, wide))
+        cells = _laid_out(values, table)
+        return Cube(subject, table, cells, uncertainty_from_dict(entry.uncertainty, table, cells))
     except (KeyError, ValueError, OSError, pa.ArrowException) as error:
         raise ReleaseError(f"Product '{entry.name}' does not fit its manifest: {error}") from None
 

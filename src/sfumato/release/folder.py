@@ -6,11 +6,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from sfumato.release.cubes import read_cube, write_cubes
-from sfumato.release.framed import KINDS, Reader, write_records
 from sfumato.release.geography import Shapes
 from sfumato.release.manifest import NAME, AttributeLine, Manifest, ProductLine, digest, line
 from sfumato.release.products import Cube, Product, Subject
@@ -39,6 +34,9 @@ class Release:
 
 def write_products(folder: Path, products: Sequence[Product]) -> list[ProductLine]:
     """Write each product as one Parquet file."""
+    from sfumato.release.cubes import write_cubes
+    from sfumato.release.framed import write_records
+
     (folder / "products").mkdir(parents=True, exist_ok=True)
     lines = write_records(folder, [one for one in products if isinstance(one, Records)])
     return lines + write_cubes(folder, [one for one in products if isinstance(one, (Cube, Sparse))])
@@ -46,13 +44,18 @@ def write_products(folder: Path, products: Sequence[Product]) -> list[ProductLin
 
 def write_levels(folder: Path, attributes: Sequence[Attribute]) -> list[AttributeLine]:
     """Write the public levels of each attribute as one Parquet file."""
+    from pyarrow import table
+    from pyarrow.parquet import write_table
+
+    from sfumato.release.texts import texts
+
     (folder / "levels").mkdir(parents=True, exist_ok=True)
     lines = []
     for one in attributes:
         name, levels = f"levels/{one.name}.parquet", one.levels
         listed = {"code": levels.codes, "label": levels.labels, "parent": levels.parents, "note": levels.notes}
-        columns = {key: pa.array(values, pa.string()) for key, values in listed.items()}
-        pq.write_table(pa.table(columns), folder / name)
+        columns = {key: texts(values) for key, values in listed.items()}
+        write_table(table(columns), folder / name)
         lines.append(AttributeLine(name=one.name, label=one.label, of=one.of, levels=name))
     return lines
 
@@ -78,6 +81,9 @@ def _sync(path: Path) -> None:
 
 def read_products(folder: Path, manifest: Manifest) -> dict[str, Product]:
     """The products as the manifest describes them."""
+    from sfumato.release.cubes import read_cube
+    from sfumato.release.framed import KINDS, Reader
+
     known = {one.name: _read_attribute(folder, one) for one in manifest.attributes}
     reader, found = Reader(folder, manifest.unit, known), dict[str, Product]()
     for one in sorted(manifest.products, key=_standing):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,11 +11,13 @@ import pyarrow.parquet as pq
 
 from sfumato.errors import ReleaseError
 from sfumato.privacy import plain
-from sfumato.release.adjusted import Adjusted, ControlSet, control_set
 from sfumato.release.manifest import ProductLine
 from sfumato.release.products import Product, Subject
 from sfumato.release.records import Records, Spread, Squared, Trend, Varying
 from sfumato.schema import Attribute, Frame
+
+if TYPE_CHECKING:
+    from sfumato.release.adjusted import ControlSet
 
 KIND = "records"
 KINDS = (KIND, "groups")
@@ -46,6 +48,8 @@ def _codes(frame: Frame, *, ids: bool) -> dict[str, Any]:
 
 
 def _numbers(product: Records) -> dict[str, Any]:
+    from sfumato.release.adjusted import Adjusted
+
     numbers: dict[str, Any] = {"value": product.values}
     if isinstance(product.spread, Varying):
         numbers["variance"] = product.spread.variances
@@ -107,12 +111,16 @@ class Reader:
         if written["kind"] == "varying":
             trend = Trend(slope=float(written["slope"]), reach=float(written["reach"]))
             return Varying(table["variance"].to_numpy(), trend)
+        from sfumato.release.adjusted import Adjusted
+
         controls = tuple(_control(one, Fraction(line.step), before) for one in written["controls"])
         return Adjusted(written["base"], Squared(float(written["variance"])), table["size"].to_numpy(), controls)
 
 
-def _control(written: Mapping[str, Any], step: Fraction, before: Mapping[str, Product]) -> ControlSet:
+def _control(written: Mapping[str, Any], step: Fraction, before: Mapping[str, Product]) -> "ControlSet":
     """A set of controls with the noise of the measure that it is, in squared steps of what was adjusted to it."""
+    from sfumato.release.adjusted import control_set
+
     control = before[written["product"]]
     if not isinstance(control, Records):
         raise ReleaseError(f"'{written['product']}' is no measure of the frame, and a product is adjusted to it.")

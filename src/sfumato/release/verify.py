@@ -3,10 +3,7 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
-
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
+from typing import TYPE_CHECKING
 
 from sfumato.errors import PromiseError, ReleaseError
 from sfumato.privacy import in_sequence
@@ -14,6 +11,9 @@ from sfumato.privacy.written import limit_from_dict, loss_from_dict
 from sfumato.release.folder import Release, read_products
 from sfumato.release.geography import read_shapes
 from sfumato.release.manifest import NAME, Manifest, digest, line
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 SIGNATURE = "manifest.sig"
 NOTICE = "withdrawn.json"
@@ -88,6 +88,8 @@ def _signature(folder: Path, content: bytes, public_key: Path | None) -> tuple[s
         return "not signed", [f"{SIGNATURE} is missing, and a public key was given."] if public_key else []
     if public_key is None:
         return "signed; give --public-key to check it", []
+    from cryptography.exceptions import InvalidSignature
+
     try:
         _public(public_key).verify(path.read_bytes(), content)
     except InvalidSignature:
@@ -100,8 +102,11 @@ def sign(folder: Path, key: Path) -> None:
     (folder / SIGNATURE).write_bytes(private_key(key).sign(_manifest_bytes(folder)))
 
 
-def private_key(path: Path) -> Ed25519PrivateKey:
+def private_key(path: Path) -> "Ed25519PrivateKey":
     """The Ed25519 key in a PEM file."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
     try:
         key = load_pem_private_key(path.read_bytes(), password=None)
     except (OSError, ValueError, TypeError):
@@ -111,7 +116,10 @@ def private_key(path: Path) -> Ed25519PrivateKey:
     raise ReleaseError(f"{path} is no private Ed25519 key; make one with `openssl genpkey -algorithm ed25519`.")
 
 
-def _public(path: Path) -> Ed25519PublicKey:
+def _public(path: Path) -> "Ed25519PublicKey":
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    from cryptography.hazmat.primitives.serialization import load_pem_public_key
+
     try:
         key = load_pem_public_key(path.read_bytes())
     except (OSError, ValueError, TypeError):
