@@ -18,6 +18,10 @@ help: ## list the verbs
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test]'
 	touch $@
 
+.venv/bench: .venv/agency
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
+	touch $@
+
 demo: .venv/agency ## make synthetic microdata, protect them, serve the query tool (CHECK=1: ask one query and exit)
 	$(BIN)/sfumato demo $(DEMO_FLAGS)
 
@@ -40,7 +44,7 @@ test: .venv/test chromium ## the fast tests, doctests included, and the browser'
 slow: .venv/test chromium ## the long simulations
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
-bench: .venv/test ## ours beside peers and limits, one table (ONLY=http: one of them; wrk gives the load)
+bench: .venv/bench ## ours beside peers and limits, one table (ONLY=http: one of them; docs/benchmarks.md says how)
 	$(BIN)/python -m bench $(ONLY)
 
 check: .venv/test ## format, lint, types and layers

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 import numpy as np
-from bench.line import Line
+from bench.line import Goal, Line
 
 from sfumato.draws import DiscreteNormal, Law, RoundedNormal, SystemDraws, TwoSidedGeometric
 
@@ -68,7 +68,7 @@ def against_numpy(scale: int, n: int) -> Line:
     agree = follows(law, law.draw(n, draws)) and follows(law, theirs())
     return Line(
         f"exact geometric, scale {scale:,}, {n:,} draws", "M/s", n / ours / 1e6, "numpy geometric difference",
-        n / peer / 1e6, cpu=ours, cpu_theirs=peer, agree=agree,
+        n / peer / 1e6, cpu=ours, cpu_theirs=peer, agree=agree, goal=Goal(10),
     )  # fmt: skip
 
 
@@ -87,7 +87,7 @@ def against_opendp(law: Law, n: int) -> Line:
     agree = follows(law, law.draw(n, draws)) and follows(law, np.array(made(zeros)))
     return Line(
         f"{type(law).__name__}, scale {law.scale:g}, {n:,} draws", "M/s", n / ours / 1e6, "opendp", n / peer / 1e6,
-        cpu=ours, cpu_theirs=peer, agree=agree, note=f"opendp drew {few:,}",
+        cpu=ours, cpu_theirs=peer, agree=agree, goal=Goal(1_000), note=f"opendp drew {few:,}",
     )  # fmt: skip
 
 
@@ -118,7 +118,8 @@ def sparse(cells: int) -> Line:
     usual = all(abs(one - cells * change) < 6 * (cells * change) ** 0.5 for one in counts)
     return Line(
         f"changed cells of {cells:,} at epsilon 7", "s", ours, "AES for a byte a cell", cipher(cells), cpu=ours,
-        agree=usual, note=f"{counts[-1]:,} changed; Python and numpy held {held:.1f} MiB at most",
+        agree=usual, goal=Goal(15, within=True),
+        note=f"{counts[-1]:,} changed; Python and numpy held {held:.1f} MiB at most",
     )  # fmt: skip
 
 

@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
-from bench.line import Line
-from bench.release_path import SFUMATO, _cpu
+from bench.line import Line, process
+from bench.release_path import SFUMATO
 
 
 def lines(*, quick: bool = False) -> Iterator[Line]:
@@ -26,6 +26,6 @@ def _taken(words: Sequence[str], times: int) -> tuple[float, float]:
     walls, cpus = [], []
     for _ in range(times):
         begin = time.perf_counter()
-        cpus.append(_cpu(words))
+        cpus.append(process(words)[0])
         walls.append(time.perf_counter() - begin)
     return statistics.median(walls), statistics.median(cpus)

@@ -1,6 +1,5 @@
 """Tables and boxes: cells counted one by one agree with the masks, and what cannot fit is refused before it is made."""
 
-import time
 import tracemalloc
 from itertools import product
 
@@ -121,12 +120,10 @@ def test_a_table_of_a_trillion_cells_is_refused_at_once_and_by_name():
         ["block", "industry", "occupation"]
     )
     tracemalloc.start()
-    start = time.perf_counter()
     with pytest.raises(PlanError) as refused:
         table.refuse_if_too_large()
-    seconds, (_, peak) = time.perf_counter() - start, tracemalloc.get_traced_memory()
+    peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert seconds < 0.5
     assert peak < 100_000
     for said in (
         "block (10,000)",

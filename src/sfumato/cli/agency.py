@@ -22,11 +22,10 @@ def check(plan: PlanFile, data: Data, json: Json = False) -> None:
     from sfumato.confidential.framed import FrameTabulation
     from sfumato.draws import SystemDraws
     from sfumato.plan import Plan
-    from sfumato.schema import FARTHEST
+    from sfumato.plan.memory import refuse_over
 
     read = Plan.read(plan)
-    for measure in read.measures if read.framed is None else ():
-        read.table(measure).refuse_if_too_large(FARTHEST)
+    refuse_over(read)
     microdata = Microdata.open(list(data), read.schema)
     tabulation = FrameTabulation(read, microdata) if read.framed else Tabulation(read, microdata, SystemDraws())
     found = [(fault, tabulation.examples(fault)) for fault in tabulation.faults()]
@@ -69,9 +68,13 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
     from sfumato.confidential import Microdata, Options, stages
     from sfumato.confidential import run as gate
     from sfumato.plan import Plan
+    from sfumato.plan.memory import expected
 
     read = Plan.read(plan)
     read.price()
+    memory = expected(read)
+    if memory:
+        note(f"To run: {memory.words()}.")
     microdata = Microdata.open(list(data), read.schema)
     with progress(stages(read)) as show:
         release = gate(read, microdata, ledger, out, Options(rehearsal, supersedes, sign, show))

@@ -68,7 +68,7 @@ def _number(option: str, written: str) -> float:
 
 def _row(share: "Share") -> list[str]:
     from sfumato.privacy import plain
-    from sfumato.query import number
+    from sfumato.release.figures import number
 
     wanted = "" if share.target is None else f"± {number(share.target.margin)}"
     then = "" if share.margin is None else f"± {number(share.margin)}"

@@ -7,17 +7,13 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
-from urllib.error import URLError
-from urllib.request import urlopen
 
 import typer
 
 from sfumato.cli.say import note, progress, say
 from sfumato.errors import ReleaseError
-from sfumato.privacy import Approximate
 
 if TYPE_CHECKING:
     from sfumato.plan import Plan
@@ -72,6 +68,7 @@ def _survey(folder: Path, rows: int) -> Path:
 def _quarters(folder: Path, rows: int) -> list[Path]:
     """A series of releases about the same jobs, charged to one ledger."""
     from sfumato.confidential import Account, Microdata, run
+    from sfumato.privacy import Approximate
     from sfumato.synth import write
 
     plan, ledger, made = _plan("employment"), folder / "jobs.ledger", []
@@ -86,8 +83,9 @@ def _quarters(folder: Path, rows: int) -> list[Path]:
 
 def _plan(name: str) -> "Plan":
     from sfumato.plan import Plan
+    from sfumato.plan.toml import SHIPPED
 
-    return Plan.read(Path(str(files("sfumato") / "plans" / f"{name}.toml")))
+    return Plan.read(SHIPPED / f"{name}.toml")
 
 
 def _assessed(plan: "Plan", data: Path, folder: Path) -> None:
@@ -148,6 +146,9 @@ def _address(server: "subprocess.Popen[str]") -> str:
 
 
 def _get(url: str) -> bytes:
+    from urllib.error import URLError
+    from urllib.request import urlopen
+
     deadline = time.monotonic() + 20
     while True:
         try:

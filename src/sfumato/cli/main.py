@@ -1,6 +1,7 @@
 """The commands and how they fail: an error is one sentence on stderr, and the exit code is 0 only if it worked."""
 
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -47,16 +48,22 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def _root(
-    version: Annotated[
+    context: typer.Context,
+    version: Annotated[  # noqa: ARG001 - its callback has answered
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
-) -> None: ...
+) -> None:
+    if context.obj:
+        context.obj()
 
 
-def main() -> None:
-    """Run a command; a refusal is printed as its sentence, without a traceback."""
+def main(begin: Callable[[], None] | None = None) -> None:
+    """Run a command; a refusal is printed as its sentence, without a traceback.
+
+    `begin` is called once the command is known, before it loads what it needs.
+    """
     try:
-        app()
+        app(obj=begin)
     except SfumatoError as error:
         print(f"sfumato: {error}", file=sys.stderr)  # noqa: T201 - the one place where errors are said
         sys.exit(1)

@@ -56,7 +56,7 @@ def _say_sizes(plan: "Plan") -> None:
     """What looks alike at which size, where square roots are hidden; else the meaning of ±."""
     from sfumato.privacy import SquareRootWithin
     from sfumato.privacy.alike import alike
-    from sfumato.query import number
+    from sfumato.release.figures import number
 
     if not isinstance(plan.hidden, SquareRootWithin):
         say("\n± is the 90% margin of error by noise alone, before any calibration.")
@@ -77,7 +77,7 @@ def _margins(plan: "Plan") -> str:
     """What noise gives each measure at four sizes; measures that have the same are told in one line."""
     from sfumato.plan.margins import Target, margin_of
     from sfumato.privacy.alike import alike
-    from sfumato.query import number
+    from sfumato.release.figures import number
 
     rows: dict[tuple[str, ...], list[str]] = {}
     for measure in plan.measures:
@@ -112,7 +112,7 @@ def _say_rest(plan: "Plan", bill: "Price") -> None:
 
 def _noise(plan: "Plan", measure: "Measure") -> list[str]:
     """The margins that noise will give one cell and the sum of all cells, known before any data."""
-    from sfumato.query import number
+    from sfumato.release.figures import number
     from sfumato.schema import Box
 
     if plan.frame:  # noise on a square root grows with what it is the root of: `sfumato budget` takes the sizes

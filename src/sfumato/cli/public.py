@@ -1,6 +1,7 @@
 """Commands for anyone: verify, compare, ask and serve releases; nothing here needs the confidential folder."""
 
 import csv
+import gc
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -198,6 +199,8 @@ def serve(  # noqa: PLR0913, PLR0917 - each is an option of the command
     from sfumato.serve import serve as listen
     from sfumato.serve.limits import MEBIBYTE, Limits, Log, Running
 
+    # What is loaded stays: the search for cycles after the releases are opened, here and in each worker, leaves it out.
+    gc.freeze()
     limits = Limits(
         waiting=at_most, calls=per_client, window=10, cache_bytes=cache_mb * MEBIBYTE, proxies=tuple(proxy or ())
     )

@@ -4,10 +4,8 @@
 from fractions import Fraction
 from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sfumato.confidential.engines.reading import Fault
@@ -75,6 +73,8 @@ def _column(measure: Measure) -> str:
 def _read(
     frame: Frame, microdata: Microdata, plan: Plan, steps: dict[str, Fraction]
 ) -> tuple[dict[str, NDArray[np.int64]], list[Fault]]:
+    import pyarrow.compute as pc
+
     columns = framed_columns(plan)
     with without_values("The data could not be read"):
         table = _table(microdata, columns)
@@ -103,6 +103,8 @@ def _twice(where: pa.Array, size: int) -> bool:
 
 
 def _table(microdata: Microdata, columns: list[str]) -> Any:
+    import duckdb
+
     connection = duckdb.connect()
     parts = []
     for place, source in enumerate(microdata.sources):

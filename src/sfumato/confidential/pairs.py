@@ -20,7 +20,7 @@ from sfumato.statistics import Total
 Place = dict[str, int]
 """A record by the leaf that it has of each attribute."""
 OTHERS = 4
-"""How many records of other units stand in each of the two cells, the same on both sides."""
+"""How many records of other units stand in the second cell, the same on both sides; the first is empty without the unit."""
 TRIED = 100_000
 """How many combinations of leaves are tried for one that is possible."""
 
@@ -86,7 +86,7 @@ def _frames(plan: Plan, measure: Measure) -> tuple[pa.Table, pa.Table]:
     second = _place(plan, sorted(plan.measures, key=lambda one: _holds(plan, one, first)), held, first)
     rows = plan.hidden.at_most + 2 if plan.hidden.id else 1
     replaced = [] if isinstance(plan.hidden, AddRemove) else [second] * rows
-    others = [first, second] * OTHERS
+    others = [second] * OTHERS  # none in the first: noise that empty cells lack is seen nowhere else
     return _table(need, others, [first] * rows), _table(need, others, replaced)
 
 

@@ -6,7 +6,7 @@ from sfumato.query.comparison import Comparison
 from sfumato.query.crosstab import Crosstab
 from sfumato.query.detail import Detail
 from sfumato.query.engine import LARGEST_PAGE, QueryEngine, open_folder
-from sfumato.query.estimate import Estimate, number
+from sfumato.query.estimate import Estimate
 from sfumato.query.periods import AtPeriod, change, over_periods
 from sfumato.query.ranks import Standing
 from sfumato.query.ratio import Ratio, Refused
@@ -14,6 +14,7 @@ from sfumato.query.regions import read_groups
 from sfumato.query.sentences import Sentence
 from sfumato.query.series import Series, SeriesTable, series
 from sfumato.query.shares import Shares
+from sfumato.release.figures import number
 
 __all__ = [
     "LARGEST_PAGE",

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 
 from sfumato.errors import QueryError, nearest
 from sfumato.pictures import KINDS, Caption, Mark, Picture, Words
-from sfumato.query.estimate import Estimate, like, number
+from sfumato.query.estimate import Estimate
 from sfumato.query.ratio import Refused
 from sfumato.release import Withheld
+from sfumato.release.figures import like, number
 
 if TYPE_CHECKING:
     from sfumato.query.crosstab import Crosstab

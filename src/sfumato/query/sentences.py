@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sfumato.query.estimate import number
+from sfumato.release.figures import number
 
 ENGLISH = {
     "error_both": "{value} ± {moe} holds the true number of {unit} in 90 of 100 such cells; "

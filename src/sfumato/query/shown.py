@@ -4,9 +4,10 @@ from html import escape
 from itertools import product as combinations
 from typing import TYPE_CHECKING
 
-from sfumato.query.estimate import Estimate, like, number
+from sfumato.query.estimate import Estimate
 from sfumato.query.ratio import Refused
 from sfumato.release import Withheld
+from sfumato.release.figures import like, number
 
 if TYPE_CHECKING:
     from sfumato.query.crosstab import Crosstab

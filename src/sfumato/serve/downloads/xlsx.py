@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-import xlsxwriter
 
 from sfumato.serve.downloads.about import about
 from sfumato.serve.downloads.answer import Answer
@@ -33,6 +32,8 @@ class _Book:
     """A workbook whose texts can never be formulas and whose bytes depend on its content alone."""
 
     def __init__(self, created: str) -> None:
+        import xlsxwriter
+
         self.file = io.BytesIO()
         self.book = xlsxwriter.Workbook(self.file, _OPTIONS)
         stamp = datetime.fromisoformat(created).replace(tzinfo=None)

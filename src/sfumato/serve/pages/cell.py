@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sfumato.query import Estimate, number
-from sfumato.query.estimate import like
 from sfumato.release import Withheld
+from sfumato.release.figures import like
 from sfumato.serve.pages.look import Look
 
 MARK = "†"

@@ -7,8 +7,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sfumato.query import Estimate, number
-from sfumato.query.estimate import like
 from sfumato.release import Withheld
+from sfumato.release.figures import like
 from sfumato.serve.catalogue import Sheet
 from sfumato.serve.pages import words as language_file
 from sfumato.serve.pages.home import language
