@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import chi2
 
 from sfumato.draws import (
+    Changed,
     DiscreteNormal,
     Draws,
     RoundedNormal,
@@ -42,9 +43,9 @@ class Scripted(Draws):
     def __init__(self, *words):
         self.left = list(words)
 
-    def words(self, n):
-        given, self.left = self.left[:n], self.left[n:]
-        return np.array(given + [2**63] * (n - len(given)), dtype=np.uint64)
+    def fill(self, words):
+        given, self.left = self.left[: len(words)], self.left[len(words) :]
+        words[:] = given + [2**63] * (len(words) - len(given))
 
 
 def parts(law, n=10**9):
@@ -53,7 +54,7 @@ def parts(law, n=10**9):
 
 
 def all_of(law, n, draws):
-    chunks = list(law.changed(n, draws))
+    chunks = [Changed(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)), *law.changed(n, draws)]
     return np.concatenate([chunk.places for chunk in chunks]), np.concatenate([chunk.values for chunk in chunks])
 
 
@@ -193,11 +194,59 @@ def test_the_first_and_the_last_cell_can_change():
     drawn = [all_of(law, 3, SeededDraws(seed))[0] for seed in range(100)]
     # Each is missed by chance with probability 0.462^100 < 1e-33.
     assert {0, 1, 2} == set(np.concatenate(drawn).tolist())
-    assert all_of(law, 1, Scripted(2**64 - 1))[0].tolist() == [0]  # U so near 1 that a float takes it for 1
+    assert all_of(TwoSidedGeometric(F(7)), 1, Scripted(2**64 - 1))[0].tolist() == [0]  # a float takes this U for 1
 
 
-def test_no_cells_have_no_changes():
-    assert list(TwoSidedGeometric(F(1)).changed(0, SystemDraws())) == []
+EDGES = [
+    TwoSidedGeometric(F(7)),
+    TwoSidedGeometric(F(1)),
+    TwoSidedGeometric(F(1, 2**45)),
+    RoundedNormal(F(10**12)),
+    DiscreteNormal(F(2**90)),
+    DiscreteNormal(F(1, 1000)),
+    TruncatedGeometric(F(1, 2**40), 1),
+]
+
+
+@pytest.mark.parametrize("law", EDGES, ids=repr)
+def test_no_cells_have_no_changes(law):
+    assert list(law.changed(0, SystemDraws())) == []
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+@pytest.mark.parametrize("law", EDGES, ids=repr)
+def test_few_cells_change_as_often_as_they_should(law, n):
+    # 600 tables of n cells: a binomial count at 7 standard deviations, and one more where next to nothing is expected.
+    draws, p = SystemDraws(), float(law.survival(1))
+    drawn = [all_of(law, n, draws) for _ in range(600)]
+    assert abs(sum(len(places) for places, _ in drawn) - 600 * n * p) <= 7 * np.sqrt(600 * n * p * (1 - p)) + 1
+    for places, values in drawn:
+        assert places.tolist() == sorted(set(places.tolist()) & set(range(n)))
+        assert np.all(values != 0)
+
+
+def test_a_change_that_is_missed_in_few_cells_would_be_noticed():
+    # The control: a sampler that never changes the last cell of seven is 1/7 short, over 20 standard deviations.
+    law, draws = TwoSidedGeometric(F(1)), SystemDraws()
+    seen = sum(np.count_nonzero(all_of(law, 7, draws)[0] < 6) for _ in range(600))
+    p = float(law.survival(1))
+    assert abs(seen - 600 * 7 * p) > 7 * np.sqrt(600 * 7 * p * (1 - p)) + 1
+
+
+@pytest.mark.parametrize("rate", [F(2), F(19, 10), F(1, 10**6)])
+def test_changes_are_found_alike_on_both_sides_of_listing_them_all(rate):
+    # P(K != 0) is 0.238 and 0.260 on the sides of a quarter, and one in two million short of 1 at the last.
+    law, n = TwoSidedGeometric(rate), 600_000
+    assert fits(law, *all_of(law, n, SystemDraws()), n)
+
+
+def test_listed_cells_are_the_draws_that_are_not_zero():
+    law, n, chunk = TwoSidedGeometric(F(1)), 2**19 + 5, 2**18
+    places, values = all_of(law, n, SeededDraws(6))
+    draws = SeededDraws(6)
+    dense = np.concatenate([law.draw(size, draws) for size in (chunk, chunk, 5)])
+    assert np.array_equal(places, np.flatnonzero(dense))
+    assert np.array_equal(values, dense[places])
 
 
 def test_a_hundred_billion_cells_take_the_memory_of_their_changes():

@@ -15,6 +15,7 @@ MEDIUM = [TwoSidedGeometric(F(3, 1000)), RoundedNormal(F(10**6, 7)), DiscreteNor
 LARGE = [
     *map(TwoSidedGeometric, [F(1, 2**40), F(2, 3 * 2**40), F(1, 2**45)]),
     *map(RoundedNormal, [F(2**80), F(2**81, 3), F(2**90)]),
+    *map(DiscreteNormal, [F(2**26), F(2**81, 3), F(2**90)]),
 ]
 # What U may go on with: as much as can be, nothing, exactly one half.
 ONES, ZEROS, HALF = [2**64 - 1] * 4, [0] * 4, [2**63, 0, 0, 0]
@@ -28,10 +29,10 @@ class Scripted(Draws):
     def __init__(self, *words):
         self.left = list(words)
 
-    def words(self, n):
-        given, self.left = self.left[:n], self.left[n:]
-        assert len(given) == n, "the sampler asked for more words than it should need"
-        return np.array(given, dtype=np.uint64)
+    def fill(self, words):
+        given, self.left = self.left[: len(words)], self.left[len(words) :]
+        assert len(given) == len(words), "the sampler asked for more words than it should need"
+        words[:] = given
 
 
 def size(law, *script):
@@ -80,7 +81,7 @@ def test_the_nearest_numbers_fall_on_the_right_side(law, further_words, oracle):
         assert size(law, *split(at + 1, further_words), *ZEROS) < m
 
 
-@pytest.mark.parametrize("law", TINY + SMALL + MEDIUM + LARGE, ids=repr)
+@pytest.mark.parametrize("law", TINY + SMALL + MEDIUM + LARGE[:6], ids=repr)
 def test_far_tails_are_right(law, oracle):
     for prefix in (1, 1000, 2**16 - 1, 2**16, 2**20, 2**27, 2**35 + 12345):
         assert size(law, prefix, *HALF) == count(oracle, law, prefix, 63)
@@ -88,7 +89,7 @@ def test_far_tails_are_right(law, oracle):
         assert size(law, 0, second, *HALF) == count(oracle, law, second, 127)
 
 
-@pytest.mark.parametrize("law", MEDIUM + LARGE, ids=repr)
+@pytest.mark.parametrize("law", MEDIUM + LARGE[:6], ids=repr)
 def test_ordinary_words_are_right(law, oracle):
     words = SeededDraws(1).words(100)
     ours = law.draw(100, SeededDraws(1))
@@ -134,7 +135,7 @@ def test_a_threshold_off_by_2_to_minus_60_is_noticed(oracle):
     assert size(RoundedNormal(F(1)), at + 1, *ZEROS) == 0
 
 
-@pytest.mark.parametrize("law", SMALL[:2] + MEDIUM[:2] + LARGE, ids=repr)
+@pytest.mark.parametrize("law", SMALL[:2] + MEDIUM[:2] + LARGE[:6], ids=repr)
 def test_inverse_survival_is_within_half_of_its_stated_error(law):
     # The sampler allows four times what is seen here.
     u = np.concatenate([SeededDraws(2).words(600) * 2.0**-64, 2.0 ** -np.arange(1, 63), 1 - 2.0 ** -np.arange(2, 54)])
@@ -148,6 +149,17 @@ def test_inverse_survival_is_within_half_of_its_stated_error(law):
                 sigma = mpmath.sqrt(mpmath.mpf(law.sigma_squared.numerator) / law.sigma_squared.denominator)
                 true = sigma * mpmath.sqrt(2) * mpmath.erfinv(1 - mpmath.mpf(one)) + mpmath.mpf(1) / 2
             assert abs(ours - true) <= 2.0**-51 * (law.scale + true)
+
+
+@pytest.mark.parametrize("law", LARGE[6:], ids=repr)
+def test_inverse_survival_of_the_discrete_normal_is_within_half_of_its_stated_error(law, smooth):
+    u = np.concatenate([SeededDraws(2).words(200) * 2.0**-64, 2.0 ** -np.arange(1, 63), 1 - 2.0 ** -np.arange(2, 50)])
+    for one, ours in zip(u.tolist(), law.inverse_survival(u).tolist(), strict=True):
+        room = 2.0**-51 * (law.scale + ours)
+        with mpmath.workdps(60):
+            v = mpmath.mpf(law.variance_parameter.numerator) / law.variance_parameter.denominator
+            least, most = (smooth(v, mpmath.mpf(ours) + side * room) for side in (1, -1))
+            assert least < one < most
 
 
 @pytest.mark.parametrize("law", [DiscreteNormal(F(1)), DiscreteNormal(F(99, 7)), DiscreteNormal(F(10**5))], ids=repr)

@@ -149,7 +149,41 @@ def test_parameters_are_exact_and_within_reach(kind):
             kind(refused)
 
 
-def test_a_discrete_normal_too_wide_for_a_table_says_what_would_work():
-    assert DiscreteNormal(F(2**34)).variance == 2**34
-    with pytest.raises(ValueError, match=r"from .* to 1.718e\+10; got 17179869185. Count in coarser steps"):
-        DiscreteNormal(F(2**34 + 1))
+@pytest.mark.parametrize("variance", [F(2**10), F(10**6, 7), F(2**21, 3), F(2**34), F(10**20, 3), F(2**90)])
+@pytest.mark.parametrize("bits", [63, 191])
+def test_discrete_normals_of_any_width_have_their_tails_enclosed(variance, bits, oracle):
+    law = DiscreteNormal(variance)
+    for m in (1, 2, 1000, int(law.scale) + 1, int(6 * law.scale), int(20 * law.scale)):
+        low, high = law.exact_survival(m, bits)
+        with mpmath.workdps(130):
+            assert low <= oracle(law, m) * mpmath.mpf(2) ** bits <= high
+        assert high - low <= 2
+
+
+@pytest.mark.parametrize("variance", [F(2**10), F(10**9, 7)])
+def test_the_formula_for_wide_sums_is_the_sum(variance, monkeypatch):
+    # The same bounds from every single term; 191 bits are where either could be told from a neighbour.
+    law = DiscreteNormal(variance)
+    for m in (1, int(law.scale), int(4 * law.scale)):
+        low, high = law.exact_survival(m, 191)
+        with monkeypatch.context() as only:
+            only.setattr(exact, "_SMOOTH", 2**99)
+            least, most = law.exact_survival(m, 191)
+        assert max(low, least) <= min(high, most)
+
+
+@pytest.mark.parametrize("scale", [512, 513, 10**4, 2**45])
+def test_floats_of_wide_normals_keep_their_promise(scale, oracle):
+    for law in (DiscreteNormal(F(scale**2)), RoundedNormal(F(scale**2))):
+        for z in (0, 0.5, 1, 3, 7, 11):
+            m = int(z * scale) + 1
+            with mpmath.workdps(60):
+                tail, beyond = oracle(law, m), oracle(law, m + 1)
+                assert abs(float(law.survival(m)) / tail - 1) < mpmath.mpf(2) ** -42
+                assert abs(float(law.pmf(m)) / ((tail - beyond) / 2) - 1) < mpmath.mpf(2) ** -41
+
+
+def test_the_widest_discrete_normal_says_what_would_work():
+    assert DiscreteNormal(F(2**90)).variance == 2**90
+    with pytest.raises(ValueError, match=r"from .* to 1.238e\+27; got .* Count in coarser steps"):
+        DiscreteNormal(F(2**90 + 1))

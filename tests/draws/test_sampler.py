@@ -27,7 +27,7 @@ SMALL = [
 LARGE = [
     *map(TwoSidedGeometric, [F(1, 10**6), F(1, 2**40)]),
     *map(RoundedNormal, [F(10**12), F(2**80)]),
-    DiscreteNormal(F(10**8)),
+    *map(DiscreteNormal, [F(10**8), F(2**80)]),
 ]
 
 
@@ -168,7 +168,9 @@ def test_32_random_bits_give_uneven_low_order_digits():
     assert not last_digits_are_even(np.floor(u * 2.0**40).astype(np.int64))
 
 
-@pytest.mark.parametrize("law", [TwoSidedGeometric(F(1, 2**45)), RoundedNormal(F(2**90))], ids=repr)
+@pytest.mark.parametrize(
+    "law", [TwoSidedGeometric(F(1, 2**45)), RoundedNormal(F(2**90)), DiscreteNormal(F(2**90))], ids=repr
+)
 def test_the_largest_scales_are_drawn(law):
     # 20,000 draws: the variance to 7 standard deviations, 10% for a geometric.
     noise = law.draw(20_000, SystemDraws())

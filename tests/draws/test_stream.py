@@ -184,7 +184,20 @@ def test_forks_draw_words_of_their_own():
 def test_without_a_new_key_a_fork_would_repeat_its_parent():
     # The control of the test above: the bare keystream is what a careless stream would be.
     keystream = SystemDraws()._keystream
-    assert words_in_a_forked_child(lambda: keystream.words(100)) == keystream.words(100).tolist()
+
+    def drawn():
+        words = np.empty(100, dtype=np.uint64)
+        keystream.fill(words)
+        return words
+
+    assert words_in_a_forked_child(drawn) == drawn().tolist()
+
+
+def test_words_put_in_place_are_the_words_of_the_stream():
+    one, other, kept = SeededDraws(7), SeededDraws(7), np.zeros(9, dtype=np.uint64)
+    one.fill(kept[2:5])
+    one.fill(kept[6:8])
+    assert kept.tolist() == [0, 0, *(words := other.words(5).tolist())[:3], 0, *words[3:], 0]
 
 
 def test_worker_processes_draw_words_of_their_own():

@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 from sfumato.kernels import draws as plain
-from sfumato.kernels.draws import PREFIX_BITS, UNSETTLED, Grid
+from sfumato.kernels.draws import DOUBTFUL, REFUSED, TAIL, TAKEN, UNSETTLED, Leads, Opened, Rest
 
 pytest.importorskip("numba")
 from sfumato.kernels import draws_compiled as compiled
 
 TWINS = (plain, compiled)
+LEAD_BITS = 8
+SHAPES = pytest.mark.parametrize(("bits", "size"), [(0, 1), (3, 2), (16, 3), (30, 5), (48, 7)])
 
 
 def both(call):
@@ -17,82 +19,84 @@ def both(call):
     return [call(twin) for twin in TWINS]
 
 
-def grid(edges, cell_bits):
-    """The edges, and how many are at or below the start of each cell, counted one by one."""
-    shift = PREFIX_BITS - cell_bits
-    first = [sum(edge <= cell << shift for edge in edges.tolist()) for cell in range(1 << cell_bits)]
-    return Grid(edges, np.array([*first, len(edges)], dtype=np.int32), shift)
+def random_leads(rng):
+    """A hundred leads that settle a block, then those of blocks and of a tail."""
+    settled = np.full(1 << LEAD_BITS, UNSETTLED, dtype=np.int16)
+    settled[:100] = rng.integers(-4, 4, 100)
+    block, height = rng.integers(-4, 4, 156).astype(np.int16), rng.integers(0, 5, 156).astype(np.int32)
+    height[-16:] = -1
+    return Leads(settled, block, height)
 
 
-@pytest.mark.parametrize("width", [np.uint8, np.uint16])
-def test_leads_are_looked_up_alike(width):
+def random_pieces(rng, bits, size, n=3000):
+    """Pieces of so many bytes, read as eight at a stride, and what each is by hand: a lead and a position."""
+    stream = rng.integers(0, 256, n * size + 8, dtype=np.uint8)
+    pieces = np.ndarray((n,), dtype="<u8", buffer=stream.data, strides=(size,))
+    by_hand = [int.from_bytes(stream[size * i : size * i + 8].tobytes(), "little") for i in range(n)]
+    return pieces, [(piece % 256, (piece >> LEAD_BITS) % (1 << bits)) for piece in by_hand]
+
+
+@SHAPES
+def test_pieces_are_looked_up_alike(bits, size):
     rng = np.random.default_rng(1)
-    numbers = rng.integers(-100, 100, np.iinfo(width).max + 1).astype(np.int32)
-    numbers[rng.random(len(numbers)) < 0.2] = UNSETTLED
-    leads = rng.integers(0, len(numbers), 10_000).astype(width)
+    leads, (pieces, by_hand) = random_leads(rng), random_pieces(rng, bits, size)
 
     def call(twin):
-        found, places = np.empty(len(leads), dtype=np.int64), np.empty(len(leads), dtype=np.int32)
-        count = twin.look_up(leads, numbers, found, places)
-        return found, places[:count]
+        found = np.empty(len(pieces), dtype=np.int64)
+        opened = Opened(np.empty(len(pieces), dtype=np.int32), np.empty(len(pieces), dtype=np.uint64))
+        count = twin.look_up(pieces, leads, bits, found, opened)
+        return found.tolist(), opened.places[:count].tolist(), opened.pieces[:count].tolist()
 
-    (found, places), (found_too, places_too) = both(call)
-    assert np.array_equal(found, numbers[leads])
-    assert np.array_equal(found, found_too)
-    assert np.array_equal(places, places_too)
-    assert places.tolist() == [i for i, lead in enumerate(leads.tolist()) if numbers[lead] == UNSETTLED]
+    one, other = both(call)
+    assert one == other
+    assert one[0] == [(int(leads.settled[lead]) << bits) + position for lead, position in by_hand]
+    assert one[1] == [i for i, (lead, _) in enumerate(by_hand) if lead >= 100]
+    assert [piece % 256 for piece in one[2]] == [by_hand[i][0] for i in one[1]]
 
 
-@pytest.mark.parametrize("cell_bits", [1, 4, 8])
-def test_prefixes_are_searched_alike_on_every_edge_and_beside_it(cell_bits):
+def verdict(lead, position, word, leads, levels, bits):
+    """What becomes of a point, by hand."""
+    block, height = int(leads.block[lead - 100]), int(leads.height[lead - 100])
+    least, most = levels[block + 4, position * levels.shape[1] >> bits].tolist()
+    point = height + (word >> 11) / 2**53
+    return TAIL if height < 0 else TAKEN if point < least else REFUSED if point >= most else DOUBTFUL
+
+
+@pytest.mark.parametrize(("bits", "parts"), [(0, 1), (2, 4), (9, 8), (38, 8)])
+def test_points_are_weighed_alike(bits, parts):
     rng = np.random.default_rng(2)
-    edges = np.unique(rng.integers(0, 2**63 - 1, 60) >> rng.integers(0, 50, 60))[-40:]
-    prefixes = np.concatenate([edges + step for step in (-1, 0, 1)] + [rng.integers(0, 2**63 - 1, 1000)])
-    prefixes = np.append(np.clip(prefixes, 0, None), [0, 2**63 - 1])
-    (counts, unsure), (counts_too, unsure_too) = both(lambda twin: twin.search(prefixes, grid(edges, cell_bits)))
-    below = [sum(edge <= prefix for edge in edges.tolist()) for prefix in prefixes.tolist()]
-    assert counts.tolist() == counts_too.tolist() == [(len(edges) - one) // 2 for one in below]
-    assert unsure.tolist() == unsure_too.tolist() == [i for i, one in enumerate(below) if one % 2 or not one]
-
-
-@pytest.mark.parametrize(("width", "cell_bits", "sign_bits"), [(np.uint8, 7, 1), (np.uint8, 8, 0), (np.uint16, 15, 1)])
-def test_prefixes_are_the_cell_and_then_the_word(width, cell_bits, sign_bits):
-    rng = np.random.default_rng(3)
-    leads = rng.integers(0, np.iinfo(width).max, 500, endpoint=True).astype(width)
-    places = np.flatnonzero(rng.random(500) < 0.3).astype(np.int32)
+    leads, size = random_leads(rng), -(-(LEAD_BITS + bits) // 8)
+    pieces, by_hand = random_pieces(rng, bits, size)
+    places = np.array([i for i, (lead, _) in enumerate(by_hand) if lead >= 100], dtype=np.int32)
     words = rng.integers(0, 2**64 - 1, len(places), dtype=np.uint64, endpoint=True)
-    one, other = both(lambda twin: twin.extend(leads, places, words, cell_bits, sign_bits))
-    by_hand = [
-        int(f"{int(leads[place]) >> sign_bits:0{cell_bits}b}{word:064b}"[:PREFIX_BITS], 2)
-        for place, word in zip(places, words.tolist(), strict=True)
-    ]
-    assert one.tolist() == other.tolist() == by_hand
-
-
-@pytest.mark.parametrize("sign_bits", [0, 1])
-def test_counts_are_put_in_their_places_with_their_sign(sign_bits):
-    leads, places = np.arange(256).astype(np.uint8), np.array([3, 8, 255], dtype=np.int32)
+    levels = np.sort(rng.uniform(0, 5, (8, parts, 2)).astype(np.float32))
 
     def call(twin):
-        found = np.zeros(256, dtype=np.int64)
-        twin.put(np.array([5, 6, 0]), leads, places, sign_bits, found)
-        return found
+        found = np.zeros(len(pieces), dtype=np.int64)
+        rest = twin.weigh(Opened(places, pieces[places]), words, leads, levels, bits, found)
+        return found.tolist(), *(each.tolist() for each in rest)
 
     one, other = both(call)
-    assert np.array_equal(one, other)
-    assert one[places].tolist() == ([-5, 6, 0] if sign_bits else [5, 6, 0])
-    assert np.count_nonzero(one) == 2
+    assert one == other
+    found, *rest = one
+    verdicts = [verdict(*by_hand[i], word, leads, levels, bits) for i, word in zip(places, words.tolist(), strict=True)]
+    assert {REFUSED, TAKEN, DOUBTFUL, TAIL} == set(verdicts)
+    left = [(i, v) for i, v in zip(places.tolist(), verdicts, strict=True) if v != TAKEN]
+    rest = Rest(*rest)
+    assert list(zip(rest.places, rest.verdicts, strict=True)) == left
+    assert rest.pieces == pieces[rest.places].tolist()
+    assert rest.words == [word for word, v in zip(words.tolist(), verdicts, strict=True) if v != TAKEN]
+    for i in places.tolist():
+        lead, position = by_hand[i]
+        assert found[i] == (int(leads.block[lead - 100]) << bits) + position
+    assert not any(found[i] for i, (lead, _) in enumerate(by_hand) if lead < 100)
 
 
-def test_digits_are_joined_alike():
-    rng = np.random.default_rng(4)
-    highest, low = rng.integers(0, 2**20, 1000), rng.integers(0, 2**30, 1000)
-
-    def call(twin):
-        joined = highest.copy()
-        twin.join(joined, low, 30)
-        return joined.tolist()
-
-    one, other = both(call)
-    parts = zip(highest.tolist(), low.tolist(), strict=True)
-    assert one == other == [g if not h % 2 else -1 - g for h, g in ((h, h // 2 * 2**30 + d) for h, d in parts)]
+@SHAPES
+def test_nothing_left_open_is_nothing_to_weigh(bits, size):
+    leads = Leads(np.zeros(256, dtype=np.int16), np.empty(0, dtype=np.int16), np.empty(0, dtype=np.int32))
+    nothing = Opened(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.uint64))
+    found, levels = np.zeros(size, dtype=np.int64), np.zeros((8, 1, 2), dtype=np.float32)
+    for twin in TWINS:
+        rest = twin.weigh(nothing, nothing.pieces, leads, levels, bits, found)
+        assert [len(each) for each in rest] == [0, 0, 0, 0]

@@ -2,7 +2,8 @@
 
 from sfumato.draws.changed import Changed
 from sfumato.draws.geometric import TwoSidedGeometric
-from sfumato.draws.laws import DiscreteNormal, Law, RoundedNormal
+from sfumato.draws.laws import Law
+from sfumato.draws.normal import DiscreteNormal, RoundedNormal
 from sfumato.draws.stream import Draws, SeededDraws, SystemDraws
 from sfumato.draws.truncated import TruncatedGeometric
 

@@ -3,7 +3,8 @@
 Let q = P(K = 0). Independent cells are zero or not as a coin falls, so the zeros before the next changed cell are
 geometric, P(gap >= m) = q^m, independent of one another and of the values; and the value of a changed cell has a fair
 sign and P(|K| > m | K != 0) = S(m + 1) / S(1). Both laws are drawn exactly by `sampler`, each from bits of its own, so
-what is found has the law of n draws of K of which only those that are not zero are listed.
+what is found has the law of n draws of K of which only those that are not zero are listed. Where more than one cell
+in four changes, drawing all of them, some at a time, and listing those is faster, and that is what is done.
 """
 
 from __future__ import annotations
@@ -19,9 +20,13 @@ from numpy.typing import ArrayLike, NDArray
 from sfumato.draws.exact import Bounds, ceiling
 from sfumato.draws.sampler import Invertible, counted, settle, signed
 from sfumato.draws.stream import Draws
+from sfumato.draws.strips import sample
+from sfumato.draws.thinned import Spread
 
 _MOST_CELLS = 2**47  # the steps of a batch then sum to less than 2^63, whatever they are
 _BATCH = 1 << 15
+_OFTEN = 1 / 4  # from here on, drawing every cell costs less than gaps and values
+_CELLS = 1 << 18
 _HAIR = 2.0**-60
 _RARE = 2.0**-60  # in 2^47 cells fewer than one change in 8,000 releases: floats need not know of it
 
@@ -33,11 +38,24 @@ class Changed(NamedTuple):
     values: NDArray[np.int64]
 
 
-def changed(law: Invertible, n: int, draws: Draws) -> Iterator[Changed]:
+def changed(law: Spread, n: int, draws: Draws) -> Iterator[Changed]:
     """Yield where n independent draws from the symmetric law are not zero, some at a time."""
     if n > _MOST_CELLS:
         raise ValueError(f"Changed cells are found among up to 2^47 cells; got {n:,}. Draw for some of them at a time.")
     change = law.exact_survival(1, 128)[0] / 2**128
+    return _listed(law, n, draws) if change > _OFTEN else _found(law, change, n, draws)
+
+
+def _listed(law: Spread, n: int, draws: Draws) -> Iterator[Changed]:
+    """Draw every cell, and yield those that are not zero."""
+    for start in range(0, n, _CELLS):
+        noise = sample(law, min(_CELLS, n - start), draws)
+        places = np.flatnonzero(noise)
+        yield Changed(start + places, noise[places])
+
+
+def _found(law: Spread, change: float, n: int, draws: Draws) -> Iterator[Changed]:
+    """Draw the gaps between changed cells, and the values of those."""
     gap, size, start = Gap(law, change, n), Size(law, change), 0
     while start < n:
         expected = int((n - start) * change)

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from math import isqrt
+from math import factorial, isqrt
+
+_SMOOTH = 2**10  # from this variance on, few terms replace a sum over all integers
 
 Bounds = tuple[int, int]
 
@@ -137,12 +139,70 @@ def _bell_sum(variance: Fraction, start: int, work: int) -> Bounds:
     return sum_low, sum_high + 1
 
 
+@lru_cache(maxsize=64)
+def _midpoint_weight(i: int) -> Fraction:
+    """The coefficient of x^(2i) in (x/2) / sinh(x/2), which is B_2i(1/2) / (2i)!.
+
+    >>> [str(_midpoint_weight(i)) for i in range(3)]
+    ['1', '-1/24', '7/5760']
+    """
+    terms = (_midpoint_weight(i - j) / (4**j * factorial(2 * j + 1)) for j in range(1, i + 1))
+    return -sum(terms, Fraction(0)) if i else Fraction(1)
+
+
+def _slopes(variance: Fraction, a: Fraction, terms: int) -> Fraction:
+    """Minus the sum of w_i f^(2i - 1)(a) / f(a) over i = 1, ..., terms, where f(x) = e^(-x^2 / 2 variance)."""
+    before, at, total = Fraction(0), Fraction(1), Fraction(0)
+    for n in range(1, 2 * terms):  # f^(n) = (-1)^n h_n f with h_n = (a h_(n-1) - (n - 1) h_(n-2)) / variance
+        before, at = at, (a * at - (n - 1) * before) / variance
+        total += _midpoint_weight((n + 1) // 2) * at if n % 2 else 0
+    return total
+
+
+def _terms(variance: Fraction, work: int) -> int:
+    """The least p with 11 sqrt((2p)!) / (2 pi sd)^(2p) <= 2^-work, or 0 if that takes too many."""
+    squared = 39 * variance  # (2 pi)^2 = 39.478...
+    return next((p for p in range(1, 64) if 121 * factorial(2 * p) << 2 * work <= squared ** (2 * p)), 0)
+
+
+@lru_cache(maxsize=64)
+def _smooth_tail(variance: Fraction, start: int, bits: int) -> Bounds | None:
+    """The bounds of `bell_tail` by the formula of Euler and Maclaurin from a = start - 1/2 on, if it is that close.
+
+    The sum of f(k) = e^(-k^2 / 2v) from start on is the integral of f from a on, less the sum of w_i f^(2i - 1)(a) over
+    i = 1, ..., p, up to 2 zeta(2p) / (2 pi)^(2p) times the integral of |f^(2p)|. That derivative is
+    sd^(-2p) He_2p(x / sd) f(x), and |He_n(z)| e^(-z^2 / 4) <= 1.0865 sqrt(n!) (Cramer): twice what is left out, over
+    the whole sum, is below 11 sqrt((2p)!) / (2 pi sd)^(2p). The whole sum is sqrt(2 pi v) (1 + 2 e^(-2 pi^2 v) + ...).
+    """
+    if (start - 1) ** 2 >= 2 * bits * variance:  # the share is below erfc((start - 1) / sd sqrt 2) <= e^-bits
+        return 0, 1
+    guard = 16
+    work = bits + guard
+    terms = _terms(variance, work)
+    if not terms or work + 8 > 28 * variance:  # e^(-2 pi^2 v) < 2^(-28 v)
+        return None
+    a = start - Fraction(1, 2)
+    (low, high), (bell_low, bell_high) = (
+        each(a * a / (2 * variance), work) for each in (erfc_of_root, exponential_minus)
+    )
+    pi_low, pi_high = pi(work)
+    square, twice = variance.denominator << 3 * work, 2 * variance.numerator
+    root_low, root_high = isqrt(square // (twice * pi_high)), isqrt(ceiling(square, twice * pi_low)) + 1
+    more = 2 * _slopes(variance, a, terms)
+    size, over = abs(more.numerator), more.denominator << work
+    least, most = bell_low * root_low * size // over, ceiling(bell_high * root_high * size, over)
+    low, high = (low + least, high + most) if more > 0 else (low - most, high - least)
+    return max(0, low - 2) >> guard, ceiling(high + 1, 1 << guard)
+
+
 def bell_tail(variance: Fraction, start: int, bits: int) -> Bounds:
     """Bounds on 2^bits times the share of e^(-k^2 / 2 variance), k an integer, that lies at |k| >= start >= 1.
 
     >>> bell_tail(Fraction(1), 1, 10)      # 1024 * (1 - 1 / 2.50663) = 615.48...
     (615, 616)
     """
+    if variance >= _SMOOTH and (smooth := _smooth_tail(variance, start, bits)):
+        return smooth
     # A rounding error made j steps ago has grown j^2-fold, over at most `end` steps.
     work = max(64, bits + 16 + 2 * isqrt(int(4 * bits * variance) + 1).bit_length())
     tail_low, tail_high = _bell_sum(variance, start, work)

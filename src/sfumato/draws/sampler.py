@@ -22,8 +22,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from sfumato.draws.exact import Bounds
 from sfumato.draws.stream import Draws
-from sfumato.kernels.draws import PREFIX_BITS
 
+PREFIX_BITS = 63
 _BATCH = 1 << 15  # words that stay in the cache
 _TABLE_ERROR = 2.0**-40  # survival() is within 2^-41 of itself; twice that for turning it into integers
 _TABLE_END = 2.0**-36  # rarer tails are settled in integers

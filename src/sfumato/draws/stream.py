@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import threading
 from abc import ABC, abstractmethod
 from operator import index
@@ -34,8 +35,18 @@ class Draws(ABC):
     rehearsal: ClassVar[bool]
 
     @abstractmethod
+    def fill(self, words: NDArray[np.uint64]) -> None:
+        """Put the next words in every place of the array."""
+
     def words(self, n: int) -> NDArray[np.uint64]:
-        """Return the next n words."""
+        """Return the next n words.
+
+        >>> len(SeededDraws(7).words(3))
+        3
+        """
+        words = np.empty(n, dtype=np.uint64)
+        self.fill(words)
+        return words
 
     def bits(self, n: int) -> int:
         """Return an integer uniform on 0, ..., 2^n - 1, made of whole new words.
@@ -75,13 +86,14 @@ class _Keystream:
         self._lock = threading.Lock()
         self._cipher: CipherContext = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
 
-    def words(self, n: int) -> NDArray[np.uint64]:
-        stream = np.empty(8 * n, dtype=np.uint8)
+    def fill(self, words: NDArray[np.uint64]) -> None:
+        stream = words.view(np.uint8)
         with self._lock:
             for start in range(0, len(stream), len(_ZEROS)):
                 piece = stream[start : start + len(_ZEROS)]
                 self._cipher.update_into(_ZEROS[: len(piece)], piece.data)
-        return stream.view("<u8").astype(np.uint64, copy=False)
+        if sys.byteorder == "big":
+            words.byteswap(inplace=True)
 
 
 class SystemDraws(Draws):
@@ -98,14 +110,14 @@ class SystemDraws(Draws):
     def __init__(self) -> None:
         self._keystream = _Keystream(os.urandom(32))
 
-    def words(self, n: int) -> NDArray[np.uint64]:
-        """Return the next n words."""
+    def fill(self, words: NDArray[np.uint64]) -> None:
+        """Put the next words in every place of the array."""
         keystream = self._keystream
         if keystream.process != _Process.current():
             # A fork copied the parent's key, and perhaps a lock held by a thread that did not come along. Key,
             # counter and lock are replaced together, so two threads that both get here are merely two streams.
             keystream = self._keystream = _Keystream(os.urandom(32))
-        return keystream.words(n)
+        keystream.fill(words)
 
     def __repr__(self) -> str:
         return "SystemDraws()"
@@ -124,14 +136,14 @@ class SeededDraws(Draws):
         self.seed = index(seed)
         self._keystream = _Keystream(hashlib.sha256(_SEED_DOMAIN + str(self.seed).encode()).digest())
 
-    def words(self, n: int) -> NDArray[np.uint64]:
-        """Return the next n words, in the process that made this stream."""
+    def fill(self, words: NDArray[np.uint64]) -> None:
+        """Put the next words in every place of the array, in the process that made this stream."""
         if self._keystream.process != _Process.current():
             raise RuntimeError(
                 f"{self!r} was made in another process and would repeat the words drawn there. "
                 "Make one with its own seed in each process."
             )
-        return self._keystream.words(n)
+        self._keystream.fill(words)
 
     def __repr__(self) -> str:
         return f"SeededDraws({self.seed})"

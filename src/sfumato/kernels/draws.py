@@ -1,4 +1,4 @@
-"""Leads looked up in a table and prefixes searched among thresholds, in plain numpy."""
+"""Pieces of a random stream looked up in a table of blocks, and points weighed under a law, in plain numpy."""
 
 from typing import NamedTuple
 
@@ -6,54 +6,77 @@ import numpy as np
 from numpy.typing import NDArray
 
 Integers = NDArray[np.int64]
-Words = NDArray[np.uint64]
-Leads = NDArray[np.uint8] | NDArray[np.uint16]
+Pieces = NDArray[np.uint64]
 Places = NDArray[np.int32]
+Levels = NDArray[np.float32]
 
-PREFIX_BITS = 63
-UNSETTLED = -(2**31)
+UNSETTLED = -(2**15)
 """What a table says of a lead that leaves the number open."""
+REFUSED, TAKEN, DOUBTFUL, TAIL = range(4)
+"""What becomes of a point; the first two are False and True."""
 
 
-class Grid(NamedTuple):
-    """Low and high bounds of thresholds, increasing, and how many of them are at or below each multiple of 2^shift."""
+class Opened(NamedTuple):
+    """Places that leads left open, and the pieces that came for them."""
 
-    edges: Integers
-    first: Places
-    shift: int
-
-
-def look_up(leads: Leads, numbers: NDArray[np.int32], found: Integers, places: Places) -> int:
-    """Write what the table says of each lead and the places where it says UNSETTLED; return how many those are."""
-    found[:] = numbers[leads]
-    unsettled = np.flatnonzero(found == UNSETTLED)
-    places[: len(unsettled)] = unsettled
-    return len(unsettled)
+    places: Places
+    pieces: Pieces
 
 
-def search(prefixes: Integers, grid: Grid) -> tuple[Integers, Places]:
-    """For each prefix how many thresholds lie above it, and the places where that is not certain.
+class Rest(NamedTuple):
+    """What of that is not taken: its places, pieces and words, and whether it is refused, doubtful, or in the tail."""
 
-    An odd number of edges at or below a prefix says that it lies between the bounds of one threshold, none that it lies
-    past the last.
+    places: Integers
+    pieces: Pieces
+    words: Pieces
+    verdicts: NDArray[np.uint8]
+
+
+class Leads(NamedTuple):
+    """The block that each lead settles, or UNSETTLED; and the block and the height of those that settle none.
+
+    They are the last leads, and have height -1 in the tail.
     """
-    below = np.searchsorted(grid.edges, prefixes, side="right")
-    return (len(grid.edges) - below) // 2, np.flatnonzero((below % 2 == 1) | (below == 0)).astype(np.int32)
+
+    settled: NDArray[np.int16]
+    block: NDArray[np.int16]
+    height: NDArray[np.int32]
 
 
-def extend(leads: Leads, places: Places, words: Words, cell_bits: int, sign_bits: int) -> Integers:
-    """Return the prefixes that begin with the cells of the leads at some places and go on with a word each."""
-    cells = leads[places].astype(np.uint64) >> np.uint64(sign_bits)
-    further = words >> np.uint64(1 + cell_bits)
-    return (cells << np.uint64(PREFIX_BITS - cell_bits) | further).view(np.int64)
+def look_up(pieces: Pieces, leads: Leads, bits: int, found: Integers, opened: Opened) -> int:
+    """Write the number that each piece says, and the places and pieces that are left open; return how many.
+
+    The lowest bits of a piece, as many as the table knows, are the lead, which names a block of 2^bits numbers; the
+    next bits say which of them it is. The bits above belong to other pieces.
+    """
+    block = leads.settled.take((pieces & np.uint64(len(leads.settled) - 1)).view(np.int64), mode="clip")
+    found[:] = block
+    if bits:
+        np.left_shift(found, bits, out=found)
+        found |= _position(pieces, leads, bits)
+    at = np.flatnonzero(block == UNSETTLED)
+    opened.places[: len(at)], opened.pieces[: len(at)] = at, pieces[at]
+    return len(at)
 
 
-def put(counts: Integers, leads: Leads, places: Places, sign_bits: int, found: Integers) -> None:
-    """Put the counts in their places, negative where the law has a sign and the lowest bit of the lead is 1."""
-    sign = leads[places].astype(np.int64) & sign_bits
-    found[places] = (counts ^ -sign) + sign
+def weigh(opened: Opened, words: Pieces, leads: Leads, levels: Levels, bits: int, found: Integers) -> Rest:
+    """Write the number of each piece left open; return where the point that a word puts in its strip is not taken.
+
+    It is taken if it lies below the law, and doubtful between the bounds on how high the law stands there.
+    """
+    places, pieces = opened
+    lead = (pieces & np.uint64(len(leads.settled) - 1)).view(np.int64) - (len(leads.settled) - len(leads.block))
+    position = _position(pieces, leads, bits)
+    block, height = leads.block.take(lead).astype(np.int64), leads.height.take(lead)
+    found[places] = block << bits | position
+    point = height + (words >> np.uint64(11)) * 2.0**-53
+    least, most = levels[block + len(levels) // 2, position * levels.shape[1] >> bits].T
+    verdict = np.where(point < least, TAKEN, DOUBTFUL)
+    verdict[point >= most] = REFUSED
+    verdict[height < 0] = TAIL
+    rest = np.flatnonzero(verdict != TAKEN)
+    return Rest(places[rest].astype(np.int64), pieces[rest], words[rest], verdict[rest].astype(np.uint8))
 
 
-def join(highest: Integers, low: Integers, low_bits: int) -> None:
-    """Put the low bits below the highest part h, which comes as 2h, or as 2h + 1 for -1 less the number so made."""
-    highest[:] = ((highest >> 1 << low_bits) | low) ^ -(highest & 1)
+def _position(pieces: Pieces, leads: Leads, bits: int) -> Integers:
+    return (pieces >> np.uint64(len(leads.settled).bit_length() - 1) & np.uint64((1 << bits) - 1)).view(np.int64)
