@@ -42,3 +42,57 @@ def test_rows_and_values_are_scattered_as_a_plain_loop_does(rows, wide):
         loops.count(counts, keys)
         loops.total(totals, keys, values)
         assert (counts.tolist(), totals.tolist()) == (expected, sums)
+
+
+@given(st.lists(st.integers(-40, 60), max_size=30), st.sampled_from([(-3, 7), (0, 50), (-40, 60)]), st.integers(-5, 90))
+@FEW
+def test_values_in_a_range_are_shifted_alike_and_others_are_told(values, ends, by):
+    low, high = ends
+    sound = all(low <= value <= high for value in values)
+    for loops in (scatter, compiled):
+        for kind, to in ((np.int8, np.int64), (np.int64, np.int16), (np.uint64, np.int64)):
+            if kind == np.uint64 and min(values, default=0) < 0:
+                continue
+            out = np.zeros(len(values), dtype=to)
+            assert loops.shift(np.array(values, dtype=kind), low, high, by, out) == sound
+            assert not sound or out.tolist() == [value + by for value in values]
+
+
+@given(st.lists(st.lists(st.integers(0, 4 * scatter.BUCKET - 8), max_size=40), min_size=1, max_size=4))
+@FEW
+def test_parted_keys_are_counted_as_a_plain_loop_does(batches):
+    size = 4 * scatter.BUCKET - 7  # the last bucket is not a whole one
+    expected = np.zeros(size, dtype=int)
+    for key in (key for batch in batches for key in batch):
+        expected[key] += 1
+    starts = np.cumsum([0, *(len(batch) + 2 for batch in batches)])  # batches may be shorter than their room
+    held = []
+    for loops in (scatter, compiled):
+        low, ends = np.zeros(starts[-1], dtype=np.uint16), np.zeros((len(batches), 5), dtype=np.int32)
+        for place, batch in enumerate(batches):
+            loops.part(np.array(batch, dtype=np.int32), ends[place], low[starts[place] : starts[place + 1]])
+            assert ends[place, -1] == len(batch)
+        cells = np.zeros(size, dtype=np.int64)
+        loops.fill(cells, starts, ends, low)
+        assert (cells == expected).all()
+        held.append((low.tolist(), ends.tolist()))
+    assert held[0] == held[1], "value for value, as equal keys keep their order"
+
+
+@given(st.lists(st.integers(0, 2**47 - 1) | st.integers(0, 3) | st.integers(250, 260), max_size=60), st.booleans())
+@FEW
+def test_keys_are_ordered_with_what_stands_beside_them_and_told_run_by_run(keys, beside):
+    bits = max(keys, default=1).bit_length() or 1
+    expected = sorted(range(len(keys)), key=lambda place: keys[place])
+    counted = {key: keys.count(key) for key in sorted(keys)}
+    for loops in (scatter, compiled):
+        places = np.arange(len(keys) if beside else 0, dtype=np.uint32)
+        kind = np.int32 if bits < 32 else np.int64
+        ordered, order = loops.ordered(np.array(keys, dtype=kind), places, bits)
+        assert ordered.dtype == kind
+        assert ordered.tolist() == sorted(keys)
+        assert order.tolist() == (expected if beside else [])
+        different, first, rows = loops.runs(ordered)
+        assert dict(zip(different.tolist(), rows.tolist(), strict=True)) == counted
+        assert ordered[first].tolist() == different.tolist() == sorted(counted)
+        assert first.tolist() == [sorted(keys).index(key) for key in different.tolist()]

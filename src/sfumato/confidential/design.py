@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.confidential.engines import Reading, Weighing
+from sfumato.confidential.engines import Dense, Reading, Weighing, opened_weights
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.replicate_cube import LARGEST_CUBE, ReplicateCube
 from sfumato.confidential.sealed import Sealed
@@ -69,9 +69,17 @@ class Survey(Sealed):
             at_most=1,
             weighted=(Weighted(), *self._columns.values()),
         )
-        self._engine = Weighing(microdata.sources, self._reading, b"")
-        for fault in self._engine.faults():
+        self._sources = microdata.sources
+        self._dense = opened_weights(self._sources, self._reading) if self._holds_cube and not columns else None
+        self._counting: Dense | Weighing = self._dense or self._engine
+
+    @cached_property
+    def _engine(self) -> Weighing:
+        """The engine that weighs anything; it stops at the first rule that is broken."""
+        engine = Weighing(self._sources, self._reading, b"")
+        for fault in engine.faults():
             raise DataError(f"{fault} `sfumato check` lists the values, in a confidential report.")
+        return engine
 
     def total(self, grid: Grid, column: str | None = None) -> Replicated:
         """The weighted number of records, or the weighted total of a column, in every box of a grid."""
@@ -81,12 +89,19 @@ class Survey(Sealed):
         table = self.plan.schema.table([name for name, _ in grid.axes])
         return Replicated(folded(self._engine.aggregate(table, (wanted,), grid.within)[wanted], grid))
 
+    @property
+    def _holds_cube(self) -> bool:
+        """Whether there are replicates, and they fit over all attributes that are read."""
+        replicates = self.plan.schema.replicates
+        return bool(replicates) and Table(self._reading.attributes).size * (1 + len(replicates)) <= LARGEST_CUBE
+
     @cached_property
     def _cube(self) -> ReplicateCube | None:
         """The weights over all attributes that are read, where they are whole, have replicates, and fit."""
-        schema = self.plan.schema
         table = Table(self._reading.attributes)
-        if not schema.replicates or table.size * (1 + len(schema.replicates)) > LARGEST_CUBE:
+        if self._dense:
+            return ReplicateCube(table, self._dense.sums)
+        if not self._holds_cube:
             return None
         sums = self._engine.aggregate(table, (Weighted(),), Box())[Weighted()]
         return ReplicateCube(table, sums) if np.issubdtype(sums.dtype, np.integer) else None
@@ -94,7 +109,7 @@ class Survey(Sealed):
     def records(self, grid: Grid) -> NDArray[np.int64]:
         """How many records of the sample are in every box of a grid."""
         table = self.plan.schema.table([name for name, _ in grid.axes])
-        return folded(self._engine.aggregate(table, (Rows(),), grid.within)[Rows()], grid)
+        return folded(self._counting.aggregate(table, (Rows(),), grid.within)[Rows()], grid)
 
     def variances(self, estimates: Replicated) -> Floats | Withheld:
         """The sampling variances: none in a census, by replication where there are replicates."""

@@ -20,7 +20,7 @@ from sfumato.statistics import Total
 Place = dict[str, int]
 """A record by the leaf that it has of each attribute."""
 OTHERS = 4
-"""How many records of other units stand in the second cell, the same on both sides; the first is empty without the unit."""
+"""How many records of other units stand in the second cell, the same on both sides; the first has none."""
 TRIED = 100_000
 """How many combinations of leaves are tried for one that is possible."""
 
@@ -123,15 +123,21 @@ def _place(plan: Plan, measures: Sequence[Measure], free: Mapping[str, Mask], aw
 
 
 def _possible(plan: Plan, free: Mapping[str, Mask], away: Place) -> Iterator[Place]:
-    """The records that no rule forbids, those first that share nothing with the other one."""
-    leaves = [
-        sorted(np.flatnonzero(mask).tolist(), key=lambda leaf: leaf == away.get(name)) for name, mask in free.items()
-    ]
+    """The records that no rule forbids, those first that share nothing with the other one.
+
+    Only attributes that a rule names are tried, as the leaves of the others forbid nothing, however many they are.
+    """
+    leaves = {
+        name: sorted(np.flatnonzero(mask).tolist(), key=lambda leaf: leaf == away.get(name))
+        for name, mask in free.items()
+    }
     rules = [
         [(name, plan.schema.attribute(name).levels.mask(codes)) for name, codes in rule.where]
         for rule in plan.schema.impossible
     ]
-    for combination in islice(product(*leaves), TRIED):
+    named = {name for rule in rules for name, _ in rule}
+    tried = product(*(listed if name in named else listed[:1] for name, listed in leaves.items()))
+    for combination in islice(tried, TRIED):
         place = dict(zip(free, combination, strict=True))
         if not any(all(mask[place[name]] for name, mask in rule) for rule in rules):
             yield place

@@ -1,6 +1,6 @@
 """Tabulate: microdata, a measure's table and its statistic become Cells, empty cells included, bounds enforced."""
 
-from sfumato.confidential.engines import Fault, Reading, opened
+from sfumato.confidential.engines import Fault, Question, Reading, opened
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import Sealed, scrubbed
 from sfumato.draws import Draws
@@ -48,10 +48,12 @@ def reading(plan: Plan) -> Reading:
     named = [name for measure in plan.measures for name in (*measure.by, *measure.where)]
     named += [name for rule in plan.schema.impossible for name, _ in rule.where]
     sums = [one for measure in plan.measures for one in measure.of.aggregates if isinstance(one, Sum)]
+    asked = [Question(plan.table(one), tuple(one.of.aggregates), plan.universe(one)) for one in plan.measures]
     return Reading(
         schema=plan.schema,
         attributes=tuple(plan.schema.attribute(name) for name in dict.fromkeys(named)),
         sums=tuple(dict.fromkeys(sums)),
         id=plan.hidden.id,
         at_most=plan.hidden.at_most,
+        only=asked[0] if len(asked) == 1 else None,
     )

@@ -44,9 +44,9 @@ def count(cells: Cells, keys: Integers) -> None:
         cells += np.bincount(keys, minlength=len(cells))
 
 
-def total(cells: Cells, keys: Integers, values: Cells) -> None:
+def total(cells: Cells, keys: Integers, values: Integers) -> None:
     """Add every value to the cell of its key."""
-    np.add.at(cells, keys, values)
+    np.add.at(cells, keys, values.astype(np.int64, copy=False))
 
 
 def part(keys: Integers, ends: NDArray[np.int32], low: NDArray[np.uint16]) -> None:
@@ -65,7 +65,7 @@ def fill(cells: Cells, starts: Cells, ends: NDArray[np.int32], low: NDArray[np.u
         here += np.bincount(places, minlength=len(here))
 
 
-def ordered(keys: Cells, order: Integers, bits: int) -> tuple[Cells, Integers]:  # noqa: ARG001 - compiled loops need it
+def ordered(keys: Integers, order: Integers, bits: int) -> tuple[Integers, Integers]:  # noqa: ARG001 - compiled loops need it
     """Keys of so many bits in rising order and, moved with them, what stands beside each; `keys` is no longer held."""
     if not len(order):
         keys.sort()
@@ -74,7 +74,7 @@ def ordered(keys: Cells, order: Integers, bits: int) -> tuple[Cells, Integers]: 
     return keys[found], order[found]
 
 
-def runs(ordered: Cells) -> tuple[Cells, Cells, Cells]:
+def runs(ordered: Integers) -> tuple[Integers, Cells, Cells]:
     """The different keys of a rising array, where each first stands, and how often."""
     new = np.ones(len(ordered), dtype=bool)
     np.not_equal(ordered[1:], ordered[:-1], out=new[1:])

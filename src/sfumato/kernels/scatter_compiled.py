@@ -1,11 +1,16 @@
-"""The loops of `kernels.scatter`, compiled: one pass each, with no array in between."""
+"""The loops of `kernels.scatter`, compiled: one pass each, with no array in between.
+
+Places are taken without a sign, as a place that could be negative is looked at twice.
+"""
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
 # ruff: noqa: ANN001, ANN201 - numba finds the types
 
 import numpy as np
 from numba import njit
 
-BITS = 16  # of a place in its bucket
+from sfumato.kernels.scatter import BUCKET
+
+BITS, ONE = np.uint64(16), np.uint64(1)  # a bucket has 2^16 cells
 DIGIT = 8  # bits that are sorted by at a time; more would write to more places than a core keeps addresses of
 
 
@@ -43,36 +48,37 @@ def extend(keys, length, codes):
 @njit(cache=True)
 def count(cells, keys):
     for key in keys:
-        cells[key] += 1
+        cells[np.uint64(key)] += 1
 
 
 @njit(cache=True)
 def total(cells, keys, values):
     for i in range(len(keys)):
-        cells[keys[i]] += values[i]
+        cells[np.uint64(keys[i])] += values[i]
 
 
 @njit(cache=True)
 def part(keys, ends, low):
     for key in keys:
-        ends[(key >> BITS) + 1] += 1
+        ends[(np.uint64(key) >> BITS) + ONE] += 1
     start = 0
     for i in range(1, len(ends)):
         rows, ends[i] = ends[i], start
         start += rows
     for key in keys:
-        bucket = (key >> BITS) + 1
-        low[ends[bucket]] = key & ((1 << BITS) - 1)
-        ends[bucket] += 1
+        bucket = (np.uint64(key) >> BITS) + ONE
+        place = np.uint64(ends[bucket])
+        low[place] = np.uint16(key)
+        ends[bucket] = place + ONE
 
 
 @njit(cache=True)
 def fill(cells, starts, ends, low):
     for bucket in range(ends.shape[1] - 1):
-        first = bucket << BITS
+        here = cells[bucket * BUCKET : (bucket + 1) * BUCKET]
         for batch in range(len(ends)):
             for i in range(starts[batch] + ends[batch, bucket], starts[batch] + ends[batch, bucket + 1]):
-                cells[first + low[i]] += 1
+                here[np.uint64(low[np.uint64(i)])] += 1
 
 
 @njit(cache=True)
@@ -86,25 +92,28 @@ def ordered(keys, order, bits):
     for digit in range(passes):
         ends = np.cumsum(found[digit]) - found[digit]
         for i in range(len(keys)):
-            place = (keys[i] >> (digit * DIGIT)) & 255
-            to[ends[place]] = keys[i]
+            digits = np.uint64((keys[i] >> (digit * DIGIT)) & 255)
+            place = np.uint64(ends[digits])
+            to[place] = keys[i]
             if len(order):
-                order_to[ends[place]] = order[i]
-            ends[place] += 1
+                order_to[place] = order[i]
+            ends[digits] = place + ONE
         keys, to = to, keys
         order, order_to = order_to, order
     return keys, order
 
 
 @njit(cache=True)
-def runs(keys):
-    different = np.int64(len(keys) > 0)
-    for i in range(1, len(keys)):
-        different += keys[i] != keys[i - 1]
-    first = np.empty(different, dtype=np.int64)
-    run = 0
-    for i in range(len(keys)):
-        if i == 0 or keys[i] != keys[i - 1]:
-            first[run] = i
+def runs(ordered):
+    different = np.int64(len(ordered) > 0)
+    for i in range(1, len(ordered)):
+        different += ordered[i] != ordered[i - 1]
+    places = np.empty(different, dtype=ordered.dtype)
+    first, rows = np.empty(different, dtype=np.int64), np.empty(different, dtype=np.int64)
+    run = -1
+    for i in range(len(ordered)):
+        if i == 0 or ordered[i] != ordered[i - 1]:
             run += 1
-    return keys[first], first, np.append(first[1:], len(keys))[:different] - first
+            places[run], first[run], rows[run] = ordered[i], i, 0
+        rows[run] += 1
+    return places, first, rows

@@ -1,8 +1,21 @@
 """Engines: read the microdata and aggregate them over cells; nothing else leaves them."""
 
-from sfumato.confidential.engines.dense import Dense, opened
+from sfumato.confidential.engines.dense import Dense
+from sfumato.confidential.engines.dense_weights import DenseWeights, opened_weights
 from sfumato.confidential.engines.duckdb import DuckDB
-from sfumato.confidential.engines.reading import Fault, Reading
+from sfumato.confidential.engines.passing import Passing, opened
+from sfumato.confidential.engines.reading import Fault, Question, Reading
 from sfumato.confidential.engines.weighing import Weighing
 
-__all__ = ["Dense", "DuckDB", "Fault", "Reading", "Weighing", "opened"]
+__all__ = [
+    "Dense",
+    "DenseWeights",
+    "DuckDB",
+    "Fault",
+    "Passing",
+    "Question",
+    "Reading",
+    "Weighing",
+    "opened",
+    "opened_weights",
+]

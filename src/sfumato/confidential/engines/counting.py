@@ -1,17 +1,23 @@
 """Counting: how many records each cell holds, from keys that come batch after batch."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.confidential.engines.reading import Question
+from sfumato.kernels import scatter
 from sfumato.kernels.scatter import BUCKET
+from sfumato.schema import Aggregate, Rows, Sum
 
 Integers = NDArray[np.integer]
-Cells = NDArray[np.int64]
+Counted = NDArray[np.int64]
+Columns = Mapping[Aggregate, NDArray[Any]]
 WIDE = 2**22
 """The cells from which on their counts are more than a cache holds, so that keys are sorted into buckets first."""
+SPREAD = 16
+"""The most cells a record for that to pay; fewer records are counted sooner than they are sorted."""
 
 
 class Counts(Protocol):
@@ -20,7 +26,7 @@ class Counts(Protocol):
     def add(self, keys: Integers) -> None:
         """The keys of the next batch."""
 
-    def cells(self) -> Cells:
+    def cells(self) -> Counted:
         """All cells, when every batch was added."""
 
 
@@ -33,7 +39,7 @@ class Scattered:
     def add(self, keys: Integers) -> None:
         self._kernel.count(self._cells, keys)
 
-    def cells(self) -> Cells:
+    def cells(self) -> Counted:
         return self._cells
 
 
@@ -43,23 +49,58 @@ class Parted:
     Of a key only the place in its bucket is held, 16 bits a record.
     """
 
-    def __init__(self, kernel: Any, size: int, lengths: Sequence[int]) -> None:
-        self._kernel, self._size, self._batch = kernel, size, 0
-        self._starts = np.cumsum([0, *lengths])
-        self._low = np.empty(self._starts[-1], dtype=np.uint16)
-        self._ends = np.zeros((len(lengths), -(-size // BUCKET) + 1), dtype=np.int32)
+    def __init__(self, kernel: Any, size: int, rows: int) -> None:
+        self._kernel, self._size = kernel, size
+        self._low = np.empty(rows, dtype=np.uint16)
+        self._starts, self._ends = [0], [np.zeros(-(-size // BUCKET) + 1, dtype=np.int32)]
 
     def add(self, keys: Integers) -> None:
-        low = self._low[self._starts[self._batch] : self._starts[self._batch + 1]]
-        self._kernel.part(keys, self._ends[self._batch], low)
-        self._batch += 1
+        ends, start = np.zeros_like(self._ends[0]), self._starts[-1]
+        low = self._low[start : start + len(keys)]
+        if len(low) < len(keys):
+            raise ValueError("More records came than were announced.")
+        self._kernel.part(keys, ends, low)
+        self._starts.append(start + len(keys))
+        self._ends.append(ends)
 
-    def cells(self) -> Cells:
+    def cells(self) -> Counted:
         cells = np.zeros(self._size, dtype=np.int64)
-        self._kernel.fill(cells, self._starts, self._ends, self._low)
+        self._kernel.fill(cells, np.array([0, *self._starts]), np.stack(self._ends), self._low)
         return cells
 
 
-def counts(kernel: Any, size: int, lengths: Sequence[int]) -> Counts:
-    """The way to count batches of so many records at most over so many cells that suits the cache."""
-    return Parted(kernel, size, lengths) if size >= WIDE else Scattered(kernel, size)
+def counts(kernel: Any, size: int, rows: int) -> Counts:
+    """The way to count so many records at most over so many cells that suits the cache."""
+    # Plain numpy takes longer to sort keys than to wait for the memory.
+    parted = kernel is not scatter and WIDE <= size <= SPREAD * rows
+    return Parted(kernel, size, rows) if parted else Scattered(kernel, size)
+
+
+class Cells:
+    """The cells of one question while records are added to them: what is asked for, and nothing else."""
+
+    def __init__(self, kernel: Any, question: Question, rows: int) -> None:
+        self.question, self._kernel = question, kernel
+        size, wanted = question.table.size, [one for one in question.aggregates if isinstance(one, Sum)]
+        self._counts = counts(kernel, size, rows) if Rows() in question.aggregates else None
+        self.sums: dict[Aggregate, NDArray[Any]] = {one: np.zeros(size, dtype=np.int64) for one in wanted}
+
+    def add(self, keys: Integers, values: Mapping[Aggregate, Integers], within: NDArray[np.bool_] | None) -> None:
+        """The keys and values of the next batch, of which only the records within count where that is said."""
+        keys = keys if within is None else keys[within]
+        if self._counts:
+            self._counts.add(keys)
+        for one, cells in self.sums.items():
+            self._kernel.total(cells, keys, values[one] if within is None else values[one][within])
+
+    def answers(self, asked: Question) -> bool:
+        """Whether these are the cells of a question."""
+        masks, others = asked.universe.masks, self.question.universe.masks
+        same = masks.keys() == others.keys() and all((mask == others[name]).all() for name, mask in masks.items())
+        return same and asked.table == self.question.table and set(asked.aggregates) <= {*self.question.aggregates}
+
+    def columns(self) -> Columns:
+        """The aggregates of every cell, empty ones included."""
+        counted: dict[Aggregate, NDArray[Any]] = {Rows(): self._counts.cells()} if self._counts else {}
+        found = counted | self.sums
+        return {one: cells.reshape(self.question.table.shape) for one, cells in found.items()}

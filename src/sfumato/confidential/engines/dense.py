@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.confidential.engines.coded import WORTH_SORTING, Coded, Integers, Unsure, inside, loops
-from sfumato.confidential.engines.counting import counts
-from sfumato.confidential.engines.duckdb import DuckDB
+from sfumato.confidential.engines.coded import WORTH_LOADING, WORTH_SORTING, Coded, Integers, Unsure, inside, loops
+from sfumato.confidential.engines.counting import Cells
 from sfumato.confidential.engines.meanings import Stepped, leaf_meaning, value_meaning
 from sfumato.confidential.engines.names import Names
-from sfumato.confidential.engines.reading import Fault, Reading
+from sfumato.confidential.engines.reading import Fault, Question, Reading
 from sfumato.confidential.engines.scan import batches, can_scan, rows_of
 from sfumato.confidential.sealed import Sealed
 from sfumato.schema import Aggregate, Box, Rows, Sum, Table
@@ -29,10 +28,13 @@ LARGEST_SHORT = 2**31
 class Dense(Sealed):
     """The records of one reading that breaks no rule, with no more rows of a unit than promised."""
 
+    _worth = WORTH_LOADING
+
     def __init__(self, sources: Sequence[Any], reading: Reading, salt: bytes) -> None:
         _refuse_unsettled(sources, reading)
         self.reading = reading
-        self._kernel = loops(sum(rows_of(source) for source in sources))
+        self._expected = sum(rows_of(source) for source in sources)
+        self._kernel = loops(self._expected, self._worth)
         self._leaves = [self._coded(leaf_meaning(one)) for one in reading.attributes]
         self._values = [self._coded(value_meaning(one)) for one in reading.sums]
         key, unit = (Names(column) if column else None for column in (reading.schema.key, reading.id))
@@ -42,7 +44,6 @@ class Dense(Sealed):
         self._refuse_beyond_64_bits()
         if key:
             key.refuse_repeats()
-        self._refuse_impossible()
         if unit:
             self._keep(unit.kept(reading.at_most, salt, [*self._leaves, *self._values]))
 
@@ -51,30 +52,39 @@ class Dense(Sealed):
             raise Unsure
         return Coded(meaning, self._kernel)
 
+    @property
+    def _columns(self) -> list[str]:
+        return self.reading.columns
+
     def _read(self, source: Any, names: Sequence[Names]) -> None:
-        columns = self.reading.columns
-        codes = [one.column for one in self.reading.attributes]
-        wanted = [*codes, *(one.column for one in self.reading.sums), *(one.column for one in names)]
-        takers: list[Any] = [*self._leaves, *self._values, *names]
-        for batch in batches(source, columns, codes):
-            self._lengths.append(len(batch[0]))
-            for column, taker in zip(wanted, takers, strict=True):
-                taker.add(batch[columns.index(column)])
+        columns = self._columns
+        for batch in batches(source, columns, [one.column for one in self.reading.attributes]):
+            self._take(dict(zip(columns, batch, strict=True)), names)
+
+    def _take(self, batch: Mapping[str, Any], names: Sequence[Names]) -> None:
+        """The next batch, column by column."""
+        self._lengths.append(len(next(iter(batch.values()))))
+        for attribute, leaves in zip(self.reading.attributes, self._leaves, strict=True):
+            leaves.add(batch[attribute.column])
+        for one, values in zip(self.reading.sums, self._values, strict=True):
+            values.add(batch[one.column])
+        for name in names:
+            name.add(batch[name.column])
+        self._refuse_impossible(len(self._lengths) - 1)
 
     def _refuse_beyond_64_bits(self) -> None:
         largest = [Stepped(one).largest for one in self.reading.sums]
         if max(largest, default=0) * sum(self._lengths) >= LARGEST_SUM:
             raise Unsure
 
-    def _refuse_impossible(self) -> None:
+    def _refuse_impossible(self, part: int) -> None:
+        """Leave the data to DuckDB where a record of a batch is where none can be."""
         schema = self.reading.schema
         read = {attribute.name for attribute in self.reading.attributes}
         for rule in schema.impossible:
             names = tuple(name for name, _ in rule.where)
-            if read.issuperset(names):
-                box = schema.table(names).box(dict(rule.where))
-                if any(inside(box, self._named(part)).any() for part in range(len(self._lengths))):
-                    raise Unsure
+            if read.issuperset(names) and inside(schema.table(names).box(dict(rule.where)), self._named(part)).any():
+                raise Unsure
 
     def _named(self, part: int) -> dict[str, Integers]:
         return {one.name: coded.parts[part] for one, coded in zip(self.reading.attributes, self._leaves, strict=True)}
@@ -94,19 +104,17 @@ class Dense(Sealed):
 
     def aggregate(self, table: Table, aggregates: Sequence[Aggregate], universe: Box) -> Columns:
         """The aggregates of every cell of a table, empty ones included, over the records in a universe."""
-        wanted = [aggregate for aggregate in aggregates if isinstance(aggregate, Sum)]
-        rows = counts(self._kernel, table.size, self._lengths)
-        sums: dict[Aggregate, NDArray[Any]] = {one: np.zeros(table.size, dtype=np.int64) for one in wanted}
+        cells = Cells(self._kernel, Question(table, tuple(aggregates), universe), sum(self._lengths))
         for part in range(len(self._lengths)):
-            keys, within = self._keys(table, part), None
-            if universe.masks:
-                within = inside(universe, self._named(part))
-                keys = keys[within]
-            rows.add(keys)
-            for one, cells in sums.items():
-                values = self._values[self.reading.sums.index(one)].parts[part]
-                self._kernel.total(cells, keys, values if within is None else values[within])
-        return {one: cells.reshape(table.shape) for one, cells in ({Rows(): rows.cells()} | sums).items()}
+            self._count(cells, part)
+        return cells.columns()
+
+    def _count(self, cells: Cells, part: int) -> None:
+        """Add the records of one batch to the cells of a table."""
+        asked = cells.question
+        within = inside(asked.universe, self._named(part)) if asked.universe.masks else None
+        values = {one: self._values[self.reading.sums.index(one)].parts[part] for one in cells.sums}
+        cells.add(self._keys(asked.table, part), values, within)
 
     def occupied(
         self, table: Table, aggregates: Sequence[Aggregate], universe: Box
@@ -122,18 +130,21 @@ class Dense(Sealed):
         for one in wanted:
             values = self._joined(self._values[self.reading.sums.index(one)].parts, within)
             found[one] = np.add.reduceat(values[order], first) if len(first) else np.empty(0, dtype=np.int64)
-        return places, found
+        return places.astype(np.int64, copy=False), found
 
-    def _packed(self, table: Table, universe: Box) -> tuple[NDArray[np.int64], list[NDArray[np.bool_]] | None]:
+    def _packed(self, table: Table, universe: Box) -> tuple[Integers, list[NDArray[np.bool_]] | None]:
         """The keys of all records in a universe, and which records of each batch these are; all where none is said."""
         parts = range(len(self._lengths))
         within = [inside(universe, self._named(part)) for part in parts] if universe.masks else None
-        return self._joined((self._keys(table, part) for part in parts), within), within
+        keys = (self._keys(table, part) for part in parts)
+        return self._joined(keys, within, _key_type(table)), within
 
-    def _joined(self, parts: Iterable[Integers], within: Sequence[NDArray[np.bool_]] | None) -> NDArray[np.int64]:
-        """All batches as one array of 64 bits, of the records that are within."""
+    def _joined(
+        self, parts: Iterable[Integers], within: Sequence[NDArray[np.bool_]] | None, kind: Any = np.int64
+    ) -> Integers:
+        """All batches as one array, of the records that are within."""
         lengths = self._lengths if within is None else [int(mask.sum()) for mask in within]
-        joined, end = np.empty(sum(lengths), dtype=np.int64), 0
+        joined, end = np.empty(sum(lengths), dtype=kind), 0
         for place, part in enumerate(parts):
             start, end = end, end + lengths[place]
             joined[start:end] = part if within is None else part[within[place]]
@@ -141,10 +152,14 @@ class Dense(Sealed):
 
     def _keys(self, table: Table, part: int) -> Integers:
         """The number of every record's cell, the last attribute running fastest."""
-        keys: Integers = np.zeros(self._lengths[part], dtype=np.int32 if table.size <= LARGEST_SHORT else np.int64)
+        keys: Integers = np.zeros(self._lengths[part], dtype=_key_type(table))
         for attribute, length in zip(table.attributes, table.shape, strict=True):
             self._kernel.extend(keys, length, self._leaves[self.reading.attributes.index(attribute)].parts[part])
         return keys
+
+
+def _key_type(table: Table) -> Any:
+    return np.int32 if table.size <= LARGEST_SHORT else np.int64
 
 
 def _refuse_unsettled(sources: Sequence[Any], reading: Reading) -> None:
@@ -152,11 +167,3 @@ def _refuse_unsettled(sources: Sequence[Any], reading: Reading) -> None:
     several = len(sources) > 1 and not (reading.schema.key or reading.schema.repeated_rows)
     if several or not reading.columns or reading.weighted or not all(can_scan(source) for source in sources):
         raise Unsure
-
-
-def opened(sources: Sequence[Any], reading: Reading, salt: bytes) -> Dense | DuckDB:
-    """The engine that holds these data: the dense one where it can, else DuckDB."""
-    try:
-        return Dense(sources, reading, salt)
-    except Exception:  # noqa: BLE001 - whatever stopped the quick reader, the thorough one says it in words
-        return DuckDB(sources, reading, salt)

@@ -4,7 +4,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -219,6 +218,8 @@ def kept_of(
     """Which rows of crowded units are kept, chosen as the engine chooses; leaves and values in its order and types."""
     kinds = [pa.int64() if part.dtype == np.int64 else pa.int32() for part in content]
     named = {f"c{place}": pa.array(part, kind) for place, (part, kind) in enumerate(zip(content, kinds, strict=True))}
+    import duckdb
+
     connection = duckdb.connect(config=CLOSED)
     connection.register("crowd", pa.table({"unit": units, "row": pa.array(rows), **named}))
     kept = _chosen('"row"', "crowd", list(named), most, salt)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sfumato.confidential.engines.coded import Coded, Unsure, whole_numbers
@@ -41,6 +40,8 @@ class Names:
         """The texts, each as its place in a list where it stands once; none where names are numbers."""
         if not self._parts or not is_text(self._parts[0].type):
             return None
+        import pyarrow.compute as pc
+
         coded = pa.chunked_array(self._parts).combine_chunks().dictionary_encode()
         if not pc.all(pc.match_substring_regex(coded.dictionary, PLAIN)).as_py():
             raise Unsure
@@ -98,6 +99,8 @@ def _in_crowds(names: Integers, most: int) -> NDArray[np.bool_]:
     if _is_dense(names):
         places = names - names.min()
         return np.asarray((np.bincount(places) > most)[places])
+    import pyarrow.compute as pc
+
     ordered = np.sort(names)
     # Of sorted names, one that stands again `most` places further on has too many.
     crowds = np.unique(ordered[most:][ordered[most:] == ordered[:-most]])

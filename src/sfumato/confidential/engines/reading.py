@@ -4,7 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sfumato.errors import DataError
-from sfumato.schema import Attribute, Schema, Sum, Weighted
+from sfumato.schema import Aggregate, Attribute, Box, Schema, Sum, Table, Weighted
+
+
+@dataclass(frozen=True)
+class Question:
+    """One table that is asked: its cells, what is aggregated over them, and the universe."""
+
+    table: Table
+    aggregates: tuple[Aggregate, ...]
+    universe: Box
 
 
 @dataclass(frozen=True)
@@ -17,6 +26,7 @@ class Reading:
     id: str | None
     at_most: int
     weighted: tuple[Weighted, ...] = ()
+    only: Question | None = None  # the one table that is asked, where there is one: no record need be held
 
     @property
     def columns(self) -> list[str]:

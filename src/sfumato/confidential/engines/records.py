@@ -4,7 +4,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
 from sfumato.confidential.engines.reading import Reading
@@ -38,6 +37,8 @@ class Records(Sealed):
     """
 
     def __init__(self, sources: Sequence[Any], reading: Reading) -> None:
+        import duckdb
+
         self.reading = reading
         self._columns = reading.columns
         self._connection = duckdb.connect(config=CLOSED)

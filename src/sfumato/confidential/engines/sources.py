@@ -6,9 +6,8 @@ import gzip
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import duckdb
 from pyarrow.parquet import read_schema
 
 from sfumato.confidential.engines.frames import frame_table, readstat_table
@@ -17,6 +16,9 @@ from sfumato.confidential.engines.reading import refuse_lacking
 from sfumato.confidential.engines.values import quoted, quoted_text
 from sfumato.confidential.sealed import without_values
 from sfumato.errors import DataError
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 READSTAT = {".dta": "read_dta", ".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".sas7bdat": "read_sas7bdat", ".xpt": "read_xport"}  # fmt: skip  # noqa: E501
 DELIMITED = ((".csv",), (".tsv",), (".txt",), (".csv", ".gz"), (".tsv", ".gz"), (".txt", ".gz"))
@@ -28,7 +30,7 @@ HEADER = 1_000_000
 """The characters within which the names of the columns of a text file must stand."""
 
 
-def attach(connection: duckdb.DuckDBPyConnection, name: str, source: Any, columns: Sequence[str]) -> None:
+def attach(connection: "DuckDBPyConnection", name: str, source: Any, columns: Sequence[str]) -> None:
     """Make a source a relation whose columns are c0, c1, … in the order asked for; nothing else of it is read."""
     if not isinstance(source, (str, Path)):
         with without_values("The frame could not be read"):
@@ -70,9 +72,7 @@ def place_of(text: str) -> tuple[Path, str]:
     return Path(path).resolve(), table
 
 
-def _attach_file(
-    connection: duckdb.DuckDBPyConnection, name: str, path: Path, table: str, columns: Sequence[str]
-) -> None:
+def _attach_file(connection: "DuckDBPyConnection", name: str, path: Path, table: str, columns: Sequence[str]) -> None:
     suffixes = tuple(suffix.lower() for suffix in path.suffixes)
     place = quoted_text(str(path))
     if suffixes[-1:] == (".parquet",):
@@ -92,7 +92,7 @@ def _attach_file(
         raise DataError(f"{path.name} is of no kind that can be read; known: {KINDS}.")
 
 
-def _choose(connection: duckdb.DuckDBPyConnection, name: str, relation: str, what: str, columns: Sequence[str]) -> None:
+def _choose(connection: "DuckDBPyConnection", name: str, relation: str, what: str, columns: Sequence[str]) -> None:
     there = [column for column, *_ in connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()]
     refuse_lacking(what, columns, there)
     chosen = ", ".join(f"{quoted(column)} AS c{place}" for place, column in enumerate(columns))
