@@ -221,6 +221,24 @@ def test_heights_next_to_the_law_fall_on_the_right_side(law, further_words, orac
     assert tried
 
 
+NEARLY_ALWAYS_ZERO = [
+    TwoSidedGeometric(F(800)),
+    RoundedNormal(F(1, 8000)),
+    DiscreteNormal(F(1, 2000)),
+    TruncatedGeometric(F(800), 3),
+]
+
+
+@pytest.mark.parametrize("law", NEARLY_ALWAYS_ZERO, ids=repr)
+def test_a_number_too_rare_for_floats_has_a_strip_too(law):
+    # P(-1) is about e^-1000 or e^-800, which a float takes for 0; a V of 0 is below it, one of 2^-44 is not.
+    table = strips_of(law)
+    assert law.pmf(-1) == 0
+    assert table.end == 1
+    assert is_taken(table, -1, 0, *[0] * 30) is True
+    assert is_taken(table, -1, 0, 2**20, *[0] * 30) is False
+
+
 def test_floats_alone_could_not_tell():
     # The control of the test above: the heights it tries are one and the same float.
     table = strips_of(RoundedNormal(F(10**12)))

@@ -9,7 +9,14 @@ from scipy.stats import chisquare
 
 from sfumato.draws import SeededDraws, TruncatedGeometric
 
-CASES = [(Fraction(2), 7), (Fraction(7), 1), (Fraction(1, 10**5), 3), (Fraction(1, 10**9), 3), (Fraction(1, 100), 1000)]
+CASES = [
+    (Fraction(2), 7),
+    (Fraction(7), 1),
+    (Fraction(1, 10**5), 3),
+    (Fraction(1, 10**9), 3),
+    (Fraction(1, 2**45), 1),
+    (Fraction(1, 100), 1000),
+]
 
 
 def exactly(rate: Fraction, cap: int, m: int) -> mpmath.mpf:
@@ -37,7 +44,7 @@ def test_survival_is_right_to_one_part_in_two_to_the_forty_one(rate, cap):
 
 
 @pytest.mark.parametrize(("rate", "cap"), CASES)
-@pytest.mark.parametrize("bits", [63, 200])
+@pytest.mark.parametrize("bits", [1, 63, 200])
 def test_exact_survival_encloses_the_truth_within_two_units(rate, cap, bits):
     law = TruncatedGeometric(rate, cap)
     for m in (1, cap, cap + 1):

@@ -1,11 +1,4 @@
-"""The two-sided geometric law, and the digits in which wide ones are drawn.
-
-Let a = e^-rate. K is G with probability 1/(1 + a) and -1 - G otherwise, where P(G = g) = (1 - a) a^g: that gives k >= 0
-the probability (1 - a) a^k / (1 + a), and -k < 0 the probability a (1 - a) a^(k - 1) / (1 + a), which are the law's.
-And a^g is the product of a^(2^i d) over the digits d of g, 2^i being what the digit counts: so the digits of G are
-independent, each with P(d) proportional to a^(2^i d), and the last, which has no end, is geometric again. The sign goes
-with it. Each digit is a law with few thresholds, drawn exactly from a table of its own.
-"""
+"""The two-sided geometric law, also known as the discrete Laplace law."""
 
 from __future__ import annotations
 

@@ -37,11 +37,11 @@ class Law(ABC):
 
     @abstractmethod
     def pmf(self, k: ArrayLike) -> NDArray[np.float64]:
-        """P(K = k), within one part in 2^40 wherever it is at least 2^-100."""
+        """P(K = k), within one part in 2^40 wherever it is at least 2^-100, and less than 2^-99 elsewhere."""
 
     @abstractmethod
     def survival(self, m: ArrayLike) -> NDArray[np.float64]:
-        """P(|K| >= m), within one part in 2^41 wherever it is at least 2^-100."""
+        """P(|K| >= m), within one part in 2^41 wherever it is at least 2^-100, and less than 2^-99 elsewhere."""
 
     @abstractmethod
     def exact_survival(self, m: int, bits: int) -> exact.Bounds:

@@ -27,7 +27,7 @@ PREFIX_BITS = 63
 _BATCH = 1 << 15  # words that stay in the cache
 _TABLE_ERROR = 2.0**-40  # survival() is within 2^-41 of itself; twice that for turning it into integers
 _TABLE_END = 2.0**-36  # rarer tails are settled in integers
-_FORMULA_ERROR = 2.0**-49  # inverse_survival() is within 2^-50; twice that for turning the prefix into a float
+_FORMULA_ERROR = 2.0**-48  # inverse_survival() is within 2^-50, of a u that is itself off by a few parts in 2^53
 _LEAST_MARGIN = 2.0**-30  # costs nothing, and makes float error a non-question at ordinary scales
 _FEW = 1 << 16  # prefixes below this say too little about their logarithm
 

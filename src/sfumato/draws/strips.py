@@ -46,6 +46,7 @@ _MOST_BLOCKS = 1 << 12
 _PART_BITS = 3
 _SHARE_BITS = 16
 _ERROR = 2.0**-39  # pmf() and survival() are within 2^-40 of themselves
+_LEAST = 2.0**-100  # pmf() need not know of less: a number it takes for impossible is covered too
 _SHEET = 1 << 22  # what leads leave open is settled together
 _FEW = 1 << 10  # fewer numbers are drawn by words in less time
 
@@ -129,7 +130,7 @@ def strips_of(law: Spread) -> Strips | None:
     lead_bits = _LEAD_BITS if bits else _SHORT_LEAD_BITS
     tails = law.survival(2.0**bits * np.arange(1, _MOST_BLOCKS)) * (1 + _ERROR)
     end = (int(np.count_nonzero(tails > 2.0**-TAIL_BITS)) + 1) << bits
-    if tails[-1] > 2.0**-TAIL_BITS or not all(_is_precise(law, k) for k in (0, end // 3, end - 1)):
+    if tails[-1] > 2.0**-TAIL_BITS or not all(_is_precise(law, k) for k in (0, end // 3, end)):
         return None
     levels = 2.0 ** (lead_bits + bits) * _bounds(law, bits, end)
     share = _share(levels.max(axis=(1, 2)), 2**lead_bits - 2 ** (lead_bits - TAIL_BITS))
@@ -156,7 +157,7 @@ def _bounds(law: Spread, bits: int, end: int) -> NDArray[np.float64]:
     first = np.arange(-end, end, (1 << bits) // parts)
     last = first + ((1 << bits) // parts - 1)
     least, most = law.pmf(np.where(first < 0, first, last)), law.pmf(np.where(first < 0, last, first))
-    return np.stack((least * (1 - _ERROR), most * (1 + _ERROR)), axis=-1).reshape(-1, parts, 2)
+    return np.stack((least * (1 - _ERROR), most * (1 + _ERROR) + _LEAST), axis=-1).reshape(-1, parts, 2)
 
 
 def _share(most: NDArray[np.float64], strips: int) -> Fraction:

@@ -65,7 +65,8 @@ class TruncatedGeometric(Law):
     def exact_survival(self, m: int, bits: int) -> exact.Bounds:
         if m > self.cap:
             return 0, 0
-        work = bits + 32 + self.cap.bit_length()
+        # The whole is at least 1 - a, more than half of min(rate, 1), and what stands over it is off by few units.
+        work = bits + 8 + int(1 / self.rate).bit_length()
         powers = {j: exact.exponential_minus(j * self.rate, work) for j in (1, m, self.cap + 1)}
         (low, high), (last_low, last_high), (a_low, a_high) = powers[m], powers[self.cap + 1], powers[1]
         one = 1 << work
