@@ -28,16 +28,31 @@ def laid_out(cells: Cells, law: Law, draws: Draws) -> Integers:
 
 
 def scattered(cells: Cells, law: Law, draws: Draws) -> tuple[Integers, Integers]:
-    """The cells of a sparse table whose noisy value is not 0: their numbers, increasing, and their values."""
+    """The cells of a sparse table whose noisy value is not 0: their numbers, increasing, and their values.
+
+    Changes come some at a time and in order, so they meet the records up to the last of them, and those that are
+    left when no change is.
+    """
     table = _table(cells)
     assert cells.places is not None  # noqa: S101 - asked of sparse tables alone
-    possible = table.possible_at(cells.places)
-    places, values = [cells.places[possible]], [cells.values[possible]]
+    places, values = _possible(table, cells.places, cells.values)
+    found, start = [], 0
     for some in law.changed(table.size, draws):
-        possible = table.possible_at(some.places)
-        places.append(some.places[possible])
-        values.append(some.values[possible])
-    return summed(np.concatenate(places), np.concatenate(values))
+        stop = int(np.searchsorted(places, some.places[-1], "right")) if len(some.places) else start
+        changed, noise = _possible(table, some.places, some.values)
+        here = slice(start, stop)
+        found.append(summed(np.concatenate([places[here], changed]), np.concatenate([values[here], noise])))
+        start = stop
+    found.append(summed(places[start:], values[start:]))
+    return np.concatenate([one for one, _ in found]), np.concatenate([one for _, one in found])
+
+
+def _possible(table: Table, places: Integers, values: Integers) -> tuple[Integers, Integers]:
+    """The cells that may hold a record, and their values."""
+    if not table.ruled:
+        return places, values
+    possible = table.possible_at(places)
+    return places[possible], values[possible]
 
 
 def summed(places: Integers, values: Integers) -> tuple[Integers, Integers]:

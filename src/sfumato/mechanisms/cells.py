@@ -14,7 +14,10 @@ from sfumato.schema import Aggregate, Frame, Grouping, Table
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cells:
-    """The true values of one measure, in steps, and how far they can move; printed as a size, and never pickled."""
+    """The true values of one measure, in steps, and how far they can move; printed as a size, and never pickled.
+
+    Counts are held in 32 bits where none needs more; noise is added to them in 64.
+    """
 
     table: Table | Frame
     columns: Mapping[Aggregate, NDArray[np.int64]]

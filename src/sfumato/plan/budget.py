@@ -17,6 +17,7 @@ import numpy as np
 from sfumato.errors import PlanError
 from sfumato.mechanisms import ClippedTotal, SquareRoot
 from sfumato.plan.margins import Z90, Target, budget_name, clipped_mu, fitting, margin_of, root_mu
+from sfumato.plan.memory import refuse_unlistable
 from sfumato.plan.price import total_of
 from sfumato.privacy import Approximate, Concentrated, Gaussian, Limit, Loss, in_sequence
 
@@ -85,6 +86,7 @@ def allot(plan: "Plan", targets: Sequence[Target]) -> Allotment:
     total = _cost(plan, budgets)
     shares = tuple(_share(plan, measure, budgets, by_name) for measure in plan.measures)
     renewed = replace(plan, measures=tuple(_with(measure, budgets[measure.name]) for measure in plan.measures))
+    refuse_unlistable(renewed)  # the least budget that meets a target may change more cells than can be listed
     if total.within(plan.limit):  # type: ignore[union-attr,arg-type]
         return Allotment(renewed, shares, total, plan.limit)
     alone = tuple(

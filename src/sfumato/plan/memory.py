@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.errors import PlanError
-from sfumato.schema import FARTHEST, LARGEST, Rows, Sum
+from sfumato.schema import FARTHEST, LARGEST, Sum
 
 if TYPE_CHECKING:
     from sfumato.plan.measure import Measure
@@ -19,8 +19,10 @@ BASE_OF_FRAME, BASE_OF_TABLES = 400_000_000, 180_000_000
 """The program, its libraries, and what does not grow; over a frame the matrix of the controls as well."""
 FIXED, PER_ATTRIBUTE, PER_GROUPING, PER_COLUMN, PER_STEP = 80, 8, 4, 24, 24
 """Bytes a row of a frame: for its name, twice, and the work at hand; and for each thing held for every row."""
-PER_NUMBER, PER_LISTED, PER_CALIBRATED = 8, 56, 48
-"""Bytes of a number, of a listed cell while the list is made, and of a cell while a step works on it."""
+PER_NUMBER, PER_CALIBRATED = 8, 48
+"""Bytes of a number, and of a cell while a step works on it."""
+PER_LISTED, LISTED_IN_WORK, LISTED_AGAIN, PER_PACKED = 16, 32, 24, 64
+"""Bytes of a listed cell: its number and value; more while the list is made, or is read back; and of a record's own."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Memory:
 
         >>> Memory("10,000,000 rows of m1emp, wages", 4_200_000_000).words()
         '10,000,000 rows of m1emp, wages: about 4.2 GB of memory'
-        >>> Memory("100,000 cells", 150_000_000, 6).words()
+        >>> Memory("100,000 cells", 160_000_000, 6).words()
         '100,000 cells: about 0.2 GB of memory, and 6 bytes for every record'
         """
         beside = f", and {self.a_record} bytes for every record" if self.a_record else ""
@@ -58,25 +60,30 @@ def expected(plan: "Plan") -> Memory | None:
 
 
 def _of_tables(plan: "Plan") -> Memory:
-    """Products stay until all are written; beside them stand the true numbers of one measure, or the work of a step."""
+    """Products stay until the release is read back; beside them stands the work of a measure or of a step, or those."""
     sizes = {measure.name: listed_cells(plan, measure) for measure in plan.measures}
-    products = sum(sizes.values()) + sum(sizes[step.table] for step in plan.then)
-    work = [PER_NUMBER * len({Rows(), *measure.of.aggregates}) * sizes[measure.name] for measure in plan.measures]
-    work += [PER_LISTED * sizes[one.name] for one in plan.measures if not plan.table(one).dense]
+    dense = {measure.name for measure in plan.measures if plan.table(measure).dense}
+    made = [*sizes, *(step.table for step in plan.then)]
+    products = sum(sizes[name] * (PER_NUMBER if name in dense else PER_LISTED) for name in made)
+    work = [sum(sizes[name] * (PER_NUMBER if name in dense else LISTED_AGAIN) for name in made)]
+    work += [PER_NUMBER * len(one.of.aggregates) * sizes[one.name] for one in plan.measures]
+    work += [LISTED_IN_WORK * size for name, size in sizes.items() if name not in dense]
     work += [PER_CALIBRATED * sizes[step.table] for step in plan.then]
-    dense = sum(plan.size(one) for one in plan.measures if plan.table(one).dense)
-    listed = sum(sizes[one.name] for one in plan.measures if not plan.table(one).dense)
-    held = [f"{dense:,} cells"] * bool(dense) + [f"about {listed:,} listed cells"] * bool(listed)
-    return Memory(" and ".join(held), BASE_OF_TABLES + PER_NUMBER * products + max(work), _a_record(plan))
+    laid, listed = sum(sizes[name] for name in dense), sum(size for name, size in sizes.items() if name not in dense)
+    held = [f"{laid:,} cells"] * bool(laid) + [f"about {listed:,} listed cells"] * bool(listed)
+    return Memory(" and ".join(held), BASE_OF_TABLES + products + max(work), _a_record(plan))
 
 
 def _a_record(plan: "Plan") -> int:
-    """Bytes of a record: a small integer for each attribute, a number for each value that is summed."""
+    """Bytes of a record: a small integer for each attribute, a number for each value that is summed.
+
+    Of a sparse table a cell as well, as records may all stand in cells of their own.
+    """
     read = dict.fromkeys(name for measure in plan.measures for name in (*measure.by, *measure.where))
     leaves = [len(plan.schema.attribute(name).levels.leaves) for name in read]
     sums = {one for measure in plan.measures for one in measure.of.aggregates if isinstance(one, Sum)}
     packed = any(not plan.table(measure).dense for measure in plan.measures)
-    return sum(np.min_scalar_type(size).itemsize for size in leaves) + PER_NUMBER * (len(sums) + packed)
+    return sum(np.min_scalar_type(size).itemsize for size in leaves) + PER_NUMBER * len(sums) + PER_PACKED * packed
 
 
 def listed_cells(plan: "Plan", measure: "Measure") -> int:
@@ -89,23 +96,24 @@ def listed_cells(plan: "Plan", measure: "Measure") -> int:
 
 def refuse_over(plan: "Plan", limit: int | None = None) -> None:
     """Stop a plan that does not fit, before a ledger is charged or a register read."""
-    for measure in plan.measures if plan.framed is None else ():
-        _refuse_too_many(plan, measure)
+    refuse_unlistable(plan)
     memory = expected(plan)
     there = available() if limit is None else limit
     if memory and memory.bytes > there:
         raise PlanError(f"{memory.words()}, and this machine has {there / 1e9:.1f} GB; {_instead(plan)}")
 
 
-def _refuse_too_many(plan: "Plan", measure: "Measure") -> None:
-    table = plan.table(measure)
-    table.refuse_if_too_large(FARTHEST)
-    if (listed := listed_cells(plan, measure)) > LARGEST:
-        raise PlanError(
-            f"Measure '{measure.name}' is over {table.sides}, {table.size:,} cells, of which {measure.with_.words()} "
-            f"changes about {listed:,}; {LARGEST:,} can be listed. Leave out an attribute, measure at a coarser level, "
-            "or give it more budget, as less noise leaves more cells at 0."
-        )
+def refuse_unlistable(plan: "Plan") -> None:
+    """Stop a plan with a table that is neither laid out nor listed, on whatever machine."""
+    for measure in plan.measures if plan.framed is None else ():
+        table = plan.table(measure)
+        table.refuse_if_too_large(FARTHEST)
+        if (listed := listed_cells(plan, measure)) > LARGEST:
+            raise PlanError(
+                f"Measure '{measure.name}' is over {table.sides}, {table.size:,} cells, of which "
+                f"{measure.with_.words()} changes about {listed:,}; {LARGEST:,} can be listed. Leave out an attribute, "
+                "measure at a coarser level, or give it more budget, as less noise leaves more cells at 0."
+            )
 
 
 def _instead(plan: "Plan") -> str:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,8 @@ from sfumato.schema import Grid
 Floats = NDArray[np.float64]
 MOST_ROWS = 5_000
 """The most rows of which all pairs are compared."""
+MOST_STEPS = 12
+"""From so many steps on, what is beyond the error is beyond the step as well."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,8 @@ def rank_intervals(
     another when their difference is beyond its error at a level shared out over all comparisons of that row
     (Bonferroni), so the joint error of the two counts, not each alone. So small a level lies far out, where geometric
     noise of a single cell has the tail of a Laplace law, exp(-sqrt(2) t) beyond t errors, and a normal one would let a
-    row of fifty cover 72% instead of 90%; half a step is added as numbers move in steps.
+    row of fifty cover 72% instead of 90%; half a step is added as numbers move in steps. Noise that is mostly 0 has a
+    small error and moves one row of many by a whole step all the same: gaps of a few steps are held to the exact law.
 
     >>> rank_intervals([100.0, 50.0, 49.0], 4.0)
     [(1, 1), (2, 3), (2, 3)]
@@ -49,8 +53,39 @@ def rank_intervals(
     value = np.asarray(values, dtype=np.float64)
     gap = value[None, :] - value[:, None]
     error = reach * np.sqrt(np.maximum(variances, 0.0)) + step / 2
+    if step:
+        error = np.maximum(error, step * np.searchsorted(_hidden(share), variances / step**2))
     above, below = (gap > error).sum(axis=1), (-gap > error).sum(axis=1)
     return [(1 + up, count - down) for up, down in zip(above.tolist(), below.tolist(), strict=True)]
+
+
+@cache
+def _hidden(share: float) -> Floats:
+    """For gaps of 1, 2, … steps the variance of a difference, in steps, above which noise alone gives them too often.
+
+    By the law of the difference of two geometric draws, whose tail is the heaviest at a given small variance; that
+    variance is 4a / (1 - a)². For example, two draws differ as often as not at a = 0.189:
+
+    >>> round(float(_hidden(0.5)[0]), 3)
+    1.148
+    """
+    found = []
+    for steps in range(1, MOST_STEPS + 1):
+        low, high = 0.0, 1.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if 2 * _tail(middle, steps) <= share else (low, middle)
+        found.append(4 * low / (1 - low) ** 2 if low < 1 else math.inf)
+    return np.array(found)
+
+
+def _tail(a: float, steps: int) -> float:
+    """P(D >= steps) where D is the difference of two draws with P(K = k) = (1 - a) / (1 + a) a^|k|, a below 1.
+
+    With p = (1 - a) / (1 + a), P(D = d) = p² ((d + 1) a^d + 2 a^(d + 2) / (1 - a²)) for d >= 0, summed from `steps` on.
+    """
+    first = (steps + 1 - steps * a) / (1 - a) ** 2
+    return ((1 - a) / (1 + a)) ** 2 * a**steps * (first + 2 * a**2 / ((1 - a**2) * (1 - a)))
 
 
 def variances_of_differences(product: Product, rows: Grid, sampling: Sampling) -> Floats | Withheld:

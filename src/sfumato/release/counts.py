@@ -37,7 +37,7 @@ def counts_over(table: Table, grid: Grid) -> Integers:
             found *= int(mask.sum())
     if ruled:
         axes = tuple((name, groups) for name, groups in grid.axes if name in named)
-        inside = totals_over(ruled.possible.astype(np.int64), ruled.attributes, Grid(axes, grid.within))
+        inside = totals_over(*_summed(ruled, {name for name, _ in axes}, grid.within), Grid(axes, grid.within))
         found *= _along(grid, named, inside)
     return found
 
@@ -56,18 +56,37 @@ def cells_in_common(table: Table, ones: list[Box], others: list[Box]) -> NDArray
         if attribute.name not in named:
             found *= _masks(ones, attribute) @ _masks(others, attribute).T
     if ruled:
-        possible = ruled.possible.ravel()
-        found *= (_spread(ones, ruled)[:, possible]) @ (_spread(others, ruled)[:, possible]).T
+        apart = {one.name for one in ruled.attributes if not _same([*ones, *others], one)}
+        held, attributes = _summed(ruled, apart, ones[0])
+        found *= (_spread(ones, attributes) * held.ravel()) @ _spread(others, attributes).T
     return found
+
+
+def _same(boxes: list[Box], attribute: Attribute) -> bool:
+    """Whether boxes hold the same leaves of an attribute."""
+    first = boxes[0].mask(attribute)
+    return all(np.array_equal(box.mask(attribute), first) for box in boxes[1:])
+
+
+def _summed(table: Table, kept: set[str], box: Box) -> tuple[Integers, tuple[Attribute, ...]]:
+    """How many possible cells within a box stand behind each cell of some attributes, and these attributes.
+
+    A rule may bind many cells together; those that a question does not tell apart are summed before all else.
+    """
+    held: NDArray[np.generic] = table.possible
+    for place, attribute in reversed(list(enumerate(table.attributes))):
+        if attribute.name not in kept:
+            held = held.compress(box.mask(attribute), axis=place).sum(axis=place, dtype=np.int64)
+    return held.astype(np.int64, copy=False), tuple(one for one in table.attributes if one.name in kept)
 
 
 def _masks(boxes: list[Box], attribute: Attribute) -> NDArray[np.float64]:
     return np.stack([box.mask(attribute) for box in boxes]).astype(np.float64)
 
 
-def _spread(boxes: list[Box], table: Table) -> NDArray[np.float64]:
+def _spread(boxes: list[Box], attributes: tuple[Attribute, ...]) -> NDArray[np.float64]:
     """For each box the cells of a small table that it holds."""
     found = np.ones((len(boxes), 1))
-    for attribute in table.attributes:
+    for attribute in attributes:
         found = (found[:, :, None] * _masks(boxes, attribute)[:, None, :]).reshape(len(boxes), -1)
     return found

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sfumato.release.boxes import parts
+from sfumato.release.boxes import layers
 from sfumato.release.lattice import Lattice
 from sfumato.release.noisy import Integers
 from sfumato.release.products import Subject, Tabled
@@ -14,8 +16,8 @@ from sfumato.release.uncertainty import Uncertainty
 from sfumato.schema import Box, Grid, Table
 
 LARGEST_MARGIN = 1 << 24
-"""The most cells of a margin that is laid out to answer from: 128 MB while it is made."""
-_MOST_KEPT = 8
+"""The most cells of a margin that is laid out to answer from, and of all that are kept: 128 MB."""
+Leaves = NDArray[np.integer]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,20 +39,21 @@ class Sparse(Tabled):
     def totals(self, grid: Grid) -> Integers:
         asked = {*(name for name, _ in grid.axes), *grid.within.masks}
         names = tuple(name for name in self.table.names if name in asked)
-        margin = self.table.margin(names)
-        if prod(margin.shape) > LARGEST_MARGIN:
+        if self.table.margin(names).size > LARGEST_MARGIN:
             return self._folded(grid)
         return self._margin(names).totals(grid)
 
     def _margin(self, names: tuple[str, ...]) -> Lattice:
-        """The sums by some attributes laid out, made when first asked; the oldest of several go first."""
-        if names not in self._margins:
-            kept = tuple(self.table.attribute(name) for name in names)
-            shape = tuple(len(attribute.levels.leaves) for attribute in kept)
-            if len(self._margins) >= _MOST_KEPT:
-                del self._margins[next(iter(self._margins))]
-            self._margins[names] = Lattice(self._summed(names, shape).reshape(shape), kept)
-        return self._margins[names]
+        """The sums by some attributes laid out, made when first asked and kept while there is room."""
+        found = self._margins.get(names)
+        if found is None:
+            margin = self.table.margin(names)
+            found = Lattice(self._summed(names, margin.shape).reshape(margin.shape), margin.attributes)
+            kept = {**self._margins, names: found}
+            while len(kept) > 1 and sum(one.values.size for one in kept.values()) > LARGEST_MARGIN:
+                del kept[next(iter(kept))]
+            self.__dict__["_margins"] = kept  # exchanged whole, so readers need no lock
+        return found
 
     @cached_property
     def _margins(self) -> dict[tuple[str, ...], Lattice]:
@@ -60,24 +63,46 @@ class Sparse(Tabled):
         flat = np.zeros(len(self.places), dtype=np.int64)
         for name, length in zip(names, shape, strict=True):
             flat *= length
-            flat += self.table.leaves_at(self.places, name)
+            flat += self._leaves(name)
         found = np.zeros(prod(shape), dtype=np.int64)
         np.add.at(found, flat, self.values)
         return found
 
-    def _folded(self, grid: Grid) -> Integers:
-        """The sums over every box of a grid, in a pass for each part of it whose boxes do not overlap."""
-        found = np.zeros(grid.shape, dtype=np.int64)
-        leaves = {name: self.table.leaves_at(self.places, name) for name, _ in grid.axes}
-        within = np.ones(len(self.places), dtype=bool)
-        for name, mask in grid.within.masks.items():
-            within &= mask[leaves[name] if name in leaves else self.table.leaves_at(self.places, name)]
-        for chosen, part in parts(grid):
-            inside, flat = within.copy(), np.zeros(len(self.places), dtype=np.int64)
-            for name, groups in part.axes:
-                inside &= np.logical_or.reduce(groups, axis=0)[leaves[name]]
-                flat = flat * len(groups) + groups.argmax(axis=0)[leaves[name]]
-            sums = np.zeros(prod(part.shape), dtype=np.int64)
-            np.add.at(sums, flat[inside], self.values[inside])
-            found[np.ix_(*chosen)] = sums.reshape(part.shape)
+    def _leaves(self, name: str) -> Leaves:
+        """The leaf of an attribute in each listed cell, kept once somebody asked: to find it takes two divisions."""
+        found = self._columns.get(name)
+        if found is None:
+            length = len(self.table.attribute(name).levels.leaves)
+            found = self.table.leaves_at(self.places, name).astype(np.min_scalar_type(length))
+            self._columns[name] = found
         return found
+
+    @cached_property
+    def _columns(self) -> dict[str, Leaves]:
+        return {}
+
+    def _folded(self, grid: Grid) -> Integers:
+        """The sums over every box of a grid, from the list: a pass for each way to take groups that do not overlap."""
+        held = self._within(grid)
+        values, found = self.values[held], np.zeros(grid.shape, dtype=np.int64)
+        leaves = [self._leaves(name)[held] for name, _ in grid.axes]
+        for chosen in product(*(layers(groups) for _, groups in grid.axes)):
+            inside, flat = np.ones(len(values), dtype=bool), np.zeros(len(values), dtype=np.int64)
+            for at, places, (_, groups) in zip(leaves, chosen, grid.axes, strict=True):
+                part = groups[places]
+                inside &= np.logical_or.reduce(part, axis=0)[at]
+                flat = flat * len(part) + part.argmax(axis=0)[at]
+            sums = np.zeros(tuple(len(places) for places in chosen), dtype=np.int64)
+            np.add.at(sums.reshape(-1), flat[inside], values[inside])
+            found[np.ix_(*chosen)] = sums
+        return found
+
+    def _within(self, grid: Grid) -> NDArray[np.intp]:
+        """Which listed cells some box of a grid may hold."""
+        held = np.ones(len(self.places), dtype=bool)
+        for name, groups in grid.axes:
+            if not (some := np.logical_or.reduce(groups, axis=0)).all():
+                held &= some[self._leaves(name)]
+        for name, mask in grid.within.masks.items():
+            held &= mask[self._leaves(name)]
+        return np.flatnonzero(held)

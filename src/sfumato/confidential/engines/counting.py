@@ -12,7 +12,7 @@ from sfumato.kernels.scatter import BUCKET
 from sfumato.schema import Aggregate, Rows, Sum
 
 Integers = NDArray[np.integer]
-Counted = NDArray[np.int64]
+Counted = NDArray[np.signedinteger[Any]]
 Columns = Mapping[Aggregate, NDArray[Any]]
 WIDE = 2**22
 """The cells from which on their counts are more than a cache holds, so that keys are sorted into buckets first."""
@@ -33,8 +33,8 @@ class Counts(Protocol):
 class Scattered:
     """Each key is counted where its cell stands."""
 
-    def __init__(self, kernel: Any, size: int) -> None:
-        self._kernel, self._cells = kernel, np.zeros(size, dtype=np.int64)
+    def __init__(self, kernel: Any, size: int, rows: int) -> None:
+        self._kernel, self._cells = kernel, np.zeros(size, dtype=_count_type(rows))
 
     def add(self, keys: Integers) -> None:
         self._kernel.count(self._cells, keys)
@@ -64,7 +64,7 @@ class Parted:
         self._ends.append(ends)
 
     def cells(self) -> Counted:
-        cells = np.zeros(self._size, dtype=np.int64)
+        cells = np.zeros(self._size, dtype=_count_type(len(self._low)))
         self._kernel.fill(cells, np.array([0, *self._starts]), np.stack(self._ends), self._low)
         return cells
 
@@ -73,7 +73,12 @@ def counts(kernel: Any, size: int, rows: int) -> Counts:
     """The way to count so many records at most over so many cells that suits the cache."""
     # Plain numpy takes longer to sort keys than to wait for the memory.
     parted = kernel is not scatter and WIDE <= size <= SPREAD * rows
-    return Parted(kernel, size, rows) if parted else Scattered(kernel, size)
+    return Parted(kernel, size, rows) if parted else Scattered(kernel, size, rows)
+
+
+def _count_type(rows: int) -> Any:
+    """32 bits where no count needs more: half the memory, and most of the time for many cells goes into clearing it."""
+    return np.int32 if 0 < rows < 2**31 else np.int64
 
 
 class Cells:
