@@ -103,7 +103,9 @@ def _against_duckdb(folder: Path, rows: int, kind: str, shape: Sequence[int], ti
     agree = _same_cells(plain, path, kind, shape)
     what = f"tabulation, {rows:,} rows, {size:,} cells{' packed' if size > LARGEST else ''}, {kind} codes"
     version = f"DuckDB {duckdb.__version__}"
-    for peer, theirs, goal in (("sum-scan", scan, Goal(2, within=True)), ("GROUP BY", group, Goal(3))):
+    # Packed keys are sorted, which no goal was set for beside a scan.
+    beside = None if size > LARGEST else Goal(2, within=True)
+    for peer, theirs, goal in (("sum-scan", scan, beside), ("GROUP BY", group, Goal(3))):
         shared = {"cpu": ours, "cpu_theirs": theirs, "agree": agree, "goal": goal}
         yield Line(what, "CPU s", ours, f"{version} {peer}", theirs, **shared)
 
