@@ -8,10 +8,15 @@ from sfumato.errors import QueryError
 from sfumato.query.estimate import Estimate
 from sfumato.query.sentences import Sentence
 from sfumato.query.tails import z_score
-from sfumato.release import Withheld
+from sfumato.release import Independent, Product, Withheld
+from sfumato.release.products import Tabled
+from sfumato.schema import Box
 
 if TYPE_CHECKING:
     from sfumato.query.crosstab import Crosstab, Key
+
+SMALL, RARE = 3, 0.25
+"""The steps up to which a number may be noise alone, and the variance up to which noise is mostly 0."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,8 @@ def _sentences(table: "Crosstab", estimate: Estimate) -> Iterator[Sentence]:
     noise = estimate.noise_se
     if estimate.value < 0 and not isinstance(noise, Withheld):
         yield Sentence("negative", {"moe": z_score(0.90) * noise})
+    if moved := _moved(table.product, estimate):
+        yield Sentence("maybe_noise", {"moved": moved, "cells": table.product.cells(Box())})
     if not table.product.subject.additive:
         yield Sentence("add_never")
     else:
@@ -80,6 +87,21 @@ def _sentences(table: "Crosstab", estimate: Estimate) -> Iterator[Sentence]:
         said = {"mechanism": table.product.subject.mechanism, "loss": table.engine.release.manifest.promise.loss_words}
         many: dict[str, float | str] = {"cells": estimate.cells}
         yield Sentence("protected", many | said) if estimate.cells > 1 else Sentence("protected_one", dict(said))
+
+
+def _moved(product: Product, estimate: Estimate) -> int:
+    """How many cells of a table noise moved at most, on average, where that is worth saying of a number; else 0.
+
+    Noise that is nearly always 0 gives a cell a small error, and yet moves some cells of a large table by a whole step;
+    who looks at cells that are not 0 meets those first. Noise in whole steps moves a cell with a probability of at
+    most its variance.
+    """
+    if not isinstance(product, Tabled) or not isinstance(product.uncertainty, Independent):
+        return 0
+    variance = product.uncertainty.variance
+    small = 0 < abs(estimate.value) <= SMALL * float(product.subject.step)
+    rare = variance < RARE and estimate.cells * variance < RARE
+    return int(variance * product.cells(Box())) if small and rare else 0
 
 
 def _of_error(estimate: Estimate) -> Sentence:
