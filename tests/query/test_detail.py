@@ -41,14 +41,14 @@ def test_a_detail_tells_noise_and_sampling_apart():
 
 
 def test_a_small_number_under_noise_that_is_mostly_0_may_be_noise_alone_and_says_so():
-    """20 x 12 x 4 x 3 cells less 180 impossible ones; noise of variance 0.002 moves at most 5.4 of them on average."""
+    """20 x 12 x 4 x 3 cells less 180 impossible ones; noise of variance 0.002 moves about 5.4 of them."""
     leaves = dict.fromkeys(TABLE.names, "leaves")
     rare = engine(variance=0.002).table(list(TABLE.names), at=leaves)
     assert VALUES[5, 0, 0, 0] > 3
     assert keys(rare.detail(("trade1-0", "place0-0", "young", "f"))) == ["error_noise", "add", "protected_one"]
     small = rare.detail(("trade0-0", "place0-0", "young", "f"))  # it is -3
     assert keys(small) == ["error_noise", "negative", "maybe_noise", "add", "protected_one"]
-    assert "moved up to 5 of the 2,700 cells" in repr(small)
+    assert "moved about 5 of the 2,700 cells" in repr(small)
     wide = engine(variance=2.0).table(list(TABLE.names), at=leaves)
     assert "maybe_noise" not in keys(wide.detail(("trade0-0", "place0-0", "young", "f")))
 

@@ -90,11 +90,11 @@ def _sentences(table: "Crosstab", estimate: Estimate) -> Iterator[Sentence]:
 
 
 def _moved(product: Product, estimate: Estimate) -> int:
-    """How many cells of a table noise moved at most, on average, where that is worth saying of a number; else 0.
+    """About how many cells of a table noise moved, where that is worth saying of a number; else 0.
 
     Noise that is nearly always 0 gives a cell a small error, and yet moves some cells of a large table by a whole step;
-    who looks at cells that are not 0 meets those first. Noise in whole steps moves a cell with a probability of at
-    most its variance.
+    who looks at cells that are not 0 meets those first. Noise in whole steps that is mostly 0 moves a cell with a
+    probability of nearly its variance, and never more.
     """
     if not isinstance(product, Tabled) or not isinstance(product.uncertainty, Independent):
         return 0

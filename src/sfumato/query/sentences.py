@@ -14,7 +14,7 @@ ENGLISH = {
     "impossible": "There is no such combination, so the number is 0 by definition.",
     "negative": "It is below 0 because noise of about ± {moe} was added to a small number; "
     "it is kept as it is, so that sums stay right.",
-    "maybe_noise": "Noise is 0 in most cells and moved up to {moved} of the {cells} cells of the whole table, "
+    "maybe_noise": "Noise is 0 in most cells and moved about {moved} of the {cells} cells of the whole table, "
     "so a single small number may be noise alone: look at sums.",
     "add": "You may add such numbers: sums are exact. The error of a sum is not the sum of the errors, so ask for it.",
     "add_overlap": "Some of the groups shown share records, so adding them would count those twice.",
