@@ -7,11 +7,11 @@ from tests.browser.payloads import PAYLOADS
 from tests.serve.small import GEOMETRIC, promised, small
 
 import sfumato as sf
+from sfumato.geography import Shapes
 from sfumato.release import (
     Cube,
     ExposureLine,
     Independent,
-    Shapes,
     Subject,
     open_release,
     seal,

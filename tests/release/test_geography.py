@@ -5,7 +5,8 @@ import json
 import pytest
 
 import sfumato as sf
-from sfumato.release import Manifest, Shapes, open_release, verify
+from sfumato.geography import Shapes
+from sfumato.release import Manifest, open_release, verify
 
 SQUARE = "M0 0 20 0 20 10 0 10Z"
 

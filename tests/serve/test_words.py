@@ -15,8 +15,9 @@ from jinja2 import nodes
 from tests.serve.small import promised, small
 
 import sfumato.serve
+from sfumato.geography import Shapes
 from sfumato.query.sentences import ENGLISH
-from sfumato.release import Shapes, open_release, seal, withdraw, write_shapes
+from sfumato.release import open_release, seal, withdraw, write_shapes
 from sfumato.serve.downloads.words import LANGUAGES, grade_words
 from sfumato.serve.pages.help import QUESTIONS
 from sfumato.serve.pages.look import CHARTS, ERRORS, SHARES, VIEWS

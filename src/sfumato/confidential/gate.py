@@ -22,16 +22,15 @@ from sfumato.confidential.stating import Facts, stated
 from sfumato.confidential.tabulate import Tabulation, reading
 from sfumato.draws import Draws, SeededDraws, SystemDraws
 from sfumato.errors import ReleaseError, SfumatoError
+from sfumato.geography import Shapes
 from sfumato.mechanisms import Cells
 from sfumato.plan import Measure, Plan
-from sfumato.plan.geography import shapes_of
 from sfumato.release import (
     Cube,
     Manifest,
     Product,
     Records,
     Release,
-    Shapes,
     Sparse,
     Subject,
     digest,
@@ -86,7 +85,7 @@ def run(
     options, out = options or Options(), Path(out)
     price = plan.price()
     _refuse_before_charging(plan, microdata, out, options)
-    shapes = shapes_of(plan)
+    shapes = [one.shapes(plan.schema.attribute(one.attribute)) for one in plan.geographies]
     account = _account(ledger, options)
     options.progress("priced")
     charge = account.reserve(plan.name, price.total, plan.hidden, digest(plan.to_toml().encode())) if account else None

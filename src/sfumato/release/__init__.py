@@ -2,7 +2,7 @@
 
 from sfumato.release.calibrated import Calibrated, Control, Raked
 from sfumato.release.folder import Release, seal, write_levels, write_products
-from sfumato.release.geography import Shapes, write_shapes
+from sfumato.release.geography import write_shapes
 from sfumato.release.manifest import Anchor, ExposureLine, Manifest, Promise, SpendLine, digest, now
 from sfumato.release.noisy import Noisy
 from sfumato.release.products import Cube, Product, Subject
@@ -25,7 +25,6 @@ __all__ = [
     "Raked",
     "Records",
     "Release",
-    "Shapes",
     "Sparse",
     "SpendLine",
     "Squared",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-from sfumato.release.geography import Shapes
+from sfumato.geography import Shapes
 from sfumato.release.manifest import NAME, AttributeLine, Manifest, ProductLine, digest, line
 from sfumato.release.products import Cube, Product, Subject
 from sfumato.release.records import Records

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from sfumato.errors import QueryError
+from sfumato.geography import Shapes
 from sfumato.pictures import Caption, Picture
 from sfumato.pictures.map import map_of
 from sfumato.pictures.map_sheet import MapStyle, MapWords
 from sfumato.pictures.overlay import Overlay, overlay
 from sfumato.query import Axis, Crosstab, Shares
 from sfumato.query.plotted import Plot, plot_of
-from sfumato.release import Shapes
 from sfumato.serve.pages.layout import Layout
 from sfumato.serve.question import Question
 

@@ -10,8 +10,8 @@ import shapely
 from tests.conftest import SMALL
 
 import sfumato as sf
-from sfumato.plan import outlines
-from sfumato.plan.geography import Geography, shapes_of
+from sfumato.geography import outlines
+from sfumato.plan import Geography
 from sfumato.plan.toml import parse
 from sfumato.schema import Attribute, Levels, Missing
 from sfumato.synth.shapes import country
@@ -91,7 +91,7 @@ def test_a_plan_without_its_file_is_read_and_priced_and_says_so_when_drawn():
     plan = parse(SMALL + GEOGRAPHY, Path("/nowhere/small.toml"))
     assert plan.price()
     with pytest.raises(sf.PlanError, match=r"\[geography.place\] file: /nowhere/places.geojson is not there"):
-        shapes_of(plan)
+        plan.geographies[0].shapes(plan.schema.attribute("place"))
 
 
 def test_every_level_has_a_closed_outline_and_a_place_inside_it(tmp_path):

@@ -1,7 +1,6 @@
 """Drawing: areas projected once, simplified with their borders in common, and rounded to a small grid."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,33 +8,19 @@ import shapely
 from numpy.typing import NDArray
 
 from sfumato.errors import PlanError
-from sfumato.plan.outlines import polygons
-from sfumato.plan.projection import flat
-from sfumato.release.geography import MOST_BYTES
-from sfumato.schema import Levels
+from sfumato.geography.areas import Areas, Hierarchy
+from sfumato.geography.outlines import polygons
+from sfumato.geography.projection import flat
+from sfumato.geography.shapes import MOST_BYTES, Shapes
 
 TOLERANCE = 1.2
 """In grid units: a corner that would fill less than this squared is cut."""
 SPECK = 1.0
 """In square grid units: islands and holes below it are not drawn, unless they are all there is."""
 
-Areas = Mapping[str, Any]
 
-
-@dataclass(frozen=True)
-class Drawing:
-    """Outlines and a place inside each, on a grid of width by height, and what is to be said of them."""
-
-    width: int
-    height: int
-    outlines: Mapping[str, str]
-    places: Mapping[str, tuple[int, int]]
-    projection: str
-    notes: tuple[str, ...]
-
-
-def drawn(areas: Areas, levels: Levels, projection: str, detail: int, *, planar: bool | None) -> Drawing:
-    """The areas of some levels on a grid; a level without an area of its own gets that of its children together."""
+def drawn(name: str, areas: Areas, levels: Hierarchy, projection: str, detail: int, *, planar: bool | None) -> Shapes:
+    """The areas of an attribute's levels on a grid; a level without an area has that of its children together."""
     planes, words = flat(list(areas.values()), projection, planar=planar)
     gridded, width, height = _gridded(planes, detail)
     simple, notes = _simplified(dict(zip(areas, gridded, strict=True)), levels)
@@ -44,7 +29,7 @@ def drawn(areas: Areas, levels: Levels, projection: str, detail: int, *, planar:
     outlines = {code: _outline(area, places[code]) for code, area in whole.items()}
     if sum(len(one) for one in outlines.values()) > MOST_BYTES * 0.9:
         raise PlanError(f"at detail = {detail} the shapes take over {MOST_BYTES // 10**6} MB; give a lower detail.")
-    return Drawing(width, height, outlines, places, words, tuple(notes))
+    return Shapes(name, width, height, outlines, places, projection=words, notes=tuple(notes))
 
 
 def _gridded(areas: Sequence[Any], detail: int) -> tuple[list[Any], int, int]:
@@ -68,11 +53,12 @@ def _mended(area: Any) -> Any:
     return area if area.is_valid else polygons(shapely.make_valid(area))
 
 
-def _simplified(areas: Areas, levels: Levels) -> tuple[dict[str, Any], list[str]]:
+def _simplified(areas: Areas, levels: Hierarchy) -> tuple[dict[str, Any], list[str]]:
     """Each tier of areas that lie side by side, simplified together, so that a border stays one border."""
     tiers: dict[int, list[str]] = {}
+    leaves = set(levels.leaves)
     for code in areas:
-        tiers.setdefault(-1 if code in levels.leaf_index else levels.depths[code], []).append(code)
+        tiers.setdefault(-1 if code in leaves else levels.depths[code], []).append(code)
     simple: dict[str, Any] = {}
     ragged = False
     for codes in tiers.values():
@@ -83,7 +69,7 @@ def _simplified(areas: Areas, levels: Levels) -> tuple[dict[str, Any], list[str]
     return {code: simple[code] for code in areas}, [note] if ragged else []
 
 
-def _with_parents(areas: Areas, levels: Levels) -> dict[str, Any]:
+def _with_parents(areas: Areas, levels: Hierarchy) -> dict[str, Any]:
     """The areas in the order of the levels, those of parents put together from the deepest up."""
     children: dict[str, list[str]] = {}
     for code, parent in zip(levels.codes, levels.parents, strict=True):
