@@ -4,6 +4,7 @@ from sfumato.release.calibrated import Calibrated, Control, Raked
 from sfumato.release.folder import Release, seal, write_levels, write_products
 from sfumato.release.geography import write_shapes
 from sfumato.release.manifest import Anchor, ExposureLine, Manifest, Promise, SpendLine, digest, now
+from sfumato.release.missing import Missing, Statuses
 from sfumato.release.noisy import Noisy
 from sfumato.release.products import Cube, Product, Subject
 from sfumato.release.records import Records, Squared, Varying
@@ -19,6 +20,7 @@ __all__ = [
     "ExposureLine",
     "Independent",
     "Manifest",
+    "Missing",
     "Noisy",
     "Product",
     "Promise",
@@ -28,6 +30,7 @@ __all__ = [
     "Sparse",
     "SpendLine",
     "Squared",
+    "Statuses",
     "Subject",
     "Uncertainty",
     "Varying",

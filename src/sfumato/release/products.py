@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.release.counts import counts_over
 from sfumato.release.lattice import Lattice
+from sfumato.release.missing import Statuses
 from sfumato.release.noisy import Integers
 from sfumato.release.uncertainty import Batched, Independent, Uncertainty, Withheld
 from sfumato.schema import Attribute, Box, Grid, Table
@@ -50,6 +51,14 @@ class Product(ABC):
     @abstractmethod
     def cells(self, box: Box) -> int:
         """How many published cells a box sums."""
+
+    def refuses(self, names: frozenset[str]) -> str:  # noqa: ARG002 - most products answer every question
+        """Why a question that tells these attributes apart, by its axes or filters, has no answer; '' where it has."""
+        return ""
+
+    def missing(self, grid: Grid) -> Statuses | None:  # noqa: ARG002 - most products hold every number
+        """Which boxes of a grid hold no number, and why; None where all of them hold one."""
+        return None
 
     def totals(self, grid: Grid) -> Integers:
         """The totals of all boxes of a grid."""
