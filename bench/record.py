@@ -16,8 +16,8 @@ from typing import Any
 from bench.line import Goal, Line
 
 PACKAGES = (
-    "sfumato", "numpy", "numba", "scipy", "pyarrow", "duckdb", "cryptography", "piqp", "granian", "starlette",
-    "opendp", "clarabel", "osqp", "ipfn",
+    "sfumato", "numpy", "numba", "scipy", "pyarrow", "duckdb", "cryptography", "granian", "starlette",
+    "opendp", "clarabel", "ipfn",
 )  # fmt: skip
 
 

@@ -4,8 +4,7 @@ G = A V A' + V_c is then a tree, and G p = r is solved in two passes over the co
 the controls below a cell say of its total, M with variance S, is combined with its own: M + S (r − M) / (S + V_c).
 Downwards, a cell is pulled by what its own control still asks for after all above have pulled by q in sum:
 p = (r − M − S q) / (S + V_c). Where S + V_c is 0 nothing is left to ask, and p = 0 is one of many solutions; totals
-and their errors are the same with any. It is the fit of `calibrate.tree`, and of Hay, Rastogi, Miklau and Suciu 2010
-for equal variances.
+and their errors are the same with any. Hay, Rastogi, Miklau and Suciu 2010 have it for equal variances.
 """
 
 from collections.abc import Callable, Sequence
