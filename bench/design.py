@@ -16,7 +16,7 @@ from bench.line import Line, timed
 
 from sfumato.confidential import Microdata
 from sfumato.confidential.estimands import MeanOf, TotalOf
-from sfumato.confidential.true_table import Layout, true_table
+from sfumato.confidential.true_table import TableLayout, true_table
 from sfumato.plan.toml import parse
 
 PLAN = """
@@ -67,7 +67,7 @@ def lines(*, quick: bool = False) -> Iterator[Line]:
         "means": (given, MeanOf("age")),
         "totals, replicates built": (built, TotalOf()),
     }
-    layout, peer = Layout(("state",), "age"), f"DuckDB {duckdb.__version__} plain sum"
+    layout, peer = TableLayout(("state",), "age"), f"DuckDB {duckdb.__version__} plain sum"
     with tempfile.TemporaryDirectory() as folder:
         for kind in ("whole", "fractional"):
             path = Path(folder) / f"{kind}.parquet"

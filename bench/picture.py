@@ -7,7 +7,7 @@ from pathlib import Path
 from bench.record import Record
 
 from sfumato.pictures import Caption, Picture
-from sfumato.pictures.frame import EDGE, Frame
+from sfumato.pictures.canvas import EDGE, Canvas
 from sfumato.pictures.glyphs import glyph
 from sfumato.pictures.svg import Scale, group, line, path, powers_around, text, tick_words
 
@@ -53,7 +53,7 @@ def panels_of(record: Record) -> list[Panel]:
 
 def drawn(panels: Sequence[Panel], record: Record) -> Picture:
     caption = Caption("CPU seconds against size", source=f"{record.machine['processor']}; make bench ONLY=size")
-    frame = Frame(caption, WIDTH)
+    frame = Canvas(caption, WIDTH)
     top = frame.top + 34
     points = [point for panel in panels for curve in panel.curves.values() for point in curve]
     up = Scale(*powers_around([cost for _, cost in points]), top + HEIGHT, top, powers=True)

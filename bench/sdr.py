@@ -20,7 +20,7 @@ from bench.line import Goal, Line, timed
 
 from sfumato.confidential import Microdata
 from sfumato.confidential.design import Survey
-from sfumato.confidential.true_table import Layout
+from sfumato.confidential.true_table import TableLayout
 from sfumato.plan import Plan
 from sfumato.plan.toml import parse
 
@@ -78,7 +78,7 @@ def write_sample(path: Path, rows: int) -> None:
 
 def _measured(path: Path, plan: Plan, rows: int) -> Iterator[Line]:
     data, plain = Microdata.open(path, plan.schema), duckdb.connect()
-    grid, version = Layout(BY, None).grid(plan), f"DuckDB {duckdb.__version__}"
+    grid, version = TableLayout(BY, None).grid(plan), f"DuckDB {duckdb.__version__}"
     summed = ", ".join(f"sum({name})" for name in WEIGHTS)
     everything = f"SELECT {summed}, {', '.join(f'sum({name})' for name in SHAPE)} FROM '{path}'"
     grouped = f"SELECT {', '.join(BY)}, {summed} FROM '{path}' GROUP BY ALL ORDER BY ALL"
@@ -105,7 +105,7 @@ def _measured(path: Path, plan: Plan, rows: int) -> Iterator[Line]:
 
 def _built(plan: Plan, data: Microdata, names: tuple[str, ...]) -> Survey:
     survey = Survey(plan, data, names)
-    survey.total(Layout((), None).grid(plan))  # the first question makes the cube
+    survey.total(TableLayout((), None).grid(plan))  # the first question makes the cube
     return survey
 
 

@@ -18,7 +18,7 @@ import sfumato as sf
 from sfumato.confidential import Microdata, Options, run
 from sfumato.confidential.assessment import Assessment, Sweep, assess
 from sfumato.confidential.estimands import TotalOf
-from sfumato.confidential.true_table import Layout, true_table
+from sfumato.confidential.true_table import TableLayout, true_table
 from sfumato.plan.toml import parse
 from sfumato.release import Manifest
 
@@ -55,7 +55,7 @@ def test_sampling_errors_are_those_of_tabulate(survey):
     plan, rows, numbers = survey
     spread = []
     for name in ("trade", "place", "age"):
-        layout = Layout([name], at={name: "leaves"})
+        layout = TableLayout([name], at={name: "leaves"})
         spread += np.sqrt(true_table(plan, Microdata.open(rows, plan.schema), layout, TotalOf()).variances).tolist()
     assert one_way(numbers, "pay")["errors"]["sampling"] == pytest.approx(np.median(spread), rel=1e-9)
     assert 0 < one_way(numbers, "pay")["errors"]["noise_share"] < 1

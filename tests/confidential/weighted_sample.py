@@ -8,7 +8,7 @@ import pyarrow as pa
 import sfumato as sf
 from sfumato.confidential import Microdata
 from sfumato.confidential.estimands import TotalOf
-from sfumato.confidential.true_table import Layout, true_table
+from sfumato.confidential.true_table import TableLayout, true_table
 from sfumato.plan.toml import parse
 
 REST = """
@@ -56,7 +56,7 @@ def sample_rows(count: int = 3000, seed: int = 3) -> pa.Table:
 
 
 def asked(plan, data, of=None, rows=(), cols=None, where=None, at=None):
-    layout = Layout(rows, cols, where or {}, at or {})
+    layout = TableLayout(rows, cols, where or {}, at or {})
     return true_table(plan, Microdata.open(data, plan.schema), layout, of or TotalOf())
 
 

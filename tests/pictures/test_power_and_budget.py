@@ -6,7 +6,7 @@ import pytest
 from tests.pictures.conftest import SPACE, Drawn, places
 
 from sfumato.errors import QueryError
-from sfumato.pictures import Caption, Taken, budget, power_curve
+from sfumato.pictures import BudgetShare, Caption, budget, power_curve
 
 NORMAL = NormalDist()
 POWER = [(level / 100, NORMAL.cdf(NORMAL.inv_cdf(level / 100) + 1)) for level in range(1, 100)]
@@ -38,7 +38,7 @@ def test_shares_beyond_one_are_refused():
 
 
 def test_parts_of_a_budget_are_in_proportion_and_what_is_left_is_open():
-    drawn = Drawn(budget([Taken("2023", 0.25, "mu 0.5"), Taken("2024", 0.5)], 1.0, Caption("Spent")))
+    drawn = Drawn(budget([BudgetShare("2023", 0.25, "mu 0.5"), BudgetShare("2024", 0.5)], 1.0, Caption("Spent")))
     first, second = (float(one.get("width")) for one in drawn.all("rect", "noise"))
     (left,) = drawn.all("rect", "left")
     assert second == pytest.approx(2 * first, abs=2.5)
@@ -47,8 +47,8 @@ def test_parts_of_a_budget_are_in_proportion_and_what_is_left_is_open():
 
 
 def test_a_budget_that_is_spent_shows_nothing_left_and_one_without_limit_says_nothing_of_it():
-    assert not Drawn(budget([Taken("all", 1.0)], 1.0, Caption("Spent"))).all("rect", "left")
-    open_ended = Drawn(budget([Taken("all", 1.0)], None, Caption("Spent")))
+    assert not Drawn(budget([BudgetShare("all", 1.0)], 1.0, Caption("Spent"))).all("rect", "left")
+    open_ended = Drawn(budget([BudgetShare("all", 1.0)], None, Caption("Spent")))
     assert not open_ended.all("line", "aim")
     assert [one.find(SPACE + "title") is not None for one in open_ended.all("g", "mark")]
 

@@ -9,7 +9,7 @@ from tests.pictures.conftest import SPACE, Drawn, mark
 
 import sfumato.serve
 from sfumato.errors import QueryError
-from sfumato.pictures import KINDS, Caption, Mark, Taken, Words, budget, power_curve
+from sfumato.pictures import KINDS, BudgetShare, Caption, Mark, PictureWords, budget, power_curve
 from sfumato.pictures.look import LOOK
 
 CURVE = [(0.0, 0.0), (0.05, 0.26), (0.5, 0.84), (1.0, 1.0)]
@@ -27,14 +27,14 @@ HOSTILE = [
 
 def drawn_with(words: str) -> list[Drawn]:
     """Every kind of picture with some words wherever words can stand."""
-    caption = Caption(words, words, source=words, banner=words, words=Words(interval=words, withheld=words))
+    caption = Caption(words, words, source=words, banner=words, words=PictureWords(interval=words, withheld=words))
     said = {"spoken": words, "withheld": words, "shown": words, "code": words}
     marks = [
         Mark(words, 1, 0, 2, words, 0.5, words, href=f"?q={words}", **said),
         Mark(words, 1, None, None, "-", None, "other", **said),
     ]
     pictures = [draw(marks, caption) for draw in KINDS.values()]
-    pictures.append(budget([Taken(words, 1, words, f"?q={words}")], 2, caption, left=words))
+    pictures.append(budget([BudgetShare(words, 1, words, f"?q={words}")], 2, caption, left=words))
     pictures.append(power_curve(CURVE, CURVE[1], caption, (words, words)))
     return [Drawn(picture) for picture in pictures]
 
@@ -62,7 +62,7 @@ def test_a_mark_leads_nowhere_off_the_site(href):
     with pytest.raises(QueryError, match="same site"):
         KINDS["dot"]([Mark("a", 1, 0, 2, href=href)], Caption("t"))
     with pytest.raises(QueryError, match="same site"):
-        budget([Taken("a", 1, href=href)], 1, Caption("t"))
+        budget([BudgetShare("a", 1, href=href)], 1, Caption("t"))
 
 
 def test_a_picture_is_heard_as_its_title_and_every_number_with_its_error(caption):

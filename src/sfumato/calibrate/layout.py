@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.kernels.rake import Floats, Listed, Places, Side
+from sfumato.kernels.rake import Floats, ListedCells, Places, Side
 
 Axes = tuple[int, ...]
 
@@ -21,7 +21,7 @@ def kernel() -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class CubeLayout:
     """Which axes of a cube the tables of either side name, those that none names, and the order to lay them in."""
 
     shape: tuple[int, ...]
@@ -42,13 +42,13 @@ class Layout:
         told = prod(self.shape[axis] for axis in {*self.named[0], *self.named[1]})
         return np.ascontiguousarray(cells.transpose(self.order).reshape(told, -1), dtype=np.float64)
 
-    def summed(self, laid: Floats) -> Floats | Listed:
+    def summed(self, laid: Floats) -> Floats | ListedCells:
         """The sums over what nothing tells apart: controls reach no further."""
         sums = laid[:, 0] if laid.shape[1] == 1 else laid.sum(axis=1)
         if self.listed is None:
             return np.ascontiguousarray(sums.reshape(self.blank[0].size, -1))
         some = np.flatnonzero(sums)
-        return Listed(sums[some], *(side[some] for side in self.listed))
+        return ListedCells(sums[some], *(side[some] for side in self.listed))
 
     def scaled(self, laid: Floats, down: Floats, across: Floats) -> Floats:
         """The cells times the factors of their places, as the cube that they are."""
@@ -71,12 +71,14 @@ class Layout:
 
 
 @lru_cache(maxsize=16)
-def layout_of(shape: tuple[int, ...], tables: tuple[Axes, ...]) -> Layout:
+def layout_of(shape: tuple[int, ...], tables: tuple[Axes, ...]) -> CubeLayout:
     """The layout with the fewest places: the tables are cut in two where that leaves least on both sides."""
     cuts = [(tables[:cut], tables[cut:]) for cut in range(1, len(tables) + 1)]
     sides = min(cuts, key=lambda cut: sum(_size(shape, _named(side)) for side in cut))
     down, across = _named(sides[0]), _named(sides[1])
-    return Layout(shape, (down, across), (_side(shape, sides[0]), _side(shape, sides[1])), _listed(shape, down, across))
+    return CubeLayout(
+        shape, (down, across), (_side(shape, sides[0]), _side(shape, sides[1])), _listed(shape, down, across)
+    )
 
 
 def _named(tables: tuple[Axes, ...]) -> Axes:

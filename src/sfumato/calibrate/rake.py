@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.calibrate.layout import Layout, kernel, layout_of
+from sfumato.calibrate.layout import CubeLayout, kernel, layout_of
 from sfumato.calibrate.step import Diverged, Problem, Step, finer_by, scaled
 from sfumato.errors import PlanError
 from sfumato.release import Cube, Product, Raked
@@ -72,7 +72,7 @@ def raked(margins: Margins, cells: Floats, aims: Floats, cycles: int, tolerance:
 
 
 @lru_cache(maxsize=16)
-def _layout(shape: tuple[int, ...], names: tuple[str, ...], by: tuple[tuple[str, ...], ...]) -> Layout:
+def _layout(shape: tuple[int, ...], names: tuple[str, ...], by: tuple[tuple[str, ...], ...]) -> CubeLayout:
     return layout_of(shape, tuple(tuple(names.index(name) for name in one) for one in by))
 
 

@@ -42,12 +42,12 @@ def tabulate(  # noqa: PLR0913, PLR0917 - one argument an option
 ) -> None:
     """Print the true table with design-based standard errors; it is confidential and nothing is charged."""
     from sfumato.confidential import Microdata
-    from sfumato.confidential.true_table import Layout, true_table
+    from sfumato.confidential.true_table import TableLayout, true_table
     from sfumato.plan import Plan
 
     read = Plan.read(plan)
     names = [name.strip() for name in rows.split(",") if name.strip()]
-    layout = Layout(names, cols, pairs(where, "--where"), choices(pairs(at, "--at")))
+    layout = TableLayout(names, cols, pairs(where, "--where"), choices(pairs(at, "--at")))
     table = true_table(
         read, Microdata.open(list(data), read.schema), layout, _estimand(total, mean, ratio, share, percent)
     )

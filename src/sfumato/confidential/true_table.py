@@ -22,7 +22,7 @@ from sfumato.schema import Grid, Where
 
 
 @dataclass(frozen=True)
-class Layout:
+class TableLayout:
     """How a table is laid out: its rows, its column, the universe, and the levels shown."""
 
     rows: Sequence[str]
@@ -90,7 +90,7 @@ def _stated(error: float | Withheld | None) -> float | None:
     return None if error is None or isinstance(error, Withheld) or error == float("inf") else error
 
 
-def true_table(plan: Plan, microdata: Microdata, layout: Layout, of: Estimand) -> TrueTable:
+def true_table(plan: Plan, microdata: Microdata, layout: TableLayout, of: Estimand) -> TrueTable:
     """The true table of a layout; its size is refused before the data are opened."""
     refuse_if_too_large(plan.schema.table(layout.shown), plan)
     grid, axes = layout.grid(plan), layout.axes(plan)

@@ -21,7 +21,7 @@ from sfumato.draws.exact import Bounds, ceiling
 from sfumato.draws.sampler import Invertible, counted, settle, signed
 from sfumato.draws.stream import Draws
 from sfumato.draws.strips import sample
-from sfumato.draws.thinned import Spread
+from sfumato.draws.thinned import StripLaw
 
 _MOST_CELLS = 2**47  # the steps of a batch then sum to less than 2^63, whatever they are
 _BATCH = 1 << 15
@@ -38,7 +38,7 @@ class Changed(NamedTuple):
     values: NDArray[np.int64]
 
 
-def changed(law: Spread, n: int, draws: Draws) -> Iterator[Changed]:
+def changed(law: StripLaw, n: int, draws: Draws) -> Iterator[Changed]:
     """Yield where n independent draws from the symmetric law are not zero, some at a time."""
     if n > _MOST_CELLS:
         raise ValueError(f"Changed cells are found among up to 2^47 cells; got {n:,}. Draw for some of them at a time.")
@@ -46,7 +46,7 @@ def changed(law: Spread, n: int, draws: Draws) -> Iterator[Changed]:
     return _listed(law, n, draws) if change > _OFTEN else _found(law, change, n, draws)
 
 
-def _listed(law: Spread, n: int, draws: Draws) -> Iterator[Changed]:
+def _listed(law: StripLaw, n: int, draws: Draws) -> Iterator[Changed]:
     """Draw every cell, and yield those that are not zero."""
     for start in range(0, n, _CELLS):
         noise = sample(law, min(_CELLS, n - start), draws)
@@ -54,7 +54,7 @@ def _listed(law: Spread, n: int, draws: Draws) -> Iterator[Changed]:
         yield Changed(start + places, noise[places])
 
 
-def _found(law: Spread, change: float, n: int, draws: Draws) -> Iterator[Changed]:
+def _found(law: StripLaw, change: float, n: int, draws: Draws) -> Iterator[Changed]:
     """Draw the gaps between changed cells, and the values of those."""
     gap, size, start = Gap(law, change, n), Size(law, change), 0
     while start < n:

@@ -34,7 +34,7 @@ from sfumato.draws.leads import Desk
 from sfumato.draws.loops import loops
 from sfumato.draws.sampler import by_words, counted, signed
 from sfumato.draws.stream import Draws
-from sfumato.draws.thinned import Spread, Thinned
+from sfumato.draws.thinned import StripLaw, Thinned
 from sfumato.kernels.draws import DOUBTFUL, REFUSED, TAIL, UNSETTLED, Leads, Levels
 
 MANY = 1 << 16  # fewer draws do not pay for strips
@@ -124,7 +124,7 @@ class Strips:
 
 
 @lru_cache(maxsize=8)
-def strips_of(law: Spread) -> Strips | None:
+def strips_of(law: StripLaw) -> Strips | None:
     """The strips of a law, with the largest share that they can cover; None for one that does not suit them."""
     bits = max(0, int(law.scale).bit_length() - _SCALE_BITS)
     lead_bits = _LEAD_BITS if bits else _SHORT_LEAD_BITS
@@ -138,7 +138,7 @@ def strips_of(law: Spread) -> Strips | None:
     return Strips(Thinned(law, share), bits, end, _leads(levels, lead_bits), _widened(levels))
 
 
-def _is_precise(law: Spread, k: int) -> bool:
+def _is_precise(law: StripLaw, k: int) -> bool:
     """Say whether pmf(k) is as near as it has to be to what exact_survival() says."""
     low, high = Thinned(law, Fraction(1)).exact_pmf(k, 200)
     return low * (1 - _ERROR / 2) <= float(law.pmf(k)) * 2.0**200 <= high * (1 + _ERROR / 2)
@@ -151,7 +151,7 @@ def _widened(levels: NDArray[np.float64]) -> Levels:
     return widened
 
 
-def _bounds(law: Spread, bits: int, end: int) -> NDArray[np.float64]:
+def _bounds(law: StripLaw, bits: int, end: int) -> NDArray[np.float64]:
     """Lower and upper bounds on P(k) in each part of each block from -end to end."""
     parts = 1 << min(bits, _PART_BITS)
     first = np.arange(-end, end, (1 << bits) // parts)
@@ -187,7 +187,7 @@ def _leads(levels: NDArray[np.float64], lead_bits: int) -> Leads:
     return Leads(settled, blocks.astype(np.int16), heights.astype(np.int32))
 
 
-def sample(law: Spread, n: int, draws: Draws) -> NDArray[np.int64]:
+def sample(law: StripLaw, n: int, draws: Draws) -> NDArray[np.int64]:
     """Return n independent draws from the symmetric law, the fastest way there is for so many."""
     strips = strips_of(law) if n >= MANY else None
     if strips is None:

@@ -13,7 +13,7 @@ from sfumato.draws.exact import Bounds, ceiling
 from sfumato.draws.sampler import Invertible
 
 
-class Spread(Invertible, Protocol):
+class StripLaw(Invertible, Protocol):
     """What strips have to know about a law; `laws.Law` says what each means."""
 
     def pmf(self, k: ArrayLike) -> NDArray[np.float64]: ...
@@ -23,7 +23,7 @@ class Spread(Invertible, Protocol):
 class Thinned:
     """A law of which only a share is there: t S(m) for S(m)."""
 
-    law: Spread
+    law: StripLaw
     share: Fraction
 
     @property

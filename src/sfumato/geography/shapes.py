@@ -91,16 +91,16 @@ Across = Annotated[int, Field(ge=0, le=99_999)]
 Side = Annotated[int, Field(ge=1, le=99_999)]
 
 
-class _Part(BaseModel):
+class _StrictPart(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class _ShapePart(_Part):
+class _ShapePart(_StrictPart):
     outline: str
     place: tuple[Across, Across]
 
 
-class _ShapesPart(_Part):
+class _ShapesPart(_StrictPart):
     format: Annotated[str, Field(pattern=f"^{FORMAT}$")]
     attribute: str
     width: Side

@@ -57,7 +57,7 @@ class Side:
 
 
 @dataclass(frozen=True, eq=False)
-class Listed:
+class ListedCells:
     """Cells one by one, each with its place on either side."""
 
     values: Floats
@@ -73,7 +73,7 @@ class Factors(NamedTuple):
     missed: float
 
 
-def rake(cells: Floats | Listed, first: Side, second: Side, cycles: int, tolerance: float) -> Factors:
+def rake(cells: Floats | ListedCells, first: Side, second: Side, cycles: int, tolerance: float) -> Factors:
     """The factors that meet every control table in turn, round after round, until all are met to a tolerance.
 
     The cells are a matrix, the places of the first side down and those of the second across, or a list.
@@ -125,13 +125,13 @@ def scale(cells: Floats, down: Floats, across: Floats) -> Floats:
     return made.reshape(cells.shape)
 
 
-def _onto_first(cells: Floats | Listed, others: Floats, size: int) -> Floats:
-    if isinstance(cells, Listed):
+def _onto_first(cells: Floats | ListedCells, others: Floats, size: int) -> Floats:
+    if isinstance(cells, ListedCells):
         return np.bincount(cells.first, cells.values * others[cells.second], size).astype(np.float64)
     return np.asarray(cells @ others)
 
 
-def _onto_second(cells: Floats | Listed, ones: Floats, size: int) -> Floats:
-    if isinstance(cells, Listed):
+def _onto_second(cells: Floats | ListedCells, ones: Floats, size: int) -> Floats:
+    if isinstance(cells, ListedCells):
         return np.bincount(cells.second, cells.values * ones[cells.first], size).astype(np.float64)
     return np.asarray(ones @ cells)

@@ -8,7 +8,7 @@ hardly longer than a read of its places.
 import numpy as np
 from numba import njit
 
-from sfumato.kernels.rake import Factors, Floats, Listed, Side
+from sfumato.kernels.rake import Factors, Floats, ListedCells, Side
 
 _SPARSE = 4
 """A cell in a list takes about as long as so many in a matrix."""
@@ -242,9 +242,9 @@ def _scale(cells, down, across, made):  # type: ignore[no-untyped-def] # noqa: A
 _NONE = (np.empty(0), np.empty(0, np.int32), np.empty(0, np.int32))
 
 
-def rake(cells: Floats | Listed, first: Side, second: Side, cycles: int, tolerance: float) -> Factors:
+def rake(cells: Floats | ListedCells, first: Side, second: Side, cycles: int, tolerance: float) -> Factors:
     sides = [(side.widths, side.within, side.of, side.starts, side.aims) for side in (first, second)]
-    if isinstance(cells, Listed):
+    if isinstance(cells, ListedCells):
         dense, matrix, held = False, np.empty((0, 0)), (cells.values, cells.first, cells.second)
     else:
         most = cells.size // _SPARSE

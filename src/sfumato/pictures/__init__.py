@@ -1,10 +1,10 @@
 """Pictures: SVG of plain marks with their errors, one renderer for the page, the report and the notebook."""
 
 from sfumato.pictures.bars import bars
-from sfumato.pictures.budget import Taken, budget
+from sfumato.pictures.budget import BudgetShare, budget
 from sfumato.pictures.dots import dots
 from sfumato.pictures.lines import lines
-from sfumato.pictures.mark import Caption, Mark, Words
+from sfumato.pictures.mark import Caption, Mark, PictureWords
 from sfumato.pictures.picture import Picture
 from sfumato.pictures.power import power_curve
 from sfumato.pictures.vega import vega_lite
@@ -14,11 +14,11 @@ KINDS = {"dot": dots, "bar": bars, "line": lines}
 
 __all__ = [
     "KINDS",
+    "BudgetShare",
     "Caption",
     "Mark",
     "Picture",
-    "Taken",
-    "Words",
+    "PictureWords",
     "bars",
     "budget",
     "dots",

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from sfumato.errors import QueryError
-from sfumato.pictures.frame import EDGE, Frame
+from sfumato.pictures.canvas import EDGE, Canvas
 from sfumato.pictures.mark import Caption
 from sfumato.pictures.picture import Picture
 from sfumato.pictures.svg import Point, Scale, across, area, breadth, line, path, text, tick_words
@@ -28,7 +28,7 @@ def bells(
     below, above = _reach(density, low, low - high), _reach(density, high, high - low)
     if not low < high or not below or not above:
         raise QueryError("Two bells are drawn about two different values, with noise that falls off from 0.")
-    frame = Frame(caption, width)
+    frame = Canvas(caption, width)
     top = frame.top + 30
     side = Scale(low - below, high + above, EDGE + 6, width - EDGE - 6)
     up = Scale(0, 1.04, top + TALL, top)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sfumato.errors import QueryError
-from sfumato.pictures.frame import EDGE, Frame, fitted, stacked
+from sfumato.pictures.canvas import EDGE, Canvas, fitted, stacked
 from sfumato.pictures.mark import Caption
 from sfumato.pictures.picture import Picture
 from sfumato.pictures.svg import WIDTH, Scale, bar, breadth, group, line, text, tick_words
@@ -13,7 +13,7 @@ TALL = 30
 
 
 @dataclass(frozen=True)
-class Taken:
+class BudgetShare:
     """What one release took, in a measure that adds up (an epsilon, a rho, the square of a mu)."""
 
     label: str
@@ -25,7 +25,7 @@ class Taken:
 
 
 def budget(
-    taken: Sequence[Taken],
+    taken: Sequence[BudgetShare],
     limit: float | None,
     caption: Caption,
     left: str = "",
@@ -40,7 +40,7 @@ def budget(
     spent = sum(one.amount for one in taken)
     if any(one.amount < 0 for one in taken) or (limit is not None and limit <= 0):
         raise QueryError("A budget is drawn of amounts of 0 or more and a limit above 0.")
-    frame, words = Frame(caption, width), caption.words
+    frame, words = Canvas(caption, width), caption.words
     top = frame.top + 26
     scale = Scale(0, max(spent, limit or 0) or 1, EDGE, width - EDGE)
     parts, at = [], 0.0
@@ -61,7 +61,7 @@ def budget(
     return Picture(caption.title, svg, told, in_words=words.in_words)
 
 
-def _part(one: Taken, place: int, ends: tuple[float, float], top: float) -> str:
+def _part(one: BudgetShare, place: int, ends: tuple[float, float], top: float) -> str:
     """A release's part of the bar, numbered, with a gap before the next."""
     start, end = ends
     ground, ink = ("noise", "over") if one.seen else ("unsplit", "axis")
@@ -76,7 +76,7 @@ def _inside(start: float, end: float, top: float, words: str) -> str:
     )
 
 
-def _listed(taken: Sequence[Taken], limit: float | None, top: float, width: float) -> tuple[str, float]:
+def _listed(taken: Sequence[BudgetShare], limit: float | None, top: float, width: float) -> tuple[str, float]:
     """A line a release: its number, its name, what it took and which share of the limit that is."""
     parts = []
     for place, one in enumerate(taken):
@@ -92,10 +92,10 @@ def _listed(taken: Sequence[Taken], limit: float | None, top: float, width: floa
     return "".join(parts), top
 
 
-def _amount(one: Taken) -> str:
+def _amount(one: BudgetShare) -> str:
     return one.shown or tick_words(one.amount, percent=False)
 
 
-def _said(one: Taken, limit: float | None, words: str) -> str:
+def _said(one: BudgetShare, limit: float | None, words: str) -> str:
     share = f", {one.amount / limit:.0%} {words}".rstrip() if limit else ""
     return f"{one.label}: {_amount(one)}{share}"

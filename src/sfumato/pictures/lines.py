@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from sfumato.pictures.frame import EDGE, Frame, Key, error_keys, fitted, keys_along, stacked
+from sfumato.pictures.canvas import EDGE, Canvas, Key, error_keys, fitted, keys_along, stacked
 from sfumato.pictures.glyphs import glyph
 from sfumato.pictures.mark import Caption, Mark, rows_of, series_of, spoken
 from sfumato.pictures.picture import Picture
@@ -28,7 +28,7 @@ class Placed:
 def lines(marks: Sequence[Mark], caption: Caption, width: float = WIDTH) -> Picture:
     """A line a series over periods in the order they came in; a period that a series lacks breaks its line."""
     series, periods = series_of(marks), [row.label for row in rows_of(marks)]
-    frame = Frame(caption, width)
+    frame = Canvas(caption, width)
     top = frame.top + 10
     bottom = top + 12 + HEIGHT
     up = Scale(*domain(marks, zero=False, near=0.3), bottom, top + 12)

@@ -5,13 +5,13 @@ from dataclasses import replace
 from hashlib import sha256
 
 from sfumato.errors import QueryError
+from sfumato.pictures.canvas import EDGE, Canvas
 from sfumato.pictures.classes import Classes, classes_of
-from sfumato.pictures.frame import EDGE, Frame
 from sfumato.pictures.glyphs import glyph
 from sfumato.pictures.ground import Ground, Outlined
 from sfumato.pictures.map_keys import area_keys, dot_keys
 from sfumato.pictures.map_look import patterns
-from sfumato.pictures.map_sheet import MapStyle, Sheet
+from sfumato.pictures.map_sheet import MapSheet, MapStyle
 from sfumato.pictures.map_vega import map_vega
 from sfumato.pictures.mark import Caption, Mark, shown
 from sfumato.pictures.picture import Picture
@@ -30,10 +30,10 @@ def map_of(
     """The map of some marks, found by their code; those without a shape are named below it."""
     style = style or MapStyle()
     placed = _placed(shapes, marks, style)
-    frame = Frame(_sourced(caption, shapes, marks, style), width)
+    frame = Canvas(_sourced(caption, shapes, marks, style), width)
     ground = Ground.within(shapes, EDGE, frame.top + 4, width - 2 * EDGE, 0.95 * width)
     name = f"pic-{sha256(repr((caption.title, shapes.source, width, style.kind)).encode()).hexdigest()[:8]}"
-    sheet = Sheet(ground, placed, caption, style, name)
+    sheet = MapSheet(ground, placed, caption, style, name)
     drawn = _dots(sheet) if style.kind == "dots" else _areas(sheet)
     keys, foot = _keys(sheet, ground.bottom + 20, width - 2 * EDGE)
     elsewhere = (f"{one}." for one in _elsewhere(shapes, marks, style))
@@ -73,14 +73,14 @@ def _sourced(caption: Caption, shapes: Outlined, marks: Sequence[Mark], style: M
     return replace(caption, source=". ".join(said) + "." if said else "")
 
 
-def _areas(sheet: Sheet) -> list[str]:
+def _areas(sheet: MapSheet) -> list[str]:
     """Every area in the shade of its class, under hatching or specks where its number is unsure."""
     classes = classes_of(sheet.numbers, sheet.style.classes)
     shaded = [_linked(sheet, mark, *_shaded(sheet, mark, classes)) for mark in sheet.marks]
     return [sheet.ground.placed(*_blank(sheet), *shaded), _names(sheet)]
 
 
-def _shaded(sheet: Sheet, mark: Mark, classes: Classes) -> list[str]:
+def _shaded(sheet: MapSheet, mark: Mark, classes: Classes) -> list[str]:
     ground, over = sheet.ground, f"{sheet.name}-s"
     area = ground.outline(mark.code, f"map-{classes.shade(mark.value)} map-line")
     if not mark.stated:
@@ -88,7 +88,7 @@ def _shaded(sheet: Sheet, mark: Mark, classes: Classes) -> list[str]:
     return [area, ground.outline(mark.code, "", f"url(#{over}-hatch)")] if mark.doubtful else [area]
 
 
-def _blank(sheet: Sheet) -> list[str]:
+def _blank(sheet: MapSheet) -> list[str]:
     """The areas that nobody asked about, and those whose number is missing, crossed out."""
     ground, crosses = sheet.ground, f"url(#{sheet.name}-s-crosses)"
     return [
@@ -100,11 +100,11 @@ def _blank(sheet: Sheet) -> list[str]:
     ]
 
 
-def _linked(sheet: Sheet, mark: Mark, *parts: str) -> str:
+def _linked(sheet: MapSheet, mark: Mark, *parts: str) -> str:
     return group(*parts, tip=sheet.said(mark), href=mark.href)
 
 
-def _names(sheet: Sheet) -> str:
+def _names(sheet: MapSheet) -> str:
     """The code of each area and its number with its margin, where there is room; never in a pointer's way."""
     if len(sheet.marks) > MOST_NAMES:
         return ""
@@ -121,7 +121,7 @@ def _names(sheet: Sheet) -> str:
     return f'<g aria-hidden="true" pointer-events="none">{"".join(parts)}</g>'
 
 
-def _dots(sheet: Sheet) -> list[str]:
+def _dots(sheet: MapSheet) -> list[str]:
     """Every area blank, and in it a dot in proportion; the smear behind a dot reaches to the end of its interval."""
     ground = sheet.ground
     areas = [group(ground.outline(mark.code, "map-ground"), tip=sheet.said(mark)) for mark in sheet.marks]
@@ -130,7 +130,7 @@ def _dots(sheet: Sheet) -> list[str]:
     return [ground.placed(*_blank(sheet), *areas), *dots]
 
 
-def _dot(sheet: Sheet, mark: Mark) -> list[str]:
+def _dot(sheet: MapSheet, mark: Mark) -> list[str]:
     x, y = sheet.ground.at(mark.code)
     radius = sheet.radius(mark.value)
     far = max((abs(end) for end in mark.ends), default=0.0)
@@ -148,7 +148,7 @@ def _dot(sheet: Sheet, mark: Mark) -> list[str]:
     return parts
 
 
-def _own(sheet: Sheet) -> str:
+def _own(sheet: MapSheet) -> str:
     """A reader's own numbers as outlined diamonds, dashed below 0."""
     own = sheet.style.overlay
     if own is None:
@@ -165,7 +165,7 @@ def _own(sheet: Sheet) -> str:
     return "".join(parts)
 
 
-def _keys(sheet: Sheet, y: float, width: float) -> tuple[str, float]:
+def _keys(sheet: MapSheet, y: float, width: float) -> tuple[str, float]:
     own = sheet.style.overlay
     if sheet.style.kind == "dots":
         return dot_keys(sheet, own, y, width)

@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
+from sfumato.pictures.canvas import EDGE, Key, fitted, keys_along, stacked
 from sfumato.pictures.classes import SHADES, Classes, classes_of
-from sfumato.pictures.frame import EDGE, Key, fitted, keys_along, stacked
 from sfumato.pictures.glyphs import glyph
-from sfumato.pictures.map_sheet import Sheet
+from sfumato.pictures.map_sheet import MapSheet
 from sfumato.pictures.overlay import Overlay
 from sfumato.pictures.svg import bar, dot, round_step, smear, text, tick_words
 
 
-def area_keys(sheet: Sheet, own: Overlay | None, y: float, width: float) -> tuple[str, float]:
+def area_keys(sheet: MapSheet, own: Overlay | None, y: float, width: float) -> tuple[str, float]:
     """The classes from low to high, then what lies over them."""
     classes = classes_of(sheet.numbers, sheet.style.classes)
     heading, y = _heading(sheet, y, width)
@@ -24,7 +24,7 @@ def area_keys(sheet: Sheet, own: Overlay | None, y: float, width: float) -> tupl
     return heading + one + two, y
 
 
-def class_words(classes: Classes, place: int, sheet: Sheet) -> str:
+def class_words(classes: Classes, place: int, sheet: MapSheet) -> str:
     """The ends of a class."""
     low, high = (_number(end, sheet) for end in classes.ends[place])
     if low == high:
@@ -33,7 +33,7 @@ def class_words(classes: Classes, place: int, sheet: Sheet) -> str:
     return words.format(low=low, high=high)
 
 
-def dot_keys(sheet: Sheet, own: Overlay | None, y: float, width: float) -> tuple[str, float]:
+def dot_keys(sheet: MapSheet, own: Overlay | None, y: float, width: float) -> tuple[str, float]:
     """Two or three dots of round numbers in a row, then what their looks mean."""
     heading, y = _heading(sheet, y, width)
     top = round_step(sheet.largest * 0.35)
@@ -51,12 +51,12 @@ def dot_keys(sheet: Sheet, own: Overlay | None, y: float, width: float) -> tuple
     return "".join(parts) + two, y
 
 
-def _heading(sheet: Sheet, y: float, width: float) -> tuple[str, float]:
+def _heading(sheet: MapSheet, y: float, width: float) -> tuple[str, float]:
     lines = fitted(sheet.caption.axis, width) if sheet.caption.axis else []
     return stacked(EDGE, y, lines, "quiet"), y + 15 * len(lines) + 4
 
 
-def _doubts(sheet: Sheet) -> list[Key]:
+def _doubts(sheet: MapSheet) -> list[Key]:
     """The keys to what lies over a shade or a dot, only those that occur."""
     words = sheet.style.words
     keys: Sequence[tuple[bool, str, str]] = (
@@ -72,7 +72,7 @@ def _over(name: str, over: str) -> str:
     return under + f'<rect x="-9" y="-6" width="18" height="12" rx="3" fill="url(#{name}-{over})"/>'
 
 
-def _rest(sheet: Sheet, own: Overlay | None) -> list[Key]:
+def _rest(sheet: MapSheet, own: Overlay | None) -> list[Key]:
     """The keys to blank areas and to the reader's own numbers."""
     keys = [(bar(-9, -6, 18, 12, "map-ground"), sheet.style.words.blank)] if sheet.blank else []
     if own:
@@ -80,7 +80,7 @@ def _rest(sheet: Sheet, own: Overlay | None) -> list[Key]:
     return keys
 
 
-def _number(value: float, sheet: Sheet) -> str:
+def _number(value: float, sheet: MapSheet) -> str:
     """The end of a class as people read it: no more digits than tell classes apart."""
     digits = 3 if sheet.caption.percent or abs(value) < 1 else 1 if abs(value) < 100 else 0
     return tick_words(round(value, digits), percent=sheet.caption.percent)

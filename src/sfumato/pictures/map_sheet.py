@@ -1,4 +1,4 @@
-"""Sheet: the marks of a map on their ground, how they are drawn, and the words round them."""
+"""MapSheet: the marks of a map on their ground, how they are drawn, and the words round them."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -46,7 +46,7 @@ class MapStyle:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class MapSheet:
     """The marks that have a shape, on their ground."""
 
     ground: Ground

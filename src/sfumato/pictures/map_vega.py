@@ -7,13 +7,13 @@ from sfumato.pictures.classes import classes_of
 from sfumato.pictures.ground import rings_of
 from sfumato.pictures.look import CARD, MUTE
 from sfumato.pictures.map_look import SHADES
-from sfumato.pictures.map_sheet import Sheet
+from sfumato.pictures.map_sheet import MapSheet
 from sfumato.pictures.vega import SCHEMA, values_of
 
 Spec = dict[str, Any]
 
 
-def map_vega(sheet: Sheet, source: str) -> Spec:
+def map_vega(sheet: MapSheet, source: str) -> Spec:
     """The same areas, classes and dots; grade C has a broken line round it."""
     shapes, caption = sheet.ground.shapes, sheet.caption
     notes = [note for note in (caption.banner, source) if note]
@@ -32,14 +32,14 @@ def map_vega(sheet: Sheet, source: str) -> Spec:
     }
 
 
-def _features(sheet: Sheet) -> list[Spec]:
+def _features(sheet: MapSheet) -> list[Spec]:
     values = {str(value["code"]): value for value in values_of(sheet.marks)}
     values |= {code: {"code": code, "label": said, "value": None} for code, said in sheet.missing.items()}
     values |= {code: {"code": code, "label": label, "value": None} for code, label in sheet.blank.items()}
     return [_feature(sheet, code, value) for code, value in values.items()]
 
 
-def _feature(sheet: Sheet, code: str, value: Spec) -> Spec:
+def _feature(sheet: MapSheet, code: str, value: Spec) -> Spec:
     shapes = sheet.ground.shapes
     rings = [[[x, y] for x, y in (*ring, ring[0])] for ring in rings_of(shapes.outlines[code])]
     x, y = shapes.places[code]
@@ -47,7 +47,7 @@ def _feature(sheet: Sheet, code: str, value: Spec) -> Spec:
     return {"type": "Feature", "geometry": geometry, "properties": {**value, "x": x, "y": y}}
 
 
-def _shades(sheet: Sheet) -> Spec:
+def _shades(sheet: MapSheet) -> Spec:
     classes = classes_of(sheet.numbers, sheet.style.classes)
     colours = [SHADES[shade - 1] for shade in PLACES[len(classes.ends)]]
     scale = {"type": "threshold", "domain": [low for low, _ in classes.ends[1:]], "range": colours}
@@ -59,7 +59,7 @@ def _shades(sheet: Sheet) -> Spec:
     }
 
 
-def _circles(sheet: Sheet) -> Spec:
+def _circles(sheet: MapSheet) -> Spec:
     places = {axis: {"field": f"properties.{name}", "type": "quantitative"} for axis, name in _AXES.items()}
     broken = {"condition": {"test": "datum.properties.grade === 'C'", "value": [3, 2]}, "value": [1, 0]}
     sized = _by_value(sheet, scale={"rangeMin": 0, "rangeMax": 1200})
@@ -73,7 +73,7 @@ def _circles(sheet: Sheet) -> Spec:
 _AXES = {"longitude": "x", "latitude": "y"}
 
 
-def _by_value(sheet: Sheet, **more: Any) -> Spec:
+def _by_value(sheet: MapSheet, **more: Any) -> Spec:
     return {"field": "properties.value", "type": "quantitative", "title": sheet.caption.axis or None, **more}
 
 

@@ -66,7 +66,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Words:
+class PictureWords:
     """The words a picture adds of its own, to be said in any language."""
 
     interval: str = "90% interval"
@@ -95,11 +95,11 @@ class Caption:
     banner: str = ""
     headed: bool = True
     percent: bool = False
-    words: Words = field(default_factory=Words)
+    words: PictureWords = field(default_factory=PictureWords)
 
 
 @dataclass(frozen=True)
-class Row:
+class MarkRow:
     """The marks that share a label, one a series at most."""
 
     label: str
@@ -107,12 +107,12 @@ class Row:
     marks: tuple[Mark, ...]
 
 
-def rows_of(marks: Sequence[Mark]) -> list[Row]:
+def rows_of(marks: Sequence[Mark]) -> list[MarkRow]:
     """The marks by label and code, both in the order they came in."""
     found: dict[tuple[str, str], list[Mark]] = {}
     for mark in marks:
         found.setdefault((mark.label, mark.code), []).append(mark)
-    return [Row(label, code, tuple(some)) for (label, code), some in found.items()]
+    return [MarkRow(label, code, tuple(some)) for (label, code), some in found.items()]
 
 
 def series_of(marks: Sequence[Mark]) -> list[str]:
@@ -129,7 +129,7 @@ def series_of(marks: Sequence[Mark]) -> list[str]:
     return names
 
 
-def spoken(mark: Mark, words: Words) -> str:
+def spoken(mark: Mark, words: PictureWords) -> str:
     """The sentence of a mark, its own or one made of its parts."""
     if mark.spoken:
         return mark.spoken

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from sfumato.errors import QueryError
-from sfumato.pictures.frame import EDGE, Frame, fitted, stacked
+from sfumato.pictures.canvas import EDGE, Canvas, fitted, stacked
 from sfumato.pictures.mark import Caption
 from sfumato.pictures.picture import Picture
 from sfumato.pictures.svg import Point, Scale, across, area, dot, line, path, text, tick_words
@@ -23,7 +23,7 @@ def power_curve(
         raise QueryError("A power picture is drawn through two points or more, each two shares between 0 and 1.")
     one, other = pair
     words = caption.words
-    frame = Frame(caption, width)
+    frame = Canvas(caption, width)
     top = frame.top + 24
     left, size = EDGE + 44, width - 2 * EDGE - 60
     side = Scale(0, 1, left, left + size)

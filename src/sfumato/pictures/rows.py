@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from sfumato.pictures.frame import EDGE, Frame, Key, error_keys, fitted, keys_along, stacked
+from sfumato.pictures.canvas import EDGE, Canvas, Key, error_keys, fitted, keys_along, stacked
 from sfumato.pictures.glyphs import glyph
-from sfumato.pictures.mark import Caption, Mark, Row, rows_of, series_of, shown, spoken
+from sfumato.pictures.mark import Caption, Mark, MarkRow, rows_of, series_of, shown, spoken
 from sfumato.pictures.picture import Picture
 from sfumato.pictures.svg import Scale, across, bar, breadth, group, line, round_step, smear, text, tick_words
 
@@ -17,10 +17,10 @@ Draw = Callable[[Mark, int | None, Scale, float], str]
 
 
 @dataclass(frozen=True)
-class Sheet:
+class RowSheet:
     """Rows of marks laid out at a width: which space the labels, the axis and the numbers get."""
 
-    rows: Sequence[Row]
+    rows: Sequence[MarkRow]
     series: Sequence[str]
     caption: Caption
     width: float
@@ -60,10 +60,10 @@ class Sheet:
     def scale(self, *, zero: bool) -> Scale:
         return Scale(*domain(self.marks, zero=zero), self.start, self.end)
 
-    def label(self, row: Row) -> list[str]:
+    def label(self, row: MarkRow) -> list[str]:
         return fitted(row.label, self.names, lines=3)
 
-    def heights(self, row: Row) -> tuple[float, float]:
+    def heights(self, row: MarkRow) -> tuple[float, float]:
         """How far below the top of a row its first mark stands, and how high the row is."""
         step = self.step * (len(row.marks) - 1)
         above = 15 * len(self.label(row))
@@ -96,8 +96,8 @@ def domain(marks: Sequence[Mark], *, zero: bool, near: float = 0.6) -> tuple[flo
 def rows_drawn(marks: Sequence[Mark], caption: Caption, width: float, draw: Draw, *, zero: bool = False) -> Picture:
     """The picture of some marks, row by row, each mark drawn by the kind of picture that it is."""
     series = series_of(marks)
-    sheet = Sheet(rows_of(marks), series, caption, width)
-    frame, scale = Frame(caption, width), sheet.scale(zero=zero)
+    sheet = RowSheet(rows_of(marks), series, caption, width)
+    frame, scale = Canvas(caption, width), sheet.scale(zero=zero)
     legend, top = keys_along(_series_keys(sheet), EDGE, frame.top + 6, width - 2 * EDGE)
     top -= 0 if legend else 6
     bottom, parts = top, []
@@ -115,13 +115,13 @@ def rows_drawn(marks: Sequence[Mark], caption: Caption, width: float, draw: Draw
     return Picture(caption.title, svg, told, in_words=caption.words.in_words)
 
 
-def _series_keys(sheet: Sheet) -> list[Key]:
+def _series_keys(sheet: RowSheet) -> list[Key]:
     if not sheet.several or sheet.narrow:
         return []
     return [(glyph(place, 0, 0, f"f{place}"), name) for place, name in enumerate(sheet.series)]
 
 
-def _row(row: Row, sheet: Sheet, scale: Scale, top: float, draw: Draw) -> str:
+def _row(row: MarkRow, sheet: RowSheet, scale: Scale, top: float, draw: Draw) -> str:
     """A row: its label, and each of its marks with its number."""
     first, tall = sheet.heights(row)
     lines = sheet.label(row)
@@ -140,7 +140,7 @@ def _row(row: Row, sheet: Sheet, scale: Scale, top: float, draw: Draw) -> str:
     return "".join(parts)
 
 
-def _series(name: str, which: int, sheet: Sheet, y: float) -> str:
+def _series(name: str, which: int, sheet: RowSheet, y: float) -> str:
     """The shape of a series at the start of its mark, and its name where there is no room beside the axis."""
     if not sheet.narrow:
         return glyph(which, sheet.start - 12, y, f"f{which}", 4)
@@ -152,7 +152,7 @@ def _series(name: str, which: int, sheet: Sheet, y: float) -> str:
     )
 
 
-def _number(mark: Mark, sheet: Sheet, y: float) -> str:
+def _number(mark: Mark, sheet: RowSheet, y: float) -> str:
     """The number written out at the right edge, its grade in a box of its own."""
     edge, y = sheet.width - EDGE, y - 17 if sheet.narrow else y
     written = text(edge - 22, y + 4, shown(mark), "number clear", "end")

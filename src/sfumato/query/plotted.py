@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sfumato.errors import QueryError, nearest
-from sfumato.pictures import KINDS, Caption, Mark, Picture, Words
+from sfumato.pictures import KINDS, Caption, Mark, Picture, PictureWords
 from sfumato.query.estimate import Estimate
 from sfumato.query.ratio import Refused
 from sfumato.release import Withheld
@@ -70,7 +70,7 @@ def caption_of(table: "Crosstab | Shares", plot: Plot, level: float = 0.90) -> C
         source=f"{missing}{base.engine.cite()}",
         banner=" ".join(base.engine.warnings()),
         percent=shares,
-        words=Words(interval=f"{level:.0%} interval"),
+        words=PictureWords(interval=f"{level:.0%} interval"),
     )
 
 

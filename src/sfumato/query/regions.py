@@ -87,7 +87,7 @@ def _found(levels: Levels, code: str, line: int) -> str:
 
 
 @dataclass(frozen=True)
-class Head:
+class RegionHeader:
     """Where in a line the group and the code stand, and the variable: in a column too, or the same for all lines."""
 
     columns: int
@@ -97,7 +97,7 @@ class Head:
     variable: str = ""
 
     @classmethod
-    def of(cls, names: Sequence[str], known: Mapping[str, Attribute], variable: str | None) -> "Head":
+    def of(cls, names: Sequence[str], known: Mapping[str, Attribute], variable: str | None) -> "RegionHeader":
         lower = [name.lower() for name in names]
         if "group" not in lower:
             raise QueryError(f"there is no column 'group', only {', '.join(names)}; a line names a group and a code.")
@@ -122,7 +122,7 @@ def _lines(path: Path, known: Mapping[str, Attribute], variable: str | None) -> 
             first = file.readline()
             parting = max(",;\t", key=first.count)
             names = [one.strip() for one in next(csv.reader([first], delimiter=parting), [])]
-            head = Head.of(names, known, variable)
+            head = RegionHeader.of(names, known, variable)
             for number, row in enumerate(csv.reader(file, delimiter=parting), 2):
                 cells = [one.strip() for one in row]
                 if any(cells):
@@ -133,7 +133,7 @@ def _lines(path: Path, known: Mapping[str, Attribute], variable: str | None) -> 
         raise QueryError("it cannot be read; groups are a CSV file in UTF-8 with columns group and code.") from None
 
 
-def _line(number: int, cells: Sequence[str], head: Head) -> Line:
+def _line(number: int, cells: Sequence[str], head: RegionHeader) -> Line:
     if number > MOST_LINES:
         raise QueryError(f"it has more than {MOST_LINES:,} lines; give fewer groups at a time.")
     if len(cells) < head.columns:

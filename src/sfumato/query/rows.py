@@ -42,7 +42,7 @@ def write_rows(
     `told` hears how many rows of how many are written.
     """
     products = _refuse_unfit(engine, path, replicates)
-    columns = [Column(product, replicates, engine.release.id) for product in products]
+    columns = [ValueColumn(product, replicates, engine.release.id) for product in products]
     size = products[0].frame.size
     writer, done = None, 0
     part = path.with_name(f".{path.name}.part")
@@ -103,7 +103,7 @@ def _writer(path: Path, part: Path, schema: Any) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class ValueColumn:
     """The values of one product in its unit, the variance that each row has alone, and its replicates."""
 
     product: Records

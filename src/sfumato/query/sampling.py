@@ -75,12 +75,12 @@ class Unstated:
 
 
 @dataclass(frozen=True)
-class VarianceFunction:
+class GeneralisedVariance:
     """A generalised variance function: a total x has sampling variance a x² + b x (Wolter 2007, chapter 7).
 
     The published x holds noise, whose variance is taken off its square. A share p of a whole y has (b / y) p (1 − p).
 
-    >>> VarianceFunction(-0.00001, 600).total(1000.0, 0.0)
+    >>> GeneralisedVariance(-0.00001, 600).total(1000.0, 0.0)
     599990.0
     """
 
@@ -114,5 +114,5 @@ def sampling_of(stated: dict[str, Any], product: str) -> Sampling:
         return NotSampled()
     function = stated.get("functions", {}).get(product)
     if function:
-        return VarianceFunction(float(function["a"]), float(function["b"]))
+        return GeneralisedVariance(float(function["a"]), float(function["b"]))
     return Unstated(stated.get("reason", "the release gives no variance function for this statistic"))

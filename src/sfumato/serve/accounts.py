@@ -14,7 +14,7 @@ from sfumato.serve.catalogue import Edition
 
 
 @dataclass(frozen=True, eq=False)
-class Entry:
+class AccountLine:
     """One release in its account: what it costs by itself, what all cost up to it, and what of that is not shown here.
 
     `own` and `unseen` are parts of the bar, in a measure that adds up.
@@ -29,14 +29,14 @@ class Entry:
 
 
 @dataclass(frozen=True, eq=False)
-class Account:
+class PublicAccount:
     """One population: how much may be lost, in one year or for life, and what was lost at each release."""
 
     population: str
     limit: Limit
     year: str
     """The year that the limit is for; empty where it is for life."""
-    entries: tuple[Entry, ...]
+    entries: tuple[AccountLine, ...]
 
     @property
     def spent(self) -> Limit:
@@ -52,7 +52,7 @@ class Account:
         return sum((one.unseen for one in self.entries), Fraction(0))
 
 
-def accounts(editions: Sequence[Edition]) -> tuple[Account, ...]:
+def accounts(editions: Sequence[Edition]) -> tuple[PublicAccount, ...]:
     """The accounts that the releases were charged to, those with the least left first."""
     charged: dict[tuple[str, str, tuple[tuple[str, str], ...]], list[Edition]] = {}
     for edition in editions:
@@ -108,7 +108,7 @@ def _readable(anchor: Anchor) -> bool:
     return limit.kind == spent.kind and amount(limit) > 0
 
 
-def _account(population: str, year: str, editions: Sequence[Edition]) -> Account:
+def _account(population: str, year: str, editions: Sequence[Edition]) -> PublicAccount:
     """The entries in the order in which they were charged: what is spent only grows."""
     anchored = [(edition, edition.release.manifest.ledger) for edition in editions]
     told = [(limit_from_dict(anchor.spent), edition, anchor) for edition, anchor in anchored if anchor]
@@ -119,9 +119,9 @@ def _account(population: str, year: str, editions: Sequence[Edition]) -> Account
         cost = loss_from_dict(edition.release.manifest.promise.loss)
         grown = amount(spent) - before
         own = min(grown, _in_currency(cost, limit))
-        entries.append(Entry(edition, cost, spent, less(limit, spent), own, grown - own))
+        entries.append(AccountLine(edition, cost, spent, less(limit, spent), own, grown - own))
         before = amount(spent)
-    return Account(population, limit, year, tuple(entries))
+    return PublicAccount(population, limit, year, tuple(entries))
 
 
 def _in_currency(cost: Loss, limit: Limit) -> Fraction:

@@ -21,7 +21,7 @@ from sfumato.serve.log import FAULT, Logged, Noted
 from sfumato.serve.pages import Pages, routes
 from sfumato.serve.pages.home import language
 from sfumato.serve.reply import for_programs, problem
-from sfumato.serve.shed import Shedding, Turns, Words
+from sfumato.serve.shed import Refusals, Shedding, Turns
 
 DESCRIPTION = (
     "Statistics with formal privacy, each number with its error, in the shapes of PxWebApi 2. "
@@ -47,12 +47,12 @@ def over(catalogue: Catalogue, base_path: str = "", running: Running | None = No
     inner.include_router(routes(pages))
     _refuse_in_words(inner, pages)
     private = any(edition.private for edition in catalogue.editions)
-    fronted = _fronted(inner, Words(problem, pages.problem), running, zips=not private)
+    fronted = _fronted(inner, Refusals(problem, pages.problem), running, zips=not private)
     guarded = Guarded(fronted, base, private=private, keyed=bool(running.key))
     return Logged(guarded, base, running.log) if running.log else guarded
 
 
-def _fronted(inner: ASGIApp, words: Words, running: Running, *, zips: bool) -> ASGIApp:
+def _fronted(inner: ASGIApp, words: Refusals, running: Running, *, zips: bool) -> ASGIApp:
     """From the outside in: who asks too much is told so, what was answered is kept, what is new waits for its turn."""
     noted, limits = Noted(inner), running.limits
     remembering = Remembering(noted, Cache(limits.cache_bytes), Turns(limits), zips=zips)

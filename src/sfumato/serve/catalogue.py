@@ -127,7 +127,7 @@ class Period:
 
 
 @dataclass(frozen=True, eq=False)
-class Series:
+class ReleaseSeries:
     """The releases of one name: what a reader should use now, and every period, the newest first."""
 
     name: str
@@ -135,7 +135,7 @@ class Series:
     periods: tuple[Period, ...]
 
     @classmethod
-    def of(cls, name: str, editions: Sequence[Edition]) -> "Series":
+    def of(cls, name: str, editions: Sequence[Edition]) -> "ReleaseSeries":
         parted: dict[str, list[Edition]] = {}
         for one in editions:
             parted.setdefault(one.release.manifest.period, []).append(one)
@@ -202,15 +202,15 @@ class Catalogue:
         return {one.lasting: one for one in self.editions} | dated | {one.key: one for one in self.editions}
 
     @cached_property
-    def all_series(self) -> tuple["Series", ...]:
+    def all_series(self) -> tuple["ReleaseSeries", ...]:
         """The releases by their name, those with something to use first."""
         named: dict[str, list[Edition]] = {}
         for edition in self.editions:
             named.setdefault(edition.series, []).append(edition)
-        found = [Series.of(name, editions) for name, editions in named.items()]
+        found = [ReleaseSeries.of(name, editions) for name, editions in named.items()]
         return tuple(sorted(found, key=lambda one: (bool(one.current.notices), one.title, one.name)))
 
-    def series(self, name: str) -> "Series":
+    def series(self, name: str) -> "ReleaseSeries":
         """The series of this name; a wrong name answers with the nearest."""
         for one in self.all_series:
             if one.name == name:

@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sfumato.serve.shapes import Problem
+from sfumato.serve.shapes import ProblemDetails
 
 # A withdrawal must be seen soon, so a copy is asked about again after a minute; asking is cheap.
 _KEEP = "public, max-age=60, must-revalidate"
@@ -55,7 +55,7 @@ def for_programs(path: str) -> bool:
 
 def problem(status: int, detail: str) -> Response:
     """The reply that says why not, as JSON (RFC 9457)."""
-    said = Problem(title=_TITLES.get(status, "Problem"), status=status, detail=detail)
+    said = ProblemDetails(title=_TITLES.get(status, "Problem"), status=status, detail=detail)
     return Response(said.to_bytes(), status, {"Cache-Control": "no-store"}, "application/problem+json")
 
 

@@ -172,7 +172,7 @@ class PrivacyResponse(Shape):
     citation: str
 
 
-class Charge(Shape):
+class ReleaseCharge(Shape):
     """One release in the account: what it cost by itself, and what all had cost when it was charged."""
 
     key: str
@@ -193,7 +193,7 @@ class PopulationBudget(Shape):
     limit: dict[str, str]
     spent: dict[str, str]
     left: dict[str, str]
-    releases: list[Charge]
+    releases: list[ReleaseCharge]
 
 
 class BudgetResponse(Shape):
@@ -205,7 +205,7 @@ class BudgetResponse(Shape):
     words: str
 
 
-class Problem(Shape):
+class ProblemDetails(Shape):
     """What was asked, why not, what would work."""
 
     type: str = "about:blank"

@@ -123,7 +123,7 @@ def _counted(address: str) -> str | None:
 class Shedding:
     """An application behind its limits; a question after its health is let through always."""
 
-    def __init__(self, inner: ASGIApp, straight: ASGIApp, limits: Limits, words: "Words") -> None:
+    def __init__(self, inner: ASGIApp, straight: ASGIApp, limits: Limits, words: "Refusals") -> None:
         self.inner, self.straight, self.limits, self.words = inner, straight, limits, words
         self.callers = Callers(limits)
 
@@ -143,7 +143,7 @@ class Shedding:
             await self.words(path, 503, BUSY, math.ceil(self.limits.patience))(scope, receive, send)
 
 
-class Words:
+class Refusals:
     """Refusals as JSON for programs and as a page for people, written once, as a busy server has no time to write."""
 
     def __init__(self, as_json: Callable[[int, str], Response], as_page: Callable[[int, str], Response]) -> None:

@@ -95,14 +95,14 @@ def errors(of: State, rows: Floats) -> dict[str, Floats]:
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class ErrorsByWay:
     """Mean absolute errors of each way at each level, a row a seed, and the error of the state's total."""
 
     absolute: dict[str, dict[str, Floats]]
     bias: dict[str, Floats]
 
 
-def compare(runs: int, ways: Sequence[str] = tuple(WAYS), split: dict[str, str] | None = None) -> Compared:
+def compare(runs: int, ways: Sequence[str] = tuple(WAYS), split: dict[str, str] | None = None) -> ErrorsByWay:
     """All ways on the same state, each with draws of its own; seeds in order."""
     of, split = state(), split or SPLIT
     found = {way: [errors(of, WAYS[way](of, split, SeededDraws(seed))) for seed in range(1, runs + 1)] for way in ways}
@@ -110,7 +110,7 @@ def compare(runs: int, ways: Sequence[str] = tuple(WAYS), split: dict[str, str] 
         way: {level: np.array([np.abs(run[level]).mean() for run in list_]) for level in LEVELS}
         for way, list_ in found.items()
     }
-    return Compared(absolute, {way: np.array([run["state"][0] for run in list_]) for way, list_ in found.items()})
+    return ErrorsByWay(absolute, {way: np.array([run["state"][0] for run in list_]) for way, list_ in found.items()})
 
 
 def shown(error: float) -> str:

@@ -43,7 +43,7 @@ def _within(cells: Compared, truth: Floats) -> float | None:
 
 
 @dataclass(frozen=True)
-class Errors:
+class StandardErrors:
     """Standard errors: of noise, of sampling, of both, and what the paper's formula would print instead.
 
     `ratio` is the median of the error with noise over the error without. `literal` is the root of the mean of
@@ -62,7 +62,7 @@ class Errors:
     empty: int
 
 
-def errors(cells: Compared) -> Errors | None:
+def errors(cells: Compared) -> StandardErrors | None:
     """What the errors are made of; nothing where none is stated."""
     cells = cells.stated()
     if not cells.size:
@@ -72,7 +72,7 @@ def errors(cells: Compared) -> Errors | None:
     off = np.abs(np.sqrt(literal) - np.abs(cells.released))
     gives_away = (cells.released != 0) & (off <= 1e-9 * np.abs(cells.released))
     sampled = sampling > 0
-    return Errors(
+    return StandardErrors(
         cells=cells.size,
         noise=quantile(np.sqrt(cells.noise), 0.5),
         sampling=quantile(np.sqrt(sampling), 0.5) if cells.sampling is not None else None,

@@ -16,7 +16,7 @@ NOTHING = "–"
 
 
 @dataclass(frozen=True)
-class Sheet:
+class ReportTable:
     """A table of a report: its heads, its rows, the first columns names and the rest numbers."""
 
     heads: Row
@@ -33,14 +33,14 @@ class Section:
     title: str
     reads: str
     pictures: Sequence[Picture]
-    sheets: Sequence[Sheet]
+    sheets: Sequence[ReportTable]
     notes: Sequence[str]
     folded: bool = False
 
 
 def section(
     id: str,  # noqa: A002 - it becomes the id of an element
-    sheets: Sequence[Sheet],
+    sheets: Sequence[ReportTable],
     pictures: Sequence[Picture] = (),
     notes: Sequence[str] = (),
     **filled: object,

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from sfumato.confidential.assessment.compared import Compared, ComparedTable, Floats, Rules, margin
-from sfumato.confidential.assessment.truth import Sampling, Truth, Truths
+from sfumato.confidential.assessment.truth import SamplingVariances, Truth, Truths
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import PlanError, ReleaseError
 from sfumato.plan import Measure, Plan
@@ -26,7 +26,7 @@ class Pair(Sealed):
 
     product: Product
     truth: Truth
-    sampling: Sampling | None = None
+    sampling: SamplingVariances | None = None
     count: Product | None = None
 
     @property

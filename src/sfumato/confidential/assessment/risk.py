@@ -83,7 +83,7 @@ class Slivers:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Nested(Sealed):
+class NestedDifferences(Sealed):
     """Differences of nested questions: the records in each, what the release says of them, its stated error."""
 
     true: Integers
@@ -91,7 +91,7 @@ class Nested(Sealed):
     error: Floats
 
 
-def nested(product: Product, looked: ComparedTable, rules: Rules) -> Nested:
+def nested(product: Product, looked: ComparedTable, rules: Rules) -> NestedDifferences:
     """What an attacker gets by asking a universe, asking it again without one level, and taking the difference.
 
     Both questions are put to the product as anyone would, and both hold enough records to be published.
@@ -106,10 +106,10 @@ def nested(product: Product, looked: ComparedTable, rules: Rules) -> Nested:
         asked = table.possible & (larger - records >= rules.least)
         found.append((records[asked], said[asked], np.sqrt(noise[asked])))
     true, said, error = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return Nested(true.astype(np.int64), said, error)
+    return NestedDifferences(true.astype(np.int64), said, error)
 
 
-def slivers(found: Sequence[Nested]) -> Slivers:
+def slivers(found: Sequence[NestedDifferences]) -> Slivers:
     """Slivers among the differences of nested questions in several tables."""
     true, said, error = (np.concatenate([getattr(one, name) for one in found]) for name in ("true", "said", "error"))
     sliver, read = (true == 1) | (true == 2), np.rint(said)

@@ -6,8 +6,8 @@ from sfumato.confidential.assessment.charts import coverage, parts_of
 from sfumato.confidential.assessment.compared import LEVEL, share
 from sfumato.confidential.assessment.layout import (
     NOTHING,
+    ReportTable,
     Section,
-    Sheet,
     amount,
     count,
     decimals,
@@ -25,7 +25,7 @@ def honesty_section(numbers: dict[str, Any]) -> Section:
         rows.append([name, count(one["cells"]), percent(one["held"]), percent(one["truth"]), decimals(one["squared"])])
         seen += [(name, one["held"], one["truth"], part["independent"])] if one["held"] is not None else []
     heads = ["table", "cells", "hold what noise was added to", "hold the data as they are"]
-    sheet = Sheet([*heads, "squared error over variance"], rows)
+    sheet = ReportTable([*heads, "squared error over variance"], rows)
     words = "share of the 90% margins that hold the truth"
     return section("honesty", [sheet], [(COVERED, coverage(seen, LEVEL, words))] if seen else [], _drawn(numbers))
 
@@ -48,7 +48,7 @@ def errors_section(numbers: dict[str, Any]) -> Section:
         bars += [(name, [one["noise_share"], 1 - one["noise_share"]])] if sampled else []
     heads = ["table", "in", "noise, median", "sampling, median", "noise in all variance", "with over without"]
     instead = ["table", "in", "honest error", "by the paper", "equal the estimate", "of those empty", "share"]
-    sheets = [Sheet(heads, rows, names=2), Sheet(instead, literal, names=2, note=LITERAL)]
+    sheets = [ReportTable(heads, rows, names=2), ReportTable(instead, literal, names=2, note=LITERAL)]
     pictures = [(SHARED, parts_of(bars, ["noise", "sampling"], "share of the variance"))] if bars else []
     return section("errors", sheets, pictures, [*_without(numbers)])
 
@@ -68,4 +68,4 @@ def bounds_section(numbers: dict[str, Any]) -> Section:
         rows.append([product["name"], *clip, *dropped, percent(one["left_out"])])
     heads = ["product", "clip", "most taken from a single level", "true total", "taken by clip and step"]
     heads += ["rows", "left out by at_most", "share of rows", "share of total"]
-    return section("bounds", [Sheet(heads, rows, names=3)], notes=_drawn(numbers))
+    return section("bounds", [ReportTable(heads, rows, names=3)], notes=_drawn(numbers))

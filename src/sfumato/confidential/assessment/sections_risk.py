@@ -4,7 +4,7 @@ from typing import Any
 
 from sfumato.confidential.assessment.charts import parts_of
 from sfumato.confidential.assessment.compared import share
-from sfumato.confidential.assessment.layout import NOTHING, Section, Sheet, amount, count, parts, percent, section
+from sfumato.confidential.assessment.layout import NOTHING, ReportTable, Section, amount, count, parts, percent, section
 from sfumato.confidential.assessment.words import EMPTIED
 
 
@@ -20,7 +20,7 @@ def flips_section(numbers: dict[str, Any]) -> Section:
         bars += [(name, [rose, 1 - rose])] if rose is not None else []
     heads = ["table", "zero is under", "zero cells", "to non-zero", "share", "other cells", "to zero", "share"]
     pictures = [(EMPTIED, parts_of(bars, ["noise", "rest"], "share"))] if bars else []
-    sheet = Sheet([*heads, "negative"], rows, names=2)
+    sheet = ReportTable([*heads, "negative"], rows, names=2)
     return section("flips", [sheet], pictures, near=numbers["rules"]["near_zero"])
 
 
@@ -32,7 +32,7 @@ def uniques_section(numbers: dict[str, Any]) -> Section | None:
             looked = [count(one["look_unique"]), count(one["both"]), percent(share(one["both"], one["look_unique"]))]
             rows.append([name, count(one["cells"]), *true, *looked])
     heads = ["table", "cells", "truly unique", "of all cells", "look unique", "look and are", "of those that look"]
-    return section("uniques", [Sheet(heads, rows)]) if rows else None
+    return section("uniques", [ReportTable(heads, rows)]) if rows else None
 
 
 def slivers_section(numbers: dict[str, Any]) -> Section | None:
@@ -47,4 +47,4 @@ def slivers_section(numbers: dict[str, Any]) -> Section | None:
             rows.append([name, *first, count(one["say"]), percent(rightly), percent(base)])
     heads = ["table", "nested pairs", "slivers", "released difference", "its error", "read rightly"]
     heads += ["read as 1 or 2", "of which true", "slivers in all pairs"]
-    return section("slivers", [Sheet(heads, rows)], least=numbers["rules"]["least"]) if rows else None
+    return section("slivers", [ReportTable(heads, rows)], least=numbers["rules"]["least"]) if rows else None

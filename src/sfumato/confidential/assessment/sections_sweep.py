@@ -3,7 +3,7 @@
 from typing import Any
 
 from sfumato.confidential.assessment.charts import Line, curves
-from sfumato.confidential.assessment.layout import Section, Sheet, percent, section
+from sfumato.confidential.assessment.layout import ReportTable, Section, percent, section
 from sfumato.confidential.assessment.words import BETTER, CHEAPER
 
 
@@ -17,7 +17,7 @@ def sweep_section(numbers: dict[str, Any]) -> Section | None:
     pictures = [(CHEAPER, curves(_lines(sweep, "relative"), now, CHEAPER, falls=True))]
     pictures.append((BETTER, curves(_lines(sweep, "grade_a"), now, BETTER, falls=False)))
     draws = f"{sweep['draws']} seeded draw{'s' if sweep['draws'] > 1 else ''}"
-    sheet = Sheet([*heads, "grade A", "margins that hold"], rows, names=2)
+    sheet = ReportTable([*heads, "grade A", "margins that hold"], rows, names=2)
     return section("sweep", [sheet], pictures, _notes(sweep), draws=draws, currency=sweep["currency"])
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from sfumato.confidential.assessment.charts import Spread, changes, parts_of, spreads
 from sfumato.confidential.assessment.layout import (
+    ReportTable,
     Section,
-    Sheet,
     amount,
     count,
     decimals,
@@ -32,7 +32,7 @@ def differences_section(numbers: dict[str, Any]) -> Section:
     heads = ["table", "in", "cells", "mean absolute", "root mean square", "mean"]
     heads += ["median relative", "mean relative", "grade A", "Hellinger"]
     pictures = [(SMEARED, spreads(seen, "relative difference"))] if _some(seen) else []
-    return section("differences", [Sheet(heads, rows, names=2)], pictures, grade=percent(numbers["grades"]["A"]))
+    return section("differences", [ReportTable(heads, rows, names=2)], pictures, grade=percent(numbers["grades"]["A"]))
 
 
 def _some(seen: list[Spread]) -> bool:
@@ -52,7 +52,7 @@ def size_section(numbers: dict[str, Any]) -> Section:
         caption = f"{product['title']}, by the records in a cell: relative difference, first to ninth decile"
         pictures += [(caption, spreads(seen, "relative difference"))] if _some(seen) else []
         heads = [f"{product['name']}: records in the cell", "cells", "mean absolute", "root mean square"]
-        sheets.append(Sheet([*heads, "median relative", "margins that hold"], rows))
+        sheets.append(ReportTable([*heads, "median relative", "margins that hold"], rows))
     return section("size", sheets, pictures)
 
 
@@ -70,7 +70,7 @@ def publishable_section(numbers: dict[str, Any]) -> Section:
     rules = numbers["rules"]
     notes = [] if all(part["publishable"]["count_known"] for _, _, part in parts(numbers)) else [NO_COUNT]
     filled = {"least": rules["least"], "cv": percent(rules["largest_cv"])}
-    return section("publishable", [Sheet(heads, rows)], pictures, notes, **filled)
+    return section("publishable", [ReportTable(heads, rows)], pictures, notes, **filled)
 
 
 def association_section(numbers: dict[str, Any]) -> Section | None:
@@ -95,7 +95,7 @@ def overlap_section(numbers: dict[str, Any]) -> Section | None:
         if (one := part["overlap"])
     ]
     heads = ["table", "cells", "mean", "median", "intervals apart"]
-    return section("overlap", [Sheet(heads, rows)]) if rows else None
+    return section("overlap", [ReportTable(heads, rows)]) if rows else None
 
 
 def tables_section(numbers: dict[str, Any]) -> Section:
@@ -105,7 +105,7 @@ def tables_section(numbers: dict[str, Any]) -> Section:
         heads = [f"{product['name']} by", "cells", "mean absolute", "median relative", "margins that hold"]
         more = len(product["tables"]) - len(rows)
         note = f"{more} more tables of {product['name']} are in the JSON." if more else ""
-        sheets.append(Sheet([*heads, "Hellinger", "V before", "V after"], rows, note=note))
+        sheets.append(ReportTable([*heads, "Hellinger", "V before", "V after"], rows, note=note))
     left_out = [sentence for product in numbers["products"] for sentence in product["left_out"]]
     return replace(section("tables", sheets, notes=left_out), folded=True)
 

@@ -82,8 +82,8 @@ class Truths(Sealed):
             kept_rows=int(self._kept.cells(counted).values.sum()),
         )
 
-    def sampling(self, measure: Measure) -> "Sampling":
-        return Sampling(self.plan, self._microdata, measure)
+    def sampling(self, measure: Measure) -> "SamplingVariances":
+        return SamplingVariances(self.plan, self._microdata, measure)
 
 
 def _unweighted(plan: Plan) -> Plan:
@@ -97,7 +97,7 @@ def leaves(table: Table, plan: Plan, measure: Measure) -> Grid:
     return Grid(axes, plan.universe(measure))
 
 
-class Sampling(Sealed):
+class SamplingVariances(Sealed):
     """The sampling variances of one measure's margins: none in a census, by replicates where weights are summed."""
 
     def __init__(self, plan: Plan, microdata: Microdata, measure: Measure) -> None:

@@ -10,12 +10,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sfumato.serve.shapes import Problem, Shape
+from sfumato.serve.shapes import ProblemDetails, Shape
 
 Endpoint = Callable[[Request], Response] | Callable[[Request], Awaitable[Response]]
 Described = dict[str, Any]
 
-_PROBLEM = {"application/problem+json": {"schema": Problem.model_json_schema()}}
+_PROBLEM = {"application/problem+json": {"schema": ProblemDetails.model_json_schema()}}
 _REFUSED = {
     400: "What was asked cannot be answered; `detail` says why and what would work.",
     403: "More cells than this format gives at once, or a release that is shown on its own machine only.",

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from sfumato import __version__
 from sfumato.privacy.written import loss_to_dict
 from sfumato.query import LARGEST_PAGE
-from sfumato.serve.accounts import Account, Entry, accounts, uncharged
+from sfumato.serve.accounts import AccountLine, PublicAccount, accounts, uncharged
 from sfumato.serve.api.describe import Operation
 from sfumato.serve.api.parameters import LANG
 from sfumato.serve.api.selection import language_of
@@ -20,7 +20,6 @@ from sfumato.serve.downloads.words import LANGUAGES
 from sfumato.serve.reply import fresh, unchanged
 from sfumato.serve.shapes import (
     BudgetResponse,
-    Charge,
     ConfigResponse,
     Feature,
     Health,
@@ -28,6 +27,7 @@ from sfumato.serve.shapes import (
     Language,
     PopulationBudget,
     PrivacyResponse,
+    ReleaseCharge,
     Version,
 )
 
@@ -104,7 +104,7 @@ def budgets(catalogue: Catalogue) -> BudgetResponse:
     return BudgetResponse(populations=told, uncharged=rest, words=_WORDS)
 
 
-def _account(account: Account) -> PopulationBudget:
+def _account(account: PublicAccount) -> PopulationBudget:
     return PopulationBudget(
         population=account.population,
         year=account.year,
@@ -115,9 +115,9 @@ def _account(account: Account) -> PopulationBudget:
     )
 
 
-def _charge(entry: Entry) -> Charge:
+def _charge(entry: AccountLine) -> ReleaseCharge:
     release = entry.edition.release
-    return Charge(
+    return ReleaseCharge(
         key=entry.edition.key,
         release=release.id,
         title=release.manifest.title,

@@ -3,10 +3,10 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sfumato.pictures import Caption, Picture, Taken, Words
+from sfumato.pictures import BudgetShare, Caption, Picture, PictureWords
 from sfumato.pictures import budget as bar
 from sfumato.privacy import Approximate, Concentrated, Gaussian, Limit
-from sfumato.serve.accounts import Account, Entry, accounts, amount, brief, uncharged
+from sfumato.serve.accounts import AccountLine, PublicAccount, accounts, amount, brief, uncharged
 from sfumato.serve.pages import words as language_file
 from sfumato.serve.pages.card import NARROW, Say, widths
 from sfumato.serve.pages.home import language
@@ -40,7 +40,7 @@ def share(part: Limit, limit: Limit) -> int:
     return round(100 * amount(part) / amount(limit))
 
 
-def unseen(entry: Entry) -> str:
+def unseen(entry: AccountLine) -> str:
     """What others took, in the currency of the account."""
     rest = entry.unseen
     if isinstance(entry.spent, Gaussian):
@@ -48,19 +48,19 @@ def unseen(entry: Entry) -> str:
     return (Approximate(rest) if isinstance(entry.spent, Approximate) else Concentrated(rest)).words()
 
 
-def _bar(account: Account, said: Say, base: str, wide: bool) -> Picture:
+def _bar(account: PublicAccount, said: Say, base: str, wide: bool) -> Picture:
     taken = []
     for entry in account.entries:
         if entry.unseen:
-            taken.append(Taken(said("budget.unseen_short"), float(entry.unseen), unseen(entry), seen=False))
+            taken.append(BudgetShare(said("budget.unseen_short"), float(entry.unseen), unseen(entry), seen=False))
         taken.append(_taken(entry, base, said.code))
-    words = Words(limit=said("budget.limit"), left=said("budget.left"), in_words=said("privacy.in_words"))
+    words = PictureWords(limit=said("budget.limit"), left=said("budget.left"), in_words=said("privacy.in_words"))
     left = said("budget.left_words", left=brief(account.left, left=True))
     caption = Caption(account.population, brief(account.limit), headed=False, words=words)
     return bar(taken, float(amount(account.limit)), caption, left, width=WIDE if wide else NARROW, listed=False)
 
 
-def _taken(entry: Entry, base: str, lang: str) -> Taken:
+def _taken(entry: AccountLine, base: str, lang: str) -> BudgetShare:
     manifest, tongue = entry.edition.release.manifest, "" if lang == "en" else f"?lang={lang}"
     label = f"{manifest.title}{f', {manifest.period}' if manifest.period else ''}"
-    return Taken(label, float(entry.own), brief(entry.cost), f"{base}/privacy/{entry.edition.key}{tongue}")
+    return BudgetShare(label, float(entry.own), brief(entry.cost), f"{base}/privacy/{entry.edition.key}{tongue}")

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sfumato.errors import nearest
-from sfumato.pictures import Caption, Picture, Words, power_curve
+from sfumato.pictures import Caption, Picture, PictureWords, power_curve
 from sfumato.pictures.bells import bells
 from sfumato.serve.catalogue import Edition
 from sfumato.serve.pages import words as language_file
@@ -61,7 +61,7 @@ def banner(edition: Edition, said: Say) -> str:
 
 def _curve(privacy: Promised, said: Say, wide: bool) -> Picture:
     at = (ALARM, privacy.told / 100)
-    words = Words(
+    words = PictureWords(
         blind=said("privacy.blind"),
         false_alarm=said("privacy.axis_alarm"),
         power=said(privacy.said("privacy.axis_power"), unit=privacy.unit),

@@ -12,7 +12,7 @@ from sfumato.serve.question import Question
 
 
 @dataclass(frozen=True)
-class Compared:
+class CellPair:
     """Two cells side by side: the other one, the difference, and whether it is real."""
 
     other: tuple[str, ...]
@@ -30,7 +30,7 @@ class DetailView:
     errors: tuple[tuple[str, str], ...]
     noise: int | None
     sentences: tuple[str, ...]
-    compared: Compared | None = None
+    compared: CellPair | None = None
 
 
 def detail_view(layout: Layout) -> DetailView | None:
@@ -59,7 +59,7 @@ def _stands(layout: Layout, written: str) -> bool:
         return False
 
 
-def _compared(layout: Layout, table: Crosstab) -> Compared:
+def _compared(layout: Layout, table: Crosstab) -> CellPair:
     """The held cell minus the one that is looked at; the error of the difference counts the noise they share."""
     look, other = layout.look, one_cell(layout, layout.look.hold)
     boxes = [one.box((0,) * len(one.axes)) for one in (other, table)]
@@ -69,7 +69,7 @@ def _compared(layout: Layout, table: Crosstab) -> Compared:
     answer = said(difference.sentence(), look.words)
     # A grade says how a number compares with its error; of a difference the sentence says it, and better.
     shown = replace(cell(difference, plain), grade="")
-    return Compared(_labels(layout, other), cell(held, plain, look.hold), shown, answer)
+    return CellPair(_labels(layout, other), cell(held, plain, look.hold), shown, answer)
 
 
 def one_cell(layout: Layout, written: str) -> Crosstab:

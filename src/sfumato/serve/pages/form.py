@@ -44,7 +44,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Detail:
+class CodesShown:
     """Which codes a variable of the table shows: a level, or codes and groups that were picked."""
 
     name: str
@@ -60,7 +60,7 @@ class Place:
     """Where a variable may stand, which one does, and how much of it is shown."""
 
     choice: Choice
-    detail: Detail | None
+    detail: CodesShown | None
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def level_words(layout: Layout, attribute: Attribute) -> dict[str, str]:
     return found
 
 
-def _detail(attribute: Attribute, layout: Layout) -> Detail:
+def _detail(attribute: Attribute, layout: Layout) -> CodesShown:
     name, chosen = attribute.name, layout.list_of(attribute.name)
     groups = layout.groups.get(name, ())
     offered = level_words(layout, attribute) if attribute.levels.depth else {"level0": layout.look.words("level.all")}
@@ -150,7 +150,7 @@ def _detail(attribute: Attribute, layout: Layout) -> Detail:
         offered = {one: label for one, label in offered.items() if one == "leaves"}
     offered |= {ONLY_GROUPS: layout.look.words("build.groups")} if groups else {}
     options = tuple(Option(one, label, one == chosen) for one, label in offered.items())
-    return Detail(
+    return CodesShown(
         name,
         attribute.label,
         Choice(f"codelist[{name}]", attribute.label, options if len(options) > 1 else ()),

@@ -22,7 +22,7 @@ QUESTIONS = ("margin", "negative", "adding", "census", "grade", "withheld", "dif
 
 
 @dataclass(frozen=True)
-class Answer:
+class HelpEntry:
     """A question, its answer, and what it means for the table at hand."""
 
     anchor: str
@@ -32,13 +32,13 @@ class Answer:
 
 
 @lru_cache(maxsize=1_000)
-def answers(sheet: Sheet, lang: str) -> tuple[Answer, ...]:
+def answers(sheet: Sheet, lang: str) -> tuple[HelpEntry, ...]:
     """What readers ask, answered for one table."""
     said = language_file.words(lang)
     kinds = {"adding": _adding(sheet), "census": _sampled(sheet)}
     here = {"margin": _margin_here(sheet, said), "grade": _grades_here(sheet, said), "negative": _negative(sheet, said)}
     keys = {one: f"help.{one}{kinds.get(one, '')}" for one in QUESTIONS}
-    return tuple(Answer(one, said(key), said(f"{key}_words"), here.get(one, "")) for one, key in keys.items())
+    return tuple(HelpEntry(one, said(key), said(f"{key}_words"), here.get(one, "")) for one, key in keys.items())
 
 
 def help_page(pages: Pages, request: Request) -> Response:

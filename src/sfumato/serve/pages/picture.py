@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sfumato.errors import QueryError
-from sfumato.pictures import KINDS, Caption, Mark, Picture, lines
-from sfumato.pictures import Words as PictureWords
+from sfumato.pictures import KINDS, Caption, Mark, Picture, PictureWords, lines
 from sfumato.query import Crosstab, Refused, Shares, over_periods
 from sfumato.query.plotted import Plot, caption_of, mark_of, plot_of
 from sfumato.serve.catalogue import Catalogue
@@ -19,14 +18,14 @@ from sfumato.serve.question import Question
 
 
 @dataclass(frozen=True)
-class Frame:
+class PictureSize:
     """How wide a picture is drawn, and whether its title stands in it, as it must where no page is around it."""
 
     width: float
     headed: bool = False
 
 
-WIDE, NARROW, FILE = Frame(900), Frame(350), Frame(720, headed=True)
+WIDE, NARROW, FILE = PictureSize(900), PictureSize(350), PictureSize(720, headed=True)
 MOST_LINES = 6
 MOST_PICTURES = 12
 
@@ -42,7 +41,7 @@ def charts_of(layout: Layout, catalogue: Catalogue) -> tuple[str, ...]:
     return ("dot", "bar", *(("line",) if len(periods) > 1 and layout.sheet.product.subject.additive else ()))
 
 
-def pictures_of(layout: Layout, catalogue: Catalogue, frame: Frame = FILE) -> list[tuple[Head | None, Picture]]:
+def pictures_of(layout: Layout, catalogue: Catalogue, frame: PictureSize = FILE) -> list[tuple[Head | None, Picture]]:
     """The pictures of a page, one for each table on it."""
     asked_for = questions_of(layout)
     if len(asked_for) > MOST_PICTURES:
@@ -56,7 +55,7 @@ def in_both_widths(layout: Layout, catalogue: Catalogue) -> list[tuple[Head | No
     return [(head, (one, other)) for (head, one), (_, other) in zip(wide, narrow, strict=True)]
 
 
-def _picture(layout: Layout, question: Question, catalogue: Catalogue, frame: Frame) -> Picture:
+def _picture(layout: Layout, question: Question, catalogue: Catalogue, frame: PictureSize) -> Picture:
     if layout.look.view == "map":
         return mapped(layout, question, lambda table, plot: _caption(layout, table, plot, frame), frame.width)
     if layout.look.chart == "line":
@@ -64,7 +63,7 @@ def _picture(layout: Layout, question: Question, catalogue: Catalogue, frame: Fr
     return _rows(layout, question, frame)
 
 
-def _rows(layout: Layout, question: Question, frame: Frame) -> Picture:
+def _rows(layout: Layout, question: Question, frame: PictureSize) -> Picture:
     """The table's rows down the page, in the order of the table, its columns as series."""
     body = question.table(layout.rows, layout.column)
     beside = question.table(layout.rows) if layout.column and layout.sheet.product.subject.additive else None
@@ -87,7 +86,7 @@ def _href(layout: Layout, codes: tuple[str, ...]) -> str:
     return f"?{layout.address(layout.look.but(cell=address(codes)))}#detail"
 
 
-def _lines(layout: Layout, question: Question, catalogue: Catalogue, frame: Frame) -> Picture:
+def _lines(layout: Layout, question: Question, catalogue: Catalogue, frame: PictureSize) -> Picture:
     """The first rows of the table over the periods of the series, each period from the release that stands for it."""
     if len(layout.rows) > 1:
         raise QueryError("Lines are of one row variable; leave the second out.")
@@ -110,7 +109,7 @@ def _said(layout: Layout, mark: Mark) -> Mark:
     return replace(mark, shown=layout.look.words.figure(mark.shown))
 
 
-def _caption(layout: Layout, table: Crosstab | Shares, plot: Plot, frame: Frame) -> Caption:
+def _caption(layout: Layout, table: Crosstab | Shares, plot: Plot, frame: PictureSize) -> Caption:
     words = PictureWords(**layout.look.words.listed("picture"))
     return replace(caption_of(table, plot), headed=frame.headed, words=words)
 

@@ -23,7 +23,7 @@ PICTURES = {"svg": "image/svg+xml", "png": "image/png", "json": "application/jso
 
 
 @dataclass(frozen=True)
-class Taken:
+class Downloads:
     """The downloads of a table by name, each an address below the site; the snippets and the citation."""
 
     files: tuple[tuple[str, str], ...]
@@ -31,7 +31,7 @@ class Taken:
     citation: Citation
 
 
-def taken(layout: Layout, origin: str, base: str) -> Taken:
+def taken(layout: Layout, origin: str, base: str) -> Downloads:
     """Everything that goes along with the table of a layout, at the address of the server as the reader sees it."""
     question = layout.question
     placement = Placement(layout.rows, (layout.column,) if layout.column else ())
@@ -42,7 +42,7 @@ def taken(layout: Layout, origin: str, base: str) -> Taken:
     )
     address = f"{base}/{quote(layout.sheet.lasting_id, safe='~')}?{layout.address(Look(lang=layout.look.lang))}"
     cited = citation(layout.sheet, layout.sheet.titled(layout.names), origin, address)
-    return Taken(files, snippets(question, origin, base, placement), cited)
+    return Downloads(files, snippets(question, origin, base, placement), cited)
 
 
 def picture(pages: Pages, request: Request) -> Response:

@@ -30,7 +30,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Tree:
+class LevelTree:
     """What a page shows of a list: its branches, how many codes were found, and what it leaves out."""
 
     nodes: tuple[Node, ...]
@@ -41,7 +41,7 @@ class Tree:
     """Ticked codes that are not on the page, which it carries along."""
 
 
-def tree(levels: Levels, ticked: Sequence[str], find: str = "", opened: Collection[str] = ()) -> Tree:
+def tree(levels: Levels, ticked: Sequence[str], find: str = "", opened: Collection[str] = ()) -> LevelTree:
     """The part of a list that a reader asked to see."""
     return _Growing(levels, frozenset(ticked), find.split(), frozenset(opened)).tree(ticked)
 
@@ -85,10 +85,10 @@ class _Growing:
         self.left_out = 0 if self.whole else max(0, len(found) - MOST)
         self.seen: set[str] = set()
 
-    def tree(self, ticked: Sequence[str]) -> Tree:
+    def tree(self, ticked: Sequence[str]) -> LevelTree:
         nodes = self._nodes(self.below.get(None, ()), inside=False)
         unseen = tuple(code for code in ticked if code not in self.seen)
-        return Tree(nodes, self.total, self.whole, self.left_out, unseen)
+        return LevelTree(nodes, self.total, self.whole, self.left_out, unseen)
 
     def _above(self, codes: Iterable[str]) -> frozenset[str]:
         """The ancestors of some codes."""

@@ -37,7 +37,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Block:
+class PageTable:
     """One table of the page: heads, rows, the row of totals."""
 
     head: Head | None
@@ -51,7 +51,7 @@ class Block:
 class TableView:
     """All tables of a page, and the estimates behind them."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[PageTable, ...]
     estimates: tuple[Estimate, ...]
     ranked: bool = False
 
@@ -109,7 +109,7 @@ def _both(axis: Axis, held: Sequence[str], inside: set[str]) -> tuple[str, ...]:
     return tuple(code for code in held if code in within)
 
 
-def _block(layout: Layout, question: Question, head: Head | None) -> tuple[Block, tuple[Estimate, ...], Order]:
+def _block(layout: Layout, question: Question, head: Head | None) -> tuple[PageTable, tuple[Estimate, ...], Order]:
     subject, total = layout.sheet.product.subject, layout.look.words("table.total")
     body = question.table(layout.rows, layout.column)
     row_axes = body.axes[:-1] if layout.column else body.axes
@@ -117,7 +117,7 @@ def _block(layout: Layout, question: Question, head: Head | None) -> tuple[Block
     beside = question.table(layout.rows) if layout.column and subject.additive else None
     order = order_of(layout, body, beside)
     rows = _rows(layout, body, beside, head, order)
-    block = Block(
+    block = PageTable(
         head,
         corner=tuple(axis.attribute.label for axis in row_axes),
         columns=(*([Head(total, "", key="total")] if beside else []), *columns),

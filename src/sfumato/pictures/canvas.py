@@ -1,4 +1,4 @@
-"""Frame: what surrounds every picture (title, keys, source, banner) and how words are fitted into it."""
+"""Canvas: what surrounds every picture (title, keys, source, banner) and how words are fitted into it."""
 
 import math
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from sfumato.pictures.look import dressed
-from sfumato.pictures.mark import Caption, Mark, Words
+from sfumato.pictures.mark import Caption, Mark, PictureWords
 from sfumato.pictures.svg import bar, breadth, dot, drawing, escape, line, paper, smear, text
 
 EDGE = 14
@@ -57,7 +57,7 @@ def stacked(x: float, y: float, lines: Sequence[str], kind: str = "", anchor: st
 
 
 @dataclass(frozen=True)
-class Frame:
+class Canvas:
     """A caption laid out at a width: where the picture below its title begins, and the whole once it is drawn."""
 
     caption: Caption
@@ -128,7 +128,7 @@ def keys_along(keys: Sequence[Key], x: float, y: float, width: float) -> tuple[s
     return "".join(parts), y + (18 if keys else 0)
 
 
-def error_keys(marks: Sequence[Mark], words: Words, *, bars: bool = False) -> list[Key]:
+def error_keys(marks: Sequence[Mark], words: PictureWords, *, bars: bool = False) -> list[Key]:
     """The keys to what is drawn of the errors, only those that occur."""
     keys: list[Key] = []
     stated = [mark for mark in marks if mark.stated]
