@@ -3,13 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING
 
 from sfumato.query.engine import QueryEngine
-
-if TYPE_CHECKING:
-    from sfumato.query.rows import ValueColumn
-
+from sfumato.query.replicates import ValueColumn
 
 _ROWS = (
     "its id and attributes as codes, which are public, and values that are protected. A value alone says little of its "
@@ -21,7 +17,7 @@ _TOTALS = (
 )
 
 
-def how_to_use(engine: QueryEngine, path: Path, columns: "Sequence[ValueColumn]") -> str:
+def how_to_use(engine: QueryEngine, path: Path, columns: Sequence[ValueColumn]) -> str:
     """What the columns are, how to add them up, and how to tell the error of what comes out."""
     manifest, unit = engine.release.manifest, columns[0].product.frame.unit
     said = [
@@ -37,14 +33,14 @@ def how_to_use(engine: QueryEngine, path: Path, columns: "Sequence[ValueColumn]"
     return "\n\n".join(fill(one, 100, break_long_words=False) for one in said) + "\n"
 
 
-def _column(one: "ValueColumn") -> str:
+def _column(one: ValueColumn) -> str:
     subject, count = one.product.subject, one.replicates
     more = f", and replicates {one.name}_r1 to {one.name}_r{count}" if count else ""
     noted = f" {subject.note}" if subject.note else ""
     return f"{one.name}: {subject.title}, in {subject.unit}; {one.name}_variance{more} are for its error.{noted}"
 
 
-def _errors(columns: "Sequence[ValueColumn]") -> str:
+def _errors(columns: Sequence[ValueColumn]) -> str:
     name, count = columns[0].name, columns[0].replicates
     bound = (
         f"The square root of the sum of {name}_variance over the rows is the standard error that a total would have if "
