@@ -26,7 +26,7 @@ _HOMES = {
     "sfumato.query": ("Estimate", "Group", "QueryEngine", "Series", "read_groups", "series"),
     "sfumato.release": ("Release", "Withheld", "verify"),
     "sfumato.schema": ("Attribute", "Bands", "Column", "Levels", "Missing", "Recode", "Rule", "Schema", "Table"),
-    "sfumato.statistics": ("Count", "Fitted", "Statistic", "Total"),
+    "sfumato.statistics": ("Count", "Statistic", "Total"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names} | {"open": "sfumato.query"}
 _RENAMED = {"open": "open_folder"}

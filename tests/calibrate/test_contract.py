@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 from sfumato import calibrate
 from sfumato.calibrate import LeastSquares, Rake
 from sfumato.errors import PlanError
-from sfumato.plan.plugins import found
+from sfumato.plugins import found
 from sfumato.query import QueryEngine
 from sfumato.release import Cube, Independent, Subject
 from sfumato.schema import Attribute, Box, Levels, Rule, Table

@@ -20,15 +20,15 @@ from sfumato.confidential.evidence import by_divergence, shown
 from sfumato.draws import SeededDraws
 from sfumato.errors import DataError, PlanError
 from sfumato.mechanisms.rooted import Rooted
-from sfumato.plan.plugins import found
 from sfumato.plan.toml import parse
+from sfumato.plugins import found
 from sfumato.privacy import AddRemove, Approximate, Concentrated, Gaussian, ReplaceOne
 from sfumato.schema import Table
 from sfumato.statistics import Count, Total
 
 FOUND = found(mechanisms)
 COUNTS = {
-    f"{hidden.kind} {hidden.at_most}": Count().move(hidden, Table(()))
+    f"{hidden.kind} {hidden.at_most}": hidden.move(Count().contribution, Table(()))
     for hidden in (AddRemove("job"), AddRemove("firm", "id", 3), ReplaceOne("job"), ReplaceOne("firm", "id", 3))
 }
 ONE = COUNTS["add-remove 1"]
@@ -112,16 +112,16 @@ def test_rows_beyond_the_promised_number_are_caught_when_they_are_not_dropped(mo
     assert not all(one.holds for one in audits)
 
 
-class HalvedCount(Count):
+class HalvedMove(ReplaceOne):
     """Replace-one priced as if it were add-remove."""
 
-    def move(self, hidden, table):
-        return super().move(AddRemove(hidden.unit, hidden.id, hidden.at_most), table)
+    def move(self, row, domain):
+        return AddRemove(self.unit, self.id, self.at_most).move(row, domain)
 
 
-def test_a_statistic_with_half_its_sensitivity_is_caught():
+def test_neighbours_with_half_their_move_are_caught():
     plan = plan_of(hidden="replace-one")
-    wrong = replace(plan, measures=(replace(plan.measures[0], of=HalvedCount()), plan.measures[1]))
+    wrong = replace(plan, hidden=HalvedMove("firm", "firm", 2))
     broken = [one.view for one in audit_plan(wrong, samples=50_000, draws=SeededDraws(5)) if not one.holds]
     assert "the difference of two cells" in broken
 
@@ -158,7 +158,7 @@ def test_a_weak_audit_says_so():
 
 def test_the_worst_move_is_by_the_norm_of_the_claim():
     hidden, table = ReplaceOne("job"), Table(())
-    signed = Total("pay", clip=(-4, 5)).move(hidden, table)
+    signed = hidden.move(Total("pay", clip=(-4, 5)).contribution, table)
     assert worst_shifts(signed, Approximate(1)) == (5, -5)
     assert worst_shifts(signed, Gaussian(1)) == (9,)
 

@@ -15,12 +15,13 @@ import pytest
 
 from sfumato.confidential import Microdata
 from sfumato.confidential.audit import audit_mechanism, audit_plan
-from sfumato.confidential.pairs import alike, worst_pairs
+from sfumato.confidential.pairs import worst_pairs
 from sfumato.draws import SeededDraws
 from sfumato.errors import DataError, PlanError
 from sfumato.mechanisms import ClippedTotal, SquareRoot
 from sfumato.plan import Plan
 from sfumato.privacy import Root
+from sfumato.privacy.neighbours.square_root_within import worst_sizes
 
 ONE = Root(Fraction(1))
 
@@ -94,8 +95,8 @@ class ShortTotal(ClippedTotal):
 
 
 def test_the_pair_is_the_slides_100_against_121():
-    assert alike(Fraction(1), Fraction(1), 1.0) == (100, 121)
-    low, high = alike(Fraction(1, 3), Fraction(1), 0.2)
+    assert worst_sizes(Fraction(1), Fraction(1), 1.0) == (100, 121)
+    low, high = worst_sizes(Fraction(1, 3), Fraction(1), 0.2)
     assert 0.97 / 3 <= np.sqrt(high) - np.sqrt(low) <= 1 / 3
     assert np.sqrt(low) > 8 * (1 / 3) / 0.2, "eight deviations from 0, so that no sign is lost"
 

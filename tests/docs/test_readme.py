@@ -59,8 +59,8 @@ def test_every_file_that_the_readme_names_is_there():
 
 def test_the_plan_in_the_guide_has_a_price_and_names_every_plug_in():
     from sfumato import calibrate, mechanisms
-    from sfumato.plan.plugins import found
     from sfumato.plan.toml import parse
+    from sfumato.plugins import found
 
     guide = (Path(__file__).parents[2] / "docs" / "plans.md").read_text(encoding="utf-8")
     plan = parse(re.findall(r"```toml\n(.*?)```", guide, re.DOTALL)[0], Path("plans.md"))

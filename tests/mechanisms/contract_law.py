@@ -28,7 +28,7 @@ COARSE, MOST = 5e-3, 4_000
 HIDDEN = [AddRemove("job"), AddRemove("firm", "id", 3), ReplaceOne("job"), ReplaceOne("firm", "id", 3)]
 STATISTICS = [Count(), Total("pay", clip=(-1, 2))]
 MOVES = {
-    f"{statistic.name} {hidden.kind} {hidden.at_most}": statistic.move(hidden, Table(()))
+    f"{statistic.name} {hidden.kind} {hidden.at_most}": hidden.move(statistic.contribution, Table(()))
     for statistic in STATISTICS
     for hidden in HIDDEN
 }

@@ -12,7 +12,7 @@ from sfumato.draws import Law
 from sfumato.errors import PromiseError
 from sfumato.mechanisms import DiscreteGaussian, Geometric, RoundedGaussian
 from sfumato.mechanisms.rooted import Rooted
-from sfumato.plan.plugins import found
+from sfumato.plugins import found
 from sfumato.privacy import Root
 
 FOUND = found(mechanisms)

@@ -13,8 +13,8 @@ import sfumato as sf
 from sfumato import mechanisms
 from sfumato.confidential import Microdata, Options, run
 from sfumato.errors import PlanError
-from sfumato.plan.plugins import found
 from sfumato.plan.toml import parse
+from sfumato.plugins import found
 
 ROUNDED_LAPLACE = '''
 """The rounded Laplace mechanism (SCIENCE 0b): a continuous Laplace rounded to the lattice, a pure epsilon."""

@@ -112,7 +112,7 @@ def test_an_unknown_key_is_answered_with_the_nearest(old, new, said):
             "Measure 'table', where: sex: 'mm' is not a level; did you mean 'm'?",
         ),
         ('"replace-one"', '"replace-won"', "[hidden] neighbours is 'replace-won'; did you mean 'replace-one'?"),
-        ('"replace-one"', '"replace-one"\nfixed = ["sxe"]', "[hidden] fixed names 'sxe', which is not an attribute"),
+        ('"replace-one"', '"replace-one"\nfixed = ["sxe"]', "[hidden] fixes 'sxe', which is not an attribute"),
         ('"published"', '"publishd"', "kind 'publishd'; did you mean 'published'?"),
         ("[limit]", '[publish]\nanswers = ["tabel"]\n[limit]', "answers names 'tabel'"),
         (
@@ -170,7 +170,7 @@ def test_a_missing_key_is_named(old, new, said):
             '{ statistic = "total", column = "w", clip = ["5"] }',
             'a lowest and a highest value, for example clip = ["0"',
         ),
-        ('"count"', '{ statistic = "fitted", y = "w" }', "The statistic 'fitted' needs y, x"),
+        ('"count"', '{ statistic = "total" }', "The statistic 'total' needs column, clip, step"),
         (
             '"replace-one"',
             '"replace-one"\nid = "e"\nat_most = 2.5',

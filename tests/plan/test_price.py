@@ -14,7 +14,7 @@ from sfumato.mechanisms import DiscreteGaussian, Geometric, RoundedGaussian
 from sfumato.plan import Measure, Plan, Publish
 from sfumato.privacy import AddRemove, Approximate, Concentrated, Exposure, Gaussian, ReplaceOne
 from sfumato.schema import Attribute, Levels, Rule, Schema
-from sfumato.statistics import Count, Fitted, Total
+from sfumato.statistics import Count, Total
 
 STATES, SEXES = ("al", "ak", "az"), ("f", "m")
 SCHEMA = Schema((Attribute("state", Levels.of(STATES)), Attribute("sex", Levels.of(SEXES))))
@@ -136,14 +136,14 @@ def test_no_record_and_no_replacement_costs_more_than_the_price(measures, fixed)
 def test_what_is_fixed_must_be_listed_as_an_exposure_by_name(what):
     listed = (Exposure("assumed known", what, "why"),) if what else ()
     fixed = ReplaceOne("job", fixed=("state",))
-    with pytest.raises(PromiseError, match=r"fixed leaves 'state' outside the guarantee.*add an \[\[exposure\]\]"):
+    with pytest.raises(
+        PromiseError, match=r"replace-one leaves 'state' outside the guarantee.*add an \[\[exposure\]\]"
+    ):
         plan(counted("a", Geometric(1)), limit=Approximate(1), hidden=fixed, exposures=listed).price()
 
 
 def test_what_is_fixed_must_be_an_attribute():
-    with pytest.raises(
-        PlanError, match="fixed names 'stat', which is not an attribute of this plan; did you mean 'state'"
-    ):
+    with pytest.raises(PlanError, match="fixes 'stat', which is not an attribute of this plan; did you mean 'state'"):
         plan(counted("a", Geometric(1)), limit=Approximate(1), hidden=ReplaceOne("job", fixed=("stat",)))
 
 
@@ -151,7 +151,6 @@ def test_what_is_fixed_must_be_an_attribute():
     ("of", "with_", "limit", "said"),
     [
         (Total("wage"), Geometric(1), Approximate(9), "Total of wage has no largest value.*give clip"),
-        (Fitted("y", "x"), Geometric(1), Approximate(9), "regression of y on x.*no bounded move"),
         (Count(), DiscreteGaussian("0.5"), Gaussian(9), "rho 0.5 is no mu.*rounded Gaussian"),
         (Count(), RoundedGaussian(1), Approximate(9), "no epsilon without a delta.*give the limit a delta"),
         (Count(), DiscreteGaussian(1), Approximate(9), "no epsilon without a delta"),

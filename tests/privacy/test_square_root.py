@@ -6,11 +6,12 @@ import pytest
 
 from sfumato.errors import PlanError, PromiseError
 from sfumato.privacy import Gaussian, Root, SquareRootWithin, in_sequence
-from sfumato.privacy.neighbours import change, reach
-from sfumato.schema import Table
-from sfumato.statistics import Total
+from sfumato.privacy.neighbours.square_root_within import reach
+from sfumato.schema import Frame, Table
+from sfumato.statistics import Count, Total
 
 ONE = Fraction(1)
+FRAME = Frame("establishment", (), {}, range(3))
 
 
 @pytest.mark.parametrize(
@@ -25,7 +26,8 @@ def test_intervals_are_those_of_the_slide_in_whole_sizes(size, low, high):
 @pytest.mark.parametrize(("size", "beta"), [(10, 0.154), (100, 0.488), (1_000, 1.54), (10_000, 4.88)])
 def test_a_change_of_ten_percent_takes_these_betas(size, beta):
     # SCIENCE 3.5: the beta that a 10% change corresponds to.
-    assert change(size, Fraction(str(beta))) == pytest.approx(0.1, abs=0.0005)
+    looks = {one.size: one.up for one in SquareRootWithin("shop", {"jobs": str(beta)}).alike()}
+    assert looks[size] == pytest.approx(0.1, abs=0.0005)
 
 
 @pytest.mark.parametrize(("mu", "power"), [("0.5", 0.12613), ("1", 0.25951), ("1.5", 0.44241), ("2", 0.63876)])
@@ -49,15 +51,15 @@ def test_budgets_compose_by_their_squares(mus, total):
 
 def test_beta_is_given_for_each_variable_in_its_own_unit():
     hidden = SquareRootWithin("establishment", {"m1emp": "0.5", "wages": "50"}, "id")
-    assert Total("m1emp").move(hidden, Table(())) == Root(Fraction(1, 2))
-    assert Total("wages").move(hidden, Table(())) == Root(Fraction(50))
+    assert hidden.move(Total("m1emp").contribution, FRAME) == Root(Fraction(1, 2))
+    assert hidden.move(Total("wages").contribution, FRAME) == Root(Fraction(50))
     with pytest.raises(PromiseError, match="says nothing of 'm2emp'"):
-        Total("m2emp").move(hidden, Table(()))
+        hidden.move(Total("m2emp").contribution, FRAME)
 
 
 def test_all_units_of_a_firm_move_at_once():
     hidden = SquareRootWithin("establishment", {"m1emp": "0.5"}, "id", firm="firm", at_most=4)
-    move = Total("m1emp").move(hidden, Table(()))
+    move = hidden.move(Total("m1emp").contribution, FRAME)
     assert move == Root(Fraction(1, 2), 4)
     assert move.farthest == 2
     with pytest.raises(PlanError, match="no firm is named"):
@@ -70,3 +72,13 @@ def test_the_promise_says_what_it_hides_and_what_not():
     hidden = SquareRootWithin("establishment", {"m1emp": "1"}, "id")
     assert "m1emp between 380 and 420 when it is 400" in hidden.words() or "when it is 1,000" in hidden.words()
     assert "is public" in hidden.not_hidden()
+
+
+def test_what_has_no_square_root_within_beta_is_refused_with_the_reason():
+    hidden = SquareRootWithin("establishment", {"m1emp": "1"}, "id")
+    with pytest.raises(PromiseError, match="a count has nothing to hide and no bound: measure totals of m1emp"):
+        hidden.move(Count().contribution, FRAME)
+    with pytest.raises(PromiseError, match="says nothing of its square"):
+        hidden.move(Total("m1emp", power=2).contribution, FRAME)
+    with pytest.raises(PromiseError, match=r"give \[frame\] file and id"):
+        hidden.move(Total("m1emp").contribution, Table(()))

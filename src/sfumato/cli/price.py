@@ -53,16 +53,14 @@ def _year(bill: "Price", per_year: int) -> "Loss":
 
 
 def _say_sizes(plan: "Plan") -> None:
-    """What looks alike at which size, where square roots are hidden; else the meaning of ±."""
-    from sfumato.privacy import SquareRootWithin
-    from sfumato.privacy.alike import alike
+    """What looks alike at which size, where sizes are hidden; else the meaning of ±."""
     from sfumato.release.figures import number
 
-    if not isinstance(plan.hidden, SquareRootWithin):
+    if not plan.hidden.alike():
         say("\n± is the 90% margin of error by noise alone, before any calibration.")
         return
     rows: dict[tuple[str, ...], list[str]] = {}
-    for one in alike(plan.hidden):
+    for one in plan.hidden.alike():
         ends = f"{number(one.low)} to {number(one.high)}"
         rows.setdefault((number(one.size), ends, _percent(one.up), _percent(one.down)), []).append(one.variable)
     say(f"\nWhat one {plan.hidden.unit} reports looks like anything within, told apart at most as above:\n")
@@ -76,13 +74,12 @@ def _say_sizes(plan: "Plan") -> None:
 def _margins(plan: "Plan") -> str:
     """What noise gives each measure at four sizes; measures that have the same are told in one line."""
     from sfumato.plan.margins import Target, margin_of
-    from sfumato.privacy.alike import alike
     from sfumato.release.figures import number
 
     rows: dict[tuple[str, ...], list[str]] = {}
     for measure in plan.measures:
         of_rows = plan.measure(measure.given[0]) if measure.given else measure
-        sizes = [one.size for one in alike(plan.hidden) if one.variable == getattr(measure.of, "column", "")]  # type: ignore[arg-type]
+        sizes = [one.size for one in plan.hidden.alike() if one.variable == measure.of.contribution.column]
         asked = [Target(measure.name, 1.0, size, size) for size in sizes]
         rows_mu = float(getattr(of_rows.with_, "mu", 1))
         told = [f"± {number(margin_of(plan, measure, one, rows_mu))} at {number(one.size or 0)}" for one in asked]
@@ -127,14 +124,11 @@ def _gains(loss: "Loss") -> list[str]:
 
 
 def _priced(plan: "Plan", bill: "Price", per_year: int) -> dict[str, Any]:
-    from sfumato.privacy import SquareRootWithin
-    from sfumato.privacy.alike import alike
     from sfumato.privacy.written import hidden_to_dict, loss_to_dict
 
     def gains(loss: "Loss") -> dict[str, Any]:
         return {"loss": loss_to_dict(loss), "power_at_5_percent": loss.power(0.05), "posterior": loss.posterior()}
 
-    sizes = alike(plan.hidden) if isinstance(plan.hidden, SquareRootWithin) else ()
     return {
         "plan": plan.name,
         "hidden": hidden_to_dict(plan.hidden),
@@ -153,7 +147,7 @@ def _priced(plan: "Plan", bill: "Price", per_year: int) -> dict[str, Any]:
                 "up": one.up,
                 "down": one.down,
             }
-            for one in sizes
+            for one in plan.hidden.alike()
         ],
         "limit": loss_to_dict(bill.limit),
         "exposures": [{"kind": one.kind, "what": one.what, "why": one.why} for one in bill.exposures],

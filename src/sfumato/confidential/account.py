@@ -28,7 +28,7 @@ from sfumato.confidential.chain import (
 from sfumato.errors import LedgerError
 from sfumato.privacy.ledger import Ledger
 from sfumato.privacy.loss import Limit, Loss
-from sfumato.privacy.neighbours import Hidden
+from sfumato.privacy.neighbours import Neighbours
 from sfumato.privacy.written import hidden_to_dict, limit_from_dict, loss_to_dict
 from sfumato.release import Release
 
@@ -68,7 +68,7 @@ class Account:
 
     @classmethod
     def create(
-        cls, path: str | os.PathLike[str], population: str, hidden: Hidden, limit: Limit, per_year: bool = False
+        cls, path: str | os.PathLike[str], population: str, hidden: Neighbours, limit: Limit, per_year: bool = False
     ) -> Self:
         """A new ledger that only its owner can read; a file that is there already is never touched."""
         place, written = Path(path), loss_to_dict(limit_from_dict(loss_to_dict(limit)))
@@ -109,7 +109,9 @@ class Account:
         done = committed(entries)
         return tuple(entry for entry in entries if entry.kind == "reserve" and entry.hash not in done)
 
-    def reserve(self, release: str, loss: Loss, hidden: Hidden, plan_hash: str, when: datetime | None = None) -> Entry:
+    def reserve(
+        self, release: str, loss: Loss, hidden: Neighbours, plan_hash: str, when: datetime | None = None
+    ) -> Entry:
         """The charge of a release, before its first cell is read; refused if the limit does not cover it."""
         body = {"release": _given("release", release), "plan_hash": _given("plan_hash", plan_hash)}
         with _opened(self.path, "BEGIN IMMEDIATE") as connection:

@@ -19,7 +19,7 @@ from sfumato.confidential.copies import published, watched_over_frame
 from sfumato.confidential.evidence import bound, visible
 from sfumato.confidential.framed import FrameTabulation
 from sfumato.confidential.microdata import Microdata
-from sfumato.confidential.pairs import alike, neighbours_of, worst_pairs
+from sfumato.confidential.pairs import neighbours_of, worst_pairs
 from sfumato.confidential.tabulate import Tabulation
 from sfumato.confidential.views import View, Watched, side_by_side, weighed_by_law
 from sfumato.draws import Draws, SeededDraws, SystemDraws
@@ -28,6 +28,7 @@ from sfumato.mechanisms import Cells, ClippedTotal, Mechanism, SquareRoot
 from sfumato.mechanisms.rooted import Rooted
 from sfumato.plan import Plan
 from sfumato.privacy import Approximate, Bounded, Gaussian, Limit, Loss, Move, Root, Unbounded, bounded
+from sfumato.privacy.neighbours.square_root_within import worst_sizes
 from sfumato.release import Product
 from sfumato.schema import Attribute, Frame, Grouping, Levels, Rows, Table
 
@@ -115,7 +116,7 @@ def _rooted_audits(mechanism: Rooted, move: Root, claim: Limit, samples: int, dr
         Frame("row", (), {}, range(2)),
         Grouping(Frame("group", (), {}, range(1)), np.zeros(2, dtype=np.int32)),
     )
-    sizes = alike(move.farthest, Fraction(1), claim.mu if isinstance(claim, Gaussian) else 1.0)
+    sizes = worst_sizes(move.farthest, Fraction(1), claim.mu if isinstance(claim, Gaussian) else 1.0)
     by_row = [Cells(rows, {Rows(): np.array([size, sizes[0]])}, Fraction(1), move) for size in sizes]
     given = {"rows": published("rows", SquareRoot(1), by_row[0], draws, {})}
     needs = isinstance(mechanism, ClippedTotal)

@@ -194,9 +194,8 @@ def _perturbed(measure: Measure, plan: Plan, cells: Cells, draws: Draws, given: 
 
 
 def _note(measure: Measure, plan: Plan) -> str:
-    hidden = plan.hidden
-    counted = hidden.id and not plan.frame  # the rows of a frame are its units, and all of them count
-    rows = f"At most {hidden.at_most} {plan.schema.unit}s of one {hidden.unit} count." if counted else ""
+    kept = plan.hidden.truncation
+    rows = f"At most {kept.at_most} {plan.schema.unit}s of one {plan.hidden.unit} count." if kept else ""
     return " ".join(one for one in (measure.of.note, rows) if one)
 
 

@@ -1,8 +1,7 @@
 """Pairs: neighbouring microdata made of the plan alone, as far apart as it allows, so that no real data are needed."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
+from dataclasses import dataclass
 from itertools import islice, product
 
 import numpy as np
@@ -13,9 +12,7 @@ from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.tabulate import reading
 from sfumato.errors import PlanError
 from sfumato.plan import Measure, Plan
-from sfumato.privacy import AddRemove, ReplaceOne, SquareRootWithin
 from sfumato.schema import Attribute, Bands, Frame, Mask
-from sfumato.statistics import Total
 
 Place = dict[str, int]
 """A record by the leaf that it has of each attribute."""
@@ -43,59 +40,56 @@ def worst_pairs(plan: Plan) -> list[tuple[Microdata, Microdata]]:
 
 
 def _reports(plan: Plan, frame: Frame) -> tuple[Microdata, Microdata]:
-    """The first unit of a frame reports one size, or the largest that looks alike with it; nobody else reports."""
-    assert isinstance(plan.hidden, SquareRootWithin)  # noqa: S101 - refused in the plan
+    """What the first unit of a frame reports on either side, if it does; nobody else reports."""
     named = {plan.hidden.id or str(plan.frame and plan.frame.id): pa.array(frame.ids)[:1].cast(pa.string())}
-    sides: tuple[dict[str, float], dict[str, float]] = ({}, {})
-    for measure in plan.measures:
-        if isinstance(measure.of, Total):
-            mu = float(getattr(measure.with_, "mu", 1))
-            pair = alike(plan.hidden.of(measure.of.column), measure.of.step, mu)
-            for side, size in zip(sides, pair, strict=True):
-                known = side.get(measure.of.column, 0.0)
-                side[measure.of.column] = max(known, float(size * measure.of.step))
     one, other = (
-        Microdata.open(pa.table(named | {name: [size] for name, size in side.items()}), plan.schema) for side in sides
+        Microdata.open(
+            pa.table(named | {name: [value] for name, value in side.values.items()})[: side.rows], plan.schema
+        )
+        for side in _sides(plan, plan.measures[0])
     )
     return one, other
 
 
-def alike(beta: Fraction, step: Fraction, mu: float) -> tuple[int, int]:
-    """Two sizes in steps whose roots are beta apart, or nearly, and far from 0 by the noise that mu gives roots.
+@dataclass(frozen=True)
+class UnitSide:
+    """One unit on one side of a pair: how many rows it has, what stands in their columns, and where they stand."""
 
-    >>> alike(Fraction(1), Fraction(1), 1.0), alike(Fraction(1, 2), Fraction(1), 0.7)
-    ((100, 121), (144, 156))
-    """
-    # Only squares of noisy roots are published, so near 0 an attacker sees less than the law says.
-    root = max(10, math.ceil(8 / mu))
-    while True:
-        low = math.ceil((root * beta) ** 2 / step)
-        high = math.floor(((root + 1) * beta) ** 2 / step)
-        if high > low and math.sqrt(high * step) - math.sqrt(low * step) >= 0.97 * beta:
-            return low, high
-        root *= 2
+    rows: int
+    values: Mapping[str, float]
+    elsewhere: bool
+
+
+def _sides(plan: Plan, measure: Measure) -> tuple[UnitSide, UnitSide]:
+    """The unit that neighbours differ in, its rows by one measure and in each column the farthest value of any."""
+    values: tuple[dict[str, float], dict[str, float]] = ({}, {})
+    for each in plan.measures:
+        column, pair = each.of.contribution.column, plan.hidden.pair(each.of.contribution)
+        for side, unit in zip(values, pair, strict=True):
+            if column is not None:
+                side[column] = max(side.get(column, 0.0), float(unit.value), key=abs)
+    one, other = plan.hidden.pair(measure.of.contribution)
+    return UnitSide(one.rows, values[0], one.elsewhere), UnitSide(other.rows, values[1], other.elsewhere)
 
 
 def _frames(plan: Plan, measure: Measure) -> tuple[pa.Table, pa.Table]:
-    """The unit's rows in the first cell against none, or against as many in the second."""
-    need = reading(plan)
-    free = {attribute.name: _readable(attribute, need) for attribute in need.attributes}
+    """The unit's rows in the first cell, against what its neighbour has there or in the second."""
+    need, sides = reading(plan), _sides(plan, measure)
+    free = {attribute.name: _readable(attribute, sides[0]) for attribute in need.attributes}
     first = _place(plan, [measure, *plan.measures], free, {})
-    fixed = plan.hidden.fixed if isinstance(plan.hidden, ReplaceOne) else ()
-    held = {name: mask & _only(first[name], mask) if name in fixed else mask for name, mask in free.items()}
+    kept = plan.hidden.keeps(plan.schema.attributes)
+    held = {name: mask & _only(first[name], mask) if name in kept else mask for name, mask in free.items()}
     second = _place(plan, sorted(plan.measures, key=lambda one: _holds(plan, one, first)), held, first)
-    rows = plan.hidden.at_most + 2 if plan.hidden.id else 1
-    replaced = [] if isinstance(plan.hidden, AddRemove) else [second] * rows
     others = [second] * OTHERS  # none in the first: noise that empty cells lack is seen nowhere else
-    return _table(need, others, [first] * rows), _table(need, others, replaced)
+    one, other = (_table(plan, need, others, side, second if side.elsewhere else first) for side in sides)
+    return one, other
 
 
-def _readable(attribute: Attribute, need: Reading) -> Mask:
+def _readable(attribute: Attribute, side: UnitSide) -> Mask:
     """The leaves that some value of the column is read as; one that is summed too has the value of the sum."""
     leaves = range(len(attribute.levels.leaves))
-    values = [_largest(need, attribute.column)] if _summed(need, attribute.column) else []
-    if values and isinstance(attribute.read, Bands):
-        bands = sum(edge <= values[0] for edge in attribute.read.edges)
+    if attribute.column in side.values and isinstance(attribute.read, Bands):
+        bands = sum(edge <= side.values[attribute.column] for edge in attribute.read.edges)
         return np.array([_raw(attribute, leaf) == str(float(attribute.read.edges[bands - 1])) for leaf in leaves])
     return np.array([_raw(attribute, leaf) is not None or _is_missing(attribute, leaf) for leaf in leaves])
 
@@ -157,26 +151,16 @@ def _is_missing(attribute: Attribute, leaf: int) -> bool:
     return attribute.missing is not None and attribute.levels.leaves[leaf] == attribute.missing.level
 
 
-def _summed(need: Reading, column: str) -> bool:
-    return any(one.column == column for one in need.sums)
-
-
-def _largest(need: Reading, column: str) -> float:
-    """The end of the clip that moves a total most."""
-    ends = [end for one in need.sums if one.column == column for end in (one.low, one.high)]
-    return float(max(ends, key=abs))
-
-
-def _table(need: Reading, others: list[Place], unit: list[Place]) -> pa.Table:
+def _table(plan: Plan, need: Reading, others: list[Place], side: UnitSide, place: Place) -> pa.Table:
     """The records as text, the unit's rows under one name and every other one under its own."""
-    rows = [*others, *unit]
+    rows = [*others, *[place] * side.rows]
     columns: dict[str, Sequence[str | None]] = {name: ["1"] * len(rows) for name in need.columns}
     for attribute in need.attributes:
         columns[attribute.column] = [_raw(attribute, row[attribute.name]) for row in rows]
-    for one in need.sums:
-        columns[one.column] = [str(_largest(need, one.column))] * len(rows)
-    if need.id:
-        columns[need.id] = [f"other {place}" for place in range(len(others))] + ["the unit"] * len(unit)
+    for column, value in side.values.items():
+        columns[column] = [str(value)] * len(rows)
+    if plan.hidden.id:
+        columns[plan.hidden.id] = [f"other {place}" for place in range(len(others))] + ["the unit"] * side.rows
     if need.schema.key:
         columns[need.schema.key] = [f"record {place}" for place in range(len(rows))]
     return pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()})

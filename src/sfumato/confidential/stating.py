@@ -8,11 +8,9 @@ from sfumato import __version__
 from sfumato.confidential.account import Account
 from sfumato.confidential.chain import Entry
 from sfumato.plan import BoughtVariance, Plan, Price, VarianceFunction
-from sfumato.privacy import SquareRootWithin
 from sfumato.privacy.written import hidden_to_dict, loss_to_dict
 from sfumato.release import Anchor, ExposureLine, Manifest, Product, Promise, SpendLine, now
 from sfumato.schema import Box
-from sfumato.statistics import Total
 
 
 @dataclass(frozen=True)
@@ -99,13 +97,11 @@ def _promise(plan: Plan, price: Price) -> Promise:
         loss_words=price.total.words(),
         power_at_5_percent=price.total.power(0.05),
         posterior_from_even_odds=price.total.posterior(),
-        not_hidden=plan.hidden.not_hidden() if isinstance(plan.hidden, SquareRootWithin) else "",
+        not_hidden=plan.hidden.not_hidden(),
     )
 
 
 def _hidden_words(plan: Plan) -> str:
     """The promise as one sentence, its variables called as the plan calls what it measures of them."""
-    if not isinstance(plan.hidden, SquareRootWithin):
-        return plan.hidden.words()
-    titled = {one.of.column: one.title for one in reversed(plan.measures) if isinstance(one.of, Total) and one.title}
+    titled = {one.of.contribution.column or "": one.title for one in reversed(plan.measures) if one.title}
     return plan.hidden.words({name: title[:1].lower() + title[1:] for name, title in titled.items()})

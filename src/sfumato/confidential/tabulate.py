@@ -13,9 +13,10 @@ from sfumato.schema import Sum
 class Tabulation(Sealed):
     """The microdata of one plan, read once; every measure is tabulated from the same rows."""
 
-    def __init__(self, plan: Plan, microdata: Microdata, draws: Draws) -> None:
+    def __init__(self, plan: Plan, microdata: Microdata, draws: Draws, *, truncated: bool = True) -> None:
         self._plan = plan
-        self._engine = scrubbed(opened, microdata.sources, reading(plan), draws.words(4).tobytes())
+        need = reading(plan, truncated=truncated)
+        self._engine = scrubbed(opened, microdata.sources, need, draws.words(4).tobytes())
 
     def faults(self) -> list[Fault]:
         """What in the data does not fit the plan: the columns and the rules."""
@@ -43,8 +44,9 @@ class Tabulation(Sealed):
         return Cells(table, kept, measure.of.step, self._plan.move(measure), places=places)
 
 
-def reading(plan: Plan) -> Reading:
-    """What the plan needs of the microdata, and no more."""
+def reading(plan: Plan, *, truncated: bool = True) -> Reading:
+    """What the plan needs of the microdata, and no more; which rows of a unit count where that is asked for."""
+    kept = plan.hidden.truncation if truncated else None
     named = [name for measure in plan.measures for name in (*measure.by, *measure.where)]
     named += [name for rule in plan.schema.impossible for name, _ in rule.where]
     sums = [one for measure in plan.measures for one in measure.of.aggregates if isinstance(one, Sum)]
@@ -53,7 +55,7 @@ def reading(plan: Plan) -> Reading:
         schema=plan.schema,
         attributes=tuple(plan.schema.attribute(name) for name in dict.fromkeys(named)),
         sums=tuple(dict.fromkeys(sums)),
-        id=plan.hidden.id,
-        at_most=plan.hidden.at_most,
+        id=kept.column if kept else None,
+        at_most=kept.at_most if kept else 1,
         only=asked[0] if len(asked) == 1 else None,
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sfumato.errors import PlanError, nearest
-from sfumato.privacy import SquareRootWithin
+from sfumato.privacy import Truncate
 from sfumato.schema import Frame, Grouping, Schema
 
 if TYPE_CHECKING:
@@ -44,13 +44,20 @@ class Framed:
     @cached_property
     def frame(self) -> Frame:
         frame = self.file.open(self.plan.hidden.unit, self.plan.schema)
-        if isinstance(self.plan.hidden, SquareRootWithin) and self.plan.hidden.firm:
-            refuse_large_firms(self.file.path, self.plan.hidden)
+        if together := self.plan.hidden.together:
+            refuse_large_firms(self.file.path, together, self.plan.hidden.unit)
         return frame
 
     def grouping(self, measure: "Measure") -> Grouping | None:
         """The groups of a measure's rows; none where it is of the rows themselves."""
         return None if self.of_rows(measure) else self.frame.grouped(self.by(measure))
+
+    def domain(self, measure: "Measure") -> Frame:
+        """The rows of a measure or its groups; their attributes alone where the register is not at hand."""
+        if not self.file.path.is_file():
+            return Frame(self.plan.hidden.unit, self.plan.schema.attributes, {}, ())
+        grouping = self.grouping(measure)
+        return self.frame if grouping is None else grouping.groups
 
     def of_rows(self, measure: "Measure") -> bool:
         return measure.by == (self.plan.hidden.unit,)
@@ -63,8 +70,7 @@ class Framed:
         """How many numbers a measure publishes; where the register is not at hand, the most that there could be."""
         if not self.file.path.is_file():
             return 0 if self.of_rows(measure) else self._most(measure)
-        grouping = self.grouping(measure)
-        return self.frame.size if grouping is None else grouping.size
+        return self.domain(measure).size
 
     def _most(self, measure: "Measure") -> int:
         """The groups that the levels of a measure's attributes allow."""
@@ -94,15 +100,9 @@ def depth_of(written: str, schema: Schema, measure: str) -> tuple[str, int | Non
 
 
 def refuse_unframed(plan: "Plan") -> None:
-    """Square-root neighbours and a frame go together, and every measure is of the frame's rows or of groups of them."""
-    rooted = isinstance(plan.hidden, SquareRootWithin)
-    if rooted and plan.frame is None:
-        raise PlanError(
-            "Square-root neighbours change what units report, not which there are: give [frame] file and id, the "
-            "public register of the units."
-        )
-    if plan.frame is not None and not rooted:
-        raise PlanError(f'A frame is for neighbours = "square-root-within"; these are {plan.hidden.kind}.')
+    """The neighbours must mean something over a frame or without one, and every measure is of the frame's rows."""
+    if why := plan.hidden.refuses(register=plan.frame is not None):
+        raise PlanError(why)
     names = [measure.name for measure in plan.measures]
     for place, measure in enumerate(plan.measures):
         for name in measure.given:
@@ -126,13 +126,13 @@ def _refuse_steps(plan: "Plan") -> None:
             raise PlanError(f"Measure '{measure.name}' counts '{column}' in another step than a measure before it.")
 
 
-def refuse_large_firms(path: Path, hidden: SquareRootWithin) -> None:
+def refuse_large_firms(path: Path, firms: Truncate, unit: str) -> None:
     """The frame is public, so that no firm has more units than promised can be checked, and is."""
     from sfumato.schema.reading import counts_of
 
-    most = max(counts_of(path, str(hidden.firm)))
-    if most > hidden.at_most:
+    most = max(counts_of(path, firms.column))
+    if most > firms.at_most:
         raise PlanError(
-            f"A firm of the frame has {most} {hidden.unit}s and [hidden] at_most says {hidden.at_most}; "
+            f"A firm of the frame has {most} {unit}s and [hidden] at_most says {firms.at_most}; "
             f"raise at_most to {most}: the noise grows with it."
         )

@@ -12,8 +12,8 @@ from sfumato.plan.framed import Framed, FrameFile, refuse_unframed
 from sfumato.plan.geography import Geography
 from sfumato.plan.measure import BoughtVariance, Measure, Publish, VarianceFunction
 from sfumato.plan.price import Price, price
-from sfumato.privacy import Exposure, Hidden, Limit, Move
-from sfumato.schema import Box, Schema, Table
+from sfumato.privacy import Exposure, Limit, Move, Neighbours
+from sfumato.schema import Box, Domain, Schema, Table
 
 if TYPE_CHECKING:
     from sfumato.plan.budget import Allotment
@@ -25,7 +25,7 @@ class Plan:
 
     name: str
     schema: Schema
-    hidden: Hidden
+    hidden: Neighbours
     limit: Limit
     measures: tuple[Measure, ...]
     then: tuple[Step, ...] = ()
@@ -80,10 +80,10 @@ class Plan:
         for name in self._names:
             if self._names.count(name) > 1:
                 raise PlanError(f"Two products are named '{name}'; a name is the file of one product.")
-        for name in getattr(self.hidden, "fixed", ()):
+        for name in sorted(self.hidden.keeps(self.schema.attributes)):
             if name not in self.schema.names:
                 hint = nearest(name, self.schema.names)
-                raise PlanError(f"[hidden] fixed names '{name}', which is not an attribute of this plan; {hint}")
+                raise PlanError(f"[hidden] fixes '{name}', which is not an attribute of this plan; {hint}")
         for function in self.sampling if isinstance(self.sampling, tuple) else ():
             if function.of not in self._names:
                 hint = nearest(function.of, self._names)
@@ -147,7 +147,11 @@ class Plan:
 
     def move(self, measure: Measure) -> Move:
         """How far the cells of a measure can go between neighbours."""
-        return measure.of.move(self.hidden, Table(()) if self.frame else self.table(measure))
+        return self.hidden.move(measure.of.contribution, self.domain(measure))
+
+    def domain(self, measure: Measure) -> Domain:
+        """What the numbers of a measure stand for: cells of a table, or rows of the frame or groups of them."""
+        return self.framed.domain(measure) if self.framed else self.table(measure)
 
     def size(self, measure: Measure) -> int:
         """How many cells a measure publishes."""

@@ -1,34 +1,17 @@
 """Plug-ins: every mechanism and statistic by name, found in its folder, written and read in plans the same way."""
 
-import importlib
 import inspect
-import pkgutil
 from collections.abc import Mapping
 from dataclasses import fields
-from fractions import Fraction
-from types import ModuleType
 from typing import Any
 
 from sfumato import calibrate, mechanisms, statistics
 from sfumato.calibrate import Step
 from sfumato.errors import PlanError, nearest
 from sfumato.mechanisms import Mechanism
-from sfumato.privacy import plain
+from sfumato.plugins import found
+from sfumato.privacy.written import text
 from sfumato.statistics import Statistic
-
-
-def found(folder: ModuleType, by: str = "name") -> dict[str, Any]:
-    """The examples of a folder by what plans call them: one file each, with EXAMPLE at its foot."""
-    modules = [
-        importlib.import_module(f"{folder.__name__}.{one.name}") for one in pkgutil.iter_modules(folder.__path__)
-    ]
-    examples: dict[str, Any] = {}
-    for example in (module.EXAMPLE for module in modules if hasattr(module, "EXAMPLE")):
-        name = getattr(example, by)
-        if name in examples:
-            raise PlanError(f"Two files of {folder.__name__} are called '{name}'; a name means one thing: rename one.")
-        examples[name] = example
-    return examples
 
 
 def mechanism(written: Mapping[str, Any]) -> Mechanism:
@@ -79,14 +62,4 @@ def written(plugin: Mechanism | Statistic | Step, kind: str) -> dict[str, Any]:
     given = [field.name for field in fields(plugin) if field.init]  # type: ignore[arg-type]
     values = {name: getattr(plugin, name) for name in given}
     called = plugin.kind if isinstance(plugin, Step) else plugin.name
-    return {kind: called} | {name: _text(value) for name, value in values.items() if value not in (None, "")}
-
-
-def _text(value: Any) -> Any:
-    if isinstance(value, Fraction):
-        return plain(value)
-    if isinstance(value, tuple):
-        return [_text(one) for one in value]
-    if isinstance(value, Mapping):
-        return {key: _text(one) for key, one in value.items()}
-    return value
+    return {kind: called} | {name: text(value) for name, value in values.items() if value not in (None, "")}

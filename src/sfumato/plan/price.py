@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sfumato.errors import PlanError, PromiseError
 from sfumato.plan.memory import refuse_over
-from sfumato.privacy import Exposure, Limit, Loss, ReplaceOne, Spend, Unbounded, over_universes
+from sfumato.privacy import Exposure, Limit, Loss, Spend, Unbounded, over_universes
 from sfumato.schema import Box
 
 if TYPE_CHECKING:
@@ -31,11 +31,11 @@ class Price:
 def price(plan: "Plan") -> Price:
     """Price every measure under the plan's neighbours and add up."""
     _refuse_unnamed_unit(plan)
+    refuse_over(plan)
     spends = tuple(
         Spend(measure.name, measure.with_.loss(plan.move(measure)), measure.with_.words()) for measure in plan.measures
     )
     _refuse_undrawable(plan)
-    refuse_over(plan)
     _refuse_unlisted(plan)
     total = total_of(plan, [spend.loss for spend in spends])
     _refuse_over(total, plan.limit, spends)
@@ -61,13 +61,13 @@ def _refuse_unnamed_unit(plan: "Plan") -> None:
 def total_of(plan: "Plan", losses: list[Loss]) -> Loss:
     """The smallest of the true bounds: told apart by any attribute, or by the public ones alone."""
     boxes = [plan.universe(measure) for measure in plan.measures]
-    fixed = plan.hidden.fixed if isinstance(plan.hidden, ReplaceOne) else ()
-    narrowed = [Box({name: mask for name, mask in box.masks.items() if name in fixed}) for box in boxes]
+    kept = plan.hidden.keeps(plan.schema.attributes)
+    narrowed = [Box({name: mask for name, mask in box.masks.items() if name in kept}) for box in boxes]
     by_any = _over(plan, losses, boxes, plan.hidden.touches(frozenset()))
-    by_fixed = _over(plan, losses, narrowed, plan.hidden.touches(frozenset(fixed)))
-    if isinstance(by_any, Unbounded) or isinstance(by_fixed, Unbounded):
+    by_kept = _over(plan, losses, narrowed, plan.hidden.touches(kept))
+    if isinstance(by_any, Unbounded) or isinstance(by_kept, Unbounded):
         return by_any
-    return by_fixed if by_fixed.within(by_any) else by_any  # type: ignore[arg-type]
+    return by_kept if by_kept.within(by_any) else by_any  # type: ignore[arg-type]
 
 
 def _over(plan: "Plan", losses: list[Loss], boxes: list[Box], touches: int) -> Loss:
@@ -96,8 +96,7 @@ def _refuse_undrawable(plan: "Plan") -> None:
 def _refuse_unlisted(plan: "Plan") -> None:
     """What lies outside the guarantee must be listed with a reason, or the plan does not run."""
     needed = [(what, f"mechanism {measure.with_.name}") for measure in plan.measures for what in measure.with_.exposes]
-    if isinstance(plan.hidden, ReplaceOne):
-        needed += [(name, "[hidden] fixed") for name in plan.hidden.fixed]
+    needed += [(name, f"[hidden] {plan.hidden.kind}") for name in plan.hidden.exposes()]
     needed += [("frame", "[frame]")] if plan.frame else []
     functions = plan.sampling if isinstance(plan.sampling, tuple) else ()
     needed += [(one.of, "[[sampling]] outside") for one in functions if getattr(one, "outside", False)]

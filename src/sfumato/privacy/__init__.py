@@ -1,22 +1,24 @@
 """The promise and its price: neighbours, moves, losses and the ledger, with no data in sight."""
 
 from sfumato.privacy.compose import as_concentrated, as_gaussian, in_sequence, over_universes
+from sfumato.privacy.contribution import Contribution
 from sfumato.privacy.exact import Exact, exact, plain, positive
 from sfumato.privacy.ledger import Charge, Exposure, Ledger, Spend
 from sfumato.privacy.loss import Approximate, Concentrated, Gaussian, Limit, Loss, Unbounded
 from sfumato.privacy.move import Bounded, Move, Root, bounded
-from sfumato.privacy.neighbours import AddRemove, Hidden, Neighbours, ReplaceOne, SquareRootWithin
+from sfumato.privacy.neighbours import AddRemove, Alike, Neighbours, ReplaceOne, SquareRootWithin, Truncate, UnitRows
 
 __all__ = [
     "AddRemove",
+    "Alike",
     "Approximate",
     "Bounded",
     "Charge",
     "Concentrated",
+    "Contribution",
     "Exact",
     "Exposure",
     "Gaussian",
-    "Hidden",
     "Ledger",
     "Limit",
     "Loss",
@@ -26,7 +28,9 @@ __all__ = [
     "Root",
     "Spend",
     "SquareRootWithin",
+    "Truncate",
     "Unbounded",
+    "UnitRows",
     "as_concentrated",
     "as_gaussian",
     "bounded",

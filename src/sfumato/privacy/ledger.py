@@ -6,9 +6,8 @@ from fractions import Fraction
 
 from sfumato.errors import LedgerError, PlanError, PromiseError, nearest
 from sfumato.privacy.compose import in_sequence
-from sfumato.privacy.exact import plain
 from sfumato.privacy.loss import Approximate, Concentrated, Gaussian, Limit, Loss, Unbounded
-from sfumato.privacy.neighbours import Hidden, ReplaceOne, SquareRootWithin
+from sfumato.privacy.neighbours import Neighbours
 
 EXPOSURES = ("published", "assumed known", "invariant")
 
@@ -52,7 +51,7 @@ class Ledger:
     """The account of one population: whom it hides, how much may be lost, and what was charged so far."""
 
     population: str
-    hidden: Hidden
+    hidden: Neighbours
     limit: Limit
     per_year: bool = False
     charges: tuple[Charge, ...] = ()
@@ -78,11 +77,12 @@ class Ledger:
             return Concentrated(max(limit.rho - spent.rho, none))
         raise PromiseError(f"The ledger of {self.population} holds a charge without bound; nothing is left.")
 
-    def admit(self, release: str, loss: Loss, hidden: Hidden, year: int) -> None:
+    def admit(self, release: str, loss: Loss, hidden: Neighbours, year: int) -> None:
         """Refuses a release that hides other units than the account, or costs more than is left."""
-        if _relation(hidden) != _relation(self.hidden):
+        if hidden.relation() != self.hidden.relation():
             raise LedgerError(
-                f"The ledger of {self.population} is for {_relation(self.hidden)}; the plan hides {_relation(hidden)}. "
+                f"The ledger of {self.population} is for {', '.join(self.hidden.relation())}; the plan hides "
+                f"{', '.join(hidden.relation())}. "
                 "Losses under different neighbours never add: price the plan under these, or charge its own ledger."
             )
         if isinstance(loss, Unbounded):
@@ -98,15 +98,3 @@ class Ledger:
             f"{self.limit.words()} {span}, {self.spent(year).words()} is spent (failed runs stay charged) and "
             f"{left.words()} is left. {fits}{f'; the limit starts anew in {year + 1}' if self.per_year else ''}."
         )
-
-
-def _relation(hidden: Hidden) -> str:
-    """Neighbours without the name of the column that names the unit, which may differ from file to file."""
-    fixed = sorted(hidden.fixed) if isinstance(hidden, ReplaceOne) else []
-    known = f", with public {', '.join(fixed)}" if fixed else ""
-    whose = "named by a column" if hidden.id else "each row one unit"
-    if isinstance(hidden, SquareRootWithin):
-        bounds = ", ".join(f"{name} {plain(beta)}" for name, beta in sorted(hidden.beta))
-        whose = f"one firm with at most {hidden.at_most} {hidden.unit}s" if hidden.firm else f"one {hidden.unit}"
-        return f"{hidden.kind} of {whose}, beta {bounds}"
-    return f"{hidden.kind} of one {hidden.unit} of at most {hidden.at_most} rows, {whose}{known}"

@@ -1,13 +1,22 @@
 """Move: how far the cells of one measure can go between neighbours, in steps of the statistic's lattice."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 
 from sfumato.errors import PromiseError
 
 
+class Move(ABC):
+    """How far cells can go; there are as many kinds as relations need, and a mechanism names those that it hides."""
+
+    @abstractmethod
+    def words(self) -> str:
+        """How cells go, and which mechanisms hide it, as a clause for whoever asked for another one."""
+
+
 @dataclass(frozen=True)
-class Bounded:
+class Bounded(Move):
     """At most so many cells move, by so much in all (l1) and in squares (l2_squared), none by more than `largest`.
 
     A unit with k rows can put them all in one cell, so l2 is k and not the root of k.
@@ -21,9 +30,12 @@ class Bounded:
     def __post_init__(self) -> None:
         object.__setattr__(self, "largest", self.largest or self.l1)
 
+    def words(self) -> str:
+        return f"here cells move by {self.l1:,} steps at most, which noise of one width hides, as geometric"
+
 
 @dataclass(frozen=True)
-class Root:
+class Root(Move):
     """Some units move at once, the square root of each by beta at most, beta in the unit of the column.
 
     The root of a total of them goes no further than their number times beta.
@@ -36,15 +48,15 @@ class Root:
     def farthest(self) -> Fraction:
         return self.beta * self.units
 
-
-Move = Bounded | Root
+    def words(self) -> str:
+        return (
+            "between square-root neighbours a large value moves further than any width hides; use square-root, or "
+            "clipped-total given a square-root measure"
+        )
 
 
 def bounded(move: Move, mechanism: str) -> Bounded:
     """The move, if it is one that additive noise of a fixed width can hide."""
     if isinstance(move, Bounded):
         return move
-    raise PromiseError(
-        f"{mechanism} adds noise of one width, and between square-root neighbours a large value moves further than any "
-        "width hides; use square-root, or clipped-total given a square-root measure."
-    )
+    raise PromiseError(f"{mechanism} adds noise of one width, and {move.words()}.")

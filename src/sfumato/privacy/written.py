@@ -1,16 +1,18 @@
 """Losses and neighbours as plain dictionaries, the one form in which plans, ledgers and manifests write them."""
 
+import inspect
 from collections.abc import Mapping
-from typing import Any
+from fractions import Fraction
+from typing import Any, assert_never
 
 from sfumato.errors import PlanError, PromiseError, nearest
+from sfumato.plugins import found
+from sfumato.privacy import neighbours
 from sfumato.privacy.exact import exact, plain
 from sfumato.privacy.loss import Approximate, Concentrated, Gaussian, Limit, Loss, Unbounded, exact_root
-from sfumato.privacy.neighbours import AddRemove, Hidden, ReplaceOne, SquareRootWithin
+from sfumato.privacy.neighbours import Neighbours
 
 LIMITS = ("epsilon", "delta", "mu", "rho")
-_OWN_KEYS = {AddRemove.kind: set[str](), ReplaceOne.kind: {"fixed"}, SquareRootWithin.kind: {"beta", "firm"}}
-"""The keys that only some neighbours have."""
 
 
 def loss_to_dict(loss: Loss) -> dict[str, str]:
@@ -26,7 +28,9 @@ def loss_to_dict(loss: Loss) -> dict[str, str]:
         return {"mu": plain(root)} if root is not None else {"mu_squared": plain(loss.mu_squared)}
     if isinstance(loss, Concentrated):
         return {"rho": plain(loss.rho)}
-    return {"unbounded": loss.why}
+    if isinstance(loss, Unbounded):
+        return {"unbounded": loss.why}
+    assert_never(loss)
 
 
 def loss_from_dict(written: Mapping[str, Any]) -> Loss:
@@ -61,37 +65,41 @@ def limit_from_dict(written: Mapping[str, Any]) -> Limit:
     return loss
 
 
-def hidden_to_dict(hidden: Hidden) -> dict[str, Any]:
-    written: dict[str, Any] = {"neighbours": hidden.kind, "unit": hidden.unit}
-    if hidden.id is not None:
-        written |= {"id": hidden.id, "at_most": hidden.at_most}
-    if isinstance(hidden, ReplaceOne) and hidden.fixed:
-        written["fixed"] = list(hidden.fixed)
-    if isinstance(hidden, SquareRootWithin):
-        written["beta"] = {name: plain(beta) for name, beta in hidden.beta}
-        written |= {"firm": hidden.firm, "at_most": hidden.at_most} if hidden.firm else {}
-    return written
+def hidden_to_dict(hidden: Neighbours) -> dict[str, Any]:
+    """Neighbours by their own fields, less those that stand at their default."""
+    given = inspect.signature(type(hidden)).parameters
+    values = {name: getattr(hidden, name) for name in given}
+    own = {name: text(value) for name, value in values.items() if value != given[name].default}
+    return {"neighbours": hidden.kind} | own
 
 
-def hidden_from_dict(written: Mapping[str, Any]) -> Hidden:
+def hidden_from_dict(written: Mapping[str, Any]) -> Neighbours:
     """The neighbours that a dictionary means; a wrong key answers with the nearest."""
     for key in written:
         if "neighbours" not in written and nearest(key, ["neighbours"]).startswith("did"):
             raise PlanError(f"[hidden] has no key '{key}'; did you mean 'neighbours'?")
-    kind = str(written.get("neighbours", ""))
-    if kind not in _OWN_KEYS:
-        raise PlanError(f"[hidden] neighbours is '{kind}'; {nearest(kind, _OWN_KEYS)}")
-    known = {"neighbours", "unit", "id", "at_most"} | _OWN_KEYS[kind]
-    for key in written:
-        if key not in known:
-            raise PlanError(f"[hidden] has no key '{key}' with {kind} neighbours; {nearest(key, sorted(known))}")
-    rest = {key: written[key] for key in ("id", "at_most") if key in written}
-    unit = str(written.get("unit", ""))
-    if kind == ReplaceOne.kind:
-        fixed = written.get("fixed", [])
-        if not isinstance(fixed, list) or not all(isinstance(name, str) for name in fixed):
-            raise PlanError('[hidden] fixed is a list of attributes, for example fixed = ["sector"].')
-        return ReplaceOne(unit, fixed=tuple(fixed), **rest)
-    if kind == SquareRootWithin.kind:
-        return SquareRootWithin(unit, written.get("beta", {}), firm=written.get("firm"), **rest)
-    return AddRemove(unit, **rest)
+    kind, known = str(written.get("neighbours", "")), found(neighbours, by="kind")
+    if kind not in known:
+        raise PlanError(f"[hidden] neighbours is '{kind}'; {nearest(kind, known)}")
+    relation: type[Neighbours] = type(known[kind])
+    given = inspect.signature(relation).parameters
+    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in written.items()}
+    del values["neighbours"]
+    for key in values:
+        if key not in given:
+            raise PlanError(f"[hidden] has no key '{key}' with {kind} neighbours; {nearest(key, sorted(given))}")
+    for key, parameter in given.items():
+        if key not in values and parameter.default is parameter.empty:
+            values[key] = ""  # which its constructor refuses in words
+    return relation(**values)
+
+
+def text(value: Any) -> Any:
+    """A value as TOML and JSON have it, numbers exact."""
+    if isinstance(value, Fraction):
+        return plain(value)
+    if isinstance(value, tuple):
+        return [text(one) for one in value]
+    if isinstance(value, Mapping):
+        return {key: text(one) for key, one in value.items()}
+    return value

@@ -2,6 +2,7 @@
 
 from sfumato.schema.aggregates import Aggregate, Rows, Sum, Weighted
 from sfumato.schema.attributes import Attribute, Bands, Column, Missing, Recode, Rule
+from sfumato.schema.domain import Domain
 from sfumato.schema.frame import Frame, Grouping
 from sfumato.schema.levels import Levels, Mask
 from sfumato.schema.schema import Schema
@@ -15,6 +16,7 @@ __all__ = [
     "Bands",
     "Box",
     "Column",
+    "Domain",
     "Frame",
     "Grid",
     "Grouping",

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ class Frame:
     ids: Any = None
     file: str = ""
     id: str = ""
+    register: ClassVar[bool] = True
 
     @classmethod
     def read(cls, path: Path, unit: str, id: str, attributes: Sequence[Attribute]) -> "Frame":  # noqa: A002
@@ -59,6 +60,10 @@ class Frame:
             if one.name in box.masks:
                 kept &= box.masks[one.name][self.places[one.name]]
         return kept
+
+    def count(self, box: Box) -> int:
+        """How many rows a box is about."""
+        return int(self.rows(box).sum())
 
     def cells(self, grid: Grid) -> tuple[NDArray[np.intp], int]:
         """The cell of a grid that each row stands in, or the number of cells where it stands in none.

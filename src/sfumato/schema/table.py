@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +76,7 @@ class Table:
 
     attributes: tuple[Attribute, ...]
     impossible: tuple[Rule, ...] = ()
+    register: ClassVar[bool] = False
 
     @property
     def names(self) -> tuple[str, ...]:

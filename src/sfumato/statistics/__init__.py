@@ -1,8 +1,7 @@
 """What is computed in a cell: one file a statistic."""
 
 from sfumato.statistics.count import Count
-from sfumato.statistics.fitted import Fitted
 from sfumato.statistics.statistic import Statistic
 from sfumato.statistics.total import Total
 
-__all__ = ["Count", "Fitted", "Statistic", "Total"]
+__all__ = ["Count", "Statistic", "Total"]

@@ -4,19 +4,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
-from sfumato.privacy import AddRemove, Bounded, Hidden, Move
-from sfumato.schema import Aggregate, Rows, Table
+from sfumato.privacy import Contribution
+from sfumato.schema import Aggregate, Rows
 from sfumato.statistics.statistic import Statistic
 
 
 @dataclass(frozen=True)
 class Count(Statistic):
-    """The number of rows; a unit that comes or goes moves it by its rows, a replaced one by twice as many.
-
-    >>> from sfumato.privacy import ReplaceOne
-    >>> Count().move(ReplaceOne("person"), Table(()))
-    Bounded(cells=2, l1=2, l2_squared=2, largest=1)
-    """
+    """The number of rows, to which each adds 1."""
 
     name: ClassVar[str] = "count"
     unit: str = "records"
@@ -26,12 +21,9 @@ class Count(Statistic):
     def aggregates(self) -> tuple[Aggregate, ...]:
         return (Rows(),)
 
-    def move(self, hidden: Hidden, table: Table) -> Move:  # noqa: ARG002 - the same in every table
-        rows = hidden.at_most
-        if isinstance(hidden, AddRemove):
-            return Bounded(cells=rows, l1=rows, l2_squared=rows**2, largest=rows)
-        # All k rows leave one cell for one other: k steps down and k steps up.
-        return Bounded(cells=2 * rows, l1=2 * rows, l2_squared=2 * rows**2, largest=rows)
+    @property
+    def contribution(self) -> Contribution:
+        return Contribution()
 
     @property
     def title(self) -> str:

@@ -1,15 +1,15 @@
-"""Statistic: what is computed in a cell, and how far one unit can move it."""
+"""Statistic: what is computed in a cell, and what one row adds to it."""
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import ClassVar
 
-from sfumato.privacy import Hidden, Move
-from sfumato.schema import Aggregate, Table
+from sfumato.privacy import Contribution
+from sfumato.schema import Aggregate
 
 
 class Statistic(ABC):
-    """What is computed in a cell; it knows neighbours and no mechanism."""
+    """What is computed in a cell; it knows no neighbours and no mechanism."""
 
     name: ClassVar[str]
     additive: ClassVar[bool] = True
@@ -21,9 +21,10 @@ class Statistic(ABC):
     def aggregates(self) -> tuple[Aggregate, ...]:
         """What an engine must compute for it."""
 
+    @property
     @abstractmethod
-    def move(self, hidden: Hidden, table: Table) -> Move:
-        """How far its cells can go between neighbours; PromiseError names the bound that is missing."""
+    def contribution(self) -> Contribution:
+        """What one row may add to a cell; how far cells go between neighbours is for these to say."""
 
     @property
     def note(self) -> str:

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from sfumato.errors import PlanError, PromiseError
-from sfumato.privacy import AddRemove, Bounded, Exact, Hidden, Move, Root, SquareRootWithin, exact, plain, positive
-from sfumato.schema import Aggregate, Frame, Sum, Table
+from sfumato.errors import PlanError
+from sfumato.privacy import Contribution, Exact, exact, plain, positive
+from sfumato.schema import Aggregate, Sum
 from sfumato.statistics.statistic import Statistic
 
 MOST_STEPS = 2**53
@@ -17,9 +17,8 @@ MOST_STEPS = 2**53
 class Total(Statistic):
     """A sum of values clipped to [low, high] and rounded to a step, record by record.
 
-    >>> from sfumato.privacy import AddRemove
-    >>> Total("wage", clip=(0, 50_000), step=10).move(AddRemove("job"), Table(()))
-    Bounded(cells=1, l1=5000, l2_squared=25000000, largest=5000)
+    >>> Total("wage", clip=(0, 50_000), step=10).contribution.bounds
+    (0, 5000)
     """
 
     name: ClassVar[str] = "total"
@@ -69,38 +68,21 @@ class Total(Statistic):
                     "use a tighter clip or a coarser step."
                 )
 
-    def _bounds(self) -> tuple[Fraction, Fraction]:
-        if self.clip is None:
-            raise PromiseError(
-                f"Total of {self.column} has no largest value, so one unit could move it without limit: "
-                'give clip, for example clip = ["0", "50000"].'
-            )
-        return self.clip
-
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:
-        low, high = self._bounds()
+        low, high = (bound * self.step for bound in self.contribution.bounds)
         return (Sum(self.column, low, high, self.step, self.missing, self.power),)
 
-    def move(self, hidden: Hidden, table: Table | Frame) -> Move:  # noqa: ARG002 - the same in every table
-        if isinstance(hidden, SquareRootWithin):
-            return Root(hidden.of(self.column), hidden.at_most)
-        low, high = (int(bound / self.step) for bound in self._bounds())
-        rows, largest = hidden.at_most, max(abs(low), abs(high))
-        if isinstance(hidden, AddRemove):
-            return Bounded(cells=rows, l1=rows * largest, l2_squared=(rows * largest) ** 2, largest=rows * largest)
-        # A replaced row goes from one end to the other within a cell, or from one cell to another;
-        # the norm of a sum of k such moves is at most k times the largest of them.
-        square = max((high - low) ** 2, 2 * largest**2)
-        return Bounded(
-            cells=2 * rows, l1=2 * rows * largest, l2_squared=rows**2 * square, largest=rows * max(high - low, largest)
-        )
+    @property
+    def contribution(self) -> Contribution:
+        low, high = self.clip or (None, None)
+        return Contribution(self.column, low, high, self.step, self.power)
 
     @property
     def note(self) -> str:
         if self.clip is None:
             return ""
-        low, high = (f"{float(bound):,g}" for bound in self._bounds())
+        low, high = (f"{float(bound):,g}" for bound in self.clip)
         what = self.column if self.power == 1 else f"square of {self.column}"
         return f"Each {what} counts from {low} to {high} at most, in steps of {float(self.step):,g}."
 

@@ -8,7 +8,7 @@ from statistics import NormalDist
 import numpy as np
 
 from sfumato.privacy import Gaussian, in_sequence
-from sfumato.privacy.neighbours import reach
+from sfumato.privacy.neighbours.square_root_within import reach
 from sfumato.release.products import Floats
 from sfumato.studies.study import Line, Study
 

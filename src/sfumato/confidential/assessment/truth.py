@@ -56,9 +56,8 @@ class Truths(Sealed):
         self._as_is = Survey(_unweighted(plan), microdata, names, list(dict.fromkeys(columns)))
         self._kept = Tabulation(plan, microdata, SystemDraws())
         self._all = self._kept
-        if plan.hidden.id:
-            each_row = replace(plan.hidden, unit=plan.schema.unit, id=None, at_most=1)
-            self._all = Tabulation(replace(plan, hidden=each_row), microdata, SystemDraws())
+        if plan.hidden.truncation:
+            self._all = Tabulation(plan, microdata, SystemDraws(), truncated=False)
 
     def cells(self, measure: Measure) -> Cells:
         """The cells that noise is added to."""

@@ -1,0 +1,56 @@
+"""Add-remove: one unit is there or not, with all its rows.
+
+Move. The rows of a unit, at most k, add k times the farthest value in all; where they stand in one cell, that is the l2
+norm and the largest step as well.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sfumato.privacy.contribution import Contribution
+from sfumato.privacy.move import Bounded
+from sfumato.privacy.neighbours.counted_rows import CountedRows
+from sfumato.privacy.neighbours.neighbours import UnitRows
+from sfumato.schema import Attribute, Domain
+
+
+@dataclass(frozen=True)
+class AddRemove(CountedRows):
+    """One unit is there or not.
+
+    >>> from sfumato.schema import Table
+    >>> AddRemove("firm", "id", 8).move(Contribution(), Table(()))
+    Bounded(cells=8, l1=8, l2_squared=64, largest=8)
+    """
+
+    kind = "add-remove"
+
+    def move(self, row: Contribution, domain: Domain) -> Bounded:  # noqa: ARG002 - the same in every table
+        far = self.at_most * max(abs(bound) for bound in row.bounds)
+        return Bounded(cells=self.at_most, l1=far, l2_squared=far**2, largest=far)
+
+    def relation(self) -> tuple[str, ...]:
+        return self._rows_compared
+
+    def pair(self, row: Contribution) -> tuple[UnitRows, UnitRows]:
+        return UnitRows(self._too_many, row.farthest), UnitRows(0, row.farthest)
+
+    def keeps(self, attributes: Sequence[Attribute]) -> frozenset[str]:  # noqa: ARG002 - a unit that is gone keeps none
+        return frozenset()
+
+    def touches(self, named: frozenset[str]) -> int:  # noqa: ARG002 - whichever attributes part them
+        return self.at_most
+
+    def exposes(self) -> tuple[str, ...]:
+        return ()
+
+    def words(self, called: Mapping[str, str] | None = None) -> str:  # noqa: ARG002 - no variable is named
+        """The promise as one sentence.
+
+        >>> AddRemove("establishment", "id", 8).words()
+        'Whether any one establishment is in the data at all, with its rows, at most 8.'
+        """
+        return f"Whether any one {self.unit} is in the data at all, with {self.rows}."
+
+
+EXAMPLE = AddRemove("establishment", "id", 2)

@@ -1,0 +1,61 @@
+"""CountedRows: relations in which a unit has rows of which at most so many count."""
+
+from abc import ABC
+from dataclasses import dataclass
+
+from sfumato.errors import PlanError
+from sfumato.privacy.neighbours.neighbours import Alike, Neighbours, Truncate
+
+
+@dataclass(frozen=True)
+class CountedRows(Neighbours, ABC):
+    """One unit with at most so many rows; without an id each row is a unit of its own."""
+
+    at_most: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.at_most, bool) or not isinstance(self.at_most, int) or self.at_most < 1:
+            raise PlanError(
+                f"at_most is {self.at_most!r}; it is the number of rows one {self.unit} may have, 1 or more."
+            )
+        if self.id is None and self.at_most != 1:
+            raise PlanError(
+                f"at_most = {self.at_most} rows of one {self.unit} cannot be enforced without knowing whose they are; "
+                "give [hidden] id, the column that names the unit."
+            )
+
+    @property
+    def rows(self) -> str:
+        return f"its {'one row' if self.at_most == 1 else f'rows, at most {self.at_most}'}"
+
+    @property
+    def _rows_compared(self) -> tuple[str, ...]:
+        whose = "named by a column" if self.id else "each row one unit"
+        return (f"{self.kind} of one {self.unit} of at most {self.at_most} rows", whose)
+
+    @property
+    def _too_many(self) -> int:
+        """More rows than count, where a unit can have them, so that an audit sees whether they are kept out."""
+        return self.at_most + 2 if self.id else 1
+
+    @property
+    def attained(self) -> tuple[str, ...]:
+        return ("l1", "l2_squared", "largest")
+
+    @property
+    def truncation(self) -> Truncate | None:
+        return Truncate(self.id, self.at_most) if self.id else None
+
+    @property
+    def together(self) -> None:
+        return None
+
+    def refuses(self, *, register: bool) -> str:
+        return f'A frame is for neighbours = "square-root-within"; these are {self.kind}.' if register else ""
+
+    def not_hidden(self) -> str:
+        return ""
+
+    def alike(self) -> tuple[Alike, ...]:
+        return ()

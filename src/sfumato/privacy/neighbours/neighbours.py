@@ -1,0 +1,117 @@
+"""Neighbours: which two data sets must look alike to whoever sees the release; one file a relation."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from sfumato.errors import PlanError
+from sfumato.privacy.contribution import Contribution
+from sfumato.privacy.move import Move
+from sfumato.schema import Attribute, Domain
+
+
+@dataclass(frozen=True)
+class Truncate:
+    """At most so many rows count of those that have one value of a column."""
+
+    column: str
+    at_most: int
+
+
+@dataclass(frozen=True)
+class UnitRows:
+    """The rows of one unit on one side of a pair: how many, what each adds, and whether they stand in another cell."""
+
+    rows: int
+    value: Fraction = Fraction(1)
+    elsewhere: bool = False
+
+
+@dataclass(frozen=True)
+class Alike:
+    """A size of a variable, the ends of what looks like it, and the relative changes that they are."""
+
+    variable: str
+    size: float
+    low: float
+    high: float
+
+    @property
+    def up(self) -> float:
+        return self.high / self.size - 1
+
+    @property
+    def down(self) -> float:
+        return self.low / self.size - 1
+
+
+@dataclass(frozen=True)
+class Neighbours(ABC):
+    """One unit may differ, in a way that a relation says; whatever a relation leaves unsaid cannot be guessed."""
+
+    kind: ClassVar[str]
+    unit: str
+    id: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.unit:
+            raise PlanError('The plan does not say who is hidden: give [hidden] unit, for example "establishment".')
+        if self.id is not None and not (self.id and isinstance(self.id, str)):
+            raise PlanError(f"id is {self.id!r}; it is the name of the column that says which {self.unit} a row is of.")
+
+    @abstractmethod
+    def move(self, row: Contribution, domain: Domain) -> Move:
+        """How far a measure can go between neighbours, by what one row may add; PromiseError where no bound is."""
+
+    @property
+    @abstractmethod
+    def attained(self) -> tuple[str, ...]:
+        """The bounds of its moves that some neighbours reach, by name; the contract suite looks for them."""
+
+    @abstractmethod
+    def relation(self) -> tuple[str, ...]:
+        """Everything that must be the same for losses to add, in words; a column may be called otherwise elsewhere."""
+
+    @abstractmethod
+    def pair(self, row: Contribution) -> tuple[UnitRows, UnitRows]:
+        """The rows of one unit in two neighbours that are as far apart as any; the first may be more than count."""
+
+    @abstractmethod
+    def keeps(self, attributes: Sequence[Attribute]) -> frozenset[str]:
+        """The attributes of a unit's rows that are the same in all neighbours."""
+
+    @abstractmethod
+    def touches(self, named: frozenset[str]) -> int:
+        """How many disjoint universes, told apart by some attributes, neighbours can differ in."""
+
+    @property
+    @abstractmethod
+    def truncation(self) -> Truncate | None:
+        """The rows of a unit that count, where its move holds for no more; engines keep no others."""
+
+    @property
+    @abstractmethod
+    def together(self) -> Truncate | None:
+        """The units of a register that move at once, by a column of it; that none are more is checked, not enforced."""
+
+    @abstractmethod
+    def refuses(self, *, register: bool) -> str:
+        """Why it means nothing over a public register, or without one; nothing where it does."""
+
+    @abstractmethod
+    def exposes(self) -> tuple[str, ...]:
+        """What it takes as public, which a plan must list as an exposure."""
+
+    @abstractmethod
+    def words(self, called: Mapping[str, str] | None = None) -> str:
+        """The promise as one sentence; variables may be called by their titles."""
+
+    @abstractmethod
+    def not_hidden(self) -> str:
+        """What lies outside the promise, as one sentence, where its own words do not say it."""
+
+    @abstractmethod
+    def alike(self) -> tuple[Alike, ...]:
+        """Which values look alike at round sizes, where what is hidden is how large something is."""

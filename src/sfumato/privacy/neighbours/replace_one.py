@@ -1,0 +1,70 @@
+"""Replace-one: one unit has other values; how many units there are is public.
+
+Move. A replaced row goes from one end to the other within a cell, or from one cell to another; the norm of a sum of k
+such moves is at most k times the largest of them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sfumato.errors import PlanError
+from sfumato.privacy.contribution import Contribution
+from sfumato.privacy.move import Bounded
+from sfumato.privacy.neighbours.counted_rows import CountedRows
+from sfumato.privacy.neighbours.neighbours import UnitRows
+from sfumato.schema import Attribute, Domain
+
+
+@dataclass(frozen=True)
+class ReplaceOne(CountedRows):
+    """One unit has other values; how many units there are is public, and so is what is fixed.
+
+    >>> from sfumato.schema import Table
+    >>> ReplaceOne("person").move(Contribution(), Table(()))
+    Bounded(cells=2, l1=2, l2_squared=2, largest=1)
+    """
+
+    fixed: tuple[str, ...] = ()
+    kind = "replace-one"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.fixed, tuple) or not all(isinstance(name, str) for name in self.fixed):
+            raise PlanError('[hidden] fixed is a list of attributes, for example fixed = ["sector"].')
+
+    def move(self, row: Contribution, domain: Domain) -> Bounded:  # noqa: ARG002 - the same in every table
+        low, high = row.bounds
+        rows, largest = self.at_most, max(abs(low), abs(high))
+        square = max((high - low) ** 2, 2 * largest**2)
+        return Bounded(
+            cells=2 * rows, l1=2 * rows * largest, l2_squared=rows**2 * square, largest=rows * max(high - low, largest)
+        )
+
+    def relation(self) -> tuple[str, ...]:
+        known = (f"with public {', '.join(sorted(self.fixed))}",) if self.fixed else ()
+        return (*self._rows_compared, *known)
+
+    def pair(self, row: Contribution) -> tuple[UnitRows, UnitRows]:
+        return UnitRows(self._too_many, row.farthest), UnitRows(self._too_many, row.farthest, elsewhere=True)
+
+    def keeps(self, attributes: Sequence[Attribute]) -> frozenset[str]:  # noqa: ARG002 - they are named
+        return frozenset(self.fixed)
+
+    def touches(self, named: frozenset[str]) -> int:
+        """A replaced unit leaves one universe and joins another, unless what parts them is public.
+
+        With an id that does not help: which of a unit's rows are kept depends on all that they say, so the row that
+        is kept may be of another universe although each row's own is public.
+        """
+        public = self.id is None and named and named <= frozenset(self.fixed)
+        return 1 if public else 2 * self.at_most
+
+    def exposes(self) -> tuple[str, ...]:
+        return self.fixed
+
+    def words(self, called: Mapping[str, str] | None = None) -> str:  # noqa: ARG002 - no variable is named
+        known = f" (its {', '.join(self.fixed)} and the number of units are public)" if self.fixed else ""
+        return f"What any one {self.unit} answered, in {self.rows}{known or '; the number of units is public'}."
+
+
+EXAMPLE = ReplaceOne("establishment", "id", 2)
