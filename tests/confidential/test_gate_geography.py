@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import SMALL, small_rows
+from tests.synth.country import write
 
 import sfumato as sf
 from sfumato.confidential import Account, Microdata, Options, run
 from sfumato.plan.toml import parse
 from sfumato.release import Manifest, digest, open_release, seal, verify
 from sfumato.schema import Levels
-from sfumato.synth.shapes import write
 
 PLACES = Levels.of(["north", "south", "east"])
 

@@ -8,13 +8,13 @@ import pytest
 import shapefile
 import shapely
 from tests.conftest import SMALL
+from tests.synth.country import country
 
 import sfumato as sf
 from sfumato.geography import outlines
 from sfumato.plan import Geography
 from sfumato.plan.toml import parse
 from sfumato.schema import Attribute, Levels, Missing
-from sfumato.synth.shapes import country
 
 GEOGRAPHY = '[geography.place]\nfile = "places.geojson"\nid = "code"\n'
 PLACES = Levels.of(["north", "south", "east"])

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from tests.synth.qcew_published import CODES, NUMBERS, Published
 
 import sfumato as sf
 from sfumato.confidential import Microdata, Options, run
@@ -19,7 +20,6 @@ from sfumato.plan.toml import SHIPPED
 from sfumato.schema import Levels
 from sfumato.synth import qcew, write
 from sfumato.synth.qcew_codes import SECTORS, industries
-from sfumato.synth.qcew_published import CODES, NUMBERS, Published
 
 REAL = Path(__file__).parents[3] / "shared" / "data" / "qcew" / "dev_qcew_nj_2016q1_16counties.parquet"
 needs_real = pytest.mark.skipif(not REAL.is_file(), reason=f"the real tables are not at {REAL}")

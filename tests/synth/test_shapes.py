@@ -4,10 +4,10 @@ import json
 
 import pytest
 import shapely
+from tests.synth.country import STATES, country, write
 
 from sfumato.plan.toml import SHIPPED
 from sfumato.schema import Levels
-from sfumato.synth.shapes import STATES, country, write
 
 LEVELS = Levels.read(SHIPPED / "codes" / "states.csv")
 

@@ -151,12 +151,6 @@ class ReleaseSeries:
     def editions(self) -> tuple[Edition, ...]:
         return tuple(edition for period in self.periods for edition in period.editions)
 
-    @property
-    def through_time(self) -> tuple[Edition, ...]:
-        """What stands for each period, the oldest first: what a line may be drawn through."""
-        standing = [period.standing for period in reversed(self.periods)]
-        return tuple(one for one in standing if one.current and (one is self.current or not one.private))
-
 
 def _period(name: str, editions: Sequence[Edition]) -> Period:
     """One period; the release that stands for it has its key."""

@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sfumato.serve.api.page import api
+from sfumato.serve.pages.api import api
 from sfumato.serve.pages.budget import budget
 from sfumato.serve.pages.card import card
 from sfumato.serve.pages.help import help_page

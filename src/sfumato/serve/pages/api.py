@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -13,12 +13,10 @@ from sfumato.serve.downloads.address import data_path, data_query
 from sfumato.serve.downloads.answer import LARGEST_DOWNLOAD
 from sfumato.serve.downloads.formats import FORMATS
 from sfumato.serve.downloads.words import LANGUAGES, texts
+from sfumato.serve.pages.site import Pages
 from sfumato.serve.question import Question, shown_codes, universe_codes
 from sfumato.serve.reply import fresh, unchanged
 from sfumato.serve.snippets import origin, snippets
-
-if TYPE_CHECKING:
-    from sfumato.serve.pages.site import Pages
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ class Trial:
     links: tuple[tuple[str, str], ...]
 
 
-def api(pages: "Pages", request: Request) -> Response:
+def api(pages: Pages, request: Request) -> Response:
     """The page of the API."""
     asked = request.query_params.get("lang", "en")
     lang = asked if asked in LANGUAGES else "en"
