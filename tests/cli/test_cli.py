@@ -92,7 +92,7 @@ def test_a_second_release_says_what_both_cost_and_what_their_difference_holds(ag
     assert "noise alone gives ±" in said
 
 
-def test_a_failed_run_stays_charged_and_is_listed_as_unfinished(agency):
+def test_data_that_do_not_fit_are_refused_without_a_charge_and_checked_in_a_confidential_report(agency):
     bad = small_rows().to_pydict()
     bad["place"][7] = "MARKER-atlantis"
     import pyarrow as pa
@@ -101,7 +101,8 @@ def test_a_failed_run_stays_charged_and_is_listed_as_unfinished(agency):
     refused = sfumato(*run_words(agency), good=False)
     assert "Column 'place'" in refused.stderr
     assert "MARKER" not in refused.stderr + refused.stdout
-    assert "UNFINISHED" in sfumato("ledger", "show", agency / "l").stdout
+    assert "charged" not in refused.stderr
+    assert "No charges yet." in sfumato("ledger", "show", agency / "l").stdout
     checked = sfumato("check", agency / "small.toml", "--data", agency / "jobs.parquet", good=False)
     assert "CONFIDENTIAL" in checked.stdout
     assert "MARKER-atlantis" in checked.stdout

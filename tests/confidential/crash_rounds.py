@@ -20,9 +20,10 @@ import pyarrow.parquet as pq
 
 import sfumato as sf
 from sfumato.confidential import STAGES, Account, Microdata, Options, gate, run
+from sfumato.confidential.publication import written
 from sfumato.confidential.stating import stated
 from sfumato.plan.toml import parse
-from sfumato.release import Manifest, verify
+from sfumato.release import Manifest, seal, verify
 
 PLAN = """
 name = "crash"
@@ -56,10 +57,12 @@ def prepared(folder: Path) -> tuple[sf.Plan, Path]:
 def late(plan: sf.Plan, data: Path, ledger: Path, out: Path, options: Options) -> None:
     """The control: a gate that publishes first and charges afterwards."""
     price, account = plan.price(), Account(ledger)
-    cubes = gate._measured(plan, Microdata.open(data, plan.schema), options)
+    draws = options.draws()
+    records = gate._read(plan, Microdata.open(data, plan.schema), draws)
+    products = gate._measured(plan, records, draws, options)
     part = out.with_name(f".{out.name}.partial")
     part.mkdir()
-    release = gate._written(part, plan, cubes, stated(plan, price, options.facts(), None, None), [])
+    release = seal(part, written(part, plan, products, stated(plan, price, options.facts()), []))
     part.rename(out)
     options.progress("published")
     charge = account.reserve(plan.name, price.total, plan.hidden, "plan")

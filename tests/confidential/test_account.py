@@ -263,6 +263,16 @@ def test_a_reservation_is_committed_once(account):
         account.commit(reservation, "manifest")
 
 
+def test_a_manifest_that_does_not_count_what_was_committed_meanwhile_is_not_committed(account):
+    one, other = charge(account), charge(account)
+    counted = account.ledger
+    assert account.commit(one, "first", counted)
+    assert account.commit(other, "second", counted) is None
+    assert [two.finished for two in account.ledger.charges][-2:] == [True, False]
+    charge(account)  # a charge that nothing came of is known to the ledger alone
+    assert account.commit(other, "second", account.ledger)
+
+
 def test_what_was_not_reserved_here_cannot_be_committed(account, tmp_path):
     other = opened(tmp_path / "other.ledger")
     reservation = account.unfinished()[0]

@@ -154,10 +154,12 @@ FAULTS = {
 
 @pytest.mark.parametrize("said", FAULTS)
 def test_a_report_that_does_not_fit_is_refused_with_the_column_and_the_rule_alone(folder, said):
-    plan = plan_in(folder)
+    plan, ledger = plan_in(folder), folder / "units.ledger"
+    account = Account.create(ledger, "establishments", plan.hidden, Gaussian(9))
     with pytest.raises(DataError) as refused:
-        run(plan, Microdata.open(pa.table(FAULTS[said]), plan.schema), None, folder / "out", Options(rehearsal=1))
+        run(plan, Microdata.open(pa.table(FAULTS[said]), plan.schema), ledger, folder / "out")
     message = str(refused.value)
+    assert not account.ledger.charges
     assert said in message
     assert message.startswith("Column '")
     for hidden in ("e999", "e0'", str(SECRET), f"{SECRET:,}", str(SECRET + 5), str(2**60)):

@@ -64,7 +64,7 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
     sign: Annotated[Path | None, typer.Option(metavar="KEY", help="An Ed25519 private key in PEM that signs.")] = None,
     json: Json = False,
 ) -> None:
-    """Charge the ledger, read the data, add the noise and write a release; every run is charged, failed ones too."""
+    """Read the data, charge the ledger, add the noise, write a release; what fails after the charge stays charged."""
     from sfumato.confidential import Microdata, Options, stages
     from sfumato.confidential import run as gate
     from sfumato.plan import Plan

@@ -69,5 +69,6 @@ def main(begin: Callable[[], None] | None = None) -> None:
         sys.exit(1)
     except BrokenPipeError:
         sys.exit(0)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stopped:
+        print(*getattr(stopped, "__notes__", ()), file=sys.stderr)  # noqa: T201 - what a run stopped half-way has cost
         sys.exit(130)

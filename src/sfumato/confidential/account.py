@@ -112,7 +112,7 @@ class Account:
     def reserve(
         self, release: str, loss: Loss, hidden: Neighbours, plan_hash: str, when: datetime | None = None
     ) -> Entry:
-        """The charge of a release, before its first cell is read; refused if the limit does not cover it."""
+        """The charge of a release, before its first draw; refused if the limit does not cover it."""
         body = {"release": _given("release", release), "plan_hash": _given("plan_hash", plan_hash)}
         with _opened(self.path, "BEGIN IMMEDIATE") as connection:
             entries = _sound(connection, self.path, to_write=True)
@@ -121,8 +121,11 @@ class Account:
             priced = {"loss": loss_to_dict(loss), "hidden": hidden_to_dict(hidden)}
             return _append(connection, entries, time, "reserve", body | priced)
 
-    def commit(self, reservation: Entry, manifest_hash: str) -> Entry:
-        """The word that a charged release is finished, with the hash of its manifest."""
+    def commit(self, reservation: Entry, manifest_hash: str, counted: Ledger | None = None) -> Entry | None:
+        """The word that a charged release is finished, with the hash of its manifest.
+
+        None where a release was committed that the ledger which the manifest counted does not know: state it again.
+        """
         body = {"reservation": reservation.hash, "manifest_hash": _given("manifest_hash", manifest_hash)}
         with _opened(self.path, "BEGIN IMMEDIATE") as connection:
             entries = _sound(connection, self.path, to_write=True)
@@ -130,6 +133,8 @@ class Account:
                 raise LedgerError(f"{self.path} holds no such reservation; commit the entry that reserve() gave.")
             if reservation.hash in committed(entries):
                 raise LedgerError(f"Entry {reservation.sequence} of {self.path} is committed already; reserve again.")
+            if counted and counted.published != ledger_of(entries).published:
+                return None
             return _append(connection, entries, moment(entries), "commit", body)
 
     def verify(self, anchors: Iterable[str] = ()) -> list[str]:

@@ -1,73 +1,40 @@
 """The gate: a plan, microdata and a ledger in, a release out; the only door.
 
-Reserve, draw, write, commit: the charge is on disk before the first record is read, and the folder gets its name only
-after the ledger knows its hash. A crash leaves a charge without a release, which is listed, and never the reverse.
+Read, reserve, draw, write, commit: what is wrong with the data is found first and costs nothing, the charge is on disk
+before the first draw, and the folder gets its name only after the ledger knows its hash. A crash leaves a charge
+without a release, which is listed, and never the reverse.
 """
 
-import shutil
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 from sfumato.calibrate import Diverged
 from sfumato.confidential.account import Account
-from sfumato.confidential.chain import Entry
 from sfumato.confidential.engines.sources import refuse_unreadable
 from sfumato.confidential.framed import FrameTabulation, framed_columns
 from sfumato.confidential.microdata import Microdata
+from sfumato.confidential.options import Options
+from sfumato.confidential.publication import Reservation, committed, partial, refuse_taken, written
 from sfumato.confidential.sealed import scrubbed
-from sfumato.confidential.stating import Facts, stated
+from sfumato.confidential.stating import stated
 from sfumato.confidential.tabulate import Tabulation, reading
-from sfumato.draws import Draws, SeededDraws, SystemDraws
+from sfumato.draws import Draws
 from sfumato.errors import ReleaseError, SfumatoError
-from sfumato.geography import Shapes
 from sfumato.mechanisms import Cells
-from sfumato.plan import Measure, Plan
-from sfumato.release import (
-    Cube,
-    Manifest,
-    Product,
-    Records,
-    Release,
-    Sparse,
-    Subject,
-    digest,
-    open_release,
-    private_key,
-    seal,
-    sign,
-    write_levels,
-    write_products,
-    write_shapes,
-)
+from sfumato.plan import Measure, Plan, Price
+from sfumato.release import Cube, Product, Records, Release, Sparse, Subject, digest, open_release, private_key
 from sfumato.schema import Table
 
-STAGES = ("priced", "reserved", "read", "perturbed", "calibrated", "written", "committed", "published")
-Progress = Callable[[str], None]
+STAGES = ("priced", "read", "reserved", "perturbed", "calibrated", "written", "committed", "published")
 
 
 def stages(plan: Plan) -> tuple[str, ...]:
     """What a run of a plan goes through, each of its measures by name."""
     place = STAGES.index("perturbed")
     return (*STAGES[:place], *(measure.name for measure in plan.measures), *STAGES[place:])
-
-
-@dataclass(frozen=True)
-class Options:
-    """How a run differs from the plain one: a rehearsal's seed, what it supersedes, whose key signs."""
-
-    rehearsal: int | None = None
-    supersedes: str | None = None
-    sign_with: Path | None = None
-    progress: Progress = lambda stage: None  # noqa: ARG005 - silence
-
-    def draws(self) -> Draws:
-        return SystemDraws() if self.rehearsal is None else SeededDraws(self.rehearsal)
-
-    def facts(self) -> Facts:
-        return Facts(self.rehearsal is not None, self.supersedes)
 
 
 def run(
@@ -77,44 +44,39 @@ def run(
     out: Path | str,
     options: Options | None = None,
 ) -> Release:
-    """Charge the ledger, read the data, add the noise, write the release, and only then give it its name.
+    """Read the data, charge the ledger, add the noise, write the release, and only then give it its name.
 
     A rehearsal has a seed of the user's choice and no ledger: whoever knows the seed can undo its noise,
     so it is as confidential as the data and is marked as not releasable.
     """
     options, out = options or Options(), Path(out)
-    price = plan.price()
-    _refuse_before_charging(plan, microdata, out, options)
+    price, draws = plan.price(), options.draws()
+    _refuse_unread(plan, microdata, out, options)
     shapes = [one.shapes(plan.schema.attribute(one.attribute)) for one in plan.geographies]
-    account = _account(ledger, options)
+    account = _account(ledger, plan, price, options)
     options.progress("priced")
-    charge = account.reserve(plan.name, price.total, plan.hidden, digest(plan.to_toml().encode())) if account else None
+    records = scrubbed(_read, plan, microdata, draws)
+    options.progress("read")
+    charge = _charged(account, plan, price)
     options.progress("reserved")
-    cubes, diverged = _calibrated(plan, _measured_or_refused(plan, microdata, options, charge))
-    options.progress("calibrated")
-    manifest = stated(plan, price, options.facts(), account, charge, cubes)
-    part = Path(mkdtemp(prefix=f".{out.name}.", suffix=".partial", dir=out.parent))
-    try:
-        release = _written(part, plan, cubes, manifest, diverged, shapes)
-        if options.sign_with:
-            sign(part, options.sign_with)
-        options.progress("written")
-        if account and charge:
-            account.commit(charge, release)
+    with _staying(charge), partial(out) as part:
+        measured = scrubbed(_measured, plan, records, draws, options)
+        del records  # true values are held no longer than they are needed
+        products, diverged = _calibrated(plan, measured)
+        options.progress("calibrated")
+        manifest = written(part, plan, products, stated(plan, price, options.facts(), products), diverged, shapes)
+        committed(part, manifest, charge, options)
         options.progress("committed")
         part.chmod(0o755)
-        _refuse_taken(out)
+        refuse_taken(out)
         part.rename(out)
-    except BaseException:
-        shutil.rmtree(part, ignore_errors=True)
-        raise
     options.progress("published")
     return open_release(out)
 
 
-def _refuse_before_charging(plan: Plan, microdata: Microdata, out: Path, options: Options) -> None:
-    """Whatever can be told without reading a record is told before anything is charged."""
-    _refuse_taken(out)
+def _refuse_unread(plan: Plan, microdata: Microdata, out: Path, options: Options) -> None:
+    """Whatever can be told without reading a record is told before any is read."""
+    refuse_taken(out)
     if options.sign_with:
         private_key(options.sign_with)
     design = (plan.schema.weight, *plan.schema.replicates)
@@ -125,39 +87,55 @@ def _refuse_before_charging(plan: Plan, microdata: Microdata, out: Path, options
         _ = plan.framed.frame  # the register is public: what is wrong with it is told now
 
 
-def _measured_or_refused(plan: Plan, microdata: Microdata, options: Options, charge: Entry | None) -> list[Product]:
-    try:
-        return scrubbed(_measured, plan, microdata, options)
-    except SfumatoError as error:
-        stays = " What this run costs stays charged." if charge else ""
-        raise type(error)(f"{error}{stays}") from None
-
-
-def _refuse_taken(out: Path) -> None:
-    if out.exists():
-        raise ReleaseError(f"{out} is there already; a release is written once. Choose another --out.")
-    if not out.parent.is_dir():
-        raise ReleaseError(f"The folder {out.parent} is not there; make it first.")
-
-
-def _account(ledger: Path | str | None, options: Options) -> Account | None:
+def _account(ledger: Path | str | None, plan: Plan, price: Price, options: Options) -> Account | None:
+    """The account that pays, if it can: reading may take long, so it is asked before."""
     if options.rehearsal is not None:
         return None
     if ledger is None:
         raise ReleaseError("A release must be charged to a ledger: give --ledger, or --rehearsal SEED for a trial run.")
-    return Account(Path(ledger))
+    account = Account(Path(ledger))
+    account.ledger.admit(plan.name, price.total, plan.hidden, datetime.now(UTC).year)
+    return account
 
 
-def _measured(plan: Plan, microdata: Microdata, options: Options) -> list[Product]:
-    draws = options.draws()
-    tabulation = FrameTabulation(plan, microdata) if plan.framed else Tabulation(plan, microdata, draws)
-    tabulation.refuse_faults()
-    options.progress("read")
+def _read(plan: Plan, microdata: Microdata, draws: Draws) -> FrameTabulation | Tabulation:
+    """The records, read once; refused where a rule of the plan is broken, as `check` tells it."""
+    records = FrameTabulation(plan, microdata) if plan.framed else Tabulation(plan, microdata, draws)
+    records.refuse_faults()
+    return records
+
+
+def _charged(account: Account | None, plan: Plan, price: Price) -> Reservation | None:
+    """The charge, on disk before anything is drawn; a rehearsal has none."""
+    if account is None:
+        return None
+    plan_hash = digest(plan.to_toml().encode())
+    return Reservation(account, account.reserve(plan.name, price.total, plan.hidden, plan_hash))
+
+
+@contextmanager
+def _staying(charge: Reservation | None) -> Iterator[None]:
+    """Whatever fails after the charge says that it stays charged."""
+    stays = " What this run costs stays charged." if charge else ""
+    try:
+        yield
+    except SfumatoError as error:
+        raise type(error)(f"{error}{stays}") from None
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise ReleaseError(f"The release could not be written: {why}.{stays}") from None
+    except BaseException as error:
+        error.add_note(f"Stopped.{stays}")
+        raise
+
+
+def _measured(plan: Plan, records: FrameTabulation | Tabulation, draws: Draws, options: Options) -> list[Product]:
+    """Every measure with its noise: nothing of this is drawn before the charge."""
     made: dict[str, Product] = {}
     for measure in plan.measures:
         given = {name: made[name] for name in measure.given}
         options.progress(measure.name)
-        made[measure.name] = _perturbed(measure, plan, tabulation.cells(measure), draws, given)
+        made[measure.name] = _perturbed(measure, plan, records.cells(measure), draws, given)
     options.progress("perturbed")
     return list(made.values())
 
@@ -205,22 +183,3 @@ def _unit(measure: Measure, plan: Plan) -> str:
 
 def _title(measure: Measure, plan: Plan) -> str:
     return measure.title or measure.of.title.replace("records", f"{plan.schema.unit}s")
-
-
-def _written(
-    part: Path,
-    plan: Plan,
-    cubes: list[Product],
-    manifest: Manifest,
-    diverged: list[Diverged],
-    shapes: Sequence[Shapes] = (),
-) -> str:
-    """Write every file of the release; what a diverged step should have made is answered by the table that it read."""
-    names = {name for measure in plan.measures for name in measure.by} if plan.frame is None else plan.schema.names
-    used = [attribute for attribute in plan.schema.attributes if attribute.name in names]
-    (part / "plan.toml").write_text(plan.to_toml(), encoding="utf-8")
-    lost = {one.name: one.why for one in diverged}
-    answering = set(plan.answering) | {step.table for step in plan.then if step.name in lost}
-    products = [line.model_copy(update={"answers": line.name in answering}) for line in write_products(part, cubes)]
-    lines = {"attributes": write_levels(part, used), "geographies": write_shapes(part, shapes)}
-    return seal(part, manifest.model_copy(update={**lines, "products": products, "diverged": lost}))

@@ -24,7 +24,7 @@ class Microdata(Sealed):
 
     @classmethod
     def open(cls, source: Source | Sequence[Source], schema: Schema) -> "Microdata":
-        """Microdata from one source or several; they are opened when a run reads them, after it was charged."""
+        """Microdata from one source or several; they are opened when a run reads them."""
         sources = tuple(source) if isinstance(source, (list, tuple)) else (source,)
         if not sources:
             raise DataError("No data were given; name at least one file, table or frame.")

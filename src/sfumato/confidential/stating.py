@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from sfumato import __version__
-from sfumato.confidential.account import Account
 from sfumato.confidential.chain import Entry
 from sfumato.plan import BoughtVariance, Plan, Price, VarianceFunction
-from sfumato.privacy.written import hidden_to_dict, loss_to_dict
+from sfumato.privacy.ledger import Ledger
+from sfumato.privacy.written import hidden_to_dict, loss_from_dict, loss_to_dict
 from sfumato.release import Anchor, ExposureLine, Manifest, Product, Promise, SpendLine, now
 from sfumato.schema import Box
 
@@ -21,10 +21,8 @@ class Facts:
     supersedes: str | None
 
 
-def stated(
-    plan: Plan, price: Price, facts: Facts, account: Account | None, charge: Entry | None, cubes: Sequence[Product] = ()
-) -> Manifest:
-    """The manifest of a run, still without its products and files."""
+def stated(plan: Plan, price: Price, facts: Facts, products: Sequence[Product] = ()) -> Manifest:
+    """The manifest of a run, still without its place in a ledger, its products and its files."""
     rehearsal = facts.rehearsal
     why = "rehearsal: whoever knows its seed can undo the noise" if rehearsal else "charged, drawn and written in full"
     spends = [
@@ -46,8 +44,8 @@ def stated(
         promise=_promise(plan, price),
         spends=spends,
         exposures=[ExposureLine(kind=one.kind, what=one.what, why=one.why) for one in plan.exposures],
-        ledger=_anchor(account, charge) if account and charge else None,
-        sampling=_sampled(plan, cubes),
+        ledger=None,
+        sampling=_sampled(plan, products),
         grades=dict(plan.publish.grades),
         largest_cv=plan.publish.largest_cv,
         attributes=[],
@@ -56,25 +54,27 @@ def stated(
     )
 
 
-def _anchor(account: Account, charge: Entry) -> Anchor:
-    """Where the charge stands in its ledger, and what all charges cost together up to it."""
-    ledger = account.ledger
+def anchored(ledger: Ledger, charge: Entry) -> Anchor:
+    """Where a charge stands in its ledger, and what it and all releases that were published cost together.
+
+    A charge that was never published is known to the ledger alone: that a run failed may be due to a record.
+    """
     return Anchor(
         population=ledger.population,
         head=charge.hash,
-        spent=loss_to_dict(ledger.spent(charge.year)),
+        spent=loss_to_dict(ledger.published.spent(charge.year, [loss_from_dict(charge.body["loss"])])),
         limit=loss_to_dict(ledger.limit),
         per_year=ledger.per_year,
     )
 
 
-def _sampled(plan: Plan, cubes: Sequence[Product]) -> dict[str, Any]:
+def _sampled(plan: Plan, products: Sequence[Product]) -> dict[str, Any]:
     """What the release says of sampling error: from the plan and from noisy numbers, nothing else."""
     if plan.sampling == "census":
         return {"kind": "census"}
     if isinstance(plan.sampling, str):
         return {"kind": "withheld", "reason": plan.sampling}
-    totals = {cube.subject.name: float(cube.total(Box()) * cube.subject.step) for cube in cubes}
+    totals = {one.subject.name: float(one.total(Box()) * one.subject.step) for one in products}
     listed = {one.of: _function(one, totals) for one in plan.sampling}
     return {"kind": "variance-function", "functions": {name: one for name, one in listed.items() if one}}
 

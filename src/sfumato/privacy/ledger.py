@@ -1,7 +1,7 @@
 """Spend, Exposure, Account: the ledger of one population of units as pure data; its file is confidential/account.py."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from sfumato.errors import LedgerError, PlanError, PromiseError, nearest
@@ -55,6 +55,11 @@ class Ledger:
     limit: Limit
     per_year: bool = False
     charges: tuple[Charge, ...] = ()
+
+    @property
+    def published(self) -> "Ledger":
+        """The account as readers may know it: without the charges that no release came of."""
+        return replace(self, charges=tuple(charge for charge in self.charges if charge.finished))
 
     def spent(self, year: int, more: Sequence[Loss] = ()) -> Loss:
         """What all charges, and some more, cost together: for life, or within one year."""

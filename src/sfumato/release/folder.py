@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from sfumato.geography import Shapes
-from sfumato.release.manifest import NAME, AttributeLine, Manifest, ProductLine, digest, line
+from sfumato.release.manifest import BESIDE, NAME, AttributeLine, Manifest, ProductLine, digest, line
 from sfumato.release.products import Cube, Product, Subject
 from sfumato.release.records import Records
 from sfumato.release.sparse import Sparse
@@ -63,7 +63,8 @@ def write_levels(folder: Path, attributes: Sequence[Attribute]) -> list[Attribut
 def seal(folder: Path, manifest: Manifest) -> str:
     """Add the hash of every file, write the manifest, push it all to disk; the release's id is the manifest's hash."""
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    sealed = manifest.model_copy(update={"files": {name: line(folder / name) for name in names}})
+    listed = {name: line(folder / name) for name in names if name not in BESIDE}
+    sealed = manifest.model_copy(update={"files": listed})
     content = sealed.to_bytes()
     (folder / NAME).write_bytes(content)
     for path in [*folder.rglob("*"), folder]:

@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from sfumato.errors import ReleaseError
 
 FORMAT = "sfumato-release/1"
-NAME = "manifest.json"
+NAME, SIGNATURE, NOTICE = BESIDE = ("manifest.json", "manifest.sig", "withdrawn.json")
+"""The files of a release that its manifest does not list: itself, its signature, and that it was withdrawn."""
 _LATER = {"geographies", "largest_cv", "not_hidden"}
 """Lines that older releases do not have: left out where they are empty, so that those still verify to the byte."""
 

@@ -10,14 +10,10 @@ from sfumato.privacy import in_sequence
 from sfumato.privacy.written import limit_from_dict, loss_from_dict
 from sfumato.release.folder import Release, read_products
 from sfumato.release.geography import read_shapes
-from sfumato.release.manifest import NAME, Manifest, digest, line
+from sfumato.release.manifest import BESIDE, NAME, NOTICE, SIGNATURE, Manifest, digest, line
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-
-SIGNATURE = "manifest.sig"
-NOTICE = "withdrawn.json"
-_BESIDE = {NAME, SIGNATURE, NOTICE}
 
 
 @dataclass(frozen=True)
@@ -72,7 +68,9 @@ def _manifest_bytes(folder: Path) -> bytes:
 def _file_problems(folder: Path, manifest: Manifest) -> list[str]:
     there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() or path.is_symlink()}
     problems = [f"{name} is missing." for name in sorted(set(manifest.files) - there)]
-    problems += [f"{name} does not belong to the release." for name in sorted(there - set(manifest.files) - _BESIDE)]
+    problems += [
+        f"{name} does not belong to the release." for name in sorted(there - set(manifest.files) - set(BESIDE))
+    ]
     for name in sorted(there & set(manifest.files)):
         path = folder / name
         if path.is_symlink():

@@ -1,0 +1,76 @@
+"""Publication: the folder of a release, from its first file to the hash that its ledger commits."""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkdtemp
+
+from sfumato.calibrate import Diverged
+from sfumato.confidential.account import Account
+from sfumato.confidential.chain import Entry
+from sfumato.confidential.options import Options
+from sfumato.confidential.stating import anchored
+from sfumato.errors import ReleaseError
+from sfumato.geography import Shapes
+from sfumato.plan import Plan
+from sfumato.release import Manifest, Product, seal, sign, write_levels, write_products, write_shapes
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """A charge that is on disk, and the account in which it stands."""
+
+    account: Account
+    entry: Entry
+
+
+def refuse_taken(out: Path) -> None:
+    if out.exists():
+        raise ReleaseError(f"{out} is there already; a release is written once. Choose another --out.")
+    if not out.parent.is_dir():
+        raise ReleaseError(f"The folder {out.parent} is not there; make it first.")
+
+
+@contextmanager
+def partial(out: Path) -> Iterator[Path]:
+    """A hidden folder beside the place of a release, which is gone unless it got its name."""
+    part = Path(mkdtemp(prefix=f".{out.name}.", suffix=".partial", dir=out.parent))
+    try:
+        yield part
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+
+
+def written(
+    part: Path,
+    plan: Plan,
+    products: list[Product],
+    manifest: Manifest,
+    diverged: list[Diverged],
+    shapes: Sequence[Shapes] = (),
+) -> Manifest:
+    """Every file of the release, and the manifest that lists them; a diverged step is answered by the table it read."""
+    names = {name for measure in plan.measures for name in measure.by} if plan.frame is None else plan.schema.names
+    used = [attribute for attribute in plan.schema.attributes if attribute.name in names]
+    (part / "plan.toml").write_text(plan.to_toml(), encoding="utf-8")
+    lost = {one.name: one.why for one in diverged}
+    answering = set(plan.answering) | {step.table for step in plan.then if step.name in lost}
+    listed = [line.model_copy(update={"answers": line.name in answering}) for line in write_products(part, products)]
+    lines = {"attributes": write_levels(part, used), "geographies": write_shapes(part, shapes)}
+    return manifest.model_copy(update={**lines, "products": listed, "diverged": lost})
+
+
+def committed(part: Path, manifest: Manifest, charge: Reservation | None, options: Options) -> None:
+    """Seal the manifest and commit its hash; again where another release came first, as it counts all before it."""
+    while True:
+        counted = charge.account.ledger if charge else None
+        anchor = anchored(counted, charge.entry) if charge and counted else None
+        release = seal(part, manifest.model_copy(update={"ledger": anchor}))
+        if options.sign_with:
+            sign(part, options.sign_with)
+        options.progress("written")
+        if charge is None or charge.account.commit(charge.entry, release, counted):
+            return
