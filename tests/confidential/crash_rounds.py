@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import sfumato as sf
 from sfumato.confidential import STAGES, Account, Microdata, Options, gate, run
 from sfumato.confidential.publication import written
-from sfumato.confidential.stating import stated
+from sfumato.confidential.statement import stated
 from sfumato.plan.toml import parse
 from sfumato.release import Manifest, seal, verify
 

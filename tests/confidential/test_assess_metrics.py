@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats.contingency import association
 
-from sfumato.confidential.assessment.compared import Compared, ComparedTable, Rules, margin, pooled
+from sfumato.confidential.assessment.comparisons import Compared, ComparedTable, Rules, margin, pooled
 from sfumato.confidential.assessment.honesty import errors, honesty
 from sfumato.confidential.assessment.risk import flips, nested, slivers, uniques
 from sfumato.confidential.assessment.utility import (

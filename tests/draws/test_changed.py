@@ -17,7 +17,7 @@ from sfumato.draws import (
     TruncatedGeometric,
     TwoSidedGeometric,
 )
-from sfumato.draws.changed import Gap, Size
+from sfumato.draws.changes import Gap, Size
 
 F = Fraction
 FALSE_ALARM = 1e-9

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from sfumato.draws import DiscreteNormal, RoundedNormal, TwoSidedGeometric, exact
+from sfumato.draws import DiscreteNormal, RoundedNormal, TwoSidedGeometric, bounds
 
 F = Fraction
 LAWS = [
@@ -124,9 +124,9 @@ def test_exponential_erfc_and_pi_are_enclosed(x, bits):
     with mpmath.workprec(2 * bits + 1000):
         real = mpmath.mpf(x.numerator) / x.denominator
         for (low, high), truth in [
-            (exact.exponential_minus(x, bits), mpmath.exp(-real)),
-            (exact.erfc_of_root(x, bits), mpmath.erfc(mpmath.sqrt(real))),
-            (exact.pi(bits), mpmath.pi),
+            (bounds.exponential_minus(x, bits), mpmath.exp(-real)),
+            (bounds.erfc_of_root(x, bits), mpmath.erfc(mpmath.sqrt(real))),
+            (bounds.pi(bits), mpmath.pi),
         ]:
             assert low <= truth * 2**bits <= high <= low + 2
 
@@ -167,7 +167,7 @@ def test_the_formula_for_wide_sums_is_the_sum(variance, monkeypatch):
     for m in (1, int(law.scale), int(4 * law.scale)):
         low, high = law.exact_survival(m, 191)
         with monkeypatch.context() as only:
-            only.setattr(exact, "_SMOOTH", 2**99)
+            only.setattr(bounds, "_SMOOTH", 2**99)
             least, most = law.exact_survival(m, 191)
         assert max(low, least) <= min(high, most)
 

@@ -26,7 +26,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.draws import Law, exact
+from sfumato.draws import Law, bounds
 from sfumato.mechanisms.mechanism import Mechanism
 from sfumato.privacy import Approximate, positive
 
@@ -60,7 +60,7 @@ class RoundedLaplaceLaw(Law):
         return np.where(size > 0, np.exp(-(np.maximum(size, 0.5) - 0.5) * float(self.rate)), 1.0)
 
     def exact_survival(self, m, bits):
-        return exact.exponential_minus((m - Fraction(1, 2)) * self.rate, bits)
+        return bounds.exponential_minus((m - Fraction(1, 2)) * self.rate, bits)
 
 
 @dataclass(frozen=True)

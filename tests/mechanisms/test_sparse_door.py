@@ -14,7 +14,7 @@ from contract_law import MOVES
 from scipy.stats import chi2
 
 from sfumato.draws import Law, SeededDraws
-from sfumato.draws.changed import Changed
+from sfumato.draws.changes import Changed
 from sfumato.mechanisms import Cells, DiscreteGaussian, Geometric, RoundedGaussian, mechanism
 from sfumato.schema import Attribute, Levels, Rows, Rule, Table
 

@@ -13,7 +13,7 @@ import sfumato as sf
 from sfumato.serve.app import over
 from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.limits import Limits, Running
-from sfumato.serve.shed import Callers, caller
+from sfumato.serve.overload import Callers, caller
 
 DATA = "/api/v2/tables/jobs-survey~jobs/data?valueCodes[sex]=*"
 

@@ -19,7 +19,7 @@ from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.options import Options
 from sfumato.confidential.publication import Reservation, committed, partial, refuse_taken, written
 from sfumato.confidential.sealed import scrubbed
-from sfumato.confidential.stating import stated
+from sfumato.confidential.statement import stated
 from sfumato.confidential.tabulate import Tabulation, reading
 from sfumato.draws import Draws
 from sfumato.errors import ReleaseError, SfumatoError

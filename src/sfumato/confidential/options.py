@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from sfumato.confidential.stating import Facts
+from sfumato.confidential.statement import Facts
 from sfumato.draws import Draws, SeededDraws, SystemDraws
 
 Progress = Callable[[str], None]

@@ -11,7 +11,7 @@ from sfumato.calibrate import Diverged
 from sfumato.confidential.account import Account
 from sfumato.confidential.chain import Entry
 from sfumato.confidential.options import Options
-from sfumato.confidential.stating import anchored
+from sfumato.confidential.statement import anchored
 from sfumato.errors import ReleaseError
 from sfumato.geography import Shapes
 from sfumato.plan import Plan

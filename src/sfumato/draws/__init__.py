@@ -1,11 +1,11 @@
 """Exact integer noise over a cryptographic stream: the bottom layer, which knows nothing of privacy."""
 
-from sfumato.draws.changed import Changed
+from sfumato.draws.changes import Changed
 from sfumato.draws.geometric import TwoSidedGeometric
 from sfumato.draws.laws import Law
 from sfumato.draws.normal import DiscreteNormal, RoundedNormal
 from sfumato.draws.stream import Draws, SeededDraws, SystemDraws
-from sfumato.draws.truncated import TruncatedGeometric
+from sfumato.draws.truncated_geometric import TruncatedGeometric
 
 __all__ = [
     "Changed",

@@ -9,7 +9,7 @@ from math import exp, expm1, log1p, tanh
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sfumato.draws import exact
+from sfumato.draws import bounds
 from sfumato.draws.laws import LARGEST_SCALE, Law, require
 
 
@@ -52,12 +52,12 @@ class TwoSidedGeometric(Law):
         rate, size = float(self.rate), np.asarray(m, dtype=float)
         return np.where(size > 0, 2 / (1 + exp(-rate)) * np.exp(-rate * np.maximum(size, 0)), 1.0)
 
-    def exact_survival(self, m: int, bits: int) -> exact.Bounds:
+    def exact_survival(self, m: int, bits: int) -> bounds.Bounds:
         work = bits + 16
-        power_low, power_high = exact.exponential_minus(m * self.rate, work)
-        a_low, a_high = exact.exponential_minus(self.rate, work)
+        power_low, power_high = bounds.exponential_minus(m * self.rate, work)
+        a_low, a_high = bounds.exponential_minus(self.rate, work)
         one = 1 << work
-        return (2 * power_low << bits) // (one + a_high), exact.ceiling(2 * power_high << bits, one + a_low)
+        return (2 * power_low << bits) // (one + a_high), bounds.ceiling(2 * power_high << bits, one + a_low)
 
     def inverse_survival(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
         # u < 2 a^m / (1 + a) says m rate < -log u - log((1 + a)/2), and (1 + a)/2 = 1 + expm1(-rate)/2.

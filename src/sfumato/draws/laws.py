@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sfumato.draws import exact
-from sfumato.draws.changed import Changed, changed
+from sfumato.draws import bounds
+from sfumato.draws.changes import Changed, changed
 from sfumato.draws.stream import Draws
 from sfumato.draws.strips import sample
 
@@ -44,7 +44,7 @@ class Law(ABC):
         """P(|K| >= m), within one part in 2^41 wherever it is at least 2^-100, and less than 2^-99 elsewhere."""
 
     @abstractmethod
-    def exact_survival(self, m: int, bits: int) -> exact.Bounds:
+    def exact_survival(self, m: int, bits: int) -> bounds.Bounds:
         """Integers (low, high), at most 2 apart, with low <= 2^bits P(|K| >= m) <= high, for m >= 1."""
 
     def inverse_survival(self, u: NDArray[np.float64]) -> NDArray[np.float64] | None:  # noqa: ARG002

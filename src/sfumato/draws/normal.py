@@ -9,7 +9,7 @@ from math import pi, sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sfumato.draws import exact
+from sfumato.draws import bounds
 from sfumato.draws.laws import LARGEST_SCALE, Law, require
 
 _SMOOTH = 4  # from this variance on, sums over integers equal integrals up to e^(-8 pi^2) < 1e-34 (Poisson summation)
@@ -60,16 +60,16 @@ class DiscreteNormal(Law):
         return np.where(place > 0, tails[place], 1.0)
 
     def _smooth_tail(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The normal's tails beyond x, and what the sum over integers from x + 1/2 on has less (`exact.bell_tail`)."""
+        """The normal's tails beyond x, and what the sum over integers from x + 1/2 on has less (`bounds.bell_tail`)."""
         from scipy.special import erfc
 
         z, v = x / self.scale, float(self.variance_parameter)
         less = z / 12 - 7 / 2880 * (z**3 - 3 * z) / v
         return np.asarray(erfc(z / sqrt(2)) - np.exp(-z * z / 2) / sqrt(2 * pi) * less / v)
 
-    def exact_survival(self, m: int, bits: int) -> exact.Bounds:
+    def exact_survival(self, m: int, bits: int) -> bounds.Bounds:
         """Bounds on 2^bits times the sum at |k| >= m over the whole sum."""
-        return exact.bell_tail(self.variance_parameter, m, bits)
+        return bounds.bell_tail(self.variance_parameter, m, bits)
 
     def inverse_survival(self, u: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """1/2 - x + x / 24 variance_parameter, x = sigma times the normal quantile of u/2; None for narrower laws."""
@@ -141,9 +141,9 @@ class RoundedNormal(Law):
         size = np.asarray(m, dtype=float)
         return np.where(size > 0, erfc((np.maximum(size, 0.5) - 0.5) / (self.scale * sqrt(2))), 1.0)
 
-    def exact_survival(self, m: int, bits: int) -> exact.Bounds:
+    def exact_survival(self, m: int, bits: int) -> bounds.Bounds:
         """Bounds on 2^bits erfc of the root of (2m - 1)^2 / (8 sigma^2)."""
-        return exact.erfc_of_root((2 * m - 1) ** 2 / (8 * self.sigma_squared), bits)
+        return bounds.erfc_of_root((2 * m - 1) ** 2 / (8 * self.sigma_squared), bits)
 
     def inverse_survival(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
         """1/2 - sigma times the normal quantile of u/2."""

@@ -20,7 +20,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sfumato.draws.exact import Bounds
+from sfumato.draws.bounds import Bounds
 from sfumato.draws.stream import Draws
 
 PREFIX_BITS = 63

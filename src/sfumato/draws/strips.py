@@ -33,8 +33,8 @@ from numpy.typing import NDArray
 from sfumato.draws.leads import Desk
 from sfumato.draws.loops import loops
 from sfumato.draws.sampler import by_words, counted, signed
+from sfumato.draws.share import StripLaw, Thinned
 from sfumato.draws.stream import Draws
-from sfumato.draws.thinned import StripLaw, Thinned
 from sfumato.kernels.draws import DOUBTFUL, REFUSED, TAIL, UNSETTLED, Leads, Levels
 
 MANY = 1 << 16  # fewer draws do not pay for strips

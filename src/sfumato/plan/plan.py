@@ -209,6 +209,6 @@ class Plan:
 
     def to_toml(self) -> str:
         """The plan as TOML that reads back equal, its levels written out."""
-        from sfumato.plan.written import write
+        from sfumato.plan.writer import write
 
         return write(self)

@@ -18,10 +18,10 @@ from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.guard import Guarded
 from sfumato.serve.limits import Running
 from sfumato.serve.log import FAULT, Logged, Noted
+from sfumato.serve.overload import Refusals, Shedding, Turns
 from sfumato.serve.pages import Pages, routes
 from sfumato.serve.pages.home import language
 from sfumato.serve.reply import for_programs, problem
-from sfumato.serve.shed import Refusals, Shedding, Turns
 
 DESCRIPTION = (
     "Statistics with formal privacy, each number with its error, in the shapes of PxWebApi 2. "

@@ -11,8 +11,8 @@ from urllib.parse import unquote_to_bytes
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sfumato.serve.overload import Turns
 from sfumato.serve.reply import ZIPPED, held_tag
-from sfumato.serve.shed import Turns
 
 Key = tuple[object, ...]
 RawHeaders = tuple[tuple[bytes, bytes], ...]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.confidential.assessment.bounds import bounds
-from sfumato.confidential.assessment.compared import Compared, ComparedTable, Rules, pooled
+from sfumato.confidential.assessment.comparisons import Compared, ComparedTable, Rules, pooled
 from sfumato.confidential.assessment.honesty import errors, honesty
 from sfumato.confidential.assessment.pairs import MOST_CELLS, Pair, looked_at, pairs, tables
 from sfumato.confidential.assessment.risk import Slivers, flips, nested, slivers, uniques

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.confidential.assessment.compared import margin, share
+from sfumato.confidential.assessment.comparisons import margin, share
 from sfumato.confidential.assessment.truth import Truth
 from sfumato.privacy import plain
 from sfumato.statistics import Total

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.confidential.assessment.compared import Compared, Floats, quantile, share
+from sfumato.confidential.assessment.comparisons import Compared, Floats, quantile, share
 
 SLACK = 1e-6
 """Of a record: how far a total may be off by rounding alone, where the stated error is 0."""

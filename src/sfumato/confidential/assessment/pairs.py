@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from sfumato.confidential.assessment.compared import Compared, ComparedTable, Floats, Rules, margin
+from sfumato.confidential.assessment.comparisons import Compared, ComparedTable, Floats, Rules, margin
 from sfumato.confidential.assessment.truth import SamplingVariances, Truth, Truths
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import PlanError, ReleaseError

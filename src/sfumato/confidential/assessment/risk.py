@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.confidential.assessment.compared import (
+from sfumato.confidential.assessment.comparisons import (
     Compared,
     ComparedTable,
     Floats,

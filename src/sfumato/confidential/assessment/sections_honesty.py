@@ -3,7 +3,7 @@
 from typing import Any
 
 from sfumato.confidential.assessment.charts import coverage, parts_of
-from sfumato.confidential.assessment.compared import LEVEL, share
+from sfumato.confidential.assessment.comparisons import LEVEL, share
 from sfumato.confidential.assessment.layout import (
     NOTHING,
     ReportTable,

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sfumato.confidential.assessment.charts import parts_of
-from sfumato.confidential.assessment.compared import share
+from sfumato.confidential.assessment.comparisons import share
 from sfumato.confidential.assessment.layout import NOTHING, ReportTable, Section, amount, count, parts, percent, section
 from sfumato.confidential.assessment.words import EMPTIED
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.confidential.assessment.compared import Rules, pooled
+from sfumato.confidential.assessment.comparisons import Rules, pooled
 from sfumato.confidential.assessment.honesty import honesty
 from sfumato.confidential.assessment.pairs import Pair, looked_at, released
 from sfumato.confidential.assessment.utility import differences, grade_a

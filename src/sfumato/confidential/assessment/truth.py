@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.confidential.assessment.compared import Floats, Integers, margin
+from sfumato.confidential.assessment.comparisons import Floats, Integers, margin
 from sfumato.confidential.design import Replicated, Survey
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import Sealed

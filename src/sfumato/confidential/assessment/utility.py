@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.confidential.assessment.compared import Compared, Floats, Rules, quantile
+from sfumato.confidential.assessment.comparisons import Compared, Floats, Rules, quantile
 from sfumato.query.tails import z_score
 
 CLASSES = ((0, 0), (1, 2), (3, 9), (10, 99), (100, 999), (1000, None))

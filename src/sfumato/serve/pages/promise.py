@@ -12,7 +12,7 @@ from sfumato.release import Manifest
 from sfumato.release.manifest import ProductLine, SpendLine
 from sfumato.schema import Attribute
 from sfumato.serve.catalogue import Edition
-from sfumato.serve.pages.measured import Measured, by_words
+from sfumato.serve.pages.measure_card import Measured, by_words
 from sfumato.serve.pages.noise import ALARM, Noise
 from sfumato.serve.pages.root_noise import ClippedNoise, RootNoise
 from sfumato.serve.pages.words import Words

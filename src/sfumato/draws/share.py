@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sfumato.draws.exact import Bounds, ceiling
+from sfumato.draws.bounds import Bounds, ceiling
 from sfumato.draws.sampler import Invertible
 
 

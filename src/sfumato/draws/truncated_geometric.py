@@ -9,7 +9,7 @@ from math import exp, expm1
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sfumato.draws import exact
+from sfumato.draws import bounds
 from sfumato.draws.laws import Law, require
 
 
@@ -62,13 +62,13 @@ class TruncatedGeometric(Law):
         rate = float(self.rate)
         return -expm1(-rate * (self.cap + 1)) - exp(-rate) * expm1(-rate * self.cap)
 
-    def exact_survival(self, m: int, bits: int) -> exact.Bounds:
+    def exact_survival(self, m: int, bits: int) -> bounds.Bounds:
         if m > self.cap:
             return 0, 0
         # The whole is at least 1 - a, more than half of min(rate, 1), and what stands over it is off by few units.
         work = bits + 8 + int(1 / self.rate).bit_length()
-        powers = {j: exact.exponential_minus(j * self.rate, work) for j in (1, m, self.cap + 1)}
+        powers = {j: bounds.exponential_minus(j * self.rate, work) for j in (1, m, self.cap + 1)}
         (low, high), (last_low, last_high), (a_low, a_high) = powers[m], powers[self.cap + 1], powers[1]
         one = 1 << work
         least, most = one + a_low - 2 * last_high, one + a_high - 2 * last_low
-        return max(0, 2 * (low - last_high) << bits) // most, exact.ceiling(2 * (high - last_low) << bits, least)
+        return max(0, 2 * (low - last_high) << bits) // most, bounds.ceiling(2 * (high - last_low) << bits, least)

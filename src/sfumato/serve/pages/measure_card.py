@@ -1,4 +1,4 @@
-"""Measured: one measure of a release as its privacy card tells it: what it is by, its cost, its noise."""
+"""How the privacy card of a release tells a measure: what it is by, its cost, its noise."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -17,11 +17,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sfumato.draws.exact import Bounds, ceiling
+from sfumato.draws.bounds import Bounds, ceiling
 from sfumato.draws.sampler import Invertible, counted, settle, signed
+from sfumato.draws.share import StripLaw
 from sfumato.draws.stream import Draws
 from sfumato.draws.strips import sample
-from sfumato.draws.thinned import StripLaw
 
 _MOST_CELLS = 2**47  # the steps of a batch then sum to less than 2^63, whatever they are
 _BATCH = 1 << 15

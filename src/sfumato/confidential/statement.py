@@ -1,4 +1,4 @@
-"""Stating: what the manifest of a run says, from the plan, its price and the ledger; nothing that the data decide."""
+"""Statement: what the manifest of a run says, from the plan, its price and the ledger; nothing that the data decide."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

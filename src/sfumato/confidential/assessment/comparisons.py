@@ -1,4 +1,4 @@
-"""Compared: the cells of a table, the released number of each beside the true one; every metric starts here."""
+"""Comparisons: the cells of a table, the released number of each beside the true one; every metric starts here."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields

@@ -1,4 +1,4 @@
-"""Shed: more work than the server can do is turned away at once, in words and with the time to come back."""
+"""Overload: more work than the server can do is turned away at once, in words and with the time to come back."""
 
 import asyncio
 import math
