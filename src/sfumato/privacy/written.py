@@ -66,11 +66,9 @@ def limit_from_dict(written: Mapping[str, Any]) -> Limit:
 
 
 def hidden_to_dict(hidden: Neighbours) -> dict[str, Any]:
-    """Neighbours by their own fields, less those that stand at their default."""
-    given = inspect.signature(type(hidden)).parameters
-    values = {name: getattr(hidden, name) for name in given}
-    own = {name: text(value) for name, value in values.items() if value != given[name].default}
-    return {"neighbours": hidden.kind} | own
+    """Neighbours by their own fields, less those that are empty."""
+    own = {name: getattr(hidden, name) for name in inspect.signature(type(hidden)).parameters}
+    return {"neighbours": hidden.kind} | {name: text(value) for name, value in own.items() if value not in (None, ())}
 
 
 def hidden_from_dict(written: Mapping[str, Any]) -> Neighbours:

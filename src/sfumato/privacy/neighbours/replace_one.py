@@ -40,6 +40,11 @@ class ReplaceOne(CountedRows):
             cells=2 * rows, l1=2 * rows * largest, l2_squared=rows**2 * square, largest=rows * max(high - low, largest)
         )
 
+    @property
+    def attained(self) -> tuple[str, ...]:
+        """A row that keeps its place reaches none of them."""
+        return () if self.fixed else super().attained
+
     def relation(self) -> tuple[str, ...]:
         known = (f"with public {', '.join(sorted(self.fixed))}",) if self.fixed else ()
         return (*self._rows_compared, *known)

@@ -194,4 +194,4 @@ def _example(beta: Fraction) -> int:
     return int(10 ** max(2, math.ceil(math.log10(float(400 * beta**2)) - 1e-9)))
 
 
-EXAMPLE = SquareRootWithin("establishment", {"employment": "1"})
+EXAMPLE = SquareRootWithin("establishment", {"wage": "10"})

@@ -1,0 +1,247 @@
+"""The contract of a relation: no two neighbours move further than it says, by every small data set that there is.
+
+Who is a neighbour of whom is written here once more for every relation, by hand and from the words of its promise, and
+so is what a statistic makes of rows. A relation, a statistic or a move that nobody wrote this for fails by name.
+"""
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations_with_replacement, product
+from math import floor
+
+from sfumato import statistics
+from sfumato.errors import PromiseError
+from sfumato.plugins import found
+from sfumato.privacy import AddRemove, Bounded, Move, Neighbours, ReplaceOne, Root, SquareRootWithin
+from sfumato.schema import Attribute, Domain, Frame, Levels, Table
+from sfumato.statistics import Statistic
+
+Row = tuple[str, int, int]
+"""The unit that a row is of, the cell that it stands in, and its value."""
+Data = tuple[Row, ...]
+Numbers = tuple[int, ...]
+"""What a statistic gives for each cell, in steps."""
+
+
+def counted(statistic: Statistic, value: int) -> int:
+    return 1
+
+
+def clipped(statistic: Statistic, value: int) -> int:
+    """A value held within the clip, then rounded half up to steps."""
+    low, high = statistic.clip
+    return floor(min(max(value, low), high) / statistic.step + Fraction(1, 2))
+
+
+ADDS: dict[str, tuple[Callable[[Statistic, int], int], tuple[int, ...]]] = {
+    "count": (counted, (1,)),
+    "total": (clipped, (-20, 14, 50_000, 60_000)),
+}
+"""What a row adds to each statistic, in steps, and the values that rows are tried with, some beyond its bounds."""
+
+
+@dataclass(frozen=True)
+class World(ABC):
+    """Small data sets for one instance of a relation, and who is a neighbour of whom among them."""
+
+    hidden: Neighbours
+    cells: int = 2
+
+    @abstractmethod
+    def data_sets(self, values: tuple[int, ...]) -> Iterable[Data]: ...
+
+    @abstractmethod
+    def neighbours_of(self, data: Data, values: tuple[int, ...]) -> Iterable[Data]:
+        """By the words of the promise, and nothing of the relation but its fields."""
+
+    @property
+    def domain(self) -> Domain:
+        return Table((Attribute("cell", Levels.of(range(self.cells))),))
+
+    def kept(self, data: Data) -> Data:
+        """The rows that count, chosen by what they say and not by their order."""
+        return data
+
+    def values(self, values: tuple[int, ...]) -> tuple[int, ...]:
+        return values
+
+
+class Rows(World):
+    """Two units, one of them with up to one row more than may count; which rows count is drawn by what they say."""
+
+    @cached_property
+    def _most(self) -> int:
+        return self.hidden.at_most + 1 if self.hidden.id else 1
+
+    def units(self, name: str, values: tuple[int, ...], fewest: int = 0) -> list[Data]:
+        kinds = [(name, cell, value) for cell in range(self.cells) for value in values]
+        return [unit for rows in range(fewest, self._most + 1) for unit in combinations_with_replacement(kinds, rows)]
+
+    def data_sets(self, values: tuple[int, ...]) -> Iterator[Data]:
+        beside = [(), (("b", 0, values[-1]),)]
+        for unit, others in product(self.units("a", values), beside):
+            yield (*unit, *others)
+
+    def kept(self, data: Data) -> Data:
+        if self.hidden.id is None:
+            return data
+        ordered = sorted(data, key=lambda row: hashlib.sha256(repr(row).encode()).digest())
+        of_unit = {unit: [row for row in ordered if row[0] == unit] for unit in {row[0] for row in data}}
+        return tuple(row for rows in of_unit.values() for row in rows[: self.hidden.at_most])
+
+
+class ThereOrNot(Rows):
+    """Add-remove: one unit is there with all its rows, or not at all."""
+
+    def neighbours_of(self, data: Data, values: tuple[int, ...]) -> Iterator[Data]:
+        for unit in {row[0] for row in data}:
+            yield tuple(row for row in data if row[0] != unit)
+
+
+class OtherValues(Rows):
+    """Replace-one: one unit has other rows, as many or not, in other cells unless these are fixed."""
+
+    def neighbours_of(self, data: Data, values: tuple[int, ...]) -> Iterator[Data]:
+        mine, others = [row for row in data if row[0] == "a"], [row for row in data if row[0] != "a"]
+        for unit in self.units("a", values, fewest=1) if mine else ():
+            if "cell" not in self.hidden.fixed or {row[1] for row in unit} <= {row[1] for row in mine}:
+                yield (*unit, *others)
+
+
+class Reports(World):
+    """Square-root-within: every unit of a register reports once; one, or all of a firm, report a value near it."""
+
+    UNITS = (("a", 0, "firm"), ("b", 0, "firm"), ("c", 1, "other"))
+
+    @property
+    def domain(self) -> Domain:
+        return Frame("unit", (), {}, [name for name, _, _ in self.UNITS])
+
+    def values(self, values: tuple[int, ...]) -> tuple[int, ...]:
+        return (0, 10, 90, 100, 110, 390, 400, 900)
+
+    def data_sets(self, values: tuple[int, ...]) -> Iterator[Data]:
+        for reported in product(values, repeat=len(self.UNITS)):
+            pairs = zip(self.UNITS, reported, strict=True)
+            yield tuple((name, cell, value) for (name, cell, _), value in pairs)
+
+    def neighbours_of(self, data: Data, values: tuple[int, ...]) -> Iterator[Data]:
+        (beta,) = self.hidden.beta.values()
+        alone = [{name} for name, _, _ in self.UNITS]
+        firms = [{name for name, _, firm in self.UNITS if firm == one} for one in ("firm", "other")]
+        for moved in firms if self.hidden.firm else alone:
+            near = [
+                [value for value in values if roots_within(row[2], value, beta)] if row[0] in moved else [row[2]]
+                for row in data
+            ]
+            for reported in product(*near):
+                pairs = zip(data, reported, strict=True)
+                yield tuple((row[0], row[1], value) for row, value in pairs)
+
+
+WORLDS: dict[str, list[World]] = {
+    "add-remove": [
+        ThereOrNot(AddRemove("job")),
+        ThereOrNot(AddRemove("firm", "id", 2)),
+        ThereOrNot(AddRemove("firm", "id", 1), cells=3),
+    ],
+    "replace-one": [
+        OtherValues(ReplaceOne("job"), cells=3),
+        OtherValues(ReplaceOne("firm", "id", 2)),
+        OtherValues(ReplaceOne("job", fixed=("cell",))),
+    ],
+    "square-root-within": [
+        Reports(SquareRootWithin("shop", {"wage": "10"})),
+        Reports(SquareRootWithin("shop", {"wage": "10"}, firm="firm", at_most=2)),
+    ],
+}
+"""The small worlds of each relation, by its kind."""
+
+
+def roots_within(one: Fraction | int, other: Fraction | int, beta: Fraction) -> bool:
+    """Whether |√a − √b| ≤ beta, exactly: a + b − beta² ≤ 2 √(a b).
+
+    >>> roots_within(100, 121, Fraction(1)), roots_within(100, 122, Fraction(1))
+    (True, False)
+    """
+    rest = one + other - beta**2
+    return rest <= 0 or rest**2 <= 4 * one * other
+
+
+def beyond_steps(move: Bounded, one: Numbers, other: Numbers, step: Fraction) -> dict[str, object]:
+    """How far apart two data sets are, by each bound of the move."""
+    gaps = [abs(a - b) for a, b in zip(one, other, strict=True)]
+    return {
+        "cells": sum(gap > 0 for gap in gaps),
+        "l1": sum(gaps),
+        "l2_squared": sum(gap**2 for gap in gaps),
+        "largest": max(gaps),
+    }
+
+
+def beyond_roots(move: Root, one: Numbers, other: Numbers, step: Fraction) -> dict[str, object]:
+    """The claimed distance where the roots of all totals are within it, and more where some are not."""
+    pairs = [(a * step, b * step) for a, b in zip(one, other, strict=True)]
+    if not all(roots_within(a, b, move.farthest) for a, b in pairs):
+        return {"farthest": move.farthest + 1}
+    reached = any(not roots_within(a, b, move.farthest * Fraction(999, 1000)) for a, b in pairs)
+    return {"farthest": move.farthest if reached else Fraction(0)}
+
+
+DISTANCES: dict[type[Move], Callable[..., dict[str, object]]] = {Bounded: beyond_steps, Root: beyond_roots}
+"""How each kind of move is measured between two data sets."""
+
+
+def numbers(world: World, statistic: Statistic, data: Data) -> Numbers:
+    adds, _ = ADDS[statistic.name]
+    cells = [0] * world.cells
+    for _, cell, value in world.kept(data):
+        cells[cell] += adds(statistic, value)
+    return tuple(cells)
+
+
+def farthest(world: World, statistic: Statistic, move: Move) -> dict[str, object]:
+    """The most that any two neighbours are apart, by each bound of the move."""
+    _, tried = ADDS[statistic.name]
+    values, apart, known = world.values(tried), set(), {}
+    for data in world.data_sets(values):
+        for each in (data, *(others := list(world.neighbours_of(data, values)))):
+            if each not in known:
+                known[each] = numbers(world, statistic, each)
+        apart |= {(known[data], known[other]) for other in others}
+    most: dict[str, object] = {}
+    for one, other in apart:
+        for name, reached in DISTANCES[type(move)](move, one, other, statistic.step).items():
+            most[name] = max(most.get(name, reached), reached)
+    return most
+
+
+def move_of(world: World, statistic: Statistic) -> Move | None:
+    """The move that a relation claims, if it claims any for this statistic."""
+    try:
+        return world.hidden.move(statistic.contribution, world.domain)
+    except PromiseError:
+        return None
+
+
+def complaints(world: World) -> list[str]:
+    """What a relation says that its neighbours do not keep, and what it says they reach and they do not."""
+    said: list[str] = []
+    priced = 0
+    for statistic in found(statistics).values():
+        move = move_of(world, statistic)
+        if move is None:
+            continue
+        priced += 1
+        whose = f"{world.hidden.kind}, {statistic.name}"
+        for name, reached in farthest(world, statistic, move).items():
+            claimed = getattr(move, name)
+            if reached > claimed:
+                said.append(f"{whose}: {name} is said to be {claimed} at most; some neighbours are {reached} apart")
+            elif name in world.hidden.attained and reached < claimed:
+                said.append(f"{whose}: {name} is said to reach {claimed}; no neighbours are more than {reached} apart")
+    return said if priced else [f"{world.hidden.kind}: no statistic has a move, so that nothing was tried"]
