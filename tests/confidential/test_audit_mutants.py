@@ -12,6 +12,7 @@ import pytest
 import sfumato as sf
 from sfumato.confidential.audit import audit_mechanism
 from sfumato.draws import SeededDraws
+from sfumato.mechanisms import Additive
 from sfumato.privacy import Approximate, Bounded, Concentrated, Gaussian
 
 ONE, THREE = Bounded(1, 1, 1), Bounded(3, 3, 9)
@@ -19,7 +20,7 @@ SOUND = [sf.Geometric(1), sf.DiscreteGaussian("0.5"), sf.RoundedGaussian(1)]
 
 
 @dataclass(frozen=True)
-class Mutant(sf.Mechanism):
+class Mutant(Additive):
     """A mechanism that publishes something else than it claims."""
 
     inner: sf.Mechanism

@@ -121,9 +121,9 @@ def test_memory_is_stated_for_what_is_listed_and_a_plan_that_does_not_fit_names_
 @pytest.mark.parametrize("occupied", [True, False], ids=["records alone are noisy", "records are not noisy"])
 def test_an_audit_of_a_plan_catches_a_sparse_door_that_some_cells_do_not_pass(monkeypatch, occupied):
     """Without any other record in the unit's cell, so that it is listed by what the unit adds, or by noise."""
-    from sfumato.mechanisms import mechanism
+    from sfumato.mechanisms import additive
 
-    sound = mechanism.scattered
+    sound = additive.scattered
 
     def door(cells, law, draws):
         places, values = sound(cells, law, draws)
@@ -133,7 +133,7 @@ def test_an_audit_of_a_plan_catches_a_sparse_door_that_some_cells_do_not_pass(mo
         values[np.isin(places, cells.places)] = cells.values[np.isin(cells.places, places)]
         return places, values
 
-    monkeypatch.setattr(mechanism, "scattered", door)
+    monkeypatch.setattr(additive, "scattered", door)
     audits = audit_plan(plan_of("3"), samples=20_000, draws=SeededDraws(3))
     assert any(not one.holds for one in audits)
 

@@ -7,13 +7,13 @@ import numpy as np
 from contract_law import scaled
 
 from sfumato.draws import SeededDraws, TruncatedGeometric
-from sfumato.mechanisms import Mechanism
+from sfumato.mechanisms import Additive, Mechanism
 from sfumato.privacy import Approximate, Concentrated, Gaussian
 from sfumato.release import Noisy
 
 
 @dataclass(frozen=True)
-class Mutant(Mechanism):
+class Mutant(Additive):
     """A sound mechanism in everything that its subclasses leave alone."""
 
     inner: Mechanism

@@ -10,13 +10,12 @@ from contract_noise import NOISE_CHECKS, Bench
 from sfumato import mechanisms
 from sfumato.draws import Law
 from sfumato.errors import PromiseError
-from sfumato.mechanisms import DiscreteGaussian, Geometric, RoundedGaussian
-from sfumato.mechanisms.rooted import Rooted
+from sfumato.mechanisms import Additive, DiscreteGaussian, Geometric, RoundedGaussian
 from sfumato.plugins import found
 from sfumato.privacy import Root
 
 FOUND = found(mechanisms)
-ADDITIVE = sorted(name for name, one in FOUND.items() if not isinstance(one, Rooted))
+ADDITIVE = sorted(name for name, one in FOUND.items() if isinstance(one, Additive))
 """Those whose noise is added to the cells; the others are held to the contract in test_rooted."""
 ONE, MANY = MOVES["count add-remove 1"], MOVES["total replace-one 3"]
 SOUND = [Geometric(1), DiscreteGaussian("0.5"), RoundedGaussian(1)]

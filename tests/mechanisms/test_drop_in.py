@@ -27,7 +27,7 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.draws import Law, bounds
-from sfumato.mechanisms.mechanism import Mechanism
+from sfumato.mechanisms.additive import Additive
 from sfumato.privacy import Approximate, positive
 
 
@@ -64,7 +64,7 @@ class RoundedLaplaceLaw(Law):
 
 
 @dataclass(frozen=True)
-class RoundedLaplace(Mechanism):
+class RoundedLaplace(Additive):
     """Rounded Laplace noise that costs epsilon."""
 
     name: ClassVar[str] = "NAME"

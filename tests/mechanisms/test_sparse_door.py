@@ -15,7 +15,7 @@ from scipy.stats import chi2
 
 from sfumato.draws import Law, SeededDraws
 from sfumato.draws.changes import Changed
-from sfumato.mechanisms import Cells, DiscreteGaussian, Geometric, RoundedGaussian, mechanism
+from sfumato.mechanisms import Cells, DiscreteGaussian, Geometric, RoundedGaussian, additive
 from sfumato.schema import Attribute, Levels, Rows, Rule, Table
 
 ONE = MOVES["count add-remove 1"]
@@ -97,7 +97,7 @@ def bare(chosen):
     return door
 
 
-SOUND_DOOR = mechanism.scattered
+SOUND_DOOR = additive.scattered
 DOORS = {
     "records alone are noisy": bare(lambda places, held: ~np.isin(places, held)),
     "records are not noisy": bare(np.isin),
@@ -110,5 +110,5 @@ DOORS = {
 @pytest.mark.parametrize("sound", SOUND, ids=lambda one: one.words())
 @pytest.mark.parametrize("door", DOORS.values(), ids=list(DOORS))
 def test_a_door_that_leaves_out_a_single_cell_is_rejected(door, sound, monkeypatch):
-    monkeypatch.setattr(mechanism, "scattered", door)
+    monkeypatch.setattr(additive, "scattered", door)
     assert faults(published(sound, calls=1500), sound.law(ONE))

@@ -91,7 +91,7 @@ PAIRS = [(0, 1), (1, 4), (4, 9), (100, 121), (100, 120), (81, 100), (1_000, 1_06
 def test_what_is_published_of_two_neighbours_is_within_mu(mu):
     """The exact law of the published integers, trade-off and hockey-stick, for many pairs at beta 1, both ways."""
     mechanism, scale = SquareRoot(str(mu)), 1000 / mu
-    assert mechanism.law(Root(Fraction(1))).scale == pytest.approx(scale)
+    assert mechanism.root_law(Root(Fraction(1))).scale == pytest.approx(scale)
     for a, b in PAIRS:
         assert neighbours(Fraction(a), Fraction(b), Fraction(1))
         roots = mechanism.clean(cells([a, b]))
@@ -154,7 +154,7 @@ def test_the_bias_of_rounding_is_within_its_bound(size):
     for beta in BETAS:
         mechanism, g = SquareRoot("0.7"), beta / 1000
         root = int(mechanism.clean(cells([size], beta))[0])
-        law = mechanism.law(Root(beta))
+        law = mechanism.root_law(Root(beta))
         mean = g**2 * (root**2 + law.sigma_squared + Fraction(1, 12) - round(law.variance))
         assert abs(mean - size) <= g * Fraction(math.isqrt(10**12 * size) + 1, 10**6) + g**2 * Fraction(3, 4)
 
@@ -189,4 +189,4 @@ def test_values_that_have_no_root_or_too_large_a_one_are_refused_without_being_n
     with pytest.raises(DataError, match="too large"):
         SquareRoot(1).clean(cells([2**50], Fraction(1, 100)))
     with pytest.raises(PlanError, match="too wide to be squared"):
-        SquareRoot("0.000001").law(Root(Fraction(1)))
+        SquareRoot("0.000001").root_law(Root(Fraction(1)))

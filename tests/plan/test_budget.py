@@ -12,9 +12,10 @@ from tests.quarters import written
 
 import sfumato as sf
 from sfumato.errors import PlanError
+from sfumato.mechanisms import SquareRoot
 from sfumato.plan import Plan
 from sfumato.plan.budget import over_periods
-from sfumato.plan.margins import Target, clipped_mu, root_mu
+from sfumato.plan.margins import Target, needed
 from sfumato.release import Varying
 
 Z = 1.6448536269514722
@@ -32,7 +33,7 @@ def mus(found) -> dict[str, float]:
 @pytest.mark.parametrize(("size", "share"), [(4, 0.9), (100, 0.2), (10_000, 0.03)])
 def test_rows_get_the_mu_at_which_their_variance_is_the_one_wanted(plan, size, share):
     """Var = 4 x s² + 2 s⁴ with s = beta / mu (Toth); a ten-thousandth less mu would miss the target."""
-    mu = root_mu(plan, plan.measure("rows"), Target("rows", share * size, size))
+    mu = needed(plan, plan.measure("rows"), Target("rows", share * size, size))
 
     def margin(mu):
         return Z * math.sqrt(4 * size * (0.5 / mu) ** 2 + 2 * (0.5 / mu) ** 4)
@@ -45,7 +46,7 @@ def test_clipped_totals_get_the_mu_of_the_published_example(plan):
     """Rhode Island's state total has sd 332 at mu 0.2, beta 0.5: √T = (332 · 0.2 + 0.25) / (2 · 0.5) = 66.65."""
     reach = NormalDist().inv_cdf(0.99) * 0.5 / 0.7  # the topcode stands so far above the largest root
     target = Target("state", Z * 332, largest=(66.65 - reach) ** 2)
-    assert clipped_mu(plan, plan.measure("state"), target, 0.7) == pytest.approx(0.2, rel=0.01)
+    assert needed(plan, plan.measure("state"), target, (SquareRoot("0.7"),)) == pytest.approx(0.2, rel=0.01)
 
 
 def test_the_mu_of_the_rows_is_where_all_cost_least(plan):
@@ -61,7 +62,8 @@ def test_the_mu_of_the_rows_is_where_all_cost_least(plan):
     got = mus(found)
     squares = got["rows"] ** 2 + got["state"] ** 2 + got["county"] ** 2
     assert squares == pytest.approx(cost.min(), rel=0.02)  # scales are whole numbers of eight binary digits
-    assert got["rows"] == pytest.approx(rows[cost.argmin()], rel=0.02)
+    assert np.interp(got["rows"], rows, cost) < 1.005 * cost.min()
+    assert all(np.interp(got["rows"] * factor, rows, cost) > 1.02 * cost.min() for factor in (0.5, 2))
     assert got["wages"] == 0.5
     assert float(found.total.mu_squared) == pytest.approx(squares + 0.25)
 
@@ -131,7 +133,7 @@ def test_a_year_of_quarters_has_twice_the_mu():
         ({"county": "two"}, {}, {}, "write 2%, 0.02"),
         ({"county": "-3%"}, {"county": 10.0}, {"county": 9.0}, "above 0"),
         ({"county": "300"}, {"state": 10.0}, {"county": 9.0}, "'state', which has no target"),
-        ({"county": "0.00002"}, {"county": 10.0}, {"county": 9.0}, "less than rounding"),
+        ({"wages": "0.0001%"}, {"wages": 100.0}, {}, "No budget brings 'wages' to a margin of 0.0001; at mu"),
     ],
 )
 def test_a_target_that_cannot_be_meant_says_what_is_missing(plan, margins, sizes, largest, said):

@@ -11,6 +11,7 @@ from sfumato.errors import PlanError
 if TYPE_CHECKING:
     from sfumato.plan import Measure, Plan, Price
     from sfumato.privacy import Loss
+    from sfumato.release import Withheld
 
 PerYear = Annotated[int, typer.Option(help="Releases of the same units a year, 4 for quarters: prints what they cost.")]
 
@@ -35,15 +36,35 @@ def price(plan: PlanFile, per_year: PerYear = 1, json: Json = False) -> None:
 def _spends(plan: "Plan", bill: "Price", per_year: int) -> str:
     """A line a measure, all together, and a year of it."""
     heads = ["measure", "mechanism", "loss", "test power at 5%", "posterior from 1/2"]
-    noises = [_noise(plan, measure) for measure in plan.measures]
+    errors = [_errors(plan, measure) for measure in plan.measures]
+    shown = 2 if any(isinstance(error, float) for error, _ in errors) else 0
     rows = [
-        [one.measure, one.mechanism, *_gains(one.loss), *noise] for one, noise in zip(bill.spends, noises, strict=True)
+        [one.measure, one.mechanism, *_gains(one.loss), *[_margin(error) for error in found][:shown]]
+        for one, found in zip(bill.spends, errors, strict=True)
     ]
-    none = [""] * len(noises[0])
-    rows.append(["all together", "", *_gains(bill.total), *none])
+    rows.append(["all together", "", *_gains(bill.total), *[""] * shown])
     if per_year > 1:
-        rows.append([f"{per_year} releases a year", "", *_gains(_year(bill, per_year)), *none])
-    return columns([*heads, *["± of a cell", "± of all cells"][: len(none)]], rows)
+        rows.append([f"{per_year} releases a year", "", *_gains(_year(bill, per_year)), *[""] * shown])
+    return columns([*heads, *["± of a cell", "± of all cells"][:shown]], rows)
+
+
+def _errors(plan: "Plan", measure: "Measure") -> list["float | Withheld"]:
+    """The standard errors that noise will give one cell and the sum of all cells, known before any data."""
+    from sfumato.plan.margins import typical
+    from sfumato.release import Withheld
+    from sfumato.schema import Box
+
+    cells = plan.size(measure) if plan.frame else plan.table(measure).count(Box())
+    mechanism, move = measure.with_, plan.move(measure)
+    one, every = (mechanism.expected(move, typical(plan, measure, cells=count)) for count in (1, cells))
+    return [one, every if measure.of.additive else Withheld("its cells may not be summed")]
+
+
+def _margin(error: "float | Withheld") -> str:
+    from sfumato.plan.margins import Z90
+    from sfumato.release.figures import number
+
+    return number(Z90 * error) if isinstance(error, float) else "–"
 
 
 def _year(bill: "Price", per_year: int) -> "Loss":
@@ -58,6 +79,10 @@ def _say_sizes(plan: "Plan") -> None:
 
     if not plan.hidden.alike():
         say("\n± is the 90% margin of error by noise alone, before any calibration.")
+        for measure in plan.measures:
+            error, _ = _errors(plan, measure)
+            if not isinstance(error, float):
+                say(f"No ± of a cell of {measure.name} can be told beforehand, as {error.reason}.")
         return
     rows: dict[tuple[str, ...], list[str]] = {}
     for one in plan.hidden.alike():
@@ -78,11 +103,9 @@ def _margins(plan: "Plan") -> str:
 
     rows: dict[tuple[str, ...], list[str]] = {}
     for measure in plan.measures:
-        of_rows = plan.measure(measure.given[0]) if measure.given else measure
         sizes = [one.size for one in plan.hidden.alike() if one.variable == measure.of.contribution.column]
         asked = [Target(measure.name, 1.0, size, size) for size in sizes]
-        rows_mu = float(getattr(of_rows.with_, "mu", 1))
-        told = [f"± {number(margin_of(plan, measure, one, rows_mu))} at {number(one.size or 0)}" for one in asked]
+        told = [f"± {number(margin_of(plan, measure, one))} at {number(one.size or 0)}" for one in asked]
         rows.setdefault(tuple(told), []).append(measure.name)
     widest = max(len(line) for line in rows)
     said = [[", ".join(names), *line, *[""] * (widest - len(line))] for line, names in rows.items()]
@@ -107,18 +130,6 @@ def _say_rest(plan: "Plan", bill: "Price") -> None:
         say(f"Outside the guarantee ({exposure.kind}): {exposure.what}. {exposure.why}")
 
 
-def _noise(plan: "Plan", measure: "Measure") -> list[str]:
-    """The margins that noise will give one cell and the sum of all cells, known before any data."""
-    from sfumato.release.figures import number
-    from sfumato.schema import Box
-
-    if plan.frame:  # noise on a square root grows with what it is the root of: `sfumato budget` takes the sizes
-        return []
-    spread = 1.645 * float(measure.of.step) * measure.with_.law(plan.move(measure)).variance ** 0.5
-    cells = plan.table(measure)
-    return [number(spread), number(spread * cells.count(Box()) ** 0.5)]
-
-
 def _gains(loss: "Loss") -> list[str]:
     return [loss.words(), f"{loss.power(0.05):.4f}", f"{loss.posterior():.4f}"]
 
@@ -129,11 +140,15 @@ def _priced(plan: "Plan", bill: "Price", per_year: int) -> dict[str, Any]:
     def gains(loss: "Loss") -> dict[str, Any]:
         return {"loss": loss_to_dict(loss), "power_at_5_percent": loss.power(0.05), "posterior": loss.posterior()}
 
+    def expected(name: str) -> dict[str, Any]:
+        error, _ = _errors(plan, plan.measure(name))
+        return {"standard_error": error} if isinstance(error, float) else {"no_standard_error": error.reason}
+
     return {
         "plan": plan.name,
         "hidden": hidden_to_dict(plan.hidden),
         "measures": [
-            {"name": one.measure, "mechanism": one.mechanism, "cells": cells} | gains(one.loss)
+            {"name": one.measure, "mechanism": one.mechanism, "cells": cells} | gains(one.loss) | expected(one.measure)
             for one, cells in zip(bill.spends, bill.cells, strict=True)
         ],
         "total": gains(bill.total),

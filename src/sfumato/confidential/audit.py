@@ -3,8 +3,8 @@
 Two neighbouring datasets are tabulated by the plan's own engine and perturbed many times by its own mechanisms. Each
 view of what comes out gives a lower bound on the loss (proofs in `evidence`); all bounds of one audit hold together
 with a chance of 99%. A bound above the claim shows that the claim is false. A bound far below what the stated law
-loses in that view shows nothing, and is said to be too weak to count. Steps after a measurement are arithmetic on what
-is audited here, so they lose nothing more.
+loses in that view shows nothing, and is said to be too weak to count; a mechanism that states no law is held to its
+claim alone. Steps after a measurement are arithmetic on what is audited here, so they lose nothing more.
 """
 
 import math
@@ -21,11 +21,10 @@ from sfumato.confidential.framed import FrameTabulation
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.pairs import neighbours_of, worst_pairs
 from sfumato.confidential.tabulate import Tabulation
-from sfumato.confidential.views import View, Watched, side_by_side, weighed_by_law
+from sfumato.confidential.views import View, Watched, all_at_once, side_by_side
 from sfumato.draws import Draws, SeededDraws, SystemDraws
 from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.mechanisms import Cells, ClippedTotal, Mechanism, SquareRoot
-from sfumato.mechanisms.rooted import Rooted
 from sfumato.plan import Plan
 from sfumato.privacy import Approximate, Bounded, Gaussian, Limit, Loss, Move, Root, Unbounded, bounded
 from sfumato.privacy.neighbours.square_root_within import worst_sizes
@@ -43,13 +42,13 @@ EVERYTHING = "everything"
 
 @dataclass(frozen=True)
 class Audit:
-    """What one view proves: the loss is at least `bound`, where `claim` was promised and the law shows `exact`."""
+    """What one view proves: the loss is at least `bound`, where `claim` was promised and a stated law shows `exact`."""
 
     measure: str
     view: str
     claim: Limit
     bound: float
-    exact: float
+    exact: float | None
     samples: int
 
     @property
@@ -65,22 +64,23 @@ class Audit:
         return self.bound <= self.claimed
 
     @property
-    def strong(self) -> bool:
-        """Whether the bound is near enough to what the stated law loses here to count as evidence."""
-        return self.bound >= STRONG * self.exact
+    def strong(self) -> bool | None:
+        """Whether the bound is near enough to what the stated law loses here to count as evidence, if one is stated."""
+        return None if self.exact is None else self.bound >= STRONG * self.exact
 
     @property
     def verdict(self) -> str:
         if not self.holds:
             return "THE CLAIM IS FALSE"
-        return "holds" if self.strong else "holds, but too weak to count"
+        return "holds, but too weak to count" if self.strong is False else "holds"
 
     def words(self) -> str:
         """The finding as one sentence."""
         name = {"approximate": "epsilon", "gaussian": "mu", "concentrated": "rho"}[self.claim.kind]
+        law = "no law is stated" if self.exact is None else f"the law shows {self.exact:.3g}"
         return (
             f"{self.measure}, {self.view}: {name} is at least {self.bound:.3g}, {self.claim.words()} is claimed, "
-            f"the law shows {self.exact:.3g}: {self.verdict}."
+            f"{law}: {self.verdict}."
         )
 
     def row(self) -> list[str]:
@@ -99,18 +99,18 @@ def audit_mechanism(
     """Audit a mechanism on the worst cells that a move allows: empty ones on one side, beside one of 5."""
     _refuse_few(samples)
     claim = _limit(mechanism.loss(move))
-    if isinstance(mechanism, Rooted) and isinstance(move, Root):
+    if isinstance(move, Root):
         return _rooted_audits(mechanism, move, claim, samples, draws or SystemDraws())
     still = np.array([0] * len(shifts := worst_shifts(bounded(move, mechanism.name), claim)) + [5], dtype=np.int64)
     table = Table((Attribute("cell", Levels.of(range(len(still)))),))
     columns = (still + np.array([*shifts, 0]), still)
     one, other = (Cells(table, {Rows(): column}, Fraction(1), move) for column in columns)
     watched = Watched.of(mechanism.name, mechanism, (one, other), samples, draws or SystemDraws())
-    views = [*watched.plain, weighed_by_law(mechanism.name, [watched])]
+    views = [*watched.plain, all_at_once(mechanism.name, [watched])]
     return _audits([(view, claim) for view in views])
 
 
-def _rooted_audits(mechanism: Rooted, move: Root, claim: Limit, samples: int, draws: Draws) -> list[Audit]:
+def _rooted_audits(mechanism: Mechanism, move: Root, claim: Limit, samples: int, draws: Draws) -> list[Audit]:
     """One row of two sizes that look alike, or its group with one other row, given the rows with mu 1."""
     rows, group = (
         Frame("row", (), {}, range(2)),
@@ -122,7 +122,7 @@ def _rooted_audits(mechanism: Rooted, move: Root, claim: Limit, samples: int, dr
     needs = isinstance(mechanism, ClippedTotal)
     sides = [replace(cells, table=group.groups, grouping=group) for cells in by_row] if needs else by_row
     watched = watched_over_frame(mechanism.name, mechanism, (sides[0], sides[1]), samples, draws, given)
-    views = [*(view for one in watched for view in one.plain), weighed_by_law(mechanism.name, watched)]
+    views = [*(view for one in watched for view in one.plain), all_at_once(mechanism.name, watched)]
     return _audits([(view, claim) for view in views])
 
 
@@ -180,7 +180,7 @@ def _views(plan: Plan, pair: tuple[Microdata, Microdata], samples: int, draws: D
             watched.append(Watched.of(measure.name, measure.with_, (left, right), samples, draws))
     if not watched:
         raise DataError("The two datasets have the same cells in every measure, so there is nothing to tell apart.")
-    return [*(view for one in watched for view in one.plain), weighed_by_law(EVERYTHING, watched)]
+    return [*(view for one in watched for view in one.plain), all_at_once(EVERYTHING, watched)]
 
 
 def _framed_views(plan: Plan, pair: tuple[Microdata, Microdata], samples: int, draws: Draws) -> list[View]:
@@ -193,11 +193,10 @@ def _framed_views(plan: Plan, pair: tuple[Microdata, Microdata], samples: int, d
         given = {name: made[name] for name in measure.given}
         if any(measure.name in other.given for other in plan.measures):
             made[measure.name] = published(measure.name, measure.with_, left, draws, given)
-        if isinstance(measure.with_, Rooted):
-            watched += watched_over_frame(measure.name, measure.with_, (left, right), samples, draws, given)
+        watched += watched_over_frame(measure.name, measure.with_, (left, right), samples, draws, given)
     if not watched:
         raise DataError("The two datasets have the same cells in every measure, so there is nothing to tell apart.")
-    return [*(view for one in watched for view in one.plain), weighed_by_law(EVERYTHING, watched)]
+    return [*(view for one in watched for view in one.plain), all_at_once(EVERYTHING, watched)]
 
 
 def _audits(views: Sequence[tuple[View, Limit]]) -> list[Audit]:
@@ -208,5 +207,6 @@ def _audits(views: Sequence[tuple[View, Limit]]) -> list[Audit]:
 
 def _audit(view: View, claim: Limit, alpha: float) -> Audit:
     samples = len(view.one)
-    exact = visible(view.law_one, view.law_other, claim, samples, alpha)
+    laws = view.law_one, view.law_other
+    exact = None if laws[0] is None or laws[1] is None else visible(laws[0], laws[1], claim, samples, alpha)
     return Audit(view.measure, view.name, claim, bound(view.one, view.other, claim, alpha), exact, samples)

@@ -8,7 +8,6 @@ import numpy as np
 from sfumato.confidential.views import MOST_MOVED, Integers, Watched
 from sfumato.draws import Draws
 from sfumato.mechanisms import Cells, Mechanism
-from sfumato.mechanisms.rooted import Rooted
 from sfumato.release import Noisy, Product, Records, Subject
 from sfumato.schema import Frame, Grouping
 
@@ -26,7 +25,7 @@ def published(name: str, with_: Mechanism, cells: Cells, draws: Draws, given: Gi
 
 
 def watched_over_frame(
-    measure: str, with_: Rooted, sides: tuple[Cells, Cells], samples: int, draws: Draws, given: Given
+    measure: str, with_: Mechanism, sides: tuple[Cells, Cells], samples: int, draws: Draws, given: Given
 ) -> list[Watched]:
     """Each cell that differs by itself, as every cell has a law of its own; what is given is the same on both sides."""
     clean = [with_.clean(side, given) for side in sides]
@@ -41,7 +40,7 @@ def watched_over_frame(
     return found
 
 
-def _drawn(with_: Rooted, cells: Cells, place: int, samples: int, draws: Draws, given: Given) -> Iterator[Noisy]:
+def _drawn(with_: Mechanism, cells: Cells, place: int, samples: int, draws: Draws, given: Given) -> Iterator[Noisy]:
     """One cell so many times, as many at once as there is room for."""
     rows = _rows(cells, place, given)
     most = max(1, MOST_ROWS // len(rows))

@@ -80,12 +80,29 @@ class Event:
 
 def bound(one: Floats, other: Floats, claim: Limit, alpha: float) -> float:
     """A loss that is at least this large, but for a chance alpha: the larger of both directions."""
-    quarter = len(one) // 4
+    quarter = first(one)
     proofs = [by_event, by_divergence] if isinstance(claim, Concentrated) else [by_event]
     share = alpha / (2 * len(proofs))
     sides = [(one, other), (other, one)]
     parts = [(a[:quarter], b[:quarter], a[quarter:], b[quarter:]) for a, b in sides]
     return max(proof(*part, claim, share) for proof in proofs for part in parts)
+
+
+def first(samples: Floats) -> int:
+    """How many samples events are chosen on: a quarter."""
+    return len(samples) // 4
+
+
+def learned(one: Floats, other: Floats, values: Floats) -> Floats:
+    """How much values speak for one side, by the bins of the samples that events are chosen on."""
+    edges, scores = _scores(one[: first(one)], other[: first(other)])
+    return np.asarray(scores[np.searchsorted(edges, values, side="right")])
+
+
+def _scores(one: Floats, other: Floats) -> tuple[Floats, Floats]:
+    """Bins, and the log-ratio of the samples in each."""
+    edges = _edges(one, other, COARSE)
+    return edges, np.log((_histogram(edges, one) + 0.5) / (_histogram(edges, other) + 0.5))
 
 
 def by_event(one: Floats, other: Floats, rest: Floats, other_rest: Floats, claim: Limit, alpha: float) -> float:
@@ -130,8 +147,7 @@ def _histogram(edges: Floats, values: Floats) -> Floats:
 
 def by_divergence(one: Floats, other: Floats, rest: Floats, other_rest: Floats, claim: Limit, alpha: float) -> float:  # noqa: ARG001 - one shape for both proofs
     """Kullback and Leibler's divergence, by the log-ratio of the bins of the first samples."""
-    edges = _edges(one, other, COARSE)
-    scores = np.log((_histogram(edges, one) + 0.5) / (_histogram(edges, other) + 0.5))
+    edges, scores = _scores(one, other)
     gain = -_mean_at_most(-scores, edges, rest, alpha / 2)
     return max(0.0, gain - math.log(_mean_at_most(np.exp(scores), edges, other_rest, alpha / 2)))
 

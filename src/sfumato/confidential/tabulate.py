@@ -34,7 +34,7 @@ class Tabulation(Sealed):
     def cells(self, measure: Measure) -> Cells:
         """The true cells of a measure; none of data that break a rule, as their bounds are not enforced."""
         self.refuse_faults()
-        table, wanted = self._plan.table(measure), measure.of.aggregates
+        table, wanted = self._plan.table(measure), measure.aggregates
         universe, places = self._plan.universe(measure), None
         if table.dense:
             columns = self._engine.aggregate(table, wanted, universe)
@@ -49,8 +49,8 @@ def reading(plan: Plan, *, truncated: bool = True) -> Reading:
     kept = plan.hidden.truncation if truncated else None
     named = [name for measure in plan.measures for name in (*measure.by, *measure.where)]
     named += [name for rule in plan.schema.impossible for name, _ in rule.where]
-    sums = [one for measure in plan.measures for one in measure.of.aggregates if isinstance(one, Sum)]
-    asked = [Question(plan.table(one), tuple(one.of.aggregates), plan.universe(one)) for one in plan.measures]
+    sums = [one for measure in plan.measures for one in measure.aggregates if isinstance(one, Sum)]
+    asked = [Question(plan.table(one), one.aggregates, plan.universe(one)) for one in plan.measures]
     return Reading(
         schema=plan.schema,
         attributes=tuple(plan.schema.attribute(name) for name in dict.fromkeys(named)),

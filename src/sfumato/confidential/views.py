@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import fftconvolve
 
+from sfumato.confidential.evidence import learned
 from sfumato.confidential.sealed import Sealed
 from sfumato.draws import Draws, Law
 from sfumato.mechanisms import Cells, Mechanism
+from sfumato.release import Noisy
 from sfumato.schema import Attribute, Levels, Table
 
 Floats = NDArray[np.float64]
@@ -25,7 +27,7 @@ FARTHEST = 60.0
 
 @dataclass(frozen=True, eq=False, repr=False)
 class View(Sealed):
-    """A number made of what is published, many times on either side, and the chances of its outcomes by the law.
+    """A number made of what is published, many times on either side, and the chances of its outcomes by a stated law.
 
     The mean of so many publications of one cell is its true value, so a view is as confidential as the data.
     """
@@ -34,8 +36,8 @@ class View(Sealed):
     name: str
     one: Floats
     other: Floats
-    law_one: Floats
-    law_other: Floats
+    law_one: Floats | None
+    law_other: Floats | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,7 +45,7 @@ class Watched(Sealed):
     """A few cells of one measure on both sides: what they truly are, and what was published of them, a row a sample."""
 
     measure: str
-    law: Law
+    law: Law | None
     true_one: Integers
     true_other: Integers
     one: Integers
@@ -55,7 +57,8 @@ class Watched(Sealed):
         places = _places(*sides)
         one, other = (_published(with_, cells, places, samples, draws) for cells in sides)
         true_one, true_other = (cells.values.ravel()[places] for cells in sides)
-        return cls(measure, with_.law(sides[0].move), true_one, true_other, one, other)
+        values = [_laid_out(noisy).reshape(-1, len(places))[:samples] for noisy in (one, other)]
+        return cls(measure, with_.law_at(one, 0), true_one, true_other, values[0], values[1])
 
     @property
     def shifts(self) -> Integers:
@@ -74,28 +77,46 @@ class Watched(Sealed):
     def weighed(self, name: str, weights: Sequence[int]) -> View:
         """A sum or difference of cells."""
         weight = np.array(weights, dtype=np.int64)
-        count, shift = int(np.abs(weight).sum()), int(weight @ self.shifts)
-        edges = _edges(self.law, shift)
-        moved, still = _chances(self.law, edges, shift), _chances(self.law, edges, 0)
-        # The law is symmetric, so a cell that is taken away blurs as much as one that is added.
-        for _ in range(count - 1):
-            blur = _chances(self.law, _edges(self.law, 0), 0)
-            moved, still = (np.maximum(fftconvolve(part, blur), 0.0) for part in (moved, still))
-        return View(
-            self.measure, name, (self.one @ weight).astype(float), (self.other @ weight).astype(float), moved, still
+        one, other = ((part @ weight).astype(float) for part in (self.one, self.other))
+        moved, still = _summed(self.law, weight, self.shifts) if self.law else (None, None)
+        return View(self.measure, name, one, other, moved, still)
+
+    def speaking(self, published: Integers) -> Floats:
+        """How much each sample speaks for one side, by the law, or by the samples that events are chosen on."""
+        if self.law is None:
+            cells = zip(self.one.T, self.other.T, published.T, strict=True)
+            return np.asarray(np.sum([learned(one, other, each) for one, other, each in cells], axis=0))
+        moved = self.shifts != 0
+        if_one, if_other = (
+            _log_pmf(self.law, published[:, moved] - true[moved]) for true in (self.true_one, self.true_other)
         )
+        return np.asarray(np.clip(if_one - if_other, -FARTHEST, FARTHEST).sum(axis=1))
 
 
-def weighed_by_law(measure: str, measures: Sequence[Watched]) -> View:
-    """All cells at once, each by how much its stated law speaks for one side: the best test if the law is true."""
-    one = sum((_log_ratio(watched, watched.one) for watched in measures), np.zeros(len(measures[0].one)))
-    other = sum((_log_ratio(watched, watched.other) for watched in measures), np.zeros(len(measures[0].one)))
+def _summed(law: Law, weight: Integers, shifts: Integers) -> tuple[Floats, Floats]:
+    """The chances of a sum or difference of cells by their law, on either side."""
+    shift = int(weight @ shifts)
+    edges = _edges(law, shift)
+    moved, still, blur = _chances(law, edges, shift), _chances(law, edges, 0), _chances(law, _edges(law, 0), 0)
+    # The law is symmetric, so a cell that is taken away blurs as much as one that is added.
+    for _ in range(int(np.abs(weight).sum()) - 1):
+        moved, still = (np.maximum(fftconvolve(part, blur), 0.0) for part in (moved, still))
+    return moved, still
+
+
+def all_at_once(measure: str, measures: Sequence[Watched]) -> View:
+    """All cells at once, each by how much it speaks for one side: the best test if all state a law, and it is true."""
+    one = np.sum([watched.speaking(watched.one) for watched in measures], axis=0)
+    other = np.sum([watched.speaking(watched.other) for watched in measures], axis=0)
+    laws = [(watched.law, int(shift)) for watched in measures for shift in watched.shifts[watched.shifts != 0]]
+    stated = [(law, shift) for law, shift in laws if law is not None]
+    if len(stated) < len(laws):
+        return View(measure, "all cells at once", one, other, None, None)
     law_one, law_other = np.ones(1), np.ones(1)
-    for watched in measures:
-        for shift in watched.shifts[watched.shifts != 0]:
-            edges = _edges(watched.law, int(shift))
-            cell = _merged(_chances(watched.law, edges, int(shift)), _chances(watched.law, edges, 0))
-            law_one, law_other = _merged(np.outer(law_one, cell[0]).ravel(), np.outer(law_other, cell[1]).ravel())
+    for law, shift in stated:
+        edges = _edges(law, shift)
+        cell = _merged(_chances(law, edges, shift), _chances(law, edges, 0))
+        law_one, law_other = _merged(np.outer(law_one, cell[0]).ravel(), np.outer(law_other, cell[1]).ravel())
     return View(measure, "all cells by the law", one, other, law_one, law_other)
 
 
@@ -130,7 +151,7 @@ def _places(one: Cells, other: Cells) -> Integers:
     return np.concatenate([moved, still[:1]]) if len(moved) else moved
 
 
-def _published(mechanism: Mechanism, cells: Cells, places: Integers, samples: int, draws: Draws) -> Integers:
+def _published(mechanism: Mechanism, cells: Cells, places: Integers, samples: int, draws: Draws) -> Noisy:
     """So many copies of a few cells as one table, perturbed at once."""
     side = math.isqrt(samples - 1) + 1
     sizes = {"copy": side, "and_copy": side, "cell": len(places)}
@@ -140,12 +161,16 @@ def _published(mechanism: Mechanism, cells: Cells, places: Integers, samples: in
         for name, column in cells.columns.items()
     }
     copies = Cells(table, columns, cells.step, cells.move)
-    found = mechanism.perturb(copies if cells.places is None else _listed(copies), draws)
-    values = found.values
-    if found.places is not None:
-        values = np.zeros(table.size, dtype=np.int64)
-        values[found.places] = found.values
-    return values.reshape(-1, len(places))[:samples]
+    return mechanism.perturb(copies if cells.places is None else _listed(copies), draws)
+
+
+def _laid_out(noisy: Noisy) -> Integers:
+    """Every published value, those of cells that are not listed 0."""
+    if noisy.places is None:
+        return noisy.values
+    values = np.zeros(noisy.table.size, dtype=np.int64)
+    values[noisy.places] = noisy.values
+    return values
 
 
 def _listed(cells: Cells) -> Cells:
@@ -153,14 +178,6 @@ def _listed(cells: Cells) -> Cells:
     full = np.any([column.ravel() != 0 for column in cells.columns.values()], axis=0)
     columns = {name: column.ravel()[full] for name, column in cells.columns.items()}
     return replace(cells, columns=columns, places=np.flatnonzero(full))
-
-
-def _log_ratio(watched: Watched, published: Integers) -> Floats:
-    moved = watched.shifts != 0
-    noise_if_one = published[:, moved] - watched.true_one[moved]
-    noise_if_other = published[:, moved] - watched.true_other[moved]
-    ratio = _log_pmf(watched.law, noise_if_one) - _log_pmf(watched.law, noise_if_other)
-    return np.asarray(np.clip(ratio, -FARTHEST, FARTHEST).sum(axis=1))
 
 
 def _log_pmf(law: Law, noise: Integers) -> Floats:

@@ -1,15 +1,17 @@
 """The mechanisms, one file each: claim, law, proof sketch, example. A new file here is found by its name."""
 
+from sfumato.mechanisms.additive import Additive
 from sfumato.mechanisms.cells import Cells
 from sfumato.mechanisms.clipped_total import ClippedTotal
 from sfumato.mechanisms.discrete_gaussian import DiscreteGaussian
 from sfumato.mechanisms.geometric import Geometric
-from sfumato.mechanisms.mechanism import Mechanism
+from sfumato.mechanisms.mechanism import Mechanism, Typical
 from sfumato.mechanisms.rounded_gaussian import RoundedGaussian
 from sfumato.mechanisms.square_root import SquareRoot
 from sfumato.mechanisms.truncated_geometric import TruncatedGeometricNoise
 
 __all__ = [
+    "Additive",
     "Cells",
     "ClippedTotal",
     "DiscreteGaussian",
@@ -18,4 +20,5 @@ __all__ = [
     "RoundedGaussian",
     "SquareRoot",
     "TruncatedGeometricNoise",
+    "Typical",
 ]

@@ -5,14 +5,65 @@ among all its cells, and the value is what the records sum to plus that. A cell 
 so which cells are listed says no more than their noisy values do.
 """
 
+import math
+from abc import abstractmethod
+from collections.abc import Mapping
+
 import numpy as np
-from numpy.typing import NDArray
 
 from sfumato.draws import Draws, Law
+from sfumato.errors import PlanError
 from sfumato.mechanisms.cells import Cells
+from sfumato.mechanisms.mechanism import Mechanism, Typical
+from sfumato.privacy import Move
+from sfumato.release import Independent, Noisy, Product, Uncertainty, Withheld
+from sfumato.release.noisy import Integers
 from sfumato.schema import Table
 
-Integers = NDArray[np.int64]
+LARGEST_SPREAD = 2**44
+"""The largest standard deviation of noise, in steps, that leaves room in 64 bits for a sum over all cells."""
+
+
+class Additive(Mechanism):
+    """Adds integer noise of one law to every possible cell, the empty ones too; its law is all that it must state."""
+
+    @abstractmethod
+    def law(self, move: Move) -> Law:
+        """The law of the noise in one cell, in steps."""
+
+    def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:  # noqa: ARG002
+        if not isinstance(cells.table, Table):
+            raise PlanError(f"{self.name} is for tables; the rows of a frame are measured with square-root.")
+        law = self.law(cells.move)
+        if cells.places is not None:
+            places, values = scattered(cells, law, draws)
+            return Noisy(cells.table, values, cells.step, cells.move, places=places)
+        return Noisy(cells.table, laid_out(cells, law, draws), cells.step, cells.move)
+
+    def uncertainty(self, noisy: Noisy) -> Uncertainty:
+        law = self.law(noisy.move)
+        excess = law.fourth_moment / law.variance**2 - 3 if law.variance else 0.0
+        # Below a hundredth no interval would change in three digits: noise is stated as normal.
+        return Independent(law.variance, excess if excess > 0.01 else 0.0)
+
+    def expected(self, move: Move, number: Typical) -> float | Withheld:
+        return float(number.step) * math.sqrt(self.law(move).variance * number.cells)
+
+    def changes(self, move: Move) -> float:
+        return float(self.law(move).survival(1))
+
+    def law_at(self, noisy: Noisy, place: int) -> Law:  # noqa: ARG002 - the same in all
+        return self.law(noisy.move)
+
+
+def fits(law: Law, what: str) -> Law:
+    """The law, unless its noise would not fit the integers that carry it."""
+    if law.variance > float(LARGEST_SPREAD) ** 2:
+        raise PlanError(
+            f"{what} asks for noise with a standard deviation of {law.variance**0.5:.3g} steps, more than 64-bit cells "
+            "can carry; use a coarser step, a tighter clip or a larger budget."
+        )
+    return law
 
 
 def laid_out(cells: Cells, law: Law, draws: Draws) -> Integers:

@@ -13,6 +13,7 @@ chance of `clip`, and then by little: on average a group loses at most 2 s √T 
 which is a third of a percent of the noise that the total has at mu = mu of the rows. No other value is ever cut.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,23 +22,25 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.draws import Draws, Law, RoundedNormal
+from sfumato.draws import Draws, RoundedNormal
 from sfumato.errors import PlanError
 from sfumato.mechanisms.cells import Cells
-from sfumato.mechanisms.rooted import Integers, Rooted, rooted
-from sfumato.mechanisms.square_root import whole_roots
+from sfumato.mechanisms.mechanism import Mechanism, Typical
+from sfumato.mechanisms.square_root import SquareRoot, rooted, whole_roots
 from sfumato.privacy import Exact, Gaussian, Loss, Move, Root, positive
-from sfumato.release import Noisy, Product, Records, Squared, Varying
+from sfumato.release import Noisy, Product, Records, Squared, Varying, Withheld
+from sfumato.release.noisy import Integers
 from sfumato.release.records import Trend
 
 _BITS = 8
 """Scales keep so many leading binary digits, rounded up, so that few different laws are drawn from."""
 LARGEST_TOPCODE = 2**53
 """No value is larger than that in steps, so nothing is cut by a topcode that is held to it."""
+GIVEN = 'clipped-total is given one square-root measure of the rows: given = ["its name"].'
 
 
 @dataclass(frozen=True)
-class ClippedTotal(Rooted):
+class ClippedTotal(Mechanism):
     """Normal noise on totals of clipped values that costs mu; `given` names the square-root measure of the rows."""
 
     name: ClassVar[str] = "clipped-total"
@@ -56,10 +59,6 @@ class ClippedTotal(Rooted):
     def loss(self, move: Move) -> Loss:
         rooted(move, self.name)
         return Gaussian(self.mu)
-
-    def law(self, move: Move) -> RoundedNormal:
-        """The law of the noise in a group whose values are at most beta²: the least that any group has, at step 1."""
-        return self._law(int(scales_of(np.zeros(1, dtype=np.int64), rooted(move, self.name), Fraction(1))[0]))
 
     def _law(self, scale: int) -> RoundedNormal:
         return RoundedNormal(Fraction(scale) ** 2 / self.mu**2)
@@ -100,10 +99,7 @@ class ClippedTotal(Rooted):
         assert isinstance(rows.spread, Squared)  # noqa: S101 - refused above
         return float(NormalDist().inv_cdf(1 - float(self.clip)) * rows.spread.variance**0.5)
 
-    def seen(self, noisy: Noisy) -> Integers:
-        return noisy.values
-
-    def law_at(self, noisy: Noisy, place: int) -> Law:
+    def law_at(self, noisy: Noisy, place: int) -> RoundedNormal:
         return self._law(int(noisy.public["scale"][place]))
 
     def uncertainty(self, noisy: Noisy) -> Varying:  # type: ignore[override]
@@ -115,12 +111,28 @@ class ClippedTotal(Rooted):
         reach = float(noisy.public["reach"][0]) - beta / 2 - 1 / (4 * beta)
         return Varying(variances, Trend(slope=2 * beta * move.units / float(self.mu), reach=reach))
 
+    def expected(self, move: Move, number: Typical) -> float | Withheld:
+        """The error of a group with such a largest value, whose topcode its rows are expected to give."""
+        move = rooted(move, self.name)
+        self._law(1)
+        rows = [one for one in number.given if isinstance(one, SquareRoot)]
+        if len(rows) != 1:
+            raise PlanError(GIVEN)
+        if number.largest is None:
+            return Withheld(
+                "its noise follows the largest value in a group: state a typical one, which is public knowledge"
+            )
+        reach = NormalDist().inv_cdf(1 - float(self.clip)) * float(move.farthest / rows[0].mu)
+        topcode = math.floor((math.sqrt(number.largest) + reach) ** 2 / number.step)
+        scale = int(scales_of(np.array([topcode]), move, number.step)[0])
+        return float(number.step) * math.sqrt(number.cells * self._law(scale).variance)
+
 
 def identity(given: Mapping[str, Product] | None) -> Records:
     """The one measure of the rows that topcodes are taken from."""
     rows = [one for one in (given or {}).values() if isinstance(one, Records)]
     if len(rows) != 1:
-        raise PlanError('clipped-total is given one square-root measure of the rows: given = ["its name"].')
+        raise PlanError(GIVEN)
     return rows[0]
 
 

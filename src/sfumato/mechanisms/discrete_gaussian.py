@@ -12,12 +12,12 @@ from fractions import Fraction
 from typing import ClassVar
 
 from sfumato.draws import DiscreteNormal, Law
-from sfumato.mechanisms.mechanism import Mechanism, fits
+from sfumato.mechanisms.additive import Additive, fits
 from sfumato.privacy import Concentrated, Exact, Loss, Move, bounded, positive
 
 
 @dataclass(frozen=True)
-class DiscreteGaussian(Mechanism):
+class DiscreteGaussian(Additive):
     """Discrete normal noise that costs rho."""
 
     name: ClassVar[str] = "discrete-gaussian"

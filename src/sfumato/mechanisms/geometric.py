@@ -11,12 +11,12 @@ from fractions import Fraction
 from typing import ClassVar
 
 from sfumato.draws import Law, TwoSidedGeometric
-from sfumato.mechanisms.mechanism import Mechanism, fits
+from sfumato.mechanisms.additive import Additive, fits
 from sfumato.privacy import Approximate, Exact, Loss, Move, bounded, positive
 
 
 @dataclass(frozen=True)
-class Geometric(Mechanism):
+class Geometric(Additive):
     """Two-sided geometric noise that costs epsilon.
 
     >>> from sfumato.privacy import Bounded

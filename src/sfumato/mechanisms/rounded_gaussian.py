@@ -11,12 +11,12 @@ from fractions import Fraction
 from typing import ClassVar
 
 from sfumato.draws import Law, RoundedNormal
-from sfumato.mechanisms.mechanism import Mechanism, fits
+from sfumato.mechanisms.additive import Additive, fits
 from sfumato.privacy import Exact, Gaussian, Loss, Move, bounded, positive
 
 
 @dataclass(frozen=True)
-class RoundedGaussian(Mechanism):
+class RoundedGaussian(Additive):
     """Rounded normal noise that costs mu."""
 
     name: ClassVar[str] = "rounded-gaussian"

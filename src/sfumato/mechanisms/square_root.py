@@ -10,6 +10,7 @@ value in it that moved. Where all units of a firm move, beta stands for their nu
 biases the value by at most g √x + g²/4, and rounding the constant by half of g².
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,12 +18,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.draws import Draws, Law, RoundedNormal
-from sfumato.errors import DataError, PlanError
+from sfumato.draws import Draws, RoundedNormal
+from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.mechanisms.cells import Cells
-from sfumato.mechanisms.rooted import Integers, Rooted, rooted
-from sfumato.privacy import Exact, Gaussian, Loss, Move, positive
-from sfumato.release import Noisy, Product, Squared
+from sfumato.mechanisms.mechanism import Mechanism, Typical
+from sfumato.privacy import Exact, Gaussian, Loss, Move, Root, positive
+from sfumato.release import Noisy, Product, Squared, Withheld
+from sfumato.release.noisy import Integers
 
 FINE = 1_000
 """How many lattice steps beta is."""
@@ -33,7 +35,7 @@ LARGEST_NOISE, LEAST_MU = 2**27, "0.00001"
 
 
 @dataclass(frozen=True)
-class SquareRoot(Rooted):
+class SquareRoot(Mechanism):
     """Normal noise on the square root that costs mu."""
 
     name: ClassVar[str] = "square-root"
@@ -47,7 +49,8 @@ class SquareRoot(Rooted):
         rooted(move, self.name)
         return Gaussian(self.mu)
 
-    def law(self, move: Move) -> RoundedNormal:
+    def root_law(self, move: Move) -> RoundedNormal:
+        """The law of the noise on a root, in lattice steps."""
         rooted(move, self.name)
         law = RoundedNormal(Fraction(FINE) ** 2 / self.mu**2)
         if law.scale > LARGEST_NOISE:
@@ -59,22 +62,40 @@ class SquareRoot(Rooted):
         return nearest_roots(cells.totals, cells.step / self._step(cells.move))
 
     def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:
-        law, roots = self.law(cells.move), self.clean(cells, given)
+        law, roots = self.root_law(cells.move), self.clean(cells, given)
         roots += law.draw(roots.size, draws).reshape(roots.shape)
         return Noisy(cells.table, roots * roots - offset(law), self._step(cells.move), cells.move)
 
     def seen(self, noisy: Noisy) -> Integers:
         """The noisy roots that the published values tell: all but their signs."""
-        return whole_roots(noisy.values + offset(self.law(noisy.move)))
+        return whole_roots(noisy.values + offset(self.root_law(noisy.move)))
 
-    def law_at(self, noisy: Noisy, place: int) -> Law:  # noqa: ARG002 - the same in all
-        return self.law(noisy.move)
+    def law_at(self, noisy: Noisy, place: int) -> RoundedNormal:  # noqa: ARG002 - the same in all
+        return self.root_law(noisy.move)
 
     def _step(self, move: Move) -> Fraction:
         return (rooted(move, self.name).farthest / FINE) ** 2
 
     def uncertainty(self, noisy: Noisy) -> Squared:  # type: ignore[override]
-        return Squared(self.law(noisy.move).variance)
+        return Squared(self.root_law(noisy.move).variance)
+
+    def expected(self, move: Move, number: Typical) -> float | Withheld:
+        """The root of 4 x s² + 2 n s⁴, s = beta / mu, for n rows that sum to x."""
+        self.root_law(move)
+        if number.size is None:
+            return Withheld("its noise grows with the number it is on: state a typical size, which is public knowledge")
+        spread = (float(rooted(move, self.name).farthest) / float(self.mu)) ** 2
+        return math.sqrt(4 * number.size * spread + 2 * number.cells * spread**2)
+
+
+def rooted(move: Move, mechanism: str) -> Root:
+    """The move, if it is one of square roots."""
+    if isinstance(move, Root):
+        return move
+    raise PromiseError(
+        f"{mechanism} hides how far a square root moves; that is promised with [hidden] neighbours = "
+        '"square-root-within", for totals of a frame.'
+    )
 
 
 def offset(law: RoundedNormal) -> int:

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from sfumato.draws import Law, TruncatedGeometric
+from sfumato.draws import TruncatedGeometric
 from sfumato.errors import PlanError, PromiseError
-from sfumato.mechanisms.mechanism import Mechanism
+from sfumato.mechanisms.additive import Additive
 from sfumato.privacy import Approximate, Exact, Loss, Move, bounded, positive
 
 
 @dataclass(frozen=True)
-class TruncatedGeometricNoise(Mechanism):
+class TruncatedGeometricNoise(Additive):
     """Capped two-sided geometric noise (Rinott, O'Keefe, Shlomo and Skinner 2018; Li and Krenzke's capped Laplace)."""
 
     name: ClassVar[str] = "truncated-geometric"
@@ -38,7 +38,7 @@ class TruncatedGeometricNoise(Mechanism):
 
     def loss(self, move: Move) -> Loss:
         move = bounded(move, self.name)
-        outside = beyond(self._law(move), move.largest)
+        outside = beyond(self.law(move), move.largest)
         groups = -(-move.l1 // move.largest)
         # 1 - (1 - T)^groups without the subtraction, which would lose a small T and claim a delta of 0.
         delta = rounded_up_small(-math.expm1(groups * math.log1p(-outside))) if outside < 1 else Fraction(1)
@@ -49,10 +49,7 @@ class TruncatedGeometricNoise(Mechanism):
             )
         return Approximate(self.epsilon, delta)
 
-    def law(self, move: Move) -> Law:
-        return self._law(move)
-
-    def _law(self, move: Move) -> TruncatedGeometric:
+    def law(self, move: Move) -> TruncatedGeometric:
         return TruncatedGeometric(self.epsilon / bounded(move, self.name).l1, self.cap)
 
 

@@ -7,16 +7,14 @@ topcodes, so the mu of the rows is where the sum of squares is least. Calibratio
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from sfumato.errors import PlanError
-from sfumato.mechanisms import ClippedTotal, SquareRoot
-from sfumato.plan.margins import Z90, Target, budget_name, clipped_mu, fitting, margin_of, root_mu
+from sfumato.mechanisms import Mechanism
+from sfumato.plan.margins import Z90, Target, budget_name, margin_of, needed, with_budget
 from sfumato.plan.memory import refuse_unlistable
 from sfumato.plan.price import total_of
 from sfumato.privacy import Approximate, Concentrated, Gaussian, Limit, Loss, in_sequence
@@ -84,8 +82,8 @@ def allot(plan: "Plan", targets: Sequence[Target]) -> Allotment:
     by_name = {target.measure: target for target in targets}
     budgets = _budgets(plan, by_name)
     total = _cost(plan, budgets)
-    shares = tuple(_share(plan, measure, budgets, by_name) for measure in plan.measures)
     renewed = replace(plan, measures=tuple(_with(measure, budgets[measure.name]) for measure in plan.measures))
+    shares = tuple(_share(plan, renewed, measure.name, by_name) for measure in plan.measures)
     refuse_unlistable(renewed)  # the least budget that meets a target may change more cells than can be listed
     if total.within(plan.limit):  # type: ignore[union-attr,arg-type]
         return Allotment(renewed, shares, total, plan.limit)
@@ -98,40 +96,48 @@ def allot(plan: "Plan", targets: Sequence[Target]) -> Allotment:
 
 
 def _budgets(plan: "Plan", targets: Mapping[str, Target]) -> dict[str, Fraction]:
-    """For each measure its mu, epsilon or rho, rounded up."""
+    """For each measure its mu, epsilon or rho, rounded up; what a measure is given stands before it."""
     found: dict[str, Fraction] = {}
     for measure in plan.measures:
-        if isinstance(measure.with_, ClippedTotal):
-            continue
         target = targets.get(measure.name)
+        given = tuple(with_budget(plan.measure(name).with_, found[name]) for name in measure.given)
         own = getattr(measure.with_, budget_name(measure.with_))
-        least = own if target is None else up(_needed(plan, measure, target))
+        least = own if target is None else up(needed(plan, measure, target, given))
         hanging = [one for one in plan.measures if measure.name in one.given]
         aimed = [one for one in hanging if one.name in targets]
         # A total that keeps its own mu must not lose by rows that are measured worse.
         floor = None if target is None and len(aimed) == len(hanging) else least
-        found[measure.name] = _rows_mu(plan, floor, aimed, targets) if aimed else least
-    for measure in plan.measures:
-        if isinstance(measure.with_, ClippedTotal):
-            target, rows = targets.get(measure.name), float(found[measure.given[0]])
-            found[measure.name] = measure.with_.mu if target is None else up(clipped_mu(plan, measure, target, rows))
+        found[measure.name] = _rows_mu(plan, measure.with_, floor, aimed, targets) if aimed else least
     return found
 
 
-def _needed(plan: "Plan", measure: "Measure", target: Target) -> float:
-    return root_mu(plan, measure, target) if isinstance(measure.with_, SquareRoot) else fitting(plan, measure, target)
-
-
 def _rows_mu(
-    plan: "Plan", least: Fraction | None, hanging: Sequence["Measure"], targets: Mapping[str, Target]
+    plan: "Plan", rows: Mechanism, least: Fraction | None, hanging: Sequence["Measure"], targets: Mapping[str, Target]
 ) -> Fraction:
     """The mu of the rows at which it and the totals that hang on it cost least together, not below the least."""
-    tries = np.geomspace(max(float(least or 0), 1e-3), 50.0, 2_000)
-    cost = tries**2
-    for one in hanging:
-        cost = cost + np.array([clipped_mu(plan, one, targets[one.name], mu, exact=False) ** 2 for mu in tries])
-    best = up(float(tries[np.argmin(cost)]))
+
+    def cost(log_mu: float) -> float:
+        mu = math.exp(log_mu)
+        given = (with_budget(rows, Fraction(mu).limit_denominator(10**9)),)
+        return mu**2 + sum(needed(plan, one, targets[one.name], given) ** 2 for one in hanging)
+
+    best = up(math.exp(_least(cost, math.log(max(float(least or 0), 1e-3)), math.log(50.0))))
     return best if least is None else max(best, least)
+
+
+def _least(cost: Callable[[float], float], low: float, high: float) -> float:
+    """Where a cost that falls and then rises is least, by golden sections, to a thousandth."""
+    golden, start = (math.sqrt(5) - 1) / 2, low
+    left, right = high - golden * (high - low), low + golden * (high - low)
+    costs = cost(left), cost(right)
+    while high - low > 1e-3:
+        if costs[0] <= costs[1]:
+            high, right, left = right, left, right - golden * (right - low)
+            costs = cost(left), costs[0]
+        else:
+            low, left, right = left, right, left + golden * (high - left)
+            costs = costs[1], cost(right)
+    return min(start, (low + high) / 2, key=cost)
 
 
 def up(budget: float) -> Fraction:
@@ -144,7 +150,7 @@ def up(budget: float) -> Fraction:
 
 
 def _with(measure: "Measure", budget: Fraction) -> "Measure":
-    return replace(measure, with_=replace(measure.with_, **{budget_name(measure.with_): budget}))  # type: ignore[type-var]
+    return replace(measure, with_=with_budget(measure.with_, budget))
 
 
 def _cost(plan: "Plan", budgets: Mapping[str, Fraction]) -> Loss:
@@ -173,16 +179,15 @@ def _wider(plan: "Plan", targets: Mapping[str, Target]) -> float | None:
     return high
 
 
-def _share(plan: "Plan", measure: "Measure", budgets: Mapping[str, Fraction], targets: Mapping[str, Target]) -> Share:
-    currency, target = budget_name(measure.with_), targets.get(measure.name)
-    before, after = getattr(measure.with_, currency), budgets[measure.name]
-    rows = float(budgets[measure.given[0]]) if measure.given else 0.0
-    margin = margin_of(plan, _with(measure, after), target, rows) if target else None
-    hangs = any(measure.name in one.given and one.name in targets for one in plan.measures)
+def _share(plan: "Plan", renewed: "Plan", name: str, targets: Mapping[str, Target]) -> Share:
+    now, then, target = plan.measure(name).with_, renewed.measure(name), targets.get(name)
+    currency = budget_name(now)
+    margin = margin_of(renewed, then, target) if target else None
+    hangs = any(name in one.given and one.name in targets for one in plan.measures)
     why = "meets its target" if target else "keeps its own"
     if hangs and (target is None or (margin is not None and margin < 0.99 * target.margin)):
         why = "makes topcodes low, so that all cost least"
-    return Share(measure.name, currency, before, after, target, margin, why)
+    return Share(name, currency, getattr(now, currency), getattr(then.with_, currency), target, margin, why)
 
 
 def targets_of(

@@ -1,17 +1,16 @@
 """Margins: what noise does to a number of a stated size, and the budget at which it does no more than is wanted."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from sfumato.errors import PlanError
-from sfumato.mechanisms import ClippedTotal, Mechanism, SquareRoot
-from sfumato.mechanisms.clipped_total import scales_of
-from sfumato.privacy import Root
+from sfumato.mechanisms import Mechanism, Typical
+from sfumato.privacy import Move
+from sfumato.release import Withheld
 
 if TYPE_CHECKING:
     from sfumato.plan.measure import Measure
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 Z90 = NormalDist().inv_cdf(0.95)
 """How many standard errors a 90% margin is."""
 CURRENCIES = ("mu", "epsilon", "rho")
+LEAST, MOST = 1e-4, 1e4
+"""Budgets outside of these are not looked for."""
 
 
 @dataclass(frozen=True)
@@ -69,81 +70,61 @@ def budget_name(mechanism: Mechanism) -> str:
     raise PlanError(f"{mechanism.name} has none of {', '.join(CURRENCIES)}, so no budget can be allotted to it.")
 
 
-def margin_of(plan: "Plan", measure: "Measure", target: Target, rows_mu: float) -> float:
+def typical(plan: "Plan", measure: "Measure", target: Target | None = None, cells: int = 1) -> Typical:
+    """A number of a measure, as far as it is known before there are data."""
+    given = tuple(plan.measure(name).with_ for name in measure.given)
+    size, largest = (target.size, target.largest) if target else (None, None)
+    return Typical(measure.of.step, size, largest, cells, given)
+
+
+def margin_of(plan: "Plan", measure: "Measure", target: Target) -> float:
     """The margin that a measure has at its own budget, for a number of the stated size."""
-    step = float(measure.of.step)
-    if isinstance(measure.with_, SquareRoot):
-        spread = (float(_move(plan, measure).farthest) / float(measure.with_.mu)) ** 2
-        return Z90 * math.sqrt(4 * _size(target) * spread + 2 * spread**2)
-    if isinstance(measure.with_, ClippedTotal):
-        scale = _scale(plan, measure, target, rows_mu, exact=True)
-        return Z90 * step * math.sqrt((scale / float(measure.with_.mu)) ** 2 + 1 / 12)
-    return Z90 * step * math.sqrt(measure.with_.law(plan.move(measure)).variance)
+    return _margin(measure.with_, plan.move(measure), typical(plan, measure, target), measure.name)
 
 
-def root_mu(plan: "Plan", measure: "Measure", target: Target) -> float:
-    """The mu at which 4 x s² + 2 s⁴, s = beta / mu, is the variance wanted: a quadratic in s²."""
-    size, wanted = _size(target), (target.margin / Z90) ** 2 / 2
-    return float(_move(plan, measure).farthest) / math.sqrt(wanted / (size + math.sqrt(size**2 + wanted)))
+def _margin(mechanism: Mechanism, move: Move, number: Typical, name: str) -> float:
+    error = mechanism.expected(move, number)
+    if isinstance(error, Withheld):
+        raise PlanError(f"No margin of '{name}' can be told, as {error.reason}: --size {name}=15, --largest {name}=4.")
+    return Z90 * error
 
 
-def clipped_mu(plan: "Plan", measure: "Measure", target: Target, rows_mu: float, *, exact: bool = True) -> float:
-    """The mu at which a clipped total has the error wanted, its topcode set by rows measured at another mu."""
-    wanted = (target.margin / Z90 / float(measure.of.step)) ** 2 - 1 / 12
-    if wanted <= 0:
-        raise PlanError(
-            f"The target of '{measure.name}' is a margin of {target.margin:g}, less than rounding to its step of "
-            f"{float(measure.of.step):g} gives."
-        )
-    return _scale(plan, measure, target, rows_mu, exact=exact) / math.sqrt(wanted)
+def with_budget(mechanism: Mechanism, budget: Fraction) -> Mechanism:
+    return replace(mechanism, **{budget_name(mechanism): budget})  # type: ignore[type-var]
 
 
-def _scale(plan: "Plan", measure: "Measure", target: Target, rows_mu: float, *, exact: bool) -> float:
-    """How far a clipped total can move, in steps, with the topcode expected of a group with such a largest value."""
-    assert isinstance(measure.with_, ClippedTotal)  # noqa: S101 - asked of clipped totals alone
-    if target.largest is None:
-        raise PlanError(
-            f"The noise of '{measure.name}' follows the largest value in a group; state a typical one, which is public "
-            f"knowledge: --largest {measure.name}=4000."
-        )
-    move, step = _move(plan, measure), float(measure.of.step)
-    reach = NormalDist().inv_cdf(1 - float(measure.with_.clip)) * float(move.farthest) / rows_mu
-    root, beta = math.sqrt(target.largest) + reach, float(move.beta)
-    if not exact:
-        return move.units * max(beta**2, 2 * beta * root - beta**2) / step
-    topcode = np.array([math.floor(root**2 / step)], dtype=np.int64)
-    return float(scales_of(topcode, move, measure.of.step)[0])
+def needed(plan: "Plan", measure: "Measure", target: Target, given: tuple[Mechanism, ...] = ()) -> float:
+    """The least budget at which a number is as exact as wanted, from the measure's own up or down."""
+    move, number = plan.move(measure), replace(typical(plan, measure, target), given=given)
+
+    def short(budget: float) -> float:
+        tried = with_budget(measure.with_, Fraction(budget).limit_denominator(10**9))
+        return math.log(_margin(tried, move, number, measure.name) / target.margin)
+
+    low = high = float(getattr(measure.with_, budget_name(measure.with_)))
+    below = above = short(high)
+    while above > 0:
+        if high > MOST:
+            raise PlanError(
+                f"No budget brings '{measure.name}' to a margin of {target.margin:g}; at {budget_name(measure.with_)} "
+                f"{high:g} it is {target.margin * math.exp(above):.3g}."
+            )
+        low, below, high = high, above, 2 * high
+        above = short(high)
+    while below <= 0:
+        if low < LEAST:
+            return low
+        high, above, low = low, below, low / 2
+        below = short(low)
+    return _between((math.log(low), below), (math.log(high), above), short)
 
 
-def fitting(plan: "Plan", measure: "Measure", target: Target) -> float:
-    """The least budget at which a table's noise is as small as wanted, by halving: more budget is less noise."""
-    name = budget_name(measure.with_)
-
-    def margin(budget: float) -> float:
-        tried = replace(measure.with_, **{name: Fraction(budget).limit_denominator(10**9)})  # type: ignore[type-var]
-        return Z90 * float(measure.of.step) * math.sqrt(tried.law(plan.move(measure)).variance)
-
-    low, high = 1e-4, 1.0
-    while margin(high) > target.margin:
-        low, high = high, 2 * high
-        if high > 1e4:
-            raise PlanError(f"No budget brings '{measure.name}' to a margin of {target.margin:g}.")
-    for _ in range(40):
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if margin(middle) <= target.margin else (middle, high)
-    return high
-
-
-def _size(target: Target) -> float:
-    if target.size is None:
-        raise PlanError(
-            f"The noise of '{target.measure}' grows with the number it is on; state a typical size, which is public "
-            f"knowledge: --size {target.measure}=15."
-        )
-    return target.size
-
-
-def _move(plan: "Plan", measure: "Measure") -> Root:
-    move = plan.move(measure)
-    assert isinstance(move, Root)  # noqa: S101 - such mechanisms are refused elsewhere
-    return move
+def _between(low: tuple[float, float], high: tuple[float, float], short: Callable[[float], float]) -> float:
+    """Where a falling function of the logarithm is 0, by false position (Illinois): right at once for powers."""
+    for _ in range(100):
+        middle = (low[0] * high[1] - high[0] * low[1]) / (high[1] - low[1])
+        off = short(math.exp(middle))
+        if abs(off) < 1e-9:
+            return math.exp(middle)
+        low, high = ((middle, off), (high[0], high[1] / 2)) if off > 0 else ((low[0], low[1] / 2), (middle, off))
+    return math.exp(high[0])

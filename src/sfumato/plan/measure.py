@@ -7,6 +7,7 @@ from fractions import Fraction
 from sfumato.errors import PlanError
 from sfumato.mechanisms import Mechanism
 from sfumato.privacy import Exact, exact, positive
+from sfumato.schema import Aggregate
 from sfumato.statistics import Statistic
 
 
@@ -29,6 +30,11 @@ class Measure:
         object.__setattr__(self, "given", tuple(self.given))
         where = {name: (codes,) if isinstance(codes, str) else tuple(codes) for name, codes in self.where.items()}
         object.__setattr__(self, "where", where)
+
+    @property
+    def aggregates(self) -> tuple[Aggregate, ...]:
+        """What an engine must compute of every cell: for the statistic, and for the mechanism beside it."""
+        return tuple(dict.fromkeys((*self.of.aggregates, *self.with_.needs(self.of.aggregates))))
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ def _of_tables(plan: "Plan") -> Memory:
     made = [*sizes, *(step.table for step in plan.then)]
     products = sum(sizes[name] * (PER_NUMBER if name in dense else PER_LISTED) for name in made)
     work = [sum(sizes[name] * (PER_NUMBER if name in dense else LISTED_AGAIN) for name in made)]
-    work += [PER_NUMBER * len(one.of.aggregates) * sizes[one.name] for one in plan.measures]
+    work += [PER_NUMBER * len(one.aggregates) * sizes[one.name] for one in plan.measures]
     work += [LISTED_IN_WORK * size for name, size in sizes.items() if name not in dense]
     work += [PER_CALIBRATED * sizes[step.table] for step in plan.then]
     laid, listed = sum(sizes[name] for name in dense), sum(size for name, size in sizes.items() if name not in dense)
@@ -81,7 +81,7 @@ def _a_record(plan: "Plan") -> int:
     """
     read = dict.fromkeys(name for measure in plan.measures for name in (*measure.by, *measure.where))
     leaves = [len(plan.schema.attribute(name).levels.leaves) for name in read]
-    sums = {one for measure in plan.measures for one in measure.of.aggregates if isinstance(one, Sum)}
+    sums = {one for measure in plan.measures for one in measure.aggregates if isinstance(one, Sum)}
     packed = any(not plan.table(measure).dense for measure in plan.measures)
     return sum(np.min_scalar_type(size).itemsize for size in leaves) + PER_NUMBER * len(sums) + PER_PACKED * packed
 
@@ -91,7 +91,7 @@ def listed_cells(plan: "Plan", measure: "Measure") -> int:
     table = plan.table(measure)
     if table.dense:
         return table.size
-    return math.ceil(table.size * float(measure.with_.law(plan.move(measure)).survival(1)))
+    return math.ceil(table.size * measure.with_.changes(plan.move(measure)))
 
 
 def refuse_over(plan: "Plan", limit: int | None = None) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sfumato.errors import PlanError, PromiseError
+from sfumato.plan.margins import typical
 from sfumato.plan.memory import refuse_over
 from sfumato.privacy import Exposure, Limit, Loss, Spend, Unbounded, over_universes
 from sfumato.schema import Box
@@ -88,7 +89,7 @@ def _refuse_over(total: Loss, limit: Limit, spends: tuple[Spend, ...]) -> None:
 def _refuse_undrawable(plan: "Plan") -> None:
     for measure in plan.measures:
         try:
-            measure.with_.law(plan.move(measure))
+            measure.with_.expected(plan.move(measure), typical(plan, measure))
         except ValueError as error:
             raise PlanError(f"Measure '{measure.name}' with {measure.with_.words()}: {error}") from None
 
