@@ -14,6 +14,7 @@ from sfumato.confidential.audit import audit_mechanism
 from sfumato.draws import SeededDraws
 from sfumato.mechanisms import Additive
 from sfumato.privacy import Approximate, Bounded, Concentrated, Gaussian
+from sfumato.release import Withheld
 
 ONE, THREE = Bounded(1, 1, 1), Bounded(3, 3, 9)
 SOUND = [sf.Geometric(1), sf.DiscreteGaussian("0.5"), sf.RoundedGaussian(1)]
@@ -112,6 +113,38 @@ def test_short_noise_is_caught_with_few_samples(sound, samples):
     # ASSURANCE has 2,000 and 3,000 for one view; four views at 99% together take a little more, and a rho takes most.
     caught = [not all(one.holds for one in audit_mechanism(Short(sound), ONE, samples, SeededDraws(seed))) for seed in range(10)]  # fmt: skip  # noqa: E501
     assert sum(caught) >= 8
+
+
+@dataclass(frozen=True)
+class Lawless(sf.Mechanism):
+    """A mechanism that says what it publishes and not by which law."""
+
+    inner: sf.Mechanism
+    name = "lawless"
+    source = "nobody"
+
+    def loss(self, move):
+        return self.inner.loss(move)
+
+    def perturb(self, cells, draws, given=None):
+        return self.inner.perturb(cells, draws)
+
+    def uncertainty(self, noisy):
+        return Withheld("nobody knows")
+
+    def expected(self, move, number):
+        return Withheld("nobody knows")
+
+
+@pytest.mark.parametrize("sound", SOUND, ids=lambda one: one.name)
+def test_a_mechanism_that_states_no_law_is_held_to_its_claim(sound):
+    audits = audit_mechanism(Lawless(sound), ONE, 100_000, SeededDraws(2))
+    assert [one.words() for one in audits if not one.holds] == []
+    assert {one.strong for one in audits} == {None}
+    assert audits[-1].view == "all cells at once"
+    assert audits[-1].bound > 0.75 * audits[-1].claimed
+    assert "no law is stated: holds." in audits[-1].words()
+    assert any(not one.holds for one in audit_mechanism(Lawless(Short(sound)), ONE, 100_000, SeededDraws(2)))
 
 
 def test_a_false_claim_is_said_in_capitals():

@@ -175,6 +175,13 @@ class UncertaintyTooSmall(Mutant):
         return Independent(0.9 * self.law(noisy.move).variance)
 
 
+class ExpectsTooLittle(Mutant):
+    """Tells nine tenths of the error beforehand."""
+
+    def expected(self, move, number):
+        return 0.9 * super().expected(move, number)
+
+
 REJECTED_BY_NOISE = {
     TooSmall: "variance is the stated one",
     TooLarge: "variance is the stated one",
@@ -189,5 +196,6 @@ REJECTED_BY_NOISE = {
     Biased: "noise is unbiased",
     Everywhere: "impossible cells stay zero",
     UncertaintyTooSmall: "stated uncertainty is the law's",
+    ExpectsTooLittle: "expected error is the stated one",
 }
 REJECTED_BY_LAW = {ClaimTooLow: "claim holds", ClippedLaw: "claim holds"}

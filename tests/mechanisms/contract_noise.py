@@ -14,7 +14,7 @@ import numpy as np
 from scipy.stats import binom, norm
 
 from sfumato.draws import SeededDraws
-from sfumato.mechanisms import Cells
+from sfumato.mechanisms import Cells, Typical
 from sfumato.privacy import Bounded
 from sfumato.release import Noisy
 from sfumato.schema import Attribute, Box, Levels, Rows, Rule, Table
@@ -167,6 +167,17 @@ def stated_uncertainty_is_the_laws(bench: Bench) -> list[str]:
     return [] if stated == bench.law.variance else [f"the stated variance is {stated}, the law's {bench.law.variance}"]
 
 
+def expected_error_is_the_stated_one(bench: Bench) -> list[str]:
+    """What a price says of one cell, and of all cells together, before there are data."""
+    stated = bench.mechanism.uncertainty(bench.first)
+    said = []
+    for box, cells in ((TABLE.box({"row": "100", "column": "100"}), 1), (Box(), int(TABLE.possible.sum()))):
+        error = bench.mechanism.expected(bench.move, Typical(Fraction(3), cells=cells))
+        if not math.isclose(error**2, 9 * stated.covariance(TABLE, box, box), rel_tol=1e-12):
+            said.append(f"the error expected of {cells} cells is {error:.4g}")
+    return said
+
+
 NOISE_CHECKS = {
     "values are integers": values_are_integers,
     "impossible cells stay zero": impossible_cells_stay_zero,
@@ -177,4 +188,5 @@ NOISE_CHECKS = {
     "calls are independent": calls_are_independent,
     "total varies as cells are many": total_varies_as_cells_are_many,
     "stated uncertainty is the law's": stated_uncertainty_is_the_laws,
+    "expected error is the stated one": expected_error_is_the_stated_one,
 }

@@ -10,7 +10,7 @@ from contract_root import attained_mu, largest_alike, log_mass
 
 from sfumato.draws import SeededDraws
 from sfumato.errors import PlanError
-from sfumato.mechanisms import Cells, ClippedTotal, SquareRoot
+from sfumato.mechanisms import Cells, ClippedTotal, SquareRoot, Typical
 from sfumato.mechanisms.clipped_total import scales_of
 from sfumato.privacy import Root
 from sfumato.release import Records, Subject
@@ -144,6 +144,18 @@ def test_the_trend_says_what_the_variance_would_be_at_other_sizes():
     roots = np.sqrt((rows.values + round(rows.spread.variance)) * float(rows.subject.step))
     assert np.allclose(spread.trend.at(np.zeros(4), roots), spread.variances, rtol=0.1)
     assert np.allclose(spread.trend.at(np.zeros(4), roots)[2:], spread.variances[2:], rtol=0.01)
+
+
+def test_the_expected_error_is_that_of_the_largest_value_and_of_the_rows_it_is_given():
+    """√T = 66.65 has 2 β √T − β² = 66.4 whole steps in it, 66, at mu 0.2 and beta 0.5: sd 330 (Rhode Island: 332)."""
+    reach = 2.3263 * 0.5 / 0.7
+    number = Typical(largest=(66.65 - reach) ** 2, given=(SquareRoot("0.7"),))
+    assert ClippedTotal("0.2").expected(Root(HALF), number) == pytest.approx(330, abs=0.1)
+    better = replace(number, given=(SquareRoot(7),))
+    assert ClippedTotal("0.2").expected(Root(HALF), better) == pytest.approx(320, abs=0.1)  # 64.9 has 64 in it
+    assert "largest value" in ClippedTotal("0.2").expected(Root(HALF), replace(number, largest=None)).reason
+    with pytest.raises(PlanError, match="given one square-root measure"):
+        ClippedTotal("0.2").expected(Root(HALF), replace(number, given=()))
 
 
 def test_it_is_given_one_square_root_measure_of_the_rows_and_no_other():

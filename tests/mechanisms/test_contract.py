@@ -10,13 +10,13 @@ from contract_noise import NOISE_CHECKS, Bench
 from sfumato import mechanisms
 from sfumato.draws import Law
 from sfumato.errors import PromiseError
-from sfumato.mechanisms import Additive, DiscreteGaussian, Geometric, RoundedGaussian
+from sfumato.mechanisms import Additive, DiscreteGaussian, Geometric, Mechanism, RoundedGaussian
 from sfumato.plugins import found
 from sfumato.privacy import Root
 
 FOUND = found(mechanisms)
 ADDITIVE = sorted(name for name, one in FOUND.items() if isinstance(one, Additive))
-"""Those whose noise is added to the cells; the others are held to the contract in test_rooted."""
+"""Those whose noise is added to the cells; the others are held to theirs in test_square_root and test_clipped_total."""
 ONE, MANY = MOVES["count add-remove 1"], MOVES["total replace-one 3"]
 SOUND = [Geometric(1), DiscreteGaussian("0.5"), RoundedGaussian(1)]
 
@@ -24,6 +24,16 @@ SOUND = [Geometric(1), DiscreteGaussian("0.5"), RoundedGaussian(1)]
 def test_as_many_mechanisms_are_found_as_there_are_files():
     assert set(FOUND) >= {"geometric", "truncated-geometric", "discrete-gaussian", "rounded-gaussian"}
     assert all(mechanism.name == name and mechanism.source for name, mechanism in FOUND.items())
+
+
+@pytest.mark.parametrize("left_out", ["loss", "perturb", "uncertainty", "expected"])
+def test_a_mechanism_that_leaves_something_out_cannot_be_constructed(left_out):
+    whole = {name: getattr(Geometric, name) for name in ("loss", "perturb", "uncertainty", "expected")}
+    assert type("Whole", (Mechanism,), whole)()
+    with pytest.raises(TypeError, match=left_out):
+        type("Partial", (Mechanism,), {name: one for name, one in whole.items() if name != left_out})()
+    with pytest.raises(TypeError, match="law"):
+        type("Lawless", (Additive,), {"loss": Geometric.loss})()
 
 
 @pytest.mark.parametrize("name", sorted(set(FOUND) - set(ADDITIVE)))

@@ -15,9 +15,10 @@ from contract_root import TOLERANCE, attained_mu, folded, gaussian_delta, hockey
 
 from sfumato.draws import SeededDraws
 from sfumato.errors import DataError, PlanError
-from sfumato.mechanisms import Cells, SquareRoot
+from sfumato.mechanisms import Cells, SquareRoot, Typical
 from sfumato.mechanisms.square_root import nearest_roots, whole_roots
 from sfumato.privacy import Root
+from sfumato.release import Withheld
 from sfumato.schema import Frame, Grouping, Rows
 
 BETAS = [Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(7, 10), Fraction(50)]
@@ -180,6 +181,18 @@ def test_stated_variances_add_up_and_never_fall_below_those_of_0():
     one = np.arange(2_000) == below[0]
     assert over(one, one) * step**2 == pytest.approx(2 * s**4, rel=1e-6)
     assert over(one, ~one) == 0
+
+
+def test_the_expected_error_is_that_of_the_size_and_none_is_told_without_one():
+    """4 x s² + 2 n s⁴ with s = beta / mu (Toth): 4 · 100 · 1/4 + 2/16 for a row of 100, and twice over for two."""
+    mechanism, move = SquareRoot(1), Root(Fraction(1, 2))
+    assert mechanism.expected(move, Typical(size=100)) ** 2 == pytest.approx(100 + 1 / 8)
+    assert mechanism.expected(move, Typical(size=200, cells=2)) ** 2 == pytest.approx(200 + 2 / 8)
+    assert isinstance(withheld := mechanism.expected(move, Typical()), Withheld)
+    assert "grows with the number" in withheld.reason
+    noisy = mechanism.perturb(cells(np.full(200_000, 100), Fraction(1, 2)), SeededDraws(9))
+    drawn = (noisy.values * float(noisy.step) - 100) ** 2
+    assert abs(drawn.mean() - (100 + 1 / 8)) < SIX * drawn.std() / math.sqrt(len(drawn))
 
 
 def test_values_that_have_no_root_or_too_large_a_one_are_refused_without_being_named():
