@@ -11,7 +11,7 @@ from sfumato.errors import PlanError
 def found(folder: ModuleType, by: str = "name") -> dict[str, Any]:
     """The examples of a folder by what plans call them: one file each, with EXAMPLE at its foot."""
     modules = [
-        importlib.import_module(f"{folder.__name__}.{one.name}") for one in pkgutil.iter_modules(folder.__path__)
+        importlib.import_module(f"{folder.__name__}.{module.name}") for module in pkgutil.iter_modules(folder.__path__)
     ]
     examples: dict[str, Any] = {}
     for example in (module.EXAMPLE for module in modules if hasattr(module, "EXAMPLE")):

@@ -33,5 +33,5 @@ def reproduce(
         )
         return
     say(f"{study.title} ({study.source})\n")
-    say(columns(["", "published", "ours", ""], [[one.what, one.published, one.ours, one.remark] for one in lines]))
+    say(columns(["", "published", "ours", ""], [[line.what, line.published, line.ours, line.remark] for line in lines]))
     say(f"\n{study.note}")

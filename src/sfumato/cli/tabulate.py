@@ -80,10 +80,10 @@ def _estimand(
 
 def _listed(table: "TrueTable") -> str:
     """One line a cell, with everything about it."""
-    heads = [*(one.attribute.label for one in table.axes), "estimate", "SE", "CV", "MOE 90%", "records"]
+    heads = [*(axis.attribute.label for axis in table.axes), "estimate", "SE", "CV", "MOE 90%", "records"]
     lines = []
     for place, estimate in table.items():
-        labels = [one.labels[index] for one, index in zip(table.axes, place, strict=True)]
+        labels = [axis.labels[index] for axis, index in zip(table.axes, place, strict=True)]
         lines.append([*labels, *_errors(estimate), f"{table.sample[place]:,}"])
     return columns(heads, lines, numbers=5)
 
@@ -93,10 +93,10 @@ def _crossed(table: "TrueTable") -> str:
     *row_axes, last = table.axes
     lines: dict[tuple[int, ...], list[str]] = {}
     for place, estimate in table.items():
-        labels = [one.labels[index] for one, index in zip(row_axes, place, strict=False)]
+        labels = [axis.labels[index] for axis, index in zip(row_axes, place, strict=False)]
         value, error, *_ = _errors(estimate)
         lines.setdefault(place[:-1], labels).append(value if error in {"", NOTHING} else f"{value} ({error})")
-    heads = [*(one.attribute.label for one in row_axes), *last.labels]
+    heads = [*(axis.attribute.label for axis in row_axes), *last.labels]
     return columns(heads, list(lines.values()), numbers=len(last.codes)) + "\n\nIn brackets the standard error."
 
 

@@ -47,15 +47,15 @@ def matched(
 
 def _coded(outlines: Outlines, key: str) -> tuple[dict[str, Any], int]:
     """The areas by their code, one code's parts together, and how many have none."""
-    if not any(key in one.properties for one in outlines.shapes):
-        known = dict.fromkeys(name for one in outlines.shapes for name in one.properties)
+    if not any(key in shape.properties for shape in outlines.shapes):
+        known = dict.fromkeys(name for shape in outlines.shapes for name in shape.properties)
         raise PlanError(f"id is '{key}', which no shape of {outlines.name} has; {nearest(key, known)}")
     parts: dict[str, list[Any]] = {}
     nameless = 0
-    for one in outlines.shapes:
-        code = _code(one.properties.get(key))
-        if code and one.area is not None:
-            parts.setdefault(code, []).append(one.area)
+    for shape in outlines.shapes:
+        code = _code(shape.properties.get(key))
+        if code and shape.area is not None:
+            parts.setdefault(code, []).append(shape.area)
         nameless += not code
     return {code: joined(several) for code, several in parts.items()}, nameless
 

@@ -27,7 +27,7 @@ def drawn(name: str, areas: Areas, levels: Hierarchy, projection: str, detail: i
     whole = _with_parents(simple, levels)
     places = {code: _place(area) for code, area in whole.items()}
     outlines = {code: _outline(area, places[code]) for code, area in whole.items()}
-    if sum(len(one) for one in outlines.values()) > MOST_BYTES * 0.9:
+    if sum(len(outline) for outline in outlines.values()) > MOST_BYTES * 0.9:
         raise PlanError(f"at detail = {detail} the shapes take over {MOST_BYTES // 10**6} MB; give a lower detail.")
     return Shapes(name, width, height, outlines, places, projection=words, notes=tuple(notes))
 

@@ -100,7 +100,7 @@ def _area(geometry: Mapping[str, Any]) -> Any:
 
 def polygons(geometry: Any) -> Any:
     """What of a geometry has an area."""
-    parts = [one for one in shapely.get_parts(geometry, return_index=False) if one.area > 0]
+    parts = [part for part in shapely.get_parts(geometry, return_index=False) if part.area > 0]
     flat = [part for one in parts for part in shapely.get_parts(one)]
     return shapely.MultiPolygon([one for one in flat if one.geom_type == "Polygon"])
 
@@ -194,7 +194,7 @@ def _shapefile_features(path: Path) -> tuple[Iterator[Feature], bool | None]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # rings wound the wrong way are mended, not reported
             with shapefile.Reader(str(path), encodingErrors="replace") as file:
-                records = [(one.record.as_dict(), _geometry(one.shape)) for one in file.iterShapeRecords()]
+                records = [(record.record.as_dict(), _geometry(record.shape)) for record in file.iterShapeRecords()]
     except (shapefile.ShapefileException, OSError, ValueError, LookupError, TypeError, struct.error) as error:
         raise PlanError(f"{path.name} cannot be read as a shapefile: {_said(error)}.") from None
     return iter(records), planar

@@ -58,7 +58,7 @@ def fitted(bounds: Floats) -> tuple[pyproj.Proj, str]:
     >>> fitted(np.array([-120.0, 24.0, -70.0, 48.0]))[1]
     'Albers equal-area, true to scale at 28.0° and 44.0°'
     """
-    left, bottom, right, top = (float(one) for one in bounds)
+    left, bottom, right, top = (float(bound) for bound in bounds)
     middle, low, high = (left + right) / 2, bottom + (top - bottom) / 6, top - (top - bottom) / 6
     if abs(low + high) < 2:  # the cone of Albers would be flat
         true = max(abs(low), abs(high))

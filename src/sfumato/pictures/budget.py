@@ -61,13 +61,13 @@ def budget(
     return Picture(caption.title, svg, told, in_words=words.in_words)
 
 
-def _part(one: BudgetShare, place: int, ends: tuple[float, float], top: float) -> str:
+def _part(share: BudgetShare, place: int, ends: tuple[float, float], top: float) -> str:
     """A release's part of the bar, numbered, with a gap before the next."""
     start, end = ends
-    ground, ink = ("noise", "over") if one.seen else ("unsplit", "axis")
+    ground, ink = ("noise", "over") if share.seen else ("unsplit", "axis")
     drawn = bar(start + 1, top, max(end - start - 2, 1), TALL, ground)
     number = text((start + end) / 2, top + TALL / 2 + 4, str(place + 1), ink, "middle") if end - start > 16 else ""
-    return group(drawn, number, tip=f"{place + 1}. {one.label}: {_amount(one)}")
+    return group(drawn, number, tip=f"{place + 1}. {share.label}: {_amount(share)}")
 
 
 def _inside(start: float, end: float, top: float, words: str) -> str:
@@ -92,10 +92,10 @@ def _listed(taken: Sequence[BudgetShare], limit: float | None, top: float, width
     return "".join(parts), top
 
 
-def _amount(one: BudgetShare) -> str:
-    return one.shown or tick_words(one.amount, percent=False)
+def _amount(share: BudgetShare) -> str:
+    return share.shown or tick_words(share.amount, percent=False)
 
 
-def _said(one: BudgetShare, limit: float | None, words: str) -> str:
-    share = f", {one.amount / limit:.0%} {words}".rstrip() if limit else ""
-    return f"{one.label}: {_amount(one)}{share}"
+def _said(budget_share: BudgetShare, limit: float | None, words: str) -> str:
+    share = f", {budget_share.amount / limit:.0%} {words}".rstrip() if limit else ""
+    return f"{budget_share.label}: {_amount(budget_share)}{share}"

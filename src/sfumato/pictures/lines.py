@@ -66,7 +66,7 @@ def _grid(up: Scale, across: Scale, periods: Sequence[str], caption: Caption) ->
         parts.append(line(across.start - 8, up(tick), across.end, up(tick), "hair" if tick else "zero"))
         parts.append(text(across.start - 14, up(tick) + 4, tick_words(tick, percent=caption.percent), "axis", "end"))
     room = (across.end - across.start) / max(len(periods) - 1, 1)
-    every = max(1, -int(-(max(breadth(one, 11) for one in periods) + 10) // room))
+    every = max(1, -int(-(max(breadth(period, 11) for period in periods) + 10) // room))
     named = range(0, len(periods), every)
     parts += [text(across(place), up.start + 20, periods[place], "axis", "middle") for place in named]
     return "".join(parts)

@@ -125,7 +125,7 @@ def _dots(sheet: MapSheet) -> list[str]:
     """Every area blank, and in it a dot in proportion; the smear behind a dot reaches to the end of its interval."""
     ground = sheet.ground
     areas = [group(ground.outline(mark.code, "map-ground"), tip=sheet.said(mark)) for mark in sheet.marks]
-    largest_first = sorted(sheet.marks, key=lambda one: -abs(one.value))
+    largest_first = sorted(sheet.marks, key=lambda mark: -abs(mark.value))
     dots = [_linked(sheet, mark, *_dot(sheet, mark)) for mark in largest_first]
     return [ground.placed(*_blank(sheet), *areas), *dots]
 

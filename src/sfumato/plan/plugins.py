@@ -41,7 +41,7 @@ def _made(written: Mapping[str, Any], kind: str, known: Mapping[str, Any]) -> An
         raise PlanError(f"There is no {kind} '{name}'; {nearest(name, sorted(known))}")
     parameters = {key: _value(value) for key, value in written.items() if key != kind}
     cls = type(known[name])
-    wanted = [one for one in inspect.signature(cls).parameters if one != "self"]
+    wanted = [parameter for parameter in inspect.signature(cls).parameters if parameter != "self"]
     for key in parameters:
         if key not in wanted:
             raise PlanError(f"The {kind} '{name}' has no '{key}'; {nearest(key, wanted)}")

@@ -27,23 +27,23 @@ def to_dict(plan: Plan) -> dict[str, Any]:
         "period": plan.period,
         "sampling": _sampling_dict(plan),
         "data": _data_dict(schema),
-        "attributes": {one.name: _attribute_dict(one) for one in schema.attributes},
+        "attributes": {attribute.name: _attribute_dict(attribute) for attribute in schema.attributes},
         "impossible": [{name: list(codes) for name, codes in rule.where} for rule in schema.impossible],
         "hidden": hidden_to_dict(plan.hidden),
         "limit": loss_to_dict(plan.limit),
-        "measure": [_measure_dict(one) for one in plan.measures],
-        "then": [written(one, "step") for one in plan.then],
+        "measure": [_measure_dict(measure) for measure in plan.measures],
+        "then": [written(step, "step") for step in plan.then],
         "publish": _publish_dict(plan.publish),
-        "geography": {one.attribute: _geography_dict(one) for one in plan.geographies},
+        "geography": {geography.attribute: _geography_dict(geography) for geography in plan.geographies},
         "frame": {"file": plan.frame.file, "id": plan.frame.id} if plan.frame else {},
         "exposure": [{"kind": one.kind, "what": one.what, "why": one.why} for one in plan.exposures],
     }
     return {key: value for key, value in whole.items() if value not in ("", [], {})}
 
 
-def _geography_dict(one: Geography) -> dict[str, Any]:
-    whole = {"file": one.file, "id": one.id, "projection": one.projection, "detail": one.detail}
-    whole |= {"partial": one.partial, "source": one.source}
+def _geography_dict(geography: Geography) -> dict[str, Any]:
+    whole = {"file": geography.file, "id": geography.id, "projection": geography.projection, "detail": geography.detail}
+    whole |= {"partial": geography.partial, "source": geography.source}
     return {key: value for key, value in whole.items() if value not in ("", False)}
 
 
@@ -70,25 +70,25 @@ def _function_dict(one: VarianceFunction | BoughtVariance) -> dict[str, Any]:
     return {"of": one.of, "a": plain(one.a), "b": plain(one.b), "source": one.source} | outside
 
 
-def _attribute_dict(one: Attribute) -> dict[str, Any]:
-    part: dict[str, Any] = {"of": one.of, "label": one.label, "from": one.column}
-    part["levels"] = [record["code"] if record.keys() == {"code"} else record for record in one.levels.records()]
-    if isinstance(one.read, Bands):
-        part["bands"] = [str(edge) for edge in one.read.edges]
-    if isinstance(one.read, Recode):
-        part["recode"] = dict(one.read.codes)
-    if one.missing:
-        part["missing"] = {"level": one.missing.level, "codes": list(one.missing.codes)}
+def _attribute_dict(attribute: Attribute) -> dict[str, Any]:
+    part: dict[str, Any] = {"of": attribute.of, "label": attribute.label, "from": attribute.column}
+    part["levels"] = [record["code"] if record.keys() == {"code"} else record for record in attribute.levels.records()]
+    if isinstance(attribute.read, Bands):
+        part["bands"] = [str(edge) for edge in attribute.read.edges]
+    if isinstance(attribute.read, Recode):
+        part["recode"] = dict(attribute.read.codes)
+    if attribute.missing:
+        part["missing"] = {"level": attribute.missing.level, "codes": list(attribute.missing.codes)}
     return part
 
 
-def _measure_dict(one: Measure) -> dict[str, Any]:
-    rest = {"where": {name: list(codes) for name, codes in one.where.items()}, "title": one.title}
-    rest |= {"given": list(one.given)} if one.given else {}
+def _measure_dict(measure: Measure) -> dict[str, Any]:
+    rest = {"where": {name: list(codes) for name, codes in measure.where.items()}, "title": measure.title}
+    rest |= {"given": list(measure.given)} if measure.given else {}
     whole = {
-        "name": one.name,
-        "of": written(one.of, "statistic"),
-        "by": list(one.by),
-        "with": written(one.with_, "mechanism"),
+        "name": measure.name,
+        "of": written(measure.of, "statistic"),
+        "by": list(measure.by),
+        "with": written(measure.with_, "mechanism"),
     } | rest
     return {key: value for key, value in whole.items() if value not in ({}, "")}

@@ -22,11 +22,11 @@ def write_shapes(folder: Path, shapes: Sequence[Shapes]) -> list[GeographyLine]:
 
 def read_shapes(folder: Path, manifest: Manifest) -> dict[str, Shapes]:
     """The shapes that the manifest names, by attribute; each belongs to a level of its attribute."""
-    return {one.attribute: _read(folder, one, manifest) for one in manifest.geographies}
+    return {geography.attribute: _read(folder, geography, manifest) for geography in manifest.geographies}
 
 
 def _read(folder: Path, entry: GeographyLine, manifest: Manifest) -> Shapes:
-    levels = {one.name: one.levels for one in manifest.attributes}
+    levels = {attribute.name: attribute.levels for attribute in manifest.attributes}
     if entry.attribute not in levels:
         raise ReleaseError(f"The release has shapes for '{entry.attribute}', which is no attribute of it.")
     path = folder / entry.file

@@ -12,7 +12,7 @@ def texts(values: Sequence[str | None]) -> pa.Array:
     >>> texts(["Zürich", None, ""]).to_pylist()
     ['Zürich', None, '']
     """
-    written = [b"" if one is None else one.encode() for one in values]
+    written = [b"" if value is None else value.encode() for value in values]
     ends = np.cumsum([0, *map(len, written)], dtype=np.int32)
-    there = np.packbits(np.array([one is not None for one in values], dtype=bool), bitorder="little")
+    there = np.packbits(np.array([value is not None for value in values], dtype=bool), bitorder="little")
     return pa.StringArray.from_buffers(len(written), *map(pa.py_buffer, (ends, b"".join(written), there)))

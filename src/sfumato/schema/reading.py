@@ -17,14 +17,14 @@ def read_frame(
     """The ids of a register and the place of each row's lowest level; an id stands once, and every code is a level."""
     if not path.is_file():
         raise PlanError(f"The frame {path} is not there; a path is taken from the plan's own folder.")
-    sources = {one.name: _source(one) for one in attributes}
+    sources = {attribute.name: _source(attribute) for attribute in attributes}
     columns = _columns(path, [key, *sources.values()])
     ids = columns[key].combine_chunks()
     if ids.null_count:
         raise PlanError(f"The frame {path.name} has rows without '{key}'; every {unit} needs one.")
     if len(ids.unique()) < len(ids):
         raise PlanError(f"The frame {path.name} has the same '{key}' in two rows; each row is one {unit} of its own.")
-    return ids, {one.name: _places(path, one, columns[sources[one.name]]) for one in attributes}
+    return ids, {attribute.name: _places(path, attribute, columns[sources[attribute.name]]) for attribute in attributes}
 
 
 def counts_of(path: Path, column: str) -> list[int]:

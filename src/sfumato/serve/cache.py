@@ -46,7 +46,7 @@ class Kept:
         held = held_tag(asked.get(b"if-none-match", b"").decode("latin-1"), self.tag)
         headers = [*self.headers, (b"etag", f'"{held or tag}"'.encode())]
         if held is not None:
-            kept = [one for one in headers if one[0] in {b"etag", b"cache-control", b"vary"}]
+            kept = [header for header in headers if header[0] in {b"etag", b"cache-control", b"vary"}]
             await send({"type": "http.response.start", "status": 304, "headers": kept})
             await send({"type": "http.response.body", "body": b""})
             return
@@ -172,7 +172,7 @@ class Collected:
         varies = {name.strip().lower() for name in named.get(b"vary", b"").split(b",") if name.strip()}
         told = tuple(sorted(varies - {b"accept-encoding"}))
         shown = (*told, *([] if zipped is None else [b"accept-encoding"]))
-        plain = [one for one in headers if one[0] not in _REWRITTEN]
+        plain = [header for header in headers if header[0] not in _REWRITTEN]
         if shown:
             plain.append((b"vary", b", ".join(shown)))
         return Kept(tag, tuple(plain), body, zipped), told

@@ -62,7 +62,7 @@ class Economy:
     @cached_property
     def sector(self) -> Integers:
         """The sector of each industry."""
-        of = {prefix: number for number, one in enumerate(SECTORS.values()) for prefix in one.prefixes}
+        of = {prefix: number for number, sector in enumerate(SECTORS.values()) for prefix in sector.prefixes}
         return np.array([of[code[:2]] for code in self.industries])
 
     @cached_property
@@ -105,7 +105,7 @@ class Piece:
         self.industry = pick(economy.popularity, self.sector, rng)
         self.county = pick(economy.county_weights, np.zeros(size, dtype=np.int64), rng)
         self._level = self._sizes()
-        weekly = np.array([one.weekly for one in SECTORS.values()])[self.sector]
+        weekly = np.array([sector.weekly for sector in SECTORS.values()])[self.sector]
         self._pay = weekly * np.exp(rng.normal(-0.06, 0.35, size))
         self._born = np.floor(rng.random(size) / BORN)  # the quarter after which it reports, if there is one so late
         self._died = np.floor(rng.random(size) / DIED)  # the quarter from which on it no longer reports
@@ -117,7 +117,7 @@ class Piece:
         return np.repeat(np.arange(self.size), lengths)[: self.size]
 
     def _sizes(self) -> Floats:
-        private = np.array([one.size for one in SECTORS.values()])[self.sector]
+        private = np.array([sector.size for sector in SECTORS.values()])[self.sector]
         mean = np.where(self.owner == 3, private, np.array([*PUBLIC_SIZES, 0.0])[self.owner])
         body = np.exp(np.log(BODY * mean) - SPREAD**2 / 2 + self._rng.normal(0, SPREAD, self.size))
         low = (TAIL_FROM / self.economy.largest) ** TAIL_INDEX
@@ -134,7 +134,7 @@ class Piece:
                 "firm_id": names("F", self.start + self.firm + 1),
                 "naics": levels(tuple(self.economy.industries), self.industry).dictionary_encode(),
                 "county": counties,
-                "state": levels(tuple(one[:2] for one in self.economy.counties), self.county).dictionary_encode(),
+                "state": levels(tuple(county[:2] for county in self.economy.counties), self.county).dictionary_encode(),
                 "ownership": levels(tuple(OWNERSHIP), self.owner).dictionary_encode(),
             }
         )
@@ -160,7 +160,7 @@ class Piece:
 
 def _sector_weights() -> Floats:
     """The chances of the sectors: of private firms, then of government."""
-    private = [one.weight for one in SECTORS.values()]
+    private = [sector.weight for sector in SECTORS.values()]
     return np.array([private, [float(PUBLIC.get(code, 0)) for code in SECTORS]])
 
 
@@ -170,7 +170,7 @@ def write_qcew(folder: Path, rows: int = 25_000, seed: int = 1, quarters: int = 
     folder.mkdir(parents=True, exist_ok=True)
     write_levels(folder / "codes" / "naics.csv", industries())
     write_levels(folder / "codes" / "counties.csv", economy.places)
-    paths = [folder / "frame.parquet", *(folder / f"qcew-{_file(one)}.parquet" for one in economy.periods)]
+    paths = [folder / "frame.parquet", *(folder / f"qcew-{_file(period)}.parquet" for period in economy.periods)]
     writers: list[pq.ParquetWriter] = []
     try:
         for piece in economy.pieces():

@@ -70,8 +70,8 @@ def industries() -> list[Level]:
 
 def leaves(levels: Sequence[Level]) -> list[str]:
     """The codes that are nobody's parent, in order."""
-    inner = {one["parent"] for one in levels}
-    return [one["code"] for one in levels if one["code"] not in inner]
+    inner = {level["parent"] for level in levels}
+    return [level["code"] for level in levels if level["code"] not in inner]
 
 
 def _branches(sector: Sector) -> list[str]:

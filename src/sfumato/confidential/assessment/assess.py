@@ -172,18 +172,20 @@ def _slivers(looked: list[ComparedTable], pair: Pair, rules: Rules) -> Slivers |
     return slivers([nested(pair.product, one, rules) for one in small])
 
 
-def _table(one: ComparedTable, pair: Pair, rules: Rules) -> dict[str, Any]:
-    cells = one.cells
-    crossed = one.dimension == 2 and pair.product.subject.additive
+def _table(table: ComparedTable, pair: Pair, rules: Rules) -> dict[str, Any]:
+    cells = table.cells
+    crossed = table.dimension == 2 and pair.product.subject.additive
     return {
-        "by": list(one.table.names),
-        "title": one.title,
+        "by": list(table.table.names),
+        "title": table.title,
         "cells": cells.size,
         "flips": flips(cells, rules),
         "differences": differences(cells),
         "honesty": honesty(cells),
         "hellinger": hellinger(cells.truth, cells.released),
-        "cramers_v": [cramers_v(one.spread(cells.truth)), cramers_v(one.spread(cells.released))] if crossed else None,
+        "cramers_v": [cramers_v(table.spread(cells.truth)), cramers_v(table.spread(cells.released))]
+        if crossed
+        else None,
     }
 
 

@@ -36,7 +36,7 @@ class Rules:
     @classmethod
     def read(cls, plan: Plan, near_zero: float, least: int, largest_cv: float, tables: Sequence[str]) -> "Rules":
         """The rules that a user gives, a table written as occupation,education; an unknown attribute is refused."""
-        named = tuple(tuple(name.strip() for name in one.split(",")) for one in tables)
+        named = tuple(tuple(name.strip() for name in table.split(",")) for table in tables)
         for names in named:
             plan.schema.table(names)
             if not any(set(names) <= set(measure.by) for measure in plan.measures):
@@ -74,9 +74,9 @@ class Compared(Sealed):
     def take(self, chosen: Mask | Integers) -> "Compared":
         """Some of the cells."""
         parts: dict[str, Any] = {}
-        for one in fields(self):
-            part = getattr(self, one.name)
-            parts[one.name] = part[chosen] if isinstance(part, np.ndarray) else part
+        for field in fields(self):
+            part = getattr(self, field.name)
+            parts[field.name] = part[chosen] if isinstance(part, np.ndarray) else part
         return Compared(**parts)
 
     def stated(self) -> "Compared":
@@ -97,12 +97,12 @@ class Compared(Sealed):
 def pooled(parts: Sequence[Compared]) -> Compared:
     """The cells of several tables in one row; an error that one of them lacks is lacking."""
     columns: dict[str, Any] = {}
-    for one in fields(Compared):
-        found = [getattr(part, one.name) for part in parts]
-        if one.name == "worth":
-            columns[one.name] = found[0]
+    for field in fields(Compared):
+        found = [getattr(part, field.name) for part in parts]
+        if field.name == "worth":
+            columns[field.name] = found[0]
         else:
-            columns[one.name] = None if any(part is None for part in found) else np.concatenate(found)
+            columns[field.name] = None if any(part is None for part in found) else np.concatenate(found)
     return Compared(**columns)
 
 

@@ -54,7 +54,7 @@ def errors_section(numbers: dict[str, Any]) -> Section:
 
 
 def _without(numbers: dict[str, Any]) -> list[str]:
-    lacking = [one for one in numbers["products"] if one["no_sampling_error"]]
+    lacking = [product for product in numbers["products"] if product["no_sampling_error"]]
     return [f"{one['name']} has no sampling error here: {one['no_sampling_error']}." for one in lacking]
 
 

@@ -11,7 +11,7 @@ def sweep_section(numbers: dict[str, Any]) -> Section | None:
     sweep = numbers["sweep"]
     if not sweep:
         return None
-    rows = [_row(point, one, sweep) for point in sweep["points"] for one in point["utilities"]]
+    rows = [_row(point, utility, sweep) for point in sweep["points"] for utility in point["utilities"]]
     heads = ["budget", "product", "test power", "best guess from even odds", "median relative error", "over the draws"]
     now = numbers["release"]["power"]
     pictures = [(CHEAPER, curves(_lines(sweep, "relative"), now, CHEAPER, falls=True))]
@@ -36,15 +36,15 @@ def _lines(sweep: dict[str, Any], key: str) -> list[Line]:
     """A line for every product and cap, from the smallest loss to the largest."""
     lines: dict[str, list[tuple[float, float, str]]] = {}
     for point in sweep["points"]:
-        for one in point["utilities"]:
-            name = one["product"] + (f", cap {point['cap']}" if point["cap"] is not None else "")
-            if one[key] is not None:
-                lines.setdefault(name, []).append((point["power"], one[key], f"{point['total']:g}"))
+        for utility in point["utilities"]:
+            name = utility["product"] + (f", cap {point['cap']}" if point["cap"] is not None else "")
+            if utility[key] is not None:
+                lines.setdefault(name, []).append((point["power"], utility[key], f"{point['total']:g}"))
     return [(name, sorted(points)) for name, points in lines.items()]
 
 
 def _notes(sweep: dict[str, Any]) -> list[str]:
-    points = [(_named(one, sweep), one) for one in sweep["points"]]
+    points = [(_named(point, sweep), point) for point in sweep["points"]]
     notes = [f"{name} was refused: {one['refused']}" for name, one in points if one["refused"]]
     lost = "steps of the plan found no answer in some of the draws"
     return notes + [f"{name}: {one['diverged']} {lost}." for name, one in points if one["diverged"]]

@@ -76,7 +76,7 @@ def publishable_section(numbers: dict[str, Any]) -> Section:
 def association_section(numbers: dict[str, Any]) -> Section | None:
     pictures = []
     for product in numbers["products"]:
-        both = [(one["title"], *one["cramers_v"]) for one in product["tables"] if one["cramers_v"]]
+        both = [(table["title"], *table["cramers_v"]) for table in product["tables"] if table["cramers_v"]]
         found = [row for row in both if row[1] is not None and row[2] is not None]
         largest = sorted(found, key=lambda row: -abs(row[2] - row[1]))[:MOST_PAIRS]
         which = (
@@ -101,7 +101,7 @@ def overlap_section(numbers: dict[str, Any]) -> Section | None:
 def tables_section(numbers: dict[str, Any]) -> Section:
     sheets = []
     for product in numbers["products"]:
-        rows = [_row(one) for one in product["tables"][:MOST_TABLES]]
+        rows = [_row(table) for table in product["tables"][:MOST_TABLES]]
         heads = [f"{product['name']} by", "cells", "mean absolute", "median relative", "margins that hold"]
         more = len(product["tables"]) - len(rows)
         note = f"{more} more tables of {product['name']} are in the JSON." if more else ""

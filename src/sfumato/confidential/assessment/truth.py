@@ -92,7 +92,7 @@ def _unweighted(plan: Plan) -> Plan:
 
 def leaves(table: Table, plan: Plan, measure: Measure) -> Grid:
     """Every cell of a table, within the universe of a measure."""
-    axes = tuple((one.name, np.eye(len(one.levels.leaves), dtype=bool)) for one in table.attributes)
+    axes = tuple((attribute.name, np.eye(len(attribute.levels.leaves), dtype=bool)) for attribute in table.attributes)
     return Grid(axes, plan.universe(measure))
 
 

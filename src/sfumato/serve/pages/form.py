@@ -80,10 +80,10 @@ def form(layout: Layout) -> Form:
     """The form as the layout fills it in."""
     look, words = layout.look, layout.look.words
     attributes = layout.sheet.product.attributes
-    shares = {"": "share_none", **{one: f"share_{one}" for one in SHARES if one}}
+    shares = {"": "share_none", **{share: f"share_{share}" for share in SHARES if share}}
     return Form(
         places=_places(layout),
-        universe=tuple(_universe(one, layout) for one in attributes),
+        universe=tuple(_universe(attribute, layout) for attribute in attributes),
         filters=tuple(_filter(name, layout) for name in layout.within if name in layout.sheet.names),
         errors=tuple(Option(name, words(f"errors.{name}"), name == look.error) for name in ERRORS),
         shares=tuple(Option(name, words(f"build.{key}"), name == look.share) for name, key in shares.items()),
@@ -100,7 +100,7 @@ def _carried(layout: Layout) -> tuple[str, ...]:
 
 def grouped(name: str, groups: Sequence[Group], levels: Levels) -> list[Pair]:
     """The groups of a variable as parameters."""
-    return [pair for one in groups for pair in joined(f"group[{name}]", one.codes, levels, f"{one.name}:")]
+    return [pair for group in groups for pair in joined(f"group[{name}]", group.codes, levels, f"{group.name}:")]
 
 
 def _kept(layout: Layout) -> tuple[Pair, ...]:
@@ -126,7 +126,7 @@ def _places(layout: Layout) -> tuple[Place, ...]:
     stands += [("cols", "columns", layout.column or ""), ("wrap", "wrap", layout.wrap or "")]
     found = []
     for name, key, chosen in stands:
-        offered = (Option(one.name, one.label, one.name == chosen) for one in attributes)
+        offered = (Option(attribute.name, attribute.label, attribute.name == chosen) for attribute in attributes)
         choice = Choice(name, words(f"build.{key}"), (*(() if key == "rows" else (none,)), *offered))
         found.append(Place(choice, _detail(layout.sheet.attribute(chosen), layout) if chosen else None))
     return tuple(found)
@@ -155,7 +155,7 @@ def _detail(attribute: Attribute, layout: Layout) -> CodesShown:
         attribute.label,
         Choice(f"codelist[{name}]", attribute.label, options if len(options) > 1 else ()),
         _picked(attribute, layout) if name in layout.picks else None,
-        tuple(_group(name, one, layout) for one in groups),
+        tuple(_group(name, group, layout) for group in groups),
         few=len(attribute.levels.codes) <= 2,
     )
 

@@ -59,7 +59,7 @@ def by_words(line: ProductLine, labels: Mapping[str, Attribute | str], unit: str
         return said("privacy.by_row", unit=unit)
     if not line.by:
         return said("privacy.by_whole")
-    named = [_level(one, labels, said) for one in line.by]
+    named = [_level(name, labels, said) for name in line.by]
     return said("privacy.by", names=" × ".join(named) if line.kind == "groups" else ", ".join(named))
 
 

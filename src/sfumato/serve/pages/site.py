@@ -55,4 +55,4 @@ class Pages:
 
 def _read(folder: str) -> dict[str, bytes]:
     """The files of one folder of the package."""
-    return {one.name: one.read_bytes() for one in (files("sfumato.serve") / folder).iterdir() if one.is_file()}
+    return {path.name: path.read_bytes() for path in (files("sfumato.serve") / folder).iterdir() if path.is_file()}

@@ -45,7 +45,7 @@ def words(code: str) -> Words:
 @cache
 def languages() -> Mapping[str, str]:
     """The languages there is a file for, each by its own name."""
-    found = sorted(one.name.removesuffix(".toml") for one in (files("sfumato.serve") / _FOLDER).iterdir())
+    found = sorted(path.name.removesuffix(".toml") for path in (files("sfumato.serve") / _FOLDER).iterdir())
     return {code: words(code)("language.name") for code in found if "." not in code}
 
 
