@@ -24,6 +24,7 @@ from sfumato.confidential import account as module
 from sfumato.confidential import chain
 from sfumato.confidential.account import Account, problems
 from sfumato.errors import LedgerError, PlanError, PromiseError
+from sfumato.privacy.ledger import not_counted
 from sfumato.privacy.loss import Approximate, Concentrated, Gaussian, Unbounded
 from sfumato.privacy.neighbours import AddRemove, ReplaceOne
 
@@ -167,11 +168,31 @@ def test_a_refusal_says_what_was_asked_spent_and_left(path):
     charge(account, Approximate("0.3"))
 
 
-def test_a_loss_without_bound_is_never_charged(path):
+def test_a_loss_without_bound_is_entered_and_counted_apart_from_all_others(path):
     account = opened(path)
-    with pytest.raises(PromiseError, match=r"without bound \(suppressed\)"):
-        charge(account, Unbounded("suppressed"))
-    assert len(account.entries) == 1
+    charge(account, Approximate("0.7"))
+    charge(account, Unbounded("suppressed"))
+    ledger = account.ledger
+    assert ledger.spent(2026) == Approximate("0.7")
+    assert [one.loss for one in ledger.unbounded] == [Unbounded("suppressed")]
+    assert "1 release of this population has no bound" in not_counted(1)
+    assert "2 releases of this population have no bound" in not_counted(2)
+    assert not not_counted(0)
+    with pytest.raises(PromiseError, match=r"At most epsilon 0.3 fits"):
+        charge(account, Approximate("0.4"))
+
+
+def test_a_loss_without_bound_counts_in_every_year(path):
+    account = opened(path, per_year=True)
+    charge(account, Unbounded("suppressed"), when=datetime(2026, 5, 1, tzinfo=UTC))
+    charge(account, when=datetime(2027, 5, 1, tzinfo=UTC))
+    assert len(account.ledger.unbounded) == 1
+    assert account.ledger.spent(2027) == TENTH
+
+
+def test_a_loss_without_bound_is_entered_only_where_the_same_units_are_hidden(path):
+    with pytest.raises(LedgerError, match="never add"):
+        opened(path).reserve("release", Unbounded("suppressed"), AddRemove("person"), "plan-hash")
 
 
 def test_a_failed_run_stays_charged(path):

@@ -32,8 +32,10 @@ def promised(loss, **said):
     return Promise(**{**lost, **chances, "loss": loss, "limit": loss, "loss_words": "epsilon 1", **said})
 
 
-def anchored(spent, limit, population="firms", per_year=False):
-    return Anchor(population=population, head="0" * 64, spent=spent, limit=limit, per_year=per_year)
+def anchored(spent, limit, population="firms", per_year=False, unbounded=0):
+    return Anchor(
+        population=population, head="0" * 64, spent=spent, limit=limit, per_year=per_year, unbounded=unbounded
+    )
 
 
 def small(folder, name="firms", additive=True, mechanism="geometric (epsilon 1)", variance=GEOMETRIC, **said):

@@ -88,3 +88,27 @@ def test_a_charge_that_cannot_be_read_is_not_guessed(tmp_path, browse):
     text = seen(browse([made]), "/budget").text
     assert "None of the releases here was charged to a ledger." in text
     assert "Without an account" in text
+
+
+def test_a_release_without_a_bound_is_said_on_the_budget_and_on_every_card_of_its_population(tmp_path, browse):
+    lost = promised({"unbounded": "as it is"}, loss_words="unbounded: as it is")
+    folders = [
+        small(tmp_path / "a", "before", ledger=anchored({"epsilon": "1"}, EIGHT)),
+        small(tmp_path / "b", "open", promise=lost, ledger=anchored({"epsilon": "1"}, EIGHT, unbounded=1)),
+        small(tmp_path / "c", "after", ledger=anchored({"epsilon": "2"}, EIGHT, unbounded=1)),
+        small(tmp_path / "d", "other", ledger=anchored({"epsilon": "1"}, EIGHT, "people")),
+    ]
+    said = (
+        "Releases of this population without a bound on their loss: 1. What is stated as lost counts the others only."
+    )
+    assert "without a bound" not in seen(browse(folders[:1]), "/budget").text
+    site = browse(folders)
+    assert seen(site, "/budget").text.count(said) == 1
+    assert [said in seen(site, f"/privacy/{name}").text for name in ("before", "open", "after", "other")] == [
+        True, True, True, False,
+    ]  # fmt: skip
+    assert "This release is not formally private." in seen(site, "/privacy/open").text
+    told = {one["population"]: one["unbounded"] for one in site.get("/api/v2/budget").json()["populations"]}
+    assert told == {"firms": 1, "people": 0}
+    csv = site.get("/open~number.csv?rows=size").text
+    assert "not formally private" in csv.lower()

@@ -63,6 +63,7 @@ def show(ledger: File, json: Json = False) -> None:
     from datetime import UTC, datetime
 
     from sfumato.confidential import Account
+    from sfumato.privacy.ledger import not_counted
     from sfumato.privacy.written import hidden_to_dict, loss_to_dict
 
     account = Account(ledger)
@@ -75,10 +76,11 @@ def show(ledger: File, json: Json = False) -> None:
         ]
         limits = {"limit": loss_to_dict(kept.limit), "per_year": kept.per_year, "spent": loss_to_dict(spent)}
         about = {"population": kept.population, "hidden": hidden_to_dict(kept.hidden), "head": account.head}
-        say_json(about | limits | {"charges": charges})
+        say_json(about | limits | {"unbounded": len(kept.unbounded), "charges": charges})
         return
     say(f"{kept.population}. {kept.hidden.words()}")
-    say(f"Spent {spent.words()} of {kept.limit.words()} {f'in {year}' if kept.per_year else 'for life'}.\n")
+    say(f"Spent {spent.words()} of {kept.limit.words()} {f'in {year}' if kept.per_year else 'for life'}.")
+    say(f"{not_counted(len(kept.unbounded))}\n")
     rows = [
         [one.release, one.loss.words(), str(one.year), "released" if one.finished else "UNFINISHED"]
         for one in kept.charges

@@ -122,6 +122,8 @@ def _say_rest(plan: "Plan", bill: "Price") -> None:
     if plan.hidden.id is None:
         unit = plan.hidden.unit
         say(f"Each row is taken to be a different {unit}; where one can have several, give [hidden] id and at_most.")
+    if bill.total.kind == "unbounded":
+        say(f"\nNOT FORMALLY PRIVATE, {bill.total.words()}.")
     say(f"\nLimit: {bill.limit.words()}. Cells: {', '.join(f'{count:,}' for count in bill.cells)}.")
     memory = expected(plan)
     if memory:
@@ -131,7 +133,8 @@ def _say_rest(plan: "Plan", bill: "Price") -> None:
 
 
 def _gains(loss: "Loss") -> list[str]:
-    return [loss.words(), f"{loss.power(0.05):.4f}", f"{loss.posterior():.4f}"]
+    words = "unbounded" if loss.kind == "unbounded" else loss.words()  # why is said below the table
+    return [words, f"{loss.power(0.05):.4f}", f"{loss.posterior():.4f}"]
 
 
 def _priced(plan: "Plan", bill: "Price", per_year: int) -> dict[str, Any]:

@@ -34,12 +34,15 @@ def verify(
         problems.append(f"The release has the id {verdict.id[:16]}…, not {id[:16]}…: it is another release.")
     if json:
         say_json({"id": verdict.id, "intact": not problems, "problems": problems, "signature": verdict.signed,
-                  "releasable": verdict.releasable, "why": verdict.why, "withdrawn": verdict.withdrawn})  # fmt: skip
+                  "releasable": verdict.releasable, "why": verdict.why, "withdrawn": verdict.withdrawn,
+                  "caveats": verdict.caveats})  # fmt: skip
     else:
         say(f"Release {verdict.id}: {verdict.signed}.")
         say(f"{'Releasable' if verdict.releasable else 'NOT releasable'}: {verdict.why}.")
         if verdict.withdrawn:
             say(f"WITHDRAWN: {verdict.withdrawn}")
+        for caveat in verdict.caveats:
+            say(caveat)
         for problem in problems:
             say(f"Problem: {problem}")
     if problems:

@@ -27,7 +27,7 @@ from sfumato.confidential.chain import (
 )
 from sfumato.errors import LedgerError
 from sfumato.privacy.ledger import Ledger
-from sfumato.privacy.loss import Limit, Loss
+from sfumato.privacy.loss import Loss
 from sfumato.privacy.neighbours import Neighbours
 from sfumato.privacy.written import hidden_to_dict, limit_from_dict, loss_to_dict
 from sfumato.release import Release
@@ -68,7 +68,7 @@ class Account:
 
     @classmethod
     def create(
-        cls, path: str | os.PathLike[str], population: str, hidden: Neighbours, limit: Limit, per_year: bool = False
+        cls, path: str | os.PathLike[str], population: str, hidden: Neighbours, limit: Loss, per_year: bool = False
     ) -> Self:
         """A new ledger that only its owner can read; a file that is there already is never touched."""
         place, written = Path(path), loss_to_dict(limit_from_dict(loss_to_dict(limit)))

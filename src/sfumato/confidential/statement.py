@@ -7,7 +7,8 @@ from typing import Any
 from sfumato import __version__
 from sfumato.confidential.chain import Entry
 from sfumato.plan import BoughtVariance, Plan, Price, VarianceFunction
-from sfumato.privacy.ledger import Ledger
+from sfumato.privacy import Unbounded
+from sfumato.privacy.ledger import Ledger, not_counted
 from sfumato.privacy.written import hidden_to_dict, loss_from_dict, loss_to_dict
 from sfumato.release import Anchor, ExposureLine, Manifest, Product, Promise, SpendLine, now
 from sfumato.schema import Box
@@ -24,7 +25,10 @@ class Facts:
 def stated(plan: Plan, price: Price, facts: Facts, products: Sequence[Product] = ()) -> Manifest:
     """The manifest of a run, still without its place in a ledger, its products and its files."""
     rehearsal = facts.rehearsal
-    why = "rehearsal: whoever knows its seed can undo the noise" if rehearsal else "charged, drawn and written in full"
+    entered = "entered as a release without a bound" if isinstance(price.total, Unbounded) else "charged"
+    why = (
+        "rehearsal: whoever knows its seed can undo the noise" if rehearsal else f"{entered}, drawn and written in full"
+    )
     spends = [
         SpendLine(measure=one.measure, mechanism=one.mechanism, loss=loss_to_dict(one.loss), words=one.loss.words())
         for one in price.spends
@@ -59,12 +63,16 @@ def anchored(ledger: Ledger, charge: Entry) -> Anchor:
 
     A charge that was never published is known to the ledger alone: that a run failed may be due to a record.
     """
+    own, published = loss_from_dict(charge.body["loss"]), ledger.published
+    unbounded = len(published.unbounded) + isinstance(own, Unbounded)
     return Anchor(
         population=ledger.population,
         head=charge.hash,
-        spent=loss_to_dict(ledger.published.spent(charge.year, [loss_from_dict(charge.body["loss"])])),
+        spent=loss_to_dict(published.spent(charge.year, [own])),
         limit=loss_to_dict(ledger.limit),
         per_year=ledger.per_year,
+        unbounded=unbounded,
+        not_counted=not_counted(unbounded),
     )
 
 

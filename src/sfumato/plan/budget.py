@@ -17,7 +17,8 @@ from sfumato.mechanisms import Mechanism
 from sfumato.plan.margins import Z90, Target, budget_name, margin_of, needed, with_budget
 from sfumato.plan.memory import refuse_unlistable
 from sfumato.plan.price import total_of
-from sfumato.privacy import Approximate, Concentrated, Gaussian, Limit, Loss, in_sequence
+from sfumato.privacy import Limit, Loss, in_sequence
+from sfumato.privacy.written import bounded_limit
 
 if TYPE_CHECKING:
     from sfumato.plan.measure import Measure
@@ -68,15 +69,12 @@ def over_periods(loss: Loss, periods: int) -> Loss:
     >>> over_periods(Gaussian("1.5"), 4).words()
     'mu 3'
     """
-    return in_sequence([loss] * periods, _wide(loss))
-
-
-def _wide(loss: Loss) -> Limit:
-    return loss if isinstance(loss, (Gaussian, Concentrated, Approximate)) else Gaussian(1)
+    return in_sequence([loss] * periods, loss)
 
 
 def allot(plan: "Plan", targets: Sequence[Target]) -> Allotment:
     """The least budgets that meet the targets; a measure without a target keeps its own."""
+    limit = bounded_limit(plan.limit)
     for target in targets:
         plan.measure(target.measure)
     by_name = {target.measure: target for target in targets}
@@ -85,14 +83,14 @@ def allot(plan: "Plan", targets: Sequence[Target]) -> Allotment:
     renewed = replace(plan, measures=tuple(_with(measure, budgets[measure.name]) for measure in plan.measures))
     shares = tuple(_share(plan, renewed, measure.name, by_name) for measure in plan.measures)
     refuse_unlistable(renewed)  # the least budget that meets a target may change more cells than can be listed
-    if total.within(plan.limit):  # type: ignore[union-attr,arg-type]
-        return Allotment(renewed, shares, total, plan.limit)
+    if total.within(limit):  # type: ignore[union-attr,arg-type]
+        return Allotment(renewed, shares, total, limit)
     alone = tuple(
         target.measure
         for target in targets
-        if not _one(plan, target.measure, budgets).within(plan.limit)  # type: ignore[union-attr,arg-type]
+        if not _one(plan, target.measure, budgets).within(limit)  # type: ignore[union-attr,arg-type]
     )
-    return Allotment(renewed, shares, total, plan.limit, _wider(plan, by_name), alone)
+    return Allotment(renewed, shares, total, limit, _wider(plan, by_name), alone)
 
 
 def _budgets(plan: "Plan", targets: Mapping[str, Target]) -> dict[str, Fraction]:

@@ -12,7 +12,7 @@ from sfumato.plan.framed import Framed, FrameFile, refuse_unframed
 from sfumato.plan.geography import Geography
 from sfumato.plan.measure import BoughtVariance, Measure, Publish, VarianceFunction
 from sfumato.plan.price import Price, price
-from sfumato.privacy import Exposure, Limit, Move, Neighbours
+from sfumato.privacy import Exposure, Loss, Move, Neighbours
 from sfumato.schema import Box, Domain, Schema, Table
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Plan:
     name: str
     schema: Schema
     hidden: Neighbours
-    limit: Limit
+    limit: Loss
     measures: tuple[Measure, ...]
     then: tuple[Step, ...] = ()
     title: str = ""

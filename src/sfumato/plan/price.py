@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sfumato.errors import PlanError, PromiseError
 from sfumato.plan.margins import typical
 from sfumato.plan.memory import refuse_over
-from sfumato.privacy import Exposure, Limit, Loss, Spend, Unbounded, over_universes
+from sfumato.privacy import Exposure, Loss, Spend, Unbounded, over_universes
 from sfumato.schema import Box
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ class Price:
 
     spends: tuple[Spend, ...]
     total: Loss
-    limit: Limit
+    limit: Loss
     exposures: tuple[Exposure, ...]
     cells: tuple[int, ...]
 
@@ -75,9 +75,14 @@ def _over(plan: "Plan", losses: list[Loss], boxes: list[Box], touches: int) -> L
     return over_universes(losses, lambda one, other: boxes[one].disjoint(boxes[other]), touches, plan.limit)
 
 
-def _refuse_over(total: Loss, limit: Limit, spends: tuple[Spend, ...]) -> None:
+def _refuse_over(total: Loss, limit: Loss, spends: tuple[Spend, ...]) -> None:
+    if isinstance(limit, Unbounded):
+        return
     if isinstance(total, Unbounded):
-        raise PromiseError(f"The plan has no guarantee, {total.words()}.")
+        raise PromiseError(
+            f"The plan has no guarantee, {total.words()}. Give it a bound, or say in [limit] that it has none "
+            'and why, unbounded = "the reason": the release and all later ones of its population are then marked.'
+        )
     if not total.within(limit):  # type: ignore[arg-type]
         parts = ", ".join(f"{spend.measure} {spend.loss.words()}" for spend in spends)
         raise PromiseError(

@@ -25,7 +25,7 @@ from sfumato.plan.parts import (
 from sfumato.plan.plan import Plan
 from sfumato.plan.plugins import mechanism, statistic, step
 from sfumato.privacy import Exposure
-from sfumato.privacy.written import hidden_from_dict, limit_from_dict
+from sfumato.privacy.written import hidden_from_dict, plan_limit_from_dict
 from sfumato.schema import Attribute, Bands, Column, Levels, Missing, Recode, Rule, Schema
 
 SHIPPED = Path(__file__).parents[1] / "plans"
@@ -77,7 +77,7 @@ def _plan(part: PlanPart, folder: Path) -> Plan:
         period=part.period,
         schema=schema,
         hidden=hidden_from_dict(part.hidden),
-        limit=limit_from_dict(part.limit),
+        limit=plan_limit_from_dict(part.limit),
         measures=tuple(_measure(one) for one in part.measure),
         then=tuple(step(one) for one in part.then),
         exposures=tuple(Exposure(one.kind, one.what, one.why) for one in part.exposure),

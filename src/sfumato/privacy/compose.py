@@ -11,21 +11,23 @@ from statistics import NormalDist
 
 from sfumato.errors import PromiseError
 from sfumato.privacy.exact import plain, rounded_up
-from sfumato.privacy.loss import Approximate, Concentrated, Gaussian, Limit, Loss, Unbounded, smallest
+from sfumato.privacy.loss import Approximate, Concentrated, Gaussian, Loss, Unbounded, smallest
 
 MOST_GROUPS = 2000
 """The most groups of measures that are told apart; beyond, all are charged in sequence, which only costs more."""
 
 
-def in_sequence(losses: Sequence[Loss], limit: Limit) -> Loss:
-    """What releases about the same units cost together, in the currency of the limit.
+def in_sequence(losses: Sequence[Loss], limit: Loss) -> Loss:
+    """What releases about the same units cost together, in the currency of the limit; one without a bound unbinds all.
 
     >>> in_sequence([Approximate("0.5"), Approximate(1)], Approximate(2)).words()
     'epsilon 1.5'
     """
-    for loss in losses:
-        if isinstance(loss, Unbounded):
-            return loss
+    reasons = dict.fromkeys(loss.why for loss in losses if isinstance(loss, Unbounded))
+    if reasons:
+        return Unbounded("; ".join(reasons))
+    if isinstance(limit, Unbounded):
+        raise PromiseError("Every loss here has a bound, and [limit] has none; give epsilon (and delta), mu or rho.")
     if isinstance(limit, Approximate):
         return _as_approximate(losses, limit)
     convert: Callable[[Loss], Loss] = as_gaussian if isinstance(limit, Gaussian) else as_concentrated
@@ -36,7 +38,7 @@ def in_sequence(losses: Sequence[Loss], limit: Limit) -> Loss:
     return total if total is not None else convert(Approximate(0))
 
 
-def over_universes(losses: Sequence[Loss], apart: Callable[[int, int], bool], touches: int, limit: Limit) -> Loss:
+def over_universes(losses: Sequence[Loss], apart: Callable[[int, int], bool], touches: int, limit: Loss) -> Loss:
     """What measures cost together when some are about disjoint universes, of which a neighbour touches a few.
 
     Measures that can meet in one record form a group. One touch costs the dearest group; several touches
@@ -55,7 +57,7 @@ def over_universes(losses: Sequence[Loss], apart: Callable[[int, int], bool], to
     return best
 
 
-def _dearest(groups: list[list[Loss]], touches: int, everything: Loss, limit: Limit) -> Loss:
+def _dearest(groups: list[list[Loss]], touches: int, everything: Loss, limit: Loss) -> Loss:
     """As many of the dearest groups, added currency by currency, so that epsilon and delta come once and last."""
     if not isinstance(limit, Approximate):
         groups = [[in_sequence(group, limit)] for group in groups]

@@ -46,6 +46,20 @@ class Charge:
     finished: bool
 
 
+def not_counted(unbounded: int) -> str:
+    """What is said beside a loss that leaves out the releases without a bound.
+
+    >>> not_counted(1)
+    'Besides, 1 release of this population has no bound on its loss; what is stated as spent counts the others only.'
+    """
+    whose = (
+        "release of this population has no bound on its"
+        if unbounded == 1
+        else "releases of this population have no bound on their"
+    )
+    return f"Besides, {unbounded} {whose} loss; what is stated as spent counts the others only." if unbounded else ""
+
+
 @dataclass(frozen=True)
 class Ledger:
     """The account of one population: whom it hides, how much may be lost, and what was charged so far."""
@@ -61,15 +75,19 @@ class Ledger:
         """The account as readers may know it: without the charges that no release came of."""
         return replace(self, charges=tuple(charge for charge in self.charges if charge.finished))
 
-    def spent(self, year: int, more: Sequence[Loss] = ()) -> Loss:
-        """What all charges, and some more, cost together: for life, or within one year."""
-        counted = [charge.loss for charge in self.charges if not self.per_year or charge.year == year]
-        return in_sequence([*counted, *more], self.limit)
+    @property
+    def unbounded(self) -> tuple[Charge, ...]:
+        """The releases without a bound, which no limit can count, whatever the year."""
+        return tuple(charge for charge in self.charges if isinstance(charge.loss, Unbounded))
 
-    def affords(self, loss: Loss, year: int) -> bool:
+    def spent(self, year: int, more: Sequence[Loss] = ()) -> Loss:
+        """What all charges with a bound, and some more, cost together: for life, or within one year."""
+        counted = [charge.loss for charge in self.charges if not self.per_year or charge.year == year]
+        return in_sequence([loss for loss in (*counted, *more) if not isinstance(loss, Unbounded)], self.limit)
+
+    def affords(self, loss: Limit, year: int) -> bool:
         """Whether one more loss keeps the account within its limit."""
-        total = self.spent(year, [loss])
-        return not isinstance(total, Unbounded) and total.within(self.limit)  # type: ignore[arg-type]
+        return self.spent(year, [loss]).within(self.limit)  # type: ignore[union-attr,arg-type]
 
     def left(self, year: int) -> Limit:
         """What one more release may cost, in the currency of the limit."""
@@ -80,21 +98,22 @@ class Ledger:
             return Gaussian(squared=max(limit.mu_squared - spent.mu_squared, none))
         if isinstance(limit, Concentrated) and isinstance(spent, Concentrated):
             return Concentrated(max(limit.rho - spent.rho, none))
-        raise PromiseError(f"The ledger of {self.population} holds a charge without bound; nothing is left.")
+        raise PromiseError(
+            f"The ledger of {self.population} cannot add its charges in {limit.words()}; nothing is left."
+        )
 
     def admit(self, release: str, loss: Loss, hidden: Neighbours, year: int) -> None:
-        """Refuses a release that hides other units than the account, or costs more than is left."""
+        """Refuses a release that hides other units than the account, or costs more than is left.
+
+        One without a bound is entered, as no limit can cover or refuse it, and counted apart from then on.
+        """
         if hidden.relation() != self.hidden.relation():
             raise LedgerError(
                 f"The ledger of {self.population} is for {', '.join(self.hidden.relation())}; the plan hides "
                 f"{', '.join(hidden.relation())}. "
                 "Losses under different neighbours never add: price the plan under these, or charge its own ledger."
             )
-        if isinstance(loss, Unbounded):
-            raise PromiseError(
-                f"Release '{release}' has a loss without bound ({loss.why}); no ledger can be charged with it."
-            )
-        if self.affords(loss, year):
+        if isinstance(loss, Unbounded) or self.affords(loss, year):
             return
         left, span = self.left(year), f"in {year}" if self.per_year else "for life"
         fits = f"At most {left.words()} fits" if left != in_sequence((), self.limit) else "Nothing more fits"

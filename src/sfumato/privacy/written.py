@@ -56,13 +56,27 @@ def loss_from_dict(written: Mapping[str, Any]) -> Loss:
 
 def limit_from_dict(written: Mapping[str, Any]) -> Limit:
     """The limit that a dictionary means; without one nothing may be spent."""
+    return bounded_limit(plan_limit_from_dict(written))
+
+
+def plan_limit_from_dict(written: Mapping[str, Any]) -> Loss:
+    """The limit of a plan, which may say that it has none, and why."""
     for key in written:
         if key not in {*LIMITS, "mu_squared", "unbounded"}:
-            raise PlanError(f"[limit] has no key '{key}'; {nearest(key, LIMITS)}")
-    loss = loss_from_dict(written)
-    if isinstance(loss, Unbounded):
-        raise PlanError("A limit cannot be unbounded; give epsilon (and delta), mu or rho.")
-    return loss
+            raise PlanError(f"[limit] has no key '{key}'; {nearest(key, (*LIMITS, 'unbounded'))}")
+    limit = loss_from_dict(written)
+    if isinstance(limit, Unbounded) and not limit.why.strip():
+        raise PlanError(
+            '[limit] unbounded is the reason for a release without a bound, for example "as printed in 2019".'
+        )
+    return limit
+
+
+def bounded_limit(limit: Loss) -> Limit:
+    """The limit itself, where there is one."""
+    if isinstance(limit, Unbounded):
+        raise PlanError("A limit cannot be unbounded here; give epsilon (and delta), mu or rho.")
+    return limit
 
 
 def hidden_to_dict(hidden: Neighbours) -> dict[str, Any]:

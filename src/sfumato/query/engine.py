@@ -205,10 +205,10 @@ class QueryEngine:
         return ratio_of(self._estimate(over, first), self._estimate(under, second), shared, unit, sampled)
 
     def warnings(self) -> list[str]:
-        """What a reader must be told before any number: withdrawn, or not to be published."""
+        """What a reader must be told before any number: withdrawn, not to be published, not formally private."""
         said = [f"WITHDRAWN: {self.release.withdrawn}"] if self.release.withdrawn else []
         manifest = self.release.manifest
-        return said + ([] if manifest.releasable else [f"NOT TO BE PUBLISHED: {manifest.why}."])
+        return said + ([] if manifest.releasable else [f"NOT TO BE PUBLISHED: {manifest.why}."]) + [*manifest.caveats]
 
     def cite(self) -> str:
         """How to cite the release."""

@@ -13,7 +13,7 @@ from sfumato.errors import ReleaseError
 FORMAT = "sfumato-release/1"
 NAME, SIGNATURE, NOTICE = BESIDE = ("manifest.json", "manifest.sig", "withdrawn.json")
 """The files of a release that its manifest does not list: itself, its signature, and that it was withdrawn."""
-_LATER = {"geographies", "largest_cv", "not_hidden"}
+_LATER = {"geographies", "largest_cv", "not_hidden", "unbounded", "not_counted"}
 """Lines that older releases do not have: left out where they are empty, so that those still verify to the byte."""
 
 
@@ -52,13 +52,19 @@ class ExposureLine(_Part):
 
 
 class Anchor(_Part):
-    """The ledger's head when the release was charged: a ledger without this hash was rolled back."""
+    """The ledger's head when the release was charged: a ledger without this hash was rolled back.
+
+    `spent` is what it and all releases before it cost together, but for those without a bound: how many there are, and
+    that they are not counted, is said beside it.
+    """
 
     population: str
     head: str
     spent: dict[str, str]
     limit: dict[str, str]
     per_year: bool
+    unbounded: int = 0
+    not_counted: str = ""
 
 
 class AttributeLine(_Part):
@@ -141,9 +147,15 @@ class Manifest(_Part):
                 raise ValueError(f"the file name {name!r} leads out of the release")
         return files
 
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What a reader must be told before any number, besides whether it may be published at all."""
+        return (f"Not formally private, {self.promise.loss_words}.",) if "unbounded" in self.promise.loss else ()
+
     def to_bytes(self) -> bytes:
         """The one way to write it: the same manifest, the same bytes."""
         content = _without_later(self.model_dump()) | {"promise": _without_later(self.promise.model_dump())}
+        content["ledger"] = self.ledger and _without_later(self.ledger.model_dump())
         return (json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
     @classmethod

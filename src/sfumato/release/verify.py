@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sfumato.errors import PromiseError, ReleaseError
 from sfumato.privacy import in_sequence
-from sfumato.privacy.written import limit_from_dict, loss_from_dict
+from sfumato.privacy.written import loss_from_dict
 from sfumato.release.folder import Release, read_products
 from sfumato.release.geography import read_shapes
 from sfumato.release.manifest import BESIDE, NAME, NOTICE, SIGNATURE, Manifest, digest, line
@@ -26,6 +26,7 @@ class Verdict:
     releasable: bool
     why: str
     withdrawn: str | None = None
+    caveats: tuple[str, ...] = ()
 
     @property
     def intact(self) -> bool:
@@ -44,7 +45,9 @@ def verify(folder: Path, public_key: Path | None = None) -> Verdict:
     signed, found = _signature(folder, content, public_key)
     withdrawn, noticed = _notice(folder, digest(content))
     problems += found + noticed
-    return Verdict(digest(content), tuple(problems), signed, manifest.releasable, manifest.why, withdrawn)
+    not_counted = manifest.ledger.not_counted if manifest.ledger else ""
+    caveats = (*manifest.caveats, *([not_counted] if not_counted else ()))
+    return Verdict(digest(content), tuple(problems), signed, manifest.releasable, manifest.why, withdrawn, caveats)
 
 
 def open_release(folder: Path | str, public_key: Path | None = None) -> Release:
@@ -177,9 +180,8 @@ def _together(one: Release, other: Release) -> list[str]:
     if one.id == other.id or None in anchors or anchors[0].population != anchors[1].population:  # type: ignore[union-attr]
         return []
     losses = [loss_from_dict(release.manifest.promise.loss) for release in (one, other)]
-    limit = limit_from_dict(other.manifest.promise.limit)
     try:
-        both = in_sequence(losses, limit)
+        both = in_sequence(losses, loss_from_dict(other.manifest.promise.limit))
     except PromiseError as error:
         return [f"both together: {error}"]
     told = f"power {both.power(0.05):.4f}, where the second alone has {losses[1].power(0.05):.4f}"

@@ -193,6 +193,8 @@ class PopulationBudget(Shape):
     limit: dict[str, str]
     spent: dict[str, str]
     left: dict[str, str]
+    unbounded: int
+    """How many releases have no bound on their loss; `spent` counts the others only."""
     releases: list[ReleaseCharge]
 
 

@@ -17,6 +17,7 @@ from sfumato.errors import PlanError, PromiseError, nearest
 from sfumato.mechanisms import Cells, Mechanism
 from sfumato.plan import Measure, Plan, Price
 from sfumato.privacy import Approximate, Concentrated, Gaussian, Limit, Loss, as_concentrated, exact, positive
+from sfumato.privacy.written import bounded_limit
 from sfumato.release import Cube, Product, Release, Subject
 from sfumato.schema import Table
 
@@ -87,14 +88,14 @@ def shared(plan: Plan, share: Fraction | None) -> Plan:
     return replace(plan, measures=measures, limit=_loosened(plan, measures))
 
 
-def _cost(loss: Loss, limit: Limit) -> float:
+def _cost(loss: Loss, limit: Loss) -> float:
     """What a measure adds to the total: its epsilon where epsilons add, its rho where squares do."""
     rho = float(loss.rho) if isinstance(loss, Concentrated) else 0.0
     return (2 * rho) ** 0.5 if isinstance(limit, Approximate) else rho
 
 
-def currency_of(limit: Limit) -> str:
-    return {Approximate: "epsilon", Gaussian: "mu", Concentrated: "rho"}[type(limit)]
+def currency_of(limit: Loss) -> str:
+    return {Approximate: "epsilon", Gaussian: "mu", Concentrated: "rho"}[type(bounded_limit(limit))]
 
 
 def size(loss: Loss) -> Fraction:
@@ -104,7 +105,7 @@ def size(loss: Loss) -> Fraction:
     return loss.rho if isinstance(loss, Concentrated) else getattr(loss, "epsilon", Fraction(0))
 
 
-def _words(loss: Loss, limit: Limit) -> str:
+def _words(loss: Loss, limit: Loss) -> str:
     """The loss to four digits; scaled budgets are fractions that nobody wants to read."""
     delta = getattr(loss, "delta", 0) if isinstance(loss, Approximate) else 0
     return f"{currency_of(limit)} {float(size(loss)):.4g}" + (f", delta {float(delta):.2g}" if delta else "")

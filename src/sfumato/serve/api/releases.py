@@ -111,6 +111,7 @@ def _account(account: PublicAccount) -> PopulationBudget:
         limit=loss_to_dict(account.limit),
         spent=loss_to_dict(account.spent),
         left=loss_to_dict(account.left),
+        unbounded=account.unbounded,
         releases=[_charge(entry) for entry in account.entries],
     )
 

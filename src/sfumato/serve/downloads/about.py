@@ -82,6 +82,8 @@ def _privacy(answer: Answer, said: Texts) -> Iterator[Line]:
     if manifest.ledger:
         amounts = {"spent": _amounts(manifest.ledger.spent), "limit": _amounts(manifest.ledger.limit)}
         yield words["spent"].format(population=manifest.ledger.population), words["spent_words"].format(**amounts)
+        if manifest.ledger.unbounded:
+            yield words["unbounded"], words["unbounded_words"].format(count=manifest.ledger.unbounded)
     for one in manifest.exposures:
         yield words["exposure"], f"{one.kind}: {one.what}. {one.why}"
 

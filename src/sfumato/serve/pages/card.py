@@ -1,6 +1,6 @@
 """The privacy card: one page a release that says whom it protects, how, at what price, and what it does not protect."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -25,18 +25,27 @@ Say = language_file.Words
 def card(pages: Pages, request: Request) -> Response:
     """The privacy card of one release."""
     edition = edition_of(pages, request.path_params["release"])
-    lang, tag = language(request), pages.tag(edition.tag)
+    unbounded = _unbounded(edition, pages.catalogue.editions)
+    lang, tag = language(request), pages.tag(f"{edition.tag}{unbounded or ''}")
     held = unchanged(request, tag)
     if held:
         return held
     privacy, said = promise(edition), language_file.words(lang)
     shown = {
         "edition": edition,
+        "unbounded": unbounded,
         "privacy": privacy,
         "curve": widths(lambda wide: _curve(privacy, said, wide)) if privacy.curve else None,
         "seen": widths(lambda wide: _seen(privacy, said, wide)) if privacy.example else None,
     }
     return fresh(pages.page("card.html", lang, **shown), HTML, tag)
+
+
+def _unbounded(edition: Edition, editions: Sequence[Edition]) -> int:
+    """How many releases of the same population have no bound on their loss, as the newest served here says it."""
+    own = edition.release.manifest.ledger
+    anchors = [one.release.manifest.ledger for one in editions]
+    return max((one.unbounded for one in anchors if one and own and one.population == own.population), default=0)
 
 
 def edition_of(pages: Pages, key: str) -> Edition:

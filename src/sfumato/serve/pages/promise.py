@@ -6,7 +6,7 @@ from functools import cached_property
 
 from sfumato.errors import SfumatoError
 from sfumato.privacy import Concentrated, Loss, Unbounded, in_sequence
-from sfumato.privacy.written import limit_from_dict, loss_from_dict
+from sfumato.privacy.written import loss_from_dict
 from sfumato.query import number
 from sfumato.release import Manifest
 from sfumato.release.manifest import ProductLine, SpendLine
@@ -165,7 +165,7 @@ class Promised:
         if len(known) == 1:
             return "one"
         try:
-            together = in_sequence(known, limit_from_dict(self.manifest.promise.limit))
+            together = in_sequence(known, loss_from_dict(self.manifest.promise.limit))
         except SfumatoError:
             return "other"
         return f"add_{self.loss.kind}" if together == self.loss else "parts"
