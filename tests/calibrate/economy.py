@@ -8,7 +8,7 @@ from sfumato.draws import SeededDraws
 from sfumato.mechanisms import Cells, ClippedTotal, SquareRoot
 from sfumato.privacy import Root
 from sfumato.release import Records, Subject
-from sfumato.schema import Attribute, Frame, Levels, Rows
+from sfumato.schema import Attribute, Frame, Levels
 
 HALF = Fraction(1, 2)
 SETS = {"all": (), "county": (("county", None),), "trade": (("trade", 0),), "cell": (("county", None), ("trade", 0))}
@@ -29,7 +29,7 @@ def economy(rows: int = 600, seed: int = 1) -> tuple[Frame, np.ndarray]:
 def measured(frame, jobs, name, with_, draws, given=None, by=None) -> Records:
     grouping = None if by is None else frame.grouped(by)
     table = frame if grouping is None else grouping.groups
-    noisy = with_.perturb(Cells(table, {Rows(): jobs}, Fraction(1), Root(HALF), grouping), draws, given)
+    noisy = with_.perturb(Cells(table, jobs, Fraction(1), Root(HALF), grouping), draws, given)
     return Records(Subject(name, "total", name, "jobs", noisy.step), table, noisy.values, with_.uncertainty(noisy), by)
 
 

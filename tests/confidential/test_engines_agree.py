@@ -18,7 +18,7 @@ from sfumato.confidential.engines import Dense, DuckDB, Passing, Question, Readi
 from sfumato.confidential.engines.coded import Unsure
 from sfumato.confidential.engines.meanings import Listed, Stepped
 from sfumato.errors import DataError
-from sfumato.schema import Attribute, Bands, Box, Levels, Missing, Recode, Rows, Rule, Schema, Sum, Table
+from sfumato.schema import Attribute, Bands, Box, Clipped, Levels, Missing, Recode, Rows, Rule, Schema, Sum, Table
 
 SALT = bytes(range(32))
 QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -67,14 +67,14 @@ def readings(draw):
     c = Attribute("c", Levels.of([*bands.levels().codes, *more]), read=bands, missing=missing)
     step, power = draw(st.sampled_from([Fraction(1), Fraction(1, 10), Fraction(5)])), draw(st.sampled_from([1, 2]))
     low, high = draw(st.sampled_from([(0, 10), (-5, 40)]))
-    one = Sum("v", Fraction(low), Fraction(high), step, draw(st.sampled_from([None, Fraction(3)])), power)
+    one = Sum(Clipped("v", Fraction(low), Fraction(high), step, draw(st.sampled_from([None, Fraction(3)])), power))
     rules = (Rule.of({"a": "1", "b": "p"}),) if draw(st.integers(0, 4)) == 0 else ()
     return Reading(Schema((a, b, c), impossible=rules, repeated_rows=True), (a, b, c), (one,), None, 1)
 
 
 def cells(engine, reading, box=None):
     table = Table(reading.attributes[::-1])
-    return engine.aggregate(table, (Rows(), *reading.sums), box or Box())
+    return engine.aggregate(table, (Rows(), *reading.aggregates), box or Box())
 
 
 def same(one, other):
@@ -103,7 +103,7 @@ def compared(sources, reading, *boxes):
 
 def passing(sources, reading, box):
     """The engine that counts one table while it reads, and holds no record."""
-    only = Question(Table(reading.attributes[::-1]), (Rows(), *reading.sums), box or Box())
+    only = Question(Table(reading.attributes[::-1]), (Rows(), *reading.aggregates), box or Box())
     engine = opened(sources, replace(reading, only=only), SALT)
     assert isinstance(engine, Passing)
     assert not any(len(part) for coded in (*engine._leaves, *engine._values) for part in coded.parts)
@@ -143,7 +143,7 @@ def sound(draw):
 A = Attribute("a", Levels.of(["1", "2", "7", "?"]), missing=Missing("?"))
 B = Attribute("b", Levels.of("xyz"), read=Recode.of("b", {"u": "x", "w": "y", "é": "z"}))
 C = Attribute("c", Levels.of([*Bands("c", (0, 18, 65)).levels().codes, "?"]), read=Bands("c", (0, 18, 65)), missing=Missing("?", ("400",)))  # fmt: skip  # noqa: E501
-V = (Sum("v", Fraction(0), Fraction(10**6), Fraction(1, 20), Fraction(0)), Sum("v", Fraction(-3), Fraction(9), Fraction(1, 4), Fraction(7), 2))  # fmt: skip  # noqa: E501
+V = (Sum(Clipped("v", Fraction(0), Fraction(10**6), Fraction(1, 20), Fraction(0))), Sum(Clipped("v", Fraction(-3), Fraction(9), Fraction(1, 4), Fraction(7), 2)))  # fmt: skip  # noqa: E501
 
 
 @given(sound(), st.integers(1, 3), st.sampled_from(["id", "name", None]), st.integers(1, 4), st.booleans())
@@ -262,7 +262,7 @@ def test_a_row_that_may_stand_in_two_files_is_left_to_duckdb(tmp_path):
 
 
 def test_a_sum_that_may_pass_64_bits_is_left_to_duckdb():
-    reading = Reading(Schema((A,)), (A,), (Sum("v", Fraction(0), Fraction(10**16), Fraction(1)),), None, 1)
+    reading = Reading(Schema((A,)), (A,), (Sum(Clipped("v", Fraction(0), Fraction(10**16), Fraction(1))),), None, 1)
     with pytest.raises(Unsure):
         Dense([table(v=[1e16] * 4)], reading, SALT)
 
@@ -279,7 +279,7 @@ def test_a_refusal_of_the_source_is_duckdbs(tmp_path):
         assert str(one.value) == str(other.value)
 
 
-FINE = Sum("v", Fraction(0), Fraction(10**9), Fraction(1, 1000))
+FINE = Sum(Clipped("v", Fraction(0), Fraction(10**9), Fraction(1, 1000)))
 HALVES = st.integers(-(10**6), 10**6).map(lambda one: one / 20)
 
 
@@ -289,7 +289,7 @@ def test_values_become_steps_as_duckdb_makes_them(values, one):
     reading = Reading(Schema((A,)), (A,), (one,), None, 1)
     rows = pa.table({"a": ["1"] * len(values), "v": pa.array(values, pa.float64())})
     told = dict(DuckDB([rows], reading, SALT)._ask("SELECT number1, value0 FROM legible"))
-    assert [told[value] for value in values] == Stepped(one).of_numbers(np.array(values)).tolist()
+    assert [told[value] for value in values] == Stepped(one.of).of_numbers(np.array(values)).tolist()
 
 
 def test_codes_of_numbers_are_only_those_that_are_written_as_numbers_are():

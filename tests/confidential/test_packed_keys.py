@@ -16,7 +16,7 @@ from tests.confidential.test_engines_agree import QUICK, SALT, A, B, C, V, readi
 
 from sfumato.confidential.engines import Dense, DuckDB, Reading
 from sfumato.errors import DataError
-from sfumato.schema import Attribute, Box, Levels, Rows, Schema, Sum, Table
+from sfumato.schema import Attribute, Box, Clipped, Levels, Rows, Schema, Sum, Table
 
 pd = pytest.importorskip("pandas")
 BOX = Box({"a": np.array([True, False, True, True]), "c": np.array([True, True, False, True])})
@@ -24,7 +24,7 @@ BOX = Box({"a": np.array([True, False, True, True]), "c": np.array([True, True, 
 
 def same_as_dense(engine, reading, *boxes):
     """Whether the occupied cells are those of the dense table that are not empty, place by place."""
-    table, asked = Table(reading.attributes[::-1]), (Rows(), *reading.sums)
+    table, asked = Table(reading.attributes[::-1]), (Rows(), *reading.aggregates)
     for box in (Box(), *boxes):
         full = {name: column.ravel() for name, column in engine.aggregate(table, asked, box).items()}
         places, found = engine.occupied(table, asked, box)
@@ -87,7 +87,7 @@ def records(tmp_path_factory):
 @pytest.mark.parametrize("make", [Dense, DuckDB])
 @pytest.mark.parametrize("universe", [False, True])
 def test_a_table_of_a_thousand_million_cells_is_what_pandas_groups(records, make, universe):
-    wage = Sum("wage", Fraction(0), Fraction(200), Fraction(1))
+    wage = Sum(Clipped("wage", Fraction(0), Fraction(200), Fraction(1)))
     asked = attributes(SHAPE)
     table = Table(asked)
     assert table.size == 10**9
@@ -126,7 +126,7 @@ def test_keys_beyond_32_bits_and_up_to_47_lose_no_bit(make):
 def test_no_records_no_cells(make):
     asked = attributes(SHAPE)
     data = pa.table({name: pa.array([], pa.int16()) for name in NAMES} | {"wage": pa.array([], pa.float64())})
-    wage = Sum("wage", Fraction(0), Fraction(200), Fraction(1))
+    wage = Sum(Clipped("wage", Fraction(0), Fraction(200), Fraction(1)))
     engine = make([data], Reading(Schema(asked), asked, (wage,), None, 1), SALT)
     places, found = engine.occupied(Table(asked), (Rows(), wage), Box())
     assert places.dtype == np.int64

@@ -259,7 +259,7 @@ def kept(plan, source, seed=1):
     engine = DuckDB(
         [source] if not isinstance(source, list) else source, reading(plan), SeededDraws(seed).words(4).tobytes()
     )
-    return engine._ask("SELECT unit, leaf0 FROM coded ORDER BY ALL")
+    return engine._ask("SELECT unit0, leaf0 FROM coded ORDER BY ALL")
 
 
 def test_which_rows_are_kept_depends_on_the_salt_and_not_on_order_files_or_kind_of_file(tmp_path):

@@ -17,7 +17,7 @@ from sfumato.draws import SeededDraws
 from sfumato.mechanisms import Cells, Typical
 from sfumato.privacy import Bounded
 from sfumato.release import Noisy
-from sfumato.schema import Attribute, Box, Levels, Rows, Rule, Table
+from sfumato.schema import Attribute, Box, Levels, Rule, Table
 
 FALSE_ALARM = 1e-9
 SIDE = 460
@@ -38,12 +38,12 @@ SMALL = _table(10, 3)
 def true_cells(table: Table, move: Bounded) -> Cells:
     values = np.resize(np.array(TRUE_VALUES, dtype=np.int64), table.shape)
     values[~table.possible] = 0
-    return Cells(table, {Rows(): values}, Fraction(1), move)
+    return Cells(table, values, Fraction(1), move)
 
 
 def listed(cells: Cells) -> Cells:
     places = np.flatnonzero(cells.values)
-    return replace(cells, columns={Rows(): cells.values.ravel()[places]}, places=places)
+    return replace(cells, values=cells.values.ravel()[places], places=places)
 
 
 def laid(noisy: Noisy) -> Noisy:

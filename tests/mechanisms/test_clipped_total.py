@@ -14,7 +14,7 @@ from sfumato.mechanisms import Cells, ClippedTotal, SquareRoot, Typical
 from sfumato.mechanisms.clipped_total import scales_of
 from sfumato.privacy import Root
 from sfumato.release import Records, Subject
-from sfumato.schema import Frame, Grouping, Rows
+from sfumato.schema import Frame, Grouping
 
 HALF = Fraction(1, 2)
 CASES = [(Fraction(1), Fraction(1)), (HALF, Fraction(1)), (Fraction(1, 3), Fraction(1)), (Fraction(7, 10), Fraction(1, 4)), (Fraction(50), Fraction(10)), (Fraction(3), Fraction(7)), (Fraction(9), Fraction(1, 2))]  # fmt: skip  # noqa: E501
@@ -24,7 +24,7 @@ SIX = 6.1
 def grouped(values, of, beta=HALF, step=Fraction(1), units=1) -> Cells:
     of = np.asarray(of, dtype=np.int32)
     grouping = Grouping(Frame("group", (), {}, range(int(of.max()) + 1)), of)
-    return Cells(grouping.groups, {Rows(): np.asarray(values, dtype=np.int64)}, step, Root(beta, units), grouping)
+    return Cells(grouping.groups, np.asarray(values, dtype=np.int64), step, Root(beta, units), grouping)
 
 
 def rows_of(cells: Cells, seed: int, mu="0.7") -> Records:

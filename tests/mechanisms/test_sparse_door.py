@@ -16,7 +16,7 @@ from scipy.stats import chi2
 from sfumato.draws import Law, SeededDraws
 from sfumato.draws.changes import Changed
 from sfumato.mechanisms import Cells, DiscreteGaussian, Geometric, RoundedGaussian, additive
-from sfumato.schema import Attribute, Levels, Rows, Rule, Table
+from sfumato.schema import Attribute, Levels, Rule, Table
 
 ONE = MOVES["count add-remove 1"]
 TABLE = Table(
@@ -32,7 +32,7 @@ SOUND = [Geometric(1), Geometric(3), DiscreteGaussian(2), RoundedGaussian(3)]
 
 def published(mechanism_, calls: int = 4000, seed: int = 3) -> np.ndarray:
     """The noise of every cell, a row a call."""
-    cells, draws = Cells(TABLE, {Rows(): TRUE[HELD]}, Fraction(1), ONE, places=HELD), SeededDraws(seed)
+    cells, draws = Cells(TABLE, TRUE[HELD], Fraction(1), ONE, places=HELD), SeededDraws(seed)
     found = np.zeros((calls, TABLE.size), dtype=np.int64)
     for row in found:
         noisy = mechanism_.perturb(cells, draws)

@@ -19,7 +19,7 @@ from sfumato.mechanisms import Cells, SquareRoot, Typical
 from sfumato.mechanisms.square_root import nearest_roots, whole_roots
 from sfumato.privacy import Root
 from sfumato.release import Withheld
-from sfumato.schema import Frame, Grouping, Rows
+from sfumato.schema import Frame, Grouping
 
 BETAS = [Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(7, 10), Fraction(50)]
 SIX = 6.1
@@ -28,7 +28,7 @@ SIX = 6.1
 def cells(values, beta=Fraction(1), step=Fraction(1), units=1, grouping=None) -> Cells:
     values = np.asarray(values, dtype=np.int64)
     table = Frame("unit", (), {}, range(len(values))) if grouping is None else grouping.groups
-    return Cells(table, {Rows(): values}, step, Root(beta, units), grouping)
+    return Cells(table, values, step, Root(beta, units), grouping)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from sfumato.privacy import Bounded
 from sfumato.query import QueryEngine
 from sfumato.release import Cube, Manifest, Product, Promise, Release, Subject
 from sfumato.release.manifest import ProductLine
-from sfumato.schema import Attribute, Levels, Rows, Rule, Table
+from sfumato.schema import Attribute, Levels, Rule, Table
 
 
 def tree(parents: int, children: int, name: str) -> Levels:
@@ -91,7 +91,7 @@ class World:
     def cube(self, name: str, draws: SeededDraws) -> Cube:
         """One release of jobs or pay."""
         values, move, step = (self.jobs, COUNTS, 1) if name == "jobs" else (self.pay, PAY, 10)
-        noisy = self.mechanism.perturb(Cells(TABLE, {Rows(): values}, Fraction(step), move), draws)
+        noisy = self.mechanism.perturb(Cells(TABLE, values, Fraction(step), move), draws)
         subject = subject_of(name, "count" if name == "jobs" else "total", step)
         return Cube(subject, TABLE, noisy.values, self.mechanism.uncertainty(noisy))
 

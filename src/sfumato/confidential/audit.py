@@ -29,7 +29,7 @@ from sfumato.plan import Plan
 from sfumato.privacy import Approximate, Bounded, Gaussian, Limit, Loss, Move, Root, Unbounded, bounded
 from sfumato.privacy.neighbours.square_root_within import worst_sizes
 from sfumato.release import Product
-from sfumato.schema import Attribute, Frame, Grouping, Levels, Rows, Table
+from sfumato.schema import Attribute, Frame, Grouping, Levels, Table
 
 __all__ = ["Audit", "audit_mechanism", "audit_plan", "neighbours_of", "worst_shifts"]
 
@@ -104,7 +104,7 @@ def audit_mechanism(
     still = np.array([0] * len(shifts := worst_shifts(bounded(move, mechanism.name), claim)) + [5], dtype=np.int64)
     table = Table((Attribute("cell", Levels.of(range(len(still)))),))
     columns = (still + np.array([*shifts, 0]), still)
-    one, other = (Cells(table, {Rows(): column}, Fraction(1), move) for column in columns)
+    one, other = (Cells(table, column, Fraction(1), move) for column in columns)
     watched = Watched.of(mechanism.name, mechanism, (one, other), samples, draws or SystemDraws())
     views = [*watched.plain, all_at_once(mechanism.name, [watched])]
     return _audits([(view, claim) for view in views])
@@ -117,7 +117,7 @@ def _rooted_audits(mechanism: Mechanism, move: Root, claim: Limit, samples: int,
         Grouping(Frame("group", (), {}, range(1)), np.zeros(2, dtype=np.int32)),
     )
     sizes = worst_sizes(move.farthest, Fraction(1), claim.mu if isinstance(claim, Gaussian) else 1.0)
-    by_row = [Cells(rows, {Rows(): np.array([size, sizes[0]])}, Fraction(1), move) for size in sizes]
+    by_row = [Cells(rows, np.array([size, sizes[0]]), Fraction(1), move) for size in sizes]
     given = {"rows": published("rows", SquareRoot(1), by_row[0], draws, {})}
     needs = isinstance(mechanism, ClippedTotal)
     sides = [replace(cells, table=group.groups, grouping=group) for cells in by_row] if needs else by_row

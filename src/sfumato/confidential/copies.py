@@ -59,11 +59,13 @@ def _rows(cells: Cells, place: int, given: Given) -> Integers:
 
 
 def _copied(cells: Cells, rows: Integers, copies: int) -> Cells:
-    columns = {name: np.tile(column[rows], copies) for name, column in cells.columns.items()}
-    if cells.grouping is None:
-        return Cells(_bare(copies), columns, cells.step, cells.move)
-    grouping = Grouping(_bare(copies), np.repeat(np.arange(copies, dtype=np.int32), len(rows)))
-    return Cells(grouping.groups, columns, cells.step, cells.move, grouping)
+    values, columns = np.tile(cells.values[rows], copies), {}
+    for name, column in cells.columns.items():
+        columns[name] = np.concatenate([column[rows]] * copies)
+    table, grouping = _bare(copies), None
+    if cells.grouping is not None:
+        grouping = Grouping(table, np.repeat(np.arange(copies, dtype=np.int32), len(rows)))
+    return Cells(table, values, cells.step, cells.move, grouping, columns=columns)
 
 
 def _given(given: Given, rows: Integers, copies: int) -> dict[str, Product]:

@@ -64,10 +64,9 @@ class Survey(Sealed):
         self._reading = Reading(
             schema=plan.schema,
             attributes=tuple(plan.schema.attribute(name) for name in dict.fromkeys(names)),
-            sums=(),
+            aggregates=(Weighted(), *self._columns.values()),
             id=None,  # at_most bounds what is released; the truth has every record
             at_most=1,
-            weighted=(Weighted(), *self._columns.values()),
         )
         self._sources = microdata.sources
         self._dense = opened_weights(self._sources, self._reading) if self._holds_cube and not columns else None

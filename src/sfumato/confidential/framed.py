@@ -15,7 +15,7 @@ from sfumato.confidential.sealed import Sealed, scrubbed, without_values
 from sfumato.errors import DataError
 from sfumato.mechanisms import Cells
 from sfumato.plan import Measure, Plan
-from sfumato.schema import Frame, Sum
+from sfumato.schema import Clipped, Frame, Sum
 from sfumato.statistics import Total
 
 LARGEST_VALUE = 2**53
@@ -49,15 +49,15 @@ class FrameTabulation(Sealed):
         grouping = self._framed.grouping(measure)
         table = self._framed.frame if grouping is None else grouping.groups
         (aggregate,) = framed_aggregates(measure)
-        values = self._values[aggregate.column]
-        return Cells(table, {aggregate: values}, measure.of.step, self._plan.move(measure), grouping)
+        return Cells(table, self._values[aggregate.of.column], measure.of.step, self._plan.move(measure), grouping)
 
 
 def framed_aggregates(measure: Measure) -> tuple[Sum, ...]:
     """What is read for a measure over a frame: a column, unclipped, as noise on roots needs no bound."""
     if not isinstance(measure.of, Total) or measure.of.power != 1:
         raise DataError(f"Measure '{measure.name}' is not a total; over a frame totals of a column are measured.")
-    return (Sum(measure.of.column, Fraction(0), Fraction(LARGEST_VALUE), measure.of.step, measure.of.missing),)
+    of = measure.of
+    return (Sum(Clipped(of.column, Fraction(0), Fraction(LARGEST_VALUE), of.step, of.missing)),)
 
 
 def framed_columns(plan: Plan) -> list[str]:
@@ -67,7 +67,7 @@ def framed_columns(plan: Plan) -> list[str]:
 
 
 def _column(measure: Measure) -> str:
-    return framed_aggregates(measure)[0].column
+    return framed_aggregates(measure)[0].of.column
 
 
 def _read(

@@ -7,7 +7,6 @@ from sfumato.draws import Draws
 from sfumato.errors import DataError
 from sfumato.mechanisms import Cells
 from sfumato.plan import Measure, Plan
-from sfumato.schema import Sum
 
 
 class Tabulation(Sealed):
@@ -40,8 +39,8 @@ class Tabulation(Sealed):
             columns = self._engine.aggregate(table, wanted, universe)
         else:
             places, columns = self._engine.occupied(table, wanted, universe)
-        kept = {aggregate: columns[aggregate] for aggregate in wanted}
-        return Cells(table, kept, measure.of.step, self._plan.move(measure), places=places)
+        values = measure.of.value(columns)
+        return Cells(table, values, measure.of.step, self._plan.move(measure), places=places, columns=columns)
 
 
 def reading(plan: Plan, *, truncated: bool = True) -> Reading:
@@ -49,12 +48,11 @@ def reading(plan: Plan, *, truncated: bool = True) -> Reading:
     kept = plan.hidden.truncation if truncated else None
     named = [name for measure in plan.measures for name in (*measure.by, *measure.where)]
     named += [name for rule in plan.schema.impossible for name, _ in rule.where]
-    sums = [one for measure in plan.measures for one in measure.aggregates if isinstance(one, Sum)]
     asked = [Question(plan.table(one), one.aggregates, plan.universe(one)) for one in plan.measures]
     return Reading(
         schema=plan.schema,
         attributes=tuple(plan.schema.attribute(name) for name in dict.fromkeys(named)),
-        sums=tuple(dict.fromkeys(sums)),
+        aggregates=tuple(dict.fromkeys(one for question in asked for one in question.aggregates)),
         id=kept.column if kept else None,
         at_most=kept.at_most if kept else 1,
         only=asked[0] if len(asked) == 1 else None,

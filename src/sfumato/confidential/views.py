@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,12 +135,9 @@ def side_by_side(one: Cells, other: Cells) -> tuple[Cells, Cells]:
 
 
 def _taken(cells: Cells, places: Integers, table: Table, held: Integers) -> Cells:
-    """The values at some places, 0 where there is none."""
-    known, columns = np.isin(held, places), {}
-    for name, column in cells.columns.items():
-        columns[name] = np.zeros(len(held), dtype=np.int64)
-        columns[name][known] = column[np.searchsorted(places, held[known])]
-    return replace(cells, table=table, columns=columns, places=np.arange(len(held)))
+    """The cells at some places, empty ones where there is none."""
+    found = np.where(np.isin(held, places), np.searchsorted(places, held), -1)
+    return cells.taken(table, found, np.arange(len(held)))
 
 
 def _places(one: Cells, other: Cells) -> Integers:
@@ -156,11 +153,7 @@ def _published(mechanism: Mechanism, cells: Cells, places: Integers, samples: in
     side = math.isqrt(samples - 1) + 1
     sizes = {"copy": side, "and_copy": side, "cell": len(places)}
     table = Table(tuple(Attribute(name, Levels.of(range(size))) for name, size in sizes.items()))
-    columns = {
-        name: np.ascontiguousarray(np.broadcast_to(column.ravel()[places], table.shape))
-        for name, column in cells.columns.items()
-    }
-    copies = Cells(table, columns, cells.step, cells.move)
+    copies = cells.taken(table, np.tile(places, side**2))
     return mechanism.perturb(copies if cells.places is None else _listed(copies), draws)
 
 
@@ -175,9 +168,9 @@ def _laid_out(noisy: Noisy) -> Integers:
 
 def _listed(cells: Cells) -> Cells:
     """The same cells as a sparse table has them: those that are not 0, by their numbers."""
-    full = np.any([column.ravel() != 0 for column in cells.columns.values()], axis=0)
-    columns = {name: column.ravel()[full] for name, column in cells.columns.items()}
-    return replace(cells, columns=columns, places=np.flatnonzero(full))
+    assert isinstance(cells.table, Table)  # noqa: S101 - a few cells, laid out
+    full = np.flatnonzero(cells.values)
+    return cells.taken(cells.table, full, full)
 
 
 def _log_pmf(law: Law, noise: Integers) -> Floats:

@@ -1,15 +1,17 @@
 """Cells: the one type that may hold a true value."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.privacy import Move
-from sfumato.schema import Aggregate, Frame, Grouping, Table
+from sfumato.schema import Aggregate, Frame, Grouping, Ragged, Table
+
+Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -20,22 +22,32 @@ class Cells:
     """
 
     table: Table | Frame
-    columns: Mapping[Aggregate, NDArray[np.int64]]
+    values: Integers
     step: Fraction
     move: Move
     grouping: Grouping | None = None
     """Of values that stand one a row of a frame: the groups that they are summed over."""
-    places: NDArray[np.int64] | None = None
+    places: Integers | None = None
     """Of a sparse table: the numbers, increasing, of the cells whose values these are; all other cells are 0."""
+    columns: Mapping[Aggregate, Any] = field(default_factory=dict)
+    """What the statistic was made of, and what the mechanism needs beside it; arrays over the cells, or `Ragged`."""
+
+    def taken(self, table: Table, cells: Integers, places: Integers | None = None) -> "Cells":
+        """Some of the cells, each as often as it is named, as those of another table; -1 is a cell without records."""
+        shape = table.shape if places is None else cells.shape
+
+        def take(column: Any) -> Any:
+            if isinstance(column, Ragged):
+                return column.take(cells)
+            width = column.shape[self.values.ndim :]  # of a column that has several numbers a cell
+            kept = np.concatenate([column.reshape((-1, *width)), np.zeros((1, *width), dtype=column.dtype)])[cells]
+            return kept.reshape((*shape, *width))
+
+        columns = {one: take(column) for one, column in self.columns.items()}
+        return replace(self, table=table, values=take(self.values), places=places, columns=columns)
 
     @property
-    def values(self) -> NDArray[np.int64]:
-        """The column of a statistic that needs only one."""
-        (column,) = self.columns.values()
-        return column
-
-    @property
-    def totals(self) -> NDArray[np.int64]:
+    def totals(self) -> Integers:
         """The values, summed over their groups where they have some."""
         return self.values if self.grouping is None else self.grouping.sums(self.values)
 

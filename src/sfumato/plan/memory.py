@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.errors import PlanError
-from sfumato.schema import FARTHEST, LARGEST, Sum
+from sfumato.schema import FARTHEST, LARGEST
 
 if TYPE_CHECKING:
     from sfumato.plan.measure import Measure
@@ -81,9 +81,9 @@ def _a_record(plan: "Plan") -> int:
     """
     read = dict.fromkeys(name for measure in plan.measures for name in (*measure.by, *measure.where))
     leaves = [len(plan.schema.attribute(name).levels.leaves) for name in read]
-    sums = {one for measure in plan.measures for one in measure.aggregates if isinstance(one, Sum)}
+    values = {value for measure in plan.measures for one in measure.aggregates for value in one.values}
     packed = any(not plan.table(measure).dense for measure in plan.measures)
-    return sum(np.min_scalar_type(size).itemsize for size in leaves) + PER_NUMBER * len(sums) + PER_PACKED * packed
+    return sum(np.min_scalar_type(size).itemsize for size in leaves) + PER_NUMBER * len(values) + PER_PACKED * packed
 
 
 def listed_cells(plan: "Plan", measure: "Measure") -> int:

@@ -1,6 +1,18 @@
 """What may be talked about: attributes, their public levels, tables and boxes of cells."""
 
-from sfumato.schema.aggregates import Aggregate, Rows, Sum, Weighted
+from sfumato.schema.aggregates import (
+    Aggregate,
+    Clipped,
+    Influence,
+    Largest,
+    Ragged,
+    Rows,
+    Sorted,
+    Sum,
+    SumOfProducts,
+    Units,
+    Weighted,
+)
 from sfumato.schema.attributes import Attribute, Bands, Column, Missing, Recode, Rule
 from sfumato.schema.domain import Domain
 from sfumato.schema.frame import Frame, Grouping
@@ -15,20 +27,27 @@ __all__ = [
     "Attribute",
     "Bands",
     "Box",
+    "Clipped",
     "Column",
     "Domain",
     "Frame",
     "Grid",
     "Grouping",
+    "Influence",
+    "Largest",
     "Levels",
     "Mask",
     "Missing",
+    "Ragged",
     "Recode",
     "Rows",
     "Rule",
     "Schema",
+    "Sorted",
     "Sum",
+    "SumOfProducts",
     "Table",
+    "Units",
     "Weighted",
     "Where",
 ]

@@ -1,19 +1,20 @@
-"""Aggregate: the closed set of things that every engine can compute over the rows of a cell."""
+"""Aggregate: what an engine computes over the rows of a cell; an open set, of which each engine names those it runs."""
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Rows:
-    """How many rows a cell has."""
+class Clipped:
+    """What a row has of a column or its square: held within [low, high], rounded half up to whole steps.
 
-
-@dataclass(frozen=True)
-class Sum:
-    """The sum over a cell of a column or its square, each first held within [low, high], rounded half up to the step.
-
-    Values are integers of the step from there on, so the sum depends on no order and no rounding.
+    Values are integers of the step from there on, so what is computed of them depends on no order and no rounding.
     """
 
     column: str
@@ -25,15 +26,126 @@ class Sum:
 
 
 @dataclass(frozen=True)
-class Weighted:
+class Aggregate:
+    """Whatever is computed over the rows of a cell; its fields say what must be read of each row."""
+
+    weighted: ClassVar[bool] = False
+    """Whether rows count by the weights of the design."""
+
+    @property
+    def values(self) -> tuple[Clipped, ...]:
+        """What it reads of a row, in whole steps."""
+        return tuple(value for value in vars(self).values() if isinstance(value, Clipped))
+
+    @property
+    def names(self) -> tuple[str | None, ...]:
+        """The columns that name the units it tells apart; none stands for the hidden unit's own."""
+        return (vars(self)["per"],) if "per" in vars(self) else ()
+
+
+@dataclass(frozen=True)
+class Rows(Aggregate):
+    """How many rows a cell has."""
+
+
+@dataclass(frozen=True)
+class Units(Aggregate):
+    """How many different units have rows in a cell."""
+
+    per: str | None = None
+
+
+@dataclass(frozen=True)
+class Sum(Aggregate):
+    """The sum of a value over the rows of a cell."""
+
+    of: Clipped
+
+
+@dataclass(frozen=True)
+class SumOfProducts(Aggregate):
+    """The sum over the rows of a cell of one value times another, in steps times steps."""
+
+    x: Clipped
+    y: Clipped
+
+
+@dataclass(frozen=True)
+class Largest(Aggregate):
+    """How much the k units with most in a cell have there, falling, on a last axis: rows, or a value without its sign.
+
+    Of a cell with fewer units the rest is 0.
+    """
+
+    of: Clipped | None = None
+    k: int = 1
+    per: str | None = None
+
+
+@dataclass(frozen=True)
+class Sorted(Aggregate):
+    """The values of the rows of a cell in rising order, as a `Ragged` column."""
+
+    of: Clipped
+
+
+@dataclass(frozen=True)
+class Influence(Aggregate):
+    """The pairs (y, x) of the rows of a cell in rising order, as a `Ragged` column.
+
+    A regression of y on x in the cell, and how far any one row pulls it, follow from these alone.
+    """
+
+    y: Clipped
+    x: Clipped
+
+
+@dataclass(frozen=True)
+class Weighted(Aggregate):
     """The sums over a cell of the weight and of every replicate weight, each times a column where one is named.
 
     Values are not clipped: a design-based estimate is of the data as they are. The sums depend on no order of the
     rows, and are exact where weights and values are whole.
     """
 
+    weighted: ClassVar[bool] = True
     column: str | None = None
     missing: Fraction | None = None
 
 
-Aggregate = Rows | Sum | Weighted
+@dataclass(frozen=True, eq=False, repr=False)
+class Ragged:
+    """What the rows of every cell have, cell after cell: those of cell i stand from `offsets[i]` to `offsets[i + 1]`.
+
+    >>> wages = Ragged(np.array([0, 2, 2, 3]), np.array([4, 9, 7]))
+    >>> len(wages), wages.at(0).tolist(), wages.at(1).tolist(), wages.take(np.array([2, -1, 2])).values.tolist()
+    (3, [4, 9], [], [7, 7])
+    """
+
+    offsets: Integers
+    values: Integers
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def lengths(self) -> Integers:
+        """How many rows each cell has."""
+        return np.diff(self.offsets)
+
+    def at(self, cell: int) -> Integers:
+        """What the rows of one cell have."""
+        return self.values[self.offsets[cell] : self.offsets[cell + 1]]
+
+    def take(self, cells: NDArray[Any]) -> "Ragged":
+        """Some of the cells, each as often as it is named; -1 is a cell without rows."""
+        lengths = np.where(cells < 0, 0, self.lengths[cells]) if len(self) else np.zeros(len(cells), dtype=np.int64)
+        ends = np.cumsum(lengths)
+        places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(self.offsets[cells] - (ends - lengths), lengths)
+        return Ragged(np.concatenate([[0], ends]), self.values[places])
+
+    def __repr__(self) -> str:
+        return f"<Ragged: rows of {len(self):,} cells>"
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("What the rows of cells have is confidential and cannot be pickled or copied.")

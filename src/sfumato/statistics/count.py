@@ -1,8 +1,12 @@
 """Count: how many records a cell has."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.privacy import Contribution
 from sfumato.schema import Aggregate, Rows
@@ -20,6 +24,10 @@ class Count(Statistic):
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:
         return (Rows(),)
+
+    def value(self, columns: Mapping[Aggregate, Any]) -> NDArray[np.int64]:
+        rows: NDArray[np.int64] = columns[Rows()]
+        return rows
 
     @property
     def contribution(self) -> Contribution:

@@ -1,8 +1,12 @@
 """Statistic: what is computed in a cell, and what one row adds to it."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.privacy import Contribution
 from sfumato.schema import Aggregate
@@ -20,6 +24,10 @@ class Statistic(ABC):
     @abstractmethod
     def aggregates(self) -> tuple[Aggregate, ...]:
         """What an engine must compute for it."""
+
+    @abstractmethod
+    def value(self, columns: Mapping[Aggregate, Any]) -> NDArray[np.int64]:
+        """What it is in every cell, in whole steps, from what an engine computed."""
 
     @property
     @abstractmethod

@@ -1,12 +1,16 @@
 """Total: the sum of a column over a cell, each record's value held within public bounds."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.errors import PlanError
 from sfumato.privacy import Contribution, Exact, exact, plain, positive
-from sfumato.schema import Aggregate, Sum
+from sfumato.schema import Aggregate, Clipped, Sum
 from sfumato.statistics.statistic import Statistic
 
 MOST_STEPS = 2**53
@@ -71,7 +75,11 @@ class Total(Statistic):
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:
         low, high = (bound * self.step for bound in self.contribution.bounds)
-        return (Sum(self.column, low, high, self.step, self.missing, self.power),)
+        return (Sum(Clipped(self.column, low, high, self.step, self.missing, self.power)),)
+
+    def value(self, columns: Mapping[Aggregate, Any]) -> NDArray[np.int64]:
+        (total,) = (columns[one] for one in self.aggregates)
+        return np.asarray(total)
 
     @property
     def contribution(self) -> Contribution:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sfumato.mechanisms import Cells
 from sfumato.privacy import Root
-from sfumato.schema import Attribute, Frame, Levels, Rows
+from sfumato.schema import Attribute, Frame, Levels
 
 SIZE, JOBS, LARGEST = 25_420, 375_797, 4_050
 SECTORS, INDUSTRIES = 20, 520
@@ -40,7 +40,7 @@ class State:
     def cells(self, by: tuple[tuple[str, int | None], ...] | None, beta: Fraction) -> Cells:
         """The jobs of the establishments, or of groups of them."""
         grouping = None if by is None else self.frame.grouped(by)
-        return Cells(self.frame if grouping is None else grouping.groups, {Rows(): self.jobs}, Fraction(1), Root(beta), grouping)  # fmt: skip  # noqa: E501
+        return Cells(self.frame if grouping is None else grouping.groups, self.jobs, Fraction(1), Root(beta), grouping)  # fmt: skip  # noqa: E501
 
 
 @lru_cache(maxsize=4)

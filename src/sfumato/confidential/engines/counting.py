@@ -16,6 +16,8 @@ Counted = NDArray[np.signedinteger[Any]]
 Columns = Mapping[Aggregate, NDArray[Any]]
 WIDE = 2**22
 """The cells from which on their counts are more than a cache holds, so that keys are sorted into buckets first."""
+COUNTED = (Rows, Sum)
+"""What is added up record by record; every other aggregate needs the records of a cell together."""
 SPREAD = 16
 """The most cells a record for that to pay; fewer records are counted sooner than they are sorted."""
 
@@ -88,9 +90,9 @@ class Cells:
         self.question, self._kernel = question, kernel
         size, wanted = question.table.size, [one for one in question.aggregates if isinstance(one, Sum)]
         self._counts = counts(kernel, size, rows) if Rows() in question.aggregates else None
-        self.sums: dict[Aggregate, NDArray[Any]] = {one: np.zeros(size, dtype=np.int64) for one in wanted}
+        self.sums: dict[Sum, NDArray[Any]] = {one: np.zeros(size, dtype=np.int64) for one in wanted}
 
-    def add(self, keys: Integers, values: Mapping[Aggregate, Integers], within: NDArray[np.bool_] | None) -> None:
+    def add(self, keys: Integers, values: Mapping[Sum, Integers], within: NDArray[np.bool_] | None) -> None:
         """The keys and values of the next batch, of which only the records within count where that is said."""
         keys = keys if within is None else keys[within]
         if self._counts:
@@ -104,8 +106,8 @@ class Cells:
         same = masks.keys() == others.keys() and all((mask == others[name]).all() for name, mask in masks.items())
         return same and asked.table == self.question.table and set(asked.aggregates) <= {*self.question.aggregates}
 
-    def columns(self) -> Columns:
+    def columns(self) -> dict[Aggregate, Any]:
         """The aggregates of every cell, empty ones included."""
         counted: dict[Aggregate, NDArray[Any]] = {Rows(): self._counts.cells()} if self._counts else {}
-        found = counted | self.sums
+        found = counted | {one: cells for one, cells in self.sums.items()}  # noqa: C416 - keys of a wider type
         return {one: cells.reshape(self.question.table.shape) for one, cells in found.items()}

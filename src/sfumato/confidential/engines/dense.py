@@ -5,21 +5,22 @@ data it says nothing: DuckDB reads them again, and names the rule.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.confidential.engines.coded import WORTH_LOADING, WORTH_SORTING, Coded, Integers, Unsure, inside, loops
-from sfumato.confidential.engines.counting import Cells
+from sfumato.confidential.engines.counting import COUNTED, Cells
+from sfumato.confidential.engines.folding import FOLDS, Columns, Runs, laid_out
 from sfumato.confidential.engines.meanings import Stepped, leaf_meaning, value_meaning
 from sfumato.confidential.engines.names import Names
 from sfumato.confidential.engines.reading import Fault, Question, Reading
 from sfumato.confidential.engines.scan import batches, can_scan, rows_of
 from sfumato.confidential.sealed import Sealed
-from sfumato.schema import Aggregate, Box, Rows, Sum, Table
+from sfumato.schema import Aggregate, Box, Clipped, Rows, Table
 
-Columns = Mapping[Aggregate, NDArray[Any]]
 LARGEST_SUM = 2**62
 LARGEST_SHORT = 2**31
 """The most cells whose keys take 32 bits, which is half the memory and half the time."""
@@ -36,16 +37,18 @@ class Dense(Sealed):
         self._expected = sum(rows_of(source) for source in sources)
         self._kernel = loops(self._expected, self._worth)
         self._leaves = [self._coded(leaf_meaning(one)) for one in reading.attributes]
-        self._values = [self._coded(value_meaning(one)) for one in reading.sums]
-        key, unit = (Names(column) if column else None for column in (reading.schema.key, reading.id))
+        self._values = [self._coded(value_meaning(one)) for one in reading.values]
+        self._names = {column: Names(column) for column in reading.names}
+        key = Names(reading.schema.key) if reading.schema.key else None
         self._lengths: list[int] = []
         for source in sources:
-            self._read(source, [one for one in (key, unit) if one])
+            self._read(source, [*self._names.values(), *([key] if key else [])])
         self._refuse_beyond_64_bits()
         if key:
             key.refuse_repeats()
-        if unit:
-            self._keep(unit.kept(reading.at_most, salt, [*self._leaves, *self._values]))
+        if reading.id:
+            named = [one for column, one in self._names.items() if column != reading.id]
+            self._keep(self._names[reading.id].kept(reading.at_most, salt, [*self._leaves, *self._values], named))
 
     def _coded(self, meaning: Any) -> Coded:
         if meaning is None:
@@ -66,14 +69,14 @@ class Dense(Sealed):
         self._lengths.append(len(next(iter(batch.values()))))
         for attribute, leaves in zip(self.reading.attributes, self._leaves, strict=True):
             leaves.add(batch[attribute.column])
-        for one, values in zip(self.reading.sums, self._values, strict=True):
+        for one, values in zip(self.reading.values, self._values, strict=True):
             values.add(batch[one.column])
         for name in names:
             name.add(batch[name.column])
         self._refuse_impossible(len(self._lengths) - 1)
 
     def _refuse_beyond_64_bits(self) -> None:
-        largest = [Stepped(one).largest for one in self.reading.sums]
+        largest = [prod(Stepped(value).largest for value in one.values) for one in self.reading.aggregates]
         if max(largest, default=0) * sum(self._lengths) >= LARGEST_SUM:
             raise Unsure
 
@@ -94,6 +97,9 @@ class Dense(Sealed):
             for coded in (*self._leaves, *self._values):
                 coded.parts[part] = coded.parts[part][mask]
             self._lengths[part] = int(mask.sum())
+        if kept is not None:
+            for name in self._names.values():
+                name.keep(np.concatenate(kept))
 
     def faults(self) -> list[Fault]:
         """None: data that break a rule are not held here."""
@@ -104,33 +110,41 @@ class Dense(Sealed):
 
     def aggregate(self, table: Table, aggregates: Sequence[Aggregate], universe: Box) -> Columns:
         """The aggregates of every cell of a table, empty ones included, over the records in a universe."""
-        cells = Cells(self._kernel, Question(table, tuple(aggregates), universe), sum(self._lengths))
-        for part in range(len(self._lengths)):
+        counted = [one for one in aggregates if type(one) in COUNTED]
+        cells = Cells(self._kernel, Question(table, tuple(counted), universe), sum(self._lengths))
+        for part in range(len(self._lengths)) if counted else ():
             self._count(cells, part)
-        return cells.columns()
+        others = [one for one in aggregates if type(one) not in COUNTED]
+        places, found = self.occupied(table, others, universe) if others else (np.empty(0, dtype=np.int64), {})
+        return cells.columns() | {one: laid_out(table, places, column) for one, column in found.items()}
 
     def _count(self, cells: Cells, part: int) -> None:
         """Add the records of one batch to the cells of a table."""
         asked = cells.question
         within = inside(asked.universe, self._named(part)) if asked.universe.masks else None
-        values = {one: self._values[self.reading.sums.index(one)].parts[part] for one in cells.sums}
+        values = {one: self._values[self.reading.values.index(one.of)].parts[part] for one in cells.sums}
         cells.add(self._keys(asked.table, part), values, within)
 
     def occupied(
         self, table: Table, aggregates: Sequence[Aggregate], universe: Box
     ) -> tuple[NDArray[np.int64], Columns]:
         """The places of the cells that hold records of a universe, rising, and the aggregates of these cells alone."""
-        wanted = [aggregate for aggregate in aggregates if isinstance(aggregate, Sum)]
         keys, within = self._packed(table, universe)
         kernel = loops(len(keys), WORTH_SORTING)
-        order = np.arange(len(keys) if wanted else 0, dtype=np.min_scalar_type(len(keys)))
+        only_rows = all(isinstance(one, Rows) for one in aggregates)
+        order = np.arange(0 if only_rows else len(keys), dtype=np.min_scalar_type(len(keys)))
         keys, order = kernel.ordered(keys, order, table.size.bit_length())
         places, first, rows = kernel.runs(keys)
-        found: dict[Aggregate, NDArray[Any]] = {Rows(): rows}
-        for one in wanted:
-            values = self._joined(self._values[self.reading.sums.index(one)].parts, within)
-            found[one] = np.add.reduceat(values[order], first) if len(first) else np.empty(0, dtype=np.int64)
-        return places.astype(np.int64, copy=False), found
+
+        def value(one: Clipped) -> Any:
+            return self._joined(self._values[self.reading.values.index(one)].parts, within)[order]
+
+        def unit(per: str | None) -> Any:
+            codes = self._names[self.reading.named(per)].codes
+            return codes[order] if within is None else codes[np.concatenate(within)][order]
+
+        runs = Runs(first, rows, value, unit)
+        return places.astype(np.int64, copy=False), {one: FOLDS[type(one)](runs, one) for one in aggregates}
 
     def _packed(self, table: Table, universe: Box) -> tuple[Integers, list[NDArray[np.bool_]] | None]:
         """The keys of all records in a universe, and which records of each batch these are; all where none is said."""

@@ -31,7 +31,7 @@ class DenseWeights(Dense):
         self._weights = [schema.weight, *schema.replicates]
         self._table, self._largest = Table(reading.attributes), 0
         self._summed = np.zeros((len(self._weights), self._table.size), dtype=np.int64)
-        super().__init__(sources, replace(reading, weighted=()), b"")
+        super().__init__(sources, replace(reading, aggregates=()), b"")
         if self._largest >= EXACT or self._largest * sum(self._lengths) >= LARGEST_SUM:
             raise Unsure
 

@@ -1,21 +1,34 @@
 """The DuckDB engine: finds what breaks the plan, enforces its bounds, and aggregates the records over cells."""
 # ruff: noqa: S608 - tables and columns are numbered here; no name or value of the data stands in a query
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from sfumato.confidential.engines.folding import Columns, laid_out, largest
 from sfumato.confidential.engines.reading import Fault, Reading
 from sfumato.confidential.engines.records import CLOSED, Records
 from sfumato.confidential.engines.values import spelling
 from sfumato.confidential.sealed import without_values
 from sfumato.errors import DataError
-from sfumato.schema import Aggregate, Box, Rows, Sum, Table
+from sfumato.schema import (
+    Aggregate,
+    Box,
+    Clipped,
+    Influence,
+    Largest,
+    Ragged,
+    Rows,
+    Sorted,
+    Sum,
+    SumOfProducts,
+    Table,
+    Units,
+)
 
-Columns = Mapping[Aggregate, NDArray[Any]]
 MOST_KEPT = 999_999
 """The most rows that DuckDB can choose of one unit; to keep fewer than were promised keeps the promise too."""
 
@@ -27,7 +40,7 @@ class DuckDB(Records):
         with without_values("The data could not be read"):
             super().__init__(sources, reading)
             self._several = len(sources) > 1
-            names = self._coded_columns + [name for name, column in self._named.items() if column]
+            names = self._coded_columns + list(self._named)
             self._connection.execute(f"CREATE TABLE coded AS SELECT {', '.join([*names, '0 AS nothing'])} FROM legible")
             self._refuse_multiplied()
             self._faults = self._found_faults()
@@ -42,11 +55,8 @@ class DuckDB(Records):
 
     @property
     def _coded_columns(self) -> list[str]:
-        return [f"leaf{place}" for place in self._places] + [f"value{place}" for place in range(len(self.reading.sums))]
-
-    @property
-    def _named(self) -> dict[str, str | None]:
-        return {"unit": self.reading.id, "key": self.reading.schema.key}
+        values = [f"value{place}" for place in range(len(self.reading.values))]
+        return [f"leaf{place}" for place in self._places] + values
 
     def _found_faults(self) -> list[Fault]:
         conditions = self._conditions()
@@ -58,13 +68,16 @@ class DuckDB(Records):
 
     def _misspelt(self) -> list[Fault]:
         """The rule that a unit is written one way: 7, 07, 7.0 and ' 7' would each have rows of their own."""
-        if not self.reading.id or self._numbered:
-            return []
-        ((broken,),) = self._ask(f"SELECT count(DISTINCT unit) > count(DISTINCT {spelling('unit')}) FROM coded")
-        rule = "some names of units differ only in spaces, zeros or Unicode form; write each unit one way."
-        shared = f"SELECT {spelling('unit')} FROM coded GROUP BY 1 HAVING count(DISTINCT unit) > 1"
-        query = f"SELECT CAST(unit AS VARCHAR) AS value FROM coded WHERE {spelling('unit')} IN ({shared})"
-        return [Fault(self.reading.id, rule, query)] if broken else []
+        found = []
+        for name in self._worded:
+            unit = f"unit{self.reading.names.index(name)}"
+            same = spelling(unit)
+            ((broken,),) = self._ask(f"SELECT count(DISTINCT {unit}) > count(DISTINCT {same}) FROM coded")
+            rule = "some names of units differ only in spaces, zeros or Unicode form; write each unit one way."
+            shared = f"SELECT {same} FROM coded GROUP BY 1 HAVING count(DISTINCT {unit}) > 1"
+            query = f"SELECT CAST({unit} AS VARCHAR) AS value FROM coded WHERE {same} IN ({shared})"
+            found += [Fault(name, rule, query)] if broken else []
+        return found
 
     def _possible_faults(self) -> list[Fault]:
         """Rules of an engine that reads more, each with the query that lists the values that break it."""
@@ -73,14 +86,14 @@ class DuckDB(Records):
     def _conditions(self) -> dict[str, Fault]:
         """Every rule about single records, under the condition that breaks it."""
         found = {f"leaf{place} < 0": self._level_fault(place) for place in self._places}
-        for place, one in enumerate(self.reading.sums):
+        for place, one in enumerate(self.reading.values):
             rule = "some values are no numbers; clean them."
             if one.missing is None:
                 rule = "some values are missing or no numbers; declare `missing`, what they stand for, or clean them."
             found[f"value{place} IS NULL"] = Fault(one.column, rule, self._rows(one.column, f"value{place} IS NULL"))
-        if self.reading.id:
+        for place, name in enumerate(self.reading.names):
             rule = "some records name no unit; a record must belong to one, or its unit is not protected."
-            found["unit IS NULL"] = Fault(self.reading.id, rule, self._rows(self.reading.id, "unit IS NULL"))
+            found[f"unit{place} IS NULL"] = Fault(name, rule, self._rows(name, f"unit{place} IS NULL"))
         return found | self._impossible()
 
     def _level_fault(self, place: int) -> Fault:
@@ -142,11 +155,12 @@ class DuckDB(Records):
         """
         most = min(self.reading.at_most, MOST_KEPT)
         self._connection.execute(
-            f"CREATE TABLE crowded AS SELECT unit FROM coded GROUP BY unit HAVING count(*) > {most}"
+            f"CREATE TABLE crowded AS SELECT unit0 FROM coded GROUP BY unit0 HAVING count(*) > {most}"
         )
-        kept = _chosen("rowid", "coded SEMI JOIN crowded USING (unit)", self._coded_columns, most, salt)
+        content = self._coded_columns + [f"unit{place}" for place in range(1, len(self.reading.names))]
+        kept = _chosen("rowid", "coded SEMI JOIN crowded USING (unit0)", content, most, salt)
         self._connection.execute(
-            f"DELETE FROM coded WHERE unit IN (SELECT unit FROM crowded) AND rowid NOT IN ({kept})"
+            f"DELETE FROM coded WHERE unit0 IN (SELECT unit0 FROM crowded) AND rowid NOT IN ({kept})"
         )
 
     def faults(self) -> list[Fault]:
@@ -164,29 +178,49 @@ class DuckDB(Records):
 
     def aggregate(self, table: Table, aggregates: Sequence[Aggregate], universe: Box) -> Columns:
         """The aggregates of every cell of a table, empty ones included, over the records in a universe."""
-        places, found = self._grouped(table, aggregates, universe)
-        return {name: _dense(table, places, column) for name, column in found.items()}
+        places, found = self.occupied(table, aggregates, universe)
+        return {name: laid_out(table, places, column) for name, column in found.items()}
 
     def occupied(
         self, table: Table, aggregates: Sequence[Aggregate], universe: Box
     ) -> tuple[NDArray[np.int64], Columns]:
         """The places of the cells that hold records of a universe, rising, and the aggregates of these cells alone."""
-        return self._grouped(table, aggregates, universe, " ORDER BY cell")
-
-    def _grouped(
-        self, table: Table, aggregates: Sequence[Aggregate], universe: Box, order: str = ""
-    ) -> tuple[NDArray[np.int64], Columns]:
         if self._faults:
             raise DataError(f"{self._faults[0]} No cells are made of such data, as their bounds are not enforced.")
-        wanted = [aggregate for aggregate in aggregates if isinstance(aggregate, Sum)]
-        sums = [f"CAST(sum(value{self.reading.sums.index(one)}) AS BIGINT)" for one in wanted]
-        chosen = ", ".join([f"{self._key(table)} AS cell", "count(*)", *sums])
+        rows = f"(SELECT {self._key(table)} AS cell, * FROM coded{self._within(universe)})"
+        summed = [one for one in aggregates if type(one) in SUMMED]
+        sums = [f"CAST({SUMMED[type(one)](self, one)} AS BIGINT)" for one in summed]
+        chosen = ", ".join(["cell", "count(*)", *sums])
         with without_values("The data could not be summed in whole steps of 64 bits"):
-            query = f"SELECT {chosen} FROM coded{self._within(universe)} GROUP BY cell{order}"
-            found = self._connection.execute(query).fetchnumpy().values()
-        places, *columns = (np.asarray(column, dtype=np.int64) for column in found)
-        named: list[Aggregate] = [Rows(), *wanted]
-        return places, dict(zip(named, columns, strict=True))
+            places, lengths, *columns = self._integers(f"SELECT {chosen} FROM {rows} GROUP BY cell ORDER BY cell")
+            found: dict[Aggregate, Any] = dict(zip(summed, columns, strict=True))
+            for one in aggregates:
+                if type(one) not in SUMMED:
+                    found[one] = LISTED[type(one)](self, one, rows, places, lengths)
+        return places, found
+
+    def _integers(self, query: str) -> list[NDArray[np.int64]]:
+        columns = self._connection.execute(query).fetchnumpy().values()
+        return [np.asarray(column, dtype=np.int64) for column in columns]
+
+    def value_at(self, value: Clipped) -> str:
+        return f"value{self.reading.values.index(value)}"
+
+    def unit_at(self, per: str | None) -> str:
+        return f"unit{self.reading.names.index(self.reading.named(per))}"
+
+    def listed(self, values: Sequence[Clipped], rows: str, lengths: NDArray[np.int64]) -> Ragged:
+        """Values of the rows of every cell, in rising order."""
+        chosen = ", ".join(f"{self.value_at(value)} AS v{place}" for place, value in enumerate(values))
+        order = ", ".join(["cell", *(f"v{place}" for place in range(len(values)))])
+        _, *columns = self._integers(f"SELECT cell, {chosen} FROM {rows} ORDER BY {order}")
+        listed = columns[0] if len(columns) == 1 else np.stack(columns, axis=-1)
+        return Ragged(np.concatenate([[0], np.cumsum(lengths)]), listed)
+
+    def largest(self, one: Largest, rows: str, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        total = f"CAST(sum({self.value_at(one.of)}) AS BIGINT)" if one.of else "count(*)"
+        cells, totals = self._integers(f"SELECT cell, {total} FROM {rows} GROUP BY cell, {self.unit_at(one.per)}")
+        return largest(np.searchsorted(places, cells), totals, len(places), one.k)
 
     def _key(self, table: Table) -> str:
         """The number of a record's cell, the last attribute running fastest."""
@@ -208,25 +242,31 @@ class DuckDB(Records):
 def _chosen(row: str, rows: str, columns: Sequence[str], most: int, salt: bytes) -> str:
     """The query that lists so many rows of every unit, those with the smallest keyed hash of their content."""
     # DuckDB's hash of several columns mixes the salt in by exclusive or; a second one makes all orders as likely.
-    content = ", ".join(["CAST(unit AS VARCHAR)", *columns])
-    return f"SELECT unnest(min_by({row}, hash(hash('{salt.hex()}', {content})), {most})) FROM {rows} GROUP BY unit"
+    content = ", ".join(["CAST(unit0 AS VARCHAR)", *columns])
+    return f"SELECT unnest(min_by({row}, hash(hash('{salt.hex()}', {content})), {most})) FROM {rows} GROUP BY unit0"
 
 
-def kept_of(
-    units: Any, content: Sequence[NDArray[Any]], rows: NDArray[np.int64], most: int, salt: bytes
-) -> NDArray[np.int64]:
-    """Which rows of crowded units are kept, chosen as the engine chooses; leaves and values in its order and types."""
-    kinds = [pa.int64() if part.dtype == np.int64 else pa.int32() for part in content]
-    named = {f"c{place}": pa.array(part, kind) for place, (part, kind) in enumerate(zip(content, kinds, strict=True))}
+def kept_of(units: Any, content: Sequence[Any], rows: NDArray[np.int64], most: int, salt: bytes) -> NDArray[np.int64]:
+    """Which rows of crowded units are kept, chosen as the engine chooses; their content in its order and types."""
+    named = {f"c{place}": part for place, part in enumerate(content)}
     import duckdb
 
     connection = duckdb.connect(config=CLOSED)
-    connection.register("crowd", pa.table({"unit": units, "row": pa.array(rows), **named}))
+    connection.register("crowd", pa.table({"unit0": units, "row": pa.array(rows), **named}))
     kept = _chosen('"row"', "crowd", list(named), most, salt)
     return np.asarray(connection.execute(kept).fetchnumpy().popitem()[1], dtype=np.int64)
 
 
-def _dense(table: Table, places: NDArray[np.int64], column: NDArray[Any]) -> NDArray[np.int64]:
-    cells = np.zeros(table.size, dtype=np.int64)
-    cells[places] = column
-    return cells.reshape(table.shape)
+SUMMED: dict[type[Aggregate], Callable[[DuckDB, Any], str]] = {
+    Rows: lambda _, __: "count(*)",
+    Units: lambda engine, one: f"count(DISTINCT {engine.unit_at(one.per)})",
+    Sum: lambda engine, one: f"sum({engine.value_at(one.of)})",
+    SumOfProducts: lambda engine, one: f"sum(CAST({engine.value_at(one.x)} AS HUGEINT) * {engine.value_at(one.y)})",
+}
+"""The aggregates that are one number a group."""
+LISTED: dict[type[Aggregate], Callable[..., Any]] = {
+    Largest: lambda engine, one, rows, places, _: engine.largest(one, rows, places),
+    Sorted: lambda engine, one, rows, _, lengths: engine.listed([one.of], rows, lengths),
+    Influence: lambda engine, one, rows, _, lengths: engine.listed([one.y, one.x], rows, lengths),
+}
+"""The aggregates that are more, each by a query of its own."""

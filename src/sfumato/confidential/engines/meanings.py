@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.confidential.engines.values import numeral
-from sfumato.schema import Attribute, Bands, Sum
+from sfumato.schema import Attribute, Bands, Clipped
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.integer]
@@ -111,7 +111,7 @@ class Banded:
 class Stepped:
     """A value in whole steps: held within the clip, rounded half up, held again."""
 
-    one: Sum
+    one: Clipped
     dtype: ClassVar[Any] = np.int64
     lacking: ClassVar[int] = int(np.iinfo(np.int64).min)
 
@@ -154,8 +154,8 @@ def leaf_meaning(attribute: Attribute) -> Meaning | None:
     return Banded(edges, np.array(regular), np.array(stated, dtype=float), leaves.get("", size), size)
 
 
-def value_meaning(one: Sum) -> Meaning | None:
-    """What the values of a summed column stand for; none where DuckDB should see to it that sums are exact."""
+def value_meaning(one: Clipped) -> Meaning | None:
+    """What the values of a column stand for in steps; none where DuckDB should see to it that sums are exact."""
     written = (one.low, one.high, one.step, one.missing or Fraction(0))
     return Stepped(one) if all(_is_short(float(each)) for each in written) and Stepped(one).largest < 2**50 else None
 

@@ -70,7 +70,24 @@ class Names:
         if repeated:
             raise Unsure
 
-    def kept(self, at_most: int, salt: bytes, columns: Sequence[Coded]) -> list[NDArray[np.bool_]] | None:
+    @property
+    def codes(self) -> Integers:
+        """A number for every record, the same where the name is."""
+        return self._numbers
+
+    def keep(self, mask: NDArray[np.bool_]) -> None:
+        """Forget the names of all records but some."""
+        self._numbers = self._numbers[mask]
+
+    def texts_of(self, rows: Integers) -> Any:
+        """The names of some records, as they are written."""
+        if self._texts is None:
+            return pa.array(self._numbers[rows])
+        return self._texts.take(pa.array(rows)).cast(pa.string())
+
+    def kept(
+        self, at_most: int, salt: bytes, columns: Sequence[Coded], named: Sequence["Names"]
+    ) -> list[NDArray[np.bool_]] | None:
         """Which records of each batch are kept; none is said where no unit has too many.
 
         The rows of crowded units alone go to DuckDB, which chooses among them by the keyed hash of their content.
@@ -80,12 +97,15 @@ class Names:
         rows = np.flatnonzero(crowded)
         if not len(rows):
             return None
-        units = (
-            pa.array(self._numbers[rows]) if self._texts is None else self._texts.take(pa.array(rows)).cast(pa.string())
-        )
+        content = [pa.array(_plain(np.concatenate(one.parts)[rows])) for one in columns]
         kept = ~crowded
-        kept[kept_of(units, [np.concatenate(one.parts)[rows] for one in columns], rows, most, salt)] = True
+        kept[kept_of(self.texts_of(rows), [*content, *(one.texts_of(rows) for one in named)], rows, most, salt)] = True
         return np.split(kept, np.cumsum([len(part) for part in self._parts])[:-1])
+
+
+def _plain(codes: NDArray[Any]) -> NDArray[Any]:
+    """Leaves and values in the types that DuckDB has them in."""
+    return codes if codes.dtype == np.int64 else codes.astype(np.int32)
 
 
 def _is_dense(names: Integers) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.confidential.engines.counting import Cells, Columns
+from sfumato.confidential.engines.counting import COUNTED, Cells, Columns
 from sfumato.confidential.engines.dense import Dense
 from sfumato.confidential.engines.duckdb import DuckDB
 from sfumato.confidential.engines.names import Names
@@ -27,7 +27,9 @@ class Passing(Dense):
     @staticmethod
     def suits(reading: Reading) -> bool:
         """Whether one dense table is asked; which rows of a unit are kept is chosen only when all were read."""
-        return reading.only is not None and not reading.id and reading.only.table.size <= LARGEST
+        asked = reading.only
+        counted = asked is not None and all(isinstance(one, COUNTED) for one in asked.aggregates)
+        return counted and not reading.names and asked is not None and asked.table.size <= LARGEST
 
     def _take(self, batch: Mapping[str, Any], names: Sequence[Names]) -> None:
         super()._take(batch, names)

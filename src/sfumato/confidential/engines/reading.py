@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from sfumato.errors import DataError
-from sfumato.schema import Aggregate, Attribute, Box, Schema, Sum, Table, Weighted
+from sfumato.schema import Aggregate, Attribute, Box, Clipped, Schema, Table, Weighted
 
 
 @dataclass(frozen=True)
@@ -18,21 +19,43 @@ class Question:
 
 @dataclass(frozen=True)
 class Reading:
-    """The attributes, sums, unit and key that a plan needs; known before any data are opened."""
+    """The attributes, aggregates, unit and key that a plan needs; known before any data are opened."""
 
     schema: Schema
     attributes: tuple[Attribute, ...]
-    sums: tuple[Sum, ...]
+    aggregates: tuple[Aggregate, ...]
     id: str | None
     at_most: int
-    weighted: tuple[Weighted, ...] = ()
     only: Question | None = None  # the one table that is asked, where there is one: no record need be held
+
+    @cached_property
+    def values(self) -> tuple[Clipped, ...]:
+        """What is read of a row in whole steps, each once."""
+        return tuple(dict.fromkeys(value for one in self.aggregates for value in one.values))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The columns that name units: of the hidden unit, and of those that an aggregate tells apart; each once."""
+        named = [self.id, *(self.named(name) for one in self.aggregates for name in one.names)]
+        return tuple(dict.fromkeys(name for name in named if name))
+
+    def named(self, per: str | None) -> str:
+        """The column that names the units of an aggregate."""
+        if per is None and self.id is None:
+            raise DataError(
+                "What is measured tells units apart, and no column names them; give [hidden] id, the column that does."
+            )
+        return per or str(self.id)
+
+    @property
+    def weighted(self) -> tuple[Weighted, ...]:
+        return tuple(one for one in self.aggregates if isinstance(one, Weighted))
 
     @property
     def columns(self) -> list[str]:
         """The columns of the microdata that are read, each once."""
-        named = [attribute.column for attribute in self.attributes] + [one.column for one in self.sums]
-        named += [name for name in (self.id, self.schema.key) if name] + self._design
+        named = [attribute.column for attribute in self.attributes] + [one.column for one in self.values]
+        named += [name for name in (*self.names, self.schema.key) if name] + self._design
         return list(dict.fromkeys(named))
 
     @property

@@ -11,7 +11,7 @@ from sfumato.confidential.engines.sources import attach
 from sfumato.confidential.engines.values import is_number, literal, name_kind, number, numeral, text, unit
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import DataError
-from sfumato.schema import Attribute, Bands, Sum
+from sfumato.schema import Attribute, Bands, Clipped
 
 CLOSED: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
@@ -32,7 +32,7 @@ TRY_CAST into the reader of text files, where it fails (duckdb#23818).
 class Records(Sealed):
     """One private in-memory database that writes nothing to disk and loads no extension, with these relations.
 
-    `records`: a text and a number for every column that is read, the names of unit and record, the source.
+    `records`: a text and a number for every column that is read, the names of units and of the record, the source.
     `legible`: the records, a leaf for every attribute, -1 where there is none, and every value that is summed.
     """
 
@@ -47,7 +47,7 @@ class Records(Sealed):
         self._gather(sources)
         self._list_levels()
         chosen = [f"{self._leaf(place)} AS leaf{place}" for place in self._places]
-        chosen += [f"{self._value(one)} AS value{place}" for place, one in enumerate(reading.sums)]
+        chosen += [f"{self._value(one)} AS value{place}" for place, one in enumerate(reading.values)]
         joins = "".join(self._join(place) for place in self._places)
         self._connection.execute(
             f"CREATE VIEW legible AS SELECT {', '.join(['records.*', *chosen])} FROM records{joins}"
@@ -65,10 +65,10 @@ class Records(Sealed):
         for place, source in enumerate(sources):
             attach(self._connection, f"source{place}", source, self._columns)
             kinds.append([kind for _, kind, *_ in self._ask(f"DESCRIBE source{place}")])
-        for name in (self.reading.id, self.reading.schema.key):
+        for name in (*self.reading.names, self.reading.schema.key):
             self._refuse_mixed(name, kinds)
-        unit = self.reading.id
-        self._numbered = unit is not None and all(is_number(one[self._columns.index(unit)]) for one in kinds)
+        named = {name: self._columns.index(name) for name in self.reading.names}
+        self._worded = [name for name, place in named.items() if not all(is_number(one[place]) for one in kinds)]
         parts = [f"SELECT {self._chosen(kinds[place], place)} FROM source{place}" for place in range(len(sources))]
         self._connection.execute(f"CREATE VIEW records AS {' UNION ALL '.join(parts)}")
 
@@ -85,11 +85,16 @@ class Records(Sealed):
         for place in range(len(self._columns)):
             chosen.append(f"{text(f'c{place}', kinds[place])} AS text{place}")
             chosen.append(f"{number(f'c{place}', kinds[place])} AS number{place}")
-        for alias, name in (("unit", self.reading.id), ("key", self.reading.schema.key)):
-            if name:
-                place = self._columns.index(name)
-                chosen.append(f"{unit(f'c{place}', kinds[place])} AS {alias}")
+        for alias, name in self._named.items():
+            place = self._columns.index(name)
+            chosen.append(f"{unit(f'c{place}', kinds[place])} AS {alias}")
         return ", ".join(chosen)
+
+    @property
+    def _named(self) -> dict[str, str]:
+        """The columns that name units and records, by what they are called in queries."""
+        named = {f"unit{place}": name for place, name in enumerate(self.reading.names)}
+        return named | ({"key": self.reading.schema.key} if self.reading.schema.key else {})
 
     def _text(self, column: str) -> str:
         """The value as text, '' where there is none."""
@@ -128,7 +133,7 @@ class Records(Sealed):
             f"WHEN {number} >= {literal(edge)} THEN {leaf}" for edge, leaf in reversed(rising)
         ]
 
-    def _value(self, one: Sum) -> str:
+    def _value(self, one: Clipped) -> str:
         """The value in whole steps: held within the clip, rounded half up, held again; null where there is none."""
         number = self._number(one.column)
         if one.missing is not None:
