@@ -45,7 +45,7 @@ COMPOSED = {
     "notice.*": ("withdrawn", "not_for_publication", "not_formally_private", "superseded"),
     "privacy.kind_*": _KINDS,
     "privacy.kind_*_words": _KINDS,
-    "privacy.*_words": ("add_remove", "replace_one", "square_root", "other", *_COMPOSED),
+    "privacy.*_words": ("add_remove", "replace_one", "near", "other", *_COMPOSED),
     "build.*": ("rows", "then", "columns", "wrap", "share_none", *(f"share_{one}" for one in SHARES if one)),
     "level.*": ("top", "step", "leaves", "all"),
     "grade.*": ("a", "b", "c", "none"),

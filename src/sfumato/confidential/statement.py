@@ -106,6 +106,7 @@ def _promise(plan: Plan, price: Price) -> Promise:
         power_at_5_percent=price.total.power(0.05),
         posterior_from_even_odds=price.total.posterior(),
         not_hidden=plan.hidden.not_hidden(),
+        near=bool(plan.hidden.alike()),
     )
 
 

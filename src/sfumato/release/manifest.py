@@ -13,7 +13,7 @@ from sfumato.errors import ReleaseError
 FORMAT = "sfumato-release/1"
 NAME, SIGNATURE, NOTICE = BESIDE = ("manifest.json", "manifest.sig", "withdrawn.json")
 """The files of a release that its manifest does not list: itself, its signature, and that it was withdrawn."""
-_LATER = {"geographies", "largest_cv", "not_hidden", "unbounded", "not_counted"}
+_LATER = {"geographies", "largest_cv", "near", "not_hidden", "unbounded", "not_counted"}
 """Lines that older releases do not have: left out where they are empty, so that those still verify to the byte."""
 
 
@@ -32,6 +32,13 @@ class Promise(_Part):
     power_at_5_percent: float
     posterior_from_even_odds: float
     not_hidden: str = ""
+    near: bool = False
+
+    @property
+    def only_near(self) -> bool:
+        """Whether only what is near to the truth looks like it, as near as the words say, and not whatever else."""
+        # Releases of square-root neighbours did not say so when there were no others of this sort.
+        return self.near or self.hidden.get("neighbours") == "square-root-within"
 
 
 class SpendLine(_Part):

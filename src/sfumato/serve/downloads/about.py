@@ -91,7 +91,7 @@ def _privacy(answer: Answer, said: Texts) -> Iterator[Line]:
 def _learned(promise: Promise, words: Mapping[str, str]) -> str:
     """What can be learned of one unit, or of one firm where its units are hidden together."""
     hidden = promise.hidden
-    key = "learned_words_root" if hidden.get("neighbours") == "square-root-within" else "learned_words"
+    key = "learned_words_root" if promise.only_near else "learned_words"
     unit = "firm" if hidden.get("firm") else hidden.get("unit", "unit")
     told, even = _upwards(promise.power_at_5_percent), _upwards(promise.posterior_from_even_odds)
     return words[key].format(unit=unit, told=told, even=even)

@@ -21,18 +21,21 @@ Curve = list[tuple[float, float]]
 _LEVELS = sorted({*(place / 50 for place in range(51)), 0.002, 0.005, 0.01, 0.03, 0.05, 0.07, 0.95, 0.98, 0.99})
 
 
-ROOTED = {
-    "privacy.lead": "privacy.lead_root",
+NEAR = {
     "privacy.learned_words": "privacy.learned_words_root",
     "privacy.big_words": "privacy.big_words_root",
     "privacy.attack_words": "privacy.attack_words_root",
     "privacy.axis_power": "privacy.axis_power_root",
-    "privacy.how_words": "privacy.how_words_root",
     "privacy.one_found": "privacy.one_found_root",
+}
+"""What is said otherwise where it is not hidden who is in the data, but what they report, as far as it is near."""
+LISTED = {
+    "privacy.lead": "privacy.lead_root",
+    "privacy.how_words": "privacy.how_words_root",
     "privacy.seen_words": "privacy.seen_words_root",
     "privacy.seen_title": "privacy.seen_title_root",
 }
-"""What is said otherwise where it is not hidden who is in the data, but what they report."""
+"""What is said otherwise where the units stand in a public register."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,13 +59,18 @@ class Promised:
         return str(self.manifest.promise.hidden.get("unit", "unit"))
 
     @property
-    def rooted(self) -> bool:
-        """Whether what units report is hidden as far as a square root goes, and the register of them is public."""
-        return self.neighbours == "square_root"
+    def near(self) -> bool:
+        """Whether what a unit reports is hidden, as far as it is near to the truth."""
+        return self.manifest.promise.only_near
+
+    @property
+    def listed(self) -> bool:
+        """Whether the units stand in a public register, which comes with the release."""
+        return "frame.parquet" in self.manifest.files
 
     def said(self, key: str) -> str:
-        """The key of a text, of its other form where square roots are hidden."""
-        return ROOTED.get(key, key) if self.rooted else key
+        """The key of a text, of its other form where that is what is true."""
+        return ((NEAR if self.near else {}) | (LISTED if self.listed else {})).get(key, key)
 
     @property
     def whole(self) -> bool:
@@ -70,16 +78,16 @@ class Promised:
         return bool(self.manifest.promise.hidden.get("id"))
 
     @property
-    def at_most(self) -> int:
-        """How many rows of one unit count."""
-        return int(self.manifest.promise.hidden.get("at_most", 1))
+    def at_most(self) -> int | None:
+        """How many rows of one unit count; none where all do."""
+        return self.manifest.promise.hidden.get("at_most")
 
     @property
     def neighbours(self) -> str:
-        """The kind of neighbours, `other` where it is none that there are words for."""
-        kind = self.manifest.promise.hidden.get("neighbours")
-        known = {"add-remove": "add_remove", "replace-one": "replace_one", "square-root-within": "square_root"}
-        return known.get(str(kind), "other")
+        """The kind of neighbours, `other` where it is none that there are words for beside the promise's own."""
+        kind = str(self.manifest.promise.hidden.get("neighbours"))
+        known = {"add-remove": "add_remove", "replace-one": "replace_one"}
+        return "near" if self.near else known.get(kind, "other")
 
     @property
     def fixed(self) -> list[str]:
