@@ -62,7 +62,7 @@ def late(plan: sf.Plan, data: Path, ledger: Path, out: Path, options: Options) -
     products = gate._measured(plan, records, draws, options)
     part = out.with_name(f".{out.name}.partial")
     part.mkdir()
-    release = seal(part, written(part, plan, products, stated(plan, price, options.facts()), []))
+    release = seal(part, written(part, plan, products, stated(plan, price, options), []))
     part.rename(out)
     options.progress("published")
     charge = account.reserve(plan.name, price.total, plan.hidden, "plan")

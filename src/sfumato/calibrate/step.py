@@ -26,6 +26,8 @@ class Step(ABC):
     """Reads some products by name and makes one, whose uncertainty is true."""
 
     kind: ClassVar[str]
+    as_published: ClassVar[str] = ""
+    """Where a paper's own step breaks the claim: why, and what to use instead; such a step never runs soundly."""
     name: str
     table: str
     to: tuple[str, ...]

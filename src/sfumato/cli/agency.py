@@ -61,23 +61,30 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
     supersedes: Annotated[
         str | None, typer.Option(metavar="ID", help="The id of the release that this one replaces.")
     ] = None,
+    mode: Annotated[
+        str,
+        typer.Option(help="sound, or as_published: a paper to the letter; no ledger, confidential, not releasable."),
+    ] = "sound",
     sign: Annotated[Path | None, typer.Option(metavar="KEY", help="An Ed25519 private key in PEM that signs.")] = None,
     json: Json = False,
 ) -> None:
     """Read the data, charge the ledger, add the noise, write a release; what fails after the charge stays charged."""
+    from dataclasses import replace
+
     from sfumato.confidential import Microdata, Options, stages
     from sfumato.confidential import run as gate
     from sfumato.plan import Plan
     from sfumato.plan.memory import expected
 
-    read = Plan.read(plan)
+    options, read = Options(rehearsal, supersedes, sign, mode=mode), Plan.read(plan)
     read.price()
+    options.refuse(read, ledger)
     memory = expected(read)
     if memory:
         note(f"To run: {memory.words()}.")
     microdata = Microdata.open(list(data), read.schema)
     with progress(stages(read)) as show:
-        release = gate(read, microdata, ledger, out, Options(rehearsal, supersedes, sign, show))
+        release = gate(read, microdata, ledger, out, replace(options, progress=show))
     manifest = release.manifest
     if json:
         say_json(

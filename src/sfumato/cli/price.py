@@ -128,6 +128,8 @@ def _say_rest(plan: "Plan", bill: "Price") -> None:
     memory = expected(plan)
     if memory:
         say(f"To run: {memory.words()}.")
+    for said in plan.as_published:
+        say(f"Runs as published only: {said}")
     for exposure in bill.exposures:
         say(f"Outside the guarantee ({exposure.kind}): {exposure.what}. {exposure.why}")
 

@@ -17,7 +17,7 @@ from sfumato.confidential.engines.sources import refuse_unreadable
 from sfumato.confidential.framed import FrameTabulation, framed_columns
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.options import Options
-from sfumato.confidential.publication import Reservation, committed, partial, refuse_taken, written
+from sfumato.confidential.publication import Reservation, committed, named, partial, refuse_taken, written
 from sfumato.confidential.sealed import scrubbed
 from sfumato.confidential.statement import stated
 from sfumato.confidential.tabulate import Tabulation, reading
@@ -46,11 +46,12 @@ def run(
 ) -> Release:
     """Read the data, charge the ledger, add the noise, write the release, and only then give it its name.
 
-    A rehearsal has a seed of the user's choice and no ledger: whoever knows the seed can undo its noise,
-    so it is as confidential as the data and is marked as not releasable.
+    A rehearsal has a seed of the user's choice, and whoever knows it can undo its noise; a run as published follows a
+    paper where its own step breaks its claim. Neither is charged; both are as confidential as the data, and marked.
     """
     options, out = options or Options(), Path(out)
     price, draws = plan.price(), options.draws()
+    options.refuse(plan, ledger)
     _refuse_unread(plan, microdata, out, options)
     shapes = [one.shapes(plan.schema.attribute(one.attribute)) for one in plan.geographies]
     account = _account(ledger, plan, price, options)
@@ -64,12 +65,10 @@ def run(
         del records  # true values are held no longer than they are needed
         products, diverged = _calibrated(plan, measured)
         options.progress("calibrated")
-        manifest = written(part, plan, products, stated(plan, price, options.facts(), products), diverged, shapes)
+        manifest = written(part, plan, products, stated(plan, price, options, products), diverged, shapes)
         committed(part, manifest, charge, options)
         options.progress("committed")
-        part.chmod(0o755)
-        refuse_taken(out)
-        part.rename(out)
+        named(part, out, options)
     options.progress("published")
     return open_release(out)
 
@@ -89,10 +88,8 @@ def _refuse_unread(plan: Plan, microdata: Microdata, out: Path, options: Options
 
 def _account(ledger: Path | str | None, plan: Plan, price: Price, options: Options) -> Account | None:
     """The account that pays, if it can: reading may take long, so it is asked before."""
-    if options.rehearsal is not None:
+    if options.confidential or ledger is None:
         return None
-    if ledger is None:
-        raise ReleaseError("A release must be charged to a ledger: give --ledger, or --rehearsal SEED for a trial run.")
     account = Account(Path(ledger))
     account.ledger.admit(plan.name, price.total, plan.hidden, datetime.now(UTC).year)
     return account

@@ -4,23 +4,54 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from sfumato.confidential.statement import Facts
 from sfumato.draws import Draws, SeededDraws, SystemDraws
+from sfumato.errors import PlanError, ReleaseError, nearest
+from sfumato.plan import Plan
+from sfumato.release.manifest import AS_PUBLISHED, MODES, SOUND
 
 Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a run differs from the plain one: a rehearsal's seed, what it supersedes, whose key signs."""
+    """A rehearsal's seed, what it supersedes, whose key signs, and whether a paper is followed to the letter."""
 
     rehearsal: int | None = None
     supersedes: str | None = None
     sign_with: Path | None = None
     progress: Progress = lambda stage: None  # noqa: ARG005 - silence
+    mode: str = SOUND
+
+    def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise PlanError(f"A run has no mode '{self.mode}'; {nearest(self.mode, MODES)}")
 
     def draws(self) -> Draws:
         return SystemDraws() if self.rehearsal is None else SeededDraws(self.rehearsal)
 
-    def facts(self) -> Facts:
-        return Facts(self.rehearsal is not None, self.supersedes)
+    @property
+    def confidential(self) -> bool:
+        """Whether the release stays inside: its noise can be undone, or a step of a paper gives the records away."""
+        return self.rehearsal is not None or self.mode != SOUND
+
+    def why(self, plan: Plan) -> str:
+        """Why the release may not be published; nothing where it may."""
+        if self.mode == AS_PUBLISHED:
+            return f"as published, for study alone: {' '.join(plan.as_published) or 'no ledger was charged'}".rstrip(
+                "."
+            )
+        return "" if self.rehearsal is None else "rehearsal: whoever knows its seed can undo the noise"
+
+    def refuse(self, plan: Plan, ledger: Path | str | None) -> None:
+        """Say so where a plan and a ledger are not for such a run."""
+        if self.mode == SOUND and plan.as_published:
+            raise PlanError(
+                f"The plan '{plan.name}' exists only as published: {' '.join(plan.as_published)} Run it with --mode "
+                f"{AS_PUBLISHED} to study it, on synthetic data or inside the agency; it is never published."
+            )
+        if self.mode == AS_PUBLISHED and ledger is not None:
+            raise ReleaseError("A run as published is charged to no ledger and entered in none; leave out --ledger.")
+        if not self.confidential and ledger is None:
+            raise ReleaseError(
+                "A release must be charged to a ledger: give --ledger, or --rehearsal SEED for a trial run."
+            )

@@ -63,6 +63,15 @@ def written(
     return manifest.model_copy(update={**lines, "products": listed, "diverged": lost})
 
 
+def named(part: Path, out: Path, options: Options) -> None:
+    """Give the folder its name, open to all; or, if it is as confidential as the data, to its owner alone."""
+    folder, file = (0o700, 0o600) if options.confidential else (0o755, 0o644)
+    for path in (part, *part.rglob("*")):
+        path.chmod(folder if path.is_dir() else file)
+    refuse_taken(out)
+    part.rename(out)
+
+
 def committed(part: Path, manifest: Manifest, charge: Reservation | None, options: Options) -> None:
     """Seal the manifest and commit its hash; again where another release came first, as it counts all before it."""
     while True:

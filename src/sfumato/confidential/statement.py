@@ -1,11 +1,11 @@
 """Statement: what the manifest of a run says, from the plan, its price and the ledger; nothing that the data decide."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sfumato import __version__
 from sfumato.confidential.chain import Entry
+from sfumato.confidential.options import Options
 from sfumato.plan import BoughtVariance, Plan, Price, VarianceFunction
 from sfumato.privacy import Unbounded
 from sfumato.privacy.ledger import Ledger, not_counted
@@ -14,21 +14,9 @@ from sfumato.release import Anchor, ExposureLine, Manifest, Product, Promise, Sp
 from sfumato.schema import Box
 
 
-@dataclass(frozen=True)
-class Facts:
-    """What sets a run apart: whether it is a rehearsal, and which release it replaces."""
-
-    rehearsal: bool
-    supersedes: str | None
-
-
-def stated(plan: Plan, price: Price, facts: Facts, products: Sequence[Product] = ()) -> Manifest:
+def stated(plan: Plan, price: Price, options: Options, products: Sequence[Product] = ()) -> Manifest:
     """The manifest of a run, still without its place in a ledger, its products and its files."""
-    rehearsal = facts.rehearsal
     entered = "entered as a release without a bound" if isinstance(price.total, Unbounded) else "charged"
-    why = (
-        "rehearsal: whoever knows its seed can undo the noise" if rehearsal else f"{entered}, drawn and written in full"
-    )
     spends = [
         SpendLine(measure=one.measure, mechanism=one.mechanism, loss=loss_to_dict(one.loss), words=one.loss.words())
         for one in price.spends
@@ -40,11 +28,11 @@ def stated(plan: Plan, price: Price, facts: Facts, products: Sequence[Product] =
         unit=plan.schema.unit,
         created=now(),
         software=f"sfumato {__version__}",
-        mode="sound",
-        rehearsal=rehearsal,
-        releasable=not rehearsal,
-        why=why,
-        supersedes=facts.supersedes,
+        mode=options.mode,
+        rehearsal=options.rehearsal is not None,
+        releasable=not options.confidential,
+        why=options.why(plan) or f"{entered}, drawn and written in full",
+        supersedes=options.supersedes,
         promise=_promise(plan, price),
         spends=spends,
         exposures=[ExposureLine(kind=one.kind, what=one.what, why=one.why) for one in plan.exposures],

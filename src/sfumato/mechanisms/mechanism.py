@@ -38,6 +38,8 @@ class Mechanism(ABC):
     name: ClassVar[str]
     source: ClassVar[str]
     exposes: ClassVar[tuple[str, ...]] = ()
+    as_published: ClassVar[str] = ""
+    """Where a paper's own step breaks its claim: why, and what to use instead; such a mechanism never runs soundly."""
 
     @abstractmethod
     def loss(self, move: Move) -> Loss:

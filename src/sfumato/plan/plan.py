@@ -157,6 +157,13 @@ class Plan:
         """How many cells a measure publishes."""
         return self.framed.size(measure) if self.framed else self.table(measure).size
 
+    @property
+    def as_published(self) -> tuple[str, ...]:
+        """What of the plan exists only as a paper did it: the step that breaks the claim, and its sound sibling."""
+        parts = [(f"measure '{one.name}'", one.with_.as_published) for one in self.measures]
+        parts += [(f"step '{one.name}'", one.as_published) for one in self.then]
+        return tuple(f"{part}, {why}." for part, why in parts if why)
+
     def price(self) -> Price:
         """What the plan costs, from the plan alone; PromiseError says why it cannot be claimed or afforded."""
         return price(self)

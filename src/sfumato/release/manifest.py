@@ -11,6 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from sfumato.errors import ReleaseError
 
 FORMAT = "sfumato-release/1"
+SOUND, AS_PUBLISHED = MODES = ("sound", "as_published")
+"""How a release was made: so that its claim holds for every byte, or as a paper did it though its claim then breaks."""
 NAME, SIGNATURE, NOTICE = BESIDE = ("manifest.json", "manifest.sig", "withdrawn.json")
 """The files of a release that its manifest does not list: itself, its signature, and that it was withdrawn."""
 _LATER = {"geographies", "largest_cv", "near", "not_hidden", "unbounded", "not_counted"}

@@ -10,7 +10,7 @@ from sfumato.privacy import in_sequence
 from sfumato.privacy.written import loss_from_dict
 from sfumato.release.folder import Release, read_products
 from sfumato.release.geography import read_shapes
-from sfumato.release.manifest import BESIDE, NAME, NOTICE, SIGNATURE, Manifest, digest, line
+from sfumato.release.manifest import BESIDE, NAME, NOTICE, SIGNATURE, SOUND, Manifest, digest, line
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -40,8 +40,8 @@ def verify(folder: Path, public_key: Path | None = None) -> Verdict:
     problems = [*_file_problems(folder, manifest)]
     if content != manifest.to_bytes():
         problems.append(f"{NAME} is not written as Sfumato writes it: it was edited.")
-    if manifest.releasable and (manifest.ledger is None or manifest.rehearsal):
-        problems.append("The manifest says releasable, and names no charge to a ledger or is a rehearsal.")
+    if manifest.releasable and (manifest.ledger is None or manifest.rehearsal or manifest.mode != SOUND):
+        problems.append("The manifest says releasable, and names no charge, is a rehearsal or was made as published.")
     signed, found = _signature(folder, content, public_key)
     withdrawn, noticed = _notice(folder, digest(content))
     problems += found + noticed
