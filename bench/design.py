@@ -17,7 +17,7 @@ from bench.line import Line, timed
 from sfumato.confidential import Microdata
 from sfumato.confidential.estimands import MeanOf, TotalOf
 from sfumato.confidential.true_table import TableLayout, true_table
-from sfumato.plan.toml import parse
+from sfumato.plan import Plan
 
 PLAN = """
 name = "bench"
@@ -60,8 +60,8 @@ def plain(path: Path) -> object:
 def lines(*, quick: bool = False) -> Iterator[Line]:
     """Totals, means and totals with built replicates, of whole and of fractional weights."""
     rows = 100_000 if quick else 1_000_000
-    given = parse(PLAN, Path("bench.toml"))
-    built = parse(PLAN.replace('replicates = "w{1..80}"', 'order = "turn"'), Path("bench.toml"))
+    given = Plan.parse(PLAN, Path("bench.toml"))
+    built = Plan.parse(PLAN.replace('replicates = "w{1..80}"', 'order = "turn"'), Path("bench.toml"))
     asked = {
         "totals": (given, TotalOf()),
         "means": (given, MeanOf("age")),

@@ -22,7 +22,6 @@ from sfumato.confidential import Microdata
 from sfumato.confidential.design import Survey
 from sfumato.confidential.true_table import TableLayout
 from sfumato.plan import Plan
-from sfumato.plan.toml import parse
 
 SHAPE = {"state": 51, "age": 24, "sex": 2, "kind": 5}
 BY = ("state", "sex")
@@ -52,7 +51,7 @@ with = { mechanism = "geometric", epsilon = "1" }
 def lines(*, quick: bool = False) -> Iterator[Line]:
     import numba  # noqa: F401 - the compiled loops are taken where it is loaded
 
-    rows, plan = 10**5 if quick else 10**7, parse(PLAN, Path("bench.toml"))
+    rows, plan = 10**5 if quick else 10**7, Plan.parse(PLAN, Path("bench.toml"))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "sample.parquet"
         write_sample(path, rows)

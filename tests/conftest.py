@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings
 
 import sfumato as sf
-from sfumato.plan.toml import parse
+from sfumato.plan import Plan
 
 # In CI the examples of a property are the same in every run; elsewhere each run looks at new ones.
 settings.register_profile("ci", derandomize=True, deadline=None)
@@ -73,7 +73,7 @@ def small_rows(count: int = 4000, seed: int = 1) -> pa.Table:
 
 @pytest.fixture(scope="session")
 def small_plan() -> sf.Plan:
-    return parse(SMALL, Path("small.toml"))
+    return Plan.parse(SMALL, Path("small.toml"))
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ import sfumato as sf
 from sfumato.confidential import STAGES, Account, Microdata, Options, gate, run
 from sfumato.confidential.publication import written
 from sfumato.confidential.statement import stated
-from sfumato.plan.toml import parse
+from sfumato.plan import Plan
 from sfumato.release import Manifest, seal, verify
 
 PLAN = """
@@ -47,7 +47,7 @@ with = { mechanism = "geometric", epsilon = "1" }
 
 
 def prepared(folder: Path) -> tuple[sf.Plan, Path]:
-    plan = parse(PLAN, Path("crash.toml"))
+    plan = Plan.parse(PLAN, Path("crash.toml"))
     rng = np.random.default_rng(1)
     rows = {"place": rng.choice(list("abc"), 500), "size": rng.choice(list("sl"), 500)}
     pq.write_table(pa.table({name: pa.array(list(values)) for name, values in rows.items()}), folder / "jobs.parquet")

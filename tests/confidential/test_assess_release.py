@@ -15,12 +15,12 @@ import sfumato as sf
 from sfumato.confidential import Microdata, Options, run
 from sfumato.confidential.assessment import Rules, assess
 from sfumato.errors import PlanError, ReleaseError
-from sfumato.plan.toml import parse
+from sfumato.plan import Plan
 from sfumato.release import Manifest, open_release
 
 
 def plan_of(text: str) -> sf.Plan:
-    return parse(text, Path("plan.toml"))
+    return Plan.parse(text, Path("plan.toml"))
 
 
 def rehearsed(plan: sf.Plan, rows: pa.Table, folder: Path, seed: int = 7) -> Path:

@@ -19,7 +19,7 @@ from sfumato.confidential import Microdata, Options, run
 from sfumato.confidential.assessment import Assessment, Sweep, assess
 from sfumato.confidential.estimands import TotalOf
 from sfumato.confidential.true_table import TableLayout, true_table
-from sfumato.plan.toml import parse
+from sfumato.plan import Plan
 from sfumato.release import Manifest
 
 
@@ -44,7 +44,7 @@ SURVEY = (
 
 @pytest.fixture(scope="module")
 def survey(tmp_path_factory):
-    plan, rows = parse(SURVEY, Path("survey.toml")), small_rows(600)
+    plan, rows = Plan.parse(SURVEY, Path("survey.toml")), small_rows(600)
     rows = rows.append_column("id", pa.array(range(600)))
     rows = rows.append_column("weight", pa.array([10 + place % 7 for place in range(600)]))
     folder = tmp_path_factory.mktemp("survey") / "release"
@@ -121,7 +121,7 @@ def test_every_picture_stays_within_its_frame(survey):
 
 
 def test_data_without_records_have_a_report_all_the_same(tmp_path):
-    found = rehearsed(parse(SMALL, Path("small.toml")), small_rows(0), tmp_path / "r")
+    found = rehearsed(Plan.parse(SMALL, Path("small.toml")), small_rows(0), tmp_path / "r")
     flips = one_way(found.numbers, "jobs")["flips"]
     assert (flips["zeros"], flips["nonzeros"]) == (10, 0)
     assert one_way(found.numbers, "jobs")["differences"]["relative"] == [None, None, None]
@@ -129,7 +129,7 @@ def test_data_without_records_have_a_report_all_the_same(tmp_path):
 
 
 def test_a_release_that_withholds_its_errors_is_compared_without_them(tmp_path):
-    plan = parse(SMALL, Path("small.toml"))
+    plan = Plan.parse(SMALL, Path("small.toml"))
     rehearsed(plan, small_rows(), tmp_path / "r")
     manifest = Manifest.from_bytes((tmp_path / "r" / "manifest.json").read_bytes())
     silent = {"kind": "withheld", "reason": "the scale is the largest employer of the cell"}
@@ -149,7 +149,7 @@ def test_hostile_labels_are_escaped_everywhere(tmp_path):
     text = SMALL
     for old in ('label = "Place"', 'title = "Jobs by trade and place"', 'unit = "euros"', 'label = "Food"'):
         text = text.replace(old, f"{old.split(' = ')[0]} = '{HOSTILE}'")
-    page = rehearsed(parse(text, Path("hostile.toml")), small_rows(), tmp_path / "r").to_html()
+    page = rehearsed(Plan.parse(text, Path("hostile.toml")), small_rows(), tmp_path / "r").to_html()
     assert {"script", "img"}.isdisjoint(Page(page).tags)
     assert "{{7*7}}" in page
     assert page.count("&lt;script&gt;") > 5

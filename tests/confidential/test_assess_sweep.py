@@ -13,11 +13,11 @@ from sfumato.confidential.assessment import Sweep, assess
 from sfumato.confidential.assessment.sweep import rescaled, scaled, shared, size
 from sfumato.errors import PlanError
 from sfumato.mechanisms import DiscreteGaussian, Geometric, RoundedGaussian, TruncatedGeometricNoise
-from sfumato.plan.toml import parse
+from sfumato.plan import Plan
 
 
 def plan_of(text: str) -> sf.Plan:
-    return parse(text, Path("plan.toml"))
+    return Plan.parse(text, Path("plan.toml"))
 
 
 def with_mechanisms(jobs: str, pay: str, limit: str) -> sf.Plan:

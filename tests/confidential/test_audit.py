@@ -20,7 +20,7 @@ from sfumato.confidential.evidence import by_divergence, shown
 from sfumato.draws import SeededDraws
 from sfumato.errors import DataError, PlanError
 from sfumato.mechanisms import Additive
-from sfumato.plan.toml import parse
+from sfumato.plan import Plan
 from sfumato.plugins import found
 from sfumato.privacy import AddRemove, Approximate, Concentrated, Gaussian, ReplaceOne
 from sfumato.schema import Table
@@ -70,7 +70,7 @@ with = { mechanism = "NAME", BUDGET }
 def plan_of(mechanism: str = "geometric", budget: str = 'epsilon = "1"', hidden: str = "add-remove") -> sf.Plan:
     total = {"geometric": 'epsilon = "2"', "rounded-gaussian": 'mu = "3"', "discrete-gaussian": 'rho = "1"'}[mechanism]
     said = PLAN.replace("HIDDEN", f'neighbours = "{hidden}"').replace("LIMIT", total)
-    return parse(said.replace("NAME", mechanism).replace("BUDGET", budget), Path("audited.toml"))
+    return Plan.parse(said.replace("NAME", mechanism).replace("BUDGET", budget), Path("audited.toml"))
 
 
 @pytest.mark.parametrize("move", COUNTS.values(), ids=list(COUNTS))

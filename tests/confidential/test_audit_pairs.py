@@ -11,7 +11,7 @@ from sfumato.confidential.audit import audit_plan, neighbours_of
 from sfumato.confidential.pairs import worst_pairs
 from sfumato.draws import SeededDraws
 from sfumato.errors import PlanError
-from sfumato.plan.toml import parse
+from sfumato.plan import Plan
 
 HEAD = """
 name = "pairs"
@@ -58,7 +58,7 @@ def count(name: str = "jobs", where: str = "{}") -> str:
 
 
 def plan_of(*parts: str) -> sf.Plan:
-    return parse(HEAD + "".join(parts), Path("pairs.toml"))
+    return Plan.parse(HEAD + "".join(parts), Path("pairs.toml"))
 
 
 def differences(plan: sf.Plan, pair) -> dict[str, np.ndarray]:

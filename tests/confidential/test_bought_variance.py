@@ -8,7 +8,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.confidential import Account, Microdata, run
-from sfumato.plan.toml import parse
+from sfumato.plan import Plan
 
 SURVEY = """
 name = "survey"
@@ -43,8 +43,8 @@ BOUGHT = '[[sampling]]\nof = "people"\nsquares = "squares"\nweights = "weights"\
 
 
 def released(folder: Path, text: str, weights: np.ndarray):
-    plan = parse(text, Path("survey.toml"))
-    assert parse(plan.to_toml(), Path("again.toml")) == plan
+    plan = Plan.parse(text, Path("survey.toml"))
+    assert Plan.parse(plan.to_toml(), Path("again.toml")) == plan
     rows = pa.table({"region": np.where(np.arange(len(weights)) % 3 == 0, "n", "s").tolist(), "w": weights})
     Account.create(folder / "l", "persons", plan.hidden, sf.Approximate(100))
     run(plan, Microdata.open(rows, plan.schema), folder / "l", folder / "release")
@@ -72,16 +72,16 @@ def test_deff_scales_what_is_bought(tmp_path):
 def test_a_function_outside_the_guarantee_must_be_listed():
     outside = '[[sampling]]\nof = "people"\na = "0"\nb = "20"\nsource = "fitted to these data"\noutside = true\n'
     with pytest.raises(sf.PromiseError, match="leaves 'people' outside the guarantee"):
-        parse(SURVEY + outside, Path("survey.toml")).price()
+        Plan.parse(SURVEY + outside, Path("survey.toml")).price()
     listed = '[[exposure]]\nkind = "published"\nwhat = "the variance function of people"\nwhy = "it is two numbers"\n'
-    assert parse(SURVEY + outside + listed, Path("survey.toml")).price()
+    assert Plan.parse(SURVEY + outside + listed, Path("survey.toml")).price()
 
 
 def test_a_sample_that_says_nothing_of_its_error_is_refused():
     with pytest.raises(sf.PlanError, match="the records are a sample"):
-        parse(SURVEY, Path("survey.toml"))
+        Plan.parse(SURVEY, Path("survey.toml"))
     with pytest.raises(sf.PlanError, match="needs a, b and source"):
-        parse(SURVEY + '[[sampling]]\nof = "people"\n', Path("survey.toml"))
+        Plan.parse(SURVEY + '[[sampling]]\nof = "people"\n', Path("survey.toml"))
 
 
 def test_a_square_is_clipped_as_a_square(tmp_path):

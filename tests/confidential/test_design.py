@@ -10,7 +10,7 @@ from tests.confidential.weighted_sample import REST, asked
 
 import sfumato as sf
 from sfumato.confidential.estimands import MeanOf, ShareOf, TotalOf
-from sfumato.plan.toml import parse
+from sfumato.plan import Plan
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 needs_pums = pytest.mark.skipif(not (SHARED / "pums").is_dir(), reason=f"the public PUMS files are not in {SHARED}")
@@ -152,7 +152,7 @@ levels = ["High school or beyond", "Less than high school"]
 
 @needs_survey
 def test_fractional_weights_in_a_csv_file_give_the_r_survey_packages_numbers():
-    plan, file = parse(LOU, Path("lou.toml")), str(SHARED / "survey" / "lou_pums_microdata.csv")
+    plan, file = Plan.parse(LOU, Path("lou.toml")), str(SHARED / "survey" / "lou_pums_microdata.csv")
     known = json.loads((SHARED / "survey" / "r_survey_sdr_lou_pums.json").read_text())
 
     def check(cells, estimates, errors, digits=5):

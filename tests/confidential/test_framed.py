@@ -13,8 +13,7 @@ from sfumato.cli.agency import check
 from sfumato.confidential import Account, Microdata, Options, run
 from sfumato.confidential.framed import FrameTabulation
 from sfumato.errors import DataError, LedgerError, PlanError
-from sfumato.plan import memory
-from sfumato.plan.toml import parse
+from sfumato.plan import Plan, memory
 from sfumato.privacy import Gaussian
 
 PLAN = """
@@ -74,7 +73,7 @@ SECRET = 987_650
 
 def plan_in(folder: Path, **other) -> sf.Plan:
     named = {"file": "frame.parquet", "id": "id", "county": "county", "firm": ""} | other
-    return parse(PLAN.format(**named), folder / "census.toml")
+    return Plan.parse(PLAN.format(**named), folder / "census.toml")
 
 
 def frame_table(count: int = 60) -> pa.Table:
@@ -225,7 +224,7 @@ def test_a_firm_with_more_units_than_promised_is_refused_with_the_number(folder)
 @pytest.mark.parametrize("other", ['beta = { m1emp = "0.1", wage = "50" }', 'beta = { m1emp = "0.5" }'])
 def test_a_ledger_takes_no_charge_under_other_bounds_than_its_own(folder, other):
     plan, ledger = plan_in(folder), folder / "units.ledger"
-    opened = parse(
+    opened = Plan.parse(
         PLAN.format(file="frame.parquet", id="id", county="county", firm="").replace(
             'beta = { m1emp = "0.5", wage = "50" }', other
         ),

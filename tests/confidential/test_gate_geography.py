@@ -9,7 +9,7 @@ from tests.synth.country import write
 
 import sfumato as sf
 from sfumato.confidential import Account, Microdata, Options, run
-from sfumato.plan.toml import parse
+from sfumato.plan import Plan
 from sfumato.release import Manifest, digest, open_release, seal, verify
 from sfumato.schema import Levels
 
@@ -21,7 +21,7 @@ def mapped(tmp_path):
     """The small plan with shapes for its places."""
     write(tmp_path / "shapes" / "places.geojson", PLACES)
     geography = '[geography.place]\nfile = "shapes/places.geojson"\nid = "code"\nsource = "made up"\n'
-    return parse(SMALL + geography, tmp_path / "small.toml")
+    return Plan.parse(SMALL + geography, tmp_path / "small.toml")
 
 
 def test_the_release_carries_the_shapes_hashed_and_opens_with_them(make_release, mapped):

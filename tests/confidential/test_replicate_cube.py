@@ -14,7 +14,7 @@ from sfumato.confidential.design import Survey
 from sfumato.confidential.engines import opened_weights
 from sfumato.confidential.replicate_cube import ReplicateCube
 from sfumato.errors import DataError
-from sfumato.plan.toml import parse
+from sfumato.plan import Plan
 from sfumato.schema import Box, Grid
 
 QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -47,7 +47,7 @@ with = { mechanism = "geometric", epsilon = "1" }
 
 
 def plan(text=PLAN):
-    return parse(text, Path("sample.toml"))
+    return Plan.parse(text, Path("sample.toml"))
 
 
 def survey(rows, names=tuple(SIZES), text=PLAN):

@@ -13,14 +13,14 @@ import sfumato as sf
 from sfumato.confidential import Microdata
 from sfumato.confidential.design import Survey
 from sfumato.confidential.estimands import MeanOf, RatioOf, ShareOfRow, TotalOf
-from sfumato.plan.toml import parse
+from sfumato.plan import Plan
 from sfumato.schema import Grid
 from sfumato.statistics.replication import sdr_factors
 
 
 @pytest.fixture(scope="module")
 def sample() -> sf.Plan:
-    return parse(SAMPLE, Path("sample.toml"))
+    return Plan.parse(SAMPLE, Path("sample.toml"))
 
 
 @pytest.mark.parametrize("of", [TotalOf(), TotalOf("pay"), MeanOf("pay"), RatioOf("pay", "hours"), ShareOfRow()])
@@ -109,7 +109,7 @@ def test_levels_above_the_leaves_add_up_and_shares_of_a_row_to_one(sample):
 
 
 def test_a_census_has_counts_and_no_error():
-    plan = parse(
+    plan = Plan.parse(
         SAMPLE.replace('weight = "w"\nreplicates = "w{1..4}"', "").replace('"a sample"', '"census"'), Path("c")
     )
     rows = sample_rows()
@@ -119,7 +119,7 @@ def test_a_census_has_counts_and_no_error():
 
 
 def test_a_weight_without_replicates_or_order_gives_estimates_and_no_error():
-    plan = parse(SAMPLE.replace('replicates = "w{1..4}"', ""), Path("c"))
+    plan = Plan.parse(SAMPLE.replace('replicates = "w{1..4}"', ""), Path("c"))
     (cell,) = asked(plan, sample_rows()).records()
     assert cell["estimate"] > 0
     assert cell["se"] is None

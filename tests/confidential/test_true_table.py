@@ -16,12 +16,12 @@ from sfumato.confidential import Microdata
 from sfumato.confidential.design import Survey
 from sfumato.confidential.estimands import MeanOf, ShareOf, TotalOf
 from sfumato.errors import DataError, PlanError, QueryError
-from sfumato.plan.toml import parse
+from sfumato.plan import Plan
 
 
 @pytest.fixture(scope="module")
 def sample() -> sf.Plan:
-    return parse(SAMPLE, Path("sample.toml"))
+    return Plan.parse(SAMPLE, Path("sample.toml"))
 
 
 def changed(column: str, value, place: int = 4) -> pa.Table:
@@ -74,7 +74,9 @@ def test_a_column_may_bear_any_name_that_the_engine_uses_itself():
     text = SAMPLE.replace("[attributes.sex]", '[attributes.sex]\nfrom = "turn"').replace(
         "[attributes.region]", '[attributes.region]\nfrom = "coded"'
     )
-    plan = parse(text.replace('weight = "w"\nreplicates = "w{1..4}"', 'weight = "value"\norder = "sign0"'), Path("n"))
+    plan = Plan.parse(
+        text.replace('weight = "w"\nreplicates = "w{1..4}"', 'weight = "value"\norder = "sign0"'), Path("n")
+    )
     rows = sample_rows(100)
     renamed = (
         rows.drop_columns(["w1"])
@@ -98,13 +100,13 @@ def test_a_column_may_bear_any_name_that_the_engine_uses_itself():
 )
 def test_a_design_that_cannot_be_meant_is_refused(old, new, said):
     with pytest.raises(PlanError, match=said):
-        parse(SAMPLE.replace(old, new), Path("sample.toml"))
+        Plan.parse(SAMPLE.replace(old, new), Path("sample.toml"))
 
 
 @pytest.mark.parametrize("count", [None, 40])
 def test_a_plan_with_an_order_reads_back_equal(count):
     plan = built(count)
-    assert parse(plan.to_toml(), Path("again.toml")) == plan
+    assert Plan.parse(plan.to_toml(), Path("again.toml")) == plan
     assert plan.schema.replicate_count == (count or 80)
 
 

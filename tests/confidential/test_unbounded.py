@@ -11,7 +11,7 @@ import sfumato as sf
 from sfumato.confidential import Account, Microdata, Options, run
 from sfumato.errors import PlanError, PromiseError, ReleaseError
 from sfumato.mechanisms import Geometric
-from sfumato.plan.toml import parse
+from sfumato.plan import Plan
 from sfumato.privacy import Unbounded
 from sfumato.release import Manifest, differences, verify
 
@@ -66,13 +66,13 @@ def test_no_limit_is_no_way_around_one(small_plan):
 def test_the_word_is_read_and_written_and_needs_its_reason(tmp_path):
     limit = SMALL[SMALL.index("[limit]") : SMALL.index("[[measure]]")]
     text = SMALL.replace(limit, '[limit]\nunbounded = "as printed in 2019"\n\n')
-    plan = parse(text, tmp_path / "plan.toml")
+    plan = Plan.parse(text, tmp_path / "plan.toml")
     assert plan.limit == Unbounded("as printed in 2019")
-    assert parse(plan.to_toml(), tmp_path / "plan.toml") == plan
+    assert Plan.parse(plan.to_toml(), tmp_path / "plan.toml") == plan
     with pytest.raises(PlanError, match="the reason for a release without a bound"):
-        parse(text.replace("as printed in 2019", " "), tmp_path / "plan.toml")
+        Plan.parse(text.replace("as printed in 2019", " "), tmp_path / "plan.toml")
     with pytest.raises(PlanError, match="did you mean 'unbounded'"):
-        parse(text.replace("unbounded =", "unbound ="), tmp_path / "plan.toml")
+        Plan.parse(text.replace("unbounded =", "unbound ="), tmp_path / "plan.toml")
 
 
 def test_it_is_entered_in_the_ledger_and_every_later_manifest_says_so(population, small_plan):

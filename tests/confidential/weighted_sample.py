@@ -9,7 +9,7 @@ import sfumato as sf
 from sfumato.confidential import Microdata
 from sfumato.confidential.estimands import TotalOf
 from sfumato.confidential.true_table import TableLayout, true_table
-from sfumato.plan.toml import parse
+from sfumato.plan import Plan
 
 REST = """
 [hidden]
@@ -63,4 +63,4 @@ def asked(plan, data, of=None, rows=(), cols=None, where=None, at=None):
 def built(count: int | None = None) -> sf.Plan:
     """The sample plan with replicates built from an order of selection."""
     order = 'order = "turn"' + (f"\nreplicates = {count}" if count else "")
-    return parse(SAMPLE.replace('replicates = "w{1..4}"', order), Path("sample.toml"))
+    return Plan.parse(SAMPLE.replace('replicates = "w{1..4}"', order), Path("sample.toml"))

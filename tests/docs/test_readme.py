@@ -59,11 +59,11 @@ def test_every_file_that_the_readme_names_is_there():
 
 def test_the_plan_in_the_guide_has_a_price_and_names_every_plug_in():
     from sfumato import calibrate, mechanisms
-    from sfumato.plan.toml import parse
+    from sfumato.plan import Plan
     from sfumato.plugins import found
 
     guide = (Path(__file__).parents[2] / "docs" / "plans.md").read_text(encoding="utf-8")
-    plan = parse(re.findall(r"```toml\n(.*?)```", guide, re.DOTALL)[0], Path("plans.md"))
+    plan = Plan.parse(re.findall(r"```toml\n(.*?)```", guide, re.DOTALL)[0], Path("plans.md"))
     assert plan.price().total.mu == 1.5
     assert plan.answering == ("jobs", "pay")
     for name in (*found(mechanisms), *found(calibrate, by="kind")):

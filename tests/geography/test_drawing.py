@@ -12,8 +12,7 @@ from tests.synth.country import country
 
 import sfumato as sf
 from sfumato.geography import outlines
-from sfumato.plan import Geography
-from sfumato.plan.toml import parse
+from sfumato.plan import Geography, Plan
 from sfumato.schema import Attribute, Levels, Missing
 
 GEOGRAPHY = '[geography.place]\nfile = "places.geojson"\nid = "code"\n'
@@ -57,11 +56,13 @@ def area(shapes, code):
 
 
 def test_a_geography_reads_back_equal_and_stands_in_the_plan():
-    plan = parse(SMALL + GEOGRAPHY + 'projection = "EPSG:3035"\ndetail = 500\npartial = true\n', Path("small.toml"))
+    plan = Plan.parse(
+        SMALL + GEOGRAPHY + 'projection = "EPSG:3035"\ndetail = 500\npartial = true\n', Path("small.toml")
+    )
     assert plan.geographies == (Geography("place", "places.geojson", "code", "EPSG:3035", 500, partial=True),)
-    again = parse(plan.to_toml(), Path("elsewhere/plan.toml"))
+    again = Plan.parse(plan.to_toml(), Path("elsewhere/plan.toml"))
     assert again == plan
-    assert parse(again.to_toml(), Path("x.toml")) == plan
+    assert Plan.parse(again.to_toml(), Path("x.toml")) == plan
 
 
 @pytest.mark.parametrize(
@@ -77,18 +78,18 @@ def test_a_geography_reads_back_equal_and_stands_in_the_plan():
 )
 def test_a_wrong_geography_is_answered_with_what_would_work(written, said):
     with pytest.raises(sf.PlanError) as error:
-        parse(SMALL + written, Path("small.toml"))
+        Plan.parse(SMALL + written, Path("small.toml"))
     assert said in str(error.value)
 
 
 def test_a_geography_that_no_measure_uses_is_refused():
     text = SMALL.replace('by = ["trade", "place", "age"]', 'by = ["trade", "age"]') + GEOGRAPHY
     with pytest.raises(sf.PlanError, match="no measure is by 'place'"):
-        parse(text, Path("small.toml"))
+        Plan.parse(text, Path("small.toml"))
 
 
 def test_a_plan_without_its_file_is_read_and_priced_and_says_so_when_drawn():
-    plan = parse(SMALL + GEOGRAPHY, Path("/nowhere/small.toml"))
+    plan = Plan.parse(SMALL + GEOGRAPHY, Path("/nowhere/small.toml"))
     assert plan.price()
     with pytest.raises(sf.PlanError, match=r"\[geography.place\] file: /nowhere/places.geojson is not there"):
         plan.geographies[0].shapes(plan.schema.attribute("place"))

@@ -13,7 +13,7 @@ import sfumato as sf
 from sfumato import mechanisms
 from sfumato.confidential import Microdata, Options, run
 from sfumato.errors import PlanError
-from sfumato.plan.toml import parse
+from sfumato.plan import Plan
 from sfumato.plugins import found
 
 ROUNDED_LAPLACE = '''
@@ -135,11 +135,11 @@ def complaints(mechanism) -> dict[str, list[str]]:
 
 def test_a_dropped_in_mechanism_is_found_priced_run_and_sound(drop, tmp_path):
     with pytest.raises(PlanError, match="no mechanism 'rounded-laplace'"):
-        parse(PLAN, Path("dropped.toml"))
+        Plan.parse(PLAN, Path("dropped.toml"))
     drop("rounded-laplace")
-    plan = parse(PLAN, Path("dropped.toml"))
+    plan = Plan.parse(PLAN, Path("dropped.toml"))
     assert plan.price().total == sf.Approximate(1)
-    assert parse(plan.to_toml(), Path("again.toml")) == plan
+    assert Plan.parse(plan.to_toml(), Path("again.toml")) == plan
 
     jobs = pa.table({"place": ["north"] * 500 + ["south"] * 300})
     run(plan, Microdata.open(jobs, plan.schema), None, tmp_path / "release", Options(rehearsal=3))

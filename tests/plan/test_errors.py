@@ -8,7 +8,6 @@ import pytest
 from sfumato.errors import PlanError, PromiseError, SfumatoError
 from sfumato.mechanisms import DiscreteGaussian, Geometric, RoundedGaussian
 from sfumato.plan import Measure, Plan, Publish
-from sfumato.plan.toml import parse
 from sfumato.statistics import Count
 
 GOOD = """
@@ -40,14 +39,14 @@ PLACE = Path("folder/jobs.toml")
 def refused(old, new, error=PlanError):
     assert old in GOOD
     with pytest.raises(error) as answer:
-        parse(GOOD.replace(old, new, 1), PLACE)
+        Plan.parse(GOOD.replace(old, new, 1), PLACE)
     said = str(answer.value)
     assert said.startswith("folder/jobs.toml: ")
     return said.removeprefix("folder/jobs.toml: ")
 
 
 def test_the_plan_that_the_others_are_spoiled_from_is_good():
-    assert parse(GOOD, PLACE).price().total.words() == "epsilon 0.1"
+    assert Plan.parse(GOOD, PLACE).price().total.words() == "epsilon 0.1"
 
 
 @pytest.mark.parametrize(
@@ -202,15 +201,15 @@ def test_what_is_no_toml_is_said_to_be_none(bad):
 def test_two_measures_of_one_name_are_refused():
     again = GOOD[GOOD.index("[[measure]]") : GOOD.index("[[exposure]]")]
     with pytest.raises(PlanError, match=r"jobs\.toml: Two .* are named 'table'"):
-        parse(GOOD + again, PLACE)
+        Plan.parse(GOOD + again, PLACE)
 
 
 def test_tables_that_would_answer_one_question_twice_ask_which_answers():
     other = GOOD[GOOD.index("[[measure]]") : GOOD.index("[[exposure]]")].replace('"table"', '"other"')
     both = (GOOD + other.replace('["sex", "age"]', '["age"]')).replace('["sex", "age"]', '["sex"]')
     with pytest.raises(PlanError, match=r"table, other are of the same statistic.*\[publish\] answers"):
-        parse(both, PLACE)
-    assert parse(both + '[publish]\nanswers = ["other"]\n', PLACE).answering == ("other",)
+        Plan.parse(both, PLACE)
+    assert Plan.parse(both + '[publish]\nanswers = ["other"]\n', PLACE).answering == ("other",)
 
 
 def test_a_file_that_is_missing_a_folder_or_no_utf_8_is_named(tmp_path):
@@ -231,7 +230,7 @@ def test_a_float_is_refused_where_a_plan_is_built_in_python(made):
 
 
 def test_a_plan_that_measures_nothing_is_refused():
-    good = parse(GOOD, PLACE)
+    good = Plan.parse(GOOD, PLACE)
     with pytest.raises(PlanError, match=r"'empty' measures nothing; add a \[\[measure\]\]"):
         Plan("empty", good.schema, good.hidden, good.limit, ())
     with pytest.raises(PlanError, match="must be letters"):

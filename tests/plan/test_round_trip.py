@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from sfumato.calibrate import Rake, Weigh
 from sfumato.mechanisms import DiscreteGaussian, Geometric, RoundedGaussian
 from sfumato.plan import Measure, Plan, Publish, VarianceFunction
-from sfumato.plan.toml import parse
 from sfumato.privacy import AddRemove, Approximate, Concentrated, Exposure, Gaussian, ReplaceOne
 from sfumato.schema import Attribute, Bands, Column, Levels, Missing, Recode, Rule, Schema
 from sfumato.schema.attributes import RESERVED
@@ -70,7 +69,7 @@ def design(tmp_path):
 
 
 def again(plan):
-    return parse(plan.to_toml(), Path("again.toml"))
+    return Plan.parse(plan.to_toml(), Path("again.toml"))
 
 
 def test_the_plan_of_the_design_says_what_it_says(design):
@@ -105,7 +104,7 @@ def test_the_plan_of_the_design_stands_alone_once_written(design, tmp_path):
 def test_floats_in_toml_are_exact_decimals():
     text = DESIGN.replace('epsilon = "7"', "epsilon = 0.1").replace('delta = "1e-6"', "delta = 1e-6")
     text = text.replace('levels = "codes/soc2018.csv"', 'levels = ["29"]')
-    plan = parse(text, Path("p.toml"))
+    plan = Plan.parse(text, Path("p.toml"))
     assert plan.measures[0].with_.epsilon == Fraction(1, 10) != Fraction(0.1)
     assert plan.limit.delta == Fraction(1, 10**6)
 
@@ -234,7 +233,7 @@ def test_any_plan_reads_back_equal(plan):
 def test_plans_that_differ_are_not_equal(design):
     plan = Plan.read(design)
     for old, new in (('epsilon = "7"', 'epsilon = "7.0000001"'), ("at_most = 8", "at_most = 9"), ('"AGEP"', '"AGE"')):
-        other = parse(design.read_text().replace(old, new), design)
+        other = Plan.parse(design.read_text().replace(old, new), design)
         assert other != plan
         assert again(other) == other
 

@@ -7,7 +7,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.confidential import Microdata, Options, run
-from sfumato.plan.toml import parse
+from sfumato.plan import Plan
 from sfumato.release import boxes
 from sfumato.schema import Box, Grid
 
@@ -77,7 +77,7 @@ def made(folder, sets):
     )
     measures = "".join(GROUP.format(name=name, by=by, mu="0.6") for name, by in sets.items())
     text = PLAN.replace("MEASURES", measures).replace("NAMES", ", ".join(f'"{name}"' for name in sets))
-    plan = parse(text, folder / "plan.toml")
+    plan = Plan.parse(text, folder / "plan.toml")
     jobs = np.floor(rng.lognormal(2, 1.2, COUNT)).astype(np.int64)
     run(
         plan,

@@ -10,19 +10,16 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from sfumato.errors import PlanError
 from sfumato.mechanisms import Mechanism
+from sfumato.plan.decisions import Decisions
 from sfumato.plan.margins import Z90, Target, budget_name, margin_of, needed, with_budget
+from sfumato.plan.measure import Measure
 from sfumato.plan.memory import refuse_unlistable
 from sfumato.plan.price import total_of
 from sfumato.privacy import Limit, Loss, in_sequence
 from sfumato.privacy.written import bounded_limit
-
-if TYPE_CHECKING:
-    from sfumato.plan.measure import Measure
-    from sfumato.plan.plan import Plan
 
 PLACES = 4
 """Budgets are rounded up to so many decimal places."""
@@ -45,7 +42,7 @@ class Share:
 class Allotment:
     """The plan with the budgets that its targets need, and what that costs."""
 
-    plan: "Plan"
+    plan: Decisions
     shares: tuple[Share, ...]
     total: Loss
     limit: Limit
@@ -72,7 +69,7 @@ def over_periods(loss: Loss, periods: int) -> Loss:
     return in_sequence([loss] * periods, loss)
 
 
-def allot(plan: "Plan", targets: Sequence[Target]) -> Allotment:
+def allot(plan: Decisions, targets: Sequence[Target]) -> Allotment:
     """The least budgets that meet the targets; a measure without a target keeps its own."""
     limit = bounded_limit(plan.limit)
     for target in targets:
@@ -93,7 +90,7 @@ def allot(plan: "Plan", targets: Sequence[Target]) -> Allotment:
     return Allotment(renewed, shares, total, limit, _wider(plan, by_name), alone)
 
 
-def _budgets(plan: "Plan", targets: Mapping[str, Target]) -> dict[str, Fraction]:
+def _budgets(plan: Decisions, targets: Mapping[str, Target]) -> dict[str, Fraction]:
     """For each measure its mu, epsilon or rho, rounded up; what a measure is given stands before it."""
     found: dict[str, Fraction] = {}
     for measure in plan.measures:
@@ -110,7 +107,7 @@ def _budgets(plan: "Plan", targets: Mapping[str, Target]) -> dict[str, Fraction]
 
 
 def _rows_mu(
-    plan: "Plan", rows: Mechanism, least: Fraction | None, hanging: Sequence["Measure"], targets: Mapping[str, Target]
+    plan: Decisions, rows: Mechanism, least: Fraction | None, hanging: Sequence[Measure], targets: Mapping[str, Target]
 ) -> Fraction:
     """The mu of the rows at which it and the totals that hang on it cost least together, not below the least."""
 
@@ -147,21 +144,21 @@ def up(budget: float) -> Fraction:
     return Fraction(max(1, math.ceil(budget * 10**PLACES - 1e-9)), 10**PLACES)
 
 
-def _with(measure: "Measure", budget: Fraction) -> "Measure":
+def _with(measure: Measure, budget: Fraction) -> Measure:
     return replace(measure, with_=with_budget(measure.with_, budget))
 
 
-def _cost(plan: "Plan", budgets: Mapping[str, Fraction]) -> Loss:
+def _cost(plan: Decisions, budgets: Mapping[str, Fraction]) -> Loss:
     measures = [_with(measure, budgets[measure.name]) for measure in plan.measures]
     return total_of(plan, [measure.with_.loss(plan.move(measure)) for measure in measures])
 
 
-def _one(plan: "Plan", name: str, budgets: Mapping[str, Fraction]) -> Loss:
+def _one(plan: Decisions, name: str, budgets: Mapping[str, Fraction]) -> Loss:
     measure = _with(plan.measure(name), budgets[name])
     return in_sequence([measure.with_.loss(plan.move(measure))], plan.limit)
 
 
-def _wider(plan: "Plan", targets: Mapping[str, Target]) -> float | None:
+def _wider(plan: Decisions, targets: Mapping[str, Target]) -> float | None:
     """The factor by which all margins must grow together for the plan to fit, or infinity where nothing helps."""
     low, high = 1.0, 1e4
 
@@ -177,7 +174,7 @@ def _wider(plan: "Plan", targets: Mapping[str, Target]) -> float | None:
     return high
 
 
-def _share(plan: "Plan", renewed: "Plan", name: str, targets: Mapping[str, Target]) -> Share:
+def _share(plan: Decisions, renewed: Decisions, name: str, targets: Mapping[str, Target]) -> Share:
     now, then, target = plan.measure(name).with_, renewed.measure(name), targets.get(name)
     currency = budget_name(now)
     margin = margin_of(renewed, then, target) if target else None
@@ -189,7 +186,7 @@ def _share(plan: "Plan", renewed: "Plan", name: str, targets: Mapping[str, Targe
 
 
 def targets_of(
-    plan: "Plan", margins: Mapping[str, str], sizes: Mapping[str, float], largest: Mapping[str, float]
+    plan: Decisions, margins: Mapping[str, str], sizes: Mapping[str, float], largest: Mapping[str, float]
 ) -> tuple[Target, ...]:
     """Targets as people write them, by the name of a measure or a pattern of names such as jobs_*_county."""
     from fnmatch import fnmatchcase

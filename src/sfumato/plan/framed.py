@@ -1,18 +1,15 @@
 """FrameFile: the public register that a plan is about, and how its measures group the rows."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sfumato.errors import PlanError, nearest
-from sfumato.privacy import Truncate
+from sfumato.plan.measure import Measure
+from sfumato.privacy import Neighbours, Truncate
 from sfumato.schema import Frame, Grouping, Schema
-
-if TYPE_CHECKING:
-    from sfumato.plan.measure import Measure
-    from sfumato.plan.plan import Plan
 
 By = tuple[tuple[str, int | None], ...]
 
@@ -38,45 +35,46 @@ class FrameFile:
 class Framed:
     """A plan over a frame: the register itself, opened once, and the groups of each measure."""
 
-    plan: "Plan"
+    hidden: Neighbours
+    schema: Schema
     file: FrameFile
 
     @cached_property
     def frame(self) -> Frame:
-        frame = self.file.open(self.plan.hidden.unit, self.plan.schema)
-        if together := self.plan.hidden.together:
-            refuse_large_firms(self.file.path, together, self.plan.hidden.unit)
+        frame = self.file.open(self.hidden.unit, self.schema)
+        if together := self.hidden.together:
+            refuse_large_firms(self.file.path, together, self.hidden.unit)
         return frame
 
-    def grouping(self, measure: "Measure") -> Grouping | None:
+    def grouping(self, measure: Measure) -> Grouping | None:
         """The groups of a measure's rows; none where it is of the rows themselves."""
         return None if self.of_rows(measure) else self.frame.grouped(self.by(measure))
 
-    def domain(self, measure: "Measure") -> Frame:
+    def domain(self, measure: Measure) -> Frame:
         """The rows of a measure or its groups; their attributes alone where the register is not at hand."""
         if not self.file.path.is_file():
-            return Frame(self.plan.hidden.unit, self.plan.schema.attributes, {}, ())
+            return Frame(self.hidden.unit, self.schema.attributes, {}, ())
         grouping = self.grouping(measure)
         return self.frame if grouping is None else grouping.groups
 
-    def of_rows(self, measure: "Measure") -> bool:
-        return measure.by == (self.plan.hidden.unit,)
+    def of_rows(self, measure: Measure) -> bool:
+        return measure.by == (self.hidden.unit,)
 
-    def by(self, measure: "Measure") -> By:
+    def by(self, measure: Measure) -> By:
         """The attributes of a measure, each at its lowest level or at a depth, as in `naics@3`."""
-        return tuple(depth_of(one, self.plan.schema, measure.name) for one in measure.by)
+        return tuple(depth_of(one, self.schema, measure.name) for one in measure.by)
 
-    def size(self, measure: "Measure") -> int:
+    def size(self, measure: Measure) -> int:
         """How many numbers a measure publishes; where the register is not at hand, the most that there could be."""
         if not self.file.path.is_file():
             return 0 if self.of_rows(measure) else self._most(measure)
         return self.domain(measure).size
 
-    def _most(self, measure: "Measure") -> int:
+    def _most(self, measure: Measure) -> int:
         """The groups that the levels of a measure's attributes allow."""
         found = 1
         for name, depth in self.by(measure):
-            levels = self.plan.schema.attribute(name).levels
+            levels = self.schema.attribute(name).levels
             found *= len(levels.leaves) if depth is None else sum(at == depth for at in levels.depths.values())
         return found
 
@@ -99,28 +97,28 @@ def depth_of(written: str, schema: Schema, measure: str) -> tuple[str, int | Non
     return name, int(depth) if int(depth) < levels.depth else None
 
 
-def refuse_unframed(plan: "Plan") -> None:
+def refuse_unframed(measures: Sequence[Measure], hidden: Neighbours, *, framed: bool) -> None:
     """The neighbours must mean something over a frame or without one, and every measure is of the frame's rows."""
-    if why := plan.hidden.refuses(register=plan.frame is not None):
+    if why := hidden.refuses(register=framed):
         raise PlanError(why)
-    names = [measure.name for measure in plan.measures]
-    for place, measure in enumerate(plan.measures):
+    names = [measure.name for measure in measures]
+    for place, measure in enumerate(measures):
         for name in measure.given:
             if name not in names[:place]:
                 hint = nearest(name, names[:place])
                 raise PlanError(f"Measure '{measure.name}' is given '{name}', which no earlier measure is; {hint}")
-            if plan.measures[names.index(name)].of != measure.of:
+            if measures[names.index(name)].of != measure.of:
                 raise PlanError(f"Measure '{measure.name}' is given '{name}', which is of another column or step.")
-        if plan.frame is not None and measure.where:
+        if framed and measure.where:
             raise PlanError(f"Measure '{measure.name}' has a where; over a frame every measure is of all rows.")
-    if plan.frame is not None:
-        _refuse_steps(plan)
+    if framed:
+        _refuse_steps(measures)
 
 
-def _refuse_steps(plan: "Plan") -> None:
+def _refuse_steps(measures: Sequence[Measure]) -> None:
     """A column is read once, in one step."""
     steps: dict[str, Fraction] = {}
-    for measure in plan.measures:
+    for measure in measures:
         column = str(getattr(measure.of, "column", ""))
         if steps.setdefault(column, measure.of.step) != measure.of.step:
             raise PlanError(f"Measure '{measure.name}' counts '{column}' in another step than a measure before it.")

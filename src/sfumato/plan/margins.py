@@ -5,16 +5,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 from sfumato.errors import PlanError
 from sfumato.mechanisms import Mechanism, Typical
+from sfumato.plan.decisions import Decisions
+from sfumato.plan.measure import Measure
 from sfumato.privacy import Move
 from sfumato.release import Withheld
-
-if TYPE_CHECKING:
-    from sfumato.plan.measure import Measure
-    from sfumato.plan.plan import Plan
 
 Z90 = NormalDist().inv_cdf(0.95)
 """How many standard errors a 90% margin is."""
@@ -70,14 +67,14 @@ def budget_name(mechanism: Mechanism) -> str:
     raise PlanError(f"{mechanism.name} has none of {', '.join(CURRENCIES)}, so no budget can be allotted to it.")
 
 
-def typical(plan: "Plan", measure: "Measure", target: Target | None = None, cells: int = 1) -> Typical:
+def typical(plan: Decisions, measure: Measure, target: Target | None = None, cells: int = 1) -> Typical:
     """A number of a measure, as far as it is known before there are data."""
     given = tuple(plan.measure(name).with_ for name in measure.given)
     size, largest = (target.size, target.largest) if target else (None, None)
     return Typical(measure.of.step, size, largest, cells, given)
 
 
-def margin_of(plan: "Plan", measure: "Measure", target: Target) -> float:
+def margin_of(plan: Decisions, measure: Measure, target: Target) -> float:
     """The margin that a measure has at its own budget, for a number of the stated size."""
     return _margin(measure.with_, plan.move(measure), typical(plan, measure, target), measure.name)
 
@@ -93,7 +90,7 @@ def with_budget(mechanism: Mechanism, budget: Fraction) -> Mechanism:
     return replace(mechanism, **{budget_name(mechanism): budget})  # type: ignore[type-var]
 
 
-def needed(plan: "Plan", measure: "Measure", target: Target, given: tuple[Mechanism, ...] = ()) -> float:
+def needed(plan: Decisions, measure: Measure, target: Target, given: tuple[Mechanism, ...] = ()) -> float:
     """The least budget at which a number is as exact as wanted, from the measure's own up or down."""
     move, number = plan.move(measure), replace(typical(plan, measure, target), given=given)
 

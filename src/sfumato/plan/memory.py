@@ -4,16 +4,13 @@ import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sfumato.errors import PlanError
+from sfumato.plan.decisions import Decisions
+from sfumato.plan.measure import Measure
 from sfumato.schema import FARTHEST, LARGEST
-
-if TYPE_CHECKING:
-    from sfumato.plan.measure import Measure
-    from sfumato.plan.plan import Plan
 
 BASE_OF_FRAME, BASE_OF_TABLES = 400_000_000, 180_000_000
 """The program, its libraries, and what does not grow; over a frame the matrix of the controls as well."""
@@ -45,7 +42,7 @@ class Memory:
         return f"{self.held}: about {self.bytes / 1e9:.1f} GB of memory{beside}"
 
 
-def expected(plan: "Plan") -> Memory | None:
+def expected(plan: Decisions) -> Memory | None:
     """What a run of a plan will need; nothing is said where its register is not at hand."""
     if plan.framed is None:
         return _of_tables(plan)
@@ -59,7 +56,7 @@ def expected(plan: "Plan") -> Memory | None:
     return Memory(f"{rows:,} rows of {', '.join(columns)}", BASE_OF_FRAME + rows * each)
 
 
-def _of_tables(plan: "Plan") -> Memory:
+def _of_tables(plan: Decisions) -> Memory:
     """Products stay until the release is read back; beside them stands the work of a measure or of a step, or those."""
     sizes = {measure.name: listed_cells(plan, measure) for measure in plan.measures}
     dense = {measure.name for measure in plan.measures if plan.table(measure).dense}
@@ -74,7 +71,7 @@ def _of_tables(plan: "Plan") -> Memory:
     return Memory(" and ".join(held), BASE_OF_TABLES + products + max(work), _a_record(plan))
 
 
-def _a_record(plan: "Plan") -> int:
+def _a_record(plan: Decisions) -> int:
     """Bytes of a record: a small integer for each attribute, a number for each value that is summed.
 
     Of a sparse table a cell as well, as records may all stand in cells of their own.
@@ -86,7 +83,7 @@ def _a_record(plan: "Plan") -> int:
     return sum(np.min_scalar_type(size).itemsize for size in leaves) + PER_NUMBER * len(values) + PER_PACKED * packed
 
 
-def listed_cells(plan: "Plan", measure: "Measure") -> int:
+def listed_cells(plan: Decisions, measure: Measure) -> int:
     """How many cells of a measure are held: all where they are laid out, else those that noise will likely change."""
     table = plan.table(measure)
     if table.dense:
@@ -94,7 +91,7 @@ def listed_cells(plan: "Plan", measure: "Measure") -> int:
     return math.ceil(table.size * measure.with_.changes(plan.move(measure)))
 
 
-def refuse_over(plan: "Plan", limit: int | None = None) -> None:
+def refuse_over(plan: Decisions, limit: int | None = None) -> None:
     """Stop a plan that does not fit, before a ledger is charged or a register read."""
     refuse_unlistable(plan)
     memory = expected(plan)
@@ -103,7 +100,7 @@ def refuse_over(plan: "Plan", limit: int | None = None) -> None:
         raise PlanError(f"{memory.words()}, and this machine has {there / 1e9:.1f} GB; {_instead(plan)}")
 
 
-def refuse_unlistable(plan: "Plan") -> None:
+def refuse_unlistable(plan: Decisions) -> None:
     """Stop a plan with a table that is neither laid out nor listed, on whatever machine."""
     for measure in plan.measures if plan.framed is None else ():
         table = plan.table(measure)
@@ -116,7 +113,7 @@ def refuse_unlistable(plan: "Plan") -> None:
             )
 
 
-def _instead(plan: "Plan") -> str:
+def _instead(plan: Decisions) -> str:
     if plan.framed:
         return "measure fewer columns in one plan, split the frame by state, or use a larger machine."
     largest = max(plan.measures, key=lambda measure: listed_cells(plan, measure))

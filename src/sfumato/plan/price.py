@@ -2,16 +2,13 @@
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sfumato.errors import PlanError, PromiseError
+from sfumato.plan.decisions import Decisions
 from sfumato.plan.margins import typical
 from sfumato.plan.memory import refuse_over
 from sfumato.privacy import Exposure, Loss, Spend, Unbounded, over_universes
 from sfumato.schema import Box
-
-if TYPE_CHECKING:
-    from sfumato.plan.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -29,7 +26,7 @@ class Price:
         return "\n".join([*lines, f"total: {self.total.words()} of {self.limit.words()}"])
 
 
-def price(plan: "Plan") -> Price:
+def price(plan: Decisions) -> Price:
     """Price every measure under the plan's neighbours and add up."""
     _refuse_unnamed_unit(plan)
     refuse_over(plan)
@@ -44,7 +41,7 @@ def price(plan: "Plan") -> Price:
     return Price(spends, total, plan.limit, plan.exposures, cells)
 
 
-def _refuse_unnamed_unit(plan: "Plan") -> None:
+def _refuse_unnamed_unit(plan: Decisions) -> None:
     """Without an id every row is taken for a unit of its own, which it is not where a row is something else."""
     hidden, row = plan.hidden.unit, plan.schema.unit
     if plan.hidden.id is None and row not in {"record", hidden}:
@@ -59,7 +56,7 @@ def _refuse_unnamed_unit(plan: "Plan") -> None:
         )
 
 
-def total_of(plan: "Plan", losses: list[Loss]) -> Loss:
+def total_of(plan: Decisions, losses: list[Loss]) -> Loss:
     """The smallest of the true bounds: told apart by any attribute, or by the public ones alone."""
     boxes = [plan.universe(measure) for measure in plan.measures]
     kept = plan.hidden.keeps(plan.schema.attributes)
@@ -71,7 +68,7 @@ def total_of(plan: "Plan", losses: list[Loss]) -> Loss:
     return by_kept if by_kept.within(by_any) else by_any  # type: ignore[arg-type]
 
 
-def _over(plan: "Plan", losses: list[Loss], boxes: list[Box], touches: int) -> Loss:
+def _over(plan: Decisions, losses: list[Loss], boxes: list[Box], touches: int) -> Loss:
     return over_universes(losses, lambda one, other: boxes[one].disjoint(boxes[other]), touches, plan.limit)
 
 
@@ -91,7 +88,7 @@ def _refuse_over(total: Loss, limit: Loss, spends: tuple[Spend, ...]) -> None:
         )
 
 
-def _refuse_undrawable(plan: "Plan") -> None:
+def _refuse_undrawable(plan: Decisions) -> None:
     for measure in plan.measures:
         try:
             measure.with_.expected(plan.move(measure), typical(plan, measure))
@@ -99,7 +96,7 @@ def _refuse_undrawable(plan: "Plan") -> None:
             raise PlanError(f"Measure '{measure.name}' with {measure.with_.words()}: {error}") from None
 
 
-def _refuse_unlisted(plan: "Plan") -> None:
+def _refuse_unlisted(plan: Decisions) -> None:
     """What lies outside the guarantee must be listed with a reason, or the plan does not run."""
     needed = [(what, f"mechanism {measure.with_.name}") for measure in plan.measures for what in measure.with_.exposes]
     needed += [(name, f"[hidden] {plan.hidden.kind}") for name in plan.hidden.exposes()]

@@ -4,10 +4,12 @@ import re
 import tomllib
 from decimal import Decimal
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import ValidationError
 
 from sfumato.errors import PlanError, SfumatoError
+from sfumato.plan.decisions import Decisions
 from sfumato.plan.framed import FrameFile
 from sfumato.plan.geography import Geography
 from sfumato.plan.measure import BoughtVariance, Measure, Publish, VarianceFunction
@@ -22,7 +24,6 @@ from sfumato.plan.parts import (
     VarianceFunctionPart,
     in_words,
 )
-from sfumato.plan.plan import Plan
 from sfumato.plan.plugins import mechanism, statistic, step
 from sfumato.privacy import Exposure
 from sfumato.privacy.written import hidden_from_dict, plan_limit_from_dict
@@ -32,20 +33,22 @@ SHIPPED = Path(__file__).parents[1] / "plans"
 """Where the plans are that come with Sfumato."""
 
 
-def read(path: Path) -> Plan:
-    """The plan in a file; paths in it are taken from its folder."""
+P = TypeVar("P", bound=Decisions)
+
+
+def text_at(path: Path) -> str:
+    """The text of the plan in a file."""
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except OSError:
         shipped = ", ".join(sorted(str(one) for one in SHIPPED.glob("*.toml")))
         raise PlanError(f"There is no plan at {path}; Sfumato comes with {shipped}.") from None
     except UnicodeDecodeError:
         raise PlanError(f"{path} is not UTF-8 text; save the plan as UTF-8.") from None
-    return parse(text, path)
 
 
-def parse(text: str, path: Path) -> Plan:
-    """The plan in a text that came from a path."""
+def parse(text: str, path: Path, kind: type[P]) -> P:
+    """The plan in a text that came from a path; the paths in it are taken from the folder of that one."""
     try:
         part = PlanPart.model_validate(tomllib.loads(text, parse_float=Decimal))
     except ValidationError as error:
@@ -54,12 +57,12 @@ def parse(text: str, path: Path) -> Plan:
         said = str(error) if isinstance(error, ValueError) else "a number or a nesting of lists in it is too large"
         raise PlanError(f"{path}: not TOML, {said}.") from None
     try:
-        return _plan(part, path.parent)
+        return _plan(part, path.parent, kind)
     except SfumatoError as error:
         raise type(error)(f"{path}: {error}") from None
 
 
-def _plan(part: PlanPart, folder: Path) -> Plan:
+def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
     schema = Schema(
         attributes=tuple(_attribute(name, one, folder) for name, one in part.attributes.items()),
         unit=_row(part),
@@ -71,7 +74,7 @@ def _plan(part: PlanPart, folder: Path) -> Plan:
         order=part.data.order,
         replicate_count=_built(part.data),
     )
-    return Plan(
+    return kind(
         name=part.name,
         title=part.title,
         period=part.period,

@@ -2,23 +2,23 @@
 
 from typing import Any
 
+from sfumato.plan.decisions import Decisions
 from sfumato.plan.geography import Geography
 from sfumato.plan.measure import BoughtVariance, Measure, Publish, VarianceFunction
-from sfumato.plan.plan import Plan
 from sfumato.plan.plugins import written
 from sfumato.privacy import plain
 from sfumato.privacy.written import hidden_to_dict, loss_to_dict
 from sfumato.schema import Attribute, Bands, Recode, Schema
 
 
-def write(plan: Plan) -> str:
+def write(plan: Decisions) -> str:
     """The plan as TOML, every level written out so that it stands alone."""
     import tomli_w
 
     return tomli_w.dumps(to_dict(plan), multiline_strings=False)
 
 
-def to_dict(plan: Plan) -> dict[str, Any]:
+def to_dict(plan: Decisions) -> dict[str, Any]:
     """The plan as the tables of its TOML file."""
     schema = plan.schema
     whole = {
@@ -59,7 +59,7 @@ def _data_dict(schema: Schema) -> dict[str, Any]:
     return {key: value for key, value in data.items() if value not in (None, [], False)}
 
 
-def _sampling_dict(plan: Plan) -> str | list[dict[str, Any]]:
+def _sampling_dict(plan: Decisions) -> str | list[dict[str, Any]]:
     return plan.sampling if isinstance(plan.sampling, str) else [_function_dict(one) for one in plan.sampling]
 
 

@@ -1,0 +1,179 @@
+"""Decisions: a list of measurements, each `of` a statistic, `by` some attributes, `with` a mechanism."""
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from sfumato.calibrate import Step
+from sfumato.errors import PlanError, nearest
+from sfumato.plan.framed import Framed, FrameFile, refuse_unframed
+from sfumato.plan.geography import Geography
+from sfumato.plan.measure import BoughtVariance, Measure, Publish, VarianceFunction
+from sfumato.privacy import Exposure, Loss, Move, Neighbours
+from sfumato.schema import Box, Domain, Schema, Table
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """Everything about a release that is decided before the data are looked at."""
+
+    name: str
+    schema: Schema
+    hidden: Neighbours
+    limit: Loss
+    measures: tuple[Measure, ...]
+    then: tuple[Step, ...] = ()
+    title: str = ""
+    period: str = ""
+    exposures: tuple[Exposure, ...] = ()
+    publish: Publish = field(default_factory=Publish)
+    sampling: str | tuple[VarianceFunction | BoughtVariance, ...] = "census"
+    geographies: tuple[Geography, ...] = ()
+    frame: FrameFile | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", self.title or self.name)
+        object.__setattr__(self, "measures", tuple(self.measures))
+        object.__setattr__(self, "then", tuple(self.then))
+        if not self.name:
+            raise PlanError("A plan has an empty name; give it one, for example the name of the survey.")
+        if not self.measures:
+            raise PlanError(f"The plan '{self.name}' measures nothing; add a [[measure]].")
+        self._refuse_names()
+        refuse_unframed(self.measures, self.hidden, framed=self.frame is not None)
+        object.__setattr__(self, "measures", tuple(self._coded(measure) for measure in self.measures))
+        for measure in self.measures:
+            self._refuse_unknown(measure)
+        for step in self.then:
+            self._refuse_unfit(step)
+        for geography in self.geographies:
+            self._refuse_undrawn(geography)
+        _ = self.answering
+
+    def _coded(self, measure: Measure) -> Measure:
+        """The measure with its universe by codes, so that a label and its code are one universe."""
+        self.universe(measure)
+        find = {name: self.schema.attribute(name).levels.find for name in measure.where}
+        return replace(
+            measure, where={name: tuple(find[name](code) for code in codes) for name, codes in measure.where.items()}
+        )
+
+    def _refuse_unknown(self, measure: Measure) -> None:
+        if self.framed is None:
+            self.table(measure)
+        elif not self.framed.of_rows(measure):
+            self.framed.by(measure)
+
+    @cached_property
+    def framed(self) -> Framed | None:
+        """The plan over its frame, if it has one."""
+        return Framed(self.hidden, self.schema, self.frame) if self.frame else None
+
+    def _refuse_names(self) -> None:
+        """Names that stand twice, or that name nothing."""
+        for name in self._names:
+            if self._names.count(name) > 1:
+                raise PlanError(f"Two products are named '{name}'; a name is the file of one product.")
+        for name in sorted(self.hidden.keeps(self.schema.attributes)):
+            if name not in self.schema.names:
+                hint = nearest(name, self.schema.names)
+                raise PlanError(f"[hidden] fixes '{name}', which is not an attribute of this plan; {hint}")
+        for function in self.sampling if isinstance(self.sampling, tuple) else ():
+            if function.of not in self._names:
+                hint = nearest(function.of, self._names)
+                raise PlanError(f"A variance function is of '{function.of}', which this plan does not make; {hint}")
+            if isinstance(function, BoughtVariance):
+                self.measure(function.squares)
+                self.measure(function.weights)
+
+    @property
+    def _names(self) -> list[str]:
+        return [measure.name for measure in self.measures] + [step.name for step in self.then]
+
+    def measure(self, name: str) -> Measure:
+        for measure in self.measures:
+            if measure.name == name:
+                return measure
+        raise PlanError(f"'{name}' is no measure of this plan; {nearest(name, [one.name for one in self.measures])}")
+
+    def _refuse_unfit(self, step: Step) -> None:
+        """A step reads measures of one statistic and universe, and its controls are margins of its table."""
+        step.refuse_name()
+        table = self.measure(step.table)
+        for other in self.then:
+            if other is not step and set(other.reads) & set(step.reads):
+                raise PlanError(
+                    f"Steps '{step.name}' and '{other.name}' read the same measure; one question, one answer."
+                )
+        for name in step.to:
+            control = self.measure(name)
+            if (control.of, control.where) != (table.of, table.where):
+                raise PlanError(f"Step '{step.name}': '{name}' is not of the same statistic as '{step.table}'.")
+            lacking = set(control.by) - set(table.by)
+            if lacking and self.frame is None:
+                raise PlanError(f"Step '{step.name}': '{step.table}' lacks {', '.join(sorted(lacking))} of '{name}'.")
+        if self.framed is not None:
+            step.refuse_unframed(of_rows=self.framed.of_rows(table))
+            return
+        step.refuse_unfit(self.table(table), [self.table(self.measure(name)) for name in step.to])
+
+    def _refuse_undrawn(self, geography: Geography) -> None:
+        """A geography is of an attribute by which something is measured; an attribute has one."""
+        self.schema.attribute(geography.attribute)
+        if self.frame is None and not any(geography.attribute in measure.by for measure in self.measures):
+            raise PlanError(f"{geography.section} would draw nothing: no measure is by '{geography.attribute}'.")
+        if [one.attribute for one in self.geographies].count(geography.attribute) > 1:
+            raise PlanError(f"'{geography.attribute}' has two geographies; an attribute has one.")
+
+    def table(self, measure: Measure) -> Table:
+        """The cells of a measure."""
+        try:
+            return self.schema.table(measure.by)
+        except PlanError as error:
+            raise PlanError(f"Measure '{measure.name}', by: {error}") from None
+
+    def universe(self, measure: Measure) -> Box:
+        """The records that a measure is about."""
+        try:
+            return self.schema.table(tuple(measure.where)).box(measure.where)
+        except (KeyError, PlanError) as error:
+            raise PlanError(f"Measure '{measure.name}', where: {error.args[0]}") from None
+
+    def move(self, measure: Measure) -> Move:
+        """How far the cells of a measure can go between neighbours."""
+        return self.hidden.move(measure.of.contribution, self.domain(measure))
+
+    def domain(self, measure: Measure) -> Domain:
+        """What the numbers of a measure stand for: cells of a table, or rows of the frame or groups of them."""
+        return self.framed.domain(measure) if self.framed else self.table(measure)
+
+    def size(self, measure: Measure) -> int:
+        """How many cells a measure publishes."""
+        return self.framed.size(measure) if self.framed else self.table(measure).size
+
+    @cached_property
+    def answering(self) -> tuple[str, ...]:
+        """The measures that answer: one for each statistic and universe, as one question has one answer."""
+        if self.publish.answers:
+            known = self._names
+            for name in self.publish.answers:
+                if name not in known:
+                    raise PlanError(f"[publish] answers names '{name}', which this plan does not make.")
+            return self.publish.answers
+        read = {name for step in self.then for name in step.reads}
+        plain = [measure for measure in self.measures if measure.name not in read]
+        if self.framed is not None:
+            return (*(step.name for step in self.then), *(one.name for one in plain if self.framed.of_rows(one)))
+        wide = [measure.name for measure in plain if self._widest(measure, plain) == measure]
+        return (*(step.name for step in self.then), *wide)
+
+    @staticmethod
+    def _widest(measure: Measure, plain: list[Measure]) -> Measure:
+        rivals = [one for one in plain if one.of == measure.of and one.where == measure.where]
+        for one in rivals:
+            if all(set(other.by) <= set(one.by) for other in rivals):
+                return one
+        names = ", ".join(one.name for one in rivals)
+        raise PlanError(
+            f"The measures {names} are of the same statistic and none has all the attributes of the others, "
+            "so a question would have several answers; choose with [publish] answers = [...]."
+        )
