@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from bench.line import Goal, Line, timed
 
-from sfumato.confidential.engines import Dense, DuckDB, Question, Reading, opened
+from sfumato.confidential.engines import Dense, DuckDB, Reading, TableRequest, opened
 from sfumato.schema import LARGEST, Attribute, Box, Levels, Rows, Schema, Table
 
 SHAPE = (59, 24, 12, 4, 2)
@@ -72,7 +72,7 @@ def reading(kind: str, *, shape: Sequence[int] = SHAPE, key: str | None = None, 
         Attribute(name, Levels.of([f"{letter}{place}" for place in range(size)]))
         for name, size in zip(NAMES, shape, strict=True)
     )
-    only = Question(Table(listed), (Rows(),), Box())
+    only = TableRequest(Table(listed), (Rows(),), Box())
     return Reading(Schema(listed, key=key), listed, (), unit, 8, only=only)
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sfumato.confidential.engines import Dense, DuckDB, Passing, Question, Reading, counting, opened
+from sfumato.confidential.engines import Dense, DuckDB, Passing, Reading, TableRequest, counting, opened
 from sfumato.confidential.engines.coded import Unsure
 from sfumato.confidential.engines.meanings import Listed, Stepped
 from sfumato.errors import DataError
@@ -103,7 +103,7 @@ def compared(sources, reading, *boxes):
 
 def passing(sources, reading, box):
     """The engine that counts one table while it reads, and holds no record."""
-    only = Question(Table(reading.attributes[::-1]), (Rows(), *reading.aggregates), box or Box())
+    only = TableRequest(Table(reading.attributes[::-1]), (Rows(), *reading.aggregates), box or Box())
     engine = opened(sources, replace(reading, only=only), SALT)
     assert isinstance(engine, Passing)
     assert not any(len(part) for coded in (*engine._leaves, *engine._values) for part in coded.parts)
@@ -201,7 +201,7 @@ def test_a_reading_for_one_table_answers_it_again_and_others_as_well():
 
 
 def test_a_reading_for_one_table_says_the_same_of_a_broken_rule_and_keeps_the_bounds_of_units():
-    only = Question(Table((A, B, C)), (Rows(),), Box())
+    only = TableRequest(Table((A, B, C)), (Rows(),), Box())
     rules = (Rule.of({"a": "7", "b": "y"}),)
     reading = Reading(Schema((A, B, C), impossible=rules), (A, B, C), (), None, 1, only=only)
     broken = opened([table(a=["1", "7", "1", "1"], b=["u", "w", "u", "u"])], reading, SALT)

@@ -1,6 +1,6 @@
 """Tabulate: microdata, a measure's table and its statistic become Cells, empty cells included, bounds enforced."""
 
-from sfumato.confidential.engines import Fault, Question, Reading, opened
+from sfumato.confidential.engines import Fault, Reading, TableRequest, opened
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import Sealed, scrubbed
 from sfumato.draws import Draws
@@ -48,7 +48,7 @@ def reading(plan: Plan, *, truncated: bool = True) -> Reading:
     kept = plan.hidden.truncation if truncated else None
     named = [name for measure in plan.measures for name in (*measure.by, *measure.where)]
     named += [name for rule in plan.schema.impossible for name, _ in rule.where]
-    asked = [Question(plan.table(one), one.aggregates, plan.universe(one)) for one in plan.measures]
+    asked = [TableRequest(plan.table(one), one.aggregates, plan.universe(one)) for one in plan.measures]
     return Reading(
         schema=plan.schema,
         attributes=tuple(plan.schema.attribute(name) for name in dict.fromkeys(named)),

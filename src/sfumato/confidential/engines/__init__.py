@@ -4,7 +4,7 @@ from sfumato.confidential.engines.dense import Dense
 from sfumato.confidential.engines.dense_weights import DenseWeights, opened_weights
 from sfumato.confidential.engines.duckdb import DuckDB
 from sfumato.confidential.engines.passing import Passing, opened
-from sfumato.confidential.engines.reading import Fault, Question, Reading
+from sfumato.confidential.engines.reading import Fault, Reading, TableRequest
 from sfumato.confidential.engines.weighing import Weighing
 
 __all__ = [
@@ -13,8 +13,8 @@ __all__ = [
     "DuckDB",
     "Fault",
     "Passing",
-    "Question",
     "Reading",
+    "TableRequest",
     "Weighing",
     "opened",
     "opened_weights",

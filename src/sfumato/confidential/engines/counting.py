@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.confidential.engines.reading import Question
+from sfumato.confidential.engines.reading import TableRequest
 from sfumato.kernels import scatter
 from sfumato.kernels.scatter import BUCKET
 from sfumato.schema import Aggregate, Rows, Sum
@@ -83,10 +83,10 @@ def _count_type(rows: int) -> Any:
     return np.int32 if 0 < rows < 2**31 else np.int64
 
 
-class Cells:
+class Tally:
     """The cells of one question while records are added to them: what is asked for, and nothing else."""
 
-    def __init__(self, kernel: Any, question: Question, rows: int) -> None:
+    def __init__(self, kernel: Any, question: TableRequest, rows: int) -> None:
         self.question, self._kernel = question, kernel
         size, wanted = question.table.size, [one for one in question.aggregates if isinstance(one, Sum)]
         self._counts = counts(kernel, size, rows) if Rows() in question.aggregates else None
@@ -100,7 +100,7 @@ class Cells:
         for one, cells in self.sums.items():
             self._kernel.total(cells, keys, values[one] if within is None else values[one][within])
 
-    def answers(self, asked: Question) -> bool:
+    def answers(self, asked: TableRequest) -> bool:
         """Whether these are the cells of a question."""
         masks, others = asked.universe.masks, self.question.universe.masks
         same = masks.keys() == others.keys() and all((mask == others[name]).all() for name, mask in masks.items())

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.confidential.engines.coded import WORTH_LOADING, WORTH_SORTING, Coded, Integers, Unsure, inside, loops
-from sfumato.confidential.engines.counting import COUNTED, Cells
+from sfumato.confidential.engines.counting import COUNTED, Tally
 from sfumato.confidential.engines.folding import FOLDS, Columns, Runs, laid_out
 from sfumato.confidential.engines.meanings import Stepped, leaf_meaning, value_meaning
 from sfumato.confidential.engines.names import Names
-from sfumato.confidential.engines.reading import Fault, Question, Reading
+from sfumato.confidential.engines.reading import Fault, Reading, TableRequest
 from sfumato.confidential.engines.scan import batches, can_scan, rows_of
 from sfumato.confidential.sealed import Sealed
 from sfumato.schema import Aggregate, Box, Clipped, Rows, Table
@@ -111,14 +111,14 @@ class Dense(Sealed):
     def aggregate(self, table: Table, aggregates: Sequence[Aggregate], universe: Box) -> Columns:
         """The aggregates of every cell of a table, empty ones included, over the records in a universe."""
         counted = [one for one in aggregates if type(one) in COUNTED]
-        cells = Cells(self._kernel, Question(table, tuple(counted), universe), sum(self._lengths))
+        cells = Tally(self._kernel, TableRequest(table, tuple(counted), universe), sum(self._lengths))
         for part in range(len(self._lengths)) if counted else ():
             self._count(cells, part)
         others = [one for one in aggregates if type(one) not in COUNTED]
         places, found = self.occupied(table, others, universe) if others else (np.empty(0, dtype=np.int64), {})
         return cells.columns() | {one: laid_out(table, places, column) for one, column in found.items()}
 
-    def _count(self, cells: Cells, part: int) -> None:
+    def _count(self, cells: Tally, part: int) -> None:
         """Add the records of one batch to the cells of a table."""
         asked = cells.question
         within = inside(asked.universe, self._named(part)) if asked.universe.masks else None

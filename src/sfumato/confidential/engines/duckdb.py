@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sfumato.confidential.engines.folding import Columns, laid_out, largest
 from sfumato.confidential.engines.reading import Fault, Reading
-from sfumato.confidential.engines.records import CLOSED, Records
+from sfumato.confidential.engines.records import CLOSED, Database
 from sfumato.confidential.engines.values import spelling
 from sfumato.confidential.sealed import without_values
 from sfumato.errors import DataError
@@ -33,7 +33,7 @@ MOST_KEPT = 999_999
 """The most rows that DuckDB can choose of one unit; to keep fewer than were promised keeps the promise too."""
 
 
-class DuckDB(Records):
+class DuckDB(Database):
     """The records of one reading; `coded` has what cells are made of, with no more rows of a unit than promised."""
 
     def __init__(self, sources: Sequence[Any], reading: Reading, salt: bytes) -> None:

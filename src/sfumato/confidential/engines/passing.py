@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.confidential.engines.counting import COUNTED, Cells, Columns
+from sfumato.confidential.engines.counting import COUNTED, Columns, Tally
 from sfumato.confidential.engines.dense import Dense
 from sfumato.confidential.engines.duckdb import DuckDB
 from sfumato.confidential.engines.names import Names
-from sfumato.confidential.engines.reading import Question, Reading
+from sfumato.confidential.engines.reading import Reading, TableRequest
 from sfumato.schema import LARGEST, Aggregate, Box, Table
 
 
@@ -21,7 +21,7 @@ class Passing(Dense):
 
     def __init__(self, sources: Sequence[Any], reading: Reading, salt: bytes) -> None:
         self._sources = sources
-        self._counted: Cells | None = None
+        self._counted: Tally | None = None
         super().__init__(sources, reading, salt)
 
     @staticmethod
@@ -35,14 +35,14 @@ class Passing(Dense):
         super()._take(batch, names)
         if self._counted is None:
             assert self.reading.only is not None  # noqa: S101 - the reading suits
-            self._counted = Cells(self._kernel, self.reading.only, self._expected)
+            self._counted = Tally(self._kernel, self.reading.only, self._expected)
         self._count(self._counted, len(self._lengths) - 1)
         for coded in (*self._leaves, *self._values):
             coded.parts[-1] = np.empty(0, dtype=coded.meaning.dtype)
 
     def aggregate(self, table: Table, aggregates: Sequence[Aggregate], universe: Box) -> Columns:
         """The aggregates of every cell; those that were counted are handed out once, as nothing else holds them."""
-        counted, asked = self._counted, Question(table, tuple(aggregates), universe)
+        counted, asked = self._counted, TableRequest(table, tuple(aggregates), universe)
         if counted is None or not counted.answers(asked):
             return self._held.aggregate(table, aggregates, universe)
         self._counted = None

@@ -9,7 +9,7 @@ from sfumato.schema import Aggregate, Attribute, Box, Clipped, Schema, Table, We
 
 
 @dataclass(frozen=True)
-class Question:
+class TableRequest:
     """One table that is asked: its cells, what is aggregated over them, and the universe."""
 
     table: Table
@@ -26,7 +26,7 @@ class Reading:
     aggregates: tuple[Aggregate, ...]
     id: str | None
     at_most: int
-    only: Question | None = None  # the one table that is asked, where there is one: no record need be held
+    only: TableRequest | None = None  # the one table that is asked, where there is one: no record need be held
 
     @cached_property
     def values(self) -> tuple[Clipped, ...]:

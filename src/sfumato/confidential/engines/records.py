@@ -29,7 +29,7 @@ TRY_CAST into the reader of text files, where it fails (duckdb#23818).
 """
 
 
-class Records(Sealed):
+class Database(Sealed):
     """One private in-memory database that writes nothing to disk and loads no extension, with these relations.
 
     `records`: a text and a number for every column that is read, the names of units and of the record, the source.

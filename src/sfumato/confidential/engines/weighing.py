@@ -33,7 +33,7 @@ class Extent:
 
 
 @dataclass(frozen=True)
-class Lattice:
+class Multiples:
     """The integers that terms are summed in: the terms themselves if whole, else multiples of a power of two.
 
     The largest term takes 62 bits at most, so that integers of 128 hold every sum, and sums depend on no order.
@@ -43,10 +43,10 @@ class Lattice:
     scale: float = 1.0
 
     @classmethod
-    def of(cls, terms: Extent, rows: int) -> "Lattice":
+    def of(cls, terms: Extent, rows: int) -> "Multiples":
         """The lattice of so many terms; doubles keep every digit down to 2^-10 of the largest.
 
-        >>> Lattice.of(Extent(2738.5, whole=False), 80).scale == 2.0**50
+        >>> Multiples.of(Extent(2738.5, whole=False), 80).scale == 2.0**50
         True
         """
         if terms.whole and terms.largest < 2**53 and terms.largest * rows < 2**62:
@@ -128,11 +128,11 @@ class Weighing(DuckDB):
     def _built(self) -> bool:
         return self.reading.schema.order is not None
 
-    def _lattice(self, one: Weighted, universe: Box) -> Lattice:
+    def _lattice(self, one: Weighted, universe: Box) -> Multiples:
         """The lattice of weight times value, from one scan of the values; a record without a value is refused."""
         rows, weights, _ = self._weight_facts
         if one.column is None:
-            return Lattice.of(weights, rows)
+            return Multiples.of(weights, rows)
         asked = ", ".join(["bool_or(NOT coalesce(isfinite(value), false))", *_extent(["value"])])
         chosen = ", ".join([f"{self._value_of(one)} AS value", *(f"leaf{place}" for place in self._places)])
         query = f"SELECT {asked} FROM (SELECT {chosen} FROM legible){self._within(universe)}"
@@ -143,7 +143,7 @@ class Weighing(DuckDB):
                 f"Column '{one.column}': some records in question have no finite number; leave them out with `where`, "
                 "or declare `missing`, the value they stand for, where the plan measures the column."
             )
-        return Lattice.of(terms, rows)
+        return Multiples.of(terms, rows)
 
     def _weighable(self, one: Weighted) -> str:
         """The records as leaf numbers, weights, the value that is weighted and, in a built design, their turn."""
