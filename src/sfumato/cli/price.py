@@ -74,16 +74,26 @@ def _year(bill: "Price", per_year: int) -> "Loss":
 
 
 def _say_sizes(plan: "Plan") -> None:
-    """What looks alike at which size, where sizes are hidden; else the meaning of ±."""
+    """What looks alike at which size, where sizes are hidden; what noise gives at these sizes, and else in a cell."""
+    alike = plan.hidden.alike()
+    if alike:
+        _say_alike(plan)
+    sized = [measure for measure in plan.measures if _sizes(plan, measure)]
+    if sized:
+        unit = plan.hidden.unit
+        say(f"\nThe 90% margin of error by noise alone, of one {unit} of a size, or of a total whose largest")
+        say(f"{unit} has that size, before any calibration:\n\n{_margins(plan, sized)}")
+    others = [(measure, _errors(plan, measure)[0]) for measure in plan.measures if measure not in sized]
+    if any(isinstance(error, float) for _, error in others) or not alike:
+        say("\n± is the 90% margin of error by noise alone, before any calibration.")
+    for measure, error in others:
+        if not isinstance(error, float):
+            say(f"No ± of a cell of {measure.name} can be told beforehand, as {error.reason}.")
+
+
+def _say_alike(plan: "Plan") -> None:
     from sfumato.release.figures import number
 
-    if not plan.hidden.alike():
-        say("\n± is the 90% margin of error by noise alone, before any calibration.")
-        for measure in plan.measures:
-            error, _ = _errors(plan, measure)
-            if not isinstance(error, float):
-                say(f"No ± of a cell of {measure.name} can be told beforehand, as {error.reason}.")
-        return
     rows: dict[tuple[str, ...], list[str]] = {}
     for one in plan.hidden.alike():
         ends = f"{number(one.low)} to {number(one.high)}"
@@ -91,21 +101,22 @@ def _say_sizes(plan: "Plan") -> None:
     say(f"\nWhat one {plan.hidden.unit} reports looks like anything within, told apart at most as above:\n")
     said = [[", ".join(variables), *line] for line, variables in rows.items()]
     say(columns(["variable", "size", "looks like", "a change of", "or of"], said))
-    say(f"\nThe 90% margin of error by noise alone, of one {plan.hidden.unit} of a size, or of a total whose largest")
-    say(f"{plan.hidden.unit} has that size, before any calibration:\n")
-    say(_margins(plan))
 
 
-def _margins(plan: "Plan") -> str:
-    """What noise gives each measure at four sizes; measures that have the same are told in one line."""
-    from sfumato.plan.margins import Target, margin_of
+def _sizes(plan: "Plan", measure: "Measure") -> list[float]:
+    return [one.size for one in plan.hidden.alike() if one.variable == measure.of.contribution.column]
+
+
+def _margins(plan: "Plan", sized: list["Measure"]) -> str:
+    """What noise gives measures at four sizes; measures that have the same are told in one line."""
+    from sfumato.plan.margins import Target, typical
     from sfumato.release.figures import number
 
     rows: dict[tuple[str, ...], list[str]] = {}
-    for measure in plan.measures:
-        sizes = [one.size for one in plan.hidden.alike() if one.variable == measure.of.contribution.column]
-        asked = [Target(measure.name, 1.0, size, size) for size in sizes]
-        told = [f"± {number(margin_of(plan, measure, one))} at {number(one.size or 0)}" for one in asked]
+    for measure in sized:
+        asked = [Target(measure.name, 1.0, size, size) for size in _sizes(plan, measure)]
+        errors = [measure.with_.expected(plan.move(measure), typical(plan, measure, one)) for one in asked]
+        told = [f"± {_margin(error)} at {number(one.size or 0)}" for one, error in zip(asked, errors, strict=True)]
         rows.setdefault(tuple(told), []).append(measure.name)
     widest = max(len(line) for line in rows)
     said = [[", ".join(names), *line, *[""] * (widest - len(line))] for line, names in rows.items()]
