@@ -28,24 +28,24 @@ def check(plan: PlanFile, data: Data, json: Json = False) -> None:
     refuse_over(read)
     microdata = Microdata.open(list(data), read.schema)
     tabulation = FrameTabulation(read, microdata) if read.framed else Tabulation(read, microdata, SystemDraws())
-    found = [(fault, tabulation.examples(fault)) for fault in tabulation.faults()]
+    faults = [(fault, tabulation.examples(fault)) for fault in tabulation.faults()]
     if json:
-        listed = [{"column": one.column, "rule": one.rule, "values": values} for one, values in found]
+        listed = [{"column": one.column, "rule": one.rule, "values": values} for one, values in faults]
         say_json({"confidential": True, "faults": listed})
     else:
-        _say_faults(found)
-    if found:
-        broken = "1 rule of the plan is" if len(found) == 1 else f"{len(found)} rules of the plan are"
+        _say_faults(faults)
+    if faults:
+        broken = "1 rule of the plan is" if len(faults) == 1 else f"{len(faults)} rules of the plan are"
         raise DataError(f"{broken} broken; see the report above.")
 
 
-def _say_faults(found: list[tuple[Any, list[tuple[str | None, int]]]]) -> None:
+def _say_faults(faults: list[tuple[Any, list[tuple[str | None, int]]]]) -> None:
     say(CONFIDENTIAL)
-    for fault, values in found:
+    for fault, values in faults:
         say(f"\n{fault}")
         for value, rows in values:
             say(f"  {'(missing)' if value is None else repr(value)}: {rows:,} row{'s' if rows > 1 else ''}")
-    if not found:
+    if not faults:
         say("\nThe data fit the plan.")
 
 

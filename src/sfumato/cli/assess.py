@@ -51,13 +51,13 @@ def assess(  # noqa: PLR0913, PLR0917 - one argument an option
     rules = Rules.read(read, near_zero, few, loose, table or ())
     asked = Sweep.read(read, pairs(sweep, "--sweep"), draws) if sweep else None
     with progress(STAGES) as show:
-        found = compare(read, Microdata.open(list(data), read.schema), release, rules, asked, show)
-    written_privately(out, found.to_html())
+        assessment = compare(read, Microdata.open(list(data), read.schema), release, rules, asked, show)
+    written_privately(out, assessment.to_html())
     if json:
-        say_json(found.numbers)
+        say_json(assessment.numbers)
     else:
         say(f"{CONFIDENTIAL}\n")
-        say(_summary(found.numbers))
+        say(_summary(assessment.numbers))
         say(f"\nThe report is {out}; only you may read it, and it must stay inside.")
 
 

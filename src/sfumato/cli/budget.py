@@ -41,13 +41,13 @@ def budget(
         {name: _number(one, value) for name, value in _named(given)}
         for one, given in (("--size", size), ("--largest", largest))
     ]
-    found = read.budget(dict(_named(target)), *numbers)
+    allotment = read.budget(dict(_named(target)), *numbers)
     if json:
-        say_json(_told(found, per_year))
+        say_json(_told(allotment, per_year))
         return
     heads = ["measure", "now", "needed", "90% margin wanted", "margin then", ""]
-    say(columns(heads, [_row(share) for share in found.shares]))
-    for line in _verdict(found, per_year):
+    say(columns(heads, [_row(share) for share in allotment.shares]))
+    for line in _verdict(allotment, per_year):
         say(f"\n{line}")
 
 
@@ -76,27 +76,31 @@ def _row(share: "Share") -> list[str]:
     return [share.measure, now, f"{share.currency} {plain(share.after)}", wanted, then, share.why]
 
 
-def _verdict(found: "Allotment", per_year: int) -> list[str]:
-    total = found.total
-    said = [f"Together {total.words()}: a test at 5% has power {total.power(0.05):.4f} at most."]
+def _verdict(allotment: "Allotment", per_year: int) -> list[str]:
+    total = allotment.total
+    lines = [f"Together {total.words()}: a test at 5% has power {total.power(0.05):.4f} at most."]
     if per_year > 1:
-        year = found.over(per_year)
-        said.append(f"{per_year} releases a year: {year.words()}, power {year.power(0.05):.4f} at most.")
-    if found.fits:
-        said.append(f"It fits the plan's limit of {found.limit.words()}.")
-    limit = found.limit.words()
-    said += [f"{name} alone is over the plan's limit of {limit}: its target cannot be met." for name in found.alone]
-    if found.wider == float("inf"):
-        said.append("No targets fit the limit: measures without a target use it up; give them targets too.")
-    elif found.wider is not None:
-        said.append(
-            f"Over the plan's limit of {limit}; margins {found.wider:.3g} times as wide, all of them, would fit."
+        year = allotment.over(per_year)
+        lines.append(f"{per_year} releases a year: {year.words()}, power {year.power(0.05):.4f} at most.")
+    if allotment.fits:
+        lines.append(f"It fits the plan's limit of {allotment.limit.words()}.")
+    limit = allotment.limit.words()
+    lines += [
+        f"{name} alone is over the plan's limit of {limit}: its target cannot be met." for name in allotment.alone
+    ]
+    if allotment.wider == float("inf"):
+        lines.append("No targets fit the limit: measures without a target use it up; give them targets too.")
+    elif allotment.wider is not None:
+        lines.append(
+            f"Over the plan's limit of {limit}; margins {allotment.wider:.3g} times as wide, all of them, would fit."
         )
-    said.append("Margins are by noise alone and before calibration, which narrows them, for the sizes that you stated.")
-    return said
+    lines.append(
+        "Margins are by noise alone and before calibration, which narrows them, for the sizes that you stated."
+    )
+    return lines
 
 
-def _told(found: "Allotment", per_year: int) -> dict[str, Any]:
+def _told(allotment: "Allotment", per_year: int) -> dict[str, Any]:
     from sfumato.privacy import plain
     from sfumato.privacy.written import loss_to_dict
 
@@ -106,15 +110,15 @@ def _told(found: "Allotment", per_year: int) -> dict[str, Any]:
             "margin_wanted": one.target.margin if one.target else None, "margin": one.margin, "why": one.why,
         }  # fmt: skip
 
-    year = found.over(per_year)
+    year = allotment.over(per_year)
     return {
-        "measures": [share(one) for one in found.shares],
-        "total": loss_to_dict(found.total),
-        "total_words": found.total.words(),
-        "power_at_5_percent": found.total.power(0.05),
+        "measures": [share(one) for one in allotment.shares],
+        "total": loss_to_dict(allotment.total),
+        "total_words": allotment.total.words(),
+        "power_at_5_percent": allotment.total.power(0.05),
         "per_year": {"releases": per_year, "loss": loss_to_dict(year), "power_at_5_percent": year.power(0.05)},
-        "limit": loss_to_dict(found.limit),
-        "fits": found.fits,
-        "margins_would_fit_times": None if found.wider in {None, float("inf")} else found.wider,
-        "cannot_be_met": list(found.alone),
+        "limit": loss_to_dict(allotment.limit),
+        "fits": allotment.fits,
+        "margins_would_fit_times": None if allotment.wider in {None, float("inf")} else allotment.wider,
+        "cannot_be_met": list(allotment.alone),
     }

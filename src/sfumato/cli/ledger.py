@@ -67,23 +67,32 @@ def show(ledger: File, json: Json = False) -> None:
     from sfumato.privacy.written import hidden_to_dict, loss_to_dict
 
     account = Account(ledger)
-    kept, year = account.ledger, datetime.now(UTC).year
-    spent = kept.spent(year)
+    ledger_now, year = account.ledger, datetime.now(UTC).year
+    spent = ledger_now.spent(year)
     if json:
         charges = [
-            {"release": one.release, "loss": loss_to_dict(one.loss), "year": one.year, "finished": one.finished}
-            for one in kept.charges
+            {
+                "release": charge.release,
+                "loss": loss_to_dict(charge.loss),
+                "year": charge.year,
+                "finished": charge.finished,
+            }
+            for charge in ledger_now.charges
         ]
-        limits = {"limit": loss_to_dict(kept.limit), "per_year": kept.per_year, "spent": loss_to_dict(spent)}
-        about = {"population": kept.population, "hidden": hidden_to_dict(kept.hidden), "head": account.head}
-        say_json(about | limits | {"unbounded": len(kept.unbounded), "charges": charges})
+        limits = {
+            "limit": loss_to_dict(ledger_now.limit),
+            "per_year": ledger_now.per_year,
+            "spent": loss_to_dict(spent),
+        }
+        about = {"population": ledger_now.population, "hidden": hidden_to_dict(ledger_now.hidden), "head": account.head}
+        say_json(about | limits | {"unbounded": len(ledger_now.unbounded), "charges": charges})
         return
-    say(f"{kept.population}. {kept.hidden.words()}")
-    say(f"Spent {spent.words()} of {kept.limit.words()} {f'in {year}' if kept.per_year else 'for life'}.")
-    say(f"{not_counted(len(kept.unbounded))}\n")
+    say(f"{ledger_now.population}. {ledger_now.hidden.words()}")
+    say(f"Spent {spent.words()} of {ledger_now.limit.words()} {f'in {year}' if ledger_now.per_year else 'for life'}.")
+    say(f"{not_counted(len(ledger_now.unbounded))}\n")
     rows = [
-        [one.release, one.loss.words(), str(one.year), "released" if one.finished else "UNFINISHED"]
-        for one in kept.charges
+        [charge.release, charge.loss.words(), str(charge.year), "released" if charge.finished else "UNFINISHED"]
+        for charge in ledger_now.charges
     ]
     say(columns(["release", "loss", "year", ""], rows) if rows else "No charges yet.")
     if account.unfinished():

@@ -84,16 +84,16 @@ def committed(entries: tuple[Entry, ...]) -> frozenset[str]:
 
 
 def ledger_of(entries: tuple[Entry, ...]) -> Ledger:
-    said, done = entries[0].body, committed(entries)
-    if said["format"] != FORMAT:
+    opening, done = entries[0].body, committed(entries)
+    if opening["format"] != FORMAT:
         raise LedgerError(f"This version reads ledgers of format {FORMAT}.")
     charges = tuple(
         Charge(entry.body["release"], loss_from_dict(entry.body["loss"]), entry.year, entry.hash in done)
         for entry in entries
         if entry.kind == "reserve"
     )
-    hidden, limit = hidden_from_dict(said["hidden"]), limit_from_dict(said["limit"])
-    return Ledger(said["population"], hidden, limit, said["per_year"], charges)
+    hidden, limit = hidden_from_dict(opening["hidden"]), limit_from_dict(opening["limit"])
+    return Ledger(opening["population"], hidden, limit, opening["per_year"], charges)
 
 
 def moment(entries: tuple[Entry, ...], when: datetime | None = None) -> str:

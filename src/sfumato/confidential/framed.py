@@ -28,8 +28,8 @@ class FrameTabulation(Sealed):
     def __init__(self, plan: Plan, microdata: Microdata) -> None:
         assert plan.framed is not None  # noqa: S101 - the gate asks only for plans over a frame
         self._plan, self._framed = plan, plan.framed
-        totals = [one.of for one in plan.measures if isinstance(one.of, Total)]
-        self._steps = {one.column: one.step for one in totals}
+        totals = [measure.of for measure in plan.measures if isinstance(measure.of, Total)]
+        self._steps = {total.column: total.step for total in totals}
         self._values, self._faults = scrubbed(_read, plan.framed.frame, microdata, plan, self._steps)
 
     def faults(self) -> list[Fault]:
@@ -63,7 +63,7 @@ def framed_aggregates(measure: Measure) -> tuple[Sum, ...]:
 def framed_columns(plan: Plan) -> list[str]:
     """The columns of the microdata that a plan over a frame reads."""
     assert plan.frame is not None  # noqa: S101 - asked of plans over a frame
-    return list(dict.fromkeys([plan.hidden.id or plan.frame.id, *(_column(one) for one in plan.measures)]))
+    return list(dict.fromkeys([plan.hidden.id or plan.frame.id, *(_column(measure) for measure in plan.measures)]))
 
 
 def _column(measure: Measure) -> str:

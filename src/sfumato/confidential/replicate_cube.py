@@ -28,17 +28,17 @@ class ReplicateCube(Sealed):
 
     def over(self, grid: Grid) -> NDArray[np.int64]:
         """The sums in every box of a grid, axis by axis; attributes that the grid leaves out are summed over."""
-        kept, groups = self.sums, dict(grid.axes)
+        sums, groups = self.sums, dict(grid.axes)
         for axis in reversed(range(len(self.table.attributes))):
             attribute = self.table.attributes[axis]
             mask = grid.within.masks.get(attribute.name)
             if attribute.name in groups:
                 member = groups[attribute.name] if mask is None else groups[attribute.name] & mask
-                kept = _grouped(kept, axis, np.asarray(member))
+                sums = _grouped(sums, axis, np.asarray(member))
             else:
-                kept = kept.sum(axis) if mask is None else kept.compress(mask, axis).sum(axis)
+                sums = sums.sum(axis) if mask is None else sums.compress(mask, axis).sum(axis)
         left = [name for name in self.table.names if name in groups]
-        return np.moveaxis(kept, [left.index(name) for name, _ in grid.axes], range(len(left)))
+        return np.moveaxis(sums, [left.index(name) for name, _ in grid.axes], range(len(left)))
 
 
 def _grouped(values: NDArray[Any], axis: int, groups: NDArray[np.bool_]) -> NDArray[Any]:

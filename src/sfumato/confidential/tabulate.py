@@ -48,11 +48,11 @@ def reading(plan: Plan, *, truncated: bool = True) -> Reading:
     kept = plan.hidden.truncation if truncated else None
     named = [name for measure in plan.measures for name in (*measure.by, *measure.where)]
     named += [name for rule in plan.schema.impossible for name, _ in rule.where]
-    asked = [TableRequest(plan.table(one), one.aggregates, plan.universe(one)) for one in plan.measures]
+    asked = [TableRequest(plan.table(measure), measure.aggregates, plan.universe(measure)) for measure in plan.measures]
     return Reading(
         schema=plan.schema,
         attributes=tuple(plan.schema.attribute(name) for name in dict.fromkeys(named)),
-        aggregates=tuple(dict.fromkeys(one for question in asked for one in question.aggregates)),
+        aggregates=tuple(dict.fromkeys(aggregate for question in asked for aggregate in question.aggregates)),
         id=kept.column if kept else None,
         at_most=kept.at_most if kept else 1,
         only=asked[0] if len(asked) == 1 else None,

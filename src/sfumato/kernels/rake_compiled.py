@@ -175,18 +175,18 @@ def _gathered(values, onto, other, factors, size):  # type: ignore[no-untyped-de
 @njit(cache=True)
 def _filled(matrix, most):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
     """How many cells are not 0; counting ends above the most that matter."""
-    found = 0
+    filled = 0
     for row in range(len(matrix)):
         for column in range(matrix.shape[1]):
-            found += matrix[row, column] != 0
-        if found > most:
+            filled += matrix[row, column] != 0
+        if filled > most:
             break
-    return found
+    return filled
 
 
 @njit(cache=True)
-def _listed(matrix, found):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
-    values, first, second = np.empty(found), np.empty(found, np.int32), np.empty(found, np.int32)
+def _listed(matrix, filled):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+    values, first, second = np.empty(filled), np.empty(filled, np.int32), np.empty(filled, np.int32)
     cell = 0
     for row in range(len(matrix)):
         own, left, column = matrix[row], 0, 0
@@ -248,8 +248,8 @@ def rake(cells: Floats | ListedCells, first: Side, second: Side, cycles: int, to
         dense, matrix, held = False, np.empty((0, 0)), (cells.values, cells.first, cells.second)
     else:
         most = cells.size // _SPARSE
-        found = _filled(cells, most)
-        dense, matrix, held = found > most, cells, _NONE if found > most else _listed(cells, found)
+        filled = _filled(cells, most)
+        dense, matrix, held = filled > most, cells, _NONE if filled > most else _listed(cells, filled)
     made: tuple[Floats, Floats, float] = _rake(dense, matrix, *held, *sides, cycles, tolerance)  # type: ignore[call-arg]
     return Factors(*made)
 

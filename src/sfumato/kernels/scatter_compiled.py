@@ -84,13 +84,13 @@ def fill(cells, starts, ends, low):
 @njit(cache=True)
 def ordered(keys, order, bits):
     passes = (bits + DIGIT - 1) // DIGIT
-    found = np.zeros((passes, 1 << DIGIT), dtype=np.int64)
+    counts = np.zeros((passes, 1 << DIGIT), dtype=np.int64)
     for key in keys:
         for digit in range(passes):
-            found[digit, (key >> (digit * DIGIT)) & 255] += 1
+            counts[digit, (key >> (digit * DIGIT)) & 255] += 1
     to, order_to = np.empty_like(keys), np.empty_like(order)
     for digit in range(passes):
-        ends = np.cumsum(found[digit]) - found[digit]
+        ends = np.cumsum(counts[digit]) - counts[digit]
         for i in range(len(keys)):
             digits = np.uint64((keys[i] >> (digit * DIGIT)) & 255)
             place = np.uint64(ends[digits])

@@ -37,8 +37,8 @@ def budget(
 
     `left` is what is left in the words of the account; without a limit the bar ends with what was taken.
     """
-    spent = sum(one.amount for one in taken)
-    if any(one.amount < 0 for one in taken) or (limit is not None and limit <= 0):
+    spent = sum(share.amount for share in taken)
+    if any(share.amount < 0 for share in taken) or (limit is not None and limit <= 0):
         raise QueryError("A budget is drawn of amounts of 0 or more and a limit above 0.")
     frame, words = Canvas(caption, width), caption.words
     top = frame.top + 26
@@ -47,17 +47,17 @@ def budget(
     if limit is not None and spent < limit:
         parts.append(bar(scale(spent), top, scale(limit) - scale(spent), TALL, "left"))
         parts.append(_inside(scale(spent), scale(limit), top, left or words.left))
-    for place, one in enumerate(taken):
-        parts.append(_part(one, place, (scale(at), scale(at + one.amount)), top))
-        at += one.amount
+    for place, share in enumerate(taken):
+        parts.append(_part(share, place, (scale(at), scale(at + share.amount)), top))
+        at += share.amount
     if limit is not None:
         parts.append(line(scale(limit), top - 8, scale(limit), top + TALL + 8, "aim"))
         said = f"{words.limit} {caption.axis}".strip()
         parts.append(text(min(scale(limit), width - EDGE), top - 12, said, "axis", "end"))
     below, bottom = _listed(taken, limit, top + TALL + 26, width) if listed else ("", top + TALL)
-    told = tuple(_said(one, limit, words.limit) for one in taken)
+    told = tuple(_said(share, limit, words.limit) for share in taken)
     told += (f"{words.left}: {left or tick_words(limit - spent, percent=False)}",) if limit is not None else ()
-    svg = frame.closed(bottom, [*parts, below], told, links=listed and any(one.href for one in taken))
+    svg = frame.closed(bottom, [*parts, below], told, links=listed and any(share.href for share in taken))
     return Picture(caption.title, svg, told, in_words=words.in_words)
 
 
@@ -79,15 +79,15 @@ def _inside(start: float, end: float, top: float, words: str) -> str:
 def _listed(taken: Sequence[BudgetShare], limit: float | None, top: float, width: float) -> tuple[str, float]:
     """A line a release: its number, its name, what it took and which share of the limit that is."""
     parts = []
-    for place, one in enumerate(taken):
-        amount = _amount(one) + (f" · {one.amount / limit:.0%}" if limit else "")
-        lines = fitted(one.label, width - 2 * EDGE - 40 - breadth(amount))
+    for place, share in enumerate(taken):
+        amount = _amount(share) + (f" · {share.amount / limit:.0%}" if limit else "")
+        lines = fitted(share.label, width - 2 * EDGE - 40 - breadth(amount))
         row = [
             text(EDGE, top, f"{place + 1}", "value"),
             stacked(EDGE + 22, top, lines),
             text(width - EDGE, top, amount, "number", "end"),
         ]
-        parts.append(group(*row, tip=_said(one, limit, ""), href=one.href))
+        parts.append(group(*row, tip=_said(share, limit, ""), href=share.href))
         top += 15 * len(lines) + 7
     return "".join(parts), top
 

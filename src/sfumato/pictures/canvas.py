@@ -24,14 +24,14 @@ def fitted(words: str, width: float, lines: int = 2, size: float = 12) -> list[s
     >>> fitted("Heavy and tractor-trailer truck drivers", 90)
     ['Heavy and', 'tractor-trail…']
     """
-    found: list[str] = []
+    broken: list[str] = []
     for piece, joined in [piece for word in words.split() for piece in _pieces(word, width, size)]:
-        gap = "" if joined or not found else " "
-        if found and (len(found) == lines or breadth(found[-1] + gap + piece, size) <= width):
-            found[-1] += gap + piece
+        gap = "" if joined or not broken else " "
+        if broken and (len(broken) == lines or breadth(broken[-1] + gap + piece, size) <= width):
+            broken[-1] += gap + piece
         else:
-            found.append(piece)
-    return [line if breadth(line, size) <= width else _cut(line, width, size) for line in found]
+            broken.append(piece)
+    return [line if breadth(line, size) <= width else _cut(line, width, size) for line in broken]
 
 
 def _pieces(word: str, width: float, size: float) -> list[tuple[str, bool]]:

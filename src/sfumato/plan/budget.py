@@ -92,18 +92,18 @@ def allot(plan: Decisions, targets: Sequence[Target]) -> Allotment:
 
 def _budgets(plan: Decisions, targets: Mapping[str, Target]) -> dict[str, Fraction]:
     """For each measure its mu, epsilon or rho, rounded up; what a measure is given stands before it."""
-    found: dict[str, Fraction] = {}
+    budgets: dict[str, Fraction] = {}
     for measure in plan.measures:
         target = targets.get(measure.name)
-        given = tuple(with_budget(plan.measure(name).with_, found[name]) for name in measure.given)
+        given = tuple(with_budget(plan.measure(name).with_, budgets[name]) for name in measure.given)
         own = getattr(measure.with_, budget_name(measure.with_))
         least = own if target is None else up(needed(plan, measure, target, given))
         hanging = [one for one in plan.measures if measure.name in one.given]
         aimed = [one for one in hanging if one.name in targets]
         # A total that keeps its own mu must not lose by rows that are measured worse.
         floor = None if target is None and len(aimed) == len(hanging) else least
-        found[measure.name] = _rows_mu(plan, measure.with_, floor, aimed, targets) if aimed else least
-    return found
+        budgets[measure.name] = _rows_mu(plan, measure.with_, floor, aimed, targets) if aimed else least
+    return budgets
 
 
 def _rows_mu(
@@ -163,7 +163,7 @@ def _wider(plan: Decisions, targets: Mapping[str, Target]) -> float | None:
     low, high = 1.0, 1e4
 
     def fits(factor: float) -> bool:
-        widened = {name: replace(one, margin=one.margin * factor) for name, one in targets.items()}
+        widened = {name: replace(target, margin=target.margin * factor) for name, target in targets.items()}
         return _cost(plan, _budgets(plan, widened)).within(plan.limit)  # type: ignore[union-attr,arg-type]
 
     if not fits(high):
@@ -178,7 +178,7 @@ def _share(plan: Decisions, renewed: Decisions, name: str, targets: Mapping[str,
     now, then, target = plan.measure(name).with_, renewed.measure(name), targets.get(name)
     currency = budget_name(now)
     margin = margin_of(renewed, then, target) if target else None
-    hangs = any(name in one.given and one.name in targets for one in plan.measures)
+    hangs = any(name in measure.given and measure.name in targets for measure in plan.measures)
     why = "meets its target" if target else "keeps its own"
     if hangs and (target is None or (margin is not None and margin < 0.99 * target.margin)):
         why = "makes topcodes low, so that all cost least"
@@ -192,19 +192,19 @@ def targets_of(
     from fnmatch import fnmatchcase
 
     names = [measure.name for measure in plan.measures]
-    found: dict[str, Target] = {}
+    targets: dict[str, Target] = {}
     for pattern, written in margins.items():
         meant = [name for name in names if fnmatchcase(name, pattern)]
         if not meant:
             plan.measure(pattern)
         for name in meant:
             known = [_of(name, given) for given in (sizes, largest)]
-            found[name] = Target.read(name, written, known[0], known[1])
+            targets[name] = Target.read(name, written, known[0], known[1])
     for given in (sizes, largest):
         for pattern in given:
-            if not any(fnmatchcase(name, pattern) for name in found):
-                raise PlanError(f"A size is given for '{pattern}', which has no target; targets: {', '.join(found)}.")
-    return tuple(found.values())
+            if not any(fnmatchcase(name, pattern) for name in targets):
+                raise PlanError(f"A size is given for '{pattern}', which has no target; targets: {', '.join(targets)}.")
+    return tuple(targets.values())
 
 
 def _of(name: str, given: Mapping[str, float]) -> float | None:

@@ -49,8 +49,8 @@ def expected(plan: Decisions) -> Memory | None:
     if not plan.framed.file.path.is_file():
         return None
     rows = rows_in(plan.framed.file.path)
-    columns = tuple(dict.fromkeys(str(getattr(one.of, "column", "")) for one in plan.measures))
-    groupings = {one.by for one in plan.measures if not plan.framed.of_rows(one)}
+    columns = tuple(dict.fromkeys(str(getattr(measure.of, "column", "")) for measure in plan.measures))
+    groupings = {measure.by for measure in plan.measures if not plan.framed.of_rows(measure)}
     each = FIXED + PER_ATTRIBUTE * len(plan.schema.attributes) + PER_GROUPING * len(groupings)
     each += PER_COLUMN * len(columns) + PER_STEP * len(plan.then)
     return Memory(f"{rows:,} rows of {', '.join(columns)}", BASE_OF_FRAME + rows * each)
@@ -63,7 +63,7 @@ def _of_tables(plan: Decisions) -> Memory:
     made = [*sizes, *(step.table for step in plan.then)]
     products = sum(sizes[name] * (PER_NUMBER if name in dense else PER_LISTED) for name in made)
     work = [sum(sizes[name] * (PER_NUMBER if name in dense else LISTED_AGAIN) for name in made)]
-    work += [PER_NUMBER * len(one.aggregates) * sizes[one.name] for one in plan.measures]
+    work += [PER_NUMBER * len(measure.aggregates) * sizes[measure.name] for measure in plan.measures]
     work += [LISTED_IN_WORK * size for name, size in sizes.items() if name not in dense]
     work += [PER_CALIBRATED * sizes[step.table] for step in plan.then]
     laid, listed = sum(sizes[name] for name in dense), sum(size for name, size in sizes.items() if name not in dense)
@@ -78,7 +78,7 @@ def _a_record(plan: Decisions) -> int:
     """
     read = dict.fromkeys(name for measure in plan.measures for name in (*measure.by, *measure.where))
     leaves = [len(plan.schema.attribute(name).levels.leaves) for name in read]
-    values = {value for measure in plan.measures for one in measure.aggregates for value in one.values}
+    values = {value for measure in plan.measures for aggregate in measure.aggregates for value in aggregate.values}
     packed = any(not plan.table(measure).dense for measure in plan.measures)
     return sum(np.min_scalar_type(size).itemsize for size in leaves) + PER_NUMBER * len(values) + PER_PACKED * packed
 

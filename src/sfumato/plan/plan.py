@@ -28,8 +28,8 @@ class Plan(Decisions):
     @property
     def as_published(self) -> tuple[str, ...]:
         """What of the plan exists only as a paper did it: the step that breaks the claim, and its sound sibling."""
-        parts = [(f"measure '{one.name}'", one.with_.as_published) for one in self.measures]
-        parts += [(f"step '{one.name}'", one.as_published) for one in self.then]
+        parts = [(f"measure '{measure.name}'", measure.with_.as_published) for measure in self.measures]
+        parts += [(f"step '{step.name}'", step.as_published) for step in self.then]
         return tuple(f"{part}, {why}." for part, why in parts if why)
 
     def price(self) -> Price:

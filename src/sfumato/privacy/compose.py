@@ -85,34 +85,36 @@ def _groups(count: int, apart: Callable[[int, int], bool]) -> list[frozenset[int
     Measures that meet the same others are always together, so one stands for them all.
     """
     places = range(count)
-    meets = [frozenset(other for other in places if other == one or not apart(one, other)) for one in places]
+    meets = [
+        frozenset(other for other in places if other == measure or not apart(measure, other)) for measure in places
+    ]
     alike: dict[frozenset[int], set[int]] = {}
-    for one in places:
-        alike.setdefault(meets[one], set()).add(one)
+    for measure in places:
+        alike.setdefault(meets[measure], set()).add(measure)
     kinds = {min(kind): frozenset(kind) for kind in alike.values()}
-    found = _cliques({one: (meets[one] & kinds.keys()) - {one} for one in kinds})
-    if found is None:
+    cliques = _cliques({measure: (meets[measure] & kinds.keys()) - {measure} for measure in kinds})
+    if cliques is None:
         return [frozenset(places)]
-    return [frozenset[int]().union(*(kinds[one] for one in group)) for group in found]
+    return [frozenset[int]().union(*(kinds[measure] for measure in group)) for group in cliques]
 
 
 def _cliques(meets: Mapping[int, frozenset[int]]) -> list[frozenset[int]] | None:
     """The maximal cliques (Bron and Kerbosch 1973, with a pivot), or None when there are more than `MOST_GROUPS`."""
-    found: list[frozenset[int]] = []
+    cliques: list[frozenset[int]] = []
     waiting: list[tuple[frozenset[int], frozenset[int], frozenset[int]]] = [
         (frozenset(), frozenset(meets), frozenset())
     ]
     while waiting:
         group, may, seen = waiting.pop()
         if not may and not seen:
-            found.append(group)
-        if len(found) > MOST_GROUPS:
+            cliques.append(group)
+        if len(cliques) > MOST_GROUPS:
             return None
-        pivot = max(((len(may & meets[one]), one) for one in may | seen), default=(0, -1))[1] if may else -1
-        for one in may - meets.get(pivot, frozenset()):
-            waiting.append((group | {one}, may & meets[one], seen & meets[one]))
-            may, seen = may - {one}, seen | {one}
-    return found
+        pivot = max(((len(may & meets[measure]), measure) for measure in may | seen), default=(0, -1))[1] if may else -1
+        for measure in may - meets.get(pivot, frozenset()):
+            waiting.append((group | {measure}, may & meets[measure], seen & meets[measure]))
+            may, seen = may - {measure}, seen | {measure}
+    return cliques
 
 
 def _as_approximate(losses: Sequence[Loss], limit: Approximate) -> Loss:

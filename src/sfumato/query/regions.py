@@ -45,11 +45,11 @@ def read_groups(
 
 def _members(lines: Iterable[Line], known: Mapping[str, Attribute]) -> dict[str, dict[str, dict[str, int]]]:
     """For each variable and group its codes, each with the line that it stands in."""
-    found: dict[str, dict[str, dict[str, int]]] = {}
+    members_by_group: dict[str, dict[str, dict[str, int]]] = {}
     for number, name, group, code in lines:
         if name not in known:
             raise QueryError(f"line {number}: '{name}' is no variable of this release; {nearest(name, known)}")
-        members = found.setdefault(name, {}).setdefault(group, {})
+        members = members_by_group.setdefault(name, {}).setdefault(group, {})
         meant = _found(known[name].levels, code, number)
         if meant in members:
             raise QueryError(
@@ -57,9 +57,9 @@ def _members(lines: Iterable[Line], known: Mapping[str, Attribute]) -> dict[str,
                 "a group, so leave one of the lines out."
             )
         members[meant] = number
-    if not found:
+    if not members_by_group:
         raise QueryError("it has no groups; below its head, each line names a group and a code.")
-    return found
+    return members_by_group
 
 
 def _group(attribute: Attribute, name: str, members: Mapping[str, int]) -> Group:

@@ -12,11 +12,11 @@ from sfumato.schema import Levels
 def write_shapes(folder: Path, shapes: Sequence[Shapes]) -> list[GeographyLine]:
     """Write the shapes of each attribute as one JSON file."""
     lines = []
-    for one in shapes:
-        name = f"geography/{one.attribute}.json"
+    for shape in shapes:
+        name = f"geography/{shape.attribute}.json"
         (folder / "geography").mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(one.to_bytes())
-        lines.append(GeographyLine(attribute=one.attribute, file=name))
+        (folder / name).write_bytes(shape.to_bytes())
+        lines.append(GeographyLine(attribute=shape.attribute, file=name))
     return lines
 
 

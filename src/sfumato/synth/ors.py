@@ -37,11 +37,11 @@ def ors(rows: int = 100_000, seed: int = 1, weights: str = "design") -> pa.Table
     frame, start, answer = (np.random.Generator(np.random.PCG64(one)) for one in np.random.SeedSequence(seed).spawn(3))
     sample = select(design, listings(design, frame, aged=weights == "design"), start)
     at = np.repeat(np.arange(sample.number.size), sample.quotes)
-    occupation = _occupations(sample, [list(SECTORS).index(one.sector) for one in design], answer)
+    occupation = _occupations(sample, [list(SECTORS).index(stratum.sector) for stratum in design], answer)
     columns = {
         "quote_id": names("Q", np.arange(1, rows + 1)),
         "establishment_id": names("E", sample.number[at] + 1),
-        "stratum": levels(tuple(one.code for one in design), sample.stratum[at]),
+        "stratum": levels(tuple(stratum.code for stratum in design), sample.stratum[at]),
         "occupation": levels(OCCUPATIONS, occupation),
     }
     for name, level in requirements(occupation, at, answer).items():

@@ -59,13 +59,13 @@ Level = dict[str, str]
 
 def industries() -> list[Level]:
     """The tree of industries from two to six digits, every parent before its children."""
-    found: list[Level] = []
+    levels: list[Level] = []
     for code, sector in SECTORS.items():
-        found.append({"code": code, "label": sector.label, "parent": ""})
+        levels.append({"code": code, "label": sector.label, "parent": ""})
         for number, branch in enumerate(_branches(sector), start=1):
-            found.append({"code": branch, "label": f"{sector.label} {number}", "parent": code})
-            found += _below(branch, f"{sector.label} {number}", len(found), _groups(sector))
-    return found
+            levels.append({"code": branch, "label": f"{sector.label} {number}", "parent": code})
+            levels += _below(branch, f"{sector.label} {number}", len(levels), _groups(sector))
+    return levels
 
 
 def leaves(levels: Sequence[Level]) -> list[str]:
@@ -104,15 +104,15 @@ def _below(branch: str, label: str, turn: int, groups: int) -> Iterator[Level]:
 
 def places(counties: int, states: int) -> list[Level]:
     """States and their counties, with made-up names; a county's code is its state's two digits and three of its own."""
-    found: list[Level] = []
+    levels: list[Level] = []
     for state in range(1, states + 1):
         code = f"{state:02d}"
-        found.append({"code": code, "label": f"State {code}", "parent": ""})
+        levels.append({"code": code, "label": f"State {code}", "parent": ""})
         first, last = (counties * (state - 1) // states, counties * state // states)
         for county in range(last - first):
             own = f"{2 * county + 1:03d}"
-            found.append({"code": code + own, "label": f"County {own}, State {code}", "parent": code})
-    return found
+            levels.append({"code": code + own, "label": f"County {own}, State {code}", "parent": code})
+    return levels
 
 
 def write_levels(path: Path, levels: Sequence[Level]) -> None:

@@ -110,9 +110,9 @@ def _same_plan(plan: Plan, release: Release) -> bool:
 
 
 def _product(pair: Pair, plan: Plan, rules: Rules) -> dict[str, Any]:
-    looked = [pair.table(names) for names in looked_at(pair, rules)]
+    compared = [pair.table(names) for names in looked_at(pair, rules)]
     subject = pair.product.subject
-    small = [one.cells for one in looked if one.dimension <= 2] or [one.cells for one in looked]
+    small = [table.cells for table in compared if table.dimension <= 2] or [table.cells for table in compared]
     sampling = pair.sampling.why if pair.sampling else ""
     return {
         "name": subject.name,
@@ -125,10 +125,10 @@ def _product(pair: Pair, plan: Plan, rules: Rules) -> dict[str, Any]:
         "census": plan.schema.weight is None and plan.sampling == "census",
         "no_sampling_error": sampling,
         "bounds": bounds(pair.truth),
-        "by_dimension": list(_by_dimension(looked, pair, plan, rules)),
+        "by_dimension": list(_by_dimension(compared, pair, plan, rules)),
         "by_size": [_sized(words, cells) for words, cells in by_size(pooled(small))] if small else [],
-        "tables": [_table(one, pair, rules) for one in looked],
-        "left_out": list(_left_out(looked, pair, rules)),
+        "tables": [_table(table, pair, rules) for table in compared],
+        "left_out": list(_left_out(compared, pair, rules)),
     }
 
 
@@ -136,21 +136,21 @@ def _sized(words: str, cells: Compared) -> dict[str, Any]:
     return {"size": words, "cells": cells.size, "differences": differences(cells), "honesty": honesty(cells)}
 
 
-def _by_dimension(looked: list[ComparedTable], pair: Pair, plan: Plan, rules: Rules) -> Iterator[dict[str, Any]]:
-    for dimension in sorted({one.dimension for one in looked}):
-        same = [one for one in looked if one.dimension == dimension]
-        cells = pooled([one.cells for one in same])
+def _by_dimension(compared: list[ComparedTable], pair: Pair, plan: Plan, rules: Rules) -> Iterator[dict[str, Any]]:
+    for dimension in sorted({table.dimension for table in compared}):
+        same = [table for table in compared if table.dimension == dimension]
+        cells = pooled([table.cells for table in same])
         yield {
             "dimension": dimension,
             "tables": len(same),
             "cells": cells.size,
             "stated": cells.stated().size,
             "flips": flips(cells, rules),
-            "independent": max(one.cells.stated().size for one in same),
+            "independent": max(table.cells.stated().size for table in same),
             "uniques": uniques(cells) if pair.product.subject.statistic == "count" else None,
             "slivers": _slivers(same, pair, rules),
             "differences": differences(cells),
-            "hellinger": _mean([hellinger(one.cells.truth, one.cells.released) for one in same]),
+            "hellinger": _mean([hellinger(table.cells.truth, table.cells.released) for table in same]),
             "publishable": publishable(cells, rules),
             "grade_a": grade_a(cells, plan.publish.grades["A"]),
             "honesty": honesty(cells),
@@ -164,12 +164,12 @@ def _mean(values: list[float | None]) -> float | None:
     return sum(stated) / len(stated) if stated else None
 
 
-def _slivers(looked: list[ComparedTable], pair: Pair, rules: Rules) -> Slivers | None:
+def _slivers(compared: list[ComparedTable], pair: Pair, rules: Rules) -> Slivers | None:
     """Slivers in the small tables of a count; nothing for a total, whose size says little about a record."""
-    small = [one for one in looked if 1 <= one.dimension <= 2]
+    small = [table for table in compared if 1 <= table.dimension <= 2]
     if pair.product.subject.statistic != "count" or not small:
         return None
-    return slivers([nested(pair.product, one, rules) for one in small])
+    return slivers([nested(pair.product, table, rules) for table in small])
 
 
 def _table(table: ComparedTable, pair: Pair, rules: Rules) -> dict[str, Any]:
@@ -189,19 +189,19 @@ def _table(table: ComparedTable, pair: Pair, rules: Rules) -> dict[str, Any]:
     }
 
 
-def _left_out(looked: list[ComparedTable], pair: Pair, rules: Rules) -> Iterator[str]:
+def _left_out(compared: list[ComparedTable], pair: Pair, rules: Rules) -> Iterator[str]:
     """What was not looked at, or only in part, in words."""
     for names in tables(pair, rules):
         size = pair.truth.table.margin(names).size
         if size > MOST_CELLS:
             yield f"{pair.name} by {', '.join(names)} was not looked at: {size:,} cells, more than {MOST_CELLS:,}."
-    for one in looked:
-        stated = one.cells.stated().size
-        if stated == 0 < one.cells.size:
-            yield f"{pair.name}, {one.title}: the release withholds the error of its noise."
-        elif stated < one.cells.size:
-            spread = f"{stated:,} cells, evenly spread, stand for all {one.cells.size:,}"
-            yield f"{pair.name}, {one.title}: stated errors were worked out for a part; {spread}."
+    for table in compared:
+        stated = table.cells.stated().size
+        if stated == 0 < table.cells.size:
+            yield f"{pair.name}, {table.title}: the release withholds the error of its noise."
+        elif stated < table.cells.size:
+            spread = f"{stated:,} cells, evenly spread, stand for all {table.cells.size:,}"
+            yield f"{pair.name}, {table.title}: stated errors were worked out for a part; {spread}."
 
 
 def plainly(value: Any) -> Any:

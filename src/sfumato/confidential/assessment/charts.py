@@ -48,17 +48,17 @@ def coverage(rows: Sequence[tuple[str, float, float, int]], level: float, words:
 
     The pale band is where nineteen of twenty honest releases would fall with so many independent cells.
     """
-    least = min([min(held, truth) for _, held, truth, _ in rows], default=level)
+    least = min([min(covered, truth) for _, covered, truth, _ in rows], default=level)
     scale = Scale(min(0.7, int(least * 10) / 10), 1.0, LABELS, RIGHT)
     bottom = 8 + ROW * len(rows)
     parts = [across(scale, 4, bottom, words), line(scale(level), 0, scale(level), bottom, "aim")]
-    for place, (name, held, truth, cells) in enumerate(rows):
+    for place, (name, covered, truth, cells) in enumerate(rows):
         y, reach = 8 + ROW * (place + 0.5), 1.96 * (level * (1 - level) / cells) ** 0.5
         parts.append(label(y + 4, name))
         parts.append(bar(scale(level - reach), y - 7, scale(level + reach) - scale(level - reach), 14, "band"))
         parts.append(dot(scale(truth), y, "ring", 6))
-        parts.append(dot(scale(held), y, "noise", 4))
-        parts.append(text(RIGHT + 8, y + 4, percent(held), "value"))
+        parts.append(dot(scale(covered), y, "noise", 4))
+        parts.append(text(RIGHT + 8, y + 4, percent(covered), "value"))
     return drawing(bottom + 42, words, *parts)
 
 

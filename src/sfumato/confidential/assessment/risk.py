@@ -109,10 +109,12 @@ def nested(product: Product, looked: ComparedTable, rules: Rules) -> NestedDiffe
     return NestedDifferences(true.astype(np.int64), said, error)
 
 
-def slivers(found: Sequence[NestedDifferences]) -> Slivers:
+def slivers(differences: Sequence[NestedDifferences]) -> Slivers:
     """Slivers among the differences of nested questions in several tables."""
-    true, said, error = (np.concatenate([getattr(one, name) for one in found]) for name in ("true", "said", "error"))
-    sliver, read = (true == 1) | (true == 2), np.rint(said)
+    true, released, error = (
+        np.concatenate([getattr(difference, name) for difference in differences]) for name in ("true", "said", "error")
+    )
+    sliver, read = (true == 1) | (true == 2), np.rint(released)
     say = (read == 1) | (read == 2)
     return Slivers(
         pairs=len(true),
@@ -120,7 +122,7 @@ def slivers(found: Sequence[NestedDifferences]) -> Slivers:
         told=int((sliver & (read == true)).sum()),
         say=int(say.sum()),
         say_rightly=int((say & sliver).sum()),
-        said=(quantile(said[sliver], 0.25), quantile(said[sliver], 0.5), quantile(said[sliver], 0.75)),
+        said=(quantile(released[sliver], 0.25), quantile(released[sliver], 0.5), quantile(released[sliver], 0.75)),
         error=quantile(error[sliver & np.isfinite(error)], 0.5),
     )
 

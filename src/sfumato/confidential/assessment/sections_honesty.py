@@ -37,15 +37,19 @@ def _drawn(numbers: dict[str, Any]) -> list[str]:
 def errors_section(numbers: dict[str, Any]) -> Section:
     rows, literal, bars = [], [], []
     for name, product, part in parts(numbers):
-        if not (one := part["errors"]):
+        if not (errors := part["errors"]):
             continue
-        sampled = one["ratio"] is not None
-        noise_share = percent(one["noise_share"]) if sampled else NOTHING
-        row = [name, product["unit"], amount(one["noise"]), amount(one["sampling"]), noise_share]
-        rows.append([*row, decimals(one["ratio"])])
-        given = [count(one["gives_away"]), count(one["empty"]), percent(share(one["empty"], one["gives_away"]))]
-        literal.append([name, product["unit"], amount(one["honest"]), amount(one["literal"]), *given])
-        bars += [(name, [one["noise_share"], 1 - one["noise_share"]])] if sampled else []
+        sampled = errors["ratio"] is not None
+        noise_share = percent(errors["noise_share"]) if sampled else NOTHING
+        row = [name, product["unit"], amount(errors["noise"]), amount(errors["sampling"]), noise_share]
+        rows.append([*row, decimals(errors["ratio"])])
+        given = [
+            count(errors["gives_away"]),
+            count(errors["empty"]),
+            percent(share(errors["empty"], errors["gives_away"])),
+        ]
+        literal.append([name, product["unit"], amount(errors["honest"]), amount(errors["literal"]), *given])
+        bars += [(name, [errors["noise_share"], 1 - errors["noise_share"]])] if sampled else []
     heads = ["table", "in", "noise, median", "sampling, median", "noise in all variance", "with over without"]
     instead = ["table", "in", "honest error", "by the paper", "equal the estimate", "of those empty", "share"]
     sheets = [ReportTable(heads, rows, names=2), ReportTable(instead, literal, names=2, note=LITERAL)]
@@ -61,11 +65,11 @@ def _without(numbers: dict[str, Any]) -> list[str]:
 def bounds_section(numbers: dict[str, Any]) -> Section:
     rows = []
     for product in numbers["products"]:
-        one = product["bounds"]
-        worst = f"{percent(one['worst'])} in {one['worst_level']}" if one["worst_level"] else NOTHING
-        clip = [one["clip"] or "none", worst, amount(one["total"]), percent(one["clipped"])]
-        dropped = [count(one["rows"]), count(one["dropped"]), percent(share(one["dropped"], one["rows"]))]
-        rows.append([product["name"], *clip, *dropped, percent(one["left_out"])])
+        bounds = product["bounds"]
+        worst = f"{percent(bounds['worst'])} in {bounds['worst_level']}" if bounds["worst_level"] else NOTHING
+        clip = [bounds["clip"] or "none", worst, amount(bounds["total"]), percent(bounds["clipped"])]
+        dropped = [count(bounds["rows"]), count(bounds["dropped"]), percent(share(bounds["dropped"], bounds["rows"]))]
+        rows.append([product["name"], *clip, *dropped, percent(bounds["left_out"])])
     heads = ["product", "clip", "most taken from a single level", "true total", "taken by clip and step"]
     heads += ["rows", "left out by at_most", "share of rows", "share of total"]
     return section("bounds", [ReportTable(heads, rows, names=3)], notes=_drawn(numbers))

@@ -38,13 +38,13 @@ def uniques_section(numbers: dict[str, Any]) -> Section | None:
 def slivers_section(numbers: dict[str, Any]) -> Section | None:
     rows = []
     for name, _, part in parts(numbers):
-        if one := part["slivers"]:
-            low, middle, high = map(amount, one["said"])
+        if slivers := part["slivers"]:
+            low, middle, high = map(amount, slivers["said"])
             said = NOTHING if middle == NOTHING else f"{middle} ({low} to {high})"
-            told = percent(share(one["told"], one["slivers"]))
-            rightly, base = share(one["say_rightly"], one["say"]), share(one["slivers"], one["pairs"])
-            first = [count(one["pairs"]), count(one["slivers"]), said, amount(one["error"]), told]
-            rows.append([name, *first, count(one["say"]), percent(rightly), percent(base)])
+            told = percent(share(slivers["told"], slivers["slivers"]))
+            rightly, base = share(slivers["say_rightly"], slivers["say"]), share(slivers["slivers"], slivers["pairs"])
+            first = [count(slivers["pairs"]), count(slivers["slivers"]), said, amount(slivers["error"]), told]
+            rows.append([name, *first, count(slivers["say"]), percent(rightly), percent(base)])
     heads = ["table", "nested pairs", "slivers", "released difference", "its error", "read rightly"]
     heads += ["read as 1 or 2", "of which true", "slivers in all pairs"]
     return section("slivers", [ReportTable(heads, rows)], least=numbers["rules"]["least"]) if rows else None

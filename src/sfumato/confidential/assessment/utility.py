@@ -107,13 +107,13 @@ def cramers_v(table: Floats) -> float | None:
     >>> cramers_v(np.array([[10.0, 0.0], [0.0, 10.0]]))
     1.0
     """
-    kept = np.maximum(table, 0)
-    kept = kept[kept.sum(axis=1) > 0][:, kept.sum(axis=0) > 0]
-    if min(kept.shape, default=0) < 2:
+    counts = np.maximum(table, 0)
+    counts = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
+    if min(counts.shape, default=0) < 2:
         return None
-    expected = np.outer(kept.sum(axis=1), kept.sum(axis=0)) / kept.sum()
-    phi_squared = (np.square(kept - expected) / expected).sum() / kept.sum()
-    return float(np.sqrt(phi_squared / (min(kept.shape) - 1)))
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
+    phi_squared = (np.square(counts - expected) / expected).sum() / counts.sum()
+    return float(np.sqrt(phi_squared / (min(counts.shape) - 1)))
 
 
 def hellinger(one: Floats, other: Floats) -> float | None:

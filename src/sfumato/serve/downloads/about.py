@@ -30,7 +30,7 @@ def facts(answer: Answer) -> dict[str, object]:
         "withheld": list(answer.reasons),
         "grades": grade_words(manifest.grades),
         "promise": manifest.promise.model_dump(),
-        "exposures": [one.model_dump() for one in manifest.exposures],
+        "exposures": [exposure.model_dump() for exposure in manifest.exposures],
         "citation": edition.engine.cite(),
         "address": answer.path,
     }
@@ -84,8 +84,8 @@ def _privacy(answer: Answer, said: Texts) -> Iterator[Line]:
         yield words["spent"].format(population=manifest.ledger.population), words["spent_words"].format(**amounts)
         if manifest.ledger.unbounded:
             yield words["unbounded"], words["unbounded_words"].format(count=manifest.ledger.unbounded)
-    for one in manifest.exposures:
-        yield words["exposure"], f"{one.kind}: {one.what}. {one.why}"
+    for exposure in manifest.exposures:
+        yield words["exposure"], f"{exposure.kind}: {exposure.what}. {exposure.why}"
 
 
 def _learned(promise: Promise, words: Mapping[str, str]) -> str:

@@ -45,17 +45,17 @@ class Pick:
     @classmethod
     def read(cls, sheet: Sheet, pairs: Pairs) -> "Pick":
         """What an address asks to choose from; on the way in, what the table has is what is ticked."""
-        layout, said = Layout.read(sheet, pairs), dict(pairs)
-        asked = _PICK.fullmatch(said.get("pick", ""))
+        layout, parameters = Layout.read(sheet, pairs), dict(pairs)
+        asked = _PICK.fullmatch(parameters.get("pick", ""))
         if asked is None:
             raise QueryError(f"Say which codes to choose, as in pick={SHOWN}[{layout.rows[0]}].")
         kind, attribute = asked[1], sheet.attribute(asked[2])
         if kind == SHOWN and attribute.name not in layout.names:
             raise QueryError(f"{attribute.label} is not in this table; {nearest(attribute.name, layout.names)}")
         had = (layout.picks if kind == SHOWN else layout.within).get(attribute.name, ())
-        given = _known(attribute, [value for key, value in pairs if key == "c"]) if "ticked" in said else had
+        given = _known(attribute, [value for key, value in pairs if key == "c"]) if "ticked" in parameters else had
         opened = _known(attribute, [value for key, value in pairs if key == "open"])
-        return cls(layout, kind, attribute, given, said.get("find", "").strip()[:200], opened)
+        return cls(layout, kind, attribute, given, parameters.get("find", "").strip()[:200], opened)
 
     @property
     def name(self) -> str:
@@ -123,44 +123,44 @@ def twisted(layout: Layout, said: str) -> Layout:
 
 def pick(pages: Pages, request: Request) -> Response:
     """The page to choose from."""
-    pairs, said = request.query_params.multi_items(), dict(request.query_params)
+    pairs, parameters = request.query_params.multi_items(), dict(request.query_params)
     try:
         chosen = Pick.read(sheet_of(pages, request), pairs)
-        if said.get("clear"):
+        if parameters.get("clear"):
             chosen = replace(chosen, ticked=())
-        if said.get("add"):
-            chosen = chosen.and_(said["add"])
+        if parameters.get("add"):
+            chosen = chosen.and_(parameters["add"])
     except QueryError as error:
         return _refused(pages, request, error)
-    shown = _shown(chosen) | {"titled": said.get("name", "")[:100]}
+    shown = _shown(chosen) | {"titled": parameters.get("name", "")[:100]}
     tag = pages.tag(chosen.layout.sheet.edition.tag)
     return fresh(pages.page("pick.html", chosen.layout.look.lang, **shown), HTML, tag)
 
 
 def picked(pages: Pages, request: Request) -> Response:
     """The way back: the address of the table with what was chosen, or why it cannot be."""
-    pairs, said = request.query_params.multi_items(), dict(request.query_params)
+    pairs, parameters = request.query_params.multi_items(), dict(request.query_params)
     sheet = sheet_of(pages, request)
     try:
-        if said.get("twist"):
-            return _to(pages, sheet, twisted(Layout.read(sheet, pairs), said["twist"]))
+        if parameters.get("twist"):
+            return _to(pages, sheet, twisted(Layout.read(sheet, pairs), parameters["twist"]))
         chosen = Pick.read(sheet, pairs)
     except QueryError as error:
         return _refused(pages, request, error)
     try:
-        return _to(pages, sheet, _checked(chosen, said))
+        return _to(pages, sheet, _checked(chosen, parameters))
     except QueryError as error:
-        shown = _shown(chosen) | {"problem": str(error), "titled": said.get("name", "")[:100]}
+        shown = _shown(chosen) | {"problem": str(error), "titled": parameters.get("name", "")[:100]}
         return fresh(pages.page("pick.html", chosen.layout.look.lang, **shown), HTML, "", 400)
 
 
-def _checked(chosen: Pick, said: dict[str, str]) -> Layout:
+def _checked(chosen: Pick, parameters: dict[str, str]) -> Layout:
     """The table that was chosen, asked for once along its variable so that a group that cannot be is refused here."""
-    if said.get("level"):
+    if parameters.get("level"):
         name = chosen.attribute.name
-        layout = shown_as(chosen.layout, name, code_list(chosen.attribute.levels, said["level"]))
+        layout = shown_as(chosen.layout, name, code_list(chosen.attribute.levels, parameters["level"]))
     else:
-        layout = chosen.group(said.get("name", "")) if said.get("make") else chosen.table()
+        layout = chosen.group(parameters.get("name", "")) if parameters.get("make") else chosen.table()
     if chosen.kind == SHOWN:
         layout.question.table([chosen.attribute.name])
     return layout
@@ -218,15 +218,15 @@ def _carried(layout: Layout) -> list[Pair]:
     """The state of the table in as few parameters as hold it."""
     bare = replace(layout, picks={}, groups={}, within={}, look=Look())
     lists = [(f"codelist[{name}]", layout.list_of(name)) for name in layout.names]
-    found = [pair for pair in parse_qsl(bare.address()) if not pair[0].startswith("codelist")] + lists
+    carried = [pair for pair in parse_qsl(bare.address()) if not pair[0].startswith("codelist")] + lists
     for name in layout.sheet.names:
         levels = layout.sheet.attribute(name).levels
-        found += joined(f"{SHOWN}[{name}]", layout.picks.get(name, ()), levels)
-        found += grouped(name, layout.groups.get(name, ()), levels)
-        found += joined(f"{UNIVERSE}[{name}]", layout.within.get(name, ()), levels)
+        carried += joined(f"{SHOWN}[{name}]", layout.picks.get(name, ()), levels)
+        carried += grouped(name, layout.groups.get(name, ()), levels)
+        carried += joined(f"{UNIVERSE}[{name}]", layout.within.get(name, ()), levels)
     outside = [(name, codes) for name, codes in layout.within.items() if name not in layout.sheet.names]
-    found += [(f"{UNIVERSE}[{name}]", code) for name, codes in outside for code in codes]
-    return [*found, *layout.look.but(**dict.fromkeys(_NOT_CARRIED, "")).pairs()]
+    carried += [(f"{UNIVERSE}[{name}]", code) for name, codes in outside for code in codes]
+    return [*carried, *layout.look.but(**dict.fromkeys(_NOT_CARRIED, "")).pairs()]
 
 
 def _known(attribute: Attribute, codes: Sequence[str]) -> tuple[str, ...]:
@@ -236,9 +236,9 @@ def _known(attribute: Attribute, codes: Sequence[str]) -> tuple[str, ...]:
 
 
 def _ancestors(layout: Layout, name: str, code: str) -> set[str]:
-    levels, found = layout.sheet.attribute(name).levels, set[str]()
+    levels, ancestors = layout.sheet.attribute(name).levels, set[str]()
     parent = levels.parent(code)
     while parent is not None:
-        found.add(parent)
+        ancestors.add(parent)
         parent = levels.parent(parent)
-    return found
+    return ancestors

@@ -76,13 +76,13 @@ class _Growing:
         self.levels, self.ticked, self.words = levels, ticked, words
         self.whole = len(levels.codes) <= WHOLE
         self.below = _below(levels)
-        found = matches(levels, words) if words else []
-        self.total = len(found)
-        self.found = frozenset(found if self.whole else found[:MOST])
+        hits = matches(levels, words) if words else []
+        self.total = len(hits)
+        self.found = frozenset(hits if self.whole else hits[:MOST])
         self.path = self._above(self.found)
         self.opened = opened | self._above(opened)
         self.ticked_above = self._above(ticked)
-        self.left_out = 0 if self.whole else max(0, len(found) - MOST)
+        self.left_out = 0 if self.whole else max(0, len(hits) - MOST)
         self.seen: set[str] = set()
 
     def tree(self, ticked: Sequence[str]) -> LevelTree:
@@ -92,13 +92,13 @@ class _Growing:
 
     def _above(self, codes: Iterable[str]) -> frozenset[str]:
         """The ancestors of some codes."""
-        found: set[str] = set()
+        ancestors: set[str] = set()
         for code in codes:
             parent = self.levels.parent(code)
-            while parent is not None and parent not in found:
-                found.add(parent)
+            while parent is not None and parent not in ancestors:
+                ancestors.add(parent)
                 parent = self.levels.parent(parent)
-        return frozenset(found)
+        return frozenset(ancestors)
 
     def _nodes(self, codes: Sequence[str], *, inside: bool) -> tuple[Node, ...]:
         """The nodes of one branch; below a code that was found, everything is there to be opened."""
