@@ -5,6 +5,7 @@ from functools import cached_property
 
 from sfumato.calibrate import Step
 from sfumato.errors import PlanError, nearest
+from sfumato.plan.control import ControlTable
 from sfumato.plan.framed import Framed, FrameFile, refuse_unframed
 from sfumato.plan.geography import Geography
 from sfumato.plan.measure import BoughtVariance, Measure, Publish, VarianceFunction
@@ -29,10 +30,12 @@ class Decisions:
     sampling: str | tuple[VarianceFunction | BoughtVariance, ...] = "census"
     geographies: tuple[Geography, ...] = ()
     frame: FrameFile | None = None
+    controls: tuple[ControlTable, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title or self.name)
-        object.__setattr__(self, "measures", tuple(self.measures))
+        object.__setattr__(self, "controls", tuple(self.controls))
+        object.__setattr__(self, "measures", self._with_controls())
         object.__setattr__(self, "then", tuple(self.then))
         if not self.name:
             raise PlanError("A plan has an empty name; give it one, for example the name of the survey.")
@@ -48,6 +51,15 @@ class Decisions:
         for geography in self.geographies:
             self._refuse_undrawn(geography)
         _ = self.answering
+
+    def _with_controls(self) -> tuple[Measure, ...]:
+        """The measures and, after them, the controls that are taken from the data: these are measurements too."""
+        found = {measure.name: measure for measure in self.measures}
+        taken = [one.measure(found[one.of]) if one.of in found else self.measure(one.of) for one in self.controls]
+        for control in taken:
+            if self.frame or not any(control.name in step.to for step in self.then):
+                raise PlanError(f"No step over tables meets the control '{control.name}'; name it in the `to` of one.")
+        return (*self.measures, *(control for control in taken if found.get(control.name) != control))
 
     def _coded(self, measure: Measure) -> Measure:
         """The measure with its universe by codes, so that a label and its code are one universe."""

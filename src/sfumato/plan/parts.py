@@ -48,6 +48,13 @@ class MeasurePart(Part):
     given: list[str] = []
 
 
+class ControlPart(Part):
+    name: str
+    of: str
+    by: list[str]
+    source: str = Field(alias="from")
+
+
 class PublishPart(Part):
     grades: dict[str, float] = {"A": 0.15, "B": 0.30}
     answers: list[str] = []
@@ -97,6 +104,7 @@ class PlanPart(Part):
     hidden: dict[str, Any]
     limit: dict[str, Any]
     measure: list[MeasurePart]
+    control: list[ControlPart] = []
     then: list[dict[str, Any]] = []
     publish: PublishPart = PublishPart()
     geography: dict[str, GeographyPart] = {}
@@ -130,6 +138,7 @@ def _keys(place: list[str]) -> list[str]:
         "geography": GeographyPart,
         "frame": FramePart,
         "exposure": ExposurePart,
+        "control": ControlPart,
         "sampling": VarianceFunctionPart,
     }
     model = models.get(place[0], PlanPart) if place else PlanPart

@@ -104,8 +104,15 @@ def _refuse_unlisted(plan: Decisions) -> None:
     functions = plan.sampling if isinstance(plan.sampling, tuple) else ()
     needed += [(one.of, "[[sampling]] outside") for one in functions if getattr(one, "outside", False)]
     for what, where in needed:
-        if not any(re.search(rf"\b{re.escape(what)}\b", exposure.what) for exposure in plan.exposures):
-            raise PromiseError(
-                f"{where} leaves '{what}' outside the guarantee, and the plan does not say so; "
-                f'add an [[exposure]] with what = "{what}", its kind and why it is let out.'
-            )
+        _refuse_untold(what, where, plan.exposures, "its kind")
+    for control in plan.controls:
+        invariants = tuple(one for one in plan.exposures if one.kind == "invariant")
+        _refuse_untold(control.name, f'[[control]] from = "{control.from_}"', invariants, 'kind = "invariant"')
+
+
+def _refuse_untold(what: str, where: str, exposures: tuple[Exposure, ...], kind: str) -> None:
+    if not any(re.search(rf"\b{re.escape(what)}\b", exposure.what) for exposure in exposures):
+        raise PromiseError(
+            f"{where} leaves '{what}' outside the guarantee, and the plan does not say so; "
+            f'add an [[exposure]] with what = "{what}", {kind} and why it is let out.'
+        )

@@ -9,6 +9,7 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from sfumato.errors import PlanError, SfumatoError
+from sfumato.plan.control import ControlTable
 from sfumato.plan.decisions import Decisions
 from sfumato.plan.framed import FrameFile
 from sfumato.plan.geography import Geography
@@ -82,6 +83,7 @@ def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
         hidden=hidden_from_dict(part.hidden),
         limit=plan_limit_from_dict(part.limit),
         measures=tuple(_measure(one) for one in part.measure),
+        controls=tuple(ControlTable(one.name, one.of, tuple(one.by), one.source) for one in part.control),
         then=tuple(step(one) for one in part.then),
         exposures=tuple(Exposure(one.kind, one.what, one.why) for one in part.exposure),
         publish=_publish(part.publish),

@@ -20,7 +20,7 @@ def write(plan: Decisions) -> str:
 
 def to_dict(plan: Decisions) -> dict[str, Any]:
     """The plan as the tables of its TOML file."""
-    schema = plan.schema
+    schema, taken = plan.schema, {control.name for control in plan.controls}
     whole = {
         "name": plan.name,
         "title": plan.title,
@@ -31,7 +31,8 @@ def to_dict(plan: Decisions) -> dict[str, Any]:
         "impossible": [{name: list(codes) for name, codes in rule.where} for rule in schema.impossible],
         "hidden": hidden_to_dict(plan.hidden),
         "limit": loss_to_dict(plan.limit),
-        "measure": [_measure_dict(measure) for measure in plan.measures],
+        "measure": [_measure_dict(one) for one in plan.measures if one.name not in taken],
+        "control": [{"name": one.name, "of": one.of, "by": list(one.by), "from": one.from_} for one in plan.controls],
         "then": [written(step, "step") for step in plan.then],
         "publish": _publish_dict(plan.publish),
         "geography": {geography.attribute: _geography_dict(geography) for geography in plan.geographies},
