@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from sfumato.draws import Draws, SeededDraws, SystemDraws
 from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.mechanisms import Cells, ClippedTotal, Mechanism, SquareRoot
 from sfumato.plan import Plan
-from sfumato.privacy import Approximate, Bounded, Gaussian, Limit, Loss, Move, Root, Unbounded, bounded
+from sfumato.privacy import Approximate, Bounded, Concentrated, Gaussian, Limit, Loss, Move, Root, Unbounded, bounded
 from sfumato.privacy.neighbours.square_root_within import worst_sizes
 from sfumato.release import Product
 from sfumato.schema import Attribute, Frame, Grouping, Levels, Table
@@ -56,7 +56,11 @@ class Audit:
         claim = self.claim
         if isinstance(claim, Approximate):
             return float(claim.epsilon)
-        return claim.mu if isinstance(claim, Gaussian) else float(claim.rho)
+        if isinstance(claim, Gaussian):
+            return claim.mu
+        if isinstance(claim, Concentrated):
+            return float(claim.rho)
+        assert_never(claim)
 
     @property
     def holds(self) -> bool:

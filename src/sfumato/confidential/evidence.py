@@ -15,6 +15,7 @@ Event and g are chosen on a quarter of the samples and confirmed on the others, 
 
 import math
 from dataclasses import dataclass
+from typing import assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,8 +55,10 @@ def shown(claim: Limit, p: Floats, q: Floats) -> Floats:
         loss = np.log(np.maximum(p - float(claim.delta), 1e-300) / q)
     elif isinstance(claim, Gaussian):
         loss = np.asarray(ndtri(np.clip(p, 1e-300, 1 - 1e-16)) - ndtri(np.clip(q, 1e-300, 1 - 1e-16)))
-    else:
+    elif isinstance(claim, Concentrated):
         loss = np.max(_bernoulli(p[..., None], q[..., None]), axis=-1)
+    else:
+        assert_never(claim)
     return np.where(p > q, np.maximum(loss, 0.0), 0.0)
 
 

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from statistics import NormalDist
+from typing import assert_never
 
 from sfumato.errors import PromiseError
 from sfumato.privacy.exact import plain, rounded_up
@@ -30,7 +31,9 @@ def in_sequence(losses: Sequence[Loss], limit: Loss) -> Loss:
         raise PromiseError("Every loss here has a bound, and [limit] has none; give epsilon (and delta), mu or rho.")
     if isinstance(limit, Approximate):
         return _as_approximate(losses, limit)
-    convert: Callable[[Loss], Loss] = as_gaussian if isinstance(limit, Gaussian) else as_concentrated
+    if not isinstance(limit, Gaussian | Concentrated):
+        assert_never(limit)
+    convert = as_gaussian if isinstance(limit, Gaussian) else as_concentrated
     total: Loss | None = None
     for loss in losses:
         one = convert(loss)
@@ -129,6 +132,10 @@ def _as_approximate(losses: Sequence[Loss], limit: Approximate) -> Loss:
             mu_squared += loss.mu_squared
         elif isinstance(loss, Concentrated):
             rho += loss.rho
+        elif isinstance(loss, Unbounded):
+            return loss
+        else:
+            assert_never(loss)
     if not mu_squared and not rho:
         return total
     left = limit.delta - total.delta
@@ -158,7 +165,9 @@ def as_gaussian(loss: Loss) -> Loss:
         # The trade-off curve of epsilon lies above that of the mu whose normals overlap as much.
         tail = 1 / (1 + math.exp(loss.epsilon))
         return Gaussian(squared=rounded_up(-2 * NormalDist().inv_cdf(tail)) ** 2)
-    return loss
+    if isinstance(loss, Gaussian | Unbounded):
+        return loss
+    assert_never(loss)
 
 
 def as_concentrated(loss: Loss) -> Loss:
@@ -168,7 +177,9 @@ def as_concentrated(loss: Loss) -> Loss:
     if isinstance(loss, Approximate):
         _pure(loss, "rho")
         return Concentrated(loss.epsilon**2 / 2)
-    return loss
+    if isinstance(loss, Concentrated | Unbounded):
+        return loss
+    assert_never(loss)
 
 
 def _pure(loss: Approximate, currency: str) -> None:

@@ -85,9 +85,9 @@ class Ledger:
         counted = [charge.loss for charge in self.charges if not self.per_year or charge.year == year]
         return in_sequence([loss for loss in (*counted, *more) if not isinstance(loss, Unbounded)], self.limit)
 
-    def affords(self, loss: Limit, year: int) -> bool:
-        """Whether one more loss keeps the account within its limit."""
-        return self.spent(year, [loss]).within(self.limit)  # type: ignore[union-attr,arg-type]
+    def affords(self, loss: Loss, year: int) -> bool:
+        """Whether one more loss keeps the account within its limit, as none without a bound does."""
+        return not isinstance(loss, Unbounded) and self.spent(year, [loss]).within(self.limit)  # type: ignore[union-attr,arg-type]
 
     def left(self, year: int) -> Limit:
         """What one more release may cost, in the currency of the limit."""
