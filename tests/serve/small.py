@@ -6,6 +6,8 @@ from html.parser import HTMLParser
 import numpy as np
 
 import sfumato as sf
+from sfumato.mechanisms import Typical
+from sfumato.privacy import Bounded
 from sfumato.release import (
     Anchor,
     Cube,
@@ -25,6 +27,9 @@ SEXES = sf.Attribute("sex", sf.Levels.of(["f", "m"]), label="Sex")
 GEOMETRIC = 2 * np.exp(-1) / (1 - np.exp(-1)) ** 2
 """The variance of two-sided geometric noise at epsilon 1."""
 
+NOISE = sf.Geometric(1).facts(Bounded(1, 1, 1), Typical())
+"""What a manifest says of that noise."""
+
 
 def promised(loss, **said):
     lost = {"hidden": {"neighbours": "add-remove", "unit": "firm"}, "words": "Whether any one firm is there."}
@@ -38,7 +43,13 @@ def anchored(spent, limit, population="firms", per_year=False, unbounded=0):
     )
 
 
-def small(folder, name="firms", additive=True, mechanism="geometric (epsilon 1)", variance=GEOMETRIC, **said):
+def spent(measure="number", mechanism="geometric (epsilon 1)", noise=NOISE):
+    return SpendLine(measure=measure, mechanism=mechanism, loss={"epsilon": "1"}, words="epsilon 1", noise=noise)
+
+
+def small(
+    folder, name="firms", additive=True, mechanism="geometric (epsilon 1)", variance=GEOMETRIC, noise=NOISE, **said
+):
     """A release folder; `said` goes into its manifest."""
     folder.mkdir(parents=True)
     table = sf.Table((SIZES, SEXES))
@@ -57,7 +68,7 @@ def small(folder, name="firms", additive=True, mechanism="geometric (epsilon 1)"
         "releasable": True,
         "why": "",
         "promise": promised({"epsilon": "1"}),
-        "spends": [SpendLine(measure="number", mechanism=mechanism, loss={"epsilon": "1"}, words="epsilon 1")],
+        "spends": [spent("number", mechanism, noise)],
         "exposures": [ExposureLine(kind="invariant", what="How many firms there are", why="a register tells it")],
         "ledger": None if said.get("rehearsal") else anchored({"epsilon": "1"}, {"epsilon": "8"}),
         "sampling": {"kind": "census"},

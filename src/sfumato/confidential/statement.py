@@ -7,7 +7,8 @@ from sfumato import __version__
 from sfumato.confidential.chain import Entry
 from sfumato.confidential.options import Options
 from sfumato.plan import BoughtVariance, Plan, Price, VarianceFunction
-from sfumato.privacy import Unbounded
+from sfumato.plan.margins import typical
+from sfumato.privacy import Spend, Unbounded
 from sfumato.privacy.ledger import Ledger, not_counted
 from sfumato.privacy.written import hidden_to_dict, loss_from_dict, loss_to_dict
 from sfumato.release import Anchor, ExposureLine, Manifest, Product, Promise, SpendLine, now
@@ -17,10 +18,6 @@ from sfumato.schema import Box
 def stated(plan: Plan, price: Price, options: Options, products: Sequence[Product] = ()) -> Manifest:
     """The manifest of a run, still without its place in a ledger, its products and its files."""
     entered = "entered as a release without a bound" if isinstance(price.total, Unbounded) else "charged"
-    spends = [
-        SpendLine(measure=one.measure, mechanism=one.mechanism, loss=loss_to_dict(one.loss), words=one.loss.words())
-        for one in price.spends
-    ]
     return Manifest(
         name=plan.name,
         title=plan.title,
@@ -34,7 +31,7 @@ def stated(plan: Plan, price: Price, options: Options, products: Sequence[Produc
         why=options.why(plan) or f"{entered}, drawn and written in full",
         supersedes=options.supersedes,
         promise=_promise(plan, price),
-        spends=spends,
+        spends=[_spent(plan, one) for one in price.spends],
         exposures=[ExposureLine(kind=one.kind, what=one.what, why=one.why) for one in plan.exposures],
         ledger=None,
         sampling=_sampled(plan, products),
@@ -44,6 +41,14 @@ def stated(plan: Plan, price: Price, options: Options, products: Sequence[Produc
         products=[],
         files={},
     )
+
+
+def _spent(plan: Plan, spend: Spend) -> SpendLine:
+    """What a measure cost, and what its mechanism says of its noise before there are data."""
+    measure = plan.measure(spend.measure)
+    noise = measure.with_.facts(plan.move(measure), typical(plan, measure))
+    loss, words = loss_to_dict(spend.loss), spend.loss.words()
+    return SpendLine(measure=measure.name, mechanism=spend.mechanism, loss=loss, words=words, noise=noise)
 
 
 def anchored(ledger: Ledger, charge: Entry) -> Anchor:

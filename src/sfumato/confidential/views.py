@@ -189,9 +189,7 @@ def _edges(law: Law, shift: int) -> Floats:
 
 def _chances(law: Law, edges: Floats, shift: int) -> Floats:
     """The chance of each bin when the law is shifted."""
-    below = edges - 1 - shift
-    cumulative = np.where(below >= 0, 1 - law.survival(below + 1) / 2, law.survival(np.maximum(-below, 1)) / 2)
-    return np.maximum(np.diff(cumulative), 0.0)
+    return np.maximum(np.diff(law.below(edges - shift)), 0.0)
 
 
 def _merged(one: Floats, other: Floats) -> tuple[Floats, Floats]:

@@ -47,6 +47,19 @@ class Law(ABC):
     def exact_survival(self, m: int, bits: int) -> bounds.Bounds:
         """Integers (low, high), at most 2 apart, with low <= 2^bits P(|K| >= m) <= high, for m >= 1."""
 
+    def below(self, m: ArrayLike) -> NDArray[np.float64]:
+        """P(K < m).
+
+        >>> from sfumato.draws import TwoSidedGeometric
+        >>> law = TwoSidedGeometric(Fraction(1))
+        >>> law.below([0, 1]).round(4).tolist()      # a / (1 + a) and 1 / (1 + a), a = 0.3679
+        [0.2689, 0.7311]
+        """
+        size = np.asarray(m, dtype=float)
+        return np.where(
+            size > 0, 1 - self.survival(np.maximum(size, 1)) / 2, self.survival(1 - np.minimum(size, 0)) / 2
+        )
+
     def inverse_survival(self, u: NDArray[np.float64]) -> NDArray[np.float64] | None:  # noqa: ARG002
         """Reals x with u < P(|K| >= m) exactly when m < x, within 2^-50 (scale + x); None if there is no formula."""
         return None

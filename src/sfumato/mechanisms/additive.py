@@ -14,9 +14,11 @@ import numpy as np
 from sfumato.draws import Draws, Law
 from sfumato.errors import PlanError
 from sfumato.mechanisms.cells import Cells
+from sfumato.mechanisms.example import Floats, example
 from sfumato.mechanisms.mechanism import Mechanism, Typical
 from sfumato.privacy import Move
 from sfumato.release import Independent, Noisy, Product, Uncertainty, Withheld
+from sfumato.release.manifest import NoiseLine
 from sfumato.release.noisy import Integers
 from sfumato.schema import Table
 
@@ -48,6 +50,15 @@ class Additive(Mechanism):
 
     def expected(self, move: Move, number: Typical) -> float | Withheld:
         return float(number.step) * math.sqrt(self.law(move).variance * number.cells)
+
+    def facts(self, move: Move, number: Typical) -> NoiseLine:
+        law, step = self.law(move), float(number.step)
+        error = step * math.sqrt(law.variance)
+
+        def below(true: float, edges: Floats) -> Floats:
+            return law.below(np.ceil((edges - true) / step))
+
+        return NoiseLine(standard_error=error, example=example(lambda _: error, below, step))
 
     def changes(self, move: Move) -> float:
         return float(self.law(move).survival(1))

@@ -15,7 +15,7 @@ which is a third of a percent of the noise that the total has at mu = mu of the 
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import NormalDist
 from typing import ClassVar
@@ -29,6 +29,7 @@ from sfumato.mechanisms.mechanism import Mechanism, Typical
 from sfumato.mechanisms.square_root import SquareRoot, rooted, whole_roots
 from sfumato.privacy import Exact, Gaussian, Loss, Move, Root, positive
 from sfumato.release import Noisy, Product, Records, Squared, Varying, Withheld
+from sfumato.release.manifest import NoiseLine
 from sfumato.release.noisy import Integers
 from sfumato.release.records import Trend
 
@@ -115,17 +116,28 @@ class ClippedTotal(Mechanism):
         """The error of a group with such a largest value, whose topcode its rows are expected to give."""
         move = rooted(move, self.name)
         self._law(1)
-        rows = [one for one in number.given if isinstance(one, SquareRoot)]
-        if len(rows) != 1:
-            raise PlanError(GIVEN)
+        rows = given_rows(number)
         if number.largest is None:
             return Withheld(
                 "its noise follows the largest value in a group: state a typical one, which is public knowledge"
             )
-        reach = NormalDist().inv_cdf(1 - float(self.clip)) * float(move.farthest / rows[0].mu)
+        reach = NormalDist().inv_cdf(1 - float(self.clip)) * float(move.farthest / rows.mu)
         topcode = math.floor((math.sqrt(number.largest) + reach) ** 2 / number.step)
         scale = int(scales_of(np.array([topcode]), move, number.step)[0])
         return float(number.step) * math.sqrt(number.cells * self._law(scale).variance)
+
+    def facts(self, move: Move, number: Typical) -> NoiseLine:
+        size = given_rows(number).facts(move, number).size
+        shown = super().facts(move, replace(number, largest=size))
+        return shown.model_copy(update={"at": "largest", "size": size})
+
+
+def given_rows(number: Typical) -> SquareRoot:
+    """The mechanism of the one measure of the rows that topcodes will be taken from."""
+    rows = [one for one in number.given if isinstance(one, SquareRoot)]
+    if len(rows) != 1:
+        raise PlanError(GIVEN)
+    return rows[0]
 
 
 def identity(given: Mapping[str, Product] | None) -> Records:

@@ -10,6 +10,7 @@ from sfumato.draws import Draws, Law
 from sfumato.mechanisms.cells import Cells
 from sfumato.privacy import Loss, Move, plain
 from sfumato.release import Noisy, Product, Uncertainty, Withheld
+from sfumato.release.manifest import NoiseLine
 from sfumato.release.noisy import Integers
 from sfumato.schema import Aggregate
 
@@ -63,6 +64,11 @@ class Mechanism(ABC):
 
         PlanError or ValueError if such noise cannot be drawn.
         """
+
+    def facts(self, move: Move, number: Typical) -> NoiseLine:
+        """What is published of its noise beside the numbers, so that pages can draw it; the plan alone says it."""
+        error = self.expected(move, number)
+        return NoiseLine(why=error.reason) if isinstance(error, Withheld) else NoiseLine(standard_error=error)
 
     def needs(self, of: tuple[Aggregate, ...]) -> tuple[Aggregate, ...]:  # noqa: ARG002 - none, for most
         """What it reads of the cells beside what their statistic is computed of."""

@@ -21,9 +21,11 @@ import numpy as np
 from sfumato.draws import Draws, RoundedNormal
 from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.mechanisms.cells import Cells
+from sfumato.mechanisms.example import Floats, example
 from sfumato.mechanisms.mechanism import Mechanism, Typical
 from sfumato.privacy import Exact, Gaussian, Loss, Move, Root, positive
 from sfumato.release import Noisy, Product, Squared, Withheld
+from sfumato.release.manifest import NoiseLine
 from sfumato.release.noisy import Integers
 
 FINE = 1_000
@@ -86,6 +88,22 @@ class SquareRoot(Mechanism):
             return Withheld("its noise grows with the number it is on: state a typical size, which is public knowledge")
         spread = (float(rooted(move, self.name).farthest) / float(self.mu)) ** 2
         return math.sqrt(4 * number.size * spread + 2 * number.cells * spread**2)
+
+    def facts(self, move: Move, number: Typical) -> NoiseLine:  # noqa: ARG002 - a row of the example's size
+        law, step = self.root_law(move), float(self._step(move))
+
+        def error(size: float) -> float:
+            return float(self.expected(move, Typical(size=size)))  # type: ignore[arg-type]
+
+        def below(true: float, edges: Floats) -> Floats:
+            """|root + noise| < √(edge + offset), between lattice points as well, which are too many to be seen."""
+            root, ends = math.sqrt(true / step), np.sqrt(np.maximum(edges / step + offset(law), 0.0))
+            return np.maximum(law.below(ends - root) - law.below(1 - ends - root), 0.0)
+
+        shown = example(error, below, step)
+        if shown is None:
+            return NoiseLine(why="its noise grows with the number it is on")
+        return NoiseLine(standard_error=error(shown.low), at="size", size=shown.low, example=shown)
 
 
 def rooted(move: Move, mechanism: str) -> Root:

@@ -4,7 +4,7 @@ import hashlib
 import json
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -15,8 +15,10 @@ SOUND, AS_PUBLISHED = MODES = ("sound", "as_published")
 """How a release was made: so that its claim holds for every byte, or as a paper did it though its claim then breaks."""
 NAME, SIGNATURE, NOTICE = BESIDE = ("manifest.json", "manifest.sig", "withdrawn.json")
 """The files of a release that its manifest does not list: itself, its signature, and that it was withdrawn."""
-_LATER = {"geographies", "largest_cv", "near", "not_hidden", "unbounded", "not_counted"}
+_LATER = {"geographies", "largest_cv", "near", "noise", "not_hidden", "unbounded", "not_counted"}
 """Lines that older releases do not have: left out where they are empty, so that those still verify to the byte."""
+ALARM, CURVE = 0.05, 41
+"""How often the test of an example is wrong when nothing is there, and the most points that draw one of its curves."""
 
 
 class _Part(BaseModel):
@@ -43,13 +45,42 @@ class Promise(_Part):
         return self.near or self.hidden.get("neighbours") == "square-root-within"
 
 
+class ExampleLine(_Part):
+    """Two true values, how often the best test tells them by what is published, and how likely that is of either.
+
+    The test says the larger from `cut` on, and ALARM of the time where the smaller is true. A curve has what is
+    published less what is true, rising, and how likely that is next to the likeliest; an empty one is as the first.
+    """
+
+    low: float
+    high: float
+    told_apart: float
+    cut: float
+    of_low: list[tuple[float, float]] = Field(max_length=CURVE)
+    of_high: list[tuple[float, float]] = Field(default_factory=list, max_length=CURVE)
+
+
+class NoiseLine(_Part):
+    """What the plan alone says of one measure's noise: the standard error of a number, or why none can be told.
+
+    It is that of any number, of one of this size, or of a total whose largest value has it.
+    """
+
+    standard_error: float | None = None
+    at: Literal["any", "size", "largest"] = "any"
+    size: float | None = None
+    why: str = ""
+    example: ExampleLine | None = None
+
+
 class SpendLine(_Part):
-    """What one measure cost."""
+    """What one measure cost, and what is known of its noise beforehand."""
 
     measure: str
     mechanism: str
     loss: dict[str, str]
     words: str
+    noise: NoiseLine | None = None
 
 
 class ExposureLine(_Part):
@@ -165,6 +196,7 @@ class Manifest(_Part):
         """The one way to write it: the same manifest, the same bytes."""
         content = _without_later(self.model_dump()) | {"promise": _without_later(self.promise.model_dump())}
         content["ledger"] = self.ledger and _without_later(self.ledger.model_dump())
+        content["spends"] = [_without_later(spend.model_dump()) for spend in self.spends]
         return (json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
     @classmethod

@@ -9,10 +9,11 @@ from starlette.responses import Response
 from sfumato.errors import nearest
 from sfumato.pictures import Caption, Picture, PictureWords, power_curve
 from sfumato.pictures.bells import bells
+from sfumato.release.manifest import ALARM
 from sfumato.serve.catalogue import Edition
 from sfumato.serve.pages import words as language_file
 from sfumato.serve.pages.home import language
-from sfumato.serve.pages.noise import ALARM
+from sfumato.serve.pages.noise import density
 from sfumato.serve.pages.promise import Promised, promise
 from sfumato.serve.pages.site import HTML, Pages
 from sfumato.serve.reply import fresh, unchanged
@@ -84,12 +85,11 @@ def _curve(privacy: Promised, said: Say, wide: bool) -> Picture:
 
 def _seen(privacy: Promised, said: Say, wide: bool) -> Picture:
     shown = privacy.example
-    if shown is None or shown.noise is None or shown.line is None:
+    if shown is None or shown.example is None or shown.line is None:
         raise LookupError("No measure has noise that can be drawn.")
-    noise, line = shown.noise, shown.line
     one, other = shown.pair  # type: ignore[misc]
     title = said(privacy.said("privacy.seen_title"), one=one, other=other, row=privacy.row)
-    axis = said("privacy.seen_axis", unit=line.unit)
+    axis = said("privacy.seen_axis", unit=shown.line.unit)
     caption = Caption(title, axis, headed=False, banner=banner(privacy.edition, said))
-    cut = noise.pair[0] + noise.threshold
-    return bells(noise.pair, noise.density, cut, caption, 460 if wide else NARROW)
+    pair = shown.example.low, shown.example.high
+    return bells(pair, density(shown.example), shown.example.cut, caption, 460 if wide else NARROW)

@@ -1,56 +1,67 @@
 """How the privacy card of a release tells a measure: what it is by, its cost, its noise."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sfumato.query import number
-from sfumato.release.manifest import ProductLine, SpendLine
+from sfumato.release.manifest import ExampleLine, ProductLine, SpendLine
 from sfumato.schema import Attribute
-from sfumato.serve.pages.noise import Noise
-from sfumato.serve.pages.root_noise import ClippedNoise, RootNoise
+from sfumato.serve.pages.noise import standard_error
 from sfumato.serve.pages.words import Words
-
-_SIZE = 100.0
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One measure of a release: what it cost, how often it gives one unit away at best, and the noise of its cells."""
+    """One measure of a release: what it cost, how often it gives one unit away at best, and what its noise is like."""
 
     spend: SpendLine
     line: ProductLine | None
     told: int | None
-    noise: Noise | RootNoise | None
-    apart: int | None
-    """How often the two true values of the example are told apart at best, of 100."""
-    clipped: ClippedNoise | None = None
-    size: float = _SIZE
-    """The size of the largest value at which the noise of clipped totals is told."""
+
+    @property
+    def example(self) -> ExampleLine | None:
+        """Two true values through the noise, where the release says how they look."""
+        return self.spend.noise.example if self.spend.noise and self.line else None
 
     @property
     def pair(self) -> tuple[str, str] | None:
         """The two true values of the example."""
-        return (number(self.noise.pair[0]), number(round(self.noise.pair[1]))) if self.noise else None
+        return (number(self.example.low), number(round(self.example.high))) if self.example else None
+
+    @property
+    def apart(self) -> int | None:
+        """How often they are told apart at best, of 100."""
+        return in_100(self.example.told_apart) if self.example else None
 
     @property
     def se(self) -> float | None:
         """A standard error: of any cell, of a row of the example's size, or of a group by its largest row."""
-        if self.noise:
-            return self.noise.se
-        return self.clipped.se_at(self.size) if self.clipped else None
+        return standard_error(self.spend, self.line) if self.line else None
 
-    def of_same(self, other: "Measured") -> bool:
-        """Whether both measures are of the same statistic in the same unit."""
-        one, two = self.line, other.line
-        return one is not None and two is not None and (one.title, one.unit) == (two.title, two.unit)
+    @property
+    def why(self) -> str:
+        """Why none can be told."""
+        return self.spend.noise.why if self.spend.noise else ""
 
     def where(self, unit: str, said: Words) -> str:
         """For which cells that standard error holds, where it is not for all."""
-        if isinstance(self.noise, RootNoise):
-            return said("privacy.se_at", size=said.figure(number(self.noise.pair[0])))
-        if self.clipped:
-            return said("privacy.se_largest", unit=unit, size=said.figure(number(self.size)))
-        return ""
+        noise = self.spend.noise
+        if noise is None or noise.size is None or noise.at == "any":
+            return ""
+        size = said.figure(number(noise.size))
+        return (
+            said("privacy.se_at", size=size) if noise.at == "size" else said("privacy.se_largest", unit=unit, size=size)
+        )
+
+
+def in_100(chance: float) -> int:
+    """A chance as times in 100, rounded up.
+
+    >>> in_100(0.2595), in_100(0.26), in_100(1.0)
+    (26, 26, 100)
+    """
+    return min(100, math.ceil(100 * chance - 1e-9))
 
 
 def by_words(line: ProductLine, labels: Mapping[str, Attribute | str], unit: str, said: Words) -> str:

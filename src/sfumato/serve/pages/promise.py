@@ -1,7 +1,7 @@
 """The promise of a release in plain words; chances are rounded up, as a promise must not sound better than it is."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from sfumato.errors import SfumatoError
@@ -9,12 +9,10 @@ from sfumato.privacy import Concentrated, Loss, Unbounded, in_sequence
 from sfumato.privacy.written import loss_from_dict
 from sfumato.query import number
 from sfumato.release import Manifest
-from sfumato.release.manifest import ProductLine, SpendLine
+from sfumato.release.manifest import ALARM, ProductLine, SpendLine
 from sfumato.schema import Attribute
 from sfumato.serve.catalogue import Edition
-from sfumato.serve.pages.measure_card import Measured, by_words
-from sfumato.serve.pages.noise import ALARM, Noise
-from sfumato.serve.pages.root_noise import ClippedNoise, RootNoise
+from sfumato.serve.pages.measure_card import Measured, by_words, in_100
 from sfumato.serve.pages.words import Words
 
 Curve = list[tuple[float, float]]
@@ -120,12 +118,12 @@ class Promised:
     @cached_property
     def measures(self) -> list[Measured]:
         lines = {line.name: line for line in self.manifest.products}
-        found: list[Measured] = []
-        for spend in self.manifest.spends:
-            one = _measured(spend, lines.get(spend.measure))
-            rows = [before for before in found if isinstance(before.noise, RootNoise) and one.of_same(before)]
-            found.append(replace(one, size=rows[-1].noise.pair[0]) if rows and rows[-1].noise else one)
-        return found
+        return [_measured(spend, lines.get(spend.measure)) for spend in self.manifest.spends]
+
+    @property
+    def unsaid(self) -> bool:
+        """Whether the release was made before releases said what their noise looks like."""
+        return any(spend.noise is None for spend in self.manifest.spends)
 
     @property
     def made(self) -> list[ProductLine]:
@@ -136,7 +134,7 @@ class Promised:
     @property
     def example(self) -> Measured | None:
         """The measure whose noise the picture of two true values is drawn with: one that is not settled by it."""
-        shown = [one for one in self.measures if one.noise]
+        shown = [one for one in self.measures if one.example]
         return min(shown, key=lambda one: one.apart or 100, default=None)
 
     @property
@@ -184,15 +182,6 @@ def promise(edition: Edition) -> Promised:
     return Promised(edition)
 
 
-def in_100(chance: float) -> int:
-    """A chance as times in 100, rounded up.
-
-    >>> in_100(0.2595), in_100(0.26), in_100(1.0)
-    (26, 26, 100)
-    """
-    return min(100, math.ceil(100 * chance - 1e-9))
-
-
 def read_loss(written: dict[str, str]) -> Loss | None:
     """A loss as a manifest writes it; none where this version does not know its kind."""
     try:
@@ -218,7 +207,4 @@ def trade_off(loss: Loss) -> Curve:
 def _measured(spend: SpendLine, line: ProductLine | None) -> Measured:
     loss = read_loss(spend.loss)
     told = in_100(loss.power(ALARM)) if loss is not None and not isinstance(loss, Unbounded) else None
-    if line is None:
-        return Measured(spend, None, told, None, None)
-    noise = Noise.of(line) or RootNoise.of(line)
-    return Measured(spend, line, told, noise, in_100(noise.told_apart) if noise else None, ClippedNoise.of(line))
+    return Measured(spend, line, told)
