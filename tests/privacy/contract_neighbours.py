@@ -112,6 +112,42 @@ class OtherValues(Rows):
                 yield (*unit, *others)
 
 
+class Listed(World):
+    """Units of a public register, each in a cell that everybody knows, with one report or none."""
+
+    UNITS = (("a", 0), ("b", 0), ("c", 1))
+
+    @property
+    def domain(self) -> Domain:
+        return Frame("unit", (), {}, [name for name, _ in self.UNITS])
+
+    def data_sets(self, values: tuple[int, ...]) -> Iterator[Data]:
+        for reported in product((None, *values), repeat=len(self.UNITS)):
+            yield self.reports(reported)
+
+    def reports(self, reported: Iterable[int | None]) -> Data:
+        pairs = zip(self.UNITS, reported, strict=True)
+        return tuple((name, cell, value) for (name, cell), value in pairs if value is not None)
+
+
+class ReportedOrNot(Listed):
+    """Add-remove over a register: one unit reports, or does not."""
+
+    def neighbours_of(self, data: Data, values: tuple[int, ...]) -> Iterator[Data]:
+        for row in data:
+            yield tuple(other for other in data if other != row)
+
+
+class OtherReport(Listed):
+    """Replace-one over a register: one unit reports something else, or nothing."""
+
+    def neighbours_of(self, data: Data, values: tuple[int, ...]) -> Iterator[Data]:
+        reported = {name: value for name, _, value in data}
+        for unit, _ in self.UNITS:
+            for value in (None, *values):
+                yield self.reports((reported | {unit: value}).get(name) for name, _ in self.UNITS)
+
+
 class Reports(World):
     """Square-root-within: every unit of a register reports once; one, or all of a firm, report a value near it."""
 
@@ -148,10 +184,12 @@ WORLDS: dict[str, list[World]] = {
         ThereOrNot(AddRemove("job")),
         ThereOrNot(AddRemove("firm", "id", 2)),
         ThereOrNot(AddRemove("firm", "id", 1), cells=3),
+        ReportedOrNot(AddRemove("firm", "id")),
     ],
     "replace-one": [
         OtherValues(ReplaceOne("job"), cells=3),
         OtherValues(ReplaceOne("firm", "id", 2)),
+        OtherReport(ReplaceOne("firm", "id")),
         OtherValues(ReplaceOne("job", fixed=("cell",))),
     ],
     "square-root-within": [

@@ -57,7 +57,7 @@ def test_a_relation_claims_a_move_for_some_statistic_and_says_which_bounds_are_r
     ("world", "name"),
     [
         *((world, name) for world in WORLDS["add-remove"] for name in ("l1", "l2_squared", "largest")),
-        *((world, name) for world in WORLDS["replace-one"][:2] for name in ("l1", "l2_squared", "largest")),
+        *((world, name) for world in WORLDS["replace-one"][:3] for name in ("l1", "l2_squared", "largest")),
         (WORLDS["add-remove"][1], "cells"),
         (WORLDS["replace-one"][0], "cells"),
     ],
@@ -83,7 +83,7 @@ def test_a_firm_that_moves_as_one_unit_would_is_rejected_by_name():
     )
 
 
-@pytest.mark.parametrize("world", WORLDS["add-remove"] + WORLDS["replace-one"][:2], ids=str)
+@pytest.mark.parametrize("world", WORLDS["add-remove"] + WORLDS["replace-one"][:3], ids=str)
 def test_a_bound_that_nothing_reaches_may_not_be_claimed_as_reached(world):
     wide = moving_by(world, lambda move: Bounded(move.cells, 2 * move.l1, move.l2_squared, move.largest))
     assert any("l1 is said to reach" in line for line in complaints(wide))
@@ -196,7 +196,7 @@ def test_neighbours_differ_in_no_more_universes_than_they_touch(world):
 def test_the_audit_s_pair_is_a_pair_of_neighbours_that_are_apart(world):
     statistic = Total("wage", clip=(0, 50_000), step=10)
     move = move_of(world, statistic)
-    sides = world.hidden.pair(statistic.contribution)
+    sides = world.hidden.pair(statistic.contribution, world.domain)
     one, other = (
         numbers(world, statistic, tuple(("a", int(side.elsewhere), int(side.value)) for _ in range(side.rows)))
         for side in sides

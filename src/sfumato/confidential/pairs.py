@@ -64,11 +64,11 @@ def _sides(plan: Plan, measure: Measure) -> tuple[UnitSide, UnitSide]:
     """The unit that neighbours differ in, its rows by one measure and in each column the farthest value of any."""
     values: tuple[dict[str, float], dict[str, float]] = ({}, {})
     for each in plan.measures:
-        column, pair = each.of.contribution.column, plan.hidden.pair(each.of.contribution)
+        column, pair = each.of.contribution.column, plan.hidden.pair(each.of.contribution, plan.domain(each))
         for side, unit in zip(values, pair, strict=True):
             if column is not None:
                 side[column] = max(side.get(column, 0.0), float(unit.value), key=abs)
-    one, other = plan.hidden.pair(measure.of.contribution)
+    one, other = plan.hidden.pair(measure.of.contribution, plan.domain(measure))
     return UnitSide(one.rows, values[0], one.elsewhere), UnitSide(other.rows, values[1], other.elsewhere)
 
 

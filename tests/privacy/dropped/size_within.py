@@ -58,7 +58,7 @@ class SizeWithin(Neighbours):
     def relation(self) -> tuple[str, ...]:
         return (f"{self.kind} of one {self.unit}", f"alpha {plain(self.alpha)}")
 
-    def pair(self, row: Contribution) -> tuple[UnitRows, UnitRows]:
+    def pair(self, row: Contribution, domain: Domain) -> tuple[UnitRows, UnitRows]:
         return UnitRows(40), UnitRows(grown(40, self.alpha))
 
     def keeps(self, attributes: Sequence[Attribute]) -> frozenset[str]:

@@ -1,7 +1,7 @@
 """Add-remove: one unit is there or not, with all its rows.
 
 Move. The rows of a unit, at most k, add k times the farthest value in all; where they stand in one cell, that is the l2
-norm and the largest step as well.
+norm and the largest step as well. Over a public register, what is there or not is a unit's one report.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,15 +25,15 @@ class AddRemove(CountedRows):
 
     kind = "add-remove"
 
-    def move(self, row: Contribution, domain: Domain) -> Bounded:  # noqa: ARG002 - the same in every table
+    def move(self, row: Contribution, domain: Domain) -> Bounded:  # noqa: ARG002 - the same in tables and registers
         far = self.at_most * max(abs(bound) for bound in row.bounds)
         return Bounded(cells=self.at_most, l1=far, l2_squared=far**2, largest=far)
 
     def relation(self) -> tuple[str, ...]:
         return self._rows_compared
 
-    def pair(self, row: Contribution) -> tuple[UnitRows, UnitRows]:
-        return UnitRows(self._too_many, row.farthest), UnitRows(0, row.farthest)
+    def pair(self, row: Contribution, domain: Domain) -> tuple[UnitRows, UnitRows]:
+        return UnitRows(self._too_many(domain), row.farthest), UnitRows(0, row.farthest)
 
     def keeps(self, attributes: Sequence[Attribute]) -> frozenset[str]:  # noqa: ARG002 - a unit that is gone keeps none
         return frozenset()

@@ -75,7 +75,7 @@ class Neighbours(ABC):
         """Everything that must be the same for losses to add, in words; a column may be called otherwise elsewhere."""
 
     @abstractmethod
-    def pair(self, row: Contribution) -> tuple[UnitRows, UnitRows]:
+    def pair(self, row: Contribution, domain: Domain) -> tuple[UnitRows, UnitRows]:
         """The rows of one unit in two neighbours that are as far apart as any; the first may be more than count."""
 
     @abstractmethod

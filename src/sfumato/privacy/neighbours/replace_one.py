@@ -1,7 +1,8 @@
 """Replace-one: one unit has other values; how many units there are is public.
 
 Move. A replaced row goes from one end to the other within a cell, or from one cell to another; the norm of a sum of k
-such moves is at most k times the largest of them.
+such moves is at most k times the largest of them. Over a public register a unit's report stays in its cell and goes
+from any value to any other, or to none, which counts as 0.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,8 +33,11 @@ class ReplaceOne(CountedRows):
         if not isinstance(self.fixed, tuple) or not all(isinstance(name, str) for name in self.fixed):
             raise PlanError('[hidden] fixed is a list of attributes, for example fixed = ["sector"].')
 
-    def move(self, row: Contribution, domain: Domain) -> Bounded:  # noqa: ARG002 - the same in every table
+    def move(self, row: Contribution, domain: Domain) -> Bounded:
         low, high = row.bounds
+        if domain.register:
+            apart = max(high, 0) - min(low, 0)
+            return Bounded(cells=1, l1=apart, l2_squared=apart**2, largest=apart)
         rows, largest = self.at_most, max(abs(low), abs(high))
         square = max((high - low) ** 2, 2 * largest**2)
         return Bounded(
@@ -49,8 +53,12 @@ class ReplaceOne(CountedRows):
         known = (f"with public {', '.join(sorted(self.fixed))}",) if self.fixed else ()
         return (*self._rows_compared, *known)
 
-    def pair(self, row: Contribution) -> tuple[UnitRows, UnitRows]:
-        return UnitRows(self._too_many, row.farthest), UnitRows(self._too_many, row.farthest, elsewhere=True)
+    def pair(self, row: Contribution, domain: Domain) -> tuple[UnitRows, UnitRows]:
+        if domain.register:
+            low, high = (bound * row.step for bound in row.bounds)
+            return UnitRows(1, high if high > 0 else low), UnitRows(int(low < 0 < high), low)
+        rows = self._too_many(domain)
+        return UnitRows(rows, row.farthest), UnitRows(rows, row.farthest, elsewhere=True)
 
     def keeps(self, attributes: Sequence[Attribute]) -> frozenset[str]:  # noqa: ARG002 - they are named
         return frozenset(self.fixed)

@@ -93,7 +93,7 @@ class SquareRootWithin(Neighbours):
         whose = f"one firm with at most {self.at_most} {self.unit}s" if self.firm else f"one {self.unit}"
         return (f"{self.kind} of {whose}", *(f"beta {name} {plain(beta)}" for name, beta in sorted(self.beta.items())))
 
-    def pair(self, row: Contribution) -> tuple[UnitRows, UnitRows]:
+    def pair(self, row: Contribution, domain: Domain) -> tuple[UnitRows, UnitRows]:  # noqa: ARG002 - of a register
         low, high = (size * row.step for size in worst_sizes(self._of(str(row.column)), row.step, FAINT))
         return UnitRows(1, low), UnitRows(1, high)
 
