@@ -49,7 +49,7 @@ def test_a_census_is_all_noise_and_an_error_that_is_withheld_has_no_share():
 
 def test_a_release_that_is_not_to_be_published_says_so_across_the_picture_and_in_its_data():
     picture = engine().table("age").plot()
-    assert {one.text for one in Drawn(picture).all("text", "banner")} == {"NOT TO BE PUBLISHED"}
+    assert {one.text for one in Drawn(picture).all("text", "banner")} == {"NOT FOR PUBLICATION"}
     assert "a test" in json.loads(picture.to_vega())["usermeta"]["banner"]
 
 

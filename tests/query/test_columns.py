@@ -12,9 +12,10 @@ from worlds import TABLE, World, engine_of, subject_of
 from sfumato.draws import SeededDraws
 from sfumato.errors import QueryError
 from sfumato.mechanisms import Geometric
-from sfumato.query import Columns, Estimate, Group, Refused
+from sfumato.query import Columns, Estimate, Group
+from sfumato.query.answer import METRICS
 from sfumato.query.ranks import variances_of_differences
-from sfumato.release import Calibrated, Control, Cube, Independent, Raked, Withheld
+from sfumato.release import Calibrated, Control, Cube, Independent, NoNumber, Raked, Withheld
 from sfumato.schema import Box
 
 ENGINE = engine_of(World.of(Geometric(1)).cube("jobs", SeededDraws(1)))
@@ -52,11 +53,12 @@ def test_columns_are_the_estimates_of_single_questions_to_the_last_bit(question)
         assert estimate == alone
         assert type(estimate.value) is type(alone.value)
         numbers = (alone.value, alone.moe(), alone.noise_se, alone.sampling_se, alone.cv)
-        got = [columns.arrays()[name][flat] for name in ("estimate", "moe90", "se_noise", "se_sampling", "cv")]
+        got = [getattr(columns, name)[flat] for name in METRICS]
         np.testing.assert_array_equal(got, [stated(one) for one in numbers])
         assert (columns.grade[flat], columns.cells[flat]) == (alone.grade, alone.cells)
         said = [None if isinstance(one, Withheld) else one for one in numbers]
-        assert list(records[flat].values())[-7:] == [*said, alone.grade, alone.cells]
+        told = [records[flat][name] for name in (*METRICS, "grade", "cells")]
+        assert told == [*said, alone.grade, alone.cells]
         assert arrow[flat] == records[flat]
 
 
@@ -186,7 +188,7 @@ def _check_shares(question, of, near):
         try:
             alone = engine.share(part, whole)
         except QueryError as error:
-            assert share == Refused(str(error))  # noqa: PT017
+            assert share == NoNumber(str(error))  # noqa: PT017
             assert np.isnan(columns.estimate[flat])
             assert columns.grade[flat] == "-"
             continue
@@ -220,7 +222,7 @@ def test_a_share_that_could_be_anything_is_refused_in_its_cell_alone():
     values[:5] = 0
     engine = engine_of(Cube(subject_of("jobs"), TABLE, values, Independent(2.0)))
     shares = engine.table("trade", "sex").shares("row")
-    assert isinstance(dict(shares.items())["trade0", "f"], Refused)
+    assert isinstance(dict(shares.items())["trade0", "f"], NoNumber)
     assert shares["trade1", "f"].value == pytest.approx(1 / 3)
     with pytest.raises(QueryError, match="within its own noise of 0"):
         shares["trade0", "f"]
@@ -296,7 +298,7 @@ def test_covariances_with_the_whole_are_those_of_pairs(errors):
 def test_variances_of_differences_are_those_of_single_comparisons(question):
     engine, asked = question
     table = laid_out(engine, {**asked, "cols": None, "at": {asked["rows"]: asked["at"][asked["rows"]]}})
-    found = variances_of_differences(table.product, table.grid, engine.sampling(table.product))
+    found = variances_of_differences(table.product, table.grid, table.source.sampling)
     for row, one in enumerate(table.axes[0].codes):
         for column, other in enumerate(table.axes[0].codes):
             alone = table.compare(one, other).variance

@@ -95,12 +95,12 @@ def test_the_command_writes_csv_with_a_page_on_its_use(release, table, tmp_path)
     out = tmp_path / "m.csv"
     said = sfumato("microdata", release, "--out", out, "--replicates", "2")
     assert "400 rows" in said.stdout
-    assert "NOT TO BE PUBLISHED" in said.stderr
+    assert "NOT FOR PUBLICATION" in said.stderr
     read = pacsv.read_csv(out, convert_options=pacsv.ConvertOptions(column_types={"county": "string"}))
     assert read["jobs"].to_pylist() == table["jobs"].to_pylist()
     assert read["county"].to_pylist() == table["county"].to_pylist()
     page = (tmp_path / "m.csv.README.txt").read_text()
-    for words in ("NOT TO BE PUBLISHED", "Keep negative values", "jobs_r1 to jobs_r2", "Cite as"):
+    for words in ("NOT FOR PUBLICATION", "Keep negative values", "jobs_r1 to jobs_r2", "Cite as"):
         assert words in page
     refused = sfumato("microdata", release, "--out", out, good=False)
     assert "there already" in refused.stderr

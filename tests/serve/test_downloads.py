@@ -12,10 +12,10 @@ import openpyxl
 import pyarrow.parquet as pq
 import pytest
 
+from sfumato.query.answer import Answer, apart
+from sfumato.query.downloads.formats import BY_NAME, FORMATS
 from sfumato.release import Withheld, open_release, withdraw
 from sfumato.serve.catalogue import Catalogue
-from sfumato.serve.downloads.answer import Answer, apart, size
-from sfumato.serve.downloads.formats import BY_NAME, FORMATS
 from sfumato.serve.question import Question
 
 JOBS = "/api/v2/tables/jobs-survey~jobs/data"
@@ -167,7 +167,7 @@ def test_every_format_says_why_an_error_is_withheld(release):
     opened, why = open_release(release), "its scale is the largest employer"
     unsaid = {name: replace(one, uncertainty=Withheld(why)) for name, one in opened.products.items()}
     sheet = Catalogue.of([replace(opened, products=unsaid)]).tables["jobs-survey~jobs"]
-    answer = Answer(Question(sheet, {"sex": ("female", "male")}, {}))
+    answer = Answer(Question(sheet, {"sex": ("female", "male")}, {}).table())
     assert set(answer.columns.grade) == {"-"}
     for form in FORMATS:
         content = form.write(answer)
@@ -197,8 +197,8 @@ def test_pieces_are_the_answer_cut_in_order(release):
     sheet = Catalogue.open([release]).tables["jobs-survey~jobs"]
     names = {one.name: one.levels.codes for one in sheet.product.attributes[:4]}
     question = Question(sheet, names, {"place": ("N1", "S1"), "sex": ("male",)})
-    answer = Answer(question)
-    assert size(question) == len(answer.columns)
+    answer = Answer(question.table())
+    assert answer.figures.size == len(answer.columns)
     for most in (1, 7, 24, 100, 719, 10_000):
         parts = list(answer.pieces(most))
         assert max(len(part.columns) for part in parts) <= most
@@ -208,8 +208,7 @@ def test_pieces_are_the_answer_cut_in_order(release):
 
 def test_more_than_a_download_takes_is_refused_before_any_work(browse, release, monkeypatch):
     fresh = browse([release])
-    monkeypatch.setattr("sfumato.serve.downloads.formats.LARGEST_DOWNLOAD", 12_000)
-    monkeypatch.setattr("sfumato.serve.downloads.answer.LARGEST_DOWNLOAD", 12_000)
+    monkeypatch.setattr("sfumato.query.downloads.formats.LARGEST_DOWNLOAD", 12_000)
     monkeypatch.setattr("sfumato.release.products.Cube.totals", None)
     whole = "&".join(f"valueCodes[{name}]=*" for name in ("place", "sex", "age", "trade", "hours"))
     refused = fresh.get(f"{JOBS}?{whole}&outputFormat=csv")

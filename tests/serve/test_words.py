@@ -14,26 +14,29 @@ import pytest
 from jinja2 import nodes
 from tests.serve.small import promised, small
 
+import sfumato.query
 import sfumato.serve
 from sfumato.geography import Shapes
+from sfumato.query.downloads.words import LANGUAGES, grade_words
 from sfumato.query.sentences import ENGLISH
 from sfumato.release import open_release, seal, withdraw, write_shapes
-from sfumato.serve.downloads.words import LANGUAGES, grade_words
 from sfumato.serve.pages.help import QUESTIONS
 from sfumato.serve.pages.look import CHARTS, ERRORS, SHARES, VIEWS
 from sfumato.serve.pages.words import languages, words
 
 SERVE = Path(sfumato.serve.__file__).parent
-FILES = SERVE / "words"
+QUERY = Path(sfumato.query.__file__).parent
+FILES = {"": SERVE / "words", "data": QUERY / "words"}
+"""What the pages say, and what downloads say."""
 OTHERS = sorted(code for code in LANGUAGES if code != "en")
 LISTED = {"picture", "map_words"}
 """The groups that are handed on whole."""
 SAME = {
     *("language.name", "number.thousands", "number.decimal", "number.percent", "site.api", "site.budget"),
-    *("error.cv_sign", "error.se_sign", "budget.share"),
+    *("error.cv_sign", "error.se_sign", "budget.share", "api.parameters"),
 }
 """Names and signs, the only texts that two languages may share."""
-SAME_DATA = {"number..", "number.%", "sheet.margin", "api.parameters"}
+SAME_DATA = {"number..", "number.%", "sheet.margin"}
 LONG = 25
 
 _KINDS = ("published", "assumed_known", "invariant")
@@ -60,9 +63,9 @@ COMPOSED = {
 """Keys that are put together where they are used, and what may stand at each star."""
 
 
-def read(name):
+def read(code, kind=""):
     """The texts of a file by their keys."""
-    tables = tomllib.loads((FILES / name).read_text("utf-8"))
+    tables = tomllib.loads((FILES[kind] / f"{code}.toml").read_text("utf-8"))
     return {f"{group}.{key}": text for group, texts in tables.items() for key, text in texts.items()}
 
 
@@ -79,7 +82,7 @@ def pieces(text):
 def written():
     """Every constant text of the Python files and templates, and every key put together, with stars in it."""
     constants, composed = set(), set()
-    for file in SERVE.rglob("*.py"):
+    for file in [*SERVE.rglob("*.py"), *QUERY.rglob("*.py")]:
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 constants.add(node.value)
@@ -99,23 +102,23 @@ def _constant(node):
 
 def test_every_language_has_both_files():
     assert set(languages()) == set(LANGUAGES)
-    found = {one.name for one in FILES.iterdir()}
-    assert found == {f"{code}{kind}.toml" for code in LANGUAGES for kind in ("", ".data")}
+    for folder in FILES.values():
+        assert {one.name for one in folder.iterdir()} == {f"{code}.toml" for code in LANGUAGES}
 
 
 @pytest.mark.parametrize("code", OTHERS)
-@pytest.mark.parametrize("kind", ["", ".data"])
+@pytest.mark.parametrize("kind", FILES)
 def test_every_language_has_the_same_keys_with_the_same_places(code, kind):
-    english, other = read(f"en{kind}.toml"), read(f"{code}{kind}.toml")
+    english, other = read("en", kind), read(code, kind)
     assert list(other) == list(english)
     assert {key for key in english if places(english[key]) != places(other[key])} == set()
     assert {key for key, text in other.items() if not text.strip()} == set()
 
 
 @pytest.mark.parametrize("code", OTHERS)
-@pytest.mark.parametrize(("kind", "shared"), [("", SAME), (".data", SAME_DATA)])
+@pytest.mark.parametrize(("kind", "shared"), [("", SAME), ("data", SAME_DATA)])
 def test_nothing_is_left_untranslated(code, kind, shared):
-    english, other = read(f"en{kind}.toml"), read(f"{code}{kind}.toml")
+    english, other = read("en", kind), read(code, kind)
     same = {
         key for key, text in english.items() if other[key] == text and any(piece.strip(" ?") for piece in pieces(text))
     }
@@ -123,7 +126,7 @@ def test_nothing_is_left_untranslated(code, kind, shared):
 
 
 def test_every_key_that_is_put_together_is_listed_here():
-    groups = {key.partition(".")[0] for key in read("en.toml")}
+    groups = {key.partition(".")[0] for key in read("en")}
     _, composed = written()
     found = {
         one
@@ -135,7 +138,7 @@ def test_every_key_that_is_put_together_is_listed_here():
 
 def test_every_key_is_used_and_every_used_key_is_there():
     constants, _ = written()
-    known = set(read("en.toml"))
+    known = set(read("en"))
     made = {one.replace("**", "*").replace("*", value) for one, values in COMPOSED.items() for value in values}
     assert made <= known
     used = made | (constants & known) | {key for key in known if key.partition(".")[0] in LISTED}
@@ -147,11 +150,9 @@ def test_every_key_is_used_and_every_used_key_is_there():
 
 def test_every_key_of_the_data_file_is_used():
     constants, _ = written()
-    spoken = "".join(one.read_text("utf-8") for one in (SERVE / "templates").glob("*.html"))
-    texts = tomllib.loads((FILES / "en.data.toml").read_text("utf-8"))
+    texts = tomllib.loads((FILES["data"] / "en.toml").read_text("utf-8"))
     for group in ("metric", "sheet", "about"):
         assert set(texts[group]) <= constants
-    assert {key for key in texts["api"] if f"said.{key}" not in spoken} == set()
 
 
 @pytest.mark.parametrize("code", sorted(LANGUAGES))
@@ -173,7 +174,7 @@ def test_german_numbers():
 
 def test_german_texts_are_set_as_german_is():
     """Quotation marks „so“, a space before %, no point in a number that is not one of thousands."""
-    for key, text in (read("de.toml") | read("de.data.toml")).items():
+    for key, text in (read("de") | read("de", "data")).items():
         assert not re.search(r"[“”‘](?=\w|\{)|\"", text.replace("„", "")), key
         assert text.count("„") == text.count("“"), key
         assert not re.search(r"[\d}]%", text), key
@@ -246,7 +247,7 @@ def german(client, address, status=200):
 def english_in(shown):
     """The English texts, or long pieces of them, that stand on a page."""
     text = " ".join(html.unescape(shown).split())
-    texts = [*read("en.toml").values(), *read("en.data.toml").values()]
+    texts = [*read("en").values(), *read("en", "data").values()]
     return [one for text_ in texts for one in pieces(text_) if len(one.strip()) > LONG and one.strip() in text]
 
 

@@ -1,20 +1,21 @@
 """Commands for anyone: verify, compare, ask and serve releases; nothing here needs the confidential folder."""
 
-import csv
 import gc
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sfumato.cli.asked import chosen, pairs, say_overlaps
+from sfumato.cli.given import form_of, give, most_of, warnings_of
 from sfumato.cli.say import note, say, say_json
-from sfumato.errors import QueryError, ReleaseError
+from sfumato.errors import ReleaseError
 
 if TYPE_CHECKING:
-    from sfumato.query import Crosstab, QueryEngine, Shares
+    from sfumato.query import Crosstab, Figures, QueryEngine, Shares
 
+Form = Annotated[str | None, typer.Option(help="text, json, csv, json-stat2, xlsx, parquet or sdmx-csv.")]
+Out = Annotated[Path | None, typer.Option(help="A file to write; its ending says the format where none is given.")]
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a release.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
@@ -123,44 +124,27 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
         str | None, typer.Option(help="Print shares: of the row, column or whole, or of a variable's totals.")
     ] = None,
     of: Annotated[str | None, typer.Option(help="Which statistic, where the release has several.")] = None,
-    format: Annotated[str, typer.Option(help="text, csv, json or jsonstat.")] = "text",  # noqa: A002
+    format: Form = None,  # noqa: A002
+    out: Out = None,
 ) -> None:
     """Print a table of a release with the error of every number."""
     import sfumato
 
-    answers = sfumato.open(folder)
-    shown = chosen(answers, at, group, groups)
-    asked = answers.table([name.strip() for name in rows.split(",")], cols, pairs(where, "--where"), of, shown)
-    say_overlaps(asked.axes)
-    _say_table(asked.shares(share) if share else asked, answers.warnings(), format)
-
-
-def _say_table(asked: "Crosstab | Shares", warnings: list[str], form: str) -> None:
-    from sfumato.query import Crosstab
-
+    answers, form = sfumato.open(folder), form_of(format, out)
+    shown, held = chosen(answers, at, group, groups), pairs(where, "--where")
+    names = [name.strip() for name in rows.split(",")]
+    counts = answers.table(names, cols, held, of, shown, most_of(form))
+    say_overlaps(counts.axes)
+    asked: Crosstab | Shares = counts.shares(share) if share else counts
+    give(asked, form, out, _text(asked) if form == "text" else "")
     if form == "text":
-        for warning in warnings:
-            say(f"{warning}\n")
-        say(str(asked))
-        if asked.where:
-            say(f"\nOnly {'; '.join(f'{name}: {_listed(levels)}' for name, levels in asked.where.items())}.")
-        if asked.product.subject.note:
-            say(f"\n{asked.product.subject.note}")
         note("\n± is the 90% margin of error. A: CV under 15%, B: 15 to 30%, C: more, or 0 is within the margin.")
-    elif form == "json":
-        about = {"title": asked.title, "where": asked.where, "note": asked.product.subject.note, "warnings": warnings}
-        say_json(about | {"citation": asked.cite(), "cells": asked.records()})
-    elif form == "jsonstat":
-        if not isinstance(asked, Crosstab):
-            raise QueryError("Shares are printed as text, csv or json; jsonstat is for tables of numbers.")
-        say_json(asked.to_jsonstat())
-    elif form == "csv":
-        records = asked.records()
-        writer = csv.DictWriter(sys.stdout, list(records[0]))
-        writer.writeheader()
-        writer.writerows(records)
-    else:
-        raise QueryError(f"There is no format '{form}'; known: text, csv, json, jsonstat.")
+
+
+def _text(asked: "Figures") -> str:
+    only = "; ".join(f"{name}: {_listed(levels)}" for name, levels in asked.where.items())
+    parts = [*warnings_of(asked), str(asked), f"Only {only}." if only else "", asked.product.subject.note]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _listed(levels: object) -> str:

@@ -1,18 +1,15 @@
 """The series command: one table in several releases, and what their periods are together."""
 
-import csv
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from sfumato.cli.asked import chosen, pairs, say_overlaps
-from sfumato.cli.say import note, say, say_json
+from sfumato.cli.given import form_of, give, warnings_of
+from sfumato.cli.public import Form, Out
+from sfumato.cli.say import note
 from sfumato.errors import QueryError
-
-if TYPE_CHECKING:
-    from sfumato.query import SeriesTable
 
 
 def series(  # noqa: PLR0913, PLR0917 - each is an option of the command
@@ -27,34 +24,20 @@ def series(  # noqa: PLR0913, PLR0917 - each is an option of the command
     of: Annotated[str | None, typer.Option(help="Which statistic, where the releases have several.")] = None,
     sum: Annotated[bool, typer.Option("--sum", help="Add the sum of each year, as for wages.")] = False,  # noqa: A002
     mean: Annotated[bool, typer.Option("--mean", help="Add the average of each year, as for jobs.")] = False,
-    format: Annotated[str, typer.Option(help="text, csv or json.")] = "text",  # noqa: A002
+    format: Form = None,  # noqa: A002
+    out: Out = None,
 ) -> None:
     """Print a table over the periods of several releases, with the error of every number."""
     import sfumato
 
     if sum and mean:
         raise QueryError("--sum and --mean are asked for together; ask for one at a time.")
-    opened = sfumato.series(folders)
+    opened, form = sfumato.series(folders), form_of(format, out)
     names = [name.strip() for name in rows.split(",") if name.strip()]
     shown = chosen(opened.engines[0], at, group, groups)
     asked = opened.table(names, pairs(where, "--where"), of, shown, "sum" if sum else "mean" if mean else None)
     say_overlaps(asked.axes)
-    _say(asked, opened.warnings(), format)
-
-
-def _say(asked: "SeriesTable", warnings: list[str], form: str) -> None:
-    records = asked.records()
-    if form == "json":
-        about = {"title": asked.title, "where": asked.where, "note": asked.note, "warnings": warnings}
-        say_json(about | {"citation": asked.cite(), "cells": records})
-    elif form == "csv":
-        writer = csv.DictWriter(sys.stdout, list(records[0]))
-        writer.writeheader()
-        writer.writerows(records)
-    elif form == "text":
-        for warning in warnings:
-            say(warning)
-        say(f"\n{asked}" if warnings else str(asked))
+    told = "\n".join(warnings_of(asked))
+    give(asked, form, out, (f"{told}\n\n{asked}" if told else str(asked)) if form == "text" else "")
+    if form == "text":
         note(f"\n± is the 90% margin of error. {asked.note}")
-    else:
-        raise QueryError(f"There is no format '{form}'; known: text, csv, json.")

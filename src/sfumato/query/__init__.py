@@ -5,11 +5,12 @@ from sfumato.query.columns import Columns
 from sfumato.query.comparison import Comparison
 from sfumato.query.crosstab import Crosstab
 from sfumato.query.detail import Detail
-from sfumato.query.engine import LARGEST_PAGE, QueryEngine, open_folder
-from sfumato.query.estimate import Estimate
+from sfumato.query.engine import QueryEngine, open_folder
+from sfumato.query.estimate import Estimate, Figure
+from sfumato.query.figures import LARGEST_PAGE, Figures
 from sfumato.query.periods import AtPeriod, change, over_periods
 from sfumato.query.ranks import Standing
-from sfumato.query.ratio import Ratio, Refused
+from sfumato.query.ratio import Ratio
 from sfumato.query.regions import read_groups
 from sfumato.query.sentences import Sentence
 from sfumato.query.series import Series, SeriesTable, series
@@ -26,10 +27,11 @@ __all__ = [
     "Crosstab",
     "Detail",
     "Estimate",
+    "Figure",
+    "Figures",
     "Group",
     "QueryEngine",
     "Ratio",
-    "Refused",
     "Sentence",
     "Series",
     "SeriesTable",

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.query.tails import reach
+from sfumato.release import NoNumber, Statuses
 
 Floats = NDArray[np.float64]
 _EXACT = 2**53
@@ -19,7 +20,8 @@ _EXACT = 2**53
 class Columns:
     """The cells of a table in a row, the last axis running fastest; an error that is withheld is not a number (NaN).
 
-    The estimates are whole numbers where the step is; `cells` says how many published cells each one sums.
+    The estimates are whole numbers where the step is; `cells` says how many published cells each one sums. A cell that
+    holds no number has None or NaN for an estimate, and its status says why.
     """
 
     estimate: NDArray[Any]
@@ -28,9 +30,29 @@ class Columns:
     cells: NDArray[np.int64]
     grades: Mapping[str, float] = field(default_factory=lambda: {"A": 0.15, "B": 0.30})
     excess: Floats | float = 0.0
+    statuses: Statuses | None = None
 
     def __len__(self) -> int:
         return len(self.cells)
+
+    @cached_property
+    def empty(self) -> NDArray[np.bool_]:
+        """Which cells hold no number."""
+        return np.zeros(len(self), dtype=bool) if self.statuses is None else self.statuses.missing
+
+    @property
+    def kinds(self) -> tuple[NoNumber, ...]:
+        """Why cells hold no number, each kind that occurs once."""
+        if self.statuses is None:
+            return ()
+        return tuple(self.statuses.kinds[place - 1] for place in np.unique(self.statuses.which).tolist() if place)
+
+    def status(self, word: str, otherwise: str = "") -> list[str]:
+        """For every cell the `code`, `reason` or `sdmx` of its status; where it holds a number, something else."""
+        if self.statuses is None:
+            return [otherwise] * len(self)
+        words = [otherwise, *(str(getattr(kind, word)) for kind in self.statuses.kinds)]
+        return [words[place] for place in self.statuses.which.ravel().tolist()]
 
     @cached_property
     def variance(self) -> Floats:
@@ -74,24 +96,12 @@ class Columns:
 
     @cached_property
     def grade(self) -> NDArray[np.str_]:
-        """A, B or C as `Estimate.grade` says it; - where the error is withheld."""
+        """A, B or C as `Estimate.grade` says it; - where the error is withheld or there is no number."""
         value, margin = np.abs(self.estimate.astype(np.float64)), self.moe90
         low, high = self.grades["A"], self.grades["B"]
         found = np.where(self.cv < low, "A", np.where(self.cv < high, "B", "C"))
         found = np.where((margin > 0) & (value <= margin), "C", found)
         return np.where(np.isnan(self.cv), "-", found)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """What a download carries of every cell; no number without its errors."""
-        return {
-            "estimate": self.estimate,
-            "moe90": self.moe90,
-            "se_noise": self.se_noise,
-            "se_sampling": self.se_sampling,
-            "cv": self.cv,
-            "grade": self.grade,
-            "cells": self.cells,
-        }
 
 
 def _root(variance: Floats) -> Floats:
@@ -115,9 +125,23 @@ def in_units(steps: NDArray[np.int64], step: Fraction) -> NDArray[Any]:
     return scaled if step.denominator == 1 else scaled / step.denominator
 
 
-def listed(numbers: NDArray[Any]) -> list[Any]:
-    """The numbers as Python's own, None where one is withheld."""
-    found: list[Any] = numbers.tolist()
+def emptied(numbers: NDArray[Any], empty: NDArray[np.bool_]) -> NDArray[Any]:
+    """The numbers without some: None where they are whole, else not a number."""
+    if not empty.any():
+        return numbers
+    kept = numbers.astype(numbers.dtype if numbers.dtype.kind == "f" else object)
+    kept[empty] = np.nan if numbers.dtype.kind == "f" else None
+    return kept
+
+
+def listed(numbers: NDArray[Any], *, finite: bool = False) -> list[Any]:
+    """The numbers as Python's own, None where one is withheld, and where one has no end if only finite ones are wanted.
+
+    >>> listed(np.array([1.5, np.nan, np.inf])), listed(np.array([np.inf]), finite=True)
+    ([1.5, None, inf], [None])
+    """
     if numbers.dtype.kind != "f":
-        return found
-    return [None if one != one else one for one in found]  # noqa: PLR0124 - NaN alone differs from itself
+        return numbers.tolist()  # type: ignore[no-any-return]
+    said = numbers.astype(object)
+    said[~np.isfinite(numbers) if finite else np.isnan(numbers)] = None
+    return said.tolist()  # type: ignore[no-any-return]

@@ -2,18 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sfumato.errors import QueryError
-from sfumato.query.estimate import Estimate
+from sfumato.query.estimate import Estimate, Figure
 from sfumato.query.sentences import Sentence
+from sfumato.query.source import Source
 from sfumato.query.tails import z_score
-from sfumato.release import Independent, Product, Withheld
+from sfumato.release import Independent, NoNumber, Product, Withheld
 from sfumato.release.products import Tabled
 from sfumato.schema import Box
-
-if TYPE_CHECKING:
-    from sfumato.query.crosstab import Crosstab, Key
 
 SMALL, RARE = 3, 0.25
 """The steps up to which a number may be noise alone, and the variance up to which noise is mostly 0."""
@@ -21,42 +18,46 @@ SMALL, RARE = 3, 0.25
 
 @dataclass(frozen=True)
 class Detail:
-    """A number with its errors apart; errors, shares and intervals are None where they are withheld."""
+    """A number with its errors apart; errors, shares and intervals are None where they or the number are not stated."""
 
-    estimate: Estimate
+    estimate: Figure
     labels: tuple[str, ...]
-    se: float | None
-    se_noise: float | None
-    se_sampling: float | None
-    noise_share: float | None
-    sampling_share: float | None
-    cells: int
-    interval90: tuple[float, float] | None
-    interval95: tuple[float, float] | None
     sentences: tuple[Sentence, ...]
+    se: float | None = None
+    se_noise: float | None = None
+    se_sampling: float | None = None
+    noise_share: float | None = None
+    sampling_share: float | None = None
+    cells: int = 0
+    interval90: tuple[float, float] | None = None
+    interval95: tuple[float, float] | None = None
 
     def __repr__(self) -> str:
-        heads = [", ".join(self.labels), repr(self.estimate)]
+        heads = [", ".join(self.labels), _shown(self.estimate)]
         return "\n".join([*(one for one in heads if one), *(one.english() for one in self.sentences)])
 
 
-def detail_of(table: "Crosstab", key: "Key") -> Detail:
-    """What is to be known of the cell that some codes or labels name."""
-    place = table.place(key)
-    estimate = table.at(place)
-    share = estimate.noise_share
+def _shown(figure: Figure) -> str:
+    return figure.code if isinstance(figure, NoNumber) else repr(figure)
+
+
+def detail_of(source: Source, figure: Figure, labels: tuple[str, ...], *, overlaps: bool) -> Detail:
+    """What is to be known of a cell; `overlaps` where groups of its table share records."""
+    if isinstance(figure, NoNumber):
+        return Detail(figure, labels, (Sentence("missing", {"reason": figure.reason.rstrip(".")}),))
+    share = figure.noise_share
     return Detail(
-        estimate,
-        tuple(axis.labels[index] for axis, index in zip(table.axes, place, strict=True)),
-        _stated(estimate.se),
-        _stated(estimate.noise_se),
-        _stated(estimate.sampling_se),
+        figure,
+        labels,
+        tuple(_sentences(source, figure, overlaps=overlaps)),
+        _stated(figure.se),
+        _stated(figure.noise_se),
+        _stated(figure.sampling_se),
         share,
         None if share is None else 1 - share,
-        estimate.cells,
-        _interval(estimate, 0.90),
-        _interval(estimate, 0.95),
-        tuple(_sentences(table, estimate)),
+        figure.cells,
+        _interval(figure, 0.90),
+        _interval(figure, 0.95),
     )
 
 
@@ -71,20 +72,21 @@ def _interval(estimate: Estimate, level: float) -> tuple[float, float] | None:
         return None
 
 
-def _sentences(table: "Crosstab", estimate: Estimate) -> Iterator[Sentence]:
+def _sentences(source: Source, estimate: Estimate, *, overlaps: bool) -> Iterator[Sentence]:
     """What ± means here, why it is negative, whether it may be added, and how it was protected."""
+    product = source.product
     yield _of_error(estimate)
     noise = estimate.noise_se
     if estimate.value < 0 and not isinstance(noise, Withheld):
         yield Sentence("negative", {"moe": z_score(0.90) * noise})
-    if moved := _moved(table.product, estimate):
-        yield Sentence("maybe_noise", {"moved": moved, "cells": table.product.cells(Box())})
-    if not table.product.subject.additive:
+    if moved := _moved(product, estimate):
+        yield Sentence("maybe_noise", {"moved": moved, "cells": product.cells(Box())})
+    if not product.subject.additive:
         yield Sentence("add_never")
     else:
-        yield Sentence("add_overlap" if any(axis.overlaps for axis in table.axes) else "add")
+        yield Sentence("add_overlap" if overlaps else "add")
     if estimate.cells:
-        said = {"mechanism": table.product.subject.mechanism, "loss": table.engine.release.manifest.promise.loss_words}
+        said = {"mechanism": product.subject.mechanism, "loss": source.release.manifest.promise.loss_words}
         many: dict[str, float | str] = {"cells": estimate.cells}
         yield Sentence("protected", many | said) if estimate.cells > 1 else Sentence("protected_one", dict(said))
 

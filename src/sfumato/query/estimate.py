@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from sfumato.errors import QueryError
 from sfumato.query.tails import reach
-from sfumato.release import Withheld
+from sfumato.release import NoNumber, Withheld
 from sfumato.release.figures import like, number
 
 Variance = float | Withheld
@@ -96,6 +96,10 @@ class Estimate:
         margin = self.moe()
         shown = f"± {like(margin, self.value)}" if not isinstance(margin, Withheld) else "± withheld"
         return f"{number(self.value)} {shown} {self.grade}"
+
+
+Figure = Estimate | NoNumber
+"""What stands in a cell: an estimate with its error, or why there is none."""
 
 
 def _root(variance: Variance) -> float | Withheld:

@@ -13,12 +13,7 @@ from sfumato.query.estimate import Estimate, Variance
 from sfumato.query.tails import z_score
 from sfumato.release import Withheld
 
-
-@dataclass(frozen=True)
-class Refused:
-    """A ratio that could be anything, and why."""
-
-    reason: str
+ZERO = "The ratio has a denominator of 0; choose a larger group to divide by."
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,7 +48,7 @@ class Ratio(Estimate):
         b = self.over * self.under - z_squared * self.covariance
         c = self.over**2 - z_squared * self.over_variance
         if a <= 0:
-            raise QueryError(_too_near(level))
+            raise QueryError(too_near(level))
         reach = math.sqrt(max(b**2 - a * c, 0.0))
         return (b - reach) / a, (b + reach) / a
 
@@ -65,7 +60,7 @@ def ratio_of(over: Estimate, under: Estimate, covariance: Variance, unit: str, s
             return Ratio(_divided(over.value, under.value), part, sampled, unit, over.cells)
     noise_over, noise_under = float(over.noise_variance), float(under.noise_variance)  # type: ignore[arg-type]
     if under.value**2 <= z_score(0.95) ** 2 * noise_under:
-        raise QueryError(_too_near(0.95))
+        raise QueryError(too_near(0.95))
     value = over.value / under.value
     shared = float(covariance)  # type: ignore[arg-type]
     variance = (noise_over - 2 * value * shared + value**2 * noise_under) / under.value**2
@@ -86,11 +81,12 @@ def ratio_of(over: Estimate, under: Estimate, covariance: Variance, unit: str, s
 
 def _divided(over: float, under: float) -> float:
     if under == 0:
-        raise QueryError("The ratio has a denominator of 0; choose a larger group to divide by.")
+        raise QueryError(ZERO)
     return over / under
 
 
-def _too_near(level: float) -> str:
+def too_near(level: float) -> str:
+    """Why a ratio is refused whose denominator may be 0."""
     return (
         f"The denominator is within its own noise of 0 at {level:.0%}, so the ratio could be anything; "
         "choose a larger group to divide by."

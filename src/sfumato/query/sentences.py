@@ -11,6 +11,7 @@ ENGLISH = {
     "error_noise": "Everybody was counted; noise was added for privacy and stays within ± {moe} in 90 of 100 cells.",
     "error_none": "This number has no error: it holds no noise and everybody was counted.",
     "error_withheld": "The error cannot be stated: {reason}.",
+    "missing": "There is no number here: {reason}.",
     "impossible": "There is no such combination, so the number is 0 by definition.",
     "negative": "It is below 0 because noise of about ± {moe} was added to a small number; "
     "it is kept as it is, so that sums stay right.",

@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 
 from sfumato.errors import QueryError
 from sfumato.query.axis import Axis, Choice
-from sfumato.query.columns import Columns
+from sfumato.query.columns import Columns, emptied
 from sfumato.query.crosstab import Crosstab
-from sfumato.query.engine import LARGEST_PAGE, QueryEngine, open_folder
-from sfumato.query.estimate import Estimate
+from sfumato.query.engine import QueryEngine, open_folder
+from sfumato.query.estimate import Estimate, Figure
+from sfumato.query.figures import LARGEST_PAGE
 from sfumato.query.periods import AtPeriod, over_periods
-from sfumato.query.tidy import Tidy
-from sfumato.release import Product, Withheld
+from sfumato.query.portable import Portable
+from sfumato.release import NoNumber, Statuses, Withheld
 from sfumato.schema import Attribute, Levels, Where
 
 PERIOD = "period"
@@ -73,7 +74,7 @@ class Series:
             raise QueryError(f"Periods are taken together as their {' or '.join(TOGETHER)}; got '{together}'.")
         tables = tuple(self._asked(engine, rows, where, of, at) for engine in self.engines)
         _refuse_other_levels(tables, self.periods)
-        cells = len(tables) * tables[0].totals.size
+        cells = len(tables) * tables[0].size
         if cells > LARGEST_PAGE:
             raise QueryError(
                 f"The table has {cells:,} cells over {len(tables)} periods, more than {LARGEST_PAGE:,}; show a higher "
@@ -105,25 +106,19 @@ def series(releases: Iterable[QueryEngine | Path | str]) -> Series:
     return Series(tuple(one if isinstance(one, QueryEngine) else open_folder(one) for one in releases))
 
 
-class SeriesTable(Tidy):
+class SeriesTable(Portable):
     """One table in several periods: the axes of the table, then the periods, then what they are together."""
 
     has_columns = True
 
     def __init__(self, tables: tuple[Crosstab, ...], periods: tuple[str, ...], together: str | None) -> None:
         self.tables, self.periods, self.together = tables, periods, together
+        self.product, self.where = tables[0].product, tables[0].where
+        self.releases = tuple(release for table in tables for release in table.releases)
         self.years = years(periods) if together else {}
         names = [f"{year}, {together} of {len(places)}" for year, places in self.years.items()]
         levels = Levels.of([*periods, *names])
         self.axes = (*tables[0].axes, Axis(Attribute(PERIOD, levels, label="Period"), levels.codes))
-
-    @property
-    def product(self) -> Product:
-        return self.tables[0].product
-
-    @property
-    def where(self) -> Mapping[str, object]:
-        return self.tables[0].where
 
     @property
     def title(self) -> str:
@@ -141,60 +136,62 @@ class SeriesTable(Tidy):
             *each,
             *(together_of([each[place] for place in places], self.together) for places in self.years.values()),
         ]
+        estimates = _beside(one.estimate for one in every)
         return Columns(
-            _beside(one.estimate for one in every),
+            estimates.astype(np.float64) if self.together == "mean" else estimates,
             _beside(one.noise_variance for one in every),
             _beside(one.sampling_variance for one in every),
             _beside(one.cells for one in every),
             each[-1].grades,
             _beside(np.broadcast_to(one.excess, len(one)) for one in every),
+            _statuses([one.statuses for one in every], len(each[0])),
         )
 
     def columns(self) -> Columns:
         return self._columns
 
-    def at(self, place: tuple[int, ...]) -> Estimate:
-        """The estimate at a place counted from 0 on each axis, the period last."""
-        *inner, column = place
-        flat = self.tables[0].flat(inner)
+    def figure(self, flat: int) -> Figure:
+        cell, column = divmod(flat, len(self.axes[-1].codes))
         if column < len(self.periods):
-            return self.tables[column].estimate(flat)
-        flat = flat * len(self.axes[-1].codes) + column
+            return self.tables[column].figure(cell)
         columns, used = self._columns, list(self.years.values())[column - len(self.periods)]
-        parts = [self.tables[one].estimate(self.tables[0].flat(inner)) for one in used]
-        unsaid = next((part.noise_variance for part in parts if isinstance(part.noise_variance, Withheld)), None)
+        parts = [self.tables[one].figure(cell) for one in used]
+        missing = next((part for part in parts if isinstance(part, NoNumber)), None)
+        if missing:
+            return missing
+        told = [part for part in parts if isinstance(part, Estimate)]
+        unsaid = next((part.noise_variance for part in told if isinstance(part.noise_variance, Withheld)), None)
         sampled = float(columns.sampling_variance[flat])
         return Estimate(
             columns.estimate[flat].item() if columns.estimate.dtype != object else columns.estimate[flat],
             float(columns.noise_variance[flat]) if unsaid is None else unsaid,
             SHARED if np.isnan(sampled) else sampled,
-            parts[0].unit,
+            told[0].unit,
             int(columns.cells[flat]),
-            parts[0].step,
+            told[0].step,
             columns.grades,
             float(np.broadcast_to(columns.excess, len(columns))[flat]),
         )
 
-    def __getitem__(self, key: str | tuple[str, ...]) -> Estimate:
-        names = key if isinstance(key, tuple) else (key,)
-        if len(names) != len(self.axes):
-            wanted = ", ".join(axis.attribute.label for axis in self.axes)
-            raise QueryError(f"A cell of this table is named by {len(self.axes)} labels ({wanted}); got {len(names)}.")
-        return self.at(tuple(axis.place(name) for axis, name in zip(self.axes, names, strict=True)))
 
-    def __repr__(self) -> str:
-        from sfumato.query.shown import as_text
+def _statuses(each: Sequence[Statuses | None], size: int) -> Statuses | None:
+    """The statuses of columns of cells side by side, the period running fastest."""
+    kinds: list[NoNumber] = []
+    found = np.zeros((size, len(each)), dtype=int)
+    for column, statuses in enumerate(each):
+        if statuses:
+            found[:, column] = np.where(statuses.missing, statuses.which.ravel() + len(kinds), 0)
+            kinds += statuses.kinds
+    return Statuses(tuple(kinds), found) if kinds else None
 
-        return as_text(self)  # type: ignore[arg-type]
 
-    def _repr_html_(self) -> str:
-        from sfumato.query.shown import as_html
-
-        return as_html(self)  # type: ignore[arg-type]
-
-    def cite(self) -> list[str]:
-        """How to cite each of the releases."""
-        return [table.cite() for table in self.tables]
+def _first_missing(parts: Sequence[Columns]) -> Statuses | None:
+    """Why cells of several periods together hold no number: one of the periods holds none."""
+    beside = _statuses([one.statuses for one in parts], len(parts[0]))
+    if beside is None:
+        return None
+    first = (beside.which > 0).argmax(axis=1)
+    return Statuses(beside.kinds, beside.which[np.arange(len(first)), first])
 
 
 def _beside(columns: Iterable[NDArray[Any]]) -> NDArray[Any]:
@@ -205,14 +202,16 @@ def _beside(columns: Iterable[NDArray[Any]]) -> NDArray[Any]:
 def together_of(parts: Sequence[Columns], together: str | None) -> Columns:
     """Periods together: values and noise variances add up, sampling errors only where there are none."""
     scale = 1 / len(parts) if together == "mean" else 1
-    value = np.sum([one.estimate for one in parts], axis=0)
+    statuses = _first_missing(parts)
+    empty = statuses.missing if statuses else np.zeros(len(parts[0]), dtype=bool)
+    value = np.sum([np.where(empty, 0, one.estimate) for one in parts], axis=0) * scale
     noise = np.sum([one.noise_variance for one in parts], axis=0)
     sampled = np.sum([one.sampling_variance for one in parts], axis=0)
     fourth = np.sum([one.excess * one.noise_variance**2 for one in parts], axis=0)
     excess = np.divide(fourth, noise**2, out=np.zeros(len(noise)), where=noise > 0)
     cells = np.sum([one.cells for one in parts], axis=0)
     unsampled = np.where(sampled == 0, 0.0, np.nan)
-    return Columns(value * scale, noise * scale**2, unsampled, cells, parts[-1].grades, excess)
+    return Columns(emptied(value, empty), noise * scale**2, unsampled, cells, parts[-1].grades, excess, statuses)
 
 
 def years(periods: Sequence[str]) -> dict[str, list[int]]:

@@ -1,26 +1,21 @@
 """Shares: every cell of a table within its row, its column or the whole, with the error of part and whole together."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product as combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import QueryError, nearest
 from sfumato.query.columns import Columns, Floats
-from sfumato.query.ratio import Ratio, Refused, ratio_of
-from sfumato.query.shown import as_html, as_text
+from sfumato.query.estimate import Figure
+from sfumato.query.figures import Figures
+from sfumato.query.portable import Portable
+from sfumato.query.ratio import ZERO, ratio_of, too_near
+from sfumato.query.source import Source
 from sfumato.query.tails import z_score
-from sfumato.query.tidy import Tidy
-from sfumato.release import Withheld
-from sfumato.schema import Grid
-
-if TYPE_CHECKING:
-    from sfumato.pictures import Picture
-    from sfumato.query.crosstab import Crosstab, Key
+from sfumato.release import NoNumber, Statuses, Withheld
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,13 +41,17 @@ class ShareColumns(Columns):
         return found
 
 
-class Shares(Tidy):
-    """The cells of a table, each as a share of the whole that some of its axes tell."""
+class Shares(Portable):
+    """The cells of a table, each as a share of the whole that some of its axes tell.
 
-    def __init__(self, table: "Crosstab", whole: "Crosstab", kept: tuple[str, ...]) -> None:
-        self.table, self.whole, self.kept, self.axes = table, whole, kept, table.axes
-        self.product, self.has_columns, self.where = table.product, table.has_columns, table.where
-        place = np.arange(whole.totals.size).reshape([len(one.codes) if one in whole.axes else 1 for one in self.axes])
+    `covariance` is that of each cell with its whole, in the unit of the table.
+    """
+
+    def __init__(self, table: Figures, whole: Figures, source: Source, covariance: Floats | Withheld) -> None:
+        self.table, self.whole, self.axes, self.where = table, whole, table.axes, table.where
+        self.product, self.releases, self.has_columns = table.product, table.releases, table.has_columns
+        self._sampling, self._covariance = source.sampling, covariance
+        place = np.arange(whole.size).reshape([len(one.codes) if one in whole.axes else 1 for one in self.axes])
         self._place: NDArray[np.intp] = np.broadcast_to(place, table.shape).ravel()
 
     @property
@@ -60,40 +59,20 @@ class Shares(Tidy):
         by = ", ".join(axis.attribute.label for axis in self.whole.axes)
         return f"{self.table.title}, shares of {by or 'the whole'}"
 
-    @cached_property
-    def _covariance(self) -> Floats | Withheld:
-        found = self.table.product.with_whole(self.table.grid, self.kept)
-        return found if isinstance(found, Withheld) else found.ravel() * float(self.table.product.subject.step) ** 2
+    @property
+    def unit(self) -> str:
+        return "share"
 
-    def at(self, place: tuple[int, ...]) -> Ratio | Refused:
-        """The share at a place counted from 0 on each axis, or why there is none."""
-        return self._share(self.table.flat(place))
-
-    def __getitem__(self, key: "Key") -> Ratio:
-        found = self.at(self.table.place(key))
-        if isinstance(found, Refused):
-            raise QueryError(found.reason)
-        return found
-
-    def items(self) -> Iterator[tuple[tuple[str, ...], Ratio | Refused]]:
-        """Every cell: its codes and its share, the last axis running fastest."""
-        for flat, codes in enumerate(combinations(*(axis.codes for axis in self.axes))):
-            yield codes, self._share(flat)
-
-    def _share(self, flat: int) -> Ratio | Refused:
-        over, under = self.table.estimate(flat), self.whole.estimate(int(self._place[flat]))
-        sampled = self.table.engine.sampling(self.table.product).share(float(over.value), float(under.value))
+    def figure(self, flat: int) -> Figure:
+        over, under = self.table.figure(flat), self.whole.figure(int(self._place[flat]))
+        if isinstance(over, NoNumber) or isinstance(under, NoNumber):
+            return over if isinstance(over, NoNumber) else under
+        sampled = self._sampling.share(float(over.value), float(under.value))
         shared = self._covariance if isinstance(self._covariance, Withheld) else float(self._covariance[flat])
         try:
             return ratio_of(over, under, shared, "share", sampled)
         except QueryError as error:
-            return Refused(str(error))
-
-    def plot(self, kind: str = "dot", level: float = 0.90, width: float = 720) -> "Picture":
-        """The shares as a picture, as the table they are shares of."""
-        from sfumato.query.plotted import plotted
-
-        return plotted(self, kind, level, width)
+            return NoNumber(str(error))
 
     @cached_property
     def _columns(self) -> ShareColumns:
@@ -101,18 +80,18 @@ class Shares(Tidy):
         over, under = parts.estimate.astype(np.float64), wholes.estimate.astype(np.float64)[self._place]
         noise_under = wholes.noise_variance[self._place]
         shared = np.full(len(over), np.nan) if isinstance(self._covariance, Withheld) else self._covariance
-        refused = (under == 0) | (under * under <= z_score(0.95) ** 2 * noise_under)
-        under = np.where(refused, np.nan, under)
+        statuses = self._statuses(parts, wholes, under, noise_under)
+        under = np.where(statuses.missing, np.nan, under)
         share = over / under
         noise = parts.noise_variance - 2 * share * shared + share * share * noise_under
-        sampled = self.table.engine.sampling(self.table.product).shares(over, under)
-        sampled = np.where(refused, np.nan, sampled)
+        sampled = np.where(statuses.missing, np.nan, self._sampling.shares(over, under))
         return ShareColumns(
             share,
             np.maximum(noise / (under * under), 0.0),
             sampled,
             parts.cells,
             parts.grades,
+            statuses=statuses if statuses.missing.any() else None,
             over=over,
             under=under,
             over_variance=parts.noise_variance,
@@ -120,33 +99,28 @@ class Shares(Tidy):
             covariance=shared,
         )
 
+    def _statuses(self, parts: Columns, wholes: Columns, under: Floats, noise: Floats) -> Statuses:
+        """Why some cells have no share: the part or the whole is missing, or the whole may be 0."""
+        inner, outer = (one.statuses or Statuses((), np.zeros(len(one), dtype=int)) for one in (parts, wholes))
+        before = len(inner.kinds)
+        of_whole = outer.which.ravel()[self._place]
+        zero, near = len(outer.kinds) + before + 1, len(outer.kinds) + before + 2
+        cases = [
+            inner.which.ravel() > 0,
+            of_whole > 0,
+            np.isnan(noise) & (under == 0),
+            under**2 <= z_score(0.95) ** 2 * noise,
+        ]
+        found = np.select(cases, [inner.which.ravel(), before + of_whole, zero, near], 0)
+        return Statuses((*inner.kinds, *outer.kinds, NoNumber(ZERO), NoNumber(too_near(0.95))), found)
+
     def columns(self) -> ShareColumns:
         """Every share at once, as arrays; NaN where one is refused or its error withheld."""
         return self._columns
 
-    def __repr__(self) -> str:
-        return as_text(self)
 
-    def _repr_html_(self) -> str:
-        return as_html(self)
-
-    def cite(self) -> str:
-        return f"{self.title}. {self.table.engine.cite()}"
-
-
-def shares_of(table: "Crosstab", of: str | Sequence[str]) -> Shares:
-    """The table as shares of its rows, columns, the whole, or of the totals that some of its variables tell."""
-    from sfumato.query.crosstab import Crosstab
-
-    kept = _kept(table, of)
-    if not table.product.subject.additive:
-        raise QueryError(f"{table.product.subject.title} may not be summed, so no cell is a share of a whole.")
-    axes = tuple(axis for axis in table.axes if axis.attribute.name in kept)
-    grid = Grid(tuple(axis for axis in table.grid.axes if axis[0] in kept), table.grid.within)
-    return Shares(table, Crosstab(table.engine, table.product, axes, grid, table.where, has_columns=False), kept)
-
-
-def _kept(table: "Crosstab", of: str | Sequence[str]) -> tuple[str, ...]:
+def kept_of(table: Figures, of: str | Sequence[str]) -> tuple[str, ...]:
+    """The variables whose totals are the wholes: those of a row, of a column, none for the whole, or as named."""
     names = [axis.attribute.name for axis in table.axes]
     if of == "whole":
         return ()

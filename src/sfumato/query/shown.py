@@ -1,60 +1,118 @@
-"""How a table looks: one layout for the terminal, the notebook and the page."""
+"""Shown: a table as people lay it out, some variables at the side and some above: for texts, notebooks and sheets."""
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import product as combinations
-from typing import TYPE_CHECKING
 
-from sfumato.query.estimate import Estimate
-from sfumato.query.ratio import Refused
-from sfumato.release import Withheld
+import numpy as np
+
+from sfumato.query.answer import Placement
+from sfumato.query.axis import Axis
+from sfumato.query.estimate import Figure
+from sfumato.query.figures import Figures
+from sfumato.release import NoNumber, Withheld
 from sfumato.release.figures import like, number
 
-if TYPE_CHECKING:
-    from sfumato.query.crosstab import Crosstab
-    from sfumato.query.shares import Shares
-
-Figure = Estimate | Refused
 NO_SUCH = "no such combination"
 """What is said of a cell that nothing can stand in."""
+_WIDEST = 5_000
+"""The most columns that a sheet takes, at three a column of the table; a wider table stands on its side."""
 
 
-def layout(table: "Crosstab | Shares") -> tuple[list[str], list[tuple[list[str], list[Figure]]]]:
-    """The heads of the columns and, row by row, its labels and its estimates."""
-    row_axes = table.axes[:-1] if table.has_columns else table.axes
-    columns = table.axes[-1].labels if table.has_columns else (table.product.subject.title,)
-    heads = [axis.attribute.label for axis in row_axes] + list(columns)
-    rows: list[tuple[list[str], list[Figure]]] = []
-    for place in combinations(*(range(len(axis.codes)) for axis in row_axes)):
-        labels = [axis.labels[index] for axis, index in zip(row_axes, place, strict=True)]
-        places = [(*place, column) for column in range(len(columns))] if table.has_columns else [place]
-        rows.append((labels, [table.at(one) for one in places]))
-    return heads, rows
+@dataclass(frozen=True)
+class ShownColumn:
+    """One column: its heads, and down its rows the figures."""
+
+    heads: tuple[str, ...]
+    figures: tuple[Figure, ...]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The variables at the side, the labels of each row, and the columns."""
+
+    stub: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    columns: tuple[ShownColumn, ...]
+
+
+def shown(table: Figures, placement: Placement | None = None, total: str = "") -> Shown:
+    """The table as placed, with totals under this name where there are any: asked for, never added up from cells."""
+    stub, heading = _placed(table, placement)
+    body = _columns(table, stub, heading)
+    ends = [table.margin(_names(axes)) for axes in (stub, heading, ())] if total and table.axes else [None]
+    beside, across, whole = ends if None not in ends else (None, None, None)
+    if beside is None or across is None or whole is None:
+        return Shown(_labels(stub), _rows(stub), body)
+    if heading:
+        body = (replace(_columns(beside, stub, ())[0], heads=(total,)), *body)
+    if not stub:
+        return Shown((), _rows(stub), body)
+    foot = [*(_columns(whole, (), ()) if heading else ()), *_columns(across, (), heading)]
+    columns = (replace(up, figures=up.figures + down.figures) for up, down in zip(body, foot, strict=True))
+    return Shown(_labels(stub), (*_rows(stub), (total, *("" for _ in stub[1:]))), tuple(columns))
+
+
+def _placed(table: Figures, placement: Placement | None) -> tuple[tuple[Axis, ...], tuple[Axis, ...]]:
+    """The axes at the side and those above; unless told, the last one stands above where the table has columns."""
+    if placement is None:
+        return table.row_axes, table.axes[len(table.row_axes) :]
+    axes = {axis.attribute.name: axis for axis in table.axes}
+    above = [name for name in placement.heading if name in axes]
+    if math.prod(len(axes[name].codes) for name in above) > _WIDEST:
+        above = []
+    side = [name for name in (*placement.stub, *axes) if name in axes and name not in above]
+    return tuple(axes[name] for name in dict.fromkeys(side)), tuple(axes[name] for name in above)
+
+
+def _columns(table: Figures, stub: Sequence[Axis], heading: Sequence[Axis]) -> tuple[ShownColumn, ...]:
+    """The columns of figures, turned from the order of the table into the order of the layout."""
+    order = _names(table.axes)
+    turned = [order.index(name) for name in _names((*stub, *heading))]
+    flat = np.arange(table.size).reshape(table.shape).transpose(turned).reshape(-1, len(_rows(heading)))
+    pairs = zip(_rows(heading), flat.T.tolist(), strict=True)
+    return tuple(ShownColumn(heads, tuple(table.figure(place) for place in down)) for heads, down in pairs)
+
+
+def _names(axes: Sequence[Axis]) -> list[str]:
+    return [axis.attribute.name for axis in axes]
+
+
+def _labels(axes: Sequence[Axis]) -> tuple[str, ...]:
+    return tuple(axis.attribute.label for axis in axes)
+
+
+def _rows(axes: Sequence[Axis]) -> tuple[tuple[str, ...], ...]:
+    return tuple(combinations(*(axis.labels for axis in axes)))
 
 
 def figure(one: Figure) -> tuple[str, str]:
-    """The number and its margin as they are read; a share in percent, and a dash for one that could be anything."""
-    if isinstance(one, Refused) or one.cells == 0:
+    """The number and its margin as they are read; a share in percent, and a mark where there is no number."""
+    if isinstance(one, NoNumber):
+        return one.code, ""
+    if one.cells == 0:
         return "–", ""
     margin = one.moe()
     if one.unit == "share":
-        shown = "withheld" if isinstance(margin, Withheld) else f"{100 * margin:.1f}"
-        return f"{100 * one.value:.1f}%".replace("-", "−"), shown
+        said = "withheld" if isinstance(margin, Withheld) else f"{100 * margin:.1f}"
+        return f"{100 * one.value:.1f}%".replace("-", "−"), said
     return number(one.value), "withheld" if isinstance(margin, Withheld) else like(margin, one.value)
 
 
 def text(one: Figure) -> str:
     """The number, its margin and its grade in one line."""
     value, margin = figure(one)
-    return value if isinstance(one, Refused) or one.cells == 0 else f"{value} ± {margin} {one.grade}"
+    return value if isinstance(one, NoNumber) or not margin else f"{value} ± {margin} {one.grade}"
 
 
 def cell_html(one: Figure) -> str:
     """The number, its margin, its grade; a reader who cannot see it hears one sentence."""
     value, margin = figure(one)
-    if isinstance(one, Refused):
-        return f'<td class="g-" aria-label="{escape(one.reason)}"><span class="n">{value}</span></td>'
-    if one.cells == 0:
-        return f'<td class="g-" aria-label="{NO_SUCH}"><span class="n">{value}</span></td>'
+    if isinstance(one, NoNumber) or not margin:
+        spoken = one.reason if isinstance(one, NoNumber) else NO_SUCH
+        return f'<td class="g-" aria-label="{escape(spoken)}"><span class="n">{escape(value)}</span></td>'
     spoken = f"{value} {one.unit}, plus or minus {margin}, grade {one.grade}"
     return (
         f'<td class="g{escape(one.grade)}" aria-label="{escape(spoken)}">'
@@ -63,32 +121,42 @@ def cell_html(one: Figure) -> str:
     )
 
 
-def as_text(table: "Crosstab | Shares") -> str:
-    """The table in columns that line up."""
-    heads, rows = layout(table)
-    lines = [heads] + [[*labels, *(text(one) for one in cells)] for labels, cells in rows]
+def _laid_out(table: Figures) -> tuple[list[str], list[tuple[Sequence[str], list[Figure]]]]:
+    """The heads of all columns and, row by row, its labels and its figures."""
+    laid = shown(table)
+    heads = [*laid.stub, *(" · ".join(column.heads) or table.product.subject.title for column in laid.columns)]
+    return heads, [(labels, [column.figures[row] for column in laid.columns]) for row, labels in enumerate(laid.rows)]
+
+
+def as_text(table: Figures) -> str:
+    """The table in columns that line up, and below it why cells hold no number."""
+    heads, rows = _laid_out(table)
+    lines = [heads] + [[*labels, *(text(one) for one in figures)] for labels, figures in rows]
     widths = [max(len(line[place]) for line in lines) for place in range(len(heads))]
     names = len(heads) - (len(rows[0][1]) if rows else 0)
     laid = [
         "  ".join(_pad(text, widths[place], left=place < names) for place, text in enumerate(line)).rstrip()
         for line in lines
     ]
-    return "\n".join([table.title, "", *laid])
+    legend = [f"{one.code}  {one.reason}" for one in table.missing]
+    return "\n".join([table.title, "", *laid, *(["", *legend] if legend else [])])
 
 
 def _pad(text: str, width: int, *, left: bool) -> str:
     return text.ljust(width) if left else text.rjust(width)
 
 
-def as_html(table: "Crosstab | Shares") -> str:
-    """The table as HTML, the cells marked as on the page."""
-    heads, rows = layout(table)
+def as_html(table: Figures) -> str:
+    """The table as HTML, the cells marked as on the page, and below it why cells hold no number."""
+    heads, rows = _laid_out(table)
     head = "".join(f'<th scope="col">{escape(one)}</th>' for one in heads)
     body = "".join(
         "<tr>"
         + "".join(f'<th scope="row">{escape(label)}</th>' for label in labels)
-        + "".join(map(cell_html, cells))
+        + "".join(map(cell_html, figures))
         + "</tr>"
-        for labels, cells in rows
+        for labels, figures in rows
     )
-    return f"<table><caption>{escape(table.title)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    legend = "".join(f"<p>{escape(one.code)} {escape(one.reason)}</p>" for one in table.missing)
+    caption = f"<caption>{escape(table.title)}</caption>"
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{legend}"

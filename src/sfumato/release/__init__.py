@@ -4,11 +4,11 @@ from sfumato.release.calibrated import Calibrated, Control, Raked
 from sfumato.release.folder import Release, seal, write_levels, write_products
 from sfumato.release.geography import write_shapes
 from sfumato.release.manifest import Anchor, ExposureLine, Manifest, Promise, SpendLine, digest, now
-from sfumato.release.missing import Missing, Statuses
 from sfumato.release.noisy import Noisy
 from sfumato.release.products import Cube, Product, Subject
 from sfumato.release.records import Records, Squared, Varying
 from sfumato.release.sparse import Sparse
+from sfumato.release.statuses import NoNumber, Statuses
 from sfumato.release.uncertainty import Independent, Uncertainty, Withheld
 from sfumato.release.verify import Verdict, differences, open_release, private_key, sign, verify, withdraw
 
@@ -20,7 +20,7 @@ __all__ = [
     "ExposureLine",
     "Independent",
     "Manifest",
-    "Missing",
+    "NoNumber",
     "Noisy",
     "Product",
     "Promise",

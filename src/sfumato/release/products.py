@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from sfumato.release.counts import counts_over
 from sfumato.release.lattice import Lattice
-from sfumato.release.missing import Statuses
 from sfumato.release.noisy import Integers
+from sfumato.release.statuses import Statuses
 from sfumato.release.uncertainty import Batched, Independent, Uncertainty, Withheld
 from sfumato.schema import Attribute, Box, Grid, Table
 

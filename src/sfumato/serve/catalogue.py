@@ -9,26 +9,12 @@ from pathlib import Path
 from sfumato import __version__
 from sfumato.errors import QueryError, ReleaseError, nearest
 from sfumato.query import QueryEngine
+from sfumato.query.figures import titled
+from sfumato.query.notices import Notice, notices_of, private, slug
+from sfumato.query.source import Source
 from sfumato.release import Product, Release, open_release
 from sfumato.schema import Attribute
-from sfumato.serve.keys import Keys, keys, private, slug, when
-
-
-@dataclass(frozen=True)
-class Notice:
-    """What a reader must know before using a release, and where to go instead."""
-
-    kind: str
-    words: str
-    key: str | None = None
-    newer: str = ""
-    """The title of the release that took its place, and when that was issued."""
-    issued: str = ""
-
-    @property
-    def sentence(self) -> str:
-        end = "" if self.words.endswith((".", "!", "?")) else "."
-        return f"{self.kind.capitalize()}: {self.words}{end}"
+from sfumato.serve.keys import Keys, keys, when
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +39,11 @@ class Edition:
             [__version__, self.release.id, self.key, *(f"{one.sentence} {one.key}" for one in self.notices)]
         )
         return hashlib.sha256(said.encode()).hexdigest()[:32]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What is to be said of it before any number."""
+        return tuple(notice.sentence for notice in self.notices)
 
     @property
     def private(self) -> bool:
@@ -81,6 +72,10 @@ class Sheet:
     edition: Edition
     product: Product
 
+    @cached_property
+    def source(self) -> Source:
+        return self.edition.engine.source(self.product.subject.name)
+
     @property
     def id(self) -> str:
         return f"{self.edition.key}~{self.product.subject.name}"
@@ -96,9 +91,7 @@ class Sheet:
 
     def titled(self, names: Sequence[str]) -> str:
         """What a table by some of the variables is called."""
-        labels = [_within_sentence(self.attribute(name).label) for name in names]
-        listed = " and ".join([", ".join(labels[:-1]), labels[-1]] if len(labels) > 1 else labels)
-        return f"{self.product.subject.title} by {listed}" if listed else self.product.subject.title
+        return titled(self.product.subject.title, [self.attribute(name) for name in names])
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -217,24 +210,13 @@ class Catalogue:
         return hashlib.sha256("".join(edition.tag for edition in self.editions).encode()).hexdigest()[:32]
 
 
-def _within_sentence(label: str) -> str:
-    """A label as it stands inside a sentence; an abbreviation keeps its capitals."""
-    return label[:1].lower() + label[1:] if label[1:2].islower() else label
-
-
 def _edition(release: Release, releases: Sequence[Release], named: Mapping[str, Keys]) -> Edition:
     own = named[release.id]
     return Edition(release, own.short, own.lasting, _notices(release, releases, named), own.period)
 
 
 def _notices(release: Release, releases: Sequence[Release], named: Mapping[str, Keys]) -> tuple[Notice, ...]:
-    manifest, found = release.manifest, []
-    if release.withdrawn is not None:
-        found.append(Notice("withdrawn", release.withdrawn))
-    if private(release):
-        found.append(Notice("not for publication", manifest.why))
-    if "unbounded" in manifest.promise.loss:
-        found.append(Notice("not formally private", manifest.promise.loss_words))
+    found = [*notices_of(release)]
     for other in releases:
         if other.manifest.supersedes == release.id:
             title, issued = other.manifest.title, other.manifest.created[:10]

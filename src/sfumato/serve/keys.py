@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from sfumato.query.notices import lasting, plain_name, private, slug
 from sfumato.release import Release
 
 
@@ -20,16 +21,6 @@ class Keys:
     lasting: str
 
 
-def private(release: Release) -> bool:
-    """Whether it may be seen on this machine only."""
-    return release.manifest.rehearsal or not release.manifest.releasable
-
-
-def slug(release: Release) -> str:
-    """The name of a series in addresses."""
-    return _plain(release.manifest.name) or "release"
-
-
 def keys(releases: Sequence[Release]) -> dict[str, Keys]:
     """The names of each release by its id.
 
@@ -37,13 +28,13 @@ def keys(releases: Sequence[Release]) -> dict[str, Keys]:
     """
     ranked = sorted(releases, key=_standing(releases))
     newest = {slug(one): one.id for one in ranked}
-    of_period = {(slug(one), _plain(one.manifest.period)): one.id for one in ranked}
+    of_period = {(slug(one), plain_name(one.manifest.period)): one.id for one in ranked}
     found = {}
     for one in releases:
-        name, period, lasting = slug(one), _plain(one.manifest.period), f"{slug(one)}.{one.id[:12]}"
+        name, period = slug(one), plain_name(one.manifest.period)
         stands = of_period[name, period] == one.id and _is_no_hash(period)
         dated = f"{name}.{period}" if stands else ""
-        found[one.id] = Keys(name if newest[name] == one.id else dated or lasting, dated, lasting)
+        found[one.id] = Keys(name if newest[name] == one.id else dated or lasting(one), dated, lasting(one))
     return found
 
 
@@ -75,10 +66,6 @@ class _Rank:
         manifest = one.manifest
         stands = one.withdrawn is None, one.id not in self.replaced
         return not private(one), *stands, when(manifest.period), manifest.created, one.id
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")
 
 
 def _is_no_hash(period: str) -> bool:

@@ -69,14 +69,16 @@ class Question:
     within: Codes
     groups: Groups = field(default_factory=dict)
 
-    def table(self, rows: Sequence[str] | None = None, column: str | None = None) -> Crosstab:
+    def table(
+        self, rows: Sequence[str] | None = None, column: str | None = None, at_most: int | None = None
+    ) -> Crosstab:
         """The answer, laid out by some of the shown variables; by all of them unless told."""
         names = list(self.shown) if rows is None else list(rows)
         at: dict[str, tuple[str | Group, ...]] = {
             one: (*self.shown[one], *self.groups.get(one, ())) for one in self.shown if one in {*names, column}
         }
         name = self.sheet.product.subject.name
-        return self.sheet.edition.engine.table(names, column, where=self.within, of=name, at=at)
+        return self.sheet.edition.engine.table(names, column, where=self.within, of=name, at=at, at_most=at_most)
 
 
 def shown_codes(sheet: Sheet, values: Codes, lists: Codes, groups: Groups | None = None) -> Codes:

@@ -10,12 +10,13 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from sfumato.query import LARGEST_PAGE
+from sfumato.query.answer import Answer
+from sfumato.query.downloads.formats import DEFAULT, Format, TooLargeError
 from sfumato.serve.api.describe import Operation
 from sfumato.serve.api.parameters import DATA_CONTENT, DATA_PARAMETERS, LANG, OUTPUT_FORMAT
 from sfumato.serve.api.selection import from_address, from_body, read_body
 from sfumato.serve.api.served import Served
-from sfumato.serve.downloads.answer import Answer, TooLargeError, size
-from sfumato.serve.downloads.formats import DEFAULT, Format, refuse
+from sfumato.serve.catalogue import Sheet
 from sfumato.serve.reply import fresh, unchanged
 from sfumato.serve.shapes import VariablesSelection
 
@@ -33,7 +34,7 @@ def data(served: Served, request: Request) -> Response:
     """The numbers, each with its errors."""
     sheet = served.sheet(request.path_params["table_id"])
     answer, form = from_address(sheet, request.query_params.multi_items(), served.base)
-    return given(request, answer, form)
+    return given(request, sheet, answer, form)
 
 
 def data_by_post(served: Served, request: Request) -> Response:
@@ -41,7 +42,7 @@ def data_by_post(served: Served, request: Request) -> Response:
     sheet = served.sheet(request.path_params["table_id"])
     body = read_body(body_of(request), VariablesSelection)
     answer, form = from_body(sheet, body, request.query_params.multi_items(), served.base)
-    return given(request, answer, form)
+    return given(request, sheet, answer, form)
 
 
 def body_of(request: Request) -> bytes:
@@ -50,22 +51,22 @@ def body_of(request: Request) -> bytes:
     return whole
 
 
-def given(request: Request, answer: Answer, form: Format) -> Response:
+def given(request: Request, sheet: Sheet, answer: Answer, form: Format) -> Response:
     """The reply with an answer in a format; what is too large is refused before any work."""
-    tag = answer.sheet.edition.tag
+    tag = sheet.edition.tag
     try:
-        refuse(answer, form)
+        form.refuse(answer.figures.size)
     except TooLargeError as error:
         raise HTTPException(403, str(error)) from None
     held = unchanged(request, tag)
     if held:
         return held
-    if form.pieces is not None and size(answer.question) > LARGEST_PAGE:
+    if form.pieces is not None and answer.figures.size > LARGEST_PAGE:
         reply = _streamed(form.pieces(answer), form, tag)
     else:
         reply = fresh(form.write(answer), form.media_type, tag)
     if form is not DEFAULT:
-        name = re.sub(r"[^A-Za-z0-9._~-]", "_", answer.sheet.lasting_id)
+        name = re.sub(r"[^A-Za-z0-9._~-]", "_", sheet.lasting_id)
         reply.headers["Content-Disposition"] = f'attachment; filename="{name}.{form.suffix}"'
     if request.method == "POST":
         del reply.headers["ETag"]

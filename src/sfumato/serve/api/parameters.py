@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from sfumato.serve.downloads.formats import FORMATS
-from sfumato.serve.downloads.words import LANGUAGES
+from sfumato.query.downloads.formats import FORMATS
+from sfumato.query.downloads.words import LANGUAGES
 
 Described = dict[str, Any]
 

@@ -11,14 +11,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sfumato.errors import QueryError
+from sfumato.query.downloads.formats import BY_NAME
+from sfumato.query.downloads.words import LANGUAGES
 from sfumato.serve.api.data import body_of, given
 from sfumato.serve.api.describe import Operation
 from sfumato.serve.api.parameters import DATA_CONTENT, LANG, OUTPUT_FORMAT
 from sfumato.serve.api.selection import answer_to, form_of, language_of, read_body
 from sfumato.serve.api.served import Served, parameters
 from sfumato.serve.catalogue import Sheet
-from sfumato.serve.downloads.formats import BY_NAME
-from sfumato.serve.downloads.words import LANGUAGES
 from sfumato.serve.reply import fresh, unchanged
 from sfumato.serve.shapes import Link, SavedQuery, SavedQueryResponse
 
@@ -73,7 +73,7 @@ def run(served: Served, request: Request) -> Response:
     problems = _problems(served, query)
     if problems:
         raise QueryError(" ".join(problems))
-    return given(request, answer_to(sheet, query.selection, language, served.base), form)
+    return given(request, sheet, answer_to(sheet, query.selection, language, served.base), form)
 
 
 def written(query: SavedQuery) -> str:

@@ -1,18 +1,20 @@
 """Selection: a question as PxWebApi writes it, in an address or in a body, turned into one of ours."""
 
+import sys
 from collections.abc import Mapping
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from sfumato.errors import QueryError, nearest
+from sfumato.query.answer import Answer, Placement
+from sfumato.query.downloads.formats import BY_NAME, DEFAULT, Format
+from sfumato.query.downloads.jsonstat import metric_name
+from sfumato.query.downloads.words import LANGUAGES
+from sfumato.serve.address import data_path, data_query
 from sfumato.serve.api.expressions import chosen
 from sfumato.serve.catalogue import Sheet
-from sfumato.serve.downloads.address import data_path, data_query
-from sfumato.serve.downloads.answer import Answer, Placement
-from sfumato.serve.downloads.formats import BY_NAME, DEFAULT, Format
-from sfumato.serve.downloads.words import LANGUAGES
-from sfumato.serve.jsonstat import metric_name
+from sfumato.serve.jsonstat import more
 from sfumato.serve.question import Pairs, Parameters, Question, code_list, group_codes, shown_codes, universe_codes
 from sfumato.serve.shapes import VariablesSelection
 
@@ -63,7 +65,7 @@ def answer_to(sheet: Sheet, body: VariablesSelection, language: str, base: str) 
 
 def asked(sheet: Sheet, values: Codes, lists: Codes, groups: Codes, sums: Codes, *, split: bool = True) -> Question:
     """The question; the metric dimension is always given whole, as an estimate never travels without its errors."""
-    metric = metric_name(sheet)
+    metric = metric_name(sheet.names)
     values, lists = ({name: one for name, one in given.items() if name != metric} for given in (values, lists))
     for name in [*values, *lists, *groups]:
         sheet.attribute(name)
@@ -128,7 +130,7 @@ def _listed(given: Parameters, *names: str) -> list[str]:
 def _placement(question: Question, stub: list[str], heading: list[str]) -> Placement:
     placed = [*stub, *heading]
     for name in placed:
-        if name not in question.shown and name != metric_name(question.sheet):
+        if name not in question.shown and name != metric_name(question.sheet.names):
             question.sheet.attribute(name)
             raise QueryError(
                 f"'{name}' is placed but not shown; show it with valueCodes; {nearest(name, question.shown)}"
@@ -139,6 +141,11 @@ def _placement(question: Question, stub: list[str], heading: list[str]) -> Place
 
 
 def _answer(question: Question, placement: Placement, language: str, base: str) -> Answer:
-    query = data_query(question, placement, language=language)
-    path = data_path(question.sheet, base)
-    return Answer(question, placement, language, f"{path}?{query}" if query else path)
+    sheet, query = question.sheet, data_query(question, placement, language=language)
+    path = data_path(sheet, base)
+    address = f"{path}?{query}" if query else path
+    # Numbers are computed when they are asked for, so what is too large for a format is refused before any work.
+    table = question.table(at_most=sys.maxsize)
+    return Answer(
+        table, placement, language, address, sheet.edition.sentences, lambda: more(sheet, question.shown, address)
+    )

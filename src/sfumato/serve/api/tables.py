@@ -8,15 +8,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sfumato.errors import QueryError, nearest
+from sfumato.query.downloads.words import LANGUAGES
 from sfumato.schema import Levels
 from sfumato.serve import jsonstat
+from sfumato.serve.address import data_path
 from sfumato.serve.api.describe import Operation
 from sfumato.serve.api.parameters import LANG, METADATA_CONTENT, query
 from sfumato.serve.api.selection import language_of, one_of
 from sfumato.serve.api.served import Served, parameters
 from sfumato.serve.catalogue import Sheet
-from sfumato.serve.downloads.address import data_path
-from sfumato.serve.downloads.words import LANGUAGES
 from sfumato.serve.question import Parameters, code_list, code_lists
 from sfumato.serve.reply import fresh, unchanged
 from sfumato.serve.shapes import (

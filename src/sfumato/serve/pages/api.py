@@ -8,11 +8,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sfumato.query import LARGEST_PAGE
+from sfumato.query.downloads.formats import FORMATS, LARGEST_DOWNLOAD
+from sfumato.query.downloads.words import LANGUAGES
+from sfumato.serve.address import data_path, data_query
 from sfumato.serve.catalogue import Sheet
-from sfumato.serve.downloads.address import data_path, data_query
-from sfumato.serve.downloads.answer import LARGEST_DOWNLOAD
-from sfumato.serve.downloads.formats import FORMATS
-from sfumato.serve.downloads.words import LANGUAGES, texts
 from sfumato.serve.pages.site import Pages
 from sfumato.serve.question import Question, shown_codes, universe_codes
 from sfumato.serve.reply import fresh, unchanged
@@ -54,7 +53,6 @@ def api(pages: Pages, request: Request) -> Response:
     bounds = {"page": f"{LARGEST_PAGE:,}", "download": f"{LARGEST_DOWNLOAD:,}"}
     bounds["formats"] = ", ".join(one.name for one in FORMATS if one.pieces)
     shown = {
-        "said": texts(lang)["api"],
         "trials": [_trial(sheet, pages.base_path) for sheet in sheets],
         "example": snippets(_first(sheets[0]), origin(request), pages.base_path),
         "operations": list(_operations(request.app.openapi())),

@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sfumato.query import Estimate, number
-from sfumato.release import Withheld
+from sfumato.query import Estimate, Figure, number
+from sfumato.release import NoNumber, Withheld
 from sfumato.release.figures import like
 from sfumato.serve.pages.look import Look
 
@@ -30,9 +30,11 @@ class Cell:
     """What says that the publisher's own rule holds the number for too uncertain."""
 
 
-def cell(estimate: Estimate, look: Look, code: str = "", largest_cv: float | None = None) -> Cell:
-    """A number as `310 ± 76 B`, or with the error a reader chose."""
+def cell(estimate: Figure, look: Look, code: str = "", largest_cv: float | None = None) -> Cell:
+    """A number as `310 ± 76 B`, or with the error a reader chose; a mark where there is none, which says why."""
     words = look.words
+    if isinstance(estimate, NoNumber):
+        return Cell(estimate.code, "", "", 0, words("cell.refused", reason=estimate.reason), code)
     if estimate.cells == 0:
         return Cell("–", "", "", 0, words("cell.impossible"))
     percent = estimate.unit == "share"
@@ -58,11 +60,6 @@ def cell(estimate: Estimate, look: Look, code: str = "", largest_cv: float | Non
 def exceeds(estimate: Estimate, largest_cv: float | None) -> bool:
     """Whether a number is less certain than its publisher would quote by itself."""
     return largest_cv is not None and not isinstance(estimate.cv, Withheld) and estimate.cv > largest_cv
-
-
-def refused(reason: str, look: Look) -> Cell:
-    """A number that cannot be stated, and why."""
-    return Cell("–", "", "-", 0, look.words("cell.refused", reason=reason))
 
 
 def address(codes: Sequence[str]) -> str:

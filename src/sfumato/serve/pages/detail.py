@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from sfumato.errors import QueryError
 from sfumato.query import Crosstab, Estimate, Group, Sentence, number
+from sfumato.release import NoNumber
 from sfumato.serve.pages.cell import Cell, cell, codes_of, like_whole
 from sfumato.serve.pages.layout import Layout
 from sfumato.serve.pages.words import Words
@@ -41,10 +42,11 @@ def detail_view(layout: Layout) -> DetailView | None:
     table = one_cell(layout, look.cell)
     found = table.detail(tuple(axis.codes[0] for axis in table.axes))
     shown = cell(found.estimate, look.but(error="moe90", share="", zero=""), look.cell)
+    apart = _errors(found.estimate, words) if isinstance(found.estimate, Estimate) else ()
     return DetailView(
         labels=_labels(layout, table),
         cell=shown,
-        errors=tuple(_errors(found.estimate, words)),
+        errors=tuple(apart),
         noise=shown.noise,
         sentences=tuple(said(one, words) for one in found.sentences),
         compared=_compared(layout, table) if look.hold != look.cell and _stands(layout, look.hold) else None,
@@ -63,13 +65,15 @@ def _compared(layout: Layout, table: Crosstab) -> CellPair:
     """The held cell minus the one that is looked at; the error of the difference counts the noise they share."""
     look, other = layout.look, one_cell(layout, layout.look.hold)
     boxes = [one.box((0,) * len(one.axes)) for one in (other, table)]
-    difference = table.engine.difference(table.product, *boxes)
     plain = look.but(error="moe90", share="", zero="")
-    held = next(iter(other.items()))[1]
-    answer = said(difference.sentence(), look.words)
+    held, labels = cell(other.figure(0), plain, look.hold), _labels(layout, other)
+    try:
+        difference = table.source.difference(*boxes)
+    except QueryError as error:
+        unsaid = Sentence("differ_unsaid", {"reason": str(error).rstrip(".")})
+        return CellPair(labels, held, cell(NoNumber(str(error)), plain), said(unsaid, look.words))
     # A grade says how a number compares with its error; of a difference the sentence says it, and better.
-    shown = replace(cell(difference, plain), grade="")
-    return CellPair(_labels(layout, other), cell(held, plain, look.hold), shown, answer)
+    return CellPair(labels, held, replace(cell(difference, plain), grade=""), said(difference.sentence(), look.words))
 
 
 def one_cell(layout: Layout, written: str) -> Crosstab:

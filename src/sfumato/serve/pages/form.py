@@ -74,6 +74,8 @@ class Form:
     pivot: str | None
     branches: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
     """For each row variable the codes with others below them, and whether those stand in the table already."""
+    refusal: str = ""
+    """Why some variables are not offered."""
 
 
 def form(layout: Layout) -> Form:
@@ -83,14 +85,21 @@ def form(layout: Layout) -> Form:
     shares = {"": "share_none", **{share: f"share_{share}" for share in SHARES if share}}
     return Form(
         places=_places(layout),
-        universe=tuple(_universe(attribute, layout) for attribute in attributes),
+        universe=tuple(_universe(one, layout) for one in attributes if not _refusal(layout, one.name)),
         filters=tuple(_filter(name, layout) for name in layout.within if name in layout.sheet.names),
         errors=tuple(Option(name, words(f"errors.{name}"), name == look.error) for name in ERRORS),
         shares=tuple(Option(name, words(f"build.{key}"), name == look.share) for name, key in shares.items()),
         carried=(*(pair for pair in look.pairs() if pair[0] in _carried(layout)), *_kept(layout)),
         pivot=_pivot(layout),
         branches={name: _branches(layout, name) for name in layout.rows[:2]},
+        refusal=next((why for why in (_refusal(layout, one.name) for one in attributes) if why), ""),
     )
+
+
+def _refusal(layout: Layout, name: str, instead: str = "") -> str:
+    """Why one more variable, or one instead of another, leaves the table without an answer; '' where it does not."""
+    stands = {*layout.names, *layout.within}
+    return "" if name in stands else layout.sheet.source.refusal({name, *(stands - {instead})})
 
 
 def _carried(layout: Layout) -> tuple[str, ...]:
@@ -126,7 +135,8 @@ def _places(layout: Layout) -> tuple[Place, ...]:
     stands += [("cols", "columns", layout.column or ""), ("wrap", "wrap", layout.wrap or "")]
     found = []
     for name, key, chosen in stands:
-        offered = (Option(attribute.name, attribute.label, attribute.name == chosen) for attribute in attributes)
+        kept = [one for one in attributes if not _refusal(layout, one.name, chosen)]
+        offered = (Option(one.name, one.label, one.name == chosen) for one in kept)
         choice = Choice(name, words(f"build.{key}"), (*(() if key == "rows" else (none,)), *offered))
         found.append(Place(choice, _detail(layout.sheet.attribute(chosen), layout) if chosen else None))
     return tuple(found)

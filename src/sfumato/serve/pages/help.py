@@ -14,7 +14,7 @@ from sfumato.serve.pages import words as language_file
 from sfumato.serve.pages.home import language
 from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.site import HTML, Pages
-from sfumato.serve.pages.view import total_view
+from sfumato.serve.pages.view import total_view, whole_of
 from sfumato.serve.reply import fresh, unchanged
 
 QUESTIONS = ("margin", "negative", "adding", "census", "grade", "withheld", "differ", "again")
@@ -57,8 +57,8 @@ def help_page(pages: Pages, request: Request) -> Response:
 def one_cell(sheet: Sheet) -> Estimate | None:
     """The number of one published cell, to tell its noise by; none where the first one cannot exist."""
     first = {one.name: one.levels.leaves[0] for one in sheet.product.attributes}
-    found = sheet.edition.engine.total(first, of=sheet.product.subject.name)
-    return found if found.cells == 1 else None
+    found = whole_of(sheet, first)
+    return found if isinstance(found, Estimate) and found.cells == 1 else None
 
 
 def _margin_here(sheet: Sheet, said: language_file.Words) -> str:
@@ -70,9 +70,9 @@ def _margin_here(sheet: Sheet, said: language_file.Words) -> str:
     one = said("help.margin_here", se=said.figure(number(noise)), unit=unit, margin=said.figure(number(1.645 * noise)))
     if not sheet.product.subject.additive:
         return one
-    whole = sheet.edition.engine.total(of=sheet.product.subject.name)
-    margin = whole.moe(0.90)
-    if isinstance(margin, Withheld):
+    whole = whole_of(sheet)
+    margin = whole.moe(0.90) if isinstance(whole, Estimate) else None
+    if not isinstance(whole, Estimate) or margin is None or isinstance(margin, Withheld):
         return one
     figures = {"value": number(whole.value), "margin": like(margin, whole.value), "cells": f"{whole.cells:,}"}
     return f"{one} {said('help.whole_here', unit=unit, **{name: said.figure(one) for name, one in figures.items()})}"

@@ -45,7 +45,8 @@ class Layout:
     def first(cls, sheet: Sheet, look: Look | None = None) -> "Layout":
         """What a reader sees first: the first variable by the first other one with few enough levels to stand above."""
         first, *others = sheet.product.attributes
-        column = next((one.name for one in others if _width(one, first_list(sheet)) <= _FEW_COLUMNS), None)
+        narrow = [one.name for one in others if _width(one, first_list(sheet)) <= _FEW_COLUMNS]
+        column = next((name for name in narrow if not sheet.source.refusal({first.name, name})), None)
         return cls(sheet, (first.name,), column, within=_held(sheet, {first.name, column}, {}), look=look or Look())
 
     @classmethod

@@ -9,12 +9,12 @@ from sfumato.pictures import Caption, Picture
 from sfumato.pictures.map import map_of
 from sfumato.pictures.map_sheet import MapStyle, MapWords
 from sfumato.pictures.overlay import Overlay, overlay
-from sfumato.query import Axis, Crosstab, Shares
+from sfumato.query import Axis, Figures
 from sfumato.query.plotted import Plot, plot_of
 from sfumato.serve.pages.layout import Layout
 from sfumato.serve.question import Question
 
-Captioned = Callable[[Crosstab | Shares, Plot], Caption]
+Captioned = Callable[[Figures, Plot], Caption]
 
 
 def shapes_of(layout: Layout) -> Shapes | None:
@@ -30,17 +30,18 @@ def mapped(layout: Layout, question: Question, captioned: Captioned, width: floa
     table, plot = _numbers(layout, question)
     figure = layout.look.words.figure
     marks = [replace(mark, shown=figure(mark.shown), series="") for mark in plot.marks]
-    axis = (table.table if isinstance(table, Shares) else table).axes[0]
+    axis = table.axes[0]
     style = MapStyle(
         kind=layout.look.map or ("areas" if layout.look.share else "dots"),
         overlay=_own(layout, axis),
+        missing={one.code: one.said for one in plot.left_out},
         blank=_blank(axis, shapes),
         words=MapWords(**layout.look.words.listed("map_words")),
     )
     return map_of(shapes, marks, captioned(table, plot), style, width)
 
 
-def _numbers(layout: Layout, question: Question) -> tuple[Crosstab | Shares, Plot]:
+def _numbers(layout: Layout, question: Question) -> tuple[Figures, Plot]:
     """The numbers of the areas: of all columns together, or of the one that the address names."""
     wanted, share = layout.look.of, layout.look.share
     if not layout.column or (not wanted and share != "row"):
@@ -52,7 +53,8 @@ def _numbers(layout: Layout, question: Question) -> tuple[Crosstab | Shares, Plo
     columns = body.axes[-1]
     label = columns.labels[columns.place(wanted) if wanted else 0]
     plot = plot_of(table)
-    return table, Plot(tuple(mark for mark in plot.marks if mark.series == label), plot.left_out)
+    undrawn = tuple(one for one in plot.left_out if one.series == label)
+    return table, Plot(tuple(mark for mark in plot.marks if mark.series == label), undrawn)
 
 
 def _blank(axis: Axis, shapes: Shapes) -> dict[str, str]:

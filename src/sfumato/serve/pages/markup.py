@@ -38,7 +38,7 @@ def _cell(one: Cell, look: Look) -> str:
     kind = f"g{one.grade if one.grade in {'A', 'B', 'C'} else 'X'}"
     kind += (f" q{one.noise}" if layer else "") + (" sel" if chosen else "")
     spoken = escape(f"{one.spoken}, {layer}" if layer else one.spoken)
-    if not (one.code and one.error):
+    if not one.code:
         read = f'<span class="v" title="{spoken}">{_figure(one)}<span class="unseen">{spoken}</span></span>'
         return f'<td class="{kind}">{read}</td>'
     more = (f' title="{escape(layer)}"' if layer else "") + (' aria-current="true"' if chosen else "")

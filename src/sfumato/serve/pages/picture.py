@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 
 from sfumato.errors import QueryError
 from sfumato.pictures import KINDS, Caption, Mark, Picture, PictureWords, lines
-from sfumato.query import Crosstab, Refused, Shares, over_periods
+from sfumato.query import Figures, over_periods
 from sfumato.query.plotted import Plot, caption_of, mark_of, plot_of
+from sfumato.release import NoNumber
 from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.pages.cell import address
 from sfumato.serve.pages.layout import Layout
@@ -72,7 +73,7 @@ def _rows(layout: Layout, question: Question, frame: PictureSize) -> Picture:
     places = order_of(layout, body, beside).places
     width = len(body.axes[-1].codes) if layout.column else 1
     standing = {place: at for at, place in enumerate(places)}
-    stated = [(at, codes) for at, (codes, one) in enumerate(numbers.items()) if not isinstance(one, Refused)]
+    stated = [(at, codes) for at, (codes, one) in enumerate(numbers.items()) if not isinstance(one, NoNumber)]
     drawn = zip(plot.marks, stated, strict=True)
     ordered = sorted(drawn, key=lambda one: standing[one[1][0] // width])
     marks = [_said(layout, replace(mark, href=_href(layout, codes))) for mark, (_, codes) in ordered]
@@ -109,7 +110,7 @@ def _said(layout: Layout, mark: Mark) -> Mark:
     return replace(mark, shown=layout.look.words.figure(mark.shown))
 
 
-def _caption(layout: Layout, table: Crosstab | Shares, plot: Plot, frame: PictureSize) -> Caption:
+def _caption(layout: Layout, table: Figures, plot: Plot, frame: PictureSize) -> Caption:
     words = PictureWords(**layout.look.words.listed("picture"))
     return replace(caption_of(table, plot), headed=frame.headed, words=words)
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from sfumato.query import Crosstab, Refused, Shares
-from sfumato.serve.pages.cell import Cell, cell, refused
+from sfumato.query import Crosstab, Shares
+from sfumato.serve.pages.cell import Cell, cell
 from sfumato.serve.pages.layout import Layout
 
 Name = Callable[[tuple[str, ...]], str]
@@ -14,10 +14,7 @@ def figures(table: Crosstab, layout: Layout, name: Name, *, whole: bool = False)
     """The cells of a table; totals beside a table of percentages stay the numbers that the percentages are of."""
     numbers = table if whole else asked(table, layout)
     look, largest = layout.look, layout.sheet.edition.release.manifest.largest_cv
-    return [
-        refused(one.reason, look) if isinstance(one, Refused) else cell(one, look, name(codes), largest)
-        for codes, one in numbers.items()
-    ]
+    return [cell(one, look, name(codes), largest) for codes, one in numbers.items()]
 
 
 def asked(table: Crosstab, layout: Layout) -> Crosstab | Shares:

@@ -9,7 +9,6 @@ from starlette.responses import Response
 from sfumato.errors import QueryError
 from sfumato.query import LARGEST_PAGE
 from sfumato.serve.catalogue import Sheet
-from sfumato.serve.jsonstat import reasons
 from sfumato.serve.pages.cell import MARK, exceeds
 from sfumato.serve.pages.detail import detail_view
 from sfumato.serve.pages.form import form
@@ -56,7 +55,7 @@ def shown(layout: Layout, pages: Pages, request: Request) -> dict[str, Any]:
         "title": layout.sheet.titled(layout.names),
         "within": _within(layout),
         "grades": {name: words for name, words in _grades(layout).items() if name != "-" or "-" in view.grades},
-        "withheld": reasons(list(view.estimates)),
+        "withheld": view.withheld,
         "threshold": _threshold(layout, view),
         "limit": LARGEST_PAGE,
         "views": views_of(layout),

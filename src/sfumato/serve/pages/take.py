@@ -8,9 +8,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sfumato.errors import QueryError
-from sfumato.serve.downloads.address import data_path, data_query
-from sfumato.serve.downloads.answer import Placement
-from sfumato.serve.downloads.formats import FORMATS
+from sfumato.query.answer import Placement
+from sfumato.query.downloads.formats import FORMATS
+from sfumato.serve.address import data_path, data_query
 from sfumato.serve.pages.layout import Layout
 from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.picture import file_of, pictures_of

@@ -3,10 +3,13 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product as combinations
 
 from sfumato.errors import QueryError
-from sfumato.query import LARGEST_PAGE, Axis, Crosstab, Estimate
+from sfumato.query import LARGEST_PAGE, Axis, Crosstab, Estimate, Figure
+from sfumato.release import NoNumber
+from sfumato.schema import Where
 from sfumato.serve.catalogue import Sheet
 from sfumato.serve.pages.cell import Cell, address, cell
 from sfumato.serve.pages.layout import Layout
@@ -49,11 +52,30 @@ class PageTable:
 
 @dataclass(frozen=True)
 class TableView:
-    """All tables of a page, and the estimates behind them."""
+    """All tables of a page, and the figures behind them."""
 
     blocks: tuple[PageTable, ...]
-    estimates: tuple[Estimate, ...]
+    tables: tuple[Crosstab, ...]
     ranked: bool = False
+
+    @property
+    def size(self) -> int:
+        return sum(table.size for table in self.tables)
+
+    @cached_property
+    def estimates(self) -> tuple[Estimate, ...]:
+        figures = (figure for table in self.tables for _, figure in table.items())
+        return tuple(one for one in figures if isinstance(one, Estimate))
+
+    @property
+    def withheld(self) -> tuple[str, ...]:
+        """Why errors are withheld, each reason once."""
+        return tuple(dict.fromkeys(reason for table in self.tables for reason in table.reasons))
+
+    @property
+    def missing(self) -> tuple[NoNumber, ...]:
+        """Why cells hold no number, each reason once."""
+        return tuple(dict.fromkeys(one for table in self.tables for one in table.missing))
 
     @property
     def negative(self) -> bool:
@@ -70,7 +92,7 @@ def table_view(layout: Layout) -> TableView:
     found = [_block(layout, question, head) for question, head in questions_of(layout)]
     return TableView(
         tuple(block for block, _, _ in found),
-        tuple(one for _, estimates, _ in found for one in estimates),
+        tuple(table for _, table, _ in found),
         any(order.ranked for _, _, order in found),
     )
 
@@ -109,7 +131,7 @@ def _both(axis: Axis, held: Sequence[str], inside: set[str]) -> tuple[str, ...]:
     return tuple(code for code in held if code in within)
 
 
-def _block(layout: Layout, question: Question, head: Head | None) -> tuple[PageTable, tuple[Estimate, ...], Order]:
+def _block(layout: Layout, question: Question, head: Head | None) -> tuple[PageTable, Crosstab, Order]:
     subject, total = layout.sheet.product.subject, layout.look.words("table.total")
     body = question.table(layout.rows, layout.column)
     row_axes = body.axes[:-1] if layout.column else body.axes
@@ -124,7 +146,7 @@ def _block(layout: Layout, question: Question, head: Head | None) -> tuple[PageT
         rows=tuple(rows[place] for place in order.places),
         totals=_totals(layout, question, len(row_axes), head) if subject.additive else None,
     )
-    return block, tuple(estimate for _, estimate in body.items()), order
+    return block, body, order
 
 
 def _rows(layout: Layout, body: Crosstab, beside: Crosstab | None, head: Head | None, order: Order) -> list[Row]:
@@ -152,9 +174,15 @@ def _totals(layout: Layout, question: Question, span: int, head: Head | None) ->
 
 def total_view(sheet: Sheet, look: Look) -> Cell | None:
     """The one number over everything, where the table may be summed."""
-    if not sheet.product.subject.additive:
-        return None
-    return cell(sheet.edition.engine.total(of=sheet.product.subject.name), look)
+    return cell(whole_of(sheet), look) if sheet.product.subject.additive else None
+
+
+def whole_of(sheet: Sheet, where: Where | None = None) -> Figure:
+    """The one number over everything, or over some levels; or why there is none."""
+    try:
+        return sheet.edition.engine.total(where, of=sheet.product.subject.name)
+    except QueryError as error:
+        return NoNumber(str(error))
 
 
 def _row_heads(axes: Sequence[Axis]) -> list[tuple[Head, ...]]:

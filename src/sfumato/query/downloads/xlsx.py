@@ -5,13 +5,14 @@ import math
 from datetime import datetime
 from typing import Any
 
-import numpy as np
-
-from sfumato.serve.downloads.about import about
-from sfumato.serve.downloads.answer import Answer
-from sfumato.serve.downloads.shown import Block, Shown, shown
-from sfumato.serve.downloads.tidy import columns, harmless
-from sfumato.serve.downloads.words import texts
+from sfumato.query.answer import Answer
+from sfumato.query.downloads.about import about
+from sfumato.query.downloads.tidy import filled, harmless, lines
+from sfumato.query.downloads.words import texts
+from sfumato.query.estimate import Figure
+from sfumato.query.notices import cited
+from sfumato.query.shown import Shown, shown
+from sfumato.release import NoNumber, Withheld
 
 _OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
 _LONGEST = 32_767
@@ -57,7 +58,7 @@ class _Book:
 
 def write(answer: Answer) -> bytes:
     """The workbook of an answer."""
-    book, said = _Book(answer.sheet.edition.release.manifest.created), texts(answer.language)["sheet"]
+    book, said = _Book(answer.manifest.created), texts(answer.language)["sheet"]
     _write_table(book, book.book.add_worksheet(said["table"]), answer)
     _write_tidy(book, book.book.add_worksheet(said["tidy"]), answer)
     _write_about(book, book.book.add_worksheet(said["about"]), answer)
@@ -66,35 +67,41 @@ def write(answer: Answer) -> bytes:
 
 def _write_table(book: _Book, sheet: Any, answer: Answer) -> None:
     """The title and every notice, the heads, then for each cell its estimate, its margin of error and its grade."""
-    laid, row = shown(answer), 0
-    subject = answer.sheet.product.subject
+    said = texts(answer.language)
+    laid, row = shown(answer.figures, answer.placement, said["sheet"]["total"]), 0
     for notice in answer.notices:
         book.put(sheet, row, 0, notice, "notice")
         row += 1
     book.put(sheet, row, 0, answer.title, "title")
-    period = answer.sheet.edition.release.manifest.period
-    book.put(sheet, row + 1, 0, ", ".join(part for part in (subject.unit, period, answer.universe_words) if part))
+    parts = (answer.figures.unit, answer.manifest.period, answer.universe_words)
+    book.put(sheet, row + 1, 0, ", ".join(part for part in parts if part))
     row = _write_heads(book, sheet, row + 3, laid, answer.language)
     side = max(1, len(laid.stub))
     for place, labels in enumerate(laid.rows):
         for at, label in enumerate(labels):
             book.put(sheet, row + place, at, label)
-        for at, block in enumerate(laid.columns):
-            _write_cell(book, sheet, row + place, side + 3 * at, block, place)
+        for at, column in enumerate(laid.columns):
+            _write_cell(book, sheet, row + place, side + 3 * at, column.figures[place])
     sheet.freeze_panes(row, side)
     sheet.set_column(0, side - 1, 28)
     row += len(laid.rows) + 1
-    for reason in answer.reasons:
-        book.put(sheet, row, 0, f"{texts(answer.language)['about']['withheld']}: {reason}")
+    for note in (*_notes(answer), *map(cited, answer.figures.releases)):
+        book.put(sheet, row, 0, note)
         row += 1
-    book.put(sheet, row, 0, answer.sheet.edition.engine.cite())
+
+
+def _notes(answer: Answer) -> list[str]:
+    """Why cells hold no number and why errors are withheld."""
+    said = texts(answer.language)["about"]
+    missing = [f"{one.code}: {one.reason}" for one in answer.figures.missing]
+    return missing + [f"{said['withheld']}: {reason}" for reason in answer.figures.reasons]
 
 
 def _write_heads(book: _Book, sheet: Any, row: int, laid: Shown, language: str) -> int:
     said, side = texts(language), max(1, len(laid.stub))
-    depth = max((len(block.heads) for block in laid.columns), default=0)
-    for at, block in enumerate(laid.columns):
-        for level, head in enumerate(block.heads):
+    depth = max((len(column.heads) for column in laid.columns), default=0)
+    for at, column in enumerate(laid.columns):
+        for level, head in enumerate(column.heads):
             book.put(sheet, row + level, side + 3 * at, head, "head")
     for at, name in enumerate(laid.stub):
         book.put(sheet, row + depth, at, name, "head")
@@ -105,20 +112,19 @@ def _write_heads(book: _Book, sheet: Any, row: int, laid: Shown, language: str) 
     return row + depth + 1
 
 
-def _write_cell(book: _Book, sheet: Any, row: int, column: int, block: Block, place: int) -> None:
-    estimate = block.estimate[place]
-    book.put(sheet, row, column, _plain(estimate), "whole" if estimate == int(estimate) else "number")
-    book.put(sheet, row, column + 1, _plain(block.moe90[place]), "number")
-    book.put(sheet, row, column + 2, str(block.grade[place]), "grade")
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+def _write_cell(book: _Book, sheet: Any, row: int, column: int, figure: Figure) -> None:
+    """The estimate, its margin and its grade, or the mark of a number that is missing."""
+    if isinstance(figure, NoNumber):
+        book.put(sheet, row, column + 2, figure.code, "grade")
+        return
+    margin = figure.moe(0.90)
+    book.put(sheet, row, column, figure.value, "whole" if figure.value == int(figure.value) else "number")
+    book.put(sheet, row, column + 1, None if isinstance(margin, Withheld) else margin, "number")
+    book.put(sheet, row, column + 2, figure.grade, "grade")
 
 
 def _write_tidy(book: _Book, sheet: Any, answer: Answer) -> None:
-    filled = {name: values for name, values in columns(answer, mark=False).items() if any(one != "" for one in values)}
-    for column, (name, values) in enumerate(filled.items()):
+    for column, (name, values) in enumerate(filled(lines(answer, mark=False)).items()):
         book.put(sheet, 0, column, name, "head")
         for row, value in enumerate(values):
             book.put(sheet, row + 1, column, value)

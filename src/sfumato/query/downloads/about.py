@@ -3,9 +3,10 @@
 import math
 from collections.abc import Iterator, Mapping
 
-from sfumato.release import Promise
-from sfumato.serve.downloads.answer import Answer
-from sfumato.serve.downloads.words import Texts, grade_words, texts
+from sfumato.query.answer import Answer
+from sfumato.query.downloads.words import Texts, grade_words, texts
+from sfumato.query.notices import cited, lasting
+from sfumato.release import Promise, Release
 
 Line = tuple[str, str]
 
@@ -13,37 +14,37 @@ Line = tuple[str, str]
 def about(answer: Answer) -> list[Line]:
     """Everything a reader must know of a table, as pairs of what and words; notices first."""
     said = texts(answer.language)
-    return [*_table(answer, said), *_release(answer, said), *_privacy(answer, said), *_use(answer, said)]
+    each = [line for one in answer.figures.releases for line in (*_release(one, said), *_privacy(one, said))]
+    return [*_table(answer, said), *each, *_use(answer, said)]
 
 
 def facts(answer: Answer) -> dict[str, object]:
     """The same for programs, under fixed names."""
-    edition, manifest = answer.sheet.edition, answer.sheet.edition.release.manifest
+    manifest = answer.manifest
     return {
         "title": answer.title,
-        "statistic": answer.sheet.product.subject.title,
-        "unit": answer.sheet.product.subject.unit,
+        "statistic": answer.subject.title,
+        "unit": answer.figures.unit,
         "period": manifest.period,
-        "universe": {name: list(codes) for name, codes in answer.universe.items()},
-        "release": edition.release.id,
+        "universe": {name: list(codes) for name, codes in answer.figures.universe.items()},
+        "release": answer.release.id,
         "notices": list(answer.notices),
-        "withheld": list(answer.reasons),
+        "withheld": list(answer.figures.reasons),
         "grades": grade_words(manifest.grades),
         "promise": manifest.promise.model_dump(),
         "exposures": [exposure.model_dump() for exposure in manifest.exposures],
-        "citation": edition.engine.cite(),
+        "citation": cited(answer.release),
         "address": answer.path,
     }
 
 
 def _table(answer: Answer, said: Texts) -> Iterator[Line]:
-    words, subject = said["about"], answer.sheet.product.subject
-    manifest = answer.sheet.edition.release.manifest
+    words, subject, manifest = said["about"], answer.subject, answer.manifest
     for notice in answer.notices:
         yield words["notice"], notice
     yield words["title"], answer.title
     yield words["statistic"], subject.title
-    yield words["unit"], subject.unit
+    yield words["unit"], answer.figures.unit
     if manifest.period:
         yield words["period"], manifest.period
     yield words["universe"], answer.universe_words or words["everything"]
@@ -51,24 +52,23 @@ def _table(answer: Answer, said: Texts) -> Iterator[Line]:
         yield words["note"], subject.note
     for grade, meaning in grade_words(manifest.grades, answer.language).items():
         yield words["grade"].format(grade=grade), meaning
-    for reason in answer.reasons:
+    for one in answer.figures.missing:
+        yield words["missing"].format(mark=one.code), one.reason
+    for reason in answer.figures.reasons:
         yield words["withheld"], reason
 
 
-def _release(answer: Answer, said: Texts) -> Iterator[Line]:
-    words, release = said["about"], answer.sheet.edition.release
+def _release(release: Release, said: Texts) -> Iterator[Line]:
+    words = said["about"]
     yield words["release"], release.manifest.title
-    yield words["release_id"], answer.sheet.edition.lasting
+    yield words["release_id"], lasting(release)
     yield words["hash"], release.id
     yield words["issued"], release.manifest.created
-    yield words["citation"], answer.sheet.edition.engine.cite()
-    if answer.path:
-        yield words["address"], answer.path
+    yield words["citation"], cited(release)
 
 
-def _privacy(answer: Answer, said: Texts) -> Iterator[Line]:
-    words, manifest = said["about"], answer.sheet.edition.release.manifest
-    promise = manifest.promise
+def _privacy(release: Release, said: Texts) -> Iterator[Line]:
+    words, manifest, promise = said["about"], release.manifest, release.manifest.promise
     yield words["hidden"], promise.words
     if promise.not_hidden:
         yield words["not_hidden"], promise.not_hidden
@@ -99,7 +99,9 @@ def _learned(promise: Promise, words: Mapping[str, str]) -> str:
 
 def _use(answer: Answer, said: Texts) -> Iterator[Line]:
     words = said["about"]
-    if (answer.columns.estimate < 0).any():
+    if answer.path:
+        yield words["address"], answer.path
+    if (answer.columns.estimate.astype(float) < 0).any():
         yield words["negative"], words["negative_words"]
     yield words["once"], words["once_words"]
 

@@ -1,16 +1,18 @@
 """Parquet: the tidy table with codes and labels as dictionaries, and everything to know of it in the schema."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
-from sfumato.serve.downloads.about import facts
-from sfumato.serve.downloads.answer import METRICS, Answer, apart
-from sfumato.serve.downloads.tidy import beside
+from sfumato.query.answer import METRICS, Answer
+from sfumato.query.columns import listed
+from sfumato.query.downloads.about import facts
+from sfumato.query.downloads.tidy import beside
 
 KEY = b"sfumato"
 """The key of the schema's metadata under which the facts stand, as JSON."""
@@ -59,24 +61,37 @@ def pieces(answer: Answer) -> Iterator[bytes]:
 
 
 def arrow(answer: Answer) -> pa.Table:
-    """The tidy table; an error that is withheld is null, one without end stays infinite."""
+    """The tidy table; a number or error that is missing or withheld is null, an error without end stays infinite."""
+    numbers, own = answer.columns, answer.own
     found: dict[str, Any] = {}
     for place, axis in enumerate(answer.axes):
-        at = pa.array(answer.codes(place).astype(np.int32))
         for title, texts in zip(answer.titles[place], (axis.codes, axis.labels), strict=True):
-            found[title] = pa.DictionaryArray.from_arrays(at, pa.array(texts, pa.string()))
-    names = apart([*METRICS, "grade", "cells", *beside(answer)], list(found))
-    numbers = answer.columns
-    whole = answer.sheet.product.subject.step.denominator == 1
-    found[names["estimate"]] = pa.array(numbers.estimate.tolist(), pa.int64() if whole else pa.float64())
+            found[title] = _coded(answer.codes(place), texts)
+    whole = numbers.estimate.dtype.kind != "f"
+    found[own["estimate"]] = pa.array(listed(numbers.estimate), pa.int64() if whole else pa.float64())
     for name in METRICS[1:]:
-        found[names[name]] = pa.array(getattr(numbers, name), pa.float64(), from_pandas=True)
-    found[names["grade"]] = _dictionary(numbers.grade.tolist())
-    found[names["cells"]] = pa.array(numbers.cells, pa.int64())
+        found[own[name]] = pa.array(getattr(numbers, name), pa.float64(), from_pandas=True)
+    found[own["grade"]] = _dictionary(numbers.grade.tolist())
+    found[own["cells"]] = pa.array(numbers.cells, pa.int64())
+    found[own["status"]] = _dictionary(numbers.status("code"))
+    found[own["reason"]] = _dictionary(numbers.status("reason", " ".join(answer.figures.reasons)))
     for name, text in beside(answer).items():
-        zeros = pa.array(np.zeros(len(numbers), dtype=np.int32))
-        found[names[name]] = pa.DictionaryArray.from_arrays(zeros, pa.array([text], pa.string()))
+        found[own[name]] = _coded(np.zeros(len(numbers)), [text])
     return pa.table(found)
+
+
+def plain(answer: Answer) -> pa.Table:
+    """The same for a notebook: texts as texts, without what is the same in every line, and columns that say nothing."""
+    table = arrow(answer).drop_columns([answer.own[name] for name in beside(answer)])
+    texts = [pa.types.is_dictionary(field.type) for field in table.schema]
+    columns = [one.cast(pa.string()) if text else one for one, text in zip(table.columns, texts, strict=True)]
+    found = dict(zip(table.column_names, columns, strict=True))
+    silent = [answer.own[name] for name in ("status", "reason") if not any(found[answer.own[name]].to_pylist())]
+    return pa.table({name: column for name, column in found.items() if name not in silent})
+
+
+def _coded(places: NDArray[Any], texts: Sequence[str]) -> Any:
+    return pa.DictionaryArray.from_arrays(pa.array(places.astype(np.int32)), pa.array(texts, pa.string()))
 
 
 def _dictionary(listed: list[str]) -> Any:

@@ -1,4 +1,4 @@
-"""What downloads and the API say, in the languages there is a file for."""
+"""What downloads say, in the languages there is a file for."""
 
 import tomllib
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ Texts = Mapping[str, Mapping[str, str]]
 @cache
 def texts(language: str) -> Texts:
     """The texts of a language by group and key; names come from the list of languages alone."""
-    written = files("sfumato.serve") / "words" / f"{language}.data.toml"
+    written = files("sfumato.query") / "words" / f"{language}.toml"
     if language not in LANGUAGES:
         raise KeyError(language)
     return tomllib.loads(written.read_text("utf-8"))

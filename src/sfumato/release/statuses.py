@@ -1,4 +1,4 @@
-"""Missing: a number that a product does not hold, and why; statuses say it for every box of a grid."""
+"""Statuses: which boxes of a grid hold no number, and why."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
-class Missing:
+class NoNumber:
     """There is no number here: the reason, a mark that stands in its place, and its code in SDMX's CL_OBS_STATUS.
 
     In SDMX, Q is suppressed, M cannot exist, L was not collected, and O is missing for any other reason.
@@ -22,12 +22,12 @@ class Missing:
 class Statuses:
     """For every box of a grid 0 where it holds a number, else the place of its status among `kinds`, from 1 on.
 
-    >>> statuses = Statuses((Missing("fewer than 3 firms", "s", "Q"),), np.array([0, 1]))
+    >>> statuses = Statuses((NoNumber("fewer than 3 firms", "s", "Q"),), np.array([0, 1]))
     >>> statuses.at(0), statuses.at(1).reason, statuses.missing.tolist()
     (None, 'fewer than 3 firms', [False, True])
     """
 
-    kinds: tuple[Missing, ...]
+    kinds: tuple[NoNumber, ...]
     which: NDArray[np.integer]
 
     @property
@@ -35,7 +35,7 @@ class Statuses:
         """Whether each box holds no number, in the order of the flattened grid."""
         return self.which.ravel() > 0
 
-    def at(self, flat: int) -> Missing | None:
+    def at(self, flat: int) -> NoNumber | None:
         """Why the box at a place of the flattened grid holds no number; None where it holds one."""
         place = int(self.which.flat[flat])
         return self.kinds[place - 1] if place else None

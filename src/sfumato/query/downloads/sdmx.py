@@ -4,11 +4,13 @@ Columns and their order follow the field guide of the SDMX technical working gro
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from sfumato.serve.downloads.answer import Answer, apart, finite
-from sfumato.serve.downloads.tidy import beside, csv_bytes, harmless
+from sfumato.errors import QueryError
+from sfumato.query.answer import Answer, apart
+from sfumato.query.columns import listed
+from sfumato.query.downloads.tidy import beside, csv_bytes, harmless
 
 _AGENCY = "SFUMATO"
 _ATTRIBUTES = {"MOE90": "moe90", "SE_NOISE": "se_noise", "SE_SAMPLING": "se_sampling", "CV": "cv"}
@@ -17,6 +19,8 @@ _LOW_RELIABILITY, _NORMAL, _CANNOT_EXIST = "U", "A", "M"
 
 
 def pieces(answer: Answer) -> Iterator[bytes]:
+    if len(answer.figures.releases) > 1:
+        raise QueryError("SDMX-CSV is written of one period at a time; ask each release by itself.")
     for place, part in enumerate(answer.pieces()):
         lines = columns(part)
         yield csv_bytes(list(lines) if place == 0 else None, list(lines.values()))
@@ -29,13 +33,12 @@ def columns(answer: Answer) -> dict[str, list[Any]]:
     found["ACTION"] = ["I"] * count
     dimensions = _dimensions(answer)
     found |= dimensions
-    period = answer.sheet.edition.release.manifest.period
-    own = ["TIME_PERIOD", "OBS_VALUE", *_ATTRIBUTES, "GRADE", "CELLS", "OBS_STATUS", "UNIT_MEASURE"]
-    names = apart([*own, "UNIVERSE", "REASON", "RELEASE", "NOTICE"], list(dimensions))
-    found |= {names["TIME_PERIOD"]: [harmless(period)] * count, names["OBS_VALUE"]: _values(answer)}
-    found |= {names[name]: finite(getattr(numbers, metric)) for name, metric in _ATTRIBUTES.items()}
+    own = ["TIME_PERIOD", "OBS_VALUE", *_ATTRIBUTES, "GRADE", "CELLS", "OBS_STATUS", "REASON", "UNIT_MEASURE"]
+    names = apart([*own, "UNIVERSE", "RELEASE", "NOTICE"], list(dimensions))
+    found |= {names["TIME_PERIOD"]: [harmless(answer.manifest.period)] * count, names["OBS_VALUE"]: _values(answer)}
+    found |= {names[name]: listed(getattr(numbers, metric), finite=True) for name, metric in _ATTRIBUTES.items()}
     found |= {names["GRADE"]: numbers.grade.tolist(), names["CELLS"]: numbers.cells.tolist()}
-    found[names["OBS_STATUS"]] = _statuses(answer)
+    found |= {names["OBS_STATUS"]: _statuses(answer), names["REASON"]: _reasons(answer)}
     for name, text in beside(answer).items():
         found[names["UNIT_MEASURE" if name == "unit" else name.upper()]] = [harmless(text)] * count
     return found
@@ -43,12 +46,8 @@ def columns(answer: Answer) -> dict[str, list[Any]]:
 
 def structure(answer: Answer) -> str:
     """The dataflow's identification, AGENCY:ID(VERSION); the version tells releases of one name apart."""
-    name = re.sub(r"[^A-Za-z0-9_-]", "_", f"{answer.sheet.edition.release.manifest.name}_{_product(answer)}").upper()
-    return f"{_AGENCY}:{name}(1.0.0-{answer.sheet.edition.release.id[:12]})"
-
-
-def _product(answer: Answer) -> str:
-    return answer.sheet.product.subject.name
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", f"{answer.manifest.name}_{answer.subject.name}").upper()
+    return f"{_AGENCY}:{name}(1.0.0-{answer.release.id[:12]})"
 
 
 def _dimensions(answer: Answer) -> dict[str, list[Any]]:
@@ -71,10 +70,18 @@ def component(name: str) -> str:
 
 
 def _values(answer: Answer) -> list[Any]:
-    values: Sequence[Any] = finite(answer.columns.estimate)
+    values = listed(answer.columns.estimate, finite=True)
     return [value if cells else None for value, cells in zip(values, answer.columns.cells.tolist(), strict=True)]
 
 
 def _statuses(answer: Answer) -> list[str]:
-    pairs = zip(answer.columns.grade.tolist(), answer.columns.cells.tolist(), strict=True)
-    return [_CANNOT_EXIST if not cells else _LOW_RELIABILITY if grade == "C" else _NORMAL for grade, cells in pairs]
+    numbers = answer.columns
+    held = zip(numbers.status("sdmx"), numbers.grade.tolist(), numbers.cells.tolist(), strict=True)
+    return [
+        missing or (_CANNOT_EXIST if not cells else _LOW_RELIABILITY if grade == "C" else _NORMAL)
+        for missing, grade, cells in held
+    ]
+
+
+def _reasons(answer: Answer) -> list[str]:
+    return [harmless(one) for one in answer.columns.status("reason", " ".join(answer.figures.reasons))]

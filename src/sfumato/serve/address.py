@@ -2,8 +2,8 @@
 
 from urllib.parse import quote, urlencode
 
+from sfumato.query.answer import Placement
 from sfumato.serve.catalogue import Sheet
-from sfumato.serve.downloads.answer import Placement
 from sfumato.serve.question import Question, code_list, code_lists
 
 Pairs = list[tuple[str, str]]

@@ -1,0 +1,73 @@
+"""What commands give of a table: text for people, JSON, or any format of the downloads, on stdout or in a file."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sfumato.cli.say import say
+from sfumato.errors import QueryError, nearest
+
+if TYPE_CHECKING:
+    from sfumato.query import Figures
+
+PLAIN = ("text", "json")
+OLDER = {"jsonstat": "json-stat2"}
+"""Names of formats that older scripts have."""
+
+
+def form_of(given: str | None, out: Path | None) -> str:
+    """The name of the format that is asked for, by itself or by the ending of a file; text unless told."""
+    from sfumato.query.downloads.formats import BY_NAME, by_ending
+
+    if given is None:
+        return "text" if out is None else by_ending(out.name).name
+    name = OLDER.get(given, given)
+    if name not in (*PLAIN, *BY_NAME):
+        raise QueryError(f"There is no format '{given}'; {nearest(given, (*PLAIN, *BY_NAME))}")
+    return name
+
+
+def most_of(form: str) -> int:
+    """The most cells that a format takes."""
+    from sfumato.query import LARGEST_PAGE
+    from sfumato.query.downloads.formats import BY_NAME
+
+    return LARGEST_PAGE if form in PLAIN else BY_NAME[form].most
+
+
+def warnings_of(asked: "Figures") -> list[str]:
+    """What a reader must be told of the releases before any number; of several, each with its period."""
+    from sfumato.query.notices import notices_of
+
+    several = len(asked.releases) > 1
+    told = [(release.manifest.period, notice.warning) for release in asked.releases for notice in notices_of(release)]
+    return [f"{period}: {warning}" if several else warning for period, warning in told]
+
+
+def give(asked: "Figures", form: str, out: Path | None, text: str) -> None:
+    """Print a table in a format, or write it to a file; `text` is how it is printed for people."""
+    if form in PLAIN:
+        content = (text if form == "text" else _json(asked)) + "\n"
+        say(content.removesuffix("\n")) if out is None else out.write_text(content, encoding="utf-8")
+        return
+    from sfumato.query.answer import Answer
+    from sfumato.query.downloads.formats import BY_NAME
+
+    written = BY_NAME[form].write(Answer(asked))
+    if out is None:
+        sys.stdout.buffer.write(written)
+        sys.stdout.flush()
+    else:
+        out.write_bytes(written)
+
+
+def _json(asked: "Figures") -> str:
+    from sfumato.query.answer import Answer
+    from sfumato.query.downloads.tidy import records
+    from sfumato.query.notices import cited
+
+    about = {"title": asked.title, "where": asked.where, "note": asked.product.subject.note}
+    cites = [f"{asked.title}. {cited(release)}" for release in asked.releases]
+    about |= {"warnings": warnings_of(asked), "citation": cites if len(cites) > 1 else cites[0]}
+    return json.dumps(about | {"cells": records(Answer(asked))}, indent=2, ensure_ascii=False)

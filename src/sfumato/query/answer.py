@@ -1,0 +1,117 @@
+"""Answer: figures as they are taken along: how they are placed, in which language, and what is said with them."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.query.axis import Axis
+from sfumato.query.columns import Columns
+from sfumato.query.figures import LARGEST_PAGE, Figures
+from sfumato.query.notices import notices_of
+from sfumato.release import Manifest, Release, Subject
+
+METRICS = ("estimate", "moe90", "se_noise", "se_sampling", "cv")
+OWN = (*METRICS, "grade", "cells", "status", "reason", "unit", "universe", "release", "notice")
+"""The columns of a tidy table beside the codes and labels of its variables."""
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Which variables stand at the side of a table and which above it; one that is named nowhere stands at the side."""
+
+    stub: tuple[str, ...] = ()
+    heading: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What every file is written from; `path` is where a server gives the same as data.
+
+    A server says more than a release does of itself: `told` are its notices, `more` goes into its JSON-stat.
+    """
+
+    figures: Figures
+    placement: Placement = Placement()
+    language: str = "en"
+    path: str = ""
+    told: tuple[str, ...] | None = None
+    more: Callable[[], Mapping[str, Any]] = dict
+
+    @cached_property
+    def columns(self) -> Columns:
+        return self.figures.columns()
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        return self.figures.axes
+
+    @property
+    def subject(self) -> Subject:
+        return self.figures.product.subject
+
+    @property
+    def release(self) -> Release:
+        """What the numbers are from; of several periods, the last."""
+        return self.figures.releases[-1]
+
+    @property
+    def manifest(self) -> Manifest:
+        return self.release.manifest
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What is to be said before any number."""
+        own = [notice.sentence for release in self.figures.releases for notice in notices_of(release)]
+        return tuple(dict.fromkeys(own)) if self.told is None else self.told
+
+    @property
+    def universe_words(self) -> str:
+        return "; ".join(f"{name}: {', '.join(codes)}" for name, codes in self.figures.universe.items())
+
+    @property
+    def title(self) -> str:
+        labels = {one.name: one.label for one in self.figures.product.attributes}
+        held = [labels[name] for name in self.figures.where if name in labels]
+        return f"{self.figures.title}, within a part of {', '.join(held)}" if held else self.figures.title
+
+    @property
+    def titles(self) -> list[tuple[str, str]]:
+        """For each axis the names of its column of codes and of its column of labels, all of them different."""
+        names = [axis.attribute.name for axis in self.axes]
+        labels = apart([f"{name}_label" for name in names], names)
+        return [(name, labels[f"{name}_label"]) for name in names]
+
+    @property
+    def own(self) -> dict[str, str]:
+        """What our own columns are called in this table, so that none has the name of a variable."""
+        return apart(OWN, [name for pair in self.titles for name in pair])
+
+    def codes(self, place: int) -> NDArray[np.int64]:
+        """For each cell the place of its code on one axis."""
+        shape = self.figures.shape
+        inner, outer = math.prod(shape[place + 1 :]), math.prod(shape[:place])
+        return np.tile(np.repeat(np.arange(shape[place]), inner), outer)
+
+    def pieces(self, most: int = LARGEST_PAGE) -> Iterator["Answer"]:
+        """The same answer part by part, in the same order, each part small enough to hold."""
+        return (replace(self, figures=part) for part in self.figures.pieces(most))
+
+
+def apart(own: Sequence[str], taken: Sequence[str]) -> dict[str, str]:
+    """Names for our own columns that no variable of the table has.
+
+    >>> apart(["cv", "grade"], ["cv", "age"])
+    {'cv': 'cv_', 'grade': 'grade'}
+    """
+    found: dict[str, str] = {}
+    for name in own:
+        free = name
+        while free in {*taken, *found.values()}:
+            free += "_"
+        found[name] = free
+    return found

@@ -1,0 +1,147 @@
+"""JSON-stat 2.0: a table with its errors on a metric dimension, its grades and what is missing as statuses."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from pydantic_core import to_json
+
+from sfumato.query.answer import METRICS, Answer
+from sfumato.query.axis import Axis
+from sfumato.query.columns import Columns, listed
+from sfumato.query.downloads.words import grade_words, texts
+from sfumato.query.notices import cited
+
+
+def metric_name(names: Sequence[str]) -> str:
+    """The name of the metric dimension, which no variable has.
+
+    >>> metric_name(["sex", "metric"])
+    'metric_'
+    """
+    name = "metric"
+    while name in names:
+        name += "_"
+    return name
+
+
+def write(answer: Answer) -> bytes:
+    return to_json(dataset(answer), inf_nan_mode="null")
+
+
+def dataset(answer: Answer) -> dict[str, Any]:
+    """An answer as a JSON-stat dataset; totals are exact integers where the step is whole."""
+    numbers, figures = answer.columns, answer.figures
+    found = {"value": _values(numbers), "status": _statuses(numbers)}
+    found["note"] = [*answer.notices, *(one.reason for one in figures.missing), *figures.reasons]
+    universe = {name: list(codes) for name, codes in figures.universe.items()}
+    placed = {"stub": list(answer.placement.stub), "heading": list(answer.placement.heading)}
+    extension: dict[str, Any] = {"sfumato": {"universe": universe, "withheld": list(figures.reasons)}}
+    extension |= {"px": placed} if any(placed.values()) else {}
+    extension["status"] = {"label": {one.code: one.reason for one in figures.missing}}
+    return joined(described(answer, whole=numbers.estimate.dtype.kind != "f"), found | {"extension": extension})
+
+
+def described(answer: Answer, *, whole: bool) -> dict[str, Any]:
+    """The dataset without its values: every variable with its codes and their hierarchy, and what is to be known."""
+    manifest, said = answer.manifest, texts(answer.language)
+    metric = metric_name([one.name for one in answer.figures.product.attributes])
+    dimensions = {axis.attribute.name: _dimension(axis, answer) for axis in answer.axes}
+    dimensions[metric] = _metric_dimension(answer.figures.unit, said["metric"], whole=whole)
+    drawn = [one.attribute for one in manifest.geographies if one.attribute in dimensions]
+    plain = {
+        "version": "2.0",
+        "class": "dataset",
+        "href": answer.path,
+        "label": answer.title,
+        "source": manifest.title,
+        "updated": manifest.created,
+        "note": list(answer.notices),
+        "role": {"metric": [metric]} | ({"geo": drawn} if drawn else {}),
+        "id": list(dimensions),
+        "size": [len(one["category"]["index"]) for one in dimensions.values()],
+        "dimension": dimensions,
+        "extension": _extension(answer),
+    }
+    return joined({name: value for name, value in plain.items() if name != "href" or value}, answer.more())
+
+
+def joined(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Both, the second on top of the first, also within what both have.
+
+    >>> joined({"a": {"b": 1}}, {"a": {"c": 2}})
+    {'a': {'b': 1, 'c': 2}}
+    """
+    both = {name: joined(one[name], value) for name, value in other.items() if isinstance(one.get(name), dict)}
+    return {**one, **other, **both}
+
+
+def _extension(answer: Answer) -> dict[str, Any]:
+    periods = [release.manifest.period for release in answer.figures.releases]
+    said, subject, manifest = texts(answer.language), answer.subject, answer.manifest
+    return {
+        "px": {"contents": subject.title, "language": answer.language, "aggregallowed": subject.additive},
+        "firstPeriod": periods[0],
+        "lastPeriod": periods[-1],
+        "status": {"label": grade_words(manifest.grades, answer.language) | dict(said["status"])},
+        "sfumato": {
+            "release": answer.release.id,
+            "citation": " ".join(map(cited, answer.figures.releases)),
+            "promise": manifest.promise.loss_words,
+            "note": subject.note,
+        },
+    }
+
+
+def _dimension(axis: Axis, answer: Answer) -> dict[str, Any]:
+    """A variable with the codes shown of it, which of them lie under which, and the levels of its groups as notes."""
+    codes, levels = axis.codes, axis.attribute.levels
+    category: dict[str, Any] = {
+        "index": {code: place for place, code in enumerate(codes)},
+        "label": dict(zip(codes, axis.labels, strict=True)),
+    }
+    children = _children(axis) if levels.depth else {}
+    category |= {"child": children} if children else {}
+    notes = {code: [axis.note(code)] for code in codes if axis.note(code)} if any(levels.notes) or axis.named else {}
+    category |= {"note": notes} if notes else {}
+    extension = {"elimination": answer.subject.additive}
+    return {"label": axis.attribute.label, "category": category, "extension": extension}
+
+
+def _children(axis: Axis) -> dict[str, list[str]]:
+    shown, children = set(axis.codes), dict[str, list[str]]()
+    for code in axis.codes:
+        parent = axis.parent(code)
+        if parent in shown:
+            children.setdefault(str(parent), []).append(code)
+    return children
+
+
+def _metric_dimension(unit: str, said: Mapping[str, str], *, whole: bool) -> dict[str, Any]:
+    """The estimate and its errors as a dimension of their own."""
+    units: dict[str, Any] = {name: {"base": unit, "decimals": 2} for name in METRICS}
+    units |= {"estimate": {"base": unit, "decimals": 0 if whole else 6}, "cv": {"base": "share", "decimals": 4}}
+    index = {name: place for place, name in enumerate(METRICS)}
+    category = {"index": index, "label": {name: said[name] for name in METRICS}, "unit": units}
+    return {"label": said["dimension"], "category": category, "extension": {"elimination": False}}
+
+
+def _values(numbers: Columns) -> list[Any]:
+    """The metrics of every cell, cell after cell; None where one cannot be a number."""
+    values: list[Any] = [None] * (len(METRICS) * len(numbers))
+    for place, name in enumerate(METRICS):
+        values[place :: len(METRICS)] = listed(getattr(numbers, name), finite=True)
+    return values
+
+
+def _statuses(numbers: Columns) -> dict[str, str]:
+    """The grade of each estimate or why it is missing, and the word for why where an error is not a number."""
+    many, missing = len(METRICS), numbers.status("code")
+    said = zip(numbers.grade.tolist(), missing, strict=True)
+    statuses = {str(many * cell): code or grade for cell, (grade, code) in enumerate(said)}
+    for place, name in enumerate(METRICS[1:], start=1):
+        metric = getattr(numbers, name)
+        for cell in np.flatnonzero(~np.isfinite(metric)).tolist():
+            word = "withheld" if np.isnan(metric[cell]) else "infinite"
+            statuses[str(many * cell + place)] = missing[cell] or word
+    return statuses

@@ -1,0 +1,127 @@
+"""Figures: the numbers of a table over its axes, each an estimate with its error, or the reason why there is none."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import product as combinations
+from typing import Any
+
+import numpy as np
+
+from sfumato.errors import QueryError
+from sfumato.query.axis import Axis
+from sfumato.query.columns import Columns
+from sfumato.query.estimate import Estimate, Figure
+from sfumato.release import NoNumber, Product, Release, Withheld
+from sfumato.schema import Attribute
+
+Key = str | int | tuple[str | int, ...]
+LARGEST_PAGE = 10_000
+"""The most cells that a page or a call answers at once."""
+
+
+class Figures(ABC):
+    """A table: its axes, its numbers, and what they are about; every text, picture and file is made from this."""
+
+    axes: tuple[Axis, ...]
+    product: Product
+    releases: tuple[Release, ...]
+    """What the numbers are from: one release, or one a period."""
+    where: Mapping[str, Any]
+    has_columns: bool
+
+    @property
+    @abstractmethod
+    def title(self) -> str: ...
+
+    @abstractmethod
+    def columns(self) -> Columns:
+        """Every cell at once, as arrays; NaN where an error is withheld."""
+
+    @abstractmethod
+    def figure(self, flat: int) -> Figure:
+        """The estimate at a place in the flattened table, or why there is none."""
+
+    @property
+    def unit(self) -> str:
+        return self.product.subject.unit
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(len(axis.codes) for axis in self.axes)
+
+    @property
+    def size(self) -> int:
+        """How many cells there are, known before any is computed."""
+        return math.prod(self.shape)
+
+    @property
+    def row_axes(self) -> tuple[Axis, ...]:
+        return self.axes[:-1] if self.has_columns else self.axes
+
+    def flat(self, place: Sequence[int]) -> int:
+        """Where a cell stands in the flattened table."""
+        return int(np.ravel_multi_index(tuple(place), self.shape)) if self.shape else 0
+
+    def at(self, place: Sequence[int]) -> Figure:
+        """The estimate at a place counted from 0 on each axis, or why there is none."""
+        return self.figure(self.flat(place))
+
+    def place(self, key: Key) -> tuple[int, ...]:
+        """Where the cell stands that some codes or labels name."""
+        names = key if isinstance(key, tuple) else (key,)
+        if len(names) != len(self.axes):
+            wanted = ", ".join(axis.attribute.label for axis in self.axes)
+            raise QueryError(f"A cell of this table is named by {len(self.axes)} labels ({wanted}); got {len(names)}.")
+        return tuple(axis.place(name) for axis, name in zip(self.axes, names, strict=True))
+
+    def __getitem__(self, key: Key) -> Estimate:
+        """The estimate that some codes or labels name; a cell that holds none says why."""
+        figure = self.at(self.place(key))
+        if isinstance(figure, NoNumber):
+            raise QueryError(figure.reason)
+        return figure
+
+    def items(self) -> Iterator[tuple[tuple[str, ...], Figure]]:
+        """Every cell: its codes and its figure, the last axis running fastest."""
+        for flat, codes in enumerate(combinations(*(axis.codes for axis in self.axes))):
+            yield codes, self.figure(flat)
+
+    def pieces(self, most: int = LARGEST_PAGE) -> Iterator["Figures"]:  # noqa: ARG002 - what fits a page is one piece
+        """The same table part by part, in the same order, each part small enough to hold."""
+        yield self
+
+    def margin(self, names: Sequence[str]) -> "Figures | None":  # noqa: ARG002 - most tables have none
+        """The same with all other variables summed over; None where they cannot be."""
+        return None
+
+    @property
+    def universe(self) -> dict[str, tuple[str, ...]]:
+        """What the numbers are about: the product's own universe, and what the question holds it to."""
+        asked = {name: (one,) if isinstance(one, (str, int)) else tuple(one) for name, one in self.where.items()}
+        return {**self.product.subject.universe, **{name: tuple(map(str, codes)) for name, codes in asked.items()}}
+
+    @cached_property
+    def missing(self) -> tuple[NoNumber, ...]:
+        """Why cells hold no number, each reason once."""
+        return self.columns().kinds
+
+    @cached_property
+    def reasons(self) -> tuple[str, ...]:
+        """Why errors are withheld, each reason once; where one column withholds, it does so for the same reason."""
+        columns = self.columns()
+        unsaid = np.flatnonzero(np.isnan(columns.variance) & ~columns.empty)
+        _, first = np.unique(unsaid % (len(self.axes[-1].codes) if self.axes else 1), return_index=True)
+        told = [self.figure(int(flat)) for flat in unsaid[first]]
+        parts = [
+            part for one in told if isinstance(one, Estimate) for part in (one.noise_variance, one.sampling_variance)
+        ]
+        return tuple(dict.fromkeys(part.reason for part in parts if isinstance(part, Withheld)))
+
+
+def titled(title: str, shown: Sequence[Attribute]) -> str:
+    """What a table by some variables is called; a label inside a sentence starts small, an abbreviation does not."""
+    labels = [one.label[:1].lower() + one.label[1:] if one.label[1:2].islower() else one.label for one in shown]
+    listed = " and ".join([", ".join(labels[:-1]), labels[-1]] if len(labels) > 1 else labels)
+    return f"{title} by {listed}" if listed else title

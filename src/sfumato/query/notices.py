@@ -1,0 +1,70 @@
+"""Notices: what a reader must know of a release before any number, and how it is cited."""
+
+import re
+from dataclasses import dataclass
+
+from sfumato.release import Release
+
+
+@dataclass(frozen=True)
+class Notice:
+    """What a reader must know before using a release, and where to go instead."""
+
+    kind: str
+    words: str
+    key: str | None = None
+    newer: str = ""
+    """The title of the release that took its place, and when that was issued."""
+    issued: str = ""
+
+    @property
+    def sentence(self) -> str:
+        return self._said(self.kind.capitalize())
+
+    @property
+    def warning(self) -> str:
+        """The same so that nobody overlooks it."""
+        return self._said(self.kind.upper())
+
+    def _said(self, kind: str) -> str:
+        return f"{kind}: {self.words}{'' if self.words.endswith(('.', '!', '?')) else '.'}"
+
+
+def private(release: Release) -> bool:
+    """Whether it may be seen on this machine only."""
+    return release.manifest.rehearsal or not release.manifest.releasable
+
+
+def notices_of(release: Release) -> tuple[Notice, ...]:
+    """What is to be said of a release by itself."""
+    manifest, found = release.manifest, []
+    if release.withdrawn is not None:
+        found.append(Notice("withdrawn", release.withdrawn))
+    if private(release):
+        found.append(Notice("not for publication", manifest.why))
+    if "unbounded" in manifest.promise.loss:
+        found.append(Notice("not formally private", manifest.promise.loss_words))
+    return tuple(found)
+
+
+def slug(release: Release) -> str:
+    """The name of a series of releases in addresses."""
+    return plain_name(release.manifest.name) or "release"
+
+
+def plain_name(name: str) -> str:
+    """A name that stands in an address as it is."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")
+
+
+def lasting(release: Release) -> str:
+    """What one release is called for ever."""
+    return f"{slug(release)}.{release.id[:12]}"
+
+
+def cited(release: Release) -> str:
+    """How to cite a release."""
+    manifest = release.manifest
+    period = f", {manifest.period}" if manifest.period else ""
+    issued = f"Release {release.id[:16]}, {manifest.created[:10]}"
+    return f"{manifest.title}{period}. {issued}. {manifest.promise.loss_words}."

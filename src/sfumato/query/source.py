@@ -1,0 +1,85 @@
+"""Source: one product of one release; totals over its boxes as estimates, with the errors that the release states."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sfumato.errors import QueryError
+from sfumato.query.comparison import Comparison, difference_of
+from sfumato.query.estimate import Estimate, Variance
+from sfumato.query.sampling import NotSampled, Sampling, sampling_of
+from sfumato.release import NoNumber, Product, Release, Withheld
+from sfumato.schema import Box, Grid
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What a question is answered from."""
+
+    release: Release
+    product: Product
+
+    @cached_property
+    def sampling(self) -> Sampling:
+        """What the release says of the sampling error of the product."""
+        return sampling_of(self.release.manifest.sampling, self.product.subject.name)
+
+    def refusal(self, names: Iterable[str]) -> str:
+        """Why a question that tells some attributes apart has no answer; '' where it has one."""
+        known = {attribute.name for attribute in self.product.attributes}
+        return self.product.refuses(frozenset(known.intersection(names)))
+
+    def refuse(self, names: Iterable[str]) -> None:
+        """Say so before anything else when the product cannot answer."""
+        why = self.refusal(names)
+        if why:
+            raise QueryError(why)
+
+    def missing(self, box: Box) -> NoNumber | None:
+        """Why a box holds no number; None where it holds one."""
+        statuses = self.product.missing(Grid((), box))
+        return statuses.at(0) if statuses else None
+
+    def estimate(self, box: Box) -> Estimate:
+        """The total over a box; a box that holds no number says why."""
+        product, step = self.product, self.product.subject.step
+        missing = self.missing(box)
+        if missing:
+            raise QueryError(missing.reason)
+        value, cells = product.total(box) * step, product.cells(box)
+        noise = self.covariance(box, box)
+        return Estimate(
+            int(value) if value.denominator == 1 else float(value),
+            noise,
+            self.sampling.total(float(value), noise),
+            product.subject.unit,
+            cells,
+            float(step),
+            self.release.manifest.grades,
+            float(product.excess(np.array([cells]))[0]),
+        )
+
+    def covariance(self, one: Box, other: Box) -> Variance:
+        """The covariance of two totals by privacy noise, in the product's unit."""
+        shared = self.product.covariance(one, other)
+        return shared if isinstance(shared, Withheld) else shared * float(self.product.subject.step) ** 2
+
+    def difference(self, one: Box, other: Box) -> Comparison:
+        """The total over one box minus that over another; what they share has no sampling error in the difference."""
+        first, second = self.estimate(one), self.estimate(other)
+        alone: list[Variance] = [0.0, 0.0]
+        if not isinstance(self.sampling, NotSampled):
+            alone = self._alone(one, other, first, second)
+        return difference_of(first, second, self.covariance(one, other), alone)
+
+    def _alone(self, one: Box, other: Box, first: Estimate, second: Estimate) -> list[Variance]:
+        """The sampling variances of what each of two totals has that the other has not."""
+        shared = one.within(other)
+        missing = self.missing(shared)
+        why = self.refusal(shared.masks) or (missing.reason if missing else "")
+        if why:
+            return [Withheld(why)] * 2
+        both = float(self.product.total(shared) * self.product.subject.step)
+        return [self.sampling.total(part.value - both, part.noise_variance) for part in (first, second)]
