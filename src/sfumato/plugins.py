@@ -1,11 +1,13 @@
 """Plug-ins: the examples of a folder by their names, one file each, so that a new one is a new file alone."""
 
 import importlib
+import inspect
 import pkgutil
+from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from sfumato.errors import PlanError
+from sfumato.errors import PlanError, nearest
 
 
 def found(folder: ModuleType, by: str = "name") -> dict[str, Any]:
@@ -20,3 +22,26 @@ def found(folder: ModuleType, by: str = "name") -> dict[str, Any]:
             raise PlanError(f"Two files of {folder.__name__} are called '{name}'; a name means one thing: rename one.")
         examples[name] = example
     return examples
+
+
+def made_of(written: Mapping[str, Any], kind: str, known: Mapping[str, Any]) -> Any:
+    """The plug-in that a dictionary means, by its name under `kind` and its parameters."""
+    if kind not in written:
+        raise PlanError(f'A {kind} is missing: write {{ {kind} = "..." }}; {nearest("", sorted(known))}')
+    name = str(written[kind])
+    if name not in known:
+        raise PlanError(f"There is no {kind} '{name}'; {nearest(name, sorted(known))}")
+    parameters = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in written.items() if key != kind
+    }
+    cls = type(known[name])
+    wanted = [parameter for parameter in inspect.signature(cls).parameters if parameter != "self"]
+    for key in parameters:
+        if key not in wanted:
+            raise PlanError(f"The {kind} '{name}' has no '{key}'; {nearest(key, wanted)}")
+    try:
+        return cls(**parameters)
+    except TypeError:
+        raise PlanError(
+            f"The {kind} '{name}' needs {', '.join(wanted)}; got {', '.join(parameters) or 'nothing'}."
+        ) from None

@@ -183,7 +183,7 @@ def test_neighbours_read_back_equal(hidden):
         (lambda: AddRemove("firm", 5, 2), "id is 5"),
         (lambda: hidden_from_dict({"neighbours": "replace-one", "unit": "job", "fixed": "sex"}), "fixed is a list"),
         (lambda: hidden_from_dict({"neighbours": "add-remov", "unit": "job"}), "did you mean 'add-remove'"),
-        (lambda: hidden_from_dict({"neighbours": "add-remove", "untt": "job"}), "no key 'untt'.*'unit'"),
+        (lambda: hidden_from_dict({"neighbours": "add-remove", "untt": "job"}), "has no 'untt'.*'unit'"),
     ],
 )
 def test_neighbours_that_cannot_be_enforced_are_refused(made, said):

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any, assert_never
 
 from sfumato.errors import PlanError, PromiseError, nearest
-from sfumato.plugins import found
+from sfumato.plugins import found, made_of
 from sfumato.privacy import neighbours
 from sfumato.privacy.exact import exact, plain
 from sfumato.privacy.loss import Approximate, Concentrated, Gaussian, Limit, Loss, Unbounded, exact_root
@@ -90,20 +90,11 @@ def hidden_from_dict(written: Mapping[str, Any]) -> Neighbours:
     for key in written:
         if "neighbours" not in written and nearest(key, ["neighbours"]).startswith("did"):
             raise PlanError(f"[hidden] has no key '{key}'; did you mean 'neighbours'?")
-    kind, known = str(written.get("neighbours", "")), found(neighbours, by="kind")
-    if kind not in known:
-        raise PlanError(f"[hidden] neighbours is '{kind}'; {nearest(kind, known)}")
-    relation: type[Neighbours] = type(known[kind])
-    given = inspect.signature(relation).parameters
-    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in written.items()}
-    del values["neighbours"]
-    for key in values:
-        if key not in given:
-            raise PlanError(f"[hidden] has no key '{key}' with {kind} neighbours; {nearest(key, sorted(given))}")
-    for key, parameter in given.items():
-        if key not in values and parameter.default is parameter.empty:
-            values[key] = ""  # which its constructor refuses in words
-    return relation(**values)
+    named = {"relation": written.get("neighbours", ""), "unit": ""} | dict(written)
+    hidden: Neighbours = made_of(
+        {key: value for key, value in named.items() if key != "neighbours"}, "relation", found(neighbours, by="kind")
+    )
+    return hidden
 
 
 def text(value: Any) -> Any:
