@@ -45,7 +45,7 @@ COMPOSED = {
     "site.*": (*VIEWS, "releases", "budget", "help", "api"),
     "chart.*": (*CHARTS, "dots", "areas"),
     "errors.*": ERRORS,
-    "notice.*": ("withdrawn", "not_for_publication", "not_formally_private", "superseded"),
+    "notice.*": ("withdrawn", "not_for_publication", "not_formally_private", "superseded", "a_step_found_no_answer"),
     "privacy.kind_*": _KINDS,
     "privacy.kind_*_words": _KINDS,
     "privacy.*_words": ("add_remove", "replace_one", "near", "other", *_COMPOSED),

@@ -89,10 +89,13 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
     if json:
         say_json(
             {"release": str(out), "id": release.id, "loss": manifest.promise.loss, "releasable": manifest.releasable}
+            | {"caveats": manifest.caveats}
         )
         return
     say(f"Release {release.id[:16]} in {out}: {manifest.promise.loss_words}.")
     say(f"{'Releasable' if manifest.releasable else 'NOT releasable'}: {manifest.why}.")
+    for caveat in manifest.caveats:
+        say(caveat)
     note(f"Ask it with `sfumato table {out} --rows …`, show it with `sfumato serve {out}`.")
 
 

@@ -56,8 +56,9 @@ def written(
     names = {name for measure in plan.measures for name in measure.by} if plan.frame is None else plan.schema.names
     used = [attribute for attribute in plan.schema.attributes if attribute.name in names]
     (part / "plan.toml").write_text(plan.to_toml(), encoding="utf-8")
-    lost = {one.name: one.why for one in diverged}
-    answering = set(plan.answering) | {step.table for step in plan.then if step.name in lost}
+    read = {step.name: step.table for step in plan.then}
+    lost = {one.name: f"{one.why}; '{read[one.name]}' answers instead" for one in diverged}
+    answering = set(plan.answering) | {read[name] for name in lost}
     listed = [line.model_copy(update={"answers": line.name in answering}) for line in write_products(part, products)]
     lines = {"attributes": write_levels(part, used), "geographies": write_shapes(part, shapes)}
     return manifest.model_copy(update={**lines, "products": listed, "diverged": lost})

@@ -18,6 +18,11 @@ class Notice:
     issued: str = ""
 
     @property
+    def grave(self) -> bool:
+        """Whether the release should not be used as it is; a step that found no answer is only said."""
+        return self.kind != "a step found no answer"
+
+    @property
     def sentence(self) -> str:
         return self._said(self.kind.capitalize())
 
@@ -44,7 +49,8 @@ def notices_of(release: Release) -> tuple[Notice, ...]:
         found.append(Notice("not for publication", manifest.why))
     if "unbounded" in manifest.promise.loss:
         found.append(Notice("not formally private", manifest.promise.loss_words))
-    return tuple(found)
+    lost = (Notice("a step found no answer", f"{name}: {why}") for name, why in manifest.diverged.items())
+    return (*found, *lost)
 
 
 def slug(release: Release) -> str:

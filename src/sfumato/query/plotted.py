@@ -72,7 +72,7 @@ def caption_of(table: Figures, plot: Plot, level: float = 0.90) -> Caption:
         table.title,
         table.unit,
         source=f"{missing}{' '.join(map(cited, table.releases))}",
-        banner=" ".join(notice.warning for release in table.releases for notice in notices_of(release)),
+        banner=" ".join(notice.warning for release in table.releases for notice in notices_of(release) if notice.grave),
         percent=table.unit == "share",
         words=PictureWords(interval=f"{level:.0%} interval"),
     )

@@ -190,7 +190,8 @@ class Manifest(_Part):
     @property
     def caveats(self) -> tuple[str, ...]:
         """What a reader must be told before any number, besides whether it may be published at all."""
-        return (f"Not formally private, {self.promise.loss_words}.",) if "unbounded" in self.promise.loss else ()
+        said = [f"Not formally private, {self.promise.loss_words}."] if "unbounded" in self.promise.loss else []
+        return (*said, *(f"A step found no answer: {name}: {why}." for name, why in self.diverged.items()))
 
     def to_bytes(self) -> bytes:
         """The one way to write it: the same manifest, the same bytes."""

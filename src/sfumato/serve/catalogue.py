@@ -46,6 +46,11 @@ class Edition:
         return tuple(notice.sentence for notice in self.notices)
 
     @property
+    def marred(self) -> bool:
+        """Whether it should not be used as it is."""
+        return any(notice.grave for notice in self.notices)
+
+    @property
     def private(self) -> bool:
         """Whether it may be seen on this machine only."""
         return private(self.release)
@@ -172,7 +177,7 @@ class Catalogue:
             raise ReleaseError("The same release is given twice; name each release folder once.")
         named = keys(releases)
         editions = [_edition(one, releases, named) for one in releases]
-        return cls(tuple(sorted(editions, key=lambda one: (bool(one.notices), one.release.manifest.title, one.key))))
+        return cls(tuple(sorted(editions, key=lambda one: (one.marred, one.release.manifest.title, one.key))))
 
     @cached_property
     def tables(self) -> Mapping[str, Sheet]:
@@ -195,7 +200,7 @@ class Catalogue:
         for edition in self.editions:
             named.setdefault(edition.series, []).append(edition)
         found = [ReleaseSeries.of(name, editions) for name, editions in named.items()]
-        return tuple(sorted(found, key=lambda one: (bool(one.current.notices), one.title, one.name)))
+        return tuple(sorted(found, key=lambda one: (one.current.marred, one.title, one.name)))
 
     def series(self, name: str) -> "ReleaseSeries":
         """The series of this name; a wrong name answers with the nearest."""
@@ -222,4 +227,4 @@ def _notices(release: Release, releases: Sequence[Release], named: Mapping[str, 
             title, issued = other.manifest.title, other.manifest.created[:10]
             words = f"a newer release took its place, {title}, issued {issued}"
             found.append(Notice("superseded", words, named[other.id].short, title, issued))
-    return tuple(found)
+    return tuple(sorted(found, key=lambda notice: not notice.grave))

@@ -107,7 +107,7 @@ def citation(sheet: Sheet, title: str, server: str, address: str, read_on: date 
 
 
 def _with_notices(sheet: Sheet, text: str) -> str:
-    return " ".join([*(notice.sentence for notice in sheet.edition.notices), text])
+    return " ".join([*(notice.sentence for notice in sheet.edition.notices if notice.grave), text])
 
 
 def _note(sheet: Sheet) -> str:

@@ -65,7 +65,7 @@ def widths(draw: Callable[[bool], Picture]) -> tuple[Picture, Picture]:
 
 def banner(edition: Edition, said: Say) -> str:
     """What stands across the pictures of a release that is not to be used as it is."""
-    kinds = [one.kind for one in edition.notices]
+    kinds = [one.kind for one in edition.notices if one.grave]
     return said(f"notice.{kinds[0].replace(' ', '_')}") if kinds else ""
 
 
