@@ -1,89 +1,32 @@
-"""Adding a mechanism touches one file: dropped into the folder it is found, priced, run, and held to the contract."""
+"""Adding a mechanism touches one file: dropped in it is found, priced, run, drawn, and held to the contract."""
 
+import asyncio
 import importlib
+import json
+import math
 import sys
+from fractions import Fraction
 from pathlib import Path
 
+import httpx
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from contract_law import LAW_CHECKS, MOVES
 from contract_noise import NOISE_CHECKS, Bench
+from tests.serve.small import Seen
+from typer.testing import CliRunner
 
 import sfumato as sf
 from sfumato import mechanisms
+from sfumato.cli.main import app
 from sfumato.confidential import Microdata, Options, run
 from sfumato.errors import PlanError
-from sfumato.plan import Plan
+from sfumato.mechanisms import Typical
 from sfumato.plugins import found
+from sfumato.serve import app as served
 
-ROUNDED_LAPLACE = '''
-"""The rounded Laplace mechanism (SCIENCE 0b): a continuous Laplace rounded to the lattice, a pure epsilon."""
-
-from dataclasses import dataclass
-from fractions import Fraction
-from math import exp, expm1
-from typing import ClassVar
-
-import numpy as np
-
-from sfumato.draws import Law, bounds
-from sfumato.mechanisms.additive import Additive
-from sfumato.privacy import Approximate, positive
-
-
-@dataclass(frozen=True)
-class RoundedLaplaceLaw(Law):
-    """P(|K| >= m) = e^(-(m - 1/2) rate)."""
-
-    rate: Fraction
-
-    @property
-    def scale(self):
-        return float(1 / self.rate)
-
-    @property
-    def variance(self):
-        a = exp(-self.rate)
-        return a**0.5 * (1 + a) / expm1(-self.rate) ** 2
-
-    @property
-    def fourth_moment(self):
-        a = exp(-self.rate)
-        return a**0.5 * (1 + a) * (1 + 10 * a + a * a) / expm1(-self.rate) ** 4
-
-    def pmf(self, k):
-        size = np.abs(np.asarray(k, dtype=float))
-        return np.where(size > 0, (self.survival(size) - self.survival(size + 1)) / 2, 1 - self.survival(1))
-
-    def survival(self, m):
-        size = np.asarray(m, dtype=float)
-        return np.where(size > 0, np.exp(-(np.maximum(size, 0.5) - 0.5) * float(self.rate)), 1.0)
-
-    def exact_survival(self, m, bits):
-        return bounds.exponential_minus((m - Fraction(1, 2)) * self.rate, bits)
-
-
-@dataclass(frozen=True)
-class RoundedLaplace(Additive):
-    """Rounded Laplace noise that costs epsilon."""
-
-    name: ClassVar[str] = "NAME"
-    source: ClassVar[str] = "SCIENCE 0b"
-    epsilon: Fraction
-
-    def __init__(self, epsilon):
-        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
-
-    def loss(self, move):
-        return Approximate(self.epsilon)
-
-    def law(self, move):
-        return RoundedLaplaceLaw(FACTOR * self.epsilon / move.l1)
-
-
-EXAMPLE = RoundedLaplace(1)
-'''
-
+DROPPED = Path(__file__).parent / "dropped"
 PLAN = """
 name = "dropped"
 [attributes.place]
@@ -93,13 +36,15 @@ unit = "job"
 [hidden]
 neighbours = "add-remove"
 unit = "job"
+id = "firm"
+at_most = 3
 [limit]
 epsilon = "1"
 [[measure]]
 name = "jobs"
 of = "count"
 by = ["place"]
-with = { mechanism = "rounded-laplace", epsilon = "1" }
+with = { mechanism = "staircase", epsilon = "0.3" }
 """
 
 
@@ -111,12 +56,12 @@ def drop(tmp_path, monkeypatch):
     monkeypatch.setattr(mechanisms, "__path__", [*mechanisms.__path__, str(folder)])
     modules = []
 
-    def dropped(name: str, factor: str = "1") -> None:
-        module = name.replace("-", "_") + "_dropped"
-        text = ROUNDED_LAPLACE.replace("NAME", name).replace("FACTOR", factor)
-        (folder / f"{module}.py").write_text(text, encoding="utf-8")
+    def dropped(name: str = "staircase", old: str = "", new: str = "") -> None:
+        text = (DROPPED / f"{name}.py").read_text(encoding="utf-8")
+        assert old in text
+        (folder / f"{name}_dropped.py").write_text(text.replace(old, new) if old else text, encoding="utf-8")
         importlib.invalidate_caches()
-        modules.append(module)
+        modules.append(f"{name}_dropped")
 
     yield dropped
     for module in modules:
@@ -126,36 +71,120 @@ def drop(tmp_path, monkeypatch):
 
 def complaints(mechanism) -> dict[str, list[str]]:
     said = {}
-    for move in (MOVES["count add-remove 1"], MOVES["total replace-one 3"]):
+    for move in (MOVES["count add-remove 3"], MOVES["total replace-one 3"]):
         bench = Bench.of(mechanism, move)
         said |= {check: told for check, holds in LAW_CHECKS.items() if (told := holds(mechanism, move))}
         said |= {check: told for check, holds in NOISE_CHECKS.items() if (told := holds(bench))}
     return said
 
 
+def plan_of(text: str = PLAN) -> sf.Plan:
+    return sf.Plan.parse(text, Path("dropped.toml"))
+
+
+def jobs() -> pa.Table:
+    return pa.table({"place": ["north"] * 500 + ["south"] * 300, "firm": [str(row // 2) for row in range(800)]})
+
+
+def sfumato(*words: object) -> str:
+    """A command in this process, where the dropped file is."""
+    done = CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def page(folder: Path, address: str) -> Seen:
+    """A page of a release that is served."""
+
+    async def asked() -> httpx.Response:
+        transport = httpx.ASGITransport(served([folder]))
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
+            return await client.get(address)
+
+    reply = asyncio.run(asked())
+    assert reply.status_code == 200, reply.text
+    return Seen(reply.text)
+
+
 def test_a_dropped_in_mechanism_is_found_priced_run_and_sound(drop, tmp_path):
-    with pytest.raises(PlanError, match="no mechanism 'rounded-laplace'"):
-        Plan.parse(PLAN, Path("dropped.toml"))
-    drop("rounded-laplace")
-    plan = Plan.parse(PLAN, Path("dropped.toml"))
-    assert plan.price().total == sf.Approximate(1)
-    assert Plan.parse(plan.to_toml(), Path("again.toml")) == plan
+    with pytest.raises(PlanError, match="no mechanism 'staircase'"):
+        plan_of()
+    drop()
+    plan = plan_of()
+    assert plan.price().total == sf.Approximate("0.3")
+    assert sf.Plan.parse(plan.to_toml(), Path("again.toml")) == plan
 
-    jobs = pa.table({"place": ["north"] * 500 + ["south"] * 300})
-    run(plan, Microdata.open(jobs, plan.schema), None, tmp_path / "release", Options(rehearsal=3))
+    run(plan, Microdata.open(jobs(), plan.schema), None, tmp_path / "release", Options(rehearsal=3))
     answer = sf.open(tmp_path / "release").total({"place": "north"})
-    assert abs(answer.value - 500) < 30
-    law = plan.measures[0].with_.law(MOVES["count add-remove 1"])
+    law = plan.measures[0].with_.law(plan.move(plan.measures[0]))
+    assert abs(answer.value - 500) < 10 * law.variance**0.5
     assert answer.noise_variance == law.variance
-    assert complaints(found(mechanisms)["rounded-laplace"]) == {}
+    assert complaints(found(mechanisms)["staircase"]) == {}
 
 
-def test_a_dropped_in_mechanism_that_claims_too_little_is_rejected(drop):
-    drop("rounded-laplace", factor="2")
-    assert list(complaints(found(mechanisms)["rounded-laplace"])) == ["claim holds"]
+def test_it_goes_through_every_command(drop, tmp_path):
+    drop()
+    plan, data, release = tmp_path / "plan.toml", tmp_path / "jobs.parquet", tmp_path / "release"
+    plan.write_text(PLAN, encoding="utf-8")
+    pq.write_table(jobs(), data)
+    error = json.loads(sfumato("price", plan, "--json"))["measures"][0]["standard_error"]
+    assert error == pytest.approx(staircase_error(Fraction("0.1")))
+    assert f"{1.6449 * error:.1f}" in sfumato("price", plan)
+    sfumato("ledger", "open", tmp_path / "ledger", "--population", "firms", "--plan", plan, "--epsilon", "2")
+    sfumato("run", plan, "--data", data, "--ledger", tmp_path / "ledger", "--out", release)
+    audits = json.loads(sfumato("audit", plan, "--samples", "20000", "--json"))
+    assert all(one["holds"] and one["exact"] > 0 for one in audits)
+    sfumato("assess", plan, "--data", data, "--release", release, "--out", tmp_path / "report.html")
+    assert f"± {1.6449 * error:.0f}" in sfumato("table", release, "--rows", "place")
+    assert "500" in sfumato("tabulate", plan, "--data", data, "--rows", "place")
+    assert "epsilon 0." in sfumato("budget", plan, "--target", "jobs=20")
+
+
+def staircase_error(rate: Fraction) -> float:
+    """Stairs three wide, the first two integers of each higher than the third, summed by hand."""
+    b, k = math.exp(-rate), range(1, 2000)
+    weights = [b ** (one // 3 + (one % 3 >= 2)) for one in k]
+    whole = 1 + 2 * math.fsum(weights)
+    return math.sqrt(2 * math.fsum(weight * one**2 for weight, one in zip(weights, k, strict=True)) / whole)
+
+
+def test_its_privacy_page_has_all_that_a_geometric_one_has(drop, tmp_path):
+    """The same plan twice: standard error, two true values, and five pictures: dots, curve and bells for two widths."""
+    drop()
+    cards = {}
+    for name in ("staircase", "geometric"):
+        plan = plan_of(PLAN.replace("staircase", name))
+        run(plan, Microdata.open(jobs(), plan.schema), None, tmp_path / name, Options(rehearsal=1))
+        cards[name] = page(tmp_path / name, "/privacy/dropped")
+    stairs, plain = ([one for one in card.elements if one[0] == "svg"] for card in cards.values())
+    assert len(stairs) == len(plain) == 5
+    error = staircase_error(Fraction("0.1"))
+    apart = round(100 * found(mechanisms)["staircase"].__class__("0.3").facts(MOVE, Typical()).example.told_apart + 0.5)
+    assert f"staircase (epsilon 0.3) epsilon 0.3 7 {error:.1f} jobs {apart} 1,000 or 1,100" in cards["staircase"].text
+    assert "1,000 or 1,100?" in cards["staircase"].text
+    assert f"noise of standard error {error:.1f}" in cards["staircase"].text
+    assert cards["staircase"].text.count("–") == cards["geometric"].text.count("–")
+
+
+MOVE = MOVES["count add-remove 3"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("self.epsilon / moved", "2 * self.epsilon / moved"),
+        ("move.largest, -(-move.largest // 2)", "-(-move.largest // 2), -(-move.largest // 4)"),
+        ("self.epsilon / moved, move.largest, -(-move.largest // 2)", "self.epsilon, move.l1, -(-move.l1 // 2)"),
+    ],
+    ids=["half the noise", "stairs of half the width", "scaled to all cells together"],
+)
+def test_a_dropped_in_mechanism_that_claims_too_little_is_rejected(drop, old, new):
+    drop("staircase", old, new)
+    mechanism = found(mechanisms)["staircase"]
+    assert [said for move in MOVES.values() for said in LAW_CHECKS["claim holds"](mechanism, move)]
 
 
 def test_a_dropped_in_file_cannot_take_the_place_of_a_mechanism(drop):
-    drop("geometric")
+    drop("staircase", 'ClassVar[str] = "staircase"', 'ClassVar[str] = "geometric"')
     with pytest.raises(PlanError, match="are called 'geometric'"):
         found(mechanisms)
