@@ -180,7 +180,11 @@ def _views(plan: Plan, pair: tuple[Microdata, Microdata], samples: int, draws: D
     watched = []
     for measure in plan.measures:
         left, right = side_by_side(*(side.cells(measure) for side in sides))
-        if (left.values != right.values).any():
+        if measure.given:
+            raise PlanError(
+                f"Measure '{measure.name}' of a table is given others; an audit cannot hold those as known."
+            )
+        if left.apart(right).any():
             watched.append(Watched.of(measure.name, measure.with_, (left, right), samples, draws))
     if not watched:
         raise DataError("The two datasets have the same cells in every measure, so there is nothing to tell apart.")

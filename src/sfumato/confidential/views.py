@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,10 +55,10 @@ class Watched(Sealed):
     def of(cls, measure: str, with_: Mechanism, sides: tuple[Cells, Cells], samples: int, draws: Draws) -> "Watched":
         """Publish the cells that differ, and one that does not, so many times, through the mechanism's own door."""
         places = _places(*sides)
-        one, other = (_published(with_, cells, places, samples, draws) for cells in sides)
-        true_one, true_other = (cells.values.ravel()[places] for cells in sides)
-        values = [_laid_out(noisy).reshape(-1, len(places))[:samples] for noisy in (one, other)]
-        return cls(measure, with_.law_at(one, 0), true_one, true_other, values[0], values[1])
+        noisy = [_published(with_, cells, places, samples, draws) for cells in sides]
+        true_one, true_other = (with_.clean(cells).ravel()[places] for cells in sides)
+        one, other = (with_.seen(side).reshape(-1, len(places))[:samples] for side in noisy)
+        return cls(measure, with_.law_at(noisy[0], 0), true_one, true_other, one, other)
 
     @property
     def shifts(self) -> Integers:
@@ -108,15 +108,14 @@ def all_at_once(measure: str, measures: Sequence[Watched]) -> View:
     """All cells at once, each by how much it speaks for one side: the best test if all state a law, and it is true."""
     one = np.sum([watched.speaking(watched.one) for watched in measures], axis=0)
     other = np.sum([watched.speaking(watched.other) for watched in measures], axis=0)
-    laws = [(watched.law, int(shift)) for watched in measures for shift in watched.shifts[watched.shifts != 0]]
-    stated = [(law, shift) for law, shift in laws if law is not None]
-    if len(stated) < len(laws):
-        return View(measure, "all cells at once", one, other, None, None)
     law_one, law_other = np.ones(1), np.ones(1)
-    for law, shift in stated:
-        edges = _edges(law, shift)
-        cell = _merged(_chances(law, edges, shift), _chances(law, edges, 0))
-        law_one, law_other = _merged(np.outer(law_one, cell[0]).ravel(), np.outer(law_other, cell[1]).ravel())
+    for watched in measures:
+        if watched.law is None:
+            return View(measure, "all cells at once", one, other, None, None)
+        for shift in watched.shifts[watched.shifts != 0]:
+            edges = _edges(watched.law, int(shift))
+            cell = _merged(_chances(watched.law, edges, int(shift)), _chances(watched.law, edges, 0))
+            law_one, law_other = _merged(np.outer(law_one, cell[0]).ravel(), np.outer(law_other, cell[1]).ravel())
     return View(measure, "all cells by the law", one, other, law_one, law_other)
 
 
@@ -141,7 +140,7 @@ def _taken(cells: Cells, places: Integers, table: Table, held: Integers) -> Cell
 
 
 def _places(one: Cells, other: Cells) -> Integers:
-    apart = np.abs(one.values - other.values).ravel()
+    apart = one.apart(other)
     moved = np.argsort(-apart, kind="stable")[: min(MOST_MOVED, int(np.count_nonzero(apart)))]
     possible = one.table.possible.ravel() if isinstance(one.table, Table) else np.ones(len(apart), dtype=bool)
     still = np.flatnonzero((apart == 0) & possible)
@@ -154,16 +153,12 @@ def _published(mechanism: Mechanism, cells: Cells, places: Integers, samples: in
     sizes = {"copy": side, "and_copy": side, "cell": len(places)}
     table = Table(tuple(Attribute(name, Levels.of(range(size))) for name, size in sizes.items()))
     copies = cells.taken(table, np.tile(places, side**2))
-    return mechanism.perturb(copies if cells.places is None else _listed(copies), draws)
-
-
-def _laid_out(noisy: Noisy) -> Integers:
-    """Every published value, those of cells that are not listed 0."""
-    if noisy.places is None:
-        return noisy.values
-    values = np.zeros(noisy.table.size, dtype=np.int64)
+    if cells.places is None:
+        return mechanism.perturb(copies, draws)
+    noisy = mechanism.perturb(_listed(copies), draws)
+    values = np.zeros(table.size, dtype=np.int64)
     values[noisy.places] = noisy.values
-    return values
+    return replace(noisy, values=values, places=None)
 
 
 def _listed(cells: Cells) -> Cells:

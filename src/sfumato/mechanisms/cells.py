@@ -46,6 +46,15 @@ class Cells:
         columns = {one: take(column) for one, column in self.columns.items()}
         return replace(self, table=table, values=take(self.values), places=places, columns=columns)
 
+    def apart(self, other: "Cells") -> Integers:
+        """How far each cell is from the same one of others: by its value, or by 1 where only what it is made of is."""
+        found = np.abs(self.values - other.values).ravel()
+        for name, column in self.columns.items():
+            there = other.columns[name]
+            unlike = column.unlike(there) if isinstance(column, Ragged) else column != there
+            found = np.maximum(found, unlike.reshape(len(found), -1).any(axis=1))
+        return found
+
     @property
     def totals(self) -> Integers:
         """The values, summed over their groups where they have some."""

@@ -144,6 +144,14 @@ class Ragged:
         places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(self.offsets[cells] - (ends - lengths), lengths)
         return Ragged(np.concatenate([[0], ends]), self.values[places])
 
+    def unlike(self, other: "Ragged") -> NDArray[np.bool_]:
+        """Which cells have other rows here than there."""
+        found = self.lengths != other.lengths
+        same = np.flatnonzero(~found)
+        one, two = self.take(same), other.take(same)
+        found[same] = np.bincount(np.repeat(np.arange(len(same)), one.lengths), one.values != two.values, len(same)) > 0
+        return found
+
     def __repr__(self) -> str:
         return f"<Ragged: rows of {len(self):,} cells>"
 

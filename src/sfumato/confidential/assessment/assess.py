@@ -150,13 +150,18 @@ def _by_dimension(compared: list[ComparedTable], pair: Pair, plan: Plan, rules: 
             "uniques": uniques(cells) if pair.product.subject.statistic == "count" else None,
             "slivers": _slivers(same, pair, rules),
             "differences": differences(cells),
-            "hellinger": _mean([hellinger(table.cells.truth, table.cells.released) for table in same]),
+            "hellinger": _mean([_hellinger(table, pair) for table in same]),
             "publishable": publishable(cells, rules),
             "grade_a": grade_a(cells, plan.publish.grades["A"]),
             "honesty": honesty(cells),
             "errors": errors(cells),
             "overlap": overlaps(cells),
         }
+
+
+def _hellinger(table: ComparedTable, pair: Pair) -> float | None:
+    """How unlike the shares of cells are; none where they may not be summed, as there are no shares then."""
+    return hellinger(table.cells.truth, table.cells.released) if pair.product.subject.additive else None
 
 
 def _mean(values: list[float | None]) -> float | None:
@@ -182,7 +187,7 @@ def _table(table: ComparedTable, pair: Pair, rules: Rules) -> dict[str, Any]:
         "flips": flips(cells, rules),
         "differences": differences(cells),
         "honesty": honesty(cells),
-        "hellinger": hellinger(cells.truth, cells.released),
+        "hellinger": _hellinger(table, pair),
         "cramers_v": [cramers_v(table.spread(cells.truth)), cramers_v(table.spread(cells.released))]
         if crossed
         else None,

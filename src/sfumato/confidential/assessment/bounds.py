@@ -18,7 +18,7 @@ class Bounds:
     """
 
     clip: str
-    total: float
+    total: float | None
     clipped: float | None
     worst: float | None
     worst_level: str
@@ -31,6 +31,8 @@ def bounds(truth: Truth) -> Bounds:
     """What the bounds of one measure cost; noise comes on top."""
     total, clipped, kept = (float(part.sum()) for part in (truth.as_is, truth.clipped, truth.kept))
     rows = int(truth.records.sum())
+    if not truth.measure.of.additive:
+        return Bounds(_clip(truth), None, None, None, "", rows, rows - truth.kept_rows, None)
     worst, level = _worst(truth)
     return Bounds(
         clip=_clip(truth),

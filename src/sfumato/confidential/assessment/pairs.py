@@ -121,8 +121,14 @@ def _measure(plan: Plan, release: Release, name: str) -> Measure:
 
 
 def tables(pair: Pair, rules: Rules) -> Iterator[tuple[str, ...]]:
-    """The tables looked at: those asked for, or all of one and two attributes and the product itself."""
+    """The tables looked at: those asked for, or all of one and two attributes and the product itself.
+
+    Where numbers may not be summed the product itself is all that there is.
+    """
     names = pair.truth.table.names
+    if not pair.product.subject.additive:
+        yield names
+        return
     if rules.tables:
         yield from (one for one in rules.tables if set(one) <= set(names))
         return

@@ -13,7 +13,7 @@ from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import Sealed
 from sfumato.confidential.tabulate import Tabulation
 from sfumato.draws import SystemDraws
-from sfumato.mechanisms import Cells
+from sfumato.mechanisms import Cells, Geometric
 from sfumato.plan import Measure, Plan
 from sfumato.release import Withheld
 from sfumato.schema import Grid, Table
@@ -40,7 +40,7 @@ class Truth(Sealed):
         """What one record adds on average, 1 in a count."""
         rows = float(self.records.sum())
         value = float(np.abs(self.as_is).sum())
-        return value / rows if rows and value and not isinstance(self.measure.of, Count) else 1.0
+        return value / rows if rows and value and isinstance(self.measure.of, Total) else 1.0
 
 
 class Truths(Sealed):
@@ -68,18 +68,23 @@ class Truths(Sealed):
         table, step = self.plan.table(measure), float(measure.of.step)
         grid = leaves(table, self.plan, measure)
         records = self._as_is.records(grid)
-        column = measure.of.column if isinstance(measure.of, Total) else None
-        as_is = self._as_is.total(grid, column).full if column else records
-        counted = replace(measure, of=Count())
+        clipped = np.asarray(self._all.cells(measure).values * step, dtype=np.float64)
+        counted = replace(measure, of=Count(), with_=Geometric(1))
         return Truth(
             measure=measure,
             table=table,
             records=records,
-            as_is=np.asarray(as_is, dtype=np.float64),
-            clipped=np.asarray(self._all.cells(measure).values * step, dtype=np.float64),
+            as_is=np.asarray(self._untouched(measure, grid, clipped), dtype=np.float64),
+            clipped=clipped,
             kept=np.asarray(self._kept.cells(measure).values * step, dtype=np.float64),
             kept_rows=int(self._kept.cells(counted).values.sum()),
         )
+
+    def _untouched(self, measure: Measure, grid: Grid, clipped: Floats) -> Floats:
+        """The values without clip and step; of a statistic that knows none, as it is over all rows."""
+        if isinstance(measure.of, Total):
+            return np.asarray(self._as_is.total(grid, measure.of.column).full)
+        return clipped
 
     def sampling(self, measure: Measure) -> "SamplingVariances":
         return SamplingVariances(self.plan, self._microdata, measure)
