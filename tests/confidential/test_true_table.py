@@ -4,17 +4,20 @@ import json
 import pickle
 import subprocess
 import sys
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.confidential.weighted_sample import SAMPLE, asked, built, sample_rows
+from tests.conftest import small_rows
 
 import sfumato as sf
 from sfumato.confidential import Microdata
 from sfumato.confidential.design import Survey
-from sfumato.confidential.estimands import MeanOf, ShareOf, TotalOf
+from sfumato.confidential.estimands import MeanOf, MeasureOf, ShareOf, TotalOf
 from sfumato.errors import DataError, PlanError, QueryError
 from sfumato.plan import Plan
 
@@ -41,6 +44,21 @@ def test_data_that_do_not_fit_are_refused_by_column_and_rule_without_a_value(sam
     with pytest.raises(DataError, match=said) as refused:
         asked(sample, changed(column, value), MeanOf("pay"), ("sex",))
     assert "MARKER" not in str(refused.value)
+
+
+def test_what_a_measure_is_of_is_shown_over_its_universe_and_over_any_groups(small_plan):
+    """Counts and clipped totals, by hand; the levels of a group are taken together, not summed."""
+    rows = small_rows(600)
+    jobs, pay = (MeasureOf(small_plan.measure(name)) for name in ("jobs", "pay"))
+    by_place = Counter(rows["place"].to_pylist())
+    assert [one["estimate"] for one in asked(small_plan, rows, jobs, ("place",)).records()] == [
+        by_place[place] for place in ("north", "south", "east")
+    ]
+    making = [pay for trade, pay in zip(*(rows[name].to_pylist() for name in ("trade", "pay")), strict=True) if trade in {"11", "12"}]  # fmt: skip  # noqa: E501
+    (cell,) = asked(small_plan, rows, pay, where={"trade": "1"}).records()
+    assert cell["estimate"] == sum(10 * ((min(one, 1000) + 5) // 10) for one in making)
+    (alone,) = asked(small_plan, rows, MeasureOf(replace(jobs.measure, where={"place": ("north",)}))).records()
+    assert alone["estimate"] == by_place["north"]
 
 
 def test_an_impossible_combination_is_refused(sample):

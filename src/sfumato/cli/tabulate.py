@@ -13,6 +13,7 @@ from sfumato.errors import QueryError
 if TYPE_CHECKING:
     from sfumato.confidential.estimands import Estimand
     from sfumato.confidential.true_table import TrueTable
+    from sfumato.plan import Plan
     from sfumato.query import Estimate
 
 NOTHING = "–"
@@ -37,20 +38,27 @@ def tabulate(  # noqa: PLR0913, PLR0917 - one argument an option
     share: Annotated[
         list[str] | None, typer.Option(help="A rate: the share of a cell that is in these levels; may be repeated.")
     ] = None,
+    measure: Annotated[
+        str | None, typer.Option(metavar="NAME", help="What a measure of the plan is of, such as a median.")
+    ] = None,
     percent: Annotated[bool, typer.Option("--percent", help="The share of each cell in its row.")] = False,
     json: Json = False,
 ) -> None:
     """Print the true table with design-based standard errors; it is confidential and nothing is charged."""
     from sfumato.confidential import Microdata
+    from sfumato.confidential.estimands import MeasureOf
     from sfumato.confidential.true_table import TableLayout, true_table
     from sfumato.plan import Plan
 
     read = Plan.read(plan)
     names = [name.strip() for name in rows.split(",") if name.strip()]
     layout = TableLayout(names, cols, pairs(where, "--where"), choices(pairs(at, "--at")))
-    table = true_table(
-        read, Microdata.open(list(data), read.schema), layout, _estimand(total, mean, ratio, share, percent)
-    )
+    if sum(map(bool, (total, mean, ratio, share, percent, measure))) > 1:
+        raise QueryError(
+            "A table shows one thing: choose one of --total, --mean, --ratio, --share, --percent and --measure."
+        )
+    of = MeasureOf(read.measure(measure)) if measure else _estimand(read, total, mean, ratio, share, percent)
+    table = true_table(read, Microdata.open(list(data), read.schema), layout, of)
     if json:
         head = {"confidential": True, "notice": CONFIDENTIAL, "title": table.title, "method": table.method}
         say_json(head | {"cells": table.records()})
@@ -60,12 +68,11 @@ def tabulate(  # noqa: PLR0913, PLR0917 - one argument an option
 
 
 def _estimand(
-    total: str | None, mean: str | None, ratio: str | None, share: list[str] | None, percent: bool
+    plan: "Plan", total: str | None, mean: str | None, ratio: str | None, share: list[str] | None, percent: bool
 ) -> "Estimand":
+    """What is asked for, the number of records if nothing is and the plan measures something that counts or sums."""
     from sfumato.confidential.estimands import MeanOf, RatioOf, ShareOf, ShareOfRow, TotalOf
 
-    if sum(map(bool, (total, mean, ratio, share, percent))) > 1:
-        raise QueryError("A table shows one thing: choose one of --total, --mean, --ratio, --share and --percent.")
     if mean:
         return MeanOf(mean)
     if share:
@@ -75,6 +82,9 @@ def _estimand(
         if not (slash and over.strip() and under.strip()):
             raise QueryError(f"--ratio {ratio} is not OVER/UNDER, two columns; for example --ratio wages/hours.")
         return RatioOf(over.strip(), under.strip())
+    if not (percent or total or any(measure.of.additive for measure in plan.measures)):
+        names = " or ".join(f"--measure {measure.name}" for measure in plan.measures)
+        raise QueryError(f"The plan counts nothing; say what the table shows: {names}, or --total and a column.")
     return ShareOfRow() if percent else TotalOf(total)
 
 

@@ -1,14 +1,14 @@
 """Design: estimates over domains by survey weights, and their variance by successive difference replication."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.confidential.engines import Dense, Reading, Weighing, opened_weights
+from sfumato.confidential.engines import Dense, Reading, Weighing, opened, opened_weights
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.replicate_cube import LARGEST_CUBE, ReplicateCube
 from sfumato.confidential.sealed import Sealed
@@ -17,7 +17,7 @@ from sfumato.plan import Plan
 from sfumato.query.estimate import Variance
 from sfumato.release import Withheld
 from sfumato.schema import LARGEST, Box, Grid, Rows, Table, Weighted
-from sfumato.statistics import Total
+from sfumato.statistics import Statistic, Total
 from sfumato.statistics.replication import sdr_variance
 
 Floats = NDArray[np.float64]
@@ -87,6 +87,15 @@ class Survey(Sealed):
             return Replicated(self._cube.over(grid))
         table = self.plan.schema.table([name for name, _ in grid.axes])
         return Replicated(folded(self._engine.aggregate(table, (wanted,), grid.within)[wanted], grid))
+
+    def each(self, of: Statistic, grid: Grid) -> Replicated:
+        """A statistic of the records in every box of a grid, each counted once, whether or not boxes may be summed."""
+        engine = opened(self._sources, replace(self._reading, aggregates=of.aggregates), b"")
+        for fault in engine.faults():
+            raise DataError(f"{fault} `sfumato check` lists the values, in a confidential report.")
+        columns = (engine.aggregate(Table(()), of.aggregates, box) for box in grid.boxes())
+        values = [float(of.value(column).item() * of.step) for column in columns]
+        return Replicated(np.array(values).reshape(*grid.shape, 1))
 
     @property
     def _holds_cube(self) -> bool:

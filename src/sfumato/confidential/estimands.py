@@ -7,7 +7,7 @@ import numpy as np
 
 from sfumato.confidential.design import Replicated, Survey
 from sfumato.errors import QueryError
-from sfumato.plan import Plan
+from sfumato.plan import Measure, Plan
 from sfumato.schema import Grid, Where
 
 
@@ -79,6 +79,27 @@ class RatioOf:
 
     def estimate(self, survey: Survey, grid: Grid) -> Replicated:
         return survey.total(grid, self.over).over(survey.total(grid, self.under))
+
+
+@dataclass(frozen=True)
+class MeasureOf:
+    """What a measure of the plan is of, in every cell, over its universe; each record counts once, as in a release."""
+
+    measure: Measure
+    columns: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.measure.where)
+
+    def title(self, plan: Plan) -> str:
+        title = self.measure.title or self.measure.of.title.replace("records", f"{plan.schema.unit}s")
+        return f"{title}, every {plan.schema.unit} counted once" if plan.schema.weight else title
+
+    def estimate(self, survey: Survey, grid: Grid) -> Replicated:
+        if not isinstance(survey, Survey):
+            raise QueryError("--measure is for plans over tables; over a frame give --total and a column.")
+        return survey.each(self.measure.of, Grid(grid.axes, grid.within.within(survey.plan.universe(self.measure))))
 
 
 @dataclass(frozen=True)

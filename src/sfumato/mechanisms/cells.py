@@ -53,7 +53,7 @@ class Cells:
             there = other.columns[name]
             unlike = column.unlike(there) if isinstance(column, Ragged) else column != there
             found = np.maximum(found, unlike.reshape(len(found), -1).any(axis=1))
-        return found
+        return np.asarray(found, dtype=np.int64)
 
     @property
     def totals(self) -> Integers:

@@ -146,7 +146,7 @@ class Ragged:
 
     def unlike(self, other: "Ragged") -> NDArray[np.bool_]:
         """Which cells have other rows here than there."""
-        found = self.lengths != other.lengths
+        found = np.asarray(self.lengths != other.lengths)
         same = np.flatnonzero(~found)
         one, two = self.take(same), other.take(same)
         found[same] = np.bincount(np.repeat(np.arange(len(same)), one.lengths), one.values != two.values, len(same)) > 0
