@@ -9,7 +9,7 @@ from tests.query.worlds import TABLE, manifest_of, subject_of
 
 from sfumato.errors import QueryError
 from sfumato.query import QueryEngine
-from sfumato.query.plotted import plot_of
+from sfumato.query.plot import plot_of
 from sfumato.release import Cube, Independent, Product, Release, Withheld
 
 

@@ -22,7 +22,7 @@ from sfumato.privacy import (
     in_sequence,
 )
 from sfumato.privacy.compose import as_gaussian
-from sfumato.privacy.written import hidden_from_dict, hidden_to_dict
+from sfumato.privacy.notation import hidden_from_dict, hidden_to_dict
 
 sizes = st.fractions(min_value=0, max_value=5, max_denominator=10**6)
 

@@ -20,7 +20,7 @@ from sfumato.privacy import (
     SquareRootWithin,
     neighbours,
 )
-from sfumato.privacy.written import hidden_from_dict, hidden_to_dict
+from sfumato.privacy.notation import hidden_from_dict, hidden_to_dict
 from sfumato.schema import Attribute, Levels
 from sfumato.statistics import Count, Total
 

@@ -13,7 +13,7 @@ from sfumato.errors import PlanError, PromiseError
 from sfumato.privacy import Approximate, Concentrated, Gaussian, Unbounded, exact, plain, positive
 from sfumato.privacy.exact import rounded_up
 from sfumato.privacy.loss import exact_root
-from sfumato.privacy.written import limit_from_dict, loss_from_dict, loss_to_dict
+from sfumato.privacy.notation import limit_from_dict, loss_from_dict, loss_to_dict
 
 LOSSES = [
     Approximate("0.1"),

@@ -16,7 +16,7 @@ from sfumato.errors import QueryError
 from sfumato.query import Estimate
 from sfumato.query.answer import Answer, Placement
 from sfumato.query.downloads.formats import BY_NAME
-from sfumato.query.plotted import plot_of
+from sfumato.query.plot import plot_of
 from sfumato.query.series import SeriesTable
 from sfumato.release import Independent, NoNumber
 from sfumato.schema import Attribute, Levels, Table

@@ -60,7 +60,7 @@ def test_a_difference_whose_overlap_would_need_more_withholds_its_sampling_error
 
 def test_totals_of_a_sheet_are_those_of_tables_that_it_has():
     from sfumato.query.answer import Placement
-    from sfumato.query.shown import shown
+    from sfumato.query.layout import shown
 
     laid = shown(ENGINE.table("age", "sex"), Placement(("age",), ("sex",)), total="Total")
     assert laid.rows[-1] == ("Total",)

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sfumato.cli.say import CONFIDENTIAL, columns, note, progress, say, say_json
+from sfumato.cli.output import CONFIDENTIAL, columns, note, progress, say, say_json
 from sfumato.errors import DataError
 
 PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, a TOML file.")]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli.agency import Data, Json, PlanFile
-from sfumato.cli.asked import pairs
-from sfumato.cli.say import CONFIDENTIAL, columns, progress, say, say_json
+from sfumato.cli.options import pairs
+from sfumato.cli.output import CONFIDENTIAL, columns, progress, say, say_json
 from sfumato.errors import PlanError, ReleaseError
 
 if TYPE_CHECKING:

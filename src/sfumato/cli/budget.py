@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.say import columns, say, say_json
+from sfumato.cli.output import columns, say, say_json
 from sfumato.errors import PlanError
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _verdict(allotment: "Allotment", per_year: int) -> list[str]:
 
 def _told(allotment: "Allotment", per_year: int) -> dict[str, Any]:
     from sfumato.privacy import plain
-    from sfumato.privacy.written import loss_to_dict
+    from sfumato.privacy.notation import loss_to_dict
 
     def share(one: "Share") -> dict[str, Any]:
         return {

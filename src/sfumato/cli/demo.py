@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.say import note, progress, say
+from sfumato.cli.output import note, progress, say
 from sfumato.errors import ReleaseError
 
 if TYPE_CHECKING:

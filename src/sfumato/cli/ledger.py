@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.say import columns, say, say_json
+from sfumato.cli.output import columns, say, say_json
 from sfumato.errors import LedgerError, PlanError
 
 app = typer.Typer(
@@ -39,7 +39,7 @@ def open_(  # noqa: PLR0913, PLR0917 - one argument an option
 ) -> None:
     """Open the account of a population, once, by the disclosure officer."""
     from sfumato.confidential import Account
-    from sfumato.privacy.written import hidden_from_dict, limit_from_dict
+    from sfumato.privacy.notation import hidden_from_dict, limit_from_dict
 
     given = {"epsilon": epsilon, "delta": delta, "mu": mu, "rho": rho}
     limit = limit_from_dict({key: value for key, value in given.items() if value is not None})
@@ -64,7 +64,7 @@ def show(ledger: File, json: Json = False) -> None:
 
     from sfumato.confidential import Account
     from sfumato.privacy.ledger import not_counted
-    from sfumato.privacy.written import hidden_to_dict, loss_to_dict
+    from sfumato.privacy.notation import hidden_to_dict, loss_to_dict
 
     account = Account(ledger)
     ledger_now, year = account.ledger, datetime.now(UTC).year

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.say import note, say
+from sfumato.cli.output import note, say
 
 
 def microdata(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli.agency import Json, PlanFile
-from sfumato.cli.say import columns, say, say_json
+from sfumato.cli.output import columns, say, say_json
 from sfumato.errors import PlanError
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def _gains(loss: "Loss") -> list[str]:
 
 
 def _priced(plan: "Plan", bill: "Price", per_year: int) -> dict[str, Any]:
-    from sfumato.privacy.written import hidden_to_dict, loss_to_dict
+    from sfumato.privacy.notation import hidden_to_dict, loss_to_dict
 
     def gains(loss: "Loss") -> dict[str, Any]:
         return {"loss": loss_to_dict(loss), "power_at_5_percent": loss.power(0.05), "posterior": loss.posterior()}

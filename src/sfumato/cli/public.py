@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.asked import chosen, pairs, say_overlaps
-from sfumato.cli.given import form_of, give, most_of, warnings_of
-from sfumato.cli.say import note, say, say_json
+from sfumato.cli.formats import form_of, give, most_of, warnings_of
+from sfumato.cli.options import chosen, pairs, say_overlaps
+from sfumato.cli.output import note, say, say_json
 from sfumato.errors import ReleaseError
 
 if TYPE_CHECKING:

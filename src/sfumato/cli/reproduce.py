@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.say import columns, note, say, say_json
+from sfumato.cli.output import columns, note, say, say_json
 from sfumato.errors import PlanError, nearest
 
 

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.asked import chosen, pairs, say_overlaps
-from sfumato.cli.given import form_of, give, warnings_of
+from sfumato.cli.formats import form_of, give, warnings_of
+from sfumato.cli.options import chosen, pairs, say_overlaps
+from sfumato.cli.output import note
 from sfumato.cli.public import Form, Out
-from sfumato.cli.say import note
 from sfumato.errors import QueryError
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli.agency import Data, Json, PlanFile
-from sfumato.cli.asked import choices, pairs
-from sfumato.cli.say import CONFIDENTIAL, columns, say, say_json
+from sfumato.cli.options import choices, pairs
+from sfumato.cli.output import CONFIDENTIAL, columns, say, say_json
 from sfumato.errors import QueryError
 
 if TYPE_CHECKING:

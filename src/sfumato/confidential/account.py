@@ -29,7 +29,7 @@ from sfumato.errors import LedgerError
 from sfumato.privacy.ledger import Ledger
 from sfumato.privacy.loss import Loss
 from sfumato.privacy.neighbours import Neighbours
-from sfumato.privacy.written import hidden_to_dict, limit_from_dict, loss_to_dict
+from sfumato.privacy.notation import hidden_to_dict, limit_from_dict, loss_to_dict
 from sfumato.release import Release
 
 WAIT = 30.0  # seconds, for another process to finish its entry

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from sfumato.errors import LedgerError, SfumatoError
 from sfumato.privacy.ledger import Charge, Ledger
-from sfumato.privacy.written import hidden_from_dict, limit_from_dict, loss_from_dict
+from sfumato.privacy.notation import hidden_from_dict, limit_from_dict, loss_from_dict
 
 FIRST = "0" * 64
 FORMAT = 1

@@ -10,7 +10,7 @@ from sfumato.plan import BoughtVariance, Plan, Price, VarianceFunction
 from sfumato.plan.margins import typical
 from sfumato.privacy import Spend, Unbounded
 from sfumato.privacy.ledger import Ledger, not_counted
-from sfumato.privacy.written import hidden_to_dict, loss_from_dict, loss_to_dict
+from sfumato.privacy.notation import hidden_to_dict, loss_from_dict, loss_to_dict
 from sfumato.release import Anchor, ExposureLine, Manifest, Product, Promise, SpendLine, now
 from sfumato.schema import Box
 

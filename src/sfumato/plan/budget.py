@@ -19,7 +19,7 @@ from sfumato.plan.measure import Measure
 from sfumato.plan.memory import refuse_unlistable
 from sfumato.plan.price import total_of
 from sfumato.privacy import Limit, Loss, in_sequence
-from sfumato.privacy.written import bounded_limit
+from sfumato.privacy.notation import bounded_limit
 
 PLACES = 4
 """Budgets are rounded up to so many decimal places."""

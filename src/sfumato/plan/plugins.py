@@ -8,7 +8,7 @@ from sfumato import calibrate, mechanisms, statistics
 from sfumato.calibrate import Step
 from sfumato.mechanisms import Mechanism
 from sfumato.plugins import found, made_of
-from sfumato.privacy.written import text
+from sfumato.privacy.notation import text
 from sfumato.statistics import Statistic
 
 

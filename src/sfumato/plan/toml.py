@@ -27,7 +27,7 @@ from sfumato.plan.parts import (
 )
 from sfumato.plan.plugins import mechanism, statistic, step
 from sfumato.privacy import Exposure
-from sfumato.privacy.written import hidden_from_dict, plan_limit_from_dict
+from sfumato.privacy.notation import hidden_from_dict, plan_limit_from_dict
 from sfumato.schema import Attribute, Bands, Column, Levels, Missing, Recode, Rule, Schema
 
 SHIPPED = Path(__file__).parents[1] / "plans"

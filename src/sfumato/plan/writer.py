@@ -7,7 +7,7 @@ from sfumato.plan.geography import Geography
 from sfumato.plan.measure import BoughtVariance, Measure, Publish, VarianceFunction
 from sfumato.plan.plugins import written
 from sfumato.privacy import plain
-from sfumato.privacy.written import hidden_to_dict, loss_to_dict
+from sfumato.privacy.notation import hidden_to_dict, loss_to_dict
 from sfumato.schema import Attribute, Bands, Recode, Schema
 
 

@@ -6,8 +6,8 @@ from typing import Any
 from sfumato.pictures import Picture
 from sfumato.query.answer import Answer
 from sfumato.query.figures import Figures
+from sfumato.query.layout import as_html, as_text
 from sfumato.query.notices import cited
-from sfumato.query.shown import as_html, as_text
 
 
 class Portable(Figures):
@@ -47,7 +47,7 @@ class Portable(Figures):
 
     def plot(self, kind: str = "dot", level: float = 0.90, width: float = 720) -> Picture:
         """The table as a picture, "dot", "bar" or "line": its rows are labels or periods, its columns are series."""
-        from sfumato.query.plotted import plotted
+        from sfumato.query.plot import plotted
 
         return plotted(self, kind, level, width)
 

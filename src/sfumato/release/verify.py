@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sfumato.errors import PromiseError, ReleaseError
 from sfumato.privacy import in_sequence
-from sfumato.privacy.written import loss_from_dict
+from sfumato.privacy.notation import loss_from_dict
 from sfumato.release.folder import Release, read_products
 from sfumato.release.geography import read_shapes
 from sfumato.release.manifest import BESIDE, NAME, NOTICE, SIGNATURE, SOUND, Manifest, digest, line

@@ -8,7 +8,7 @@ from fractions import Fraction
 from sfumato.errors import SfumatoError
 from sfumato.privacy import Approximate, Concentrated, Gaussian, Limit, Loss, in_sequence
 from sfumato.privacy.loss import exact_root
-from sfumato.privacy.written import limit_from_dict, loss_from_dict
+from sfumato.privacy.notation import limit_from_dict, loss_from_dict
 from sfumato.release import Anchor
 from sfumato.serve.catalogue import Edition
 

@@ -17,7 +17,7 @@ from sfumato.errors import PlanError, PromiseError, nearest
 from sfumato.mechanisms import Cells, Mechanism
 from sfumato.plan import Measure, Plan, Price
 from sfumato.privacy import Approximate, Concentrated, Gaussian, Limit, Loss, as_concentrated, exact, positive
-from sfumato.privacy.written import bounded_limit
+from sfumato.privacy.notation import bounded_limit
 from sfumato.release import Cube, Product, Release, Subject
 from sfumato.schema import Table
 

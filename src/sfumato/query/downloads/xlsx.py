@@ -10,8 +10,8 @@ from sfumato.query.downloads.about import about
 from sfumato.query.downloads.tidy import filled, harmless, lines
 from sfumato.query.downloads.words import texts
 from sfumato.query.estimate import Figure
+from sfumato.query.layout import Shown, shown
 from sfumato.query.notices import cited
-from sfumato.query.shown import Shown, shown
 from sfumato.release import NoNumber, Withheld
 
 _OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}

@@ -13,9 +13,9 @@ from sfumato.query import LARGEST_PAGE
 from sfumato.query.answer import Answer
 from sfumato.query.downloads.formats import DEFAULT, Format, TooLargeError
 from sfumato.serve.api.describe import Operation
+from sfumato.serve.api.lookup import Served
 from sfumato.serve.api.parameters import DATA_CONTENT, DATA_PARAMETERS, LANG, OUTPUT_FORMAT
 from sfumato.serve.api.selection import from_address, from_body, read_body
-from sfumato.serve.api.served import Served
 from sfumato.serve.catalogue import Sheet
 from sfumato.serve.reply import fresh, unchanged
 from sfumato.serve.shapes import VariablesSelection

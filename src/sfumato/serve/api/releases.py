@@ -6,15 +6,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sfumato import __version__
-from sfumato.privacy.written import loss_to_dict
+from sfumato.privacy.notation import loss_to_dict
 from sfumato.query import LARGEST_PAGE
 from sfumato.query.downloads.formats import FORMATS, LARGEST_DOWNLOAD
 from sfumato.query.downloads.words import LANGUAGES
 from sfumato.serve.accounts import AccountLine, PublicAccount, accounts, uncharged
 from sfumato.serve.api.describe import Operation
+from sfumato.serve.api.lookup import Served, parameters
 from sfumato.serve.api.parameters import LANG
 from sfumato.serve.api.selection import language_of
-from sfumato.serve.api.served import Served, parameters
 from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.reply import fresh, unchanged
 from sfumato.serve.shapes import (

@@ -13,9 +13,9 @@ from sfumato.schema import Levels
 from sfumato.serve import jsonstat
 from sfumato.serve.address import data_path
 from sfumato.serve.api.describe import Operation
+from sfumato.serve.api.lookup import Served, parameters
 from sfumato.serve.api.parameters import LANG, METADATA_CONTENT, query
 from sfumato.serve.api.selection import language_of, one_of
-from sfumato.serve.api.served import Served, parameters
 from sfumato.serve.catalogue import Sheet
 from sfumato.serve.question import Parameters, code_list, code_lists
 from sfumato.serve.reply import fresh, unchanged

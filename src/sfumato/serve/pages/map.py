@@ -10,7 +10,7 @@ from sfumato.pictures.map import map_of
 from sfumato.pictures.map_sheet import MapStyle, MapWords
 from sfumato.pictures.overlay import Overlay, overlay
 from sfumato.query import Axis, Figures
-from sfumato.query.plotted import Plot, plot_of
+from sfumato.query.plot import Plot, plot_of
 from sfumato.serve.pages.layout import Layout
 from sfumato.serve.question import Question
 

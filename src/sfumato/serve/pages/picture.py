@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from sfumato.errors import QueryError
 from sfumato.pictures import KINDS, Caption, Mark, Picture, PictureWords, lines
 from sfumato.query import Figures, over_periods
-from sfumato.query.plotted import Plot, caption_of, mark_of, plot_of
+from sfumato.query.plot import Plot, caption_of, mark_of, plot_of
 from sfumato.release import NoNumber
 from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.pages.cell import address

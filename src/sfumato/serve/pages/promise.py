@@ -6,7 +6,7 @@ from functools import cached_property
 
 from sfumato.errors import SfumatoError
 from sfumato.privacy import Concentrated, Loss, Unbounded, in_sequence
-from sfumato.privacy.written import loss_from_dict
+from sfumato.privacy.notation import loss_from_dict
 from sfumato.query import number
 from sfumato.release import Manifest
 from sfumato.release.manifest import ALARM, ProductLine, SpendLine

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sfumato.cli.say import say
+from sfumato.cli.output import say
 from sfumato.errors import QueryError, nearest
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from sfumato.cli.say import note
+from sfumato.cli.output import note
 from sfumato.errors import QueryError
 
 if TYPE_CHECKING:

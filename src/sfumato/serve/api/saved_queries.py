@@ -15,9 +15,9 @@ from sfumato.query.downloads.formats import BY_NAME
 from sfumato.query.downloads.words import LANGUAGES
 from sfumato.serve.api.data import body_of, given
 from sfumato.serve.api.describe import Operation
+from sfumato.serve.api.lookup import Served, parameters
 from sfumato.serve.api.parameters import DATA_CONTENT, LANG, OUTPUT_FORMAT
 from sfumato.serve.api.selection import answer_to, form_of, language_of, read_body
-from sfumato.serve.api.served import Served, parameters
 from sfumato.serve.catalogue import Sheet
 from sfumato.serve.reply import fresh, unchanged
 from sfumato.serve.shapes import Link, SavedQuery, SavedQueryResponse

@@ -1,4 +1,4 @@
-"""Shown: a table as people lay it out, some variables at the side and some above: for texts, notebooks and sheets."""
+"""Layout: a table as people lay it out, some variables at the side and some above: for texts, notebooks and sheets."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Plotted: a table as a picture, its rows down the page or along the periods, its columns as series."""
+"""Plot: a table as a picture, its rows down the page or along the periods, its columns as series."""
 
 from dataclasses import dataclass, replace
 

@@ -1,4 +1,4 @@
-"""Served: what the operations of the API look things up in."""
+"""Lookup: what the operations of the API look things up in."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
