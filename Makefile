@@ -47,11 +47,12 @@ slow: .venv/test chromium ## the long simulations
 bench: .venv/bench ## ours beside peers and limits, one table (ONLY=http: one of them; docs/benchmarks.md says how)
 	$(BIN)/python -m bench $(ONLY)
 
-check: .venv/test ## format, lint, types and layers
+check: .venv/test ## format, lint, types, layers and names
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python checks/names.py src
 
 format: .venv/test ## format and fix what can be fixed
 	$(BIN)/ruff format .
