@@ -1,8 +1,11 @@
 """Replies: bytes with a name of their content, so that a reader who has them already is told so."""
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sfumato.errors import nearest
+from sfumato.serve.catalogue import Catalogue, Edition
 from sfumato.serve.shapes import ProblemDetails
 
 # A withdrawal must be seen soon, so a copy is asked about again after a minute; asking is cheap.
@@ -61,3 +64,10 @@ def problem(status: int, detail: str) -> Response:
 
 def _headers(tag: str) -> dict[str, str]:
     return {"ETag": f'"{tag}"', "Cache-Control": _KEEP}
+
+
+def edition_of(catalogue: Catalogue, key: str) -> Edition:
+    """The release of this key; a wrong key answers with the nearest."""
+    if key not in catalogue.releases:
+        raise HTTPException(404, f"No release '{key[:100]}' is served here; {nearest(key[:100], catalogue.releases)}")
+    return catalogue.releases[key]

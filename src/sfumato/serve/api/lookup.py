@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from sfumato.errors import nearest
 from sfumato.schema import Attribute
-from sfumato.serve.catalogue import Catalogue, Edition, Sheet
+from sfumato.serve.catalogue import Catalogue, Sheet
 from sfumato.serve.jsonstat import list_id
 from sfumato.serve.limits import Limits
 from sfumato.serve.question import Parameters, code_lists
@@ -30,13 +30,6 @@ class Served:
             hint = nearest(name[:100], self.catalogue.tables)
             raise HTTPException(404, f"There is no table '{name[:100]}' here; {hint}")
         return sheet
-
-    def edition(self, name: str) -> Edition:
-        edition = self.catalogue.releases.get(name)
-        if edition is None:
-            hint = nearest(name[:100], self.catalogue.releases)
-            raise HTTPException(404, f"No release '{name[:100]}' is served here; {hint}")
-        return edition
 
     @cached_property
     def codelists(self) -> Mapping[str, tuple[Sheet, Attribute, str]]:

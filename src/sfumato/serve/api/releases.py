@@ -16,7 +16,7 @@ from sfumato.serve.api.lookup import Served, parameters
 from sfumato.serve.api.parameters import LANG
 from sfumato.serve.api.selection import language_of
 from sfumato.serve.catalogue import Catalogue
-from sfumato.serve.reply import fresh, unchanged
+from sfumato.serve.reply import edition_of, fresh, unchanged
 from sfumato.serve.shapes import (
     BudgetResponse,
     ConfigResponse,
@@ -70,7 +70,7 @@ def config(served: Served, request: Request) -> Response:
 
 def privacy(served: Served, request: Request) -> Response:
     """What a release promises, what each measure cost, and what lies outside the promise."""
-    edition = served.edition(request.path_params["release"])
+    edition = edition_of(served.catalogue, request.path_params["release"])
     language_of(parameters(request, "lang"))
     manifest = edition.release.manifest
     said = PrivacyResponse(

@@ -2,11 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sfumato.errors import nearest
 from sfumato.pictures import Caption, Picture, PictureWords, power_curve
 from sfumato.pictures.bells import bells
 from sfumato.release.manifest import ALARM
@@ -16,7 +14,7 @@ from sfumato.serve.pages.home import language
 from sfumato.serve.pages.noise import density
 from sfumato.serve.pages.promise import Promised, promise
 from sfumato.serve.pages.site import HTML, Pages
-from sfumato.serve.reply import fresh, unchanged
+from sfumato.serve.reply import edition_of, fresh, unchanged
 
 NARROW = 340
 """The width of a picture on a phone, where a wide one would be too small to read."""
@@ -25,7 +23,7 @@ Say = language_file.Words
 
 def card(pages: Pages, request: Request) -> Response:
     """The privacy card of one release."""
-    edition = edition_of(pages, request.path_params["release"])
+    edition = edition_of(pages.catalogue, request.path_params["release"])
     unbounded = _unbounded(edition, pages.catalogue.editions)
     lang, tag = language(request), pages.tag(f"{edition.tag}{unbounded or ''}")
     held = unchanged(request, tag)
@@ -47,15 +45,6 @@ def _unbounded(edition: Edition, editions: Sequence[Edition]) -> int:
     own = edition.release.manifest.ledger
     anchors = [one.release.manifest.ledger for one in editions]
     return max((one.unbounded for one in anchors if one and own and one.population == own.population), default=0)
-
-
-def edition_of(pages: Pages, key: str) -> Edition:
-    """The release of this key; a wrong key answers with the nearest."""
-    edition = pages.catalogue.releases.get(key)
-    if edition is None:
-        hint = nearest(key[:100], pages.catalogue.releases)
-        raise HTTPException(404, f"No release '{key[:100]}' is served here; {hint}")
-    return edition
 
 
 def widths(draw: Callable[[bool], Picture]) -> tuple[Picture, Picture]:
