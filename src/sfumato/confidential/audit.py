@@ -103,6 +103,8 @@ def audit_mechanism(
     """Audit a mechanism on the worst cells that a move allows: empty ones on one side, beside one of 5."""
     _refuse_few(samples)
     claim = _limit(mechanism.loss(move))
+    if type(mechanism).needs is not Mechanism.needs:
+        raise PlanError(f"{mechanism.name} reads more of cells than their values; audit a plan that measures with it.")
     if isinstance(move, Root):
         return _rooted_audits(mechanism, move, claim, samples, draws or SystemDraws())
     still = np.array([0] * len(shifts := worst_shifts(bounded(move, mechanism.name), claim)) + [5], dtype=np.int64)

@@ -39,7 +39,7 @@ class Tabulation(Sealed):
             columns = self._engine.aggregate(table, wanted, universe)
         else:
             places, columns = self._engine.occupied(table, wanted, universe)
-        values = measure.of.value(columns)
+        values = measure.of.value(columns).reshape(table.shape if places is None else places.shape)
         return Cells(table, values, measure.of.step, self._plan.move(measure), places=places, columns=columns)
 
 
