@@ -31,12 +31,12 @@ def keys(detail) -> list[str]:
 def test_a_detail_tells_noise_and_sampling_apart():
     detail = engine(sampling=SAMPLED).table("age", "sex").detail(("old", "f"))
     noise, sampled = 2.0 * 240, 2.0 * detail.estimate.value
-    assert (detail.labels, detail.cells) == (("old", "f"), 240)
-    assert (detail.se_noise, detail.se_sampling) == (pytest.approx(math.sqrt(noise)), pytest.approx(math.sqrt(sampled)))
-    assert detail.noise_share == pytest.approx(noise / (noise + sampled))
-    assert detail.noise_share + detail.sampling_share == 1
+    told = detail.estimate
+    assert (detail.labels, told.cells) == (("old", "f"), 240)
+    assert (told.noise_se, told.sampling_se) == (pytest.approx(math.sqrt(noise)), pytest.approx(math.sqrt(sampled)))
+    assert told.noise_share == pytest.approx(noise / (noise + sampled))
     half = 1.959964 * math.sqrt(noise + sampled) + 0.5
-    assert detail.interval95 == pytest.approx((detail.estimate.value - half, detail.estimate.value + half))
+    assert told.interval(0.95) == pytest.approx((told.value - half, told.value + half))
     assert keys(detail) == ["error_both", "add", "protected"]
 
 
@@ -58,10 +58,10 @@ def test_a_detail_says_what_a_reader_would_ask():
     single = engine().table(list(TABLE.names), at=leaves).detail(("trade1-0", "place0-0", "young", "f"))
     assert keys(single) == ["error_noise", "add", "protected_one"]
     ruled = engine().table(list(TABLE.names), at=leaves).detail(("trade0-0", "place0-0", "retired", "f"))
-    assert ruled.cells == 0
+    assert ruled.estimate.cells == 0
     assert keys(ruled) == ["impossible", "negative", "add"]
     hidden = engine(variance=Withheld("it would leak")).table("age").detail("old")
-    assert (hidden.se, hidden.noise_share, hidden.interval90) == (None, None, None)
+    assert (hidden.estimate.se, hidden.estimate.noise_share) == (Withheld("it would leak"), None)
     assert keys(hidden) == ["error_withheld", "add", "protected"]
     assert "it would leak" in repr(hidden)
     groups = [Group("One", ("trade0", "trade1")), Group("Two", ("trade1",))]

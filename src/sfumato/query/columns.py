@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.query.estimate import Estimate, Figure, Variance
 from sfumato.query.tails import reach
-from sfumato.release import NoNumber, Statuses
+from sfumato.release import NoNumber, Statuses, Subject
 
 Floats = NDArray[np.float64]
 _EXACT = 2**53
@@ -46,6 +47,24 @@ class Columns:
         if self.statuses is None:
             return ()
         return tuple(self.statuses.kinds[place - 1] for place in np.unique(self.statuses.which).tolist() if place)
+
+    def figure(self, flat: int, noise: Variance | None, sampled: Variance | None, subject: Subject) -> Figure:
+        """The figure of one cell; `noise` and `sampled` say why an error is withheld, where one is."""
+        missing = self.statuses.at(flat) if self.statuses else None
+        if missing:
+            return missing
+        value = self.estimate[flat]
+        value = value.item() if isinstance(value, np.generic) else value
+        return Estimate(
+            int(value) if value == int(value) and subject.step.denominator > 1 else value,
+            float(self.noise_variance[flat]) if noise is None else noise,
+            float(self.sampling_variance[flat]) if sampled is None else sampled,
+            subject.unit,
+            int(self.cells[flat]),
+            float(subject.step),
+            self.grades,
+            float(np.broadcast_to(self.excess, len(self))[flat]),
+        )
 
     def status(self, word: str, otherwise: str = "") -> list[str]:
         """For every cell the `code`, `reason` or `sdmx` of its status; where it holds a number, something else."""

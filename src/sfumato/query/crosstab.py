@@ -13,7 +13,7 @@ from sfumato.query.axis import Axis
 from sfumato.query.columns import Columns, emptied, in_units
 from sfumato.query.comparison import Comparison
 from sfumato.query.detail import Detail, detail_of
-from sfumato.query.estimate import Estimate, Figure, Variance
+from sfumato.query.estimate import Figure, Variance
 from sfumato.query.figures import LARGEST_PAGE, Key, titled
 from sfumato.query.portable import Portable
 from sfumato.query.ranks import MOST_ROWS, Standing, rank_intervals, variances_of_differences
@@ -79,23 +79,7 @@ class Crosstab(Portable):
         return tuple(one if isinstance(one, Withheld) else None for one in (noise, sampled))  # type: ignore[return-value]
 
     def figure(self, flat: int) -> Figure:
-        columns, subject = self._columns, self.product.subject
-        missing = columns.statuses.at(flat) if columns.statuses else None
-        if missing:
-            return missing
-        noise, sampled = self._unsaid
-        value = columns.estimate[flat].item() if columns.estimate.dtype != object else columns.estimate[flat]
-        whole = subject.step.denominator == 1 or int(self.totals.flat[flat]) % subject.step.denominator
-        return Estimate(
-            value if whole else int(value),
-            float(columns.noise_variance[flat]) if noise is None else noise,
-            float(columns.sampling_variance[flat]) if sampled is None else sampled,
-            subject.unit,
-            int(columns.cells[flat]),
-            float(subject.step),
-            columns.grades,
-            float(columns.excess[flat]) if isinstance(columns.excess, np.ndarray) else columns.excess,
-        )
+        return self._columns.figure(flat, *self._unsaid, self.product.subject)
 
     def box(self, place: Sequence[int]) -> Box:
         """The box that a cell sums."""

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sfumato.errors import QueryError
 from sfumato.query.estimate import Estimate, Figure
 from sfumato.query.sentences import Sentence
 from sfumato.query.source import Source
@@ -18,58 +17,23 @@ SMALL, RARE = 3, 0.25
 
 @dataclass(frozen=True)
 class Detail:
-    """A number with its errors apart; errors, shares and intervals are None where they or the number are not stated."""
+    """A number with its errors, or why there is none, where it stands, and sentences about it."""
 
     estimate: Figure
     labels: tuple[str, ...]
     sentences: tuple[Sentence, ...]
-    se: float | None = None
-    se_noise: float | None = None
-    se_sampling: float | None = None
-    noise_share: float | None = None
-    sampling_share: float | None = None
-    cells: int = 0
-    interval90: tuple[float, float] | None = None
-    interval95: tuple[float, float] | None = None
 
     def __repr__(self) -> str:
-        heads = [", ".join(self.labels), _shown(self.estimate)]
-        return "\n".join([*(one for one in heads if one), *(one.english() for one in self.sentences)])
-
-
-def _shown(figure: Figure) -> str:
-    return figure.code if isinstance(figure, NoNumber) else repr(figure)
+        number = self.estimate.code if isinstance(self.estimate, NoNumber) else repr(self.estimate)
+        heads = [one for one in (", ".join(self.labels), number) if one]
+        return "\n".join([*heads, *(sentence.english() for sentence in self.sentences)])
 
 
 def detail_of(source: Source, figure: Figure, labels: tuple[str, ...], *, overlaps: bool) -> Detail:
     """What is to be known of a cell; `overlaps` where groups of its table share records."""
     if isinstance(figure, NoNumber):
         return Detail(figure, labels, (Sentence("missing", {"reason": figure.reason.rstrip(".")}),))
-    share = figure.noise_share
-    return Detail(
-        figure,
-        labels,
-        tuple(_sentences(source, figure, overlaps=overlaps)),
-        _stated(figure.se),
-        _stated(figure.noise_se),
-        _stated(figure.sampling_se),
-        share,
-        None if share is None else 1 - share,
-        figure.cells,
-        _interval(figure, 0.90),
-        _interval(figure, 0.95),
-    )
-
-
-def _stated(error: float | Withheld) -> float | None:
-    return None if isinstance(error, Withheld) else error
-
-
-def _interval(estimate: Estimate, level: float) -> tuple[float, float] | None:
-    try:
-        return estimate.interval(level)
-    except QueryError:
-        return None
+    return Detail(figure, labels, tuple(_sentences(source, figure, overlaps=overlaps)))
 
 
 def _sentences(source: Source, estimate: Estimate, *, overlaps: bool) -> Iterator[Sentence]:

@@ -14,7 +14,7 @@ from sfumato.query.notices import Notice, cited, notices_of
 from sfumato.query.ratio import Ratio, ratio_of
 from sfumato.query.source import Source
 from sfumato.release import Product, Release, open_release
-from sfumato.schema import Attribute, Box, Mask, Where
+from sfumato.schema import Box, Mask, Where
 
 
 class QueryEngine:
@@ -104,7 +104,7 @@ class QueryEngine:
         source, asked = self.source(of), where or {}
         names = [*([rows] if isinstance(rows, str) else rows), *([cols] if cols else [])]
         source.refuse({*names, *asked})
-        axes = tuple(_axis(source.product, name, (at or {}).get(name), asked.get(name)) for name in names)
+        axes = tuple(_axis(source, name, (at or {}).get(name), asked.get(name)) for name in names)
         _refuse_unfit(axes, LARGEST_PAGE if at_most is None else at_most)
         return Crosstab(source, axes, _box(source, asked, axes), dict(asked), has_columns=cols is not None)
 
@@ -122,12 +122,12 @@ class QueryEngine:
         return cited(self.release)
 
 
-def _axis(product: Product, name: str, choice: Choice | None, held: str | int | Sequence[str | int] | None) -> Axis:
+def _axis(source: Source, name: str, choice: Choice | None, held: str | int | Sequence[str | int] | None) -> Axis:
     """The axis of a variable, without the levels that a filter on the same variable leaves empty."""
-    whole = axis(_attribute(product, name), choice)
-    if held is None and name not in product.subject.universe:
+    whole = axis(source.attribute(name), choice)
+    if held is None and name not in source.product.subject.universe:
         return whole
-    inside = _masks(product, {} if held is None else {name: held})[name]
+    inside = _masks(source, {} if held is None else {name: held})[name]
     kept = [code for code in whole.codes if (whole.mask(code) & inside).any()]
     if not kept:
         raise QueryError(f"{whole.attribute.label}: none of the levels shown is within the filter; show others.")
@@ -146,33 +146,26 @@ def _refuse_unfit(axes: tuple[Axis, ...], at_most: int) -> None:
         )
 
 
-def _attribute(product: Product, name: str) -> Attribute:
-    for attribute in product.attributes:
-        if attribute.name == name:
-            return attribute
-    known = [attribute.name for attribute in product.attributes]
-    raise QueryError(f"'{name}' is not a variable of {product.subject.title.lower()}; {nearest(name, known)}")
-
-
 def _box(source: Source, where: Where, axes: Sequence[Axis] = ()) -> Box:
     """The records that a question is about, once the product has said that it can answer."""
     source.refuse({*where, *(axis.attribute.name for axis in axes)})
-    masks = _masks(source.product, where)
+    masks = _masks(source, where)
     if not source.product.subject.additive:
         _refuse_sum(source.product, masks, axes)
     return Box(masks)
 
 
-def _masks(product: Product, where: Where) -> dict[str, Mask]:
+def _masks(source: Source, where: Where) -> dict[str, Mask]:
     """For each variable that the universe or a filter names, the leaves that count."""
+    product = source.product
     known = {attribute.name for attribute in product.attributes}
     about = {name: codes for name, codes in product.subject.universe.items() if name in known}
-    masks: dict[str, Mask] = {name: _attribute(product, name).levels.mask(codes) for name, codes in about.items()}
+    masks: dict[str, Mask] = {name: source.attribute(name).levels.mask(codes) for name, codes in about.items()}
     for name, levels in where.items():
         # What all records share needs no mask; where the cells tell it apart, they answer as tables do.
         if name not in known and product.subject.universe.get(name) == _codes(levels):
             continue
-        attribute = _attribute(product, name)
+        attribute = source.attribute(name)
         try:
             asked = attribute.levels.mask(levels)
         except KeyError as error:

@@ -1,7 +1,8 @@
 """Sampling error, stated from public numbers alone: none, by a variance function, or withheld with the reason."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,37 +14,43 @@ Floats = NDArray[np.float64]
 NOT_ABOVE = "the whole is not above 0"
 
 
-class Sampling(Protocol):
+class Sampling(ABC):
     """What a release says of the error that comes from having asked a sample."""
 
-    def total(self, value: float, noise: Variance) -> Variance:
-        """The sampling variance of a total."""
+    reason = NOT_ABOVE
+    """Why an error is withheld, where one is."""
 
+    @abstractmethod
     def totals(self, values: Floats, noise: Floats) -> Floats:
         """The sampling variances of many totals, NaN where they are withheld."""
 
-    def share(self, part: float, whole: float) -> Variance:
-        """The sampling variance of a part within a whole."""
-
+    @abstractmethod
     def shares(self, parts: Floats, wholes: Floats) -> Floats:
         """The sampling variances of many parts within their wholes, NaN where they are withheld."""
 
+    @abstractmethod
     def ratio(self) -> Variance:
         """The sampling variance of a ratio of any two totals."""
 
+    def total(self, value: float, noise: Variance) -> Variance:
+        """The sampling variance of a total."""
+        held = isinstance(noise, Withheld)
+        found = float(self.totals(np.array([value]), np.array([np.nan if held else noise], dtype=float))[0])
+        if not np.isnan(found):
+            return found
+        return noise if isinstance(noise, Withheld) else Withheld(self.reason)
 
-@dataclass(frozen=True)
-class NotSampled:
+    def share(self, part: float, whole: float) -> Variance:
+        """The sampling variance of a part within a whole."""
+        found = float(self.shares(np.array([part]), np.array([whole]))[0])
+        return Withheld(self.reason) if np.isnan(found) else found
+
+
+class NotSampled(Sampling):
     """Everybody was asked."""
 
-    def total(self, value: float, noise: Variance) -> Variance:  # noqa: ARG002 - zero for every total
-        return 0.0
-
-    def totals(self, values: Floats, noise: Floats) -> Floats:  # noqa: ARG002
+    def totals(self, values: Floats, noise: Floats) -> Floats:  # noqa: ARG002 - zero for every total
         return np.zeros(len(values))
-
-    def share(self, part: float, whole: float) -> Variance:  # noqa: ARG002
-        return 0.0
 
     def shares(self, parts: Floats, wholes: Floats) -> Floats:  # noqa: ARG002
         return np.zeros(len(parts))
@@ -53,19 +60,16 @@ class NotSampled:
 
 
 @dataclass(frozen=True)
-class Unstated:
+class Unstated(Sampling):
     """A sample, of which no error may or can be stated."""
 
     reason: str
 
-    def total(self, value: float, noise: Variance) -> Variance:  # noqa: ARG002 - withheld for every total
+    def total(self, value: float, noise: Variance) -> Variance:  # noqa: ARG002
         return Withheld(self.reason)
 
-    def totals(self, values: Floats, noise: Floats) -> Floats:  # noqa: ARG002
+    def totals(self, values: Floats, noise: Floats) -> Floats:  # noqa: ARG002 - withheld for every total
         return np.full(len(values), np.nan)
-
-    def share(self, part: float, whole: float) -> Variance:  # noqa: ARG002
-        return Withheld(self.reason)
 
     def shares(self, parts: Floats, wholes: Floats) -> Floats:  # noqa: ARG002
         return np.full(len(parts), np.nan)
@@ -75,7 +79,7 @@ class Unstated:
 
 
 @dataclass(frozen=True)
-class GeneralisedVariance:
+class GeneralisedVariance(Sampling):
     """A generalised variance function: a total x has sampling variance a x² + b x (Wolter 2007, chapter 7).
 
     The published x holds noise, whose variance is taken off its square. A share p of a whole y has (b / y) p (1 − p).
@@ -87,17 +91,8 @@ class GeneralisedVariance:
     a: float
     b: float
 
-    def total(self, value: float, noise: Variance) -> Variance:
-        if isinstance(noise, Withheld):
-            return noise
-        return float(self.totals(np.array([value]), np.array([noise]))[0])
-
     def totals(self, values: Floats, noise: Floats) -> Floats:
         return np.maximum(self.a * (values * values - noise) + self.b * np.maximum(values, 0.0), 0.0)
-
-    def share(self, part: float, whole: float) -> Variance:
-        found = float(self.shares(np.array([part]), np.array([whole]))[0])
-        return found if whole > 0 else Withheld(NOT_ABOVE)
 
     def shares(self, parts: Floats, wholes: Floats) -> Floats:
         above = np.where(wholes > 0, wholes, np.nan)

@@ -155,23 +155,11 @@ class SeriesTable(Portable):
         if column < len(self.periods):
             return self.tables[column].figure(cell)
         columns, used = self._columns, list(self.years.values())[column - len(self.periods)]
-        parts = [self.tables[one].figure(cell) for one in used]
-        missing = next((part for part in parts if isinstance(part, NoNumber)), None)
-        if missing:
-            return missing
-        told = [part for part in parts if isinstance(part, Estimate)]
-        unsaid = next((part.noise_variance for part in told if isinstance(part.noise_variance, Withheld)), None)
-        sampled = float(columns.sampling_variance[flat])
-        return Estimate(
-            columns.estimate[flat].item() if columns.estimate.dtype != object else columns.estimate[flat],
-            float(columns.noise_variance[flat]) if unsaid is None else unsaid,
-            SHARED if np.isnan(sampled) else sampled,
-            told[0].unit,
-            int(columns.cells[flat]),
-            told[0].step,
-            columns.grades,
-            float(np.broadcast_to(columns.excess, len(columns))[flat]),
-        )
+        parts = [self.tables[place].figure(cell) for place in used]
+        noises = (part.noise_variance for part in parts if isinstance(part, Estimate))
+        unsaid = next((noise for noise in noises if isinstance(noise, Withheld)), None)
+        sampled = SHARED if np.isnan(columns.sampling_variance[flat]) else None
+        return columns.figure(flat, unsaid, sampled, self.product.subject)
 
 
 def _statuses(each: Sequence[Statuses | None], size: int) -> Statuses | None:

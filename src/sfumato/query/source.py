@@ -6,12 +6,12 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.errors import QueryError
+from sfumato.errors import QueryError, nearest
 from sfumato.query.comparison import Comparison, difference_of
 from sfumato.query.estimate import Estimate, Variance
 from sfumato.query.sampling import NotSampled, Sampling, sampling_of
 from sfumato.release import NoNumber, Product, Release, Withheld
-from sfumato.schema import Box, Grid
+from sfumato.schema import Attribute, Box, Grid
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +25,15 @@ class Source:
     def sampling(self) -> Sampling:
         """What the release says of the sampling error of the product."""
         return sampling_of(self.release.manifest.sampling, self.product.subject.name)
+
+    def attribute(self, name: str) -> Attribute:
+        """The variable of this name; a wrong name answers with the nearest."""
+        known = {attribute.name: attribute for attribute in self.product.attributes}
+        if name not in known:
+            raise QueryError(
+                f"'{name}' is not a variable of {self.product.subject.title.lower()}; {nearest(name, known)}"
+            )
+        return known[name]
 
     def refusal(self, names: Iterable[str]) -> str:
         """Why a question that tells some attributes apart has no answer; '' where it has one."""

@@ -103,12 +103,7 @@ class Sheet:
         return tuple(attribute.name for attribute in self.product.attributes)
 
     def attribute(self, name: str) -> Attribute:
-        """The variable of this name; a wrong name answers with the nearest."""
-        for attribute in self.product.attributes:
-            if attribute.name == name:
-                return attribute
-        hint = nearest(name, self.names)
-        raise QueryError(f"'{name}' is not a variable of {self.product.subject.title.lower()}; {hint}")
+        return self.source.attribute(name)
 
 
 @dataclass(frozen=True, eq=False)
