@@ -121,7 +121,7 @@ def test_privacy_says_what_the_manifest_says(page, engine):
     said = page.get("/api/v2/privacy/jobs-survey").json()
     manifest = engine.release.manifest
     assert said["promise"] == manifest.promise.model_dump()
-    assert said["spends"] == [one.model_dump() for one in manifest.spends]
+    assert said["spends"] == [one.model_dump(mode="json", exclude_none=True) for one in manifest.spends]
     assert said["exposures"] == [{"kind": "assumed known", "what": "Where places are", "why": "a map shows it"}]
     assert said["release"] == engine.release.id
     assert "did you mean 'jobs-survey'" in detail(page, "/api/v2/privacy/jobs-surve", 404)
