@@ -21,7 +21,6 @@ from sfumato.plan.parts import (
     MeasurePart,
     MissingPart,
     PlanPart,
-    PublishPart,
     VarianceFunctionPart,
     in_words,
 )
@@ -75,6 +74,7 @@ def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
         order=part.data.order,
         replicate_count=_built(part.data),
     )
+    publish = part.publish
     return kind(
         name=part.name,
         title=part.title,
@@ -86,7 +86,7 @@ def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
         controls=tuple(ControlTable(one.name, one.of, tuple(one.by), one.source) for one in part.control),
         then=tuple(step(one) for one in part.then),
         exposures=tuple(Exposure(one.kind, one.what, one.why) for one in part.exposure),
-        publish=_publish(part.publish),
+        publish=Publish(publish.grades, tuple(publish.answers), publish.least, publish.largest_cv),
         sampling=_sampling(part),
         geographies=tuple(_geography(name, one, folder) for name, one in part.geography.items()),
         frame=FrameFile(part.frame.file, part.frame.id, folder) if part.frame else None,
@@ -104,10 +104,6 @@ def _built(data: DataPart) -> int:
     if data.order is None:
         raise PlanError("[data] replicates is a number and there is no order to build them from; name their columns.")
     return data.replicates
-
-
-def _publish(part: PublishPart) -> Publish:
-    return Publish(part.grades, tuple(part.answers), part.least, part.largest_cv)
 
 
 def _row(part: PlanPart) -> str:

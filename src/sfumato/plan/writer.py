@@ -25,7 +25,7 @@ def to_dict(plan: Decisions) -> dict[str, Any]:
         "name": plan.name,
         "title": plan.title,
         "period": plan.period,
-        "sampling": _sampling_dict(plan),
+        "sampling": plan.sampling if isinstance(plan.sampling, str) else [_function_dict(one) for one in plan.sampling],
         "data": _data_dict(schema),
         "attributes": {attribute.name: _attribute_dict(attribute) for attribute in schema.attributes},
         "impossible": [{name: list(codes) for name, codes in rule.where} for rule in schema.impossible],
@@ -58,10 +58,6 @@ def _data_dict(schema: Schema) -> dict[str, Any]:
     data["replicates"] = schema.replicate_count if schema.order else list(schema.replicates)
     data["repeated_rows"] = schema.repeated_rows
     return {key: value for key, value in data.items() if value not in (None, [], False)}
-
-
-def _sampling_dict(plan: Decisions) -> str | list[dict[str, Any]]:
-    return plan.sampling if isinstance(plan.sampling, str) else [_function_dict(one) for one in plan.sampling]
 
 
 def _function_dict(one: VarianceFunction | BoughtVariance) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Axis: an attribute laid out as the rows or columns of a table: levels of any depth, and groups that readers name."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import QueryError, nearest
-from sfumato.schema import Attribute, Levels
+from sfumato.schema import Attribute
 
 PREFIX = "group:"
 LONGEST_NAME = 100
@@ -184,12 +184,8 @@ def _named(attribute: Attribute, group: Group) -> Group:
     levels = attribute.levels
     if not group.codes:
         raise QueryError(f"{attribute.label}: the group '{group.name}' is empty; {nearest('', levels.codes)}")
-    if group.name.lower() in _names(levels) or group.code in levels.codes:
+    if group.name.lower() in {name.lower() for name in (*levels.codes, *levels.labels)} or group.code in levels.codes:
         raise QueryError(
             f"{attribute.label}: '{group.name}' is already a level, so no group may have that name; choose another one."
         )
     return Group(group.name, tuple(dict.fromkeys(levels.find(code) for code in group.codes)))
-
-
-def _names(levels: Levels) -> Iterator[str]:
-    return (name.lower() for name in (*levels.codes, *levels.labels))

@@ -26,7 +26,9 @@ def keys(releases: Sequence[Release]) -> dict[str, Keys]:
 
     Of the releases of one name, and of those of one period, the one that readers should use has the short address.
     """
-    ranked = sorted(releases, key=_standing(releases))
+    ranked = sorted(
+        releases, key=_Rank({one.manifest.supersedes: one.id for one in releases if one.manifest.supersedes})
+    )
     newest = {slug(one): one.id for one in ranked}
     of_period = {(slug(one), plain_name(one.manifest.period)): one.id for one in ranked}
     found = {}
@@ -50,10 +52,6 @@ def when(period: str) -> tuple[int, tuple[tuple[bool, int, str], ...]]:
 
 
 Standing = tuple[bool, bool, bool, tuple[int, tuple[tuple[bool, int, str], ...]], str, str]
-
-
-def _standing(releases: Sequence[Release]) -> "_Rank":
-    return _Rank({one.manifest.supersedes: one.id for one in releases if one.manifest.supersedes})
 
 
 @dataclass(frozen=True)

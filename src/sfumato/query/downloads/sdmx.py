@@ -38,7 +38,8 @@ def columns(answer: Answer) -> dict[str, list[Any]]:
     found |= {names["TIME_PERIOD"]: [harmless(answer.manifest.period)] * count, names["OBS_VALUE"]: _values(answer)}
     found |= {names[name]: listed(getattr(numbers, metric), finite=True) for name, metric in _ATTRIBUTES.items()}
     found |= {names["GRADE"]: numbers.grade.tolist(), names["CELLS"]: numbers.cells.tolist()}
-    found |= {names["OBS_STATUS"]: _statuses(answer), names["REASON"]: _reasons(answer)}
+    reasons = [harmless(one) for one in answer.columns.status("reason", " ".join(answer.figures.reasons))]
+    found |= {names["OBS_STATUS"]: _statuses(answer), names["REASON"]: reasons}
     for name, text in beside(answer).items():
         found[names["UNIT_MEASURE" if name == "unit" else name.upper()]] = [harmless(text)] * count
     return found
@@ -81,7 +82,3 @@ def _statuses(answer: Answer) -> list[str]:
         missing or (_CANNOT_EXIST if not cells else _LOW_RELIABILITY if grade == "C" else _NORMAL)
         for missing, grade, cells in held
     ]
-
-
-def _reasons(answer: Answer) -> list[str]:
-    return [harmless(one) for one in answer.columns.status("reason", " ".join(answer.figures.reasons))]

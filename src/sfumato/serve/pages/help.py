@@ -35,7 +35,8 @@ class HelpEntry:
 def answers(sheet: Sheet, lang: str) -> tuple[HelpEntry, ...]:
     """What readers ask, answered for one table."""
     said = language_file.words(lang)
-    kinds = {"adding": _adding(sheet), "census": _sampled(sheet)}
+    census = sheet.edition.release.manifest.sampling["kind"] == "census"
+    kinds = {"adding": "" if sheet.product.subject.additive else "_not", "census": "" if census else "_sample"}
     here = {"margin": _margin_here(sheet, said), "grade": _grades_here(sheet, said), "negative": _negative(sheet, said)}
     keys = {one: f"help.{one}{kinds.get(one, '')}" for one in QUESTIONS}
     return tuple(HelpEntry(one, said(key), said(f"{key}_words"), here.get(one, "")) for one, key in keys.items())
@@ -90,11 +91,3 @@ def _negative(sheet: Sheet, said: language_file.Words) -> str:
     if noise is None or isinstance(noise, Withheld) or not noise:
         return ""
     return said("help.negative_here", se=said.figure(number(noise)), unit=sheet.product.subject.unit)
-
-
-def _adding(sheet: Sheet) -> str:
-    return "" if sheet.product.subject.additive else "_not"
-
-
-def _sampled(sheet: Sheet) -> str:
-    return "" if sheet.edition.release.manifest.sampling["kind"] == "census" else "_sample"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
 from sfumato.errors import QueryError
-from sfumato.schema import Attribute, Levels
+from sfumato.schema import Levels
 from sfumato.serve.catalogue import Sheet
 from sfumato.serve.pages.look import NAMES, Look
 from sfumato.serve.question import (
@@ -45,7 +45,7 @@ class Layout:
     def first(cls, sheet: Sheet, look: Look | None = None) -> "Layout":
         """What a reader sees first: the first variable by the first other one with few enough levels to stand above."""
         first, *others = sheet.product.attributes
-        narrow = [one.name for one in others if _width(one, first_list(sheet)) <= _FEW_COLUMNS]
+        narrow = [one.name for one in others if len(code_list(one.levels, first_list(sheet))) <= _FEW_COLUMNS]
         column = next((name for name in narrow if not sheet.source.refusal({first.name, name})), None)
         return cls(sheet, (first.name,), column, within=_held(sheet, {first.name, column}, {}), look=look or Look())
 
@@ -161,7 +161,3 @@ def _held(sheet: Sheet, placed: set[str | None], within: Codes) -> Codes:
         return within
     free = [one for one in sheet.product.attributes if one.name not in placed and one.name not in within]
     return {**within, **{one.name: one.levels.leaves[:1] for one in free}}
-
-
-def _width(attribute: Attribute, listed: str) -> int:
-    return len(code_list(attribute.levels, listed))

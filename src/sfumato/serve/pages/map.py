@@ -8,7 +8,7 @@ from sfumato.geography import Shapes
 from sfumato.pictures import Caption, Picture
 from sfumato.pictures.map import map_of
 from sfumato.pictures.map_sheet import MapStyle, MapWords
-from sfumato.pictures.overlay import Overlay, overlay
+from sfumato.pictures.overlay import overlay
 from sfumato.query import Axis, Figures
 from sfumato.query.plot import Plot, plot_of
 from sfumato.serve.pages.layout import Layout
@@ -33,7 +33,7 @@ def mapped(layout: Layout, question: Question, captioned: Captioned, width: floa
     axis = table.axes[0]
     style = MapStyle(
         kind=layout.look.map or ("areas" if layout.look.share else "dots"),
-        overlay=_own(layout, axis),
+        overlay=overlay(layout.look.own, axis.attribute.levels.codes) if layout.look.own else None,
         missing={one.code: one.said for one in plot.left_out},
         blank=_blank(axis, shapes),
         words=MapWords(**layout.look.words.listed("map_words")),
@@ -63,7 +63,3 @@ def _blank(axis: Axis, shapes: Shapes) -> dict[str, str]:
     depths = {levels.depths[code] for code in axis.codes if code in levels.depths}
     deepest = max(depths, default=0)
     return {code: levels.label(code) for code in levels.at(deepest) if code in shapes and code not in axis.codes}
-
-
-def _own(layout: Layout, axis: Axis) -> Overlay | None:
-    return overlay(layout.look.own, axis.attribute.levels.codes) if layout.look.own else None

@@ -207,12 +207,8 @@ def _heads(axis: Axis) -> list[Head]:
         Head(
             label,
             "" if code not in depths or code.lower() == label.lower() else code,
-            _indent(depths, code, least),
+            min(depths.get(code, least) - least, 5),
             key=code,
         )
         for code, label in zip(axis.codes, axis.labels, strict=True)
     ]
-
-
-def _indent(depths: Mapping[str, int], code: str, least: int) -> int:
-    return min(depths.get(code, least) - least, 5)
