@@ -17,9 +17,9 @@ import pyarrow as pa
 from bench.line import Goal, Line, timed
 from bench.soc import LARGEST_PAGE, attributes
 
-from sfumato.release.counts import totals_over
 from sfumato.release.lattice import Lattice, levels_of
 from sfumato.schema import Attribute, Box, Grid
+from sfumato.schema.totals import totals_over
 
 GOALS = {"look-up": Goal(100), "fallback": Goal(3)}
 

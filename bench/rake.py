@@ -18,7 +18,7 @@ import numpy as np
 from bench.line import Goal, Line, timed
 
 from sfumato.calibrate.rake import raked
-from sfumato.release.margins import Margins
+from sfumato.release.uncertainties.margins import Margins
 from sfumato.schema import Attribute, Levels, Table
 
 ORS = (5, 4, 3, 3, 3, 2, 2, 2, 2, 2)
@@ -34,7 +34,7 @@ def lines(*, quick: bool = False) -> Iterator[Line]:
 def problem(shape: tuple[int, ...], filled: float) -> tuple[Margins, np.ndarray, np.ndarray]:
     """A cube and the one-way tables of another on the same cells, so that there is an answer."""
     table = Table(tuple(Attribute(f"v{place}", Levels.of(range(size))) for place, size in enumerate(shape)))
-    margins, rng = Margins(table, tuple((name,) for name in table.names)), np.random.default_rng(1)
+    margins, rng = Margins(table, tuple((level,) for level in table.by)), np.random.default_rng(1)
     cells = rng.lognormal(1, 1, shape) * (rng.random(shape) < filled)
     return margins, cells, margins.of(cells * rng.lognormal(0, 0.3, shape))
 

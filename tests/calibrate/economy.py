@@ -7,11 +7,13 @@ import numpy as np
 from sfumato.draws import SeededDraws
 from sfumato.mechanisms import Cells, ClippedTotal, SquareRoot
 from sfumato.privacy import Root
-from sfumato.release import Records, Subject
-from sfumato.schema import Attribute, Frame, Levels
+from sfumato.release import Product, Subject
+from sfumato.release import measured as as_product
+from sfumato.schema import Attribute, Frame, Level, Levels
 
 HALF = Fraction(1, 2)
-SETS = {"all": (), "county": (("county", None),), "trade": (("trade", 0),), "cell": (("county", None), ("trade", 0))}
+COUNTY, TRADE = Level("county"), Level("trade", 0)
+SETS = {"all": (), "county": (COUNTY,), "trade": (TRADE,), "cell": (COUNTY, TRADE)}
 
 
 def economy(rows: int = 600, seed: int = 1) -> tuple[Frame, np.ndarray]:
@@ -26,14 +28,14 @@ def economy(rows: int = 600, seed: int = 1) -> tuple[Frame, np.ndarray]:
     return frame, np.where(rng.random(rows) < 0.05, 0, jobs)
 
 
-def measured(frame, jobs, name, with_, draws, given=None, by=None) -> Records:
+def measured(frame, jobs, name, with_, draws, given=None, by=None) -> Product:
     grouping = None if by is None else frame.grouped(by)
     table = frame if grouping is None else grouping.groups
     noisy = with_.perturb(Cells(table, jobs, Fraction(1), Root(HALF), grouping), draws, given)
-    return Records(Subject(name, "total", name, "jobs", noisy.step), table, noisy.values, with_.uncertainty(noisy), by)
+    return as_product(Subject(name, "total", name, "jobs", noisy.step), noisy, with_.uncertainty(noisy))
 
 
-def products(frame, jobs, seed, sets=SETS, mu="0.7", totals=ClippedTotal) -> dict[str, Records]:
+def products(frame, jobs, seed, sets=SETS, mu="0.7", totals=ClippedTotal) -> dict[str, Product]:
     draws = SeededDraws(seed)
     found = {"rows": measured(frame, jobs, "rows", SquareRoot(mu), draws)}
     rows = {"rows": found["rows"]}

@@ -276,7 +276,7 @@ def test_the_papers_main_example_of_17340_controls(step):
     controls = {"m": (("occupation", "education", "experience"), 2.0)}
     products = problems(rng, whole, true, controls, 4.0)
     product = step("made", "cube", ("m",)).apply(products)
-    assert products["m"].table.size == 17_340
+    assert products["m"].domain.size == 17_340
     met = product.values.sum(axis=(3, 4)) * float(product.subject.step)
     gap = np.abs(met - products["m"].values)
     before = np.abs(products["cube"].values.sum(axis=(3, 4)) - products["m"].values)

@@ -9,20 +9,22 @@ from scipy.sparse import coo_matrix, vstack
 from scipy.sparse.linalg import lsqr
 
 from sfumato.calibrate import ProtectedMicrodata
-from sfumato.calibrate.microdata import Problem, at_least_0
+from sfumato.calibrate.microdata import Fitting, at_least_0
 from sfumato.calibrate.tidied import projected, rounded
-from sfumato.errors import PlanError
+from sfumato.errors import PlanError, ReleaseError
 from sfumato.mechanisms import ClippedTotal, SquareRoot
 from sfumato.release import Squared
 
 
-def by_lsqr(problem: Problem, sizes) -> np.ndarray:
+def by_lsqr(problem: Fitting, sizes) -> np.ndarray:
     """Stacked weighted equations, one a row and one a total, solved by scipy's LSQR."""
     s = 0.5 / 0.7
     weight = 4 * s**2 * np.asarray(sizes, dtype=float) + 2 * s**4
     count = len(sizes)
     blocks, sides, deviations = [coo_matrix(np.eye(count))], [problem.measured], [np.sqrt(weight)]
-    for control, grouping, noise in zip(problem.controls, problem.groupings, problem.noise(sizes), strict=True):
+    for control, grouping, noise in zip(
+        problem.controls, problem.groupings, problem.joined.parts(problem.noise(sizes)), strict=True
+    ):
         blocks.append(coo_matrix((np.ones(count), (grouping.of, np.arange(count))), (grouping.size, count)))
         sides.append(control.values * float(control.subject.step))
         deviations.append(np.sqrt(noise))
@@ -40,7 +42,7 @@ def test_the_fit_is_that_of_a_general_solver(totals, sets):
         return
     frame, jobs = economy()
     made = products(frame, jobs, 3, sets, totals=totals)
-    problem = Problem(made["rows"], tuple(made[name] for name in sets))
+    problem = Fitting(made["rows"], tuple(made[name] for name in sets))
     sizes = problem.fitted_sizes()
     assert np.allclose(problem.fit(sizes), by_lsqr(problem, sizes), atol=1e-6)
     found = ProtectedMicrodata("made", "rows", tuple(sets)).apply(made)
@@ -50,7 +52,7 @@ def test_the_fit_is_that_of_a_general_solver(totals, sets):
 def test_weights_are_taken_at_fitted_sizes_which_are_those_of_a_first_fit():
     frame, jobs = economy()
     made = products(frame, jobs, 4)
-    problem = Problem(made["rows"], tuple(made[name] for name in SETS))
+    problem = Fitting(made["rows"], tuple(made[name] for name in SETS))
     first = problem.fit(at_least_0(problem.measured))
     assert np.allclose(problem.fitted_sizes(), np.maximum(first, 0), rtol=1e-6)
 
@@ -60,7 +62,7 @@ def state_totals(runs: int, sizes_of) -> np.ndarray:
     errors = []
     for seed in range(runs):
         made = products(frame, jobs, seed, {"cell": SETS["cell"]})
-        problem = Problem(made["rows"], (made["cell"],))
+        problem = Fitting(made["rows"], (made["cell"],))
         errors.append(problem.fit(sizes_of(problem, jobs)).sum() - jobs.sum())
     return np.array(errors)
 
@@ -162,6 +164,8 @@ def test_what_cannot_be_fitted_is_said():
     with pytest.raises(PlanError, match="true or false"):
         ProtectedMicrodata("made", "rows", ("all",), whole="yes").refuse_unframed(of_rows=True)
     adjusted = ProtectedMicrodata("made", "rows", ("all",)).apply(made)
-    with pytest.raises(PlanError, match="no measure of the frame"):
+    with pytest.raises(PlanError, match="not measured with square-root"):
         ProtectedMicrodata("again", "made", ("all",)).apply(made | {"made": adjusted})
-    assert isinstance(made["rows"].spread, Squared)
+    with pytest.raises(ReleaseError, match="'made' is no measure"):
+        ProtectedMicrodata("again", "rows", ("made",)).apply(made | {"made": adjusted})
+    assert isinstance(made["rows"].uncertainty, Squared)

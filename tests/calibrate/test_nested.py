@@ -10,9 +10,9 @@ from tests.calibrate.test_contract import boxes, indicator, noisy, subject, writ
 from sfumato.calibrate import LeastSquares
 from sfumato.errors import PlanError
 from sfumato.release import Cube, Independent
-from sfumato.release.margins import Margins
-from sfumato.release.nested import nested
-from sfumato.schema import Attribute, Levels, Rule, Table
+from sfumato.release.uncertainties.margins import Margins
+from sfumato.release.uncertainties.normal import Normal
+from sfumato.schema import Attribute, Level, Levels, Rule, Table
 
 CHAINS = (
     {"total": (), "one": ("b",)},
@@ -117,8 +117,8 @@ def test_cells_and_errors_are_those_of_one_matrix_over_1241_controls():
 
 def test_several_right_sides_are_solved_as_one_by_one():
     whole = table((3, 4, 2), zeros=True)
-    margins = Margins(whole, (("b", "a"), (), ("b",)))
-    solve = nested(margins, 2.0, np.linspace(0.0, 3.0, margins.size))
+    margins = Margins(whole, tuple(tuple(map(Level, by)) for by in (("b", "a"), (), ("b",))))
+    solve = Normal(margins, whole.possible, np.linspace(0.0, 3.0, margins.size), 2.0).solve
     rows = np.random.default_rng(1).normal(size=(5, margins.size))
     np.testing.assert_allclose(solve(rows), [solve(row) for row in rows], rtol=1e-13)
 
@@ -126,8 +126,7 @@ def test_several_right_sides_are_solved_as_one_by_one():
 def test_tables_that_do_not_nest_are_left_to_the_matrix():
     whole = table((3, 4, 2), zeros=False)
     for by in ((("a",), ("b",)), (("a", "b"), ("b", "c")), ((), ("a",), ("b", "c"))):
-        margins = Margins(whole, by)
-        assert nested(margins, 1.0, np.ones(margins.size)) is None
+        assert Margins(whole, tuple(tuple(map(Level, one)) for one in by)).chain is None
 
 
 def test_exact_controls_that_contradict_each_other_are_refused_and_others_are_met():

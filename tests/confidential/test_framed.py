@@ -280,6 +280,6 @@ def test_an_establishment_file_in_the_layout_of_the_reference_code_is_frame_and_
     release = run(
         plan, Microdata.open(tmp_path / "state.csv", plan.schema), None, tmp_path / "out", Options(rehearsal=1)
     )
-    assert release.products["jobs"].frame.size == 90
+    assert release.products["jobs"].domain.size == 90
     jobs = sf.open(tmp_path / "out").total(of="jobs")
     assert abs(jobs.value - sum(one % 9 for one in range(90))) < 6 * jobs.noise_variance**0.5

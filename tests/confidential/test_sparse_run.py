@@ -82,7 +82,7 @@ def test_sums_of_a_sparse_table_are_those_of_the_records(tmp_path):
         query = f"SELECT {names}, {asked}::BIGINT AS n FROM '{tmp_path}/people.parquet' GROUP BY ALL HAVING n <> 0"
         truth = {row[:-1]: row[-1] for row in duckdb.connect().execute(query).fetchall()}
         product = release.products[name]
-        leaves = zip(*(product.table.leaves_at(product.places, one).tolist() for one in SIZES), strict=True)
+        leaves = zip(*(product.domain.leaves_at(product.places, one).tolist() for one in SIZES), strict=True)
         assert dict(zip(leaves, product.values.tolist(), strict=True)) == truth
 
 
@@ -179,10 +179,10 @@ def twins(tmp_path, monkeypatch):
     laid = {}
     for name, product in release.products.items():
         assert isinstance(product, Sparse)
-        values = np.zeros(product.table.size, dtype=np.int64)
+        values = np.zeros(product.domain.size, dtype=np.int64)
         values[product.places] = product.values
-        values = values.reshape(product.table.shape)
-        laid[name] = Cube(product.subject, product.table, values, product.uncertainty)
+        values = values.reshape(product.domain.shape)
+        laid[name] = Cube(product.subject, product.domain, values, product.uncertainty)
     return QueryEngine(release), QueryEngine(replace(release, products=laid))
 
 
@@ -197,7 +197,7 @@ ASKED = [
 
 @pytest.mark.parametrize("margins", [0, 2**24], ids=["from the list", "from margins"])
 def test_whatever_is_asked_is_answered_as_if_the_table_were_laid_out(tmp_path, monkeypatch, margins):
-    monkeypatch.setattr("sfumato.release.sparse.LARGEST_MARGIN", margins)
+    monkeypatch.setattr("sfumato.release.products.sparse.LARGEST_MARGIN", margins)
     sparse, dense = twins(tmp_path, monkeypatch)
     for of in ("persons", "hours"):
         for asked in ASKED:

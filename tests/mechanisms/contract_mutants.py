@@ -103,7 +103,7 @@ class OneDraw(Mutant):
     """One draw for all cells."""
 
     def changed(self, noisy, cells, draws):
-        possible = cells.table.possible
+        possible = cells.domain.possible
         return np.where(possible, cells.values + self.law(cells.move).draw(1, draws)[0], 0)
 
 
@@ -111,10 +111,10 @@ class DrawsTwice(Mutant):
     """Every draw serves two cells, in random places."""
 
     def changed(self, noisy, cells, draws):
-        count = int(cells.table.possible.sum())
+        count = int(cells.domain.possible.sum())
         half = self.law(cells.move).draw(-(-count // 2), draws)
         values = cells.values.copy()
-        values[cells.table.possible] += np.random.default_rng(5).permutation(np.tile(half, 2)[:count])
+        values[cells.domain.possible] += np.random.default_rng(5).permutation(np.tile(half, 2)[:count])
         return values
 
 
@@ -122,9 +122,9 @@ class NeighboursShare(Mutant):
     """Every draw serves two cells, some way apart."""
 
     def changed(self, noisy, cells, draws):
-        count = int(cells.table.possible.sum())
+        count = int(cells.domain.possible.sum())
         values = cells.values.copy()
-        values[cells.table.possible] += np.tile(self.law(cells.move).draw(-(-count // 2), draws), 2)[:count]
+        values[cells.domain.possible] += np.tile(self.law(cells.move).draw(-(-count // 2), draws), 2)[:count]
         return values
 
 
@@ -155,7 +155,7 @@ class Biased(Mutant):
 
     def changed(self, noisy, cells, draws):
         more = np.random.default_rng(8).random(noisy.values.shape) < 0.05
-        return noisy.values + np.where(cells.table.possible, more, 0)
+        return noisy.values + np.where(cells.domain.possible, more, 0)
 
 
 class Everywhere(Mutant):
@@ -163,7 +163,7 @@ class Everywhere(Mutant):
 
     def changed(self, noisy, cells, draws):
         noise = self.law(cells.move).draw(noisy.values.size, draws).reshape(noisy.values.shape)
-        return np.where(cells.table.possible, noisy.values, noise)
+        return np.where(cells.domain.possible, noisy.values, noise)
 
 
 class UncertaintyTooSmall(Mutant):

@@ -47,9 +47,9 @@ def listed(cells: Cells) -> Cells:
 
 
 def laid(noisy: Noisy) -> Noisy:
-    values = np.zeros(noisy.table.size, dtype=noisy.values.dtype)
+    values = np.zeros(noisy.domain.size, dtype=noisy.values.dtype)
     values[noisy.places] = noisy.values
-    return replace(noisy, values=values.reshape(noisy.table.shape), places=None)
+    return replace(noisy, values=values.reshape(noisy.domain.shape), places=None)
 
 
 @dataclass(frozen=True, eq=False)

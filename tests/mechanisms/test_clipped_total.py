@@ -13,7 +13,7 @@ from sfumato.errors import PlanError
 from sfumato.mechanisms import Cells, ClippedTotal, SquareRoot, Typical
 from sfumato.mechanisms.clipped_total import scales_of
 from sfumato.privacy import Root
-from sfumato.release import Records, Subject
+from sfumato.release import Groups, Records, Subject
 from sfumato.schema import Frame, Grouping
 
 HALF = Fraction(1, 2)
@@ -28,10 +28,10 @@ def grouped(values, of, beta=HALF, step=Fraction(1), units=1) -> Cells:
 
 
 def rows_of(cells: Cells, seed: int, mu="0.7") -> Records:
-    alone = replace(cells, table=Frame("unit", (), {}, range(len(cells.values))), grouping=None)
+    alone = replace(cells, domain=Frame("unit", (), {}, range(len(cells.values))), grouping=None)
     noisy = SquareRoot(mu).perturb(alone, SeededDraws(seed))
     spread = SquareRoot(mu).uncertainty(noisy)
-    return Records(Subject("rows", "total", "", "", noisy.step), noisy.table, noisy.values, spread)
+    return Records(Subject("rows", "total", "", "", noisy.step), noisy.domain, noisy.values, spread)
 
 
 @pytest.mark.parametrize(("beta", "step"), CASES, ids=str)
@@ -141,7 +141,7 @@ def test_the_trend_says_what_the_variance_would_be_at_other_sizes():
     rows = rows_of(cells, 8)
     noisy = ClippedTotal("0.2").perturb(cells, SeededDraws(9), {"rows": rows})
     spread = ClippedTotal("0.2").uncertainty(noisy)
-    roots = np.sqrt((rows.values + round(rows.spread.variance)) * float(rows.subject.step))
+    roots = np.sqrt((rows.values + round(rows.uncertainty.variance)) * float(rows.subject.step))
     assert np.allclose(spread.trend.at(np.zeros(4), roots), spread.variances, rtol=0.1)
     assert np.allclose(spread.trend.at(np.zeros(4), roots)[2:], spread.variances[2:], rtol=0.01)
 
@@ -165,8 +165,9 @@ def test_it_is_given_one_square_root_measure_of_the_rows_and_no_other():
         ClippedTotal("0.5").perturb(cells, SeededDraws(1), {})
     with pytest.raises(PlanError, match="of groups"):
         ClippedTotal("0.5").perturb(replace(cells, grouping=None), SeededDraws(1), {"rows": rows})
+    groups = Groups(rows.subject, rows.domain.grouped(()).groups, rows.values, rows.uncertainty)
     with pytest.raises(PlanError, match="of their rows"):
-        ClippedTotal("0.5").perturb(cells, SeededDraws(1), {"rows": replace(rows, by=())})
+        ClippedTotal("0.5").perturb(cells, SeededDraws(1), {"rows": groups})
     with pytest.raises(PlanError, match="below 1"):
         ClippedTotal("0.5", clip=1)
     with pytest.raises(PlanError, match="64 bits"):

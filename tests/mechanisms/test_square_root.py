@@ -171,7 +171,7 @@ def test_the_chance_of_a_negative_value_is_that_of_the_science():
 def test_stated_variances_add_up_and_never_fall_below_those_of_0():
     noisy = SquareRoot("0.7").perturb(cells(np.full(2_000, 9), Fraction(1, 2)), SeededDraws(3))
     spread = SquareRoot("0.7").uncertainty(noisy)
-    each = Grouping(noisy.table, np.arange(2_000, dtype=np.int32))
+    each = Grouping(noisy.domain, np.arange(2_000, dtype=np.int32))
     over = spread.over(each, noisy.values)
     step, s = float(noisy.step), 0.5 / 0.7
     every = np.ones(2_000, dtype=bool)

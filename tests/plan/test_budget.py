@@ -88,7 +88,7 @@ def test_a_release_at_the_allotted_mu_has_the_margins_wanted(tmp_path):
     allotted = plan.budget({"county": "30"}, largest={"county": largest}).plan
     data = Microdata.open(tmp_path / "reports.parquet", plan.schema)
     release = run(replace(allotted, limit=sf.Gaussian(50)), data, None, tmp_path / "out", Options(rehearsal=2))
-    spread = sf.open(tmp_path / "out").release.products["county"].spread
+    spread = sf.open(tmp_path / "out").release.products["county"].uncertainty
     assert release.manifest.releasable is False
     assert isinstance(spread, Varying)
     assert Z * math.sqrt(spread.variances.mean()) == pytest.approx(30, rel=0.15)

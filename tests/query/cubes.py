@@ -6,7 +6,7 @@ from worlds import engine_of, manifest_of, subject_of
 
 from sfumato.query import Group, QueryEngine
 from sfumato.release import Calibrated, Control, Cube, Independent, Raked
-from sfumato.schema import Attribute, Levels, Rule, Table
+from sfumato.schema import Attribute, Level, Levels, Rule, Table
 
 SAMPLINGS = (
     {"kind": "census"},
@@ -37,16 +37,17 @@ def cubes(draw, errors: str = "independent") -> Cube:
     table = draw(tables())
     values = np.random.default_rng(draw(st.integers(0, 2**32))).integers(-50, 1000, table.shape) * table.possible
     subject = subject_of("jobs", step=draw(st.sampled_from([1, 5])))
+    values = np.abs(values) + table.possible if errors == "raked" else values
     by = draw(st.lists(st.lists(st.sampled_from(table.names), max_size=2, unique=True), min_size=1, max_size=3))
-    controls = tuple(Control(tuple(names), draw(st.sampled_from([0.0, 0.5, 7.0]))) for names in by)
+    controls = tuple(Control(tuple(map(Level, names)), draw(st.sampled_from([0.0, 0.5, 7.0]))) for names in by)
     return Cube(
         subject,
         table,
         values,
         {
             "independent": lambda: Independent(3.7),
-            "calibrated": lambda: Calibrated(table, 3.7, controls),
-            "raked": lambda: Raked(table, 3.7, controls, np.abs(values) + 1.0 * table.possible),
+            "calibrated": lambda: Calibrated(Independent(3.7), controls),
+            "raked": lambda: Raked(Independent(3.7), controls),
         }[errors](),
     )
 
@@ -76,7 +77,7 @@ def questions(draw, errors: str = "independent", sampled: bool = True):
     names = [one.name for one in cube.attributes]
     shown = draw(st.permutations(names))[: draw(st.integers(1, min(2, len(names))))]
     where = {one.name: draw(levels_of(one)) for one in cube.attributes if draw(st.integers(0, 3)) == 0}
-    at = {name: draw(choices(cube.table.attribute(name))) for name in shown}
+    at = {name: draw(choices(cube.domain.attribute(name))) for name in shown}
     return engine, {"rows": shown[0], "cols": shown[1] if len(shown) > 1 else None, "where": where, "at": at}
 
 

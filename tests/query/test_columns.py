@@ -16,7 +16,7 @@ from sfumato.query import Columns, Estimate, Group
 from sfumato.query.answer import METRICS
 from sfumato.query.ranks import variances_of_differences
 from sfumato.release import Calibrated, Control, Cube, Independent, NoNumber, Raked, Withheld
-from sfumato.schema import Box
+from sfumato.schema import Box, Level
 
 ENGINE = engine_of(World.of(Geometric(1)).cube("jobs", SeededDraws(1)))
 
@@ -254,7 +254,7 @@ def test_a_grid_cut_into_pieces_has_the_same_variances(cube):
     shown = [attribute.name for attribute in cube.attributes]
     whole = engine_of(cube).table(shown, at=dict.fromkeys(shown, "all"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sfumato.release.pieces.LARGEST", 1)
+        patch.setattr("sfumato.release.uncertainties.pieces.LARGEST", 1)
         cut = engine_of(cube).table(shown, at=dict.fromkeys(shown, "all"))
         np.testing.assert_allclose(cut.variances, whole.variances, atol=1e-9)
         shares = [one.shares(shown[0]).columns().noise_variance for one in (cut, whole)]
@@ -320,9 +320,8 @@ def test_grades_are_those_of_estimates_whatever_the_thresholds():
 @pytest.mark.parametrize("kind", [Calibrated, Raked])
 def test_one_control_is_summed_over_its_own_cells(kind, by, kept):
     """One control takes a way of its own; axes that it names, axes that it does not, and a filter on either."""
-    control, jobs = (Control(by, 7.0),), World.of(Geometric(1)).jobs
-    raked = (jobs + 1.0 * TABLE.possible,) if kind is Raked else ()
-    engine = engine_of(Cube(subject_of("jobs"), TABLE, jobs, kind(TABLE, 3.7, control, *raked)))
+    control, jobs = (Control(tuple(map(Level, by)), 7.0),), World.of(Geometric(1)).jobs + TABLE.possible
+    engine = engine_of(Cube(subject_of("jobs"), TABLE, jobs, kind(Independent(3.7), control)))
     where, at = {"age": ["young", "old"], "place": ["place0", "place1-1"]}, {"place": "all"}
     table = engine.table("trade", "place", where=where, at=at)
     found = table.product.with_whole(table.grid, kept).ravel()

@@ -109,12 +109,12 @@ def below(levels: Levels, codes) -> set[str]:
 
 def by_hand(cube: Cube, wanted: dict[str, list[str]]) -> tuple[int, int]:
     """The sum and the number of possible cells in some levels, one cell after the other."""
-    kept = {name: below(cube.table.attribute(name).levels, codes) for name, codes in wanted.items()}
+    kept = {name: below(cube.domain.attribute(name).levels, codes) for name, codes in wanted.items()}
     total = cells = 0
     leaves = [attribute.levels.leaves for attribute in cube.attributes]
     for place in combinations(*(range(len(one)) for one in leaves)):
         at = {one.name: leaf[index] for one, leaf, index in zip(cube.attributes, leaves, place, strict=True)}
-        if all(at[name] in codes for name, codes in kept.items()) and cube.table.possible[place]:
+        if all(at[name] in codes for name, codes in kept.items()) and cube.domain.possible[place]:
             total, cells = total + int(cube.values[place]), cells + 1
     return total, cells
 
@@ -126,7 +126,7 @@ def test_tables_are_what_one_would_add_up_by_hand(data):
     engine, names = engine_of(cube), [one.name for one in cube.attributes]
     shown = data.draw(st.permutations(names))[: data.draw(st.integers(1, min(2, len(names))))]
     where = {one.name: data.draw(levels_of(one)) for one in cube.attributes if data.draw(st.booleans())}
-    at = {name: data.draw(choices(cube.table.attribute(name))) for name in shown}
+    at = {name: data.draw(choices(cube.domain.attribute(name))) for name in shown}
     try:
         table = engine.table(shown[0], shown[1] if len(shown) > 1 else None, where=where, at=at)
     except QueryError as error:
@@ -135,7 +135,7 @@ def test_tables_are_what_one_would_add_up_by_hand(data):
     for codes, estimate in table.items():
         asked = {**where}
         for name, code in zip(shown, codes, strict=True):
-            levels = cube.table.attribute(name).levels
+            levels = cube.domain.attribute(name).levels
             both = below(levels, [code]) & below(levels, where.get(name, levels.codes))
             asked[name] = sorted(both)
         total, cells = by_hand(cube, asked)

@@ -11,7 +11,7 @@ import sfumato
 from sfumato.cli.main import app
 from sfumato.query import Group
 from sfumato.release import Independent, open_release
-from sfumato.release.uncertainty import uncertainty_from_dict
+from sfumato.release.uncertainties import StatedIn, read_uncertainty
 
 
 def said(*words: object, good: bool = True) -> str:
@@ -49,8 +49,6 @@ def test_a_release_states_how_heavy_the_tails_of_its_noise_are(make_release):
 
 def test_a_release_without_the_statement_is_read_as_normal(make_release):
     product = open_release(make_release()).products["jobs"]
-    assert uncertainty_from_dict(
-        {"kind": "independent", "variance": 2.0}, product.table, product.values
-    ) == Independent(2.0)
-    stated = product.uncertainty.to_dict()
-    assert uncertainty_from_dict(stated, product.table, product.values) == product.uncertainty
+    source = StatedIn(product.subject.step, lambda _: None, lambda _: None)
+    assert read_uncertainty({"kind": "independent", "variance": 2.0}, source) == Independent(2.0)
+    assert read_uncertainty(product.uncertainty.to_dict(), source) == product.uncertainty

@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import binomtest
 
 from sfumato.calibrate import ProtectedMicrodata
-from sfumato.calibrate.microdata import Problem
+from sfumato.calibrate.microdata import Fitting
 from sfumato.mechanisms import SquareRoot
-from sfumato.release import adjusted
+from sfumato.release.uncertainties import normal
 from sfumato.schema import Box, Grid
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "calibrate"))
@@ -23,14 +23,14 @@ def box(frame, rng) -> Box:
     return Box({one.name: rng.random(len(one.levels.leaves)) < 0.5 for one in frame.attributes})
 
 
-def written_out(problem: Problem, sizes) -> np.ndarray:
+def written_out(problem: Fitting, sizes) -> np.ndarray:
     """(I − KA) W (I − KA)' + K V K', with K = W A'(A W A' + U)⁻¹, as matrices over the rows."""
     w = np.diag(4 * S**2 * np.asarray(sizes, dtype=float) + 2 * S**4)
     a = np.vstack([np.eye(one.size)[:, one.of] for one in problem.groupings])
-    u = np.diag(np.concatenate(problem.noise(sizes)))
+    u = np.diag(problem.noise(sizes))
     drawn = [
-        one.spread.variances * float(one.subject.step) ** 2 if hasattr(one.spread, "variances") else expected
-        for one, expected in zip(problem.controls, problem.noise(sizes), strict=True)
+        one.uncertainty.variances * float(one.subject.step) ** 2 if hasattr(one.uncertainty, "variances") else expected
+        for one, expected in zip(problem.controls, problem.joined.parts(problem.noise(sizes)), strict=True)
     ]
     gain = w @ a.T @ np.linalg.inv(a @ w @ a.T + u)
     rest = np.eye(len(w)) - gain @ a
@@ -41,10 +41,10 @@ def written_out(problem: Problem, sizes) -> np.ndarray:
 @pytest.mark.parametrize("squared", [False, True], ids=["clipped", "squared"])
 @pytest.mark.parametrize("dense", [5_000, 0], ids=["held", "iterated"])
 def test_stated_covariances_are_the_formula_for_any_gain(names, squared, dense, monkeypatch):
-    monkeypatch.setattr(adjusted, "DENSE", dense)
+    monkeypatch.setattr(normal, "DENSE", dense)
     frame, jobs = economy(200)
     made = products(frame, jobs, 1, {name: SETS[name] for name in names}, **({"totals": SquareRoot} if squared else {}))
-    problem = Problem(made["rows"], tuple(made[name] for name in names))
+    problem = Fitting(made["rows"], tuple(made[name] for name in names))
     matrix = written_out(problem, problem.fitted_sizes())
     product = ProtectedMicrodata("made", "rows", names).apply(made)
     rng, unit = np.random.default_rng(2), float(product.subject.step) ** 2

@@ -5,9 +5,9 @@ import pytest
 from tests.release.grids import KNOWN, SHAPE, one_by_one, random_grid
 
 from sfumato.release import lattice as made
-from sfumato.release.counts import totals_over
 from sfumato.release.lattice import Lattice, levels_of, narrow
 from sfumato.schema import Grid
+from sfumato.schema.totals import totals_over
 
 
 @pytest.mark.parametrize("kind", [np.int32, np.int64])

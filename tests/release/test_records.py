@@ -8,7 +8,7 @@ import pytest
 import sfumato as sf
 from sfumato.confidential import Microdata, Options, run
 from sfumato.plan import Plan
-from sfumato.release import boxes
+from sfumato.release.uncertainties import adjusted
 from sfumato.schema import Box, Grid
 
 PLAN = """
@@ -133,7 +133,7 @@ def test_a_table_in_pieces_is_the_same_table(release, most, monkeypatch):
     product = release.products["jobs"]
     grid = grids(product)["parents too"]
     whole = product.variances(grid)
-    monkeypatch.setattr(boxes, "MOST", most)
+    monkeypatch.setattr(adjusted, "MOST", most)
     assert product.variances(grid).tolist() == [pytest.approx(row, rel=1e-9) for row in whole.tolist()]
 
 
@@ -151,14 +151,14 @@ def test_the_covariance_of_a_cell_with_its_row_column_or_whole_is_that_of_the_tw
 
 def dense(product):
     """The covariance of all rows in full matrices: (I − KA) W (I − KA)' + K V K' with K = W A'(A W A' + E)⁻¹."""
-    spread, frame = product.spread, product.frame
-    weights = np.diag(spread.measured.trend.at(spread.sizes.astype(float), np.zeros(frame.size)))
+    stated, frame = product.uncertainty, product.domain
+    weights = np.diag(stated.measured.trend.at(stated.sizes.astype(float), np.zeros(frame.size)))
     sums, taken, drawn = [], [], []
-    for control in spread.controls:
+    for control in stated.controls:
         grouping = frame.grouped(control.by)
         rows = np.eye(grouping.size)[grouping.of].T
-        largest = [np.sqrt(spread.sizes[row > 0].max()) for row in rows]
-        expected = control.trend.at(rows @ spread.sizes, np.array(largest))
+        largest = [np.sqrt(stated.sizes[row > 0].max()) for row in rows]
+        expected = control.trend.at(rows @ stated.sizes, np.array(largest))
         sums.append(rows)
         taken.append(expected)
         drawn.append(expected if control.variances is None else control.variances)
@@ -174,7 +174,7 @@ def test_stated_variances_are_those_of_the_full_matrices(release, shape):
     whole, grid = dense(product), grids(product)[shape]
     by_hand = []
     for box in grid.boxes():
-        rows = product.frame.rows(box).astype(float)
+        rows = product.domain.rows(box).astype(float)
         by_hand.append(rows @ whole @ rows)
     assert product.variances(grid).ravel().tolist() == pytest.approx(by_hand, rel=1e-6, abs=1e-6 * max(by_hand))
 

@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from time import process_time
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -12,12 +13,17 @@ from tests.release.grids import KNOWN, SHAPE, one_by_one, random_grid
 
 from sfumato.errors import ReleaseError
 from sfumato.release import Cube, Independent, Sparse, Subject, write_products
-from sfumato.release import sparse as made
-from sfumato.release.cubes import read_cube
+from sfumato.release.products import sparse as made
+from sfumato.release.products.kinds import Shelf
 from sfumato.schema import Attribute, Box, Grid, Levels, Rule, Table
 
 SUBJECT = Subject("jobs", "count", "Number of jobs", "jobs", Fraction(1))
 TABLE = Table(KNOWN, (Rule.of({"sex": "m", "age": ["0", "1"]}),))
+
+
+def read(folder, line):
+    manifest = SimpleNamespace(products=[line], unit="job")
+    return Shelf(folder, manifest, {one.name: one for one in KNOWN}).product(line.name)
 
 
 def pair(seed: int) -> tuple[Sparse, Cube]:
@@ -26,7 +32,7 @@ def pair(seed: int) -> tuple[Sparse, Cube]:
     values = rng.integers(-9, 99, SHAPE) * (rng.random(SHAPE) < 0.2) * TABLE.possible
     places = np.flatnonzero(values)
     stated = Independent(2.5, 3.0)
-    return Sparse(SUBJECT, TABLE, places, values.ravel()[places], stated), Cube(SUBJECT, TABLE, values, stated)
+    return Sparse(SUBJECT, TABLE, values.ravel()[places], stated, places), Cube(SUBJECT, TABLE, values, stated)
 
 
 @pytest.mark.parametrize("largest", [0, 40, made.LARGEST_MARGIN], ids=["folded", "some of each", "from margins"])
@@ -74,7 +80,7 @@ def test_a_question_over_many_attributes_reads_the_list_once_and_not_once_a_thou
     sides = {"block": 1000, "job": 1000, "age": 20, "sex": 5}
     table = Table(tuple(Attribute(name, Levels.of(range(size))) for name, size in sides.items()))
     places = np.arange(0, table.size, 100)
-    sparse = Sparse(SUBJECT, table, places, np.ones(len(places), dtype=np.int64), Independent(1.0))
+    sparse = Sparse(SUBJECT, table, np.ones(len(places), dtype=np.int64), Independent(1.0), places)
     whole = tuple((name, np.eye(1000, dtype=bool)) for name in ("block", "job"))
     within = Box({"age": np.arange(20) < 10, "sex": np.arange(5) == 0})
     start = process_time()
@@ -99,12 +105,12 @@ def test_cells_are_counted_without_laying_them_out():
 
 
 def test_a_sparse_table_is_written_and_read_back(tmp_path, monkeypatch):
-    monkeypatch.setattr("sfumato.release.cubes._PIECE", 7)  # several pieces
+    monkeypatch.setattr("sfumato.release.parquet._PIECE", 7)  # several pieces
     sparse, cube = pair(5)
     [line] = write_products(tmp_path, [sparse])
     assert line.kind == "sparse"
     known = {one.name: one for one in KNOWN}
-    again = read_cube(tmp_path, line, SUBJECT, known)
+    again = read(tmp_path, line)
     assert isinstance(again, Sparse)
     assert np.array_equal(again.places, sparse.places)
     assert np.array_equal(again.values, sparse.values)
@@ -118,8 +124,8 @@ def test_a_sparse_table_is_written_and_read_back(tmp_path, monkeypatch):
 
 def test_nothing_listed_is_a_table_of_zeros(tmp_path):
     none = np.empty(0, dtype=np.int64)
-    [line] = write_products(tmp_path, [Sparse(SUBJECT, TABLE, none, none, Independent(1.0))])
-    again = read_cube(tmp_path, line, SUBJECT, {one.name: one for one in KNOWN})
+    [line] = write_products(tmp_path, [Sparse(SUBJECT, TABLE, none, Independent(1.0), none)])
+    again = read(tmp_path, line)
     assert again.total(Box()) == 0
     assert again.cells(Box()) == TABLE.count(Box())
 
@@ -139,7 +145,7 @@ def test_a_file_that_is_no_list_of_possible_cells_is_refused(tmp_path, wrong):
     schema = pa.schema([pa.field(name, pa.string()) for name in table.column_names[:-1]] + [("value", pa.int64())])
     pq.write_table(pa.Table.from_pylist(rows, schema), tmp_path / line.file)
     with pytest.raises(ReleaseError, match="does not fit its manifest"):
-        read_cube(tmp_path, line, SUBJECT, {one.name: one for one in KNOWN})
+        read(tmp_path, line)
 
 
 def test_a_rule_that_binds_many_cells_is_counted_on_what_a_question_tells_apart():
@@ -150,7 +156,7 @@ def test_a_rule_that_binds_many_cells_is_counted_on_what_a_question_tells_apart(
         (Rule.of({"block": ["0", "1"], "industry": ["7"], "job": ["3", "4"]}),),
     )
     none = np.empty(0, dtype=np.int64)
-    sparse = Sparse(SUBJECT, table, none, none, Independent(0.5))
+    sparse = Sparse(SUBJECT, table, none, Independent(0.5), none)
     within = Box({"block": np.arange(100) < 10})
     rows = [Box({"job": np.arange(400) == job}).within(within) for job in range(400)]
     shared = sparse.covariances(rows, rows)

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sfumato.errors import PlanError
-from sfumato.schema import Attribute, Bands, Frame, Grid, Grouping, Levels
+from sfumato.schema import Attribute, Bands, Frame, Grid, Grouping, Level, Levels
 from sfumato.schema.frame import crossed, distinct
 
 TREE = Levels.of(
@@ -103,7 +103,7 @@ def test_a_frame_holds_codes_and_recodes_nothing(tmp_path):
 def test_groups_at_every_depth_are_those_that_prefixes_make(tmp_path):
     frame = read(written(tmp_path))
     for depth, prefix in ((0, {"2": "23", "3": "31-33"}), (1, 3), (2, 4), (None, 4)):
-        grouping = frame.grouped((("industry", depth), ("county", None)))
+        grouping = frame.grouped((Level("industry", depth), Level("county")))
         shown = [prefix[code[0]] if isinstance(prefix, dict) else code[:prefix] for _, code, _ in ROWS]
         by_hand = list(zip(shown, (county for _, _, county in ROWS), strict=True))
         first, second = grouping.groups.attributes
@@ -123,7 +123,7 @@ def test_no_attribute_makes_one_group_of_all_rows(tmp_path):
 
 def test_an_attribute_that_the_frame_lacks_is_answered_with_the_nearest(tmp_path):
     with pytest.raises(PlanError, match="county"):
-        read(written(tmp_path)).grouped((("countie", None),))
+        read(written(tmp_path)).grouped((Level("countie"),))
 
 
 @pytest.mark.parametrize("width", [50, 10**12], ids=["marked", "sorted"])
@@ -147,7 +147,7 @@ def test_two_groupings_cross_into_the_pairs_that_occur():
 
 
 def test_sums_are_exact_where_doubles_are_not(tmp_path):
-    grouping = read(written(tmp_path)).grouped((("county", None),))
+    grouping = read(written(tmp_path)).grouped((Level("county"),))
     values = np.array([2**60 + 1, 2**60 + 2, -(2**53) - 1, 7, 2**58 + 3])
     by_hand = defaultdict(int)
     for (_, _, county), value in zip(ROWS, values.tolist(), strict=True):

@@ -172,7 +172,7 @@ def test_refuses_in_words(page, query, said):
 
 
 def test_refuses_too_many_cells_before_it_works(page, monkeypatch):
-    monkeypatch.setattr("sfumato.release.products.Cube.totals", None)
+    monkeypatch.setattr("sfumato.release.products.cube.Cube.totals", None)
     whole = "&".join(f"valueCodes[{name}]=*" for name in ("place", "sex", "age", "trade", "hours"))
     said = detail(page, f"{JOBS}/data?{whole}", 403)
     assert "The table has 14,400 cells, more than 10,000; show a higher level" in said

@@ -68,5 +68,5 @@ def test_a_calibrated_margin_is_closer_to_its_control_than_the_cube_is(served):
     _, _, engine = served
     calibrated_error = engine.total({"trade": "a"}).noise_se
     cube = engine.release.products["cube"]
-    box = cube.table.box({"trade": "a"})
+    box = cube.domain.box({"trade": "a"})
     assert calibrated_error < cube.covariance(box, box) ** 0.5

@@ -209,7 +209,7 @@ def test_pieces_are_the_answer_cut_in_order(release):
 def test_more_than_a_download_takes_is_refused_before_any_work(browse, release, monkeypatch):
     fresh = browse([release])
     monkeypatch.setattr("sfumato.query.downloads.formats.LARGEST_DOWNLOAD", 12_000)
-    monkeypatch.setattr("sfumato.release.products.Cube.totals", None)
+    monkeypatch.setattr("sfumato.release.products.cube.Cube.totals", None)
     whole = "&".join(f"valueCodes[{name}]=*" for name in ("place", "sex", "age", "trade", "hours"))
     refused = fresh.get(f"{JOBS}?{whole}&outputFormat=csv")
     assert refused.status_code == 403

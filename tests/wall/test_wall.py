@@ -60,7 +60,7 @@ def test_the_layers_hold_and_the_check_sees_every_package(copy):
     [
         ("query/engine.py", "from sfumato.confidential import Microdata"),
         ("serve/app.py", "from sfumato.confidential.tabulate import Tabulation"),
-        ("release/products.py", "from sfumato.mechanisms import Geometric"),
+        ("release/products/product.py", "from sfumato.mechanisms import Geometric"),
         ("serve/app.py", "import sfumato.draws"),
         ("mechanisms/geometric.py", "from sfumato.statistics import Count"),
         ("schema/levels.py", "from sfumato.privacy import exact"),

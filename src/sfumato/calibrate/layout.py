@@ -1,7 +1,7 @@
 """Layout: the cells of a cube as raking reads them, the places of some control tables down, of the others across."""
 
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from math import prod
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.kernels.rake import Floats, ListedCells, Places, Side
+from sfumato.release.uncertainties.margins import Facet, Facets
 
 Axes = tuple[int, ...]
 
@@ -70,8 +71,7 @@ class CubeLayout:
         return first.to(aims[:cut]), second.to(aims[cut:])
 
 
-@lru_cache(maxsize=16)
-def layout_of(shape: tuple[int, ...], tables: tuple[Axes, ...]) -> CubeLayout:
+def layout_of(shape: tuple[int, ...], tables: tuple[Facets, ...]) -> CubeLayout:
     """The layout with the fewest places: the tables are cut in two where that leaves least on both sides."""
     cuts = [(tables[:cut], tables[cut:]) for cut in range(1, len(tables) + 1)]
     sides = min(cuts, key=lambda cut: sum(_size(shape, _named(side)) for side in cut))
@@ -81,15 +81,15 @@ def layout_of(shape: tuple[int, ...], tables: tuple[Axes, ...]) -> CubeLayout:
     )
 
 
-def _named(tables: tuple[Axes, ...]) -> Axes:
-    return tuple(sorted({axis for table in tables for axis in table}))
+def _named(tables: tuple[Facets, ...]) -> Axes:
+    return tuple(sorted({facet.axis for table in tables for facet in table}))
 
 
 def _size(shape: tuple[int, ...], axes: Axes) -> int:
     return prod(shape[axis] for axis in axes)
 
 
-def _side(shape: tuple[int, ...], tables: tuple[Axes, ...]) -> Side:
+def _side(shape: tuple[int, ...], tables: tuple[Facets, ...]) -> Side:
     parts = _parts(_named(tables), tables)
     within = [part for part, (_, of_part) in enumerate(parts) for _ in of_part]
     of = [_number(shape, axes, table) for axes, of_part in parts for table in of_part]
@@ -98,17 +98,17 @@ def _side(shape: tuple[int, ...], tables: tuple[Axes, ...]) -> Side:
         np.array([_size(shape, axes) for axes, _ in parts] or [1], dtype=np.int64),
         np.array(within, dtype=np.int64),
         np.concatenate([*of, np.empty(0, dtype=np.int32)]),
-        np.cumsum([0, *(_size(shape, table) for table in tables)], dtype=np.int64),
+        np.cumsum([0, *(prod(facet.size for facet in table) for table in tables)], dtype=np.int64),
         np.empty(0),
     )
 
 
-def _parts(named: Axes, tables: tuple[Axes, ...]) -> list[tuple[Axes, tuple[Axes, ...]]]:
+def _parts(named: Axes, tables: tuple[Facets, ...]) -> list[tuple[Axes, tuple[Facets, ...]]]:
     """The axes in as many runs as can be, each with tables of its own, in the order of both."""
-    parts: list[tuple[int, int, tuple[Axes, ...]]] = []
+    parts: list[tuple[int, int, tuple[Facets, ...]]] = []
     for table in tables:
-        places = [named.index(axis) for axis in table]
-        own: tuple[Axes, ...] = (table,)
+        places = [named.index(facet.axis) for facet in table]
+        own: tuple[Facets, ...] = (table,)
         low, high = min(places, default=0), max(places, default=0)
         while parts and low <= parts[-1][1]:
             before = parts.pop()
@@ -117,12 +117,12 @@ def _parts(named: Axes, tables: tuple[Axes, ...]) -> list[tuple[Axes, tuple[Axes
     return [(named[low : high + 1], own) for low, high, own in parts]
 
 
-def _number(shape: tuple[int, ...], axes: Axes, table: Axes) -> Places:
+def _number(shape: tuple[int, ...], axes: Axes, table: Facets) -> Places:
     """For every cell of some axes the number of its cell in the table of others among them."""
     numbers = np.zeros([shape[axis] for axis in axes], dtype=np.int32)
-    for axis in table:
-        along = [shape[one] if one == axis else 1 for one in axes]
-        numbers = numbers * np.int32(shape[axis]) + np.arange(shape[axis], dtype=np.int32).reshape(along)
+    for facet in table:
+        along = [shape[axis] if axis == facet.axis else 1 for axis in axes]
+        numbers = numbers * np.int32(facet.size) + facet.of_leaf.astype(np.int32).reshape(along)
     return numbers.ravel()
 
 
@@ -130,4 +130,5 @@ def _listed(shape: tuple[int, ...], down: Axes, across: Axes) -> tuple[Places, P
     if not {*down} & {*across}:
         return None
     told = (*down, *(axis for axis in across if axis not in down))
-    return _number(shape, told, down), _number(shape, told, across)
+    first, second = (tuple(Facet(axis, shape[axis]) for axis in axes) for axes in (down, across))
+    return _number(shape, told, first), _number(shape, told, second)

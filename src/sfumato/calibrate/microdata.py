@@ -15,16 +15,16 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sfumato.calibrate.step import Diverged, Step, finer_by
 from sfumato.calibrate.tidied import Tidied
 from sfumato.errors import PlanError
-from sfumato.release import Product, Records, Squared, Varying
-from sfumato.release.adjusted import Adjusted, ControlSet, Joined, System, control_set
-from sfumato.release.products import Floats
-from sfumato.release.records import Sizes
-from sfumato.schema import Grouping
+from sfumato.release import Product
+from sfumato.release.uncertainties.adjusted import Adjusted, ControlSet
+from sfumato.release.uncertainties.joined import Joined
+from sfumato.release.uncertainties.normal import Floats, Normal
+from sfumato.release.uncertainties.uncertainty import Sizes
+from sfumato.schema import Frame, Grouping
 
 
 @dataclass(frozen=True)
@@ -55,27 +55,22 @@ class ProtectedMicrodata(Step):
     def refuse_unfit(self, table: object, controls: Sequence[object]) -> None:  # noqa: ARG002 - never over tables
         raise PlanError(f"Step '{self.name}' is for the rows of a frame; give the plan a [frame].")
 
-    def apply(self, products: Mapping[str, Product]) -> Records | Diverged:
-        rows = rows_of(products[self.table], self)
-        controls = tuple(rows_of(products[name], self) for name in self.to)
-        if not isinstance(rows.spread, Squared):
+    def apply(self, products: Mapping[str, Product]) -> Product | Diverged:
+        rows, controls = products[self.table], tuple(products[name] for name in self.to)
+        for one in (rows, *controls):
+            if not isinstance(one.domain, Frame):
+                raise PlanError(f"Step '{self.name}' reads '{one.subject.name}', which is no measure of the frame.")
+        if rows.uncertainty.roots(rows.values) is None:
             raise PlanError(f"Step '{self.name}': '{rows.subject.name}' is not measured with square-root.")
-        problem = Problem(rows, controls)
-        sizes = problem.fitted_sizes()
-        tidied = Tidied(problem.fit(sizes), problem.places, rows.subject.unit)
+        fitting = Fitting(rows, controls)
+        sizes = fitting.fitted_sizes()
+        tidied = Tidied(fitting.fit(sizes), fitting.joined.place, rows.subject.unit)
         values = tidied.values(nonnegative=self.nonnegative, whole=self.whole)
         note = tidied.note(nonnegative=self.nonnegative, whole=self.whole)
-        return problem.product(self.name, values, sizes, note)
+        return fitting.product(self.name, values, sizes, note)
 
 
 EXAMPLE = ProtectedMicrodata("protected", "rows", ("groups",))
-
-
-def rows_of(product: Product, step: Step) -> Records:
-    """A measure of the rows of a frame or of groups of them."""
-    if isinstance(product, Records) and isinstance(product.spread, (Squared, Varying)):
-        return product
-    raise PlanError(f"Step '{step.name}' reads '{product.subject.name}', which is no measure of the frame.")
 
 
 def at_least_0(values: Floats) -> Sizes:
@@ -84,32 +79,42 @@ def at_least_0(values: Floats) -> Sizes:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Fitting:
     """The rows as measured and the totals, in units of the column."""
 
-    rows: Records
-    controls: tuple[Records, ...]
+    rows: Product
+    controls: tuple[Product, ...]
+
+    @cached_property
+    def frame(self) -> Frame:
+        assert isinstance(self.rows.domain, Frame)  # noqa: S101 - refused by the step
+        return self.rows.domain
 
     @cached_property
     def measured(self) -> Floats:
         return self.rows.values.astype(np.float64) * float(self.rows.subject.step)
 
     @cached_property
-    def groupings(self) -> tuple[Grouping, ...]:
-        return tuple(self.rows.frame.grouped(control.by or ()) for control in self.controls)
+    def groupings(self) -> list[Grouping]:
+        return [self.frame.grouped(one.domain.by) for one in self.controls]
 
     @cached_property
-    def gaps(self) -> list[Floats]:
+    def joined(self) -> Joined:
+        """The totals over the coarsest cells that tell all of them apart."""
+        return Joined.over(self.groupings)
+
+    @cached_property
+    def gaps(self) -> Floats:
         """How far each total is from the rows in it."""
-        pairs = zip(self.controls, self.groupings, strict=True)
-        return [
-            control.values.astype(np.float64) * float(control.subject.step)
-            - np.bincount(one.of, self.measured, one.size)
-            for control, one in pairs
-        ]
+        aims = [one.values.astype(np.float64) * float(one.subject.step) for one in self.controls]
+        sums = [one.sums(self.measured) for one in self.groupings]
+        return np.asarray(np.concatenate(aims) - np.concatenate(sums), dtype=np.float64)
 
     def sets(self, step: Fraction) -> tuple[ControlSet, ...]:
-        return tuple(control_set(one, one.by or (), step) for one in self.controls)
+        return tuple(
+            ControlSet.of(one.subject.name, one.domain.by, one.uncertainty, float(one.subject.step / step))
+            for one in self.controls
+        )
 
     def fitted_sizes(self) -> Sizes:
         """The sizes at which variances are taken: those of a first fit, whose variances are taken at the draws."""
@@ -117,42 +122,24 @@ class Problem:
 
     def fit(self, sizes: Sizes) -> Floats:
         """The rows that least squares finds with the variances of rows and totals at such sizes."""
-        joined = replace(self._joined, noise=self.noise(sizes))
-        weights = self.spread.trend.in_steps(float(self.rows.subject.step)).at(sizes, np.zeros(1))
-        finest = np.zeros(joined.size)
-        if joined.finest is not None:
-            finest = self.gaps[joined.finest][joined.ups[joined.finest]]
-        rest = [self.gaps[place] for place in joined.rest]
-        system = System(joined, joined.sums(weights))
-        _, _, seen = system.pull(finest, np.concatenate(rest) if rest else np.zeros(0))
-        return self.measured + weights * seen[joined.place]
+        weights = self.rows.uncertainty.at(sizes, float(self.rows.subject.step))
+        assert weights is not None  # noqa: S101 - refused by the step
+        normal = Normal(self.joined, self.joined.sums(weights), self.noise(sizes))
+        return self.measured + weights * self.joined.spread(normal.solve(self.gaps))[self.joined.place]
 
-    def noise(self, sizes: Sizes) -> tuple[Floats, ...]:
-        """The variances of the totals at such sizes of their rows."""
-        roots, pairs = np.sqrt(sizes), zip(self.sets(Fraction(1)), self.groupings, strict=True)
-        return tuple(one.expected(grouping, sizes, roots) for one, grouping in pairs)
+    def noise(self, sizes: Sizes) -> Floats:
+        """The variances of the totals at such sizes of their rows, stacked."""
+        pairs = zip(self.sets(Fraction(1)), self.groupings, strict=True)
+        return np.concatenate([one.expected(grouping, sizes, np.sqrt(sizes)) for one, grouping in pairs])
 
-    @cached_property
-    def _joined(self) -> Joined:
-        return Joined.of(self.groupings, [np.zeros(one.size) for one in self.groupings])
-
-    @property
-    def places(self) -> NDArray[np.int32]:
-        """For each row the coarsest cell that tells all totals apart."""
-        return self._joined.place
-
-    @property
-    def spread(self) -> Squared:
-        assert isinstance(self.rows.spread, Squared)  # noqa: S101 - refused by the step
-        return self.rows.spread
-
-    def product(self, name: str, values: Floats, sizes: Sizes, note: str) -> Records:
+    def product(self, name: str, values: Floats, sizes: Sizes, note: str) -> Product:
         """The product, with what is needed for the error of any total, in its own steps."""
         finer = finer_by(values)
         step = Fraction(1, 2**finer)
         before = self.rows.subject
         subject = replace(before, name=name, step=step, note=" ".join(one for one in (before.note, note) if one))
-        measured = Squared(self.spread.variance * float(before.step / step))
+        whole = np.rint(values * 2.0**finer).astype(np.int64)
         # A power of two changes no digit of a size.
-        adjusted = Adjusted(before.name, measured, sizes * np.float32(2**finer), self.sets(step))
-        return Records(subject, self.rows.frame, np.rint(values * 2.0**finer).astype(np.int64), adjusted)
+        measured, unit = self.rows.uncertainty, float(before.step / step)
+        uncertainty = Adjusted.of(before.name, measured, unit, sizes * np.float32(2**finer), self.sets(step))
+        return replace(self.rows, subject=subject, values=whole, uncertainty=uncertainty)  # type: ignore[type-var]

@@ -6,18 +6,19 @@ where it does not, that is said and no cells are given.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
 
 from sfumato.calibrate.layout import CubeLayout, kernel, layout_of
-from sfumato.calibrate.step import Diverged, Problem, Step, finer_by, scaled
+from sfumato.calibrate.step import Diverged, Problem, Step
 from sfumato.errors import PlanError
 from sfumato.release import Cube, Product, Raked
-from sfumato.release.calibrated import noise_of, reconciler
-from sfumato.release.margins import DENSE, Floats, Margins
+from sfumato.release.uncertainties.margins import Margins
+from sfumato.release.uncertainties.normal import DENSE, Floats
+from sfumato.release.uncertainties.raked import reconciler
 from sfumato.schema import Table
 
 
@@ -46,34 +47,30 @@ class Rake(Step):
 
     def apply(self, products: Mapping[str, Product]) -> Cube | Diverged:
         problem = Problem.of(self, products)
-        noise = noise_of(problem.margins, problem.controls)
-        aims = reconciler(problem.margins, noise)(problem.aims)
+        aims = reconciler(problem.margins, problem.noise)(problem.aims)
         largest = max(1.0, float(np.abs(problem.aims).max()))
-        if not noise.any() and np.abs(aims - problem.aims).max() > 1e-6 * largest:
+        if not problem.noise.any() and np.abs(aims - problem.aims).max() > 1e-6 * largest:
             raise PlanError(
                 f"Step '{self.name}': its exact controls contradict each other, so no table meets them all."
             )
         cells, missed = raked(problem.margins, problem.cells, aims, self.cycles, self.tolerance)
         if not missed <= self.tolerance:
             return Diverged(self.name, f"raking did not converge in {self.cycles} cycles; least-squares always does")
-        finer = finer_by(cells)
-        controls = tuple(replace(one, variance=scaled(one.variance, finer)) for one in problem.controls)
-        uncertainty = Raked(problem.cube.table, scaled(problem.variance, finer), controls, cells)
-        return problem.product(self.name, cells, uncertainty, finer)
+        return problem.product(self.name, cells, Raked)
 
 
 def raked(margins: Margins, cells: Floats, aims: Floats, cycles: int, tolerance: float) -> tuple[Floats, float]:
     """The raked cells and the largest control missed, infinite where a margin of 0 should become something else."""
-    layout = _layout(cells.shape, margins.table.names, margins.by)
+    layout = _layout(margins)
     first, second = layout.sides(np.ascontiguousarray(aims, dtype=np.float64))
     laid = layout.laid(cells)
     found = kernel().rake(layout.summed(laid), first, second, cycles, tolerance)
     return layout.scaled(laid, found.first, found.second), found.missed
 
 
-@lru_cache(maxsize=16)
-def _layout(shape: tuple[int, ...], names: tuple[str, ...], by: tuple[tuple[str, ...], ...]) -> CubeLayout:
-    return layout_of(shape, tuple(tuple(names.index(name) for name in one) for one in by))
+@lru_cache(maxsize=4)
+def _layout(margins: Margins) -> CubeLayout:
+    return layout_of(margins.domain.shape, tuple(margins.facets))
 
 
 EXAMPLE = Rake("raked", "cube", ("margin",))

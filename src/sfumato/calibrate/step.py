@@ -9,8 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.errors import PlanError
-from sfumato.release import Control, Cube, Independent, Product, Subject, Uncertainty
-from sfumato.release.margins import Floats, Margins
+from sfumato.release import Control, Cube, Product, Subject, withheld
+from sfumato.release.uncertainties.margins import Margins
+from sfumato.release.uncertainties.moved import Controlled, noise_of
+from sfumato.release.uncertainties.normal import Floats
 from sfumato.schema import LARGEST, Table
 
 
@@ -62,11 +64,10 @@ class Step(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A cube with its variance and the controls it should meet, all in the steps of the cube."""
+    """A cube with its error and the controls it should meet, all in the steps of the cube."""
 
-    cube: Cube
+    cube: Product
     cells: Floats
-    variance: float
     margins: Margins
     aims: Floats
     controls: tuple[Control, ...]
@@ -74,22 +75,30 @@ class Problem:
     @classmethod
     def of(cls, step: Step, products: Mapping[str, Product]) -> "Problem":
         """The problem that a step names."""
-        cube, variance = measured(products[step.table], step)
+        cube, table = laid_out(products[step.table], step)
         aims, controls = [], []
         for name in step.to:
-            table, own = measured(products[name], step)
-            scale = float(table.subject.step / cube.subject.step)
-            aims.append(table.values.ravel() * scale)
-            controls.append(Control(table.table.names, own * scale**2))
-        margins = Margins(cube.table, tuple(control.by for control in controls))
-        return cls(cube, cube.values.astype(float), variance, margins, np.concatenate(aims), tuple(controls))
+            control, margin = laid_out(products[name], step)
+            unit = float(control.subject.step / cube.subject.step)
+            aims.append(control.values.ravel() * unit)
+            controls.append(Control(margin.by, evenly(control, step)).in_steps(unit))
+        margins = Margins(table, tuple(control.by for control in controls))
+        return cls(cube, cube.values.astype(float), margins, np.concatenate(aims), tuple(controls))
 
-    def product(self, name: str, cells: Floats, uncertainty: Uncertainty, finer: int) -> Cube:
+    @property
+    def noise(self) -> Floats:
+        """The variance of every control cell, stacked."""
+        return noise_of(self.margins, self.controls)
+
+    def product(self, name: str, cells: Floats, kind: type[Controlled]) -> Cube:
         """The calibrated cells as integers of a finer step, a power of two below the cube's own."""
+        finer, table = finer_by(cells), self.margins.domain
         values = np.rint(cells * 2.0**finer).astype(np.int64)
-        values[~self.cube.table.possible] = 0
+        if table.impossible:
+            values[~table.possible] = 0
         subject: Subject = replace(self.cube.subject, name=name, step=self.cube.subject.step / 2**finer)
-        return Cube(subject, self.cube.table, values, uncertainty)
+        uncertainty = kind(self.cube.uncertainty, self.controls).in_steps(2.0**finer)
+        return Cube(subject, table, values, uncertainty)
 
 
 def finer_by(cells: Floats) -> int:
@@ -103,15 +112,19 @@ def finer_by(cells: Floats) -> int:
     return max(0, min(30, 48 - math.ceil(math.log2(max(float(np.abs(cells).sum()), 1.0)))))
 
 
-def measured(product: Product, step: Step) -> tuple[Cube, float]:
-    """A measured table and the variance of its noise in a cell."""
-    if isinstance(product, Cube) and isinstance(product.uncertainty, Independent):
-        return product, product.uncertainty.variance
+def laid_out(product: Product, step: Step) -> tuple[Product, Table]:
+    """A product of which every cell is laid out with an error that is stated, and its table."""
+    if (unsaid := withheld(product.errors)) is not None:
+        raise PlanError(f"Step '{step.name}' reads '{product.subject.name}', whose error is withheld: {unsaid.reason}")
+    if product.laid_out and isinstance(product.domain, Table):
+        return product, product.domain
+    raise PlanError(f"Step '{step.name}' reads '{product.subject.name}', which is no table with all its cells.")
+
+
+def evenly(product: Product, step: Step) -> float:
+    """The variance of the noise in a cell of a measured table."""
+    if (variance := product.even) is not None:
+        return variance
     raise PlanError(
         f"Step '{step.name}' reads '{product.subject.name}', which is no plain measured table; name a measure."
     )
-
-
-def scaled(uncertainty_variance: float, finer: int) -> float:
-    """A variance in squared steps of the cube, in squared finer steps."""
-    return uncertainty_variance * 4.0**finer

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.release.products import Floats
+from sfumato.release.noisy import Floats
 
 
 @dataclass(frozen=True, eq=False)

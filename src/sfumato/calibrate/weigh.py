@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.calibrate.step import Diverged, Step, measured
+from sfumato.calibrate.step import Diverged, Step, evenly, laid_out
 from sfumato.errors import PlanError, nearest
 from sfumato.privacy import Exact, positive
 from sfumato.release import Cube, Independent, Product
@@ -78,12 +78,12 @@ class Weigh(Step):
         return common, [int(one / common) for one in ordered]
 
     def apply(self, products: Mapping[str, Product]) -> Cube | Diverged:
-        cube, variance = measured(products[self.table], self)
-        common, whole = self._factors(cube.table.attribute(self.by).levels.leaves)
+        cube, table = laid_out(products[self.table], self)
+        common, whole = self._factors(table.attribute(self.by).levels.leaves)
         factors = np.array(whole, dtype=np.int64)
-        axis = cube.table.names.index(self.by)
+        axis = table.names.index(self.by)
         values = np.moveaxis(cube.values, axis, -1) @ factors
-        kept = cube.table.margin([name for name in cube.table.names if name != self.by])
+        kept = table.margin([name for name in table.names if name != self.by])
         subject = replace(
             cube.subject,
             name=self.name,
@@ -92,7 +92,8 @@ class Weigh(Step):
             unit=self.unit or cube.subject.unit,
             step=cube.subject.step * common,
         )
-        return Cube(subject, kept, values, Independent(variance * float(np.square(factors.astype(float)).sum())))
+        variance = evenly(cube, self) * float(np.square(factors.astype(float)).sum())
+        return Cube(subject, kept, values, Independent(variance))
 
 
 EXAMPLE = Weigh("weighed", "cube", "a0", {"0": 1, "1": 2, "2": "2.5", "3": 4})

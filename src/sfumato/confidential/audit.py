@@ -126,7 +126,7 @@ def _rooted_audits(mechanism: Mechanism, move: Root, claim: Limit, samples: int,
     by_row = [Cells(rows, np.array([size, sizes[0]]), Fraction(1), move) for size in sizes]
     given = {"rows": published("rows", SquareRoot(1), by_row[0], draws, {})}
     needs = isinstance(mechanism, ClippedTotal)
-    sides = [replace(cells, table=group.groups, grouping=group) for cells in by_row] if needs else by_row
+    sides = [replace(cells, domain=group.groups, grouping=group) for cells in by_row] if needs else by_row
     watched = watched_over_frame(mechanism.name, mechanism, (sides[0], sides[1]), samples, draws, given)
     views = [*(view for one in watched for view in one.plain), all_at_once(mechanism.name, watched)]
     return _audits([(view, claim) for view in views])

@@ -8,7 +8,7 @@ import numpy as np
 from sfumato.confidential.views import MOST_MOVED, Integers, Watched
 from sfumato.draws import Draws
 from sfumato.mechanisms import Cells, Mechanism
-from sfumato.release import Noisy, Product, Records, Subject
+from sfumato.release import Noisy, Product, Subject, measured
 from sfumato.schema import Frame, Grouping
 
 MOST_ROWS = 4_000_000
@@ -16,12 +16,10 @@ MOST_ROWS = 4_000_000
 Given = Mapping[str, Product]
 
 
-def published(name: str, with_: Mechanism, cells: Cells, draws: Draws, given: Given) -> Records:
+def published(name: str, with_: Mechanism, cells: Cells, draws: Draws, given: Given) -> Product:
     """A measure over a frame as it would be published, for measures that are given it."""
     noisy = with_.perturb(cells, draws, given)
-    assert isinstance(noisy.table, Frame)  # noqa: S101 - cells over a frame
-    subject = Subject(name, "total", name, "", noisy.step)
-    return Records(subject, noisy.table, noisy.values, with_.uncertainty(noisy))  # type: ignore[arg-type]
+    return measured(Subject(name, "total", name, "", noisy.step), noisy, with_.uncertainty(noisy))
 
 
 def watched_over_frame(
@@ -54,7 +52,7 @@ def _rows(cells: Cells, place: int, given: Given) -> Integers:
     if cells.grouping is None:
         return np.array([place])
     inside = np.flatnonzero(cells.grouping.of == place)
-    largest = [inside[np.argmax(one.values[inside])] for one in given.values() if isinstance(one, Records)]
+    largest = [inside[np.argmax(one.values[inside])] for one in given.values()]
     return np.unique(np.concatenate([inside[cells.values[inside] != 0], largest]).astype(np.int64))
 
 
@@ -70,8 +68,10 @@ def _copied(cells: Cells, rows: Integers, copies: int) -> Cells:
 
 def _given(given: Given, rows: Integers, copies: int) -> dict[str, Product]:
     frame = _bare(copies * len(rows))
-    known = {name: one for name, one in given.items() if isinstance(one, Records)}
-    return {name: replace(one, frame=frame, values=np.tile(one.values[rows], copies)) for name, one in known.items()}
+    return {
+        name: replace(one, domain=frame, values=np.tile(one.values[rows], copies))  # type: ignore[type-var]
+        for name, one in given.items()
+    }
 
 
 def _bare(size: int) -> Frame:

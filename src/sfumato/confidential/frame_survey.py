@@ -9,8 +9,7 @@ from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import QueryError, nearest
 from sfumato.plan import Plan
-from sfumato.release.boxes import parts
-from sfumato.schema import Grid, Grouping
+from sfumato.schema import Grid
 from sfumato.statistics import Total
 
 
@@ -31,21 +30,13 @@ class FrameSurvey(Sealed):
         if column not in measured:
             raise QueryError(f"The plan does not measure '{column}'; {nearest(column, measured)}")
         cells = self._tabulation.cells(measured[column])
-        steps = self._folded(cells.values, grid)
+        steps = self._frame.totals(cells.values, grid)
         return Replicated((steps if cells.step == 1 else steps * float(cells.step))[..., None])
 
     def records(self, grid: Grid) -> NDArray[np.int64]:
         """How many units of the register stand in every box of a grid."""
-        return self._folded(np.ones(self._frame.size, dtype=np.int64), grid)
+        return self._frame.counts(grid)
 
     def variances(self, estimates: Replicated) -> Floats:
         """A census has no sampling error."""
         return np.zeros(estimates.full.shape)
-
-    def _folded(self, column: NDArray[np.int64], grid: Grid) -> NDArray[np.int64]:
-        found = np.zeros(grid.shape, dtype=np.int64)
-        for places, part in parts(grid):
-            flat, size = self._frame.cells(part)
-            summed = Grouping(self._frame, flat.astype(np.int32)).sums(column, size + 1)[:size]
-            found[np.ix_(*places)] = summed.reshape(part.shape)
-        return found

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from sfumato.calibrate import Diverged
 from sfumato.confidential.account import Account
@@ -25,8 +24,7 @@ from sfumato.draws import Draws
 from sfumato.errors import ReleaseError, SfumatoError
 from sfumato.mechanisms import Cells
 from sfumato.plan import Measure, Plan, Price
-from sfumato.release import Cube, Product, Records, Release, Sparse, Subject, digest, open_release, private_key
-from sfumato.schema import Table
+from sfumato.release import Product, Release, Subject, digest, measured, open_release, private_key
 
 STAGES = ("priced", "read", "reserved", "perturbed", "calibrated", "written", "committed", "published")
 
@@ -159,13 +157,7 @@ def _perturbed(measure: Measure, plan: Plan, cells: Cells, draws: Draws, given: 
         mechanism=measure.with_.words(),
         note=_note(measure, plan),
     )
-    uncertainty: Any = measure.with_.uncertainty(noisy)
-    if noisy.places is not None and isinstance(noisy.table, Table):
-        return Sparse(subject, noisy.table, noisy.places, noisy.values, uncertainty)
-    if isinstance(noisy.table, Table):
-        return Cube(subject, noisy.table, noisy.values, uncertainty)
-    by = None if cells.grouping is None or plan.framed is None else plan.framed.by(measure)
-    return Records(subject, noisy.table, noisy.values, uncertainty, by)
+    return measured(subject, noisy, measure.with_.uncertainty(noisy))
 
 
 def _note(measure: Measure, plan: Plan) -> str:

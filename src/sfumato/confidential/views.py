@@ -124,11 +124,11 @@ def side_by_side(one: Cells, other: Cells) -> tuple[Cells, Cells]:
 
     They stay sparse, and are published through the same door.
     """
-    if one.places is None or other.places is None or not isinstance(one.table, Table):
+    if one.places is None or other.places is None or not isinstance(one.domain, Table):
         return one, other
     held = np.union1d(one.places, other.places)
-    some = np.setdiff1d(np.arange(min(2 * len(held) + 1, one.table.size)), held)
-    held = np.concatenate([held, some[one.table.possible_at(some)][:1]])
+    some = np.setdiff1d(np.arange(min(2 * len(held) + 1, one.domain.size)), held)
+    held = np.concatenate([held, some[one.domain.possible_at(some)][:1]])
     table = Table((Attribute("cell", Levels.of(range(len(held)))),))
     return _taken(one, one.places, table, held), _taken(other, other.places, table, held)
 
@@ -142,7 +142,7 @@ def _taken(cells: Cells, places: Integers, table: Table, held: Integers) -> Cell
 def _places(one: Cells, other: Cells) -> Integers:
     apart = one.apart(other)
     moved = np.argsort(-apart, kind="stable")[: min(MOST_MOVED, int(np.count_nonzero(apart)))]
-    possible = one.table.possible.ravel() if isinstance(one.table, Table) else np.ones(len(apart), dtype=bool)
+    possible = one.domain.possible.ravel() if isinstance(one.domain, Table) else np.ones(len(apart), dtype=bool)
     still = np.flatnonzero((apart == 0) & possible)
     return np.concatenate([moved, still[:1]]) if len(moved) else moved
 
@@ -163,9 +163,9 @@ def _published(mechanism: Mechanism, cells: Cells, places: Integers, samples: in
 
 def _listed(cells: Cells) -> Cells:
     """The same cells as a sparse table has them: those that are not 0, by their numbers."""
-    assert isinstance(cells.table, Table)  # noqa: S101 - a few cells, laid out
+    assert isinstance(cells.domain, Table)  # noqa: S101 - a few cells, laid out
     full = np.flatnonzero(cells.values)
-    return cells.taken(cells.table, full, full)
+    return cells.taken(cells.domain, full, full)
 
 
 def _log_pmf(law: Law, noise: Integers) -> Floats:

@@ -34,13 +34,13 @@ class Additive(Mechanism):
         """The law of the noise in one cell, in steps."""
 
     def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:  # noqa: ARG002
-        if not isinstance(cells.table, Table):
+        if not isinstance(cells.domain, Table):
             raise PlanError(f"{self.name} is for tables; the rows of a frame are measured with square-root.")
         law = self.law(cells.move)
         if cells.places is not None:
             places, values = scattered(cells, law, draws)
-            return Noisy(cells.table, values, cells.step, cells.move, places=places)
-        return Noisy(cells.table, laid_out(cells, law, draws), cells.step, cells.move)
+            return Noisy(cells.domain, values, cells.step, cells.move, places=places)
+        return Noisy(cells.domain, laid_out(cells, law, draws), cells.step, cells.move)
 
     def uncertainty(self, noisy: Noisy) -> Uncertainty:
         law = self.law(noisy.move)
@@ -134,5 +134,5 @@ def summed(places: Integers, values: Integers) -> tuple[Integers, Integers]:
 
 
 def _table(cells: Cells) -> Table:
-    assert isinstance(cells.table, Table)  # noqa: S101 - a frame is refused before
-    return cells.table
+    assert isinstance(cells.domain, Table)  # noqa: S101 - a frame is refused before
+    return cells.domain

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.privacy import Move
-from sfumato.schema import Aggregate, Frame, Grouping, Ragged, Table
+from sfumato.schema import Aggregate, Domain, Grouping, Ragged, Table
 
 Integers = NDArray[np.int64]
 
@@ -21,7 +21,7 @@ class Cells:
     Counts are held in 32 bits where none needs more; noise is added to them in 64.
     """
 
-    table: Table | Frame
+    domain: Domain
     values: Integers
     step: Fraction
     move: Move
@@ -44,7 +44,7 @@ class Cells:
             return kept.reshape((*shape, *width))
 
         columns = {one: take(column) for one, column in self.columns.items()}
-        return replace(self, table=table, values=take(self.values), places=places, columns=columns)
+        return replace(self, domain=table, values=take(self.values), places=places, columns=columns)
 
     def apart(self, other: "Cells") -> Integers:
         """How far each cell is from the same one of others: by its value, or by 1 where only what it is made of is."""
@@ -61,7 +61,7 @@ class Cells:
         return self.values if self.grouping is None else self.grouping.sums(self.values)
 
     def __repr__(self) -> str:
-        return f"<Cells: {self.table.size:,} confidential cells>"
+        return f"<Cells: {self.domain.size:,} confidential cells>"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("Cells are confidential and cannot be pickled or copied out of the process.")

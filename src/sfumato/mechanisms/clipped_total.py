@@ -28,13 +28,13 @@ from sfumato.mechanisms.cells import Cells
 from sfumato.mechanisms.mechanism import Mechanism, Typical
 from sfumato.mechanisms.square_root import SquareRoot, rooted, whole_roots
 from sfumato.privacy import Exact, Gaussian, Loss, Move, Root, positive
-from sfumato.release import Noisy, Product, Records, Squared, Varying, Withheld
+from sfumato.release import Noisy, Product, Trend, Varying, Withheld
 from sfumato.release.manifest import NoiseLine
-from sfumato.release.noisy import Integers
-from sfumato.release.records import Trend
+from sfumato.release.noisy import Floats, Integers
 
 _BITS = 8
 """Scales keep so many leading binary digits, rounded up, so that few different laws are drawn from."""
+OF_GROUPS = "clipped-total is of groups, given a measure of their rows with square-root."
 LARGEST_TOPCODE = 2**53
 """No value is larger than that in steps, so nothing is cut by a topcode that is held to it."""
 GIVEN = 'clipped-total is given one square-root measure of the rows: given = ["its name"].'
@@ -81,29 +81,28 @@ class ClippedTotal(Mechanism):
         for scale in np.unique(scales):
             here = scales == scale
             totals[here] += self._law(int(scale)).draw(int(here.sum()), draws)
-        reach = self._reach(rows) * float(rows.subject.step / cells.step) ** 0.5
+        reach = self._reach(roots_of(rows)[1]) * float(rows.subject.step / cells.step) ** 0.5
         public = {"topcode": topcodes, "scale": scales, "reach": np.array([reach])}
-        return Noisy(cells.table, totals, cells.step, cells.move, public)
+        return Noisy(cells.domain, totals, cells.step, cells.move, public)
 
-    def topcodes(self, cells: Cells, rows: Records) -> Integers:
+    def topcodes(self, cells: Cells, rows: Product) -> Integers:
         """For each group the largest value that is counted whole, in steps, from published numbers alone."""
-        if not isinstance(rows.spread, Squared) or cells.grouping is None or rows.by is not None:
-            raise PlanError("clipped-total is of groups, given a measure of their rows with square-root.")
-        roots = np.sqrt(np.maximum(rows.values + round(rows.spread.variance), 0.0))
+        roots, deviation = roots_of(rows)
+        if cells.grouping is None:
+            raise PlanError(OF_GROUPS)
         largest = np.zeros(cells.grouping.size)
         np.maximum.at(largest, cells.grouping.of, roots)
-        squares = (largest + self._reach(rows)) ** 2 * float(rows.subject.step / cells.step)
+        squares = (largest + self._reach(deviation)) ** 2 * float(rows.subject.step / cells.step)
         return np.asarray(np.minimum(np.floor(squares), LARGEST_TOPCODE), dtype=np.int64)
 
-    def _reach(self, rows: Records) -> float:
+    def _reach(self, deviation: float) -> float:
         """How far above the largest noisy root the topcode is, on the lattice of the roots."""
-        assert isinstance(rows.spread, Squared)  # noqa: S101 - refused above
-        return float(NormalDist().inv_cdf(1 - float(self.clip)) * rows.spread.variance**0.5)
+        return float(NormalDist().inv_cdf(1 - float(self.clip)) * deviation)
 
     def law_at(self, noisy: Noisy, place: int) -> RoundedNormal:
         return self._law(int(noisy.public["scale"][place]))
 
-    def uncertainty(self, noisy: Noisy) -> Varying:  # type: ignore[override]
+    def uncertainty(self, noisy: Noisy) -> Varying:
         scales, back = np.unique(noisy.public["scale"], return_inverse=True)
         variances = np.array([self._law(int(scale)).variance for scale in scales])[back]
         move = rooted(noisy.move, self.name)
@@ -140,12 +139,20 @@ def given_rows(number: Typical) -> SquareRoot:
     return rows[0]
 
 
-def identity(given: Mapping[str, Product] | None) -> Records:
+def roots_of(rows: Product) -> tuple[Floats, float]:
+    """The noisy roots of rows, and the standard deviation of their noise."""
+    found = rows.uncertainty.roots(rows.values)
+    if found is None or not rows.per_row:
+        raise PlanError(OF_GROUPS)
+    return found
+
+
+def identity(given: Mapping[str, Product] | None) -> Product:
     """The one measure of the rows that topcodes are taken from."""
-    rows = [one for one in (given or {}).values() if isinstance(one, Records)]
-    if len(rows) != 1:
+    if given is None or len(given) != 1:
         raise PlanError(GIVEN)
-    return rows[0]
+    (rows,) = given.values()
+    return rows
 
 
 def scales_of(topcodes: Integers, move: Root, step: Fraction) -> Integers:

@@ -25,7 +25,7 @@ class Exact(Mechanism):
         return Unbounded("totals of the data are published as they are")
 
     def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:  # noqa: ARG002
-        return Noisy(cells.table, cells.totals, cells.step, cells.move, places=cells.places)
+        return Noisy(cells.domain, cells.totals, cells.step, cells.move, places=cells.places)
 
     def uncertainty(self, noisy: Noisy) -> Uncertainty:  # noqa: ARG002 - none
         return Independent(0.0)

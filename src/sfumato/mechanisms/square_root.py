@@ -66,7 +66,7 @@ class SquareRoot(Mechanism):
     def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:
         law, roots = self.root_law(cells.move), self.clean(cells, given)
         roots += law.draw(roots.size, draws).reshape(roots.shape)
-        return Noisy(cells.table, roots * roots - offset(law), self._step(cells.move), cells.move)
+        return Noisy(cells.domain, roots * roots - offset(law), self._step(cells.move), cells.move)
 
     def seen(self, noisy: Noisy) -> Integers:
         """The noisy roots that the published values tell: all but their signs."""
@@ -78,7 +78,7 @@ class SquareRoot(Mechanism):
     def _step(self, move: Move) -> Fraction:
         return (rooted(move, self.name).farthest / FINE) ** 2
 
-    def uncertainty(self, noisy: Noisy) -> Squared:  # type: ignore[override]
+    def uncertainty(self, noisy: Noisy) -> Squared:
         return Squared(self.root_law(noisy.move).variance)
 
     def expected(self, move: Move, number: Typical) -> float | Withheld:

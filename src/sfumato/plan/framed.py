@@ -9,9 +9,7 @@ from pathlib import Path
 from sfumato.errors import PlanError, nearest
 from sfumato.plan.measure import Measure
 from sfumato.privacy import Neighbours, Truncate
-from sfumato.schema import Frame, Grouping, Schema
-
-By = tuple[tuple[str, int | None], ...]
+from sfumato.schema import By, Frame, Grouping, Schema
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,10 @@ class Framed:
 
     def by(self, measure: Measure) -> By:
         """The attributes of a measure, each at its lowest level or at a depth, as in `naics@3`."""
-        return tuple(depth_of(one, self.schema, measure.name) for one in measure.by)
+        try:
+            return tuple(self.schema.level(one) for one in measure.by)
+        except PlanError as error:
+            raise PlanError(f"Measure '{measure.name}', by: {error}") from None
 
     def size(self, measure: Measure) -> int:
         """How many numbers a measure publishes; where the register is not at hand, the most that there could be."""
@@ -73,28 +74,9 @@ class Framed:
     def _most(self, measure: Measure) -> int:
         """The groups that the levels of a measure's attributes allow."""
         found = 1
-        for name, depth in self.by(measure):
-            levels = self.schema.attribute(name).levels
-            found *= len(levels.leaves) if depth is None else sum(at == depth for at in levels.depths.values())
+        for level in self.by(measure):
+            found *= len(level.of(self.schema.attribute(level.name)).levels.leaves)
         return found
-
-
-def depth_of(written: str, schema: Schema, measure: str) -> tuple[str, int | None]:
-    """An attribute and a depth of its hierarchy.
-
-    >>> from sfumato.schema import Attribute, Levels
-    >>> depth_of("county@0", Schema((Attribute("county", Levels.of(["1", {"code": "11", "parent": "1"}])),)), "m")
-    ('county', 0)
-    """
-    name, at, depth = written.partition("@")
-    levels = schema.attribute(name).levels
-    if not at:
-        return name, None
-    if not depth.isdigit() or int(depth) > levels.depth:
-        raise PlanError(
-            f"Measure '{measure}' is by '{written}'; {name} has levels @0 to @{levels.depth}, the top one first."
-        )
-    return name, int(depth) if int(depth) < levels.depth else None
 
 
 def refuse_unframed(measures: Sequence[Measure], hidden: Neighbours, *, framed: bool) -> None:

@@ -52,7 +52,7 @@ def difference_of(one: Estimate, other: Estimate, covariance: Variance, alone: S
     sampling: Variance = math.fsum(alone) if unsaid is None else unsaid  # type: ignore[arg-type]
     held = next((v for v in (one.noise_variance, other.noise_variance, covariance) if isinstance(v, Withheld)), None)
     if held is None:
-        noise: float | Withheld = math.fsum([one.noise_variance, other.noise_variance, -2 * covariance])  # type: ignore[list-item,operator]
+        noise: float | Withheld = math.fsum([one.noise_variance, other.noise_variance, -2 * covariance])  # type: ignore[list-item]
     else:
         noise = held
     # Cells with noise of one law that are added or taken away: excess kurtosis times variance is the same for all sums.

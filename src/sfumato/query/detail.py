@@ -7,8 +7,7 @@ from sfumato.query.estimate import Estimate, Figure
 from sfumato.query.sentences import Sentence
 from sfumato.query.source import Source
 from sfumato.query.tails import z_score
-from sfumato.release import Independent, NoNumber, Product, Withheld
-from sfumato.release.products import Tabled
+from sfumato.release import NoNumber, Product, Withheld
 from sfumato.schema import Box
 
 SMALL, RARE = 3, 0.25
@@ -62,9 +61,9 @@ def _moved(product: Product, estimate: Estimate) -> int:
     who looks at cells that are not 0 meets those first. Noise in whole steps that is mostly 0 moves a cell with a
     probability of nearly its variance, and never more.
     """
-    if not isinstance(product, Tabled) or not isinstance(product.uncertainty, Independent):
+    variance = product.even
+    if variance is None:
         return 0
-    variance = product.uncertainty.variance
     small = 0 < abs(estimate.value) <= SMALL * float(product.subject.step)
     rare = variance < RARE and estimate.cells * variance < RARE
     return int(variance * product.cells(Box())) if small and rare else 0

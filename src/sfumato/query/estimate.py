@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from sfumato.errors import QueryError
 from sfumato.query.tails import reach
-from sfumato.release import NoNumber, Withheld
+from sfumato.release import NoNumber, Withheld, stated
 from sfumato.release.figures import like, number
 
 Variance = float | Withheld
@@ -33,10 +33,7 @@ class Estimate:
     @property
     def variance(self) -> Variance:
         """Both variances together, or the reason why one cannot be stated."""
-        for part in (self.noise_variance, self.sampling_variance):
-            if isinstance(part, Withheld):
-                return part
-        return self.noise_variance + self.sampling_variance  # type: ignore[operator]
+        return self.noise_variance + self.sampling_variance
 
     @property
     def se(self) -> float | Withheld:
@@ -54,9 +51,8 @@ class Estimate:
     @property
     def noise_share(self) -> float | None:
         """The share of the variance that is privacy noise; None where it is withheld, and where there is no error."""
-        if isinstance(self.variance, Withheld) or self.variance <= 0:
-            return None
-        return self.noise_variance / self.variance  # type: ignore[operator]
+        whole, noise = stated(self.variance), stated(self.noise_variance)
+        return noise / whole if whole and noise is not None and whole > 0 else None
 
     @property
     def tails(self) -> float:

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from sfumato.errors import QueryError
 from sfumato.query.columns import in_units
-from sfumato.release import Records, Squared
-from sfumato.release.adjusted import Adjusted, Joined, System
-from sfumato.release.products import Floats
+from sfumato.release import Product
+from sfumato.release.uncertainties.fit import Fit
+from sfumato.release.uncertainties.uncertainty import Floats
 
 CHUNK = 2**18
 """How many rows are drawn, and written, at a time."""
@@ -27,7 +27,7 @@ CHUNK = 2**18
 class ValueColumn:
     """The values of one product in its unit, the variance that each row has alone, and its replicates."""
 
-    product: Records
+    product: Product
     replicates: int
     seed: str
 
@@ -47,12 +47,10 @@ class ValueColumn:
 
     def variances(self, start: int, stop: int) -> Floats:
         """The variance that each row was measured with, in squared steps, before it was moved to totals."""
-        spread = self.product.spread
-        if isinstance(spread, Adjusted):
-            return np.asarray(spread.measured.trend.at(spread.sizes[start:stop].astype(float), np.zeros(stop - start)))
-        if isinstance(spread, Squared):
-            return np.asarray(spread.trend.at(self.product.values[start:stop].astype(float), np.zeros(stop - start)))
-        raise QueryError(f"'{self.name}' holds noise of a kind that cannot be replicated.")
+        found = self.product.uncertainty.alone(self.product.values, slice(start, stop))
+        if found is None:
+            raise QueryError(f"'{self.name}' holds noise of a kind that cannot be replicated.")
+        return found
 
     def _drawn(self, place: int, start: int, stop: int) -> Floats:
         """The noise of some rows as measured; rows are drawn in chunks of their own, so the same at every call."""
@@ -69,49 +67,25 @@ class ValueColumn:
 
     def _noise(self, place: int, start: int, stop: int) -> Floats:
         own = self._drawn(place, start, stop)
-        if not isinstance(self.product.spread, Adjusted):
+        if self._fit is None:
             return own
-        return own + self.variances(start, stop) * self._pulls[place][self._joined.place[start:stop]]
+        return own + self.variances(start, stop) * self._pulls[place][self._fit.joined.place[start:stop]]
 
     @cached_property
-    def _joined(self) -> Joined:
-        spread, frame = self.product.spread, self.product.frame
-        assert isinstance(spread, Adjusted)  # noqa: S101 - asked of adjusted rows alone
-        groupings = [frame.grouped(one.by) for one in spread.controls]
-        roots = np.sqrt(spread.sizes)
-        expected = [
-            one.expected(grouping, spread.sizes, roots)
-            for one, grouping in zip(spread.controls, groupings, strict=True)
-        ]
-        return Joined.of(groupings, expected)
+    def _fit(self) -> Fit | None:
+        """The equations by which the rows were moved to totals, if they were."""
+        return self.product.uncertainty.fit(self.product.domain)
 
     @cached_property
     def _pulls(self) -> list[Floats]:
         """For each replicate how far each joint cell is moved, a unit of variance."""
-        joined, size = self._joined, self.product.frame.size
-        chunks = [(start, min(start + CHUNK, size)) for start in range(0, size, CHUNK)]
-        weight = np.zeros(joined.size)
-        for start, stop in chunks:
-            weight += np.bincount(joined.place[start:stop], self.variances(start, stop), joined.size)
-        system, found = System(joined, weight), []
-        for place in range(self.replicates):
-            sums = np.zeros(joined.size)
-            for start, stop in chunks:
-                sums += np.bincount(joined.place[start:stop], self._drawn(place, start, stop), joined.size)
-            found.append(self._pull(system, place, sums))
-        return found
+        return [self._pull(self._fit, place) for place in range(self.replicates)] if self._fit else []
 
-    def _pull(self, system: System, place: int, sums: Floats) -> Floats:
+    def _pull(self, fit: Fit, place: int) -> Floats:
         """Least squares on the gaps that newly drawn controls have to newly drawn rows."""
-        spread, joined = self.product.spread, system.joined
-        assert isinstance(spread, Adjusted)  # noqa: S101 - as above
-        drawn = [
-            noise if one.variances is None else one.variances
-            for one, noise in zip(spread.controls, joined.noise, strict=True)
-        ]
-        generator = self._generator(place, -1 & 0xFFFFFFFF)
-        noise = [generator.standard_normal(len(one)) * np.sqrt(one) for one in drawn]
-        gaps = [one - np.bincount(up, sums, len(one)) for one, up in zip(noise, joined.ups, strict=True)]
-        finest = np.zeros(joined.size) if joined.finest is None else gaps[joined.finest][joined.ups[joined.finest]]
-        rest = [gaps[one] for one in joined.rest]
-        return system.pull(finest, np.concatenate(rest) if rest else np.zeros(0))[2]
+        joined, size, sums = fit.joined, self.product.domain.size, np.zeros(fit.joined.cells)
+        for start in range(0, size, CHUNK):
+            stop = min(start + CHUNK, size)
+            sums += np.bincount(joined.place[start:stop], self._drawn(place, start, stop), joined.cells)
+        drawn = self._generator(place, -1 & 0xFFFFFFFF).standard_normal(joined.size) * np.sqrt(fit.drawn)
+        return fit.pulls(drawn - joined.of(sums))

@@ -11,8 +11,8 @@ from sfumato.errors import QueryError
 from sfumato.query.engine import QueryEngine
 from sfumato.query.replicates import CHUNK, ValueColumn
 from sfumato.query.rows_guide import how_to_use
-from sfumato.release import Records
-from sfumato.release.framed import FRAME
+from sfumato.release import Product
+from sfumato.release.products.records import FRAME
 
 REPLICATES = 20
 Progress = Callable[[int, int], None]
@@ -30,7 +30,7 @@ def write_rows(
     """
     products = _refuse_unfit(engine, path, replicates)
     columns = [ValueColumn(product, replicates, engine.release.id) for product in products]
-    size = products[0].frame.size
+    size = products[0].domain.size
     writer, done = None, 0
     part = path.with_name(f".{path.name}.part")
     try:
@@ -52,7 +52,7 @@ def write_rows(
     return size
 
 
-def _refuse_unfit(engine: QueryEngine, path: Path, replicates: int) -> list[Records]:
+def _refuse_unfit(engine: QueryEngine, path: Path, replicates: int) -> list[Product]:
     if path.suffix not in {".parquet", ".csv"}:
         raise QueryError(f"{path} is no .parquet or .csv file; microdata are written as one of these.")
     if path.exists():
@@ -60,7 +60,7 @@ def _refuse_unfit(engine: QueryEngine, path: Path, replicates: int) -> list[Reco
     if replicates < 0 or replicates == 1:
         raise QueryError(f"{replicates} replicates tell no error; 20 tell it to a sixth, 80 to a twelfth, 0 are none.")
     found = [engine.release.products[name] for name in engine.statistics]
-    records = [one for one in found if isinstance(one, Records) and one.by is None]
+    records = [one for one in found if one.per_row]
     if not records:
         raise QueryError(
             "This release has tables and no rows; ask it with `sfumato table`, or take the files in its folder."

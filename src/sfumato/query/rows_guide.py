@@ -19,11 +19,11 @@ _TOTALS = (
 
 def how_to_use(engine: QueryEngine, path: Path, columns: Sequence[ValueColumn]) -> str:
     """What the columns are, how to add them up, and how to tell the error of what comes out."""
-    manifest, unit = engine.release.manifest, columns[0].product.frame.unit
+    manifest = engine.release.manifest
     said = [
         f"{manifest.title}, {manifest.period}: protected microdata",
         *engine.warnings(),
-        f"{path.name} has one row for each {unit} of the public register: {_ROWS}",
+        f"{path.name} has one row for each {manifest.unit} of the public register: {_ROWS}",
         *(_column(one) for one in columns),
         _TOTALS,
         _errors(columns),

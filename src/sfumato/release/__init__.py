@@ -1,15 +1,25 @@
 """What is published: products with their uncertainty, in a folder that anyone can verify."""
 
-from sfumato.release.calibrated import Calibrated, Control, Raked
 from sfumato.release.folder import Release, seal, write_levels, write_products
 from sfumato.release.geography import write_shapes
 from sfumato.release.manifest import Anchor, ExposureLine, Manifest, Promise, SpendLine, digest, now
 from sfumato.release.noisy import Noisy
-from sfumato.release.products import Cube, Product, Subject
-from sfumato.release.records import Records, Squared, Varying
-from sfumato.release.sparse import Sparse
+from sfumato.release.products import Cube, Groups, Product, Records, Sparse, Subject, measured
 from sfumato.release.statuses import NoNumber, Statuses
-from sfumato.release.uncertainty import Independent, Uncertainty, Withheld
+from sfumato.release.uncertainties import (
+    Calibrated,
+    Control,
+    Errors,
+    Independent,
+    Raked,
+    Squared,
+    Trend,
+    Uncertainty,
+    Varying,
+    Withheld,
+    stated,
+    withheld,
+)
 from sfumato.release.verify import Verdict, differences, open_release, private_key, sign, verify, withdraw
 
 __all__ = [
@@ -17,7 +27,9 @@ __all__ = [
     "Calibrated",
     "Control",
     "Cube",
+    "Errors",
     "ExposureLine",
+    "Groups",
     "Independent",
     "Manifest",
     "NoNumber",
@@ -32,19 +44,23 @@ __all__ = [
     "Squared",
     "Statuses",
     "Subject",
+    "Trend",
     "Uncertainty",
     "Varying",
     "Verdict",
     "Withheld",
     "differences",
     "digest",
+    "measured",
     "now",
     "open_release",
     "private_key",
     "seal",
     "sign",
+    "stated",
     "verify",
     "withdraw",
+    "withheld",
     "write_levels",
     "write_products",
     "write_shapes",

@@ -3,14 +3,11 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from pathlib import Path
 
 from sfumato.geography import Shapes
 from sfumato.release.manifest import BESIDE, NAME, AttributeLine, Manifest, ProductLine, digest, line
-from sfumato.release.products import Cube, Product, Subject
-from sfumato.release.records import Records
-from sfumato.release.sparse import Sparse
+from sfumato.release.products import Product
 from sfumato.schema import Attribute, Levels
 
 
@@ -28,18 +25,18 @@ class Release:
     @property
     def attributes(self) -> tuple[Attribute, ...]:
         """Every attribute that some product knows, in the order of the manifest."""
-        known = {one.name: one for product in self.products.values() for one in product.attributes}
+        known: dict[str, Attribute] = {}
+        for one in (one for product in self.products.values() for one in product.attributes):
+            # Products may be cut off at different depths; the finest holds the levels of all.
+            if one.name not in known or len(one.levels.codes) > len(known[one.name].levels.codes):
+                known[one.name] = one
         return tuple(known[entry.name] for entry in self.manifest.attributes if entry.name in known)
 
 
 def write_products(folder: Path, products: Sequence[Product]) -> list[ProductLine]:
     """Write each product as one Parquet file."""
-    from sfumato.release.cubes import write_cubes
-    from sfumato.release.framed import write_records
-
     (folder / "products").mkdir(parents=True, exist_ok=True)
-    lines = write_records(folder, [one for one in products if isinstance(one, Records)])
-    return lines + write_cubes(folder, [one for one in products if isinstance(one, (Cube, Sparse))])
+    return [product.write(folder) for product in products]
 
 
 def write_levels(folder: Path, attributes: Sequence[Attribute]) -> list[AttributeLine]:
@@ -80,42 +77,9 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
-def read_products(folder: Path, manifest: Manifest) -> dict[str, Product]:
-    """The products as the manifest describes them."""
-    from sfumato.release.cubes import read_cube
-    from sfumato.release.framed import KINDS, Reader
-
-    known = {one.name: _read_attribute(folder, one) for one in manifest.attributes}
-    reader, found = Reader(folder, manifest.unit, known), dict[str, Product]()
-    for one in sorted(manifest.products, key=_standing):
-        found[one.name] = (
-            reader.read(one, _subject(one), found)
-            if one.kind in KINDS
-            else read_cube(folder, one, _subject(one), known)
-        )
-    return {one.name: found[one.name] for one in manifest.products}
-
-
-def _standing(line: ProductLine) -> int:
-    """Measures of rows first, then of groups, and what was made of both last."""
-    return 2 if line.uncertainty.get("kind") == "adjusted" else int(line.kind != "records")
-
-
-def _read_attribute(folder: Path, entry: AttributeLine) -> Attribute:
-    levels = Levels.read(folder / entry.levels)
-    return Attribute(entry.name, levels, of=entry.of, label=entry.label)
-
-
-def _subject(entry: ProductLine) -> Subject:
-    universe = {name: tuple(codes) for name, codes in entry.universe.items()}
-    return Subject(
-        name=entry.name,
-        statistic=entry.statistic,
-        title=entry.title,
-        unit=entry.unit,
-        step=Fraction(entry.step),
-        additive=entry.additive,
-        universe=universe,
-        mechanism=entry.mechanism,
-        note=entry.note,
-    )
+def read_attributes(folder: Path, manifest: Manifest) -> dict[str, Attribute]:
+    """The attributes of a release with their public levels."""
+    return {
+        one.name: Attribute(one.name, Levels.read(folder / one.levels), of=one.of, label=one.label)
+        for one in manifest.attributes
+    }

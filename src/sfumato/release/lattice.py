@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.release.counts import in_order
-from sfumato.release.folds import Along, everything, folded_over
 from sfumato.release.noisy import Integers
 from sfumato.schema import Attribute, Grid, Levels
+from sfumato.schema.folds import Along, everything, folded_over
+from sfumato.schema.totals import in_order
 
 Cells = NDArray[Any]
 Key = tuple[int, ...]
@@ -33,7 +33,7 @@ FITS_32_BITS = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False)
-class Level:
+class Parts:
     """The leaves of an attribute in parts: the part of each leaf, and one leaf of each part."""
 
     of: NDArray[np.intp]
@@ -50,26 +50,19 @@ class Level:
         """How the leaves are put together to the parts."""
         return Along(len(self.of), np.argsort(self.of, kind="stable"), np.bincount(self.of))
 
-    def within(self, finer: "Level") -> "Level":
+    def within(self, finer: "Parts") -> "Parts":
         """The same parts, of the parts of a finer level."""
-        return Level(self.of[finer.one])
+        return Parts(self.of[finer.one])
 
 
-def levels_of(levels: Levels) -> list[Level]:
+def levels_of(levels: Levels) -> list[Parts]:
     """The whole, every level that the hierarchy has, and the leaves, each finer than the one before."""
-    found = [Level(np.zeros(len(levels.leaves), dtype=np.intp))]
+    found = [Parts(np.zeros(len(levels.leaves), dtype=np.intp))]
     for depth in range(levels.depth + 1):
-        place = {code: number for number, code in enumerate(levels.at(depth))}
-        if len(place) > found[-1].size:
-            found.append(Level(np.array([_part(levels, leaf, place) for leaf in levels.leaves], dtype=np.intp)))
+        cut = levels.cut(depth)
+        if len(cut.leaves) > found[-1].size:
+            found.append(Parts(levels.above(cut)))
     return found
-
-
-def _part(levels: Levels, leaf: str, place: dict[str, int]) -> int:
-    code: str | None = leaf
-    while code not in place:
-        code = levels.parent(str(code))
-    return place[code]
 
 
 def narrow(values: Cells) -> Cells:
@@ -101,7 +94,7 @@ class Lattice:
         return narrow(self.values)
 
     @cached_property
-    def _levels(self) -> list[list[Level]]:
+    def _levels(self) -> list[list[Parts]]:
         return [levels_of(attribute.levels) for attribute in self.attributes]
 
     @cached_property
@@ -180,7 +173,7 @@ def _along(attribute: Attribute, grid: Grid, groups: NDArray[np.bool_] | None) -
     return Along.of(grid.within.mask(attribute), groups)
 
 
-def _needed(levels: list[Level], along: Along) -> int:
+def _needed(levels: list[Parts], along: Along) -> int:
     """The coarsest level that still tells the groups of an axis apart; the leaves where groups overlap."""
     if len(along.places) == along.length and not along.shown:
         return 0
@@ -191,7 +184,7 @@ def _needed(levels: list[Level], along: Along) -> int:
     return next(place for place, level in enumerate(levels) if (label == label[level.one][level.of]).all())
 
 
-def _along_level(level: Level, along: Along) -> Along:
+def _along_level(level: Parts, along: Along) -> Along:
     """What is taken along an axis of leaves, along the axis of a level that tells its groups apart."""
     if level.size == along.length:
         return along

@@ -9,16 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.privacy import Move
-from sfumato.schema import Frame, Table
+from sfumato.schema import Domain
 
 Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Noisy:
     """The perturbed cells of a table, in steps, with whatever else the mechanism must make known and has paid for."""
 
-    table: Table | Frame
+    domain: Domain
     values: Integers
     step: Fraction
     move: Move

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from sfumato.errors import PromiseError, ReleaseError
 from sfumato.privacy import in_sequence
 from sfumato.privacy.notation import loss_from_dict
-from sfumato.release.folder import Release, read_products
+from sfumato.release.folder import Release, read_attributes
 from sfumato.release.geography import read_shapes
 from sfumato.release.manifest import BESIDE, NAME, NOTICE, SIGNATURE, SOUND, Manifest, digest, line
+from sfumato.release.products import read_products
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -58,7 +59,8 @@ def open_release(folder: Path | str, public_key: Path | None = None) -> Release:
         raise ReleaseError(f"The release {folder} is not what was published: {verdict.problems[0]}")
     manifest = Manifest.from_bytes(_manifest_bytes(folder))
     shapes = read_shapes(folder, manifest)
-    return Release(manifest, verdict.id, read_products(folder, manifest), verdict.withdrawn, folder, shapes)
+    products = read_products(folder, manifest, read_attributes(folder, manifest))
+    return Release(manifest, verdict.id, products, verdict.withdrawn, folder, shapes)
 
 
 def _manifest_bytes(folder: Path) -> bytes:

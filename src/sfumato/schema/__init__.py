@@ -14,11 +14,13 @@ from sfumato.schema.aggregates import (
     Weighted,
 )
 from sfumato.schema.attributes import Attribute, Bands, Column, Missing, Recode, Rule
+from sfumato.schema.boxes import Box, Grid
 from sfumato.schema.domain import Domain
 from sfumato.schema.frame import Frame, Grouping
+from sfumato.schema.level import By, Level
 from sfumato.schema.levels import Levels, Mask
 from sfumato.schema.schema import Schema
-from sfumato.schema.table import FARTHEST, LARGEST, Box, Grid, Table, Where
+from sfumato.schema.table import FARTHEST, LARGEST, Table, Where
 
 __all__ = [
     "FARTHEST",
@@ -27,6 +29,7 @@ __all__ = [
     "Attribute",
     "Bands",
     "Box",
+    "By",
     "Clipped",
     "Column",
     "Domain",
@@ -35,6 +38,7 @@ __all__ = [
     "Grouping",
     "Influence",
     "Largest",
+    "Level",
     "Levels",
     "Mask",
     "Missing",

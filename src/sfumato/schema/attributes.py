@@ -79,10 +79,14 @@ class Attribute:
     read: Column | Recode | Bands | None = None
     missing: Missing | None = None
     label: str = ""
+    depth: int | None = None
+    """Where it is cut off at a depth of its hierarchy: that depth, 0 at the top."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "read", self.read or Column(self.name))
         object.__setattr__(self, "label", self.label or self.name)
+        if self.levels.whole is not None:  # what is read is the same, and was checked when it was whole
+            return
         if not self.name or not all(letter.isalnum() or letter == "_" for letter in self.name):
             raise PlanError(f"The attribute name '{self.name}' must be letters, digits and underscores.")
         if self.name in RESERVED or self.name.endswith("_label"):
@@ -126,7 +130,7 @@ class Attribute:
     @property
     def raw_codes(self) -> dict[str, int]:
         """Which leaf each value of the column is read as; bands are read by their edges instead."""
-        index = self.levels.leaf_index
+        index = self.levels.carried
         if isinstance(self.read, Bands):
             pairs: dict[str, int] = {}
         elif isinstance(self.read, Recode):

@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import PlanError, nearest
-from sfumato.schema.attributes import Attribute
-from sfumato.schema.levels import Levels
-from sfumato.schema.table import Box, Grid
+from sfumato.schema.attributes import Attribute, Rule
+from sfumato.schema.boxes import Box, Grid
+from sfumato.schema.level import By, Level
 
 Places = NDArray[np.int32]
 Number = TypeVar("Number", np.int64, np.float32, np.float64)
+MOST = 1_000_000
+"""How many boxes are summed at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +32,9 @@ class Frame:
     file: str = ""
     id: str = ""
     register: ClassVar[bool] = True
+    impossible: ClassVar[tuple[Rule, ...]] = ()
+    groups_by: By | None = None
+    """Of groups of rows: the attributes, and the depth of each, that they are groups by."""
 
     @classmethod
     def read(cls, path: Path, unit: str, id: str, attributes: Sequence[Attribute]) -> "Frame":  # noqa: A002
@@ -46,6 +51,11 @@ class Frame:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(attribute.name for attribute in self.attributes)
+
+    @property
+    def by(self) -> By:
+        """The attributes, each at a depth, that tell the rows apart."""
+        return tuple(map(Level, self.names)) if self.groups_by is None else self.groups_by
 
     def attribute(self, name: str) -> Attribute:
         for one in self.attributes:
@@ -79,34 +89,77 @@ class Frame:
         flat[outside] = size
         return flat, size
 
-    def grouped(self, by: Sequence[tuple[str, int | None]]) -> "Grouping":
-        """The rows by some attributes, each at its lowest level or at a depth of its hierarchy; found once and kept."""
-        asked = tuple(by)
-        if asked not in self._groupings:
-            self._groupings[asked] = self._grouped(asked)
-        return self._groupings[asked]
+    def counts(self, grid: Grid) -> NDArray[np.int64]:
+        """How many rows each box of a grid is about."""
+        return self.totals(np.ones(self.size, dtype=np.int64), grid)
+
+    def totals(self, column: NDArray[Number], grid: Grid) -> NDArray[Number]:
+        """The sums of numbers of the rows over every box of a grid, in a pass for each part of it without overlap."""
+        found = np.zeros(grid.shape, dtype=column.dtype)
+        for places, part in grid.apart(MOST):
+            flat, size = self.cells(part)
+            found[np.ix_(*places)] = summed_by(flat, column, size + 1)[:size].reshape(part.shape)
+        return found
+
+    def common(self, ones: list[Box], others: list[Box], column: NDArray[np.float64] | None = None) -> NDArray[Any]:
+        """How many rows each of some boxes shares with each of some others, or the sum of what these rows hold."""
+        held = np.ones(self.size) if column is None else column
+        inside = [self.rows(box) for box in others]
+        return np.array([[held[rows & other].sum() for other in inside] for rows in map(self.rows, ones)])
+
+    def condensed(self, column: NDArray[Number]) -> tuple["Frame", NDArray[Number]]:
+        """The rows that no question can tell apart taken together, with what a column sums to in each."""
+        return self.alike.groups, self.alike.sums(column)
+
+    @property
+    def possible(self) -> NDArray[np.bool_]:
+        """Which rows may hold something: all of them."""
+        return np.ones(self.size, dtype=bool)
 
     @cached_property
-    def _groupings(self) -> dict[tuple[tuple[str, int | None], ...], "Grouping"]:
+    def alike(self) -> "Grouping":
+        """The rows that no question can tell apart, taken together."""
+        return self.grouped(tuple(map(Level, self.names)))
+
+    def grouped(self, by: By) -> "Grouping":
+        """The rows by some attributes, each at its lowest level or at a depth of its hierarchy; found once and kept."""
+        if by not in self._groupings:
+            self._groupings[by] = self._grouped(by)
+        return self._groupings[by]
+
+    @cached_property
+    def _groupings(self) -> dict[By, "Grouping"]:
         return {}
 
-    def _grouped(self, by: Sequence[tuple[str, int | None]]) -> "Grouping":
-        coarse = [_at_depth(self.attribute(name), depth) for name, depth in by]
-        widths = [len(attribute.levels.leaves) for attribute, _ in coarse]
+    def _grouped(self, by: By) -> "Grouping":
+        whole = [self.attribute(level.name) for level in by]
+        cut = [level.of(attribute) for level, attribute in zip(by, whole, strict=True)]
+        widths = [len(attribute.levels.leaves) for attribute in cut]
         width = math.prod(widths)
         keys: NDArray[Any] = np.zeros(self.size, dtype=np.int32 if width < 2**31 else np.int64)
-        for (name, _), (_, up), one in zip(by, coarse, widths, strict=True):
-            keys *= one
-            keys += up.astype(keys.dtype)[self.places[name]]
+        for attribute, one, length in zip(whole, cut, widths, strict=True):
+            keys *= length
+            keys += attribute.levels.above(one.levels).astype(keys.dtype)[self.places[attribute.name]]
         found, group = distinct(keys, width)
-        places: dict[str, Places] = {}
-        for attribute, _ in reversed(coarse):
-            one = len(attribute.levels.leaves)
-            places[attribute.name] = (found % one).astype(np.int32)
-            found = found // one
-        attributes = tuple(attribute for attribute, _ in coarse)
-        frame = Frame("group", attributes, {one.name: places[one.name] for one in attributes}, range(len(found)))
-        return Grouping(frame, group)
+        places: dict[str, tuple[Attribute, Places]] = {}
+        for attribute, length in reversed(list(zip(cut, widths, strict=True))):
+            # Of an attribute that is named at several depths the finest tells all.
+            if attribute.name not in places or length > len(places[attribute.name][0].levels.leaves):
+                places[attribute.name] = attribute, (found % length).astype(np.int32)
+            found = found // length
+        told = {name: places[name] for name in dict.fromkeys(level.name for level in by)}
+        columns = {name: column for name, (_, column) in told.items()}
+        attributes = tuple(attribute for attribute, _ in told.values())
+        return Grouping(Frame("group", attributes, columns, range(len(found)), groups_by=by), group)
+
+
+def summed_by(of: NDArray[np.integer[Any]], column: NDArray[Number], size: int) -> NDArray[Number]:
+    """The sum of a column over each group of rows; of whole numbers it is exact."""
+    if column.dtype.kind == "f":
+        return np.asarray(np.bincount(of, column, size), dtype=column.dtype)
+    found = np.zeros(size, dtype=column.dtype)
+    np.add.at(found, of, column)
+    return found
 
 
 def distinct(keys: NDArray[np.integer[Any]], width: int) -> tuple[NDArray[np.int64], Places]:
@@ -152,11 +205,9 @@ class Grouping:
     def size(self) -> int:
         return self.groups.size
 
-    def sums(self, values: NDArray[np.int64], size: int | None = None) -> NDArray[np.int64]:
-        """The sum of whole numbers over each group, exact."""
-        found = np.zeros(self.size if size is None else size, dtype=np.int64)
-        np.add.at(found, self.of, values)
-        return found
+    def sums(self, values: NDArray[Number]) -> NDArray[Number]:
+        """The sum over each group; of whole numbers it is exact."""
+        return summed_by(self.of, values, self.size)
 
     def largest(self, values: NDArray[Number]) -> NDArray[Number]:
         """The largest value of each group; every group has a row."""
@@ -165,19 +216,3 @@ class Grouping:
         found[self.of] = values
         np.maximum.at(found, self.of, values)
         return found
-
-
-def _at_depth(attribute: Attribute, depth: int | None) -> tuple[Attribute, NDArray[np.int64]]:
-    """An attribute cut off at a depth, and for each of its lowest levels the place of what is above it there."""
-    levels = attribute.levels
-    if depth is None or depth >= levels.depth:
-        return attribute, np.arange(len(levels.leaves))
-    if depth < 0:
-        raise PlanError(f"{attribute.label} has levels 0 to {levels.depth}; {depth} was asked for.")
-    kept = [code for code in levels.codes if levels.depths[code] <= depth]
-    records = [one for one in levels.records() if one["code"] in set(kept)]
-    cut = Levels.of(records)
-    up = np.zeros(len(levels.leaves), dtype=np.int64)
-    for code in cut.leaves:
-        up[levels.mask(code)] = cut.leaf_index[code]
-    return Attribute(f"{attribute.name}_{depth}", cut, of=attribute.of, label=attribute.label), up

@@ -3,7 +3,7 @@
 import csv
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -28,6 +28,8 @@ class Levels:
     labels: tuple[str, ...]
     parents: tuple[str | None, ...]
     notes: tuple[str, ...]
+    whole: "Levels | None" = field(default=None, compare=False, repr=False)
+    """Of levels that are cut off at a depth: all of them."""
 
     def __post_init__(self) -> None:
         if not self.codes:
@@ -96,6 +98,44 @@ class Levels:
         return {code: place for place, code in enumerate(self.leaves)}
 
     @cached_property
+    def carried(self) -> dict[str, int]:
+        """The place of every code that data may carry: a leaf's own, or that of the leaf it was cut off at."""
+        if self.whole is None:
+            return self.leaf_index
+        return dict(zip(self.whole.leaves, self.whole.above(self).tolist(), strict=True))
+
+    def cut(self, depth: int | None) -> "Levels":
+        """The levels down to a depth, 0 at the top; all of them where none is below it; made once and kept."""
+        if depth is None or depth >= self.depth:
+            return self
+        if depth not in self._cuts:
+            kept = [row for row, code in enumerate(self.codes) if self.depths[code] <= depth]
+            self._cuts[depth] = Levels(
+                tuple(self.codes[row] for row in kept),
+                tuple(self.labels[row] for row in kept),
+                tuple(self.parents[row] for row in kept),
+                tuple(self.notes[row] for row in kept),
+                self.whole or self,
+            )
+        return self._cuts[depth]
+
+    @cached_property
+    def _cuts(self) -> dict[int, "Levels"]:
+        return {}
+
+    def above(self, cut: "Levels") -> NDArray[np.intp]:
+        """For each leaf the place of the leaf above it among levels that are cut off.
+
+        >>> jobs = Levels.of(["29", {"code": "29-1", "parent": "29"}, "35", {"code": "29-2", "parent": "29"}])
+        >>> jobs.leaves, jobs.above(jobs.cut(0)).tolist()
+        (('29-1', '35', '29-2'), [0, 1, 0])
+        """
+        found = np.zeros(len(self.leaves), dtype=np.intp)
+        for place, code in enumerate(cut.leaves):
+            found[self._under[code]] = place
+        return found
+
+    @cached_property
     def _under(self) -> dict[str, list[int]]:
         """The places of the leaves under each code: a mask for each would be the square of a long list."""
         under: dict[str, list[int]] = {code: [] for code in self.codes}
@@ -129,7 +169,19 @@ class Levels:
             return same[0]
         if same:
             raise KeyError(f"'{name}' is the label of several levels ({', '.join(same[:5])}): use the code")
+        if self.whole is not None and (finer := self._finer(name)):
+            raise KeyError(finer)
         raise KeyError(f"'{name}' is not a level; {nearest(name, [*self.codes, *self.labels])}")
+
+    def _finer(self, name: str) -> str:
+        """What to say of a level that was cut off; nothing where there is no such level at all."""
+        try:
+            above = self.whole.find(name) if self.whole else ""
+        except KeyError:
+            return ""
+        while self.whole and above not in self._row:
+            above = str(self.whole.parent(above))
+        return f"'{name}' is finer than what was measured; '{above}' is the level above it that was"
 
     def mask(self, names: str | int | Sequence[str | int]) -> Mask:
         """Which leaves lie under any of the named levels."""

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from sfumato.errors import PlanError, nearest
 from sfumato.schema.attributes import Attribute, Rule
-from sfumato.schema.table import Table
+from sfumato.schema.level import Level
+from sfumato.schema.table import Table, rules_of
 
 
 @dataclass(frozen=True)
@@ -63,10 +64,15 @@ class Schema:
                 return attribute
         raise PlanError(f"'{name}' is not an attribute of this plan; {nearest(name, self.names)}")
 
-    def table(self, names: Sequence[str]) -> Table:
-        """The table by some attributes, less the combinations that cannot be."""
-        kept = tuple(self.attribute(name) for name in names)
-        if len(set(names)) != len(names):
-            raise PlanError(f"A table by {', '.join(names)} names an attribute twice.")
-        rules = tuple(rule for rule in self.impossible if all(name in names for name, _ in rule.where))
-        return Table(kept, rules)
+    def level(self, written: str) -> Level:
+        """An attribute at a depth, as in `naics@3`."""
+        level = Level.read(written)
+        return level.within(self.attribute(level.name))
+
+    def table(self, by: Sequence[str]) -> Table:
+        """The table by some attributes, each at a depth, less the combinations that cannot be."""
+        levels = [self.level(written) for written in by]
+        if len({level.name for level in levels}) != len(levels):
+            raise PlanError(f"A table by {', '.join(by)} names an attribute twice.")
+        attributes = tuple(level.of(self.attribute(level.name)) for level in levels)
+        return Table(attributes, rules_of(self.impossible, attributes))

@@ -1,10 +1,9 @@
-"""Table, Box and Grid: which cells there are, and which of them a question is about."""
+"""Table: which cells there are, a product of attributes less what cannot be."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +11,11 @@ from numpy.typing import NDArray
 
 from sfumato.errors import PlanError, nearest
 from sfumato.schema.attributes import Attribute, Rule
-from sfumato.schema.levels import Mask
+from sfumato.schema.boxes import Box, Grid
+from sfumato.schema.folds import Number
+from sfumato.schema.level import By, Level
+from sfumato.schema.levels import Levels
+from sfumato.schema.totals import Floats, in_common, masks, summed_to, totals_over
 
 Where = Mapping[str, str | int | Sequence[str | int]]
 
@@ -21,47 +24,6 @@ LARGEST = 200_000_000
 FARTHEST = 2**47
 """The most cells that a table may have at all: their numbers, and sums of them, fit in 64 bits."""
 Places = NDArray[np.integer]
-
-
-@dataclass(frozen=True, eq=False)
-class Box:
-    """What a question asks: for each attribute the leaves that count; an attribute left out counts whole."""
-
-    masks: Mapping[str, Mask] = field(default_factory=dict)
-
-    def mask(self, attribute: Attribute) -> Mask:
-        return self.masks.get(attribute.name, np.ones(len(attribute.levels.leaves), dtype=bool))
-
-    def within(self, other: "Box") -> "Box":
-        """The records that are in both."""
-        both = {name: mask & other.masks[name] for name, mask in self.masks.items() if name in other.masks}
-        return Box({**self.masks, **other.masks, **both})
-
-    def disjoint(self, other: "Box") -> bool:
-        """Whether no record can be in both, as some attribute tells them apart."""
-        shared = self.masks.keys() & other.masks.keys()
-        return any(not (self.masks[name] & other.masks[name]).any() for name in shared)
-
-
-@dataclass(frozen=True, eq=False)
-class Grid:
-    """All boxes of one table as people lay it out: for each axis some groups of leaves, within one universe."""
-
-    axes: tuple[tuple[str, NDArray[np.bool_]], ...]
-    within: Box = field(default_factory=Box)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return tuple(len(groups) for _, groups in self.axes)
-
-    def boxes(self) -> Iterator[Box]:
-        """The boxes, the last axis running fastest."""
-        names = [name for name, _ in self.axes]
-        for masks in product(*(groups for _, groups in self.axes)):
-            box = self.within
-            for name, mask in zip(names, masks, strict=True):
-                box = box.within(Box({name: mask}))
-            yield box
 
 
 @dataclass(frozen=True)
@@ -81,6 +43,11 @@ class Table:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(attribute.name for attribute in self.attributes)
+
+    @property
+    def by(self) -> By:
+        """Its attributes, each at the depth where it stands."""
+        return tuple(Level(attribute.name, attribute.depth) for attribute in self.attributes)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -144,11 +111,11 @@ class Table:
                 return attribute
         raise KeyError(f"'{name}' is not an attribute of this table; {nearest(name, self.names)}")
 
-    def margin(self, names: Sequence[str]) -> "Table":
-        """The table of some of the attributes, in the order asked for; rules about others no longer bind."""
-        kept = tuple(self.attribute(name) for name in names)
-        rules = tuple(rule for rule in self.impossible if all(name in names for name, _ in rule.where))
-        return Table(kept, rules)
+    def margin(self, by: Sequence[str | Level]) -> "Table":
+        """The table of some of the attributes, each at a depth, in the order asked for; rules about others go."""
+        named = [Level.read(one) if isinstance(one, str) else one for one in by]
+        attributes = tuple(level.of(self.attribute(level.name)) for level in named)
+        return Table(attributes, rules_of(self.impossible, attributes))
 
     @cached_property
     def possible(self) -> NDArray[np.bool_]:
@@ -178,3 +145,62 @@ class Table:
         if not ruled:
             return found
         return found * int(ruled.possible[np.ix_(*(box.mask(attribute) for attribute in ruled.attributes))].sum())
+
+    def counts(self, grid: Grid) -> NDArray[np.int64]:
+        """How many possible cells each box of a grid holds: a product of axes, save where rules bind them together."""
+        named = set(self.ruled.names) if self.ruled else set()
+        asked, found = dict(grid.axes), np.ones(grid.shape, dtype=np.int64)
+        for attribute in self.attributes:
+            if attribute.name in named:
+                continue
+            mask = grid.within.mask(attribute)
+            if attribute.name in asked:
+                found *= _along(grid, {attribute.name}, (asked[attribute.name] & mask).sum(axis=1))
+            else:
+                found *= int(mask.sum())
+        if self.ruled:
+            axes = tuple((name, groups) for name, groups in grid.axes if name in named)
+            told = {name for name, _ in axes}
+            held, attributes = summed_to(self.ruled.possible, self.ruled.attributes, told, grid.within)
+            found *= _along(grid, named, totals_over(held.astype(np.int64), attributes, Grid(axes, grid.within)))
+        return found
+
+    def totals(self, column: NDArray[Number], grid: Grid) -> NDArray[Number]:
+        """The sums of numbers of the cells over every box of a grid."""
+        return totals_over(column.reshape(self.shape), self.attributes, grid)
+
+    def common(self, ones: list[Box], others: list[Box], column: Floats | None = None) -> Floats:
+        """How many possible cells each of some boxes shares with each of some others, or the sum of what they hold."""
+        if column is not None:
+            return in_common(column.reshape(self.shape), self.attributes, ones, others)
+        named, found = self.ruled.names if self.ruled else (), np.ones((len(ones), len(others)))
+        for attribute in self.attributes:
+            if attribute.name not in named:
+                found *= masks(ones, attribute) @ masks(others, attribute).T
+        return found * in_common(self.ruled.possible, self.ruled.attributes, ones, others) if self.ruled else found
+
+    def condensed(self, column: NDArray[Number]) -> tuple["Table", NDArray[Number]]:
+        """The cells that questions can tell apart, with what a column sums to in each."""
+        return self, column
+
+
+def _along(grid: Grid, names: set[str], values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Values of some axes, laid out to be broadcast over all of them."""
+    return values.reshape([len(groups) if name in names else 1 for name, groups in grid.axes])
+
+
+def rules_of(rules: Sequence[Rule], attributes: Sequence[Attribute]) -> tuple[Rule, ...]:
+    """The rules that bind a table of some attributes: of levels that are cut off, those that are impossible whole."""
+    known = {attribute.name: attribute for attribute in attributes}
+    within = [rule for rule in rules if all(name in known for name, _ in rule.where)]
+    cut = [Rule(tuple((name, _whole(known[name].levels, codes)) for name, codes in rule.where)) for rule in within]
+    return tuple(rule for rule in cut if all(codes for _, codes in rule.where))
+
+
+def _whole(levels: Levels, codes: tuple[str, ...]) -> tuple[str, ...]:
+    """The levels of which all leaves lie under some codes; the codes themselves where nothing is cut off."""
+    if levels.whole is None:
+        return codes
+    up, inside = levels.whole.above(levels), levels.whole.mask(codes)
+    full = np.bincount(up, inside, len(levels.leaves)) == np.bincount(up, minlength=len(levels.leaves))
+    return tuple(code for code, kept in zip(levels.leaves, full, strict=True) if kept)

@@ -12,7 +12,9 @@ from itertools import combinations
 import numpy as np
 
 from sfumato.draws import SeededDraws, TwoSidedGeometric
-from sfumato.release.margins import Floats, Margins
+from sfumato.release.noisy import Floats
+from sfumato.release.uncertainties.margins import Margins
+from sfumato.schema import Level
 from sfumato.studies.ors import counted, whole_table
 from sfumato.studies.study import Line, Study
 from sfumato.synth.ors import paper_set
@@ -28,7 +30,7 @@ def bottom_up(epsilon: int, seed: int) -> dict[tuple[str, ...], Floats]:
     """Errors of all one- and two-way tables that are summed from one cube."""
     whole, draws = whole_table(), SeededDraws(seed)
     noise = TwoSidedGeometric(Fraction(epsilon)).draw(whole.size, draws).reshape(whole.shape)
-    return {names: Margins(whole, (names,)).of(noise) for names in tables(1) + tables(2)}
+    return {names: Margins(whole, (tuple(map(Level, names)),)).of(noise) for names in tables(1) + tables(2)}
 
 
 def interactive(epsilon: int, seed: int) -> dict[tuple[str, ...], Floats]:

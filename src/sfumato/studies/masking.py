@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sfumato.privacy import Approximate
 from sfumato.privacy.exact import rounded_up
-from sfumato.release.products import Floats
+from sfumato.release.noisy import Floats
 from sfumato.studies.qcew_state import LEVELS, state
 from sfumato.studies.qcew_utility import BETA, SPLIT, compare, errors, shown, whole_budget
 from sfumato.studies.study import Line, Study

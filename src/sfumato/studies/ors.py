@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from sfumato.calibrate.rake import raked
 from sfumato.draws import SeededDraws, TruncatedGeometric
 from sfumato.mechanisms.truncated_geometric import beyond
-from sfumato.release.calibrated import system
-from sfumato.release.margins import Floats, Margins
+from sfumato.release.noisy import Floats
+from sfumato.release.uncertainties.margins import Margins
+from sfumato.release.uncertainties.normal import Normal
 from sfumato.schema import Attribute, Levels, Table
 from sfumato.studies.study import Line, Study
 from sfumato.synth.ors import paper_set
@@ -101,8 +102,9 @@ def simulate(runs: int, seed: int = SEED, margins_kind: str = MARGINS, tolerance
     """The paper's evaluation: epsilon 7, cap 1, raked in 10 cycles to the ten exact one-way tables."""
     table, true = whole_table(), counted(paper_set(seed=seed, margins=margins_kind))
     law, draws = TruncatedGeometric(Fraction(7), 1), SeededDraws(seed)
-    margins = Margins(table, tuple((name,) for name in table.names))
-    aims, solve = margins.of(true), system(margins, law.variance, np.zeros(margins.size))
+    margins = Margins(table, tuple((level,) for level in table.by))
+    aims = margins.of(true)
+    solve = Normal(margins, table.possible, np.zeros(margins.size), law.variance).solve
     plain, scaled, squared, converged = [], [], [], []
     for _ in range(runs):
         cells = (true + law.draw(table.size, draws).reshape(SIZES)).astype(float)

@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.privacy import Gaussian, in_sequence
 from sfumato.privacy.neighbours.square_root_within import reach
-from sfumato.release.products import Floats
+from sfumato.release.noisy import Floats
 from sfumato.studies.study import Line, Study
 
 INTERVALS = {1: ("[0, 4]", "400.0%"), 100: ("[81, 121]", "40.0%"), 1_000: ("[937, 1065]", "12.7%"), 10_000: ("[9801, 10201]", "4.0%"), 100_000: ("[99368, 100634]", "1.3%")}  # fmt: skip  # noqa: E501

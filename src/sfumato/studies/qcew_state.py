@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 
 from sfumato.mechanisms import Cells
 from sfumato.privacy import Root
-from sfumato.schema import Attribute, Frame, Levels
+from sfumato.schema import Attribute, By, Frame, Level, Levels
 
 SIZE, JOBS, LARGEST = 25_420, 375_797, 4_050
 SECTORS, INDUSTRIES = 20, 520
 COUNTIES = (0.57, 0.16, 0.13, 0.10, 0.04)
 BETWEEN, WITHIN = 0.7, 0.95
 """Standard deviations of the logarithm of size between industries and within one."""
-LEVELS: dict[str, tuple[tuple[str, int | None], ...]] = {
+LEVELS: dict[str, By] = {
     "state": (),
-    "sector": (("naics", 0),),
-    "NAICS5": (("naics", 1),),
-    "NAICS6": (("naics", None),),
-    "county x NAICS5": (("county", None), ("naics", 1)),
+    "sector": (Level("naics", 0),),
+    "NAICS5": (Level("naics", 1),),
+    "NAICS6": (Level("naics"),),
+    "county x NAICS5": (Level("county"), Level("naics", 1)),
 }
 """What errors are looked at for; sectors are the top of the hierarchy, five digits come next, six last."""
 
@@ -37,7 +37,7 @@ class State:
     frame: Frame
     jobs: NDArray[np.int64]
 
-    def cells(self, by: tuple[tuple[str, int | None], ...] | None, beta: Fraction) -> Cells:
+    def cells(self, by: By | None, beta: Fraction) -> Cells:
         """The jobs of the establishments, or of groups of them."""
         grouping = None if by is None else self.frame.grouped(by)
         return Cells(self.frame if grouping is None else grouping.groups, self.jobs, Fraction(1), Root(beta), grouping)  # fmt: skip  # noqa: E501

@@ -10,20 +10,20 @@ from fractions import Fraction
 
 import numpy as np
 
-from sfumato.calibrate.microdata import Problem, at_least_0
+from sfumato.calibrate.microdata import Fitting, at_least_0
 from sfumato.draws import Draws, SeededDraws
 from sfumato.mechanisms import ClippedTotal, Mechanism, SquareRoot
-from sfumato.release import Records, Subject
-from sfumato.release.products import Floats
-from sfumato.release.records import Sizes
-from sfumato.schema import Grouping
+from sfumato.release import Product, Subject, measured
+from sfumato.release.noisy import Floats
+from sfumato.release.uncertainties.uncertainty import Sizes
+from sfumato.schema import Grouping, Level
 from sfumato.studies.qcew_state import LEVELS, State, state
 from sfumato.studies.study import Line, Study
 
 BETA = Fraction(1, 2)
 SPLIT = {"state": "0.2", "county": "0.6", "NAICS5": "0.6", "county x NAICS5": "0.7", "rows": "0.7"}
 """The team's baseline budget for the jobs of a month: mu 1.3191 in all."""
-GROUPS = LEVELS | {"county": (("county", None),)}
+GROUPS = LEVELS | {"county": (Level("county"),)}
 SETS = ("state", "county", "NAICS5", "county x NAICS5")
 PUBLISHED = {"state": (675, 344, 103), "sector": (82, 57, 44), "NAICS5": (14.6, 11.9, 8.3), "NAICS6": (13.5, 10.1, 9.8), "county x NAICS5": (7.79, 6.02, 5.64)}  # fmt: skip  # noqa: E501
 """Mean absolute errors in the substitute data of Rhode Island, two seeds: see the note of the study."""
@@ -35,42 +35,42 @@ def whole_budget(split: dict[str, str]) -> Fraction:
     return Fraction(round(float(squared) ** 0.5 * 10**6), 10**6)
 
 
-def measured(of: State, name: str, with_: Mechanism, draws: Draws, rows: Records | None = None) -> Records:
+def published(of: State, name: str, with_: Mechanism, draws: Draws, rows: Product | None = None) -> Product:
     """One measure of the state, as the gate would make it."""
     by = None if name == "rows" else GROUPS[name]
     noisy = with_.perturb(of.cells(by, BETA), draws, {} if rows is None else {"rows": rows})
     subject = Subject(name, "total", "Jobs", "jobs", noisy.step)
-    return Records(subject, noisy.table, noisy.values, with_.uncertainty(noisy), by)  # type: ignore[arg-type]
+    return measured(subject, noisy, with_.uncertainty(noisy))
 
 
 @dataclass(frozen=True, eq=False)
-class AtTheDraws(Problem):
+class AtTheDraws(Fitting):
     """Least squares with every variance at its own draw, as first published."""
 
-    def noise(self, sizes: Sizes) -> tuple[Floats, ...]:  # noqa: ARG002 - not at sizes
-        pairs = [(one.values.astype(np.float64) * float(one.subject.step), one) for one in self.controls]
-        sets = zip(pairs, self.sets(Fraction(1)), strict=True)
-        return tuple(set_.trend.at(np.maximum(values, 0.0), np.zeros(1)) for (values, _), set_ in sets)
+    def noise(self, sizes: Sizes) -> Floats:  # noqa: ARG002 - not at sizes
+        values = [np.maximum(one.values.astype(np.float64) * float(one.subject.step), 0.0) for one in self.controls]
+        sets = zip(values, self.sets(Fraction(1)), strict=True)
+        return np.concatenate([one.trend.at(drawn, np.zeros(1)) for drawn, one in sets])
 
 
 def roots_everywhere(of: State, split: dict[str, str], draws: Draws) -> Floats:
     """Square-root noise on the rows and on every set of totals, least squares with variances at the draws."""
-    rows = measured(of, "rows", SquareRoot(split["rows"]), draws)
-    controls = [measured(of, name, SquareRoot(split[name]), draws) for name in SETS]
+    rows = published(of, "rows", SquareRoot(split["rows"]), draws)
+    controls = [published(of, name, SquareRoot(split[name]), draws) for name in SETS]
     problem = AtTheDraws(rows, tuple(controls))
     return problem.fit(at_least_0(problem.measured))
 
 
 def rows_alone(of: State, split: dict[str, str], draws: Draws) -> Floats:
     """Square-root noise on the rows with the whole budget; totals are their sums."""
-    rows = measured(of, "rows", SquareRoot(whole_budget(split)), draws)
+    rows = published(of, "rows", SquareRoot(whole_budget(split)), draws)
     return np.asarray(rows.values * float(rows.subject.step), dtype=np.float64)
 
 
-def clipped(of: State, split: dict[str, str], draws: Draws) -> Problem:
+def clipped(of: State, split: dict[str, str], draws: Draws) -> Fitting:
     """Square-root noise on the rows, clipped totals given them: what the plan of this project measures."""
-    rows = measured(of, "rows", SquareRoot(split["rows"]), draws)
-    return Problem(rows, tuple(measured(of, name, ClippedTotal(split[name]), draws, rows) for name in SETS))
+    rows = published(of, "rows", SquareRoot(split["rows"]), draws)
+    return Fitting(rows, tuple(published(of, name, ClippedTotal(split[name]), draws, rows) for name in SETS))
 
 
 def ours(of: State, split: dict[str, str], draws: Draws) -> Floats:

@@ -53,7 +53,7 @@ class Ladder(Mechanism):
         noise = TwoSidedGeometric(self.epsilon).draw(cells.values.size, draws).reshape(cells.values.shape)
         ladder = rungs(cells.move.alpha)
         values = ladder[np.clip(self.clean(cells, given) + noise, 0, len(ladder) - 1)]
-        return Noisy(cells.table, values, cells.step, cells.move)
+        return Noisy(cells.domain, values, cells.step, cells.move)
 
     def uncertainty(self, noisy: Noisy) -> Withheld:
         return Withheld(WHY)

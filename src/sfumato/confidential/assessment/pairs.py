@@ -11,7 +11,7 @@ from sfumato.confidential.assessment.truth import SamplingVariances, Truth, Trut
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import PlanError, ReleaseError
 from sfumato.plan import Measure, Plan
-from sfumato.release import Cube, Independent, Product, Release, Withheld
+from sfumato.release import Product, Release, stated
 from sfumato.schema import Box, Grid, Table
 
 MOST_CELLS = 2_000_000
@@ -67,16 +67,14 @@ def stated_variances(product: Product, table: Table, most: int) -> Floats:
 
     Where each takes an equation of its own and there are too many, cells evenly spread over the table stand for all.
     """
-    if table.size <= most or (isinstance(product, Cube) and isinstance(product.uncertainty, Independent)):
-        found = product.variances(_leaves(table))
-        if isinstance(found, Withheld):
-            return np.full(table.shape, np.nan)
-        return np.maximum(found.reshape(table.shape), 0)
+    if table.size <= most or product.even is not None:
+        found = stated(product.variances(_leaves(table)))
+        return np.full(table.shape, np.nan) if found is None else np.maximum(found.reshape(table.shape), 0)
     variances = np.full(table.size, np.nan)
     for place in np.linspace(0, table.size - 1, most).astype(np.int64):
         box = _box(table, int(place))
-        stated = product.covariance(box, box)
-        variances[place] = np.nan if isinstance(stated, Withheld) else max(stated, 0.0)
+        alone = stated(product.covariance(box, box))
+        variances[place] = np.nan if alone is None else max(alone, 0.0)
     return variances.reshape(table.shape)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.calibrate import Diverged
 from sfumato.confidential.assessment.comparisons import Rules, pooled
 from sfumato.confidential.assessment.honesty import honesty
 from sfumato.confidential.assessment.pairs import Pair, looked_at, released
@@ -18,8 +19,7 @@ from sfumato.mechanisms import Cells, Mechanism
 from sfumato.plan import Measure, Plan, Price
 from sfumato.privacy import Approximate, Concentrated, Gaussian, Limit, Loss, as_concentrated, exact, positive
 from sfumato.privacy.notation import bounded_limit
-from sfumato.release import Cube, Product, Release, Subject
-from sfumato.schema import Table
+from sfumato.release import Product, Release, measured
 
 STATED = 200
 """The cells of a table whose stated errors are worked out in each draw, where each takes an equation of its own."""
@@ -218,14 +218,11 @@ class Rehearsal:
         """The products of one rehearsal; a step that found no answer is not among them."""
         products: dict[str, Product] = {one.name: self._perturbed(one, draws) for one in plan.measures}
         made = [step.apply(products) for step in plan.then]
-        return products | {one.subject.name: one for one in made if isinstance(one, Cube)}
+        return products | {one.subject.name: one for one in made if not isinstance(one, Diverged)}
 
-    def _perturbed(self, measure: Measure, draws: Draws) -> Cube:
+    def _perturbed(self, measure: Measure, draws: Draws) -> Product:
         noisy = measure.with_.perturb(self.cells[measure.name], draws)
-        subject: Subject = self.release.products[measure.name].subject
-        table = noisy.table
-        assert isinstance(table, Table)  # noqa: S101 - plans over a frame are assessed elsewhere
-        return Cube(subject, table, noisy.values, measure.with_.uncertainty(noisy))
+        return measured(self.release.products[measure.name].subject, noisy, measure.with_.uncertainty(noisy))
 
     def _utility(self, plan: Plan, pair: Pair, made: Sequence[Product]) -> Utility:
         """The utility of one product over the draws in which it was made; stated errors are those of the first."""

@@ -4,16 +4,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
+from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.release.boxes import layers
 from sfumato.release.lattice import Lattice
-from sfumato.release.noisy import Integers
-from sfumato.release.products import Subject, Tabled
-from sfumato.release.uncertainty import Uncertainty
-from sfumato.schema import Box, Grid, Table
+from sfumato.release.noisy import Integers, Noisy
+from sfumato.release.products.cube import EXAMPLE as LAID_OUT
+from sfumato.release.products.cube import table_of
+from sfumato.release.products.product import Held, ProductFile, Subject
+from sfumato.release.uncertainties import Uncertainty
+from sfumato.schema import Grid, Table
+from sfumato.schema.boxes import layers
 
 LARGEST_MARGIN = 1 << 24
 """The most cells of a margin that is laid out to answer from, and of all that are kept: 128 MB."""
@@ -21,25 +25,45 @@ Leaves = NDArray[np.integer]
 
 
 @dataclass(frozen=True, eq=False)
-class Sparse(Tabled):
+class Sparse(Held):
     """The numbers, increasing, of the cells whose published value is not 0, and those values; all others are 0.
 
     A cell that is not listed was measured like any other: its published value is 0, with the same error.
     """
 
+    kind: ClassVar[str] = "sparse"
     subject: Subject
-    table: Table
-    places: Integers
+    domain: Table
     values: Integers
     uncertainty: Uncertainty
+    places: Integers
 
-    def total(self, box: Box) -> int:
-        return int(self.totals(Grid((), box)))
+    @classmethod
+    def of(cls, subject: Subject, noisy: Noisy, uncertainty: Uncertainty) -> "Sparse | None":
+        if not isinstance(noisy.domain, Table) or noisy.places is None:
+            return None
+        return cls(subject, noisy.domain, noisy.values, uncertainty, noisy.places)
+
+    @classmethod
+    def read(cls, opened: ProductFile) -> "Sparse":
+        from sfumato.release.parquet import read_numbers, read_places, read_values
+
+        table = table_of(opened)
+        # In 64 bits, as sums are: numpy takes ten times as long where it has to cast while it adds.
+        values, places = read_values(opened.path).astype(np.int64), read_places(opened.path, table)
+        uncertainty = opened.uncertainty(lambda name: read_numbers(opened.path, name))
+        return cls(Subject.read(opened.line), table, values, uncertainty, places)
+
+    def store(self, folder: Path, file: str) -> None:
+        from sfumato.release.parquet import listed_cells, write_cells
+
+        columns = {"value": self.values, **self.uncertainty.columns}
+        write_cells(folder / file, self.domain, listed_cells(self.places, columns))
 
     def totals(self, grid: Grid) -> Integers:
         asked = {*(name for name, _ in grid.axes), *grid.within.masks}
-        names = tuple(name for name in self.table.names if name in asked)
-        if self.table.margin(names).size > LARGEST_MARGIN:
+        names = tuple(name for name in self.domain.names if name in asked)
+        if self.domain.margin(names).size > LARGEST_MARGIN:
             return self._folded(grid)
         return self._margin(names).totals(grid)
 
@@ -47,7 +71,7 @@ class Sparse(Tabled):
         """The sums by some attributes laid out, made when first asked and kept while there is room."""
         found = self._margins.get(names)
         if found is None:
-            margin = self.table.margin(names)
+            margin = self.domain.margin(names)
             found = Lattice(self._summed(names, margin.shape).reshape(margin.shape), margin.attributes)
             kept = {**self._margins, names: found}
             while len(kept) > 1 and sum(one.values.size for one in kept.values()) > LARGEST_MARGIN:
@@ -72,8 +96,8 @@ class Sparse(Tabled):
         """The leaf of an attribute in each listed cell, kept once somebody asked: to find it takes two divisions."""
         found = self._columns.get(name)
         if found is None:
-            length = len(self.table.attribute(name).levels.leaves)
-            found = self.table.leaves_at(self.places, name).astype(np.min_scalar_type(length))
+            length = len(self.domain.attribute(name).levels.leaves)
+            found = self.domain.leaves_at(self.places, name).astype(np.min_scalar_type(length))
             self._columns[name] = found
         return found
 
@@ -106,3 +130,6 @@ class Sparse(Tabled):
         for name, mask in grid.within.masks.items():
             held &= mask[self._leaves(name)]
         return np.flatnonzero(held)
+
+
+EXAMPLE = Sparse(LAID_OUT.subject, LAID_OUT.domain, np.array([3, -1]), LAID_OUT.uncertainty, np.array([1, 4]))

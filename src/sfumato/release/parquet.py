@@ -1,0 +1,152 @@
+"""Parquet files of products: the codes of every cell, its value in steps, and what its error needs, in pieces."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from sfumato.release.lattice import FITS_32_BITS
+from sfumato.release.noisy import Integers
+from sfumato.release.texts import texts
+from sfumato.schema import Attribute, Frame, Table
+
+_PIECE = 1 << 20
+"""Cells that are written or read at a time, so that no column but the values ever stands whole in memory."""
+Columns = Mapping[str, NDArray[Any]]
+Written = tuple[NDArray[np.integer], Columns]
+"""The numbers of some cells, and what stands in each column for them."""
+
+
+def laid_out(size: int, listed: NDArray[np.integer] | None, columns: Columns) -> Iterator[Written]:
+    """The cells of a table by their numbers, all or those that are listed, some at a time."""
+    length = size if listed is None else len(listed)
+    for start in range(0, max(length, 1), _PIECE):
+        stop = min(start + _PIECE, length)
+        places = np.arange(start, stop, dtype=np.int32) if listed is None else listed[start:stop]
+        yield places, {name: column[places] for name, column in columns.items()}
+
+
+def listed_cells(places: Integers, columns: Columns) -> Iterator[Written]:
+    """Cells that are listed with their numbers, some at a time."""
+    for start in range(0, max(len(places), 1), _PIECE):
+        yield places[start : start + _PIECE], {name: one[start : start + _PIECE] for name, one in columns.items()}
+
+
+def write_cells(path: Path, table: Table, pieces: Iterator[Written]) -> None:
+    """Write a table, a piece of its cells after the other."""
+    codes = [texts(attribute.levels.leaves) for attribute in table.attributes]
+    first = next(pieces)
+    coded = pa.dictionary(pa.int32(), pa.string())
+    schema = pa.schema([
+        *((level.column, coded) for level in table.by),
+        *((name, pa.from_numpy_dtype(_stored(column).dtype)) for name, column in first[1].items()),
+    ])  # fmt: skip
+    # Cells stand in the order of the first attribute; statistics of the others would help no reader skip any.
+    statistics = [level.column for level in table.by[:1]]
+    with pq.ParquetWriter(path, schema, compression="zstd", write_statistics=statistics) as file:
+        for places, columns in (first, *pieces):
+            leaves = [
+                pa.DictionaryArray.from_arrays(_column(table.leaves_at(places, name).astype(np.int32)), listed)
+                for name, listed in zip(table.names, codes, strict=True)
+            ]
+            batch = [*leaves, *(_column(_stored(column)) for column in columns.values())]
+            file.write_batch(pa.record_batch(batch, schema=schema))
+
+
+def _stored(column: NDArray[Any]) -> NDArray[Any]:
+    """Integers in 64 bits, other numbers as they are."""
+    return column if column.dtype.kind == "f" else column.astype(np.int64, copy=False)
+
+
+def _column(values: NDArray[Any]) -> pa.Array:
+    """Numbers where they stand in memory; `pa.array` would load pandas first, which takes longer than the writing."""
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(values)])
+
+
+def read_values(path: Path) -> NDArray[Any]:
+    """The column of values, in 32 bits where no sum of them needs more; read in pieces, so that it stands only once."""
+    with pq.ParquetFile(path) as file:
+        found: NDArray[Any] = np.empty(file.metadata.num_rows, dtype=np.int32)
+        start, sizes = 0, 0.0
+        for batch in file.iter_batches(_PIECE, columns=["value"]):
+            piece = _integers(batch.column("value"))
+            sizes += float(np.abs(piece, dtype=np.float64).sum())
+            found = found if sizes <= FITS_32_BITS else found.astype(np.int64, copy=False)
+            found[start : start + len(piece)] = piece
+            start += len(piece)
+    return found
+
+
+def _integers(column: pa.Array) -> NDArray[np.int64]:
+    if not pa.types.is_int64(column.type) or column.null_count:
+        raise ValueError("its column 'value' does not hold an integer for every cell")
+    # `to_numpy` would load pandas first, which takes longer than reading ten million cells.
+    return np.asarray(np.from_dlpack(column), dtype=np.int64)
+
+
+def read_numbers(path: Path, name: str) -> NDArray[Any]:
+    """A column of numbers that stands beside the values."""
+    with pq.ParquetFile(path) as file:
+        column = file.read([name])[name]
+    if not pa.types.is_floating(column.type) or column.null_count:
+        raise ValueError(f"its column '{name}' does not hold a number for every cell")
+    return np.asarray(column.combine_chunks().to_numpy(zero_copy_only=False))
+
+
+def read_places(path: Path, table: Table) -> Integers:
+    """The numbers of the listed cells, from their codes."""
+    names = [level.column for level in table.by]
+    with pq.ParquetFile(path, read_dictionary=names) as file:
+        found, start = np.zeros(file.metadata.num_rows, dtype=np.int64), 0
+        for batch in file.iter_batches(_PIECE, columns=names):
+            piece = found[start : start + len(batch)]
+            for attribute, name, length in zip(table.attributes, names, table.shape, strict=True):
+                piece *= length
+                piece += leaves_of(batch.column(name), attribute)
+            start += len(batch)
+    if (found[1:] <= found[:-1]).any() or not table.possible_at(found).all():
+        raise ValueError("its cells are not listed in their order, each once, or some are impossible")
+    return found
+
+
+def leaves_of(column: pa.DictionaryArray, attribute: Attribute) -> NDArray[np.int64]:
+    """The place of each code among the lowest levels of an attribute."""
+    if column.null_count:
+        raise ValueError(f"its column '{attribute.name}' does not hold a code for every cell")
+    index = attribute.levels.leaf_index
+    leaves = np.array([index[code] for code in column.dictionary.to_pylist()], dtype=np.int64)
+    return np.asarray(leaves[np.from_dlpack(column.indices)])
+
+
+def write_rows(path: Path, columns: Mapping[str, Any]) -> None:
+    """Write columns of the rows of a frame, or of groups of them, as one file."""
+    pq.write_table(pa.table(dict(columns)), path, compression="zstd")
+
+
+def codes_of(frame: Frame) -> dict[str, Any]:
+    """The codes of every row, by the columns that tell them apart."""
+    columns = {}
+    for level in frame.by:
+        held, wanted = frame.attribute(level.name), level.of(frame.attribute(level.name))
+        places = held.levels.above(wanted.levels)[frame.places[level.name]].astype(np.int32)
+        codes = pa.array(wanted.levels.leaves, pa.string())
+        columns[level.column] = pa.DictionaryArray.from_arrays(pa.array(places), codes)
+    return columns
+
+
+def read_frame(path: Path, unit: str, known: Mapping[str, Attribute]) -> Frame:
+    """A frame, without the names of its rows, which no question needs."""
+    with pq.ParquetFile(path) as file:
+        names = [name for name in file.schema_arrow.names if name in known]
+        table = file.read(names)
+    places = {name: leaves_of(_coded(table[name]), known[name]).astype(np.int32) for name in names}
+    return Frame(unit, tuple(known[name] for name in names), places, range(table.num_rows))
+
+
+def _coded(column: pa.ChunkedArray) -> pa.DictionaryArray:
+    whole = column.combine_chunks()
+    return whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()

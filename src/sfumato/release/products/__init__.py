@@ -1,0 +1,10 @@
+"""Products: what a release holds, one file a kind, each of which writes and reads itself."""
+
+from sfumato.release.products.cube import Cube
+from sfumato.release.products.groups import Groups
+from sfumato.release.products.kinds import measured, read_products
+from sfumato.release.products.product import Product, Subject
+from sfumato.release.products.records import Records
+from sfumato.release.products.sparse import Sparse
+
+__all__ = ["Cube", "Groups", "Product", "Records", "Sparse", "Subject", "measured", "read_products"]

@@ -1,0 +1,81 @@
+"""Cube: every cell of a table laid out."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.release.lattice import Lattice
+from sfumato.release.noisy import Integers, Noisy
+from sfumato.release.products.product import Held, ProductFile, Subject
+from sfumato.release.uncertainties import Independent, Uncertainty
+from sfumato.schema import Attribute, Grid, Level, Levels, Rule, Table
+
+
+@dataclass(frozen=True, eq=False)
+class Cube(Held):
+    """Every cell laid out, impossible ones held at zero; of a release in 32 bits where no sum needs more."""
+
+    kind: ClassVar[str] = "cube"
+    laid_out: ClassVar[bool] = True
+    subject: Subject
+    domain: Table
+    values: Integers
+    uncertainty: Uncertainty
+
+    @classmethod
+    def of(cls, subject: Subject, noisy: Noisy, uncertainty: Uncertainty) -> "Cube | None":
+        if not isinstance(noisy.domain, Table) or noisy.places is not None:
+            return None
+        return cls(subject, noisy.domain, noisy.values, uncertainty)
+
+    @classmethod
+    def read(cls, opened: ProductFile) -> "Cube":
+        from sfumato.release.parquet import read_numbers, read_values
+
+        table = table_of(opened)
+        uncertainty = opened.uncertainty(lambda name: _laid_out(read_numbers(opened.path, name), table))
+        return cls(Subject.read(opened.line), table, _laid_out(read_values(opened.path), table), uncertainty)
+
+    def store(self, folder: Path, file: str) -> None:
+        from sfumato.release.parquet import laid_out, write_cells
+
+        listed = np.flatnonzero(self.domain.possible) if self.domain.ruled else None
+        columns = {"value": self.values, **self.uncertainty.columns}
+        flat = {name: column.reshape(-1) for name, column in columns.items()}
+        write_cells(folder / file, self.domain, laid_out(self.values.size, listed, flat))
+
+    @cached_property
+    def lattice(self) -> Lattice:
+        """The margins that questions are answered from."""
+        return Lattice(self.values, self.attributes)
+
+    def totals(self, grid: Grid) -> Integers:
+        return self.lattice.totals(grid)
+
+
+def table_of(opened: ProductFile) -> Table:
+    """The table that a manifest says a product is by."""
+    levels = [Level.read(one) for one in opened.line.by]
+    attributes = tuple(level.of(opened.attributes[level.name]) for level in levels)
+    return Table(attributes, tuple(Rule.of(where) for where in opened.line.impossible))
+
+
+def _laid_out(values: NDArray[Any], table: Table) -> NDArray[Any]:
+    """The values of the possible cells in their places among all, and 0 in the others."""
+    if not table.impossible:
+        return values.reshape(table.shape)
+    if len(values) != np.count_nonzero(table.possible):
+        raise ValueError(f"it has {len(values):,} values for {np.count_nonzero(table.possible):,} possible cells")
+    cells = np.zeros(table.shape, dtype=values.dtype)
+    cells[table.possible] = values
+    return cells
+
+
+_TABLE = Table((Attribute("a", Levels.of("123")), Attribute("b", Levels.of(["4", "5", {"code": "41", "parent": "4"}]))))
+_SUBJECT = Subject("jobs", "count", "Jobs", "jobs", Fraction(1))
+EXAMPLE = Cube(_SUBJECT, _TABLE, np.arange(6).reshape(3, 2), Independent(2.0))

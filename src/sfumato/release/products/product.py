@@ -1,0 +1,210 @@
+"""Product: the published cells of one measure; it answers totals over boxes and their covariances, nothing else."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sfumato.errors import ReleaseError
+from sfumato.privacy import plain
+from sfumato.release.manifest import ProductLine
+from sfumato.release.noisy import Integers, Noisy
+from sfumato.release.statuses import Statuses
+from sfumato.release.uncertainties import Errors, StatedIn, Uncertainty, Withheld, read_uncertainty
+from sfumato.release.uncertainties.uncertainty import Floats
+from sfumato.schema import Attribute, Box, Domain, Grid
+
+_SAME = ("name", "statistic", "title", "unit", "additive", "mechanism", "note")
+"""What a manifest says of a product in the words that the product has for it."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What the numbers of a product are about."""
+
+    name: str
+    statistic: str
+    title: str
+    unit: str
+    step: Fraction
+    additive: bool = True
+    universe: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    mechanism: str = ""
+    note: str = ""
+
+    @classmethod
+    def read(cls, line: ProductLine) -> "Subject":
+        universe = {name: tuple(codes) for name, codes in line.universe.items()}
+        return cls(**{name: getattr(line, name) for name in _SAME}, step=Fraction(line.step), universe=universe)
+
+
+@dataclass(frozen=True, eq=False)
+class ProductFile:
+    """One product as a manifest describes it, in its folder, beside the other products of the release."""
+
+    line: ProductLine
+    folder: Path
+    unit: str
+    attributes: Mapping[str, Attribute]
+    product: Callable[[str], "Product"]
+    shared: dict[str, Any]
+    """What several products of a release need, and one of them has read."""
+
+    @property
+    def path(self) -> Path:
+        return self.folder / self.line.file
+
+    def uncertainty(self, column: Callable[[str], Any]) -> Uncertainty:
+        """What the manifest states, with columns of the file as the product lays them out."""
+        return read_uncertainty(self.line.uncertainty, StatedIn(Fraction(self.line.step), column, self._measured))
+
+    def _measured(self, name: str) -> tuple[Fraction, Uncertainty]:
+        other = self.product(name)
+        return other.subject.step, other.uncertainty
+
+
+class Product(ABC):
+    """Published numbers on which any box can be asked; the query engine knows no more than this."""
+
+    kind: ClassVar[str]
+    laid_out: ClassVar[bool] = False
+    """Whether `values` hold every cell of a table, in its shape."""
+    per_row: ClassVar[bool] = False
+    """Whether `values` hold a number for each row of the public register."""
+    subject: Subject
+    attributes: tuple[Attribute, ...]
+    domain: Domain
+    values: Integers
+    uncertainty: Uncertainty
+
+    @abstractmethod
+    def total(self, box: Box) -> int:
+        """The sum over a box, an exact integer of steps."""
+
+    @abstractmethod
+    def covariance(self, one: Box, other: Box) -> float | Withheld:
+        """The covariance of two totals by privacy noise, in squared steps."""
+
+    @abstractmethod
+    def cells(self, box: Box) -> int:
+        """How many published cells a box sums."""
+
+    @classmethod
+    def of(cls, subject: Subject, noisy: Noisy, uncertainty: Uncertainty) -> "Product | None":  # noqa: ARG003
+        """What a mechanism gave as a product of this kind; nothing where it is of another."""
+        return None
+
+    @classmethod
+    def read(cls, opened: ProductFile) -> "Product":
+        """The product in a folder, as the manifest describes it."""
+        raise ReleaseError(f"Product '{opened.line.name}' is of kind '{opened.line.kind}', which cannot be read.")
+
+    def write(self, folder: Path) -> ProductLine:
+        """Write the product to its file in a folder, and say what stands in the manifest."""
+        raise ReleaseError(f"Product '{self.subject.name}' is of a kind that cannot be written to {folder}.")
+
+    def refuses(self, names: frozenset[str]) -> str:  # noqa: ARG002 - most products answer every question
+        """Why a question that tells these attributes apart, by its axes or filters, has no answer; '' where it has."""
+        return ""
+
+    def missing(self, grid: Grid) -> Statuses | None:  # noqa: ARG002 - most products hold every number
+        """Which boxes of a grid hold no number, and why; None where all of them hold one."""
+        return None
+
+    @property
+    def even(self) -> float | None:
+        """The variance of any one cell, where each has noise of its own and of the same law; else nothing."""
+        return None
+
+    def totals(self, grid: Grid) -> Integers:
+        """The totals of all boxes of a grid."""
+        return np.array([self.total(box) for box in grid.boxes()], dtype=np.int64).reshape(grid.shape)
+
+    def cell_counts(self, grid: Grid) -> Integers:
+        """How many published cells each box of a grid sums."""
+        return np.array([self.cells(box) for box in grid.boxes()], dtype=np.int64).reshape(grid.shape)
+
+    @cached_property
+    def errors(self) -> Errors:
+        """The joint error of any totals; of a product that states none, box by box as it answers itself."""
+        return Answered(self.covariance)
+
+    def excess(self, cells: Integers) -> Floats:
+        """The excess kurtosis of the noise of totals over so many cells; 0 where it is normal or not known."""
+        return self.errors.excess(cells)
+
+    def variances(self, grid: Grid) -> Floats | Withheld:
+        """The variances of all totals of a grid."""
+        return self.with_whole(grid, tuple(name for name, _ in grid.axes))
+
+    def with_whole(self, grid: Grid, kept: tuple[str, ...]) -> Floats | Withheld:
+        """The covariances of the totals of a grid, each with the total of the wider box that only some axes tell."""
+        return self.errors.with_whole(grid, kept)
+
+    def covariances(self, ones: list[Box], others: list[Box]) -> Floats | Withheld:
+        """The covariance of each of some totals with each of some others."""
+        return self.errors.covariances(ones, others)
+
+
+@dataclass(frozen=True, eq=False)
+class Answered(Errors):
+    """The errors of a product that answers for itself."""
+
+    answer: Callable[[Box, Box], float | Withheld]
+
+    def covariance(self, one: Box, other: Box) -> float | Withheld:
+        return self.answer(one, other)
+
+
+class Held(Product):
+    """A value for every cell that a domain has, and an uncertainty that knows their errors."""
+
+    @abstractmethod
+    def store(self, folder: Path, file: str) -> None:
+        """Write the cells, with the columns that their uncertainty needs beside them, to a file of the folder."""
+
+    @abstractmethod
+    def totals(self, grid: Grid) -> Integers: ...
+
+    def write(self, folder: Path) -> ProductLine:
+        subject, file = self.subject, f"products/{self.subject.name}.parquet"
+        self.store(folder, file)
+        return ProductLine(
+            kind=self.kind,
+            step=plain(subject.step),
+            by=[str(level) for level in self.domain.by],
+            universe={name: list(codes) for name, codes in subject.universe.items()},
+            impossible=[{name: list(codes) for name, codes in rule.where} for rule in self.domain.impossible],
+            uncertainty=self.uncertainty.to_dict(),
+            file=file,
+            **{name: getattr(subject, name) for name in _SAME},
+        )
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:  # type: ignore[override]
+        return self.domain.attributes
+
+    @property
+    def even(self) -> float | None:
+        return self.uncertainty.even
+
+    @cached_property
+    def errors(self) -> Errors:
+        return self.uncertainty.over(self.domain, self.values)
+
+    def total(self, box: Box) -> int:
+        return int(self.totals(Grid((), box)))
+
+    def covariance(self, one: Box, other: Box) -> float | Withheld:
+        return self.errors.covariance(one, other)
+
+    def cells(self, box: Box) -> int:
+        return self.domain.count(box)
+
+    def cell_counts(self, grid: Grid) -> Integers:
+        return self.domain.counts(grid)

@@ -1,0 +1,191 @@
+"""Moved: the errors of cells that were moved to controls, x + K (t − A x), for any error of the cells before.
+
+With r_f = K'f what a box f pulls of the controls, V the covariance of the cells and N that of the controls, the totals
+f and g have the covariance (f − A'r_f)' V (g − A'r_g) + r_f' N r_g = f'Vg − b_f·r_g − r_f·c_g, where b_f = A V f is
+what a box takes of the controls and c_f = b_f − (A V A' + N) r_f what is left of that; for least squares nothing is.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.release.noisy import Integers
+from sfumato.release.uncertainties.kinds import read_uncertainty
+from sfumato.release.uncertainties.leafwise import Leafwise, leaves_wide
+from sfumato.release.uncertainties.margins import Margins
+from sfumato.release.uncertainties.normal import Floats
+from sfumato.release.uncertainties.pieces import pieces, sliced
+from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty, Withheld
+from sfumato.schema import Box, By, Domain, Grid, Level, Table
+
+Sums = Callable[[NDArray[Any]], Floats]
+"""The totals of some cells within boxes: one row a box."""
+
+
+@dataclass(frozen=True)
+class Control:
+    """A table that a cube was calibrated to: its attributes, and the variance of its noise in squared cube steps."""
+
+    by: By
+    variance: float
+
+    @classmethod
+    def read(cls, written: dict[str, Any]) -> "Control":
+        return cls(tuple(Level.read(one) for one in written["by"]), float(written["variance"]))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"by": [str(one) for one in self.by], "variance": self.variance}
+
+    def in_steps(self, unit: float) -> "Control":
+        return replace(self, variance=self.variance * unit**2)
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Of some boxes, one row each: what they take of the controls, what they pull by, and what is left."""
+
+    takes: Floats
+    pulls: Floats
+    left: Floats | None = None
+
+    def at(self, rows: Any) -> "Asked":
+        return Asked(self.takes, self.pulls[rows], None if self.left is None else self.left[rows])
+
+    def shared(self, other: "Asked", times: Callable[[Floats, Floats], Floats]) -> Floats:
+        """What two sets of boxes share by the controls, as products of rows."""
+        found = times(self.takes, other.pulls)
+        return found if other.left is None else found + times(self.pulls, other.left)
+
+
+@dataclass(frozen=True, eq=False)
+class Moved(Errors):
+    """Errors over a table: those of the cells before, and the margins that were controlled."""
+
+    base: Errors
+    margins: Margins
+    noise: Floats
+    values: Integers
+
+    @abstractmethod
+    def asked(self, sums: Sums, boxes: Callable[[], Sequence[Box]]) -> Asked:
+        """What boxes take, pull and leave; given how cells are summed within them, or the boxes themselves."""
+
+    def taken(self, sums: Sums, boxes: Callable[[], Sequence[Box]]) -> Floats:
+        """A V f of some boxes f."""
+        if self.base.weights is None:
+            return self._between(list(boxes()), self._controls)
+        cells, scale = self.base.weights
+        return scale * sums(cells)
+
+    def _between(self, ones: list[Box], others: list[Box]) -> Floats:
+        found = self.base.covariances(ones, others)
+        assert isinstance(found, np.ndarray)  # noqa: S101 - what is withheld is moved nowhere
+        return found
+
+    @cached_property
+    def _controls(self) -> list[Box]:
+        """The box of every control cell."""
+        found = []
+        for facets, shape in zip(self.margins.facets, self.margins.shapes, strict=True):
+            names = [self.margins.domain.names[facet.axis] for facet in facets]
+            for place in product(*map(range, shape)):
+                masks = (facet.of_leaf == one for facet, one in zip(facets, place, strict=True))
+                found.append(Box(dict(zip(names, masks, strict=True))))
+        return found
+
+    @cached_property
+    def between_controls(self) -> Floats:
+        """A V A': its diagonal where that is all, else the whole matrix."""
+        if self.base.weights is None:
+            return self._between(self._controls, self._controls)
+        cells, scale = self.base.weights
+        return scale * (self.margins.of(cells) if self.margins.single else self.margins.gram(cells))
+
+    def covariance(self, one: Box, other: Box) -> float:
+        first = self._boxes([one])
+        second = first if other is one else self._boxes([other])
+        return float(self.base.covariance(one, other) - first.shared(second, _every)[0, 0])
+
+    def covariances(self, ones: list[Box], others: list[Box]) -> Floats:
+        return self._between(ones, others) - self._boxes(ones).shared(self._boxes(others), _every)
+
+    def _boxes(self, boxes: list[Box]) -> Asked:
+        return self.asked(lambda cells: self.margins.of_boxes(cells, boxes), lambda: boxes)
+
+    def with_whole(self, grid: Grid, kept: tuple[str, ...]) -> Floats:
+        own, margins = self.base.with_whole(grid, kept), self.margins
+        if margins.single and self.base.weights is not None and all(one.up is None for one in margins.facets[0]):
+            parts = sliced(grid, leaves_wide(margins, grid))
+            shared = [self._by_leaves(one, kept) for one in parts]
+        else:
+            shared = [self._piece(*one) for one in pieces(grid, kept, margins.size)]
+        return np.asarray(own - np.concatenate(shared).reshape(grid.shape), dtype=np.float64)
+
+    def _by_leaves(self, grid: Grid, kept: tuple[str, ...]) -> Floats:
+        """One control has a diagonal system, so what boxes share by it is a sum over its own cells."""
+        leaves = Leafwise(self.margins, grid, kept)
+        part = self.asked(lambda cells: leaves.takes(cells, leaves.names), list)
+        whole = self.asked(lambda cells: leaves.takes(cells, kept), list)
+        return leaves.folded(part.shared(whole, leaves.times))
+
+    def _piece(self, grid: Grid, wide: Grid, place: NDArray[np.intp]) -> Floats:
+        part = self._grid(grid)
+        whole = part if wide is grid else self._grid(wide)
+        return part.shared(whole.at(place), _beside)
+
+    def _grid(self, grid: Grid) -> Asked:
+        return self.asked(lambda cells: self.margins.of_grid(cells, grid), lambda: list(grid.boxes()))
+
+
+def _every(ones: Floats, others: Floats) -> Floats:
+    return ones @ others.T
+
+
+def _beside(ones: Floats, others: Floats) -> Floats:
+    """The inner product of each row with the row beside it."""
+    return np.asarray(np.einsum("ij,ij->i", ones, others), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Controlled(Uncertainty):
+    """Cells that had some error and were moved to controls with noise of their own."""
+
+    errors: ClassVar[type[Moved]]
+    base: Uncertainty
+    controls: tuple[Control, ...]
+
+    def over(self, domain: Domain, values: Integers) -> Errors:
+        base = self.base.over(domain, values)
+        if isinstance(base, Withheld):
+            return base
+        assert isinstance(domain, Table)  # noqa: S101 - steps refuse whatever is no table
+        margins = Margins(domain, tuple(control.by for control in self.controls))
+        return self.errors(base, margins, noise_of(margins, self.controls), values)
+
+    def in_steps(self, unit: float) -> Self:
+        return type(self)(self.base.in_steps(unit), tuple(one.in_steps(unit) for one in self.controls))
+
+    @property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        return self.base.columns
+
+    def to_dict(self) -> dict[str, Any]:
+        even = self.base.even
+        base = {"base": self.base.to_dict()} if even is None else {"variance": even}
+        return {"kind": self.kind, **base, "controls": [control.to_dict() for control in self.controls]}
+
+    @classmethod
+    def read(cls, written: Mapping[str, Any], source: StatedIn) -> Self:
+        base = written["base"] if "base" in written else {"kind": "independent", "variance": written["variance"]}
+        return cls(read_uncertainty(base, source), tuple(Control.read(one) for one in written["controls"]))
+
+
+def noise_of(margins: Margins, controls: Sequence[Control]) -> Floats:
+    """The variance of every control cell, stacked."""
+    return np.repeat([control.variance for control in controls], margins.sizes).astype(np.float64)

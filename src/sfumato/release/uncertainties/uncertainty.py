@@ -1,0 +1,152 @@
+"""Uncertainty: the joint error of a product's cells, answered as the covariance of the totals over two boxes.
+
+What a manifest states is an `Uncertainty`; over the domain and the values of a product it is the `Errors` of any
+totals, in squared steps. One that cannot be stated is `Withheld`, for every total and for whatever comes of it.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.release.noisy import Integers
+from sfumato.release.uncertainties.fit import Fit
+from sfumato.schema import Box, Domain, Grid
+
+Floats = NDArray[np.float64]
+Sizes = NDArray[np.floating[Any]]
+"""Sizes that variances are taken at; they need few digits, so files hold them in 32 bits."""
+Number = TypeVar("Number")
+
+
+@dataclass(frozen=True, eq=False)
+class StatedIn:
+    """Where an uncertainty is read from: the step of its product, columns of its file, and other products."""
+
+    step: Fraction
+    column: Callable[[str], NDArray[Any]]
+    """A column that stands beside the values, laid out as they are."""
+    measured: Callable[[str], tuple[Fraction, "Uncertainty"]]
+    """The step and the uncertainty of another product of the release."""
+
+
+class Errors(ABC):
+    """The joint error of totals; whoever knows a quicker way than box by box overrides that."""
+
+    @abstractmethod
+    def covariance(self, one: Box, other: Box) -> "float | Withheld":
+        """The covariance of the totals over two boxes."""
+
+    def with_whole(self, grid: Grid, kept: tuple[str, ...]) -> "Floats | Withheld":
+        """The covariances of the totals of a grid, each with the total of the wider box that only some axes tell."""
+        pairs = zip(grid.boxes(), grid.whole(kept).boxes(), strict=True)
+        found = [self.covariance(box, whole) for box, whole in pairs]
+        return withheld(*found) or np.array(found, dtype=np.float64).reshape(grid.shape)
+
+    def covariances(self, ones: list[Box], others: list[Box]) -> "Floats | Withheld":
+        """The covariance of each of some totals with each of some others."""
+        found = [self.covariance(one, other) for one in ones for other in others]
+        return withheld(*found) or np.array(found, dtype=np.float64).reshape(len(ones), len(others))
+
+    def times(self, cells: Floats) -> Floats:  # noqa: ARG002 - a step that needs it asks for what can tell it
+        """The covariance of every cell with a weighted sum of all."""
+        raise TypeError(f"{type(self).__name__} does not tell the covariance of single cells with weighted sums.")
+
+    @property
+    def weights(self) -> tuple[NDArray[Any], float] | None:
+        """A weight for every cell and a scale, whose product is its variance, where each has noise of its own."""
+        return None
+
+    def excess(self, cells: Integers) -> Floats:
+        """The excess kurtosis of the noise of totals over so many cells; 0 where it is normal or not known."""
+        return np.zeros(len(cells))
+
+
+class Uncertainty(ABC):
+    """What a release states of the joint error of one product."""
+
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def over(self, domain: Domain, values: Integers) -> Errors:
+        """The errors of the totals of a product."""
+
+    @abstractmethod
+    def in_steps(self, unit: float) -> "Uncertainty":
+        """The same where a step is so many of the new ones."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """What the manifest says."""
+
+    @classmethod
+    @abstractmethod
+    def read(cls, written: Mapping[str, Any], source: StatedIn) -> "Uncertainty":
+        """What a manifest says, with the columns of the product's file."""
+
+    @property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """What stands beside the values in the file of the product."""
+        return {}
+
+    @property
+    def even(self) -> float | None:
+        """The variance of any one cell, where each has noise of its own and of the same law; else nothing."""
+        return None
+
+    def at(self, sizes: Sizes, unit: float = 1.0) -> Floats | None:  # noqa: ARG002 - of most it is not known
+        """The variance that values of other sizes are expected to have, these in units that a step is so many of."""
+        return None
+
+    def alone(self, values: Integers, rows: slice) -> Floats | None:  # noqa: ARG002 - of most it is not known
+        """The variance that each of some values was measured with, before it was moved to others."""
+        return None
+
+    def fit(self, domain: Domain) -> Fit | None:  # noqa: ARG002 - most were moved to nothing
+        """The equations by which values were moved to totals, where they can be solved for other draws."""
+        return None
+
+    def roots(self, values: Integers) -> tuple[Floats, float] | None:  # noqa: ARG002 - most have noise on the values
+        """Where noise is on the square root of values: the noisy roots, and its standard deviation; else nothing."""
+        return None
+
+
+@dataclass(frozen=True)
+class Withheld(Uncertainty, Errors):
+    """An error that cannot be stated, as stating it would leak; the reason stands where the number would.
+
+    >>> 4 * Withheld("its scale is confidential") + 1
+    Withheld(reason='its scale is confidential')
+    """
+
+    kind: ClassVar[str] = "withheld"
+    reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "reason": self.reason}
+
+    @classmethod
+    def read(cls, written: Mapping[str, Any], source: StatedIn) -> "Withheld":  # noqa: ARG003 - all is in the manifest
+        return cls(str(written["reason"]))
+
+    def _same(self, *_: object) -> "Withheld":
+        return self
+
+    over = in_steps = covariance = with_whole = covariances = _same  # type: ignore[assignment]
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _same
+    reshape = _same
+    __array_ufunc__ = None  # so that an array of numbers leaves arithmetic with it to it
+
+
+def stated(error: "Number | Withheld") -> Number | None:
+    """The number, or nothing where it is withheld."""
+    return None if isinstance(error, Withheld) else error
+
+
+def withheld(*errors: object) -> Withheld | None:
+    """The first of some errors that is withheld, if one is."""
+    return next((one for one in errors if isinstance(one, Withheld)), None)

@@ -1,0 +1,78 @@
+"""Varying: every cell has noise of its own with a variance of its own, which stands beside it in the file."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.release.noisy import Integers
+from sfumato.release.uncertainties.sized import Sized, Trend
+from sfumato.release.uncertainties.uncertainty import Errors, Floats, StatedIn
+from sfumato.schema import Box, Domain, Grid
+
+NONE = Trend()
+"""Of variances that follow no sizes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Varying(Sized):
+    """A variance for every cell of a table or row of a frame, 0 where a cell cannot be.
+
+    The variances came from public numbers; the trend says what they would be at other sizes.
+    """
+
+    kind: ClassVar[str] = "varying"
+    variances: Floats
+    trend: Trend = NONE
+
+    def over(self, domain: Domain, values: Integers) -> Errors:
+        return Apart(*domain.condensed(self.variances), self.variances.reshape(values.shape))
+
+    def in_steps(self, unit: float) -> "Varying":
+        return Varying(self.variances * unit**2, self.trend.in_steps(unit))
+
+    @property
+    def drawn(self) -> Floats:
+        return self.variances
+
+    @property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        return {"variance": self.variances}
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "slope": self.trend.slope, "reach": self.trend.reach}
+
+    @classmethod
+    def read(cls, written: Mapping[str, Any], source: StatedIn) -> "Varying":
+        trend = Trend(slope=float(written["slope"]), reach=float(written["reach"]))
+        return cls(np.asarray(source.column("variance"), dtype=np.float64), trend)
+
+
+@dataclass(frozen=True, eq=False)
+class Apart(Errors):
+    """The variances of the cells that two boxes have in common, summed."""
+
+    domain: Domain
+    held: Floats
+    variances: Floats
+
+    def covariance(self, one: Box, other: Box) -> float:
+        return float(self.domain.totals(self.held, Grid((), one.within(other))))
+
+    def with_whole(self, grid: Grid, kept: tuple[str, ...]) -> Floats:  # noqa: ARG002 - a part's cells
+        return self.domain.totals(self.held, grid)
+
+    def covariances(self, ones: list[Box], others: list[Box]) -> Floats:
+        return self.domain.common(ones, others, self.held)
+
+    @property
+    def weights(self) -> tuple[NDArray[Any], float]:
+        return self.variances, 1.0
+
+    def times(self, cells: Floats) -> Floats:
+        return self.variances * cells
+
+
+EXAMPLE = Varying(np.linspace(1.0, 3.0, 12))
