@@ -51,7 +51,6 @@ COMPOSED = {
     "privacy.*_words": ("add_remove", "replace_one", "near", "other", *_COMPOSED),
     "build.*": ("rows", "then", "columns", "wrap", "share_none", *(f"share_{one}" for one in SHARES if one)),
     "level.*": ("top", "step", "leaves", "all"),
-    "grade.*": ("a", "b", "c", "none"),
     "detail.*": ("se_noise", "se_sampling", "se"),
     "sentence.*": tuple(ENGLISH),
     "help.**": tuple(

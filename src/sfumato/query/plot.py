@@ -8,9 +8,9 @@ from sfumato.query.answer import Answer
 from sfumato.query.downloads.tidy import records
 from sfumato.query.estimate import Estimate
 from sfumato.query.figures import Figures
+from sfumato.query.layout import figure
 from sfumato.query.notices import cited, notices_of
 from sfumato.release import NoNumber, Withheld
-from sfumato.release.figures import like, number
 
 
 @dataclass(frozen=True)
@@ -33,28 +33,27 @@ class Plot:
 def plot_of(table: Figures, level: float = 0.90) -> Plot:
     """One mark a cell: its row is its label, its column its series, and all of its errors go with it."""
     marks, left_out = [], []
-    for (codes, figure), record in zip(table.items(), records(Answer(table)), strict=True):
+    for (codes, number), record in zip(table.items(), records(Answer(table)), strict=True):
         named = [axis.labels[axis.codes.index(code)] for axis, code in zip(table.axes, codes, strict=True)]
         rows = named[:-1] if table.has_columns else named
         label, series = " · ".join(rows) or table.product.subject.title, named[-1] if table.has_columns else ""
         code = " · ".join(codes[:-1] if table.has_columns else codes)
-        if isinstance(figure, NoNumber):
-            left_out.append(Undrawn(code, series, f"{', '.join(named)}: {figure.reason}"))
+        if isinstance(number, NoNumber):
+            left_out.append(Undrawn(code, series, f"{', '.join(named)}: {number.reason}"))
             continue
-        marks.append(replace(mark_of(figure, label, level), series=series, code=code, carried=record))
+        marks.append(replace(mark_of(number, label, level), series=series, code=code, carried=record))
     return Plot(tuple(marks), tuple(left_out))
 
 
 def mark_of(estimate: Estimate, label: str, level: float = 0.90) -> Mark:
     """The mark of one estimate; an error that is withheld stays withheld."""
-    share = estimate.unit == "share"
-    figure = _percent(estimate.value) if share else number(estimate.value)
+    value, error = figure(estimate, level)
     margin, mark = estimate.moe(level), Mark(label, float(estimate.value), None, None, estimate.grade)
+    mark = replace(mark, shown=f"{value} ± {error}" if error else value)
     if isinstance(margin, Withheld):
-        return replace(mark, shown=f"{figure} ± withheld", withheld=margin.reason)
+        return replace(mark, withheld=margin.reason)
     low, high = estimate.interval(level)
-    error = _percent(margin) if share else like(margin, estimate.value)
-    return replace(mark, low=low, high=high, noise_share=estimate.noise_share, shown=f"{figure} ± {error}")
+    return replace(mark, low=low, high=high, noise_share=estimate.noise_share)
 
 
 def plotted(table: Figures, kind: str = "dot", level: float = 0.90, width: float = 720) -> Picture:
@@ -76,12 +75,3 @@ def caption_of(table: Figures, plot: Plot, level: float = 0.90) -> Caption:
         percent=table.unit == "share",
         words=PictureWords(interval=f"{level:.0%} interval"),
     )
-
-
-def _percent(share: float) -> str:
-    """A share as people read it.
-
-    >>> _percent(0.1234), _percent(-0.02)
-    ('12.3%', '−2.0%')
-    """
-    return f"{share:.1%}".replace("-", "−")

@@ -3,8 +3,9 @@
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from sfumato.calibrate.step import Step
 from sfumato.release.products.pairs_product_dropped import Pairs
+
+from sfumato.calibrate.step import Step
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,7 @@ def _learned(promise: Promise, words: Mapping[str, str]) -> str:
     hidden = promise.hidden
     key = "learned_words_root" if promise.only_near else "learned_words"
     unit = "firm" if hidden.get("firm") else hidden.get("unit", "unit")
-    told, even = _upwards(promise.power_at_5_percent), _upwards(promise.posterior_from_even_odds)
+    told, even = in_100(promise.power_at_5_percent), in_100(promise.posterior_from_even_odds)
     return words[key].format(unit=unit, told=told, even=even)
 
 
@@ -106,8 +106,12 @@ def _use(answer: Answer, said: Texts) -> Iterator[Line]:
     yield words["once"], words["once_words"]
 
 
-def _upwards(chance: float) -> int:
-    """A chance in 100, rounded up, as a promise must not sound better than it is."""
+def in_100(chance: float) -> int:
+    """A chance as times in 100, rounded up, as a promise must not sound better than it is.
+
+    >>> in_100(0.2595), in_100(0.26), in_100(1.0)
+    (26, 26, 100)
+    """
     return min(100, math.ceil(100 * chance - 1e-9))
 
 

@@ -1,10 +1,10 @@
 """How the privacy card of a release tells a measure: what it is by, its cost, its noise."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sfumato.query import number
+from sfumato.query.downloads.about import in_100
 from sfumato.release.manifest import ExampleLine, ProductLine, SpendLine
 from sfumato.schema import Attribute
 from sfumato.serve.pages.noise import standard_error
@@ -53,15 +53,6 @@ class Measured:
         return (
             said("privacy.se_at", size=size) if noise.at == "size" else said("privacy.se_largest", unit=unit, size=size)
         )
-
-
-def in_100(chance: float) -> int:
-    """A chance as times in 100, rounded up.
-
-    >>> in_100(0.2595), in_100(0.26), in_100(1.0)
-    (26, 26, 100)
-    """
-    return min(100, math.ceil(100 * chance - 1e-9))
 
 
 def by_words(line: ProductLine, labels: Mapping[str, Attribute | str], unit: str, said: Words) -> str:

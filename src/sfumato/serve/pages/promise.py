@@ -8,11 +8,12 @@ from sfumato.errors import SfumatoError
 from sfumato.privacy import Concentrated, Loss, Unbounded, in_sequence
 from sfumato.privacy.notation import loss_from_dict
 from sfumato.query import number
+from sfumato.query.downloads.about import in_100
 from sfumato.release import Manifest
 from sfumato.release.manifest import ALARM, ProductLine, SpendLine
 from sfumato.schema import Attribute
 from sfumato.serve.catalogue import Edition
-from sfumato.serve.pages.measure_card import Measured, by_words, in_100
+from sfumato.serve.pages.measure_card import Measured, by_words
 from sfumato.serve.pages.words import Words
 
 Curve = list[tuple[float, float]]

@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from sfumato.errors import QueryError
 from sfumato.query import LARGEST_PAGE
+from sfumato.query.downloads.words import grade_words
 from sfumato.serve.catalogue import Sheet
 from sfumato.serve.pages.cell import MARK, exceeds
 from sfumato.serve.pages.detail import detail_view
@@ -49,12 +50,13 @@ def sheet_of(pages: Pages, request: Request) -> Sheet:
 def shown(layout: Layout, pages: Pages, request: Request) -> dict[str, Any]:
     """Everything on the page of a table."""
     view = table_view(layout)
+    graded = grade_words(layout.sheet.edition.release.manifest.grades, layout.look.lang)
     return frame(layout) | {
         "problem": None,
         "view": view,
         "title": layout.sheet.titled(layout.names),
         "within": _within(layout),
-        "grades": {name: words for name, words in _grades(layout).items() if name != "-" or "-" in view.grades},
+        "grades": {name: words for name, words in graded.items() if name != "-" or "-" in view.grades},
         "withheld": view.withheld,
         "threshold": _threshold(layout, view),
         "limit": LARGEST_PAGE,
@@ -78,13 +80,6 @@ def frame(layout: Layout) -> dict[str, Any]:
         "privacy": promise(sheet.edition),
         "answers": answers(sheet, layout.look.lang),
     }
-
-
-def _grades(layout: Layout) -> dict[str, str]:
-    words, grades = layout.look.words, layout.sheet.edition.release.manifest.grades
-    low, high = (words.figure(f"{100 * grades[name]:.3g}%") for name in ("A", "B"))
-    named = {"A": "a", "B": "b", "C": "c", "-": "none"}
-    return {grade: words(f"grade.{key}", low=low, high=high) for grade, key in named.items()}
 
 
 def _threshold(layout: Layout, view: TableView) -> str:
