@@ -5,10 +5,10 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
+
 from sfumato.release.products.cube import Cube
 from sfumato.release.products.product import Subject
 from sfumato.release.uncertainties import Independent
-
 from sfumato.schema import Attribute, Levels, Table
 
 
