@@ -283,3 +283,40 @@ def test_an_establishment_file_in_the_layout_of_the_reference_code_is_frame_and_
     assert release.products["jobs"].domain.size == 90
     jobs = sf.open(tmp_path / "out").total(of="jobs")
     assert abs(jobs.value - sum(one % 9 for one in range(90))) < 6 * jobs.noise_variance**0.5
+
+
+COUNTY = """[[measure]]
+name = "jobs_in_COUNTY"
+of = { statistic = "total", column = "m1emp", unit = "jobs" }
+by = ["naics@1"]
+where = { county = "COUNTY" }
+with = { mechanism = "square-root", mu = "2.5" }
+"""
+
+
+def test_a_measure_over_a_frame_may_be_of_some_of_its_rows(folder):
+    """Counties 1 and 3 have the even and the odd rows; a row is in one, so that both cost what the dearer does."""
+    head, rows, *_ = PLAN.split("[[measure]]")
+    head, tail = f"{head}[[measure]]{rows}", PLAN.split("[[exposure]]")[1]
+    counties = "".join(COUNTY.replace("COUNTY", code) for code in ("1", "3"))
+    text = head.format(file="frame.parquet", id="id", county="county", firm="") + counties + "[[exposure]]" + tail
+    answers = '[publish]\nanswers = ["jobs_in_1", "jobs_in_3"]\n'
+    plan = Plan.parse(text.replace("[[exposure]]", answers + "[[exposure]]"), folder / "some.toml")
+    assert plan.price().total == sf.Gaussian(squared=1 + sf.Gaussian("2.5").mu_squared)
+    told = reports()
+    tabulation = FrameTabulation(plan, Microdata.open(pa.table(told), plan.schema))
+    for start, code in enumerate(("1", "3")):
+        cells = tabulation.cells(plan.measure(f"jobs_in_{code}"))
+        assert cells.totals.sum() == sum(told["m1emp"][start::2])
+        assert not cells.values[1 - start :: 2].any()
+    run(plan, Microdata.open(pa.table(told), plan.schema), None, folder / "some", Options(rehearsal=1))
+    total = sf.open(folder / "some").total(of="jobs_in_1")
+    assert sf.open(folder / "some").release.products["jobs_in_1"].subject.universe == {"county": ("1",)}
+    assert abs(total.value - sum(told["m1emp"][::2])) < 5 * total.se
+
+
+def test_rows_that_lack_some_records_give_no_topcodes(folder):
+    some = PLAN.replace('by = ["establishment"]\nwith', 'by = ["establishment"]\nwhere = {{ county = "1" }}\nwith', 1)
+    named = {"file": "frame.parquet", "id": "id", "county": "county", "firm": ""}
+    with pytest.raises(PlanError, match="given 'jobs_rows', which lacks some of its records"):
+        Plan.parse(some.format(**named), folder / "some.toml")

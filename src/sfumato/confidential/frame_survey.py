@@ -1,5 +1,7 @@
 """FrameSurvey: what the units of a frame reported, over the boxes of a table; a census of the register."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,7 +31,7 @@ class FrameSurvey(Sealed):
         measured = {one.of.column: one for one in self.plan.measures if isinstance(one.of, Total)}
         if column not in measured:
             raise QueryError(f"The plan does not measure '{column}'; {nearest(column, measured)}")
-        cells = self._tabulation.cells(measured[column])
+        cells = self._tabulation.cells(replace(measured[column], where={}))
         steps = self._frame.totals(cells.values, grid)
         return Replicated((steps if cells.step == 1 else steps * float(cells.step))[..., None])
 

@@ -44,12 +44,15 @@ class FrameTabulation(Sealed):
             raise DataError(f"{fault}")
 
     def cells(self, measure: Measure) -> Cells:
-        """The true values of a measure, one a row, with the groups that it is by."""
+        """The true values of a measure, one a row, with the groups that it is by; 0 outside its universe."""
         self.refuse_faults()
         grouping = self._framed.grouping(measure)
         table = self._framed.frame if grouping is None else grouping.groups
         (aggregate,) = framed_aggregates(measure)
-        return Cells(table, self._values[aggregate.of.column], measure.of.step, self._plan.move(measure), grouping)
+        values = self._values[aggregate.of.column]
+        if measure.where:
+            values = values * self._framed.frame.rows(self._plan.universe(measure))
+        return Cells(table, values, measure.of.step, self._plan.move(measure), grouping)
 
 
 def framed_aggregates(measure: Measure) -> tuple[Sum, ...]:

@@ -89,12 +89,15 @@ def refuse_unframed(measures: Sequence[Measure], hidden: Neighbours, *, framed: 
             if name not in names[:place]:
                 hint = nearest(name, names[:place])
                 raise PlanError(f"Measure '{measure.name}' is given '{name}', which no earlier measure is; {hint}")
-            if measures[names.index(name)].of != measure.of:
+            given = measures[names.index(name)]
+            if given.of != measure.of:
                 raise PlanError(f"Measure '{measure.name}' is given '{name}', which is of another column or step.")
-        if framed and measure.where:
-            raise PlanError(f"Measure '{measure.name}' has a where; over a frame every measure is of all rows.")
+            if given.where not in ({}, measure.where):
+                raise PlanError(f"Measure '{measure.name}' is given '{name}', which lacks some of its records (where).")
     if framed:
         _refuse_steps(measures)
+        if (hidden.unit,) not in [measure.by for measure in measures]:
+            raise PlanError(f'No measure is of the rows of the frame, which a release holds: by = ["{hidden.unit}"].')
 
 
 def _refuse_steps(measures: Sequence[Measure]) -> None:
