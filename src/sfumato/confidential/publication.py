@@ -53,7 +53,7 @@ def written(
     shapes: Sequence[Shapes] = (),
 ) -> Manifest:
     """Every file of the release, and the manifest that lists them; a diverged step is answered by the table it read."""
-    names = {name for measure in plan.measures for name in measure.by} if plan.frame is None else plan.schema.names
+    names = {name for measure in plan.measures for name in measure.names} if plan.frame is None else plan.schema.names
     used = [attribute for attribute in plan.schema.attributes if attribute.name in names]
     (part / "plan.toml").write_text(plan.to_toml(), encoding="utf-8")
     read = {step.name: step.table for step in plan.then}

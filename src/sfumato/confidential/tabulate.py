@@ -46,12 +46,14 @@ class Tabulation(Sealed):
 def reading(plan: Plan, *, truncated: bool = True) -> Reading:
     """What the plan needs of the microdata, and no more; which rows of a unit count where that is asked for."""
     kept = plan.hidden.truncation if truncated else None
-    named = [name for measure in plan.measures for name in (*measure.by, *measure.where)]
+    named = [name for measure in plan.measures for name in (*measure.names, *measure.where)]
     named += [name for rule in plan.schema.impossible for name, _ in rule.where]
     asked = [TableRequest(plan.table(measure), measure.aggregates, plan.universe(measure)) for measure in plan.measures]
+    whole = [plan.schema.attribute(name) for name in dict.fromkeys(named)]
+    cut = [one for question in asked for one in question.table.attributes if one.depth is not None]
     return Reading(
         schema=plan.schema,
-        attributes=tuple(plan.schema.attribute(name) for name in dict.fromkeys(named)),
+        attributes=(*whole, *dict.fromkeys(cut)),
         aggregates=tuple(dict.fromkeys(aggregate for question in asked for aggregate in question.aggregates)),
         id=kept.column if kept else None,
         at_most=kept.at_most if kept else 1,

@@ -10,7 +10,8 @@ from sfumato.plan.framed import Framed, FrameFile, refuse_unframed
 from sfumato.plan.geography import Geography
 from sfumato.plan.measure import BoughtVariance, Measure, Publish, VarianceFunction
 from sfumato.privacy import Exposure, Loss, Move, Neighbours
-from sfumato.schema import Box, Domain, Schema, Table
+from sfumato.schema import Box, By, Domain, Schema, Table
+from sfumato.schema.level import lacking
 
 
 @dataclass(frozen=True)
@@ -120,9 +121,9 @@ class Decisions:
             control = self.measure(name)
             if (control.of, control.where) != (table.of, table.where):
                 raise PlanError(f"Step '{step.name}': '{name}' is not of the same statistic as '{step.table}'.")
-            lacking = set(control.by) - set(table.by)
-            if lacking and self.frame is None:
-                raise PlanError(f"Step '{step.name}': '{step.table}' lacks {', '.join(sorted(lacking))} of '{name}'.")
+            missed = lacking(self.by(control), self.by(table)) if self.frame is None else ()
+            if missed:
+                raise PlanError(f"Step '{step.name}': '{step.table}' lacks {', '.join(map(str, missed))} of '{name}'.")
         if self.framed is not None:
             step.refuse_unframed(of_rows=self.framed.of_rows(table))
             return
@@ -131,10 +132,17 @@ class Decisions:
     def _refuse_undrawn(self, geography: Geography) -> None:
         """A geography is of an attribute by which something is measured; an attribute has one."""
         self.schema.attribute(geography.attribute)
-        if self.frame is None and not any(geography.attribute in measure.by for measure in self.measures):
+        if self.frame is None and not any(geography.attribute in measure.names for measure in self.measures):
             raise PlanError(f"{geography.section} would draw nothing: no measure is by '{geography.attribute}'.")
         if [one.attribute for one in self.geographies].count(geography.attribute) > 1:
             raise PlanError(f"'{geography.attribute}' has two geographies; an attribute has one.")
+
+    def by(self, measure: Measure) -> By:
+        """The attributes of a measure, each at its lowest level or at a depth, as in `naics@3`."""
+        try:
+            return tuple(self.schema.level(written) for written in measure.by)
+        except PlanError as error:
+            raise PlanError(f"Measure '{measure.name}', by: {error}") from None
 
     def table(self, measure: Measure) -> Table:
         """The cells of a measure."""
@@ -178,11 +186,10 @@ class Decisions:
         wide = [measure.name for measure in plain if self._widest(measure, plain) == measure]
         return (*(step.name for step in self.then), *wide)
 
-    @staticmethod
-    def _widest(measure: Measure, plain: list[Measure]) -> Measure:
+    def _widest(self, measure: Measure, plain: list[Measure]) -> Measure:
         rivals = [one for one in plain if one.of == measure.of and one.where == measure.where]
         for one in rivals:
-            if all(set(other.by) <= set(one.by) for other in rivals):
+            if not any(lacking(self.by(other), self.by(one)) for other in rivals):
                 return one
         names = ", ".join(one.name for one in rivals)
         raise PlanError(

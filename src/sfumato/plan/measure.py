@@ -7,7 +7,7 @@ from fractions import Fraction
 from sfumato.errors import PlanError
 from sfumato.mechanisms import Mechanism
 from sfumato.privacy import Exact, exact, positive
-from sfumato.schema import Aggregate
+from sfumato.schema import Aggregate, Level
 from sfumato.statistics import Statistic
 
 
@@ -22,6 +22,11 @@ class Measure:
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     title: str = ""
     given: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The attributes that it is by, whatever the depth of each."""
+        return tuple(Level.read(written).name for written in self.by)
 
     def __post_init__(self) -> None:
         if not self.name or not all(letter.isalnum() or letter in "_-" for letter in self.name):

@@ -76,7 +76,7 @@ def _a_record(plan: Decisions) -> int:
 
     Of a sparse table a cell as well, as records may all stand in cells of their own.
     """
-    read = dict.fromkeys(name for measure in plan.measures for name in (*measure.by, *measure.where))
+    read = dict.fromkeys(name for measure in plan.measures for name in (*measure.names, *measure.where))
     leaves = [len(plan.schema.attribute(name).levels.leaves) for name in read]
     values = {value for measure in plan.measures for aggregate in measure.aggregates for value in aggregate.values}
     packed = any(not plan.table(measure).dense for measure in plan.measures)

@@ -128,6 +128,17 @@ class Attribute:
         return self.read.name
 
     @property
+    def missing_leaf(self) -> int:
+        """The leaf that stands for no answer; -1 where none does."""
+        return self.levels.carried[self.missing.level] if self.missing else -1
+
+    @property
+    def banded(self) -> list[int]:
+        """The leaf of each band in turn."""
+        level = self.missing.level if self.missing else None
+        return [leaf for code, leaf in self.levels.carried.items() if code != level]
+
+    @property
     def raw_codes(self) -> dict[str, int]:
         """Which leaf each value of the column is read as; bands are read by their edges instead."""
         index = self.levels.carried

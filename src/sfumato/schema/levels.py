@@ -104,6 +104,12 @@ class Levels:
             return self.leaf_index
         return dict(zip(self.whole.leaves, self.whole.above(self).tolist(), strict=True))
 
+    @property
+    def under(self) -> NDArray[np.bool_]:
+        """For each leaf those that data may carry under it: itself, or the leaves that were cut off there."""
+        above = np.array(list(self.carried.values()))
+        return np.asarray(np.arange(len(self.leaves))[:, None] == above[None, :])
+
     def cut(self, depth: int | None) -> "Levels":
         """The levels down to a depth, 0 at the top; all of them where none is below it; made once and kept."""
         if depth is None or depth >= self.depth:

@@ -39,7 +39,7 @@ class Rules:
         named = tuple(tuple(name.strip() for name in table.split(",")) for table in tables)
         for names in named:
             plan.schema.table(names)
-            if not any(set(names) <= set(measure.by) for measure in plan.measures):
+            if not any(set(names) <= set(measure.names) for measure in plan.measures):
                 raise PlanError(f"No measure of this plan has all of {', '.join(names)}, so there is no such table.")
         return cls(near_zero, least, largest_cv, named)
 

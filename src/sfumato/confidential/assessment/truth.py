@@ -51,7 +51,7 @@ class Truths(Sealed):
 
     def __init__(self, plan: Plan, microdata: Microdata) -> None:
         self.plan, self._microdata = plan, microdata
-        names = [name for measure in plan.measures for name in (*measure.by, *measure.where)]
+        names = [name for measure in plan.measures for name in (*measure.names, *measure.where)]
         columns = [measure.of.column for measure in plan.measures if isinstance(measure.of, Total)]
         self._as_is = Survey(_unweighted(plan), microdata, names, list(dict.fromkeys(columns)))
         self._kept = Tabulation(plan, microdata, SystemDraws())
@@ -97,7 +97,7 @@ def _unweighted(plan: Plan) -> Plan:
 
 def leaves(table: Table, plan: Plan, measure: Measure) -> Grid:
     """Every cell of a table, within the universe of a measure."""
-    axes = tuple((attribute.name, np.eye(len(attribute.levels.leaves), dtype=bool)) for attribute in table.attributes)
+    axes = tuple((attribute.name, attribute.levels.under) for attribute in table.attributes)
     return Grid(axes, plan.universe(measure))
 
 
@@ -111,10 +111,10 @@ class SamplingVariances(Sealed):
         self.why = self._why_not()
         if self.why or plan.schema.weight is None:
             return
-        self._survey = Survey(plan, microdata, (*measure.by, *measure.where))
+        self._survey = Survey(plan, microdata, (*measure.names, *measure.where))
         columns = 1 + (plan.schema.replicate_count if plan.schema.order else len(plan.schema.replicates))
         if plan.table(measure).size * columns <= MOST_REPLICATED:
-            self._cube = self._weighed(measure.by).values
+            self._cube = self._weighed(measure.names).values
 
     def _why_not(self) -> str:
         """Why the released numbers have no sampling error that can be computed, or nothing."""
@@ -127,18 +127,21 @@ class SamplingVariances(Sealed):
             return f"it does not sum the weight '{schema.weight}', so it speaks of the sample itself"
         return ""
 
+    def _table(self, names: Sequence[str]) -> Table:
+        return self._plan.table(self._measure).margin(names)
+
     def _weighed(self, names: Sequence[str]) -> Replicated:
         assert self._survey is not None  # noqa: S101 - read in the constructor
-        return self._survey.total(leaves(self._plan.schema.table(names), self._plan, self._measure))
+        return self._survey.total(leaves(self._table(names), self._plan, self._measure))
 
     def variances(self, names: Sequence[str]) -> Floats | None:
         """The variances of the table by some attributes; nothing where there are none."""
         if self.why:
             return None
         if self._survey is None:
-            return np.zeros(self._plan.schema.table(names).shape)
+            return np.zeros(self._table(names).shape)
         if self._cube is None:
             found = self._survey.variances(self._weighed(names))
         else:
-            found = self._survey.variances(Replicated(margin(self._cube, self._measure.by, names)))
+            found = self._survey.variances(Replicated(margin(self._cube, self._measure.names, names)))
         return None if isinstance(found, Withheld) else found

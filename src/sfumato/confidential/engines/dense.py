@@ -90,7 +90,8 @@ class Dense(Sealed):
                 raise Unsure
 
     def _named(self, part: int) -> dict[str, Integers]:
-        return {one.name: coded.parts[part] for one, coded in zip(self.reading.attributes, self._leaves, strict=True)}
+        coded = zip(self.reading.attributes, self._leaves, strict=True)
+        return {one.name: leaves.parts[part] for one, leaves in coded if one.depth is None}
 
     def _keep(self, kept: list[NDArray[np.bool_]] | None) -> None:
         for part, mask in enumerate(kept or ()):

@@ -20,6 +20,7 @@ from sfumato.schema import (
     Clipped,
     Influence,
     Largest,
+    Level,
     Ragged,
     Rows,
     Sorted,
@@ -85,7 +86,8 @@ class DuckDB(Database):
 
     def _conditions(self) -> dict[str, Fault]:
         """Every rule about single records, under the condition that breaks it."""
-        found = {f"leaf{place} < 0": self._level_fault(place) for place in self._places}
+        whole = (place for place in self._places if self.reading.attributes[place].depth is None)
+        found = {f"leaf{place} < 0": self._level_fault(place) for place in whole}
         for place, one in enumerate(self.reading.values):
             rule = "some values are no numbers; clean them."
             if one.missing is None:
@@ -231,7 +233,7 @@ class DuckDB(Database):
 
     def _inside(self, box: Box) -> str:
         """The condition that a record is in a box."""
-        names = [attribute.name for attribute in self.reading.attributes]
+        names = [str(Level(one.name, one.depth)) for one in self.reading.attributes]
         leaves = {name: ", ".join(str(leaf) for leaf in np.flatnonzero(mask)) for name, mask in box.masks.items()}
         return " AND ".join(f"leaf{names.index(name)} IN ({listed or '-2'})" for name, listed in leaves.items())
 

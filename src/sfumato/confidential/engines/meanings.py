@@ -141,7 +141,7 @@ class Stepped:
 def leaf_meaning(attribute: Attribute) -> Meaning | None:
     """What the values of an attribute's column stand for; none where a number in the plan has too many digits."""
     size, missing = len(attribute.levels.leaves), attribute.missing
-    nothing = {"": attribute.levels.leaf_index[missing.level]} if missing else {}
+    nothing = {"": attribute.missing_leaf} if missing else {}
     leaves = nothing | attribute.raw_codes
     if not isinstance(attribute.read, Bands):
         return Listed(leaves, size)
@@ -149,9 +149,8 @@ def leaf_meaning(attribute: Attribute) -> Meaning | None:
     stated = [code for code in codes if code is not None]
     if not all(_is_short(float(one)) for one in [*attribute.read.edges, *map(Fraction, stated)]):
         return None
-    regular = [leaf for leaf, code in enumerate(attribute.levels.leaves) if not missing or code != missing.level]
     edges = np.array([float(edge) for edge in attribute.read.edges])
-    return Banded(edges, np.array(regular), np.array(stated, dtype=float), leaves.get("", size), size)
+    return Banded(edges, np.array(attribute.banded), np.array(stated, dtype=float), leaves.get("", size), size)
 
 
 def value_meaning(one: Clipped) -> Meaning | None:

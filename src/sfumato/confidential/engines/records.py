@@ -107,7 +107,7 @@ class Database(Sealed):
     def _list_levels(self) -> None:
         """A table for every attribute: which leaf each text means, no text meaning the missing level."""
         for place, attribute in enumerate(self.reading.attributes):
-            codes = ({"": _missing_leaf(attribute)} if attribute.missing else {}) | attribute.raw_codes
+            codes = ({"": attribute.missing_leaf} if attribute.missing else {}) | attribute.raw_codes
             listed = {"raw": pa.array(list(codes), pa.string()), "leaf": pa.array(list(codes.values()), pa.int32())}
             self._connection.register(f"listed{place}", pa.table(listed))
             self._connection.execute(f"CREATE TABLE levels{place} AS SELECT raw, leaf FROM listed{place}")
@@ -127,9 +127,8 @@ class Database(Sealed):
         number, missing = self._number(attribute.column), attribute.missing
         codes = [numeral(code) for code in missing.codes] if missing else []
         stated = ", ".join(literal(code) for code in codes if code is not None)
-        leaves = [leaf for leaf, code in enumerate(attribute.levels.leaves) if not missing or code != missing.level]
-        rising = list(zip(bands.edges, leaves, strict=True))
-        return ([f"WHEN {number} IN ({stated}) THEN {_missing_leaf(attribute)}"] if stated else []) + [
+        rising = list(zip(bands.edges, attribute.banded, strict=True))
+        return ([f"WHEN {number} IN ({stated}) THEN {attribute.missing_leaf}"] if stated else []) + [
             f"WHEN {number} >= {literal(edge)} THEN {leaf}" for edge, leaf in reversed(rising)
         ]
 
@@ -147,7 +146,3 @@ class Database(Sealed):
         low, high = int(one.low / one.step), int(one.high / one.step)
         # greatest and least pass over nulls, so a missing value is kept null by hand.
         return f"(CASE WHEN {number} IS NULL THEN NULL ELSE greatest(least({steps}, {high}), {low}) END)"
-
-
-def _missing_leaf(attribute: Attribute) -> int:
-    return attribute.levels.leaf_index[attribute.missing.level] if attribute.missing else -1
