@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats.contingency import association
 
-from sfumato.confidential.assessment.comparisons import Compared, ComparedTable, Rules, margin, pooled
+from sfumato.confidential.assessment.comparisons import Compared, ComparedTable, ReportRules, margin, pooled
 from sfumato.confidential.assessment.honesty import errors, honesty
 from sfumato.confidential.assessment.risk import flips, nested, slivers, uniques
 from sfumato.confidential.assessment.utility import (
@@ -40,13 +40,13 @@ def cells(released, truth, **more):
 
 
 def test_flips_are_counted_both_ways_with_the_threshold_in_records():
-    found = flips(cells([0, 2, -1, 0, 0.4, 9], [0, 0, 0, 3, 1, 8]), Rules())
+    found = flips(cells([0, 2, -1, 0, 0.4, 9], [0, 0, 0, 3, 1, 8]), ReportRules())
     assert (found.zeros, found.to_nonzero, found.nonzeros, found.to_zero, found.negative) == (3, 2, 3, 2, 1)
     assert found.threshold == 0.5
 
 
 def test_near_zero_of_a_total_is_in_what_a_record_adds():
-    found = flips(cells([40, 60, 900], [0, 0, 1000], worth=100.0), Rules(near_zero=0.5))
+    found = flips(cells([40, 60, 900], [0, 0, 1000], worth=100.0), ReportRules(near_zero=0.5))
     assert (found.threshold, found.zeros, found.to_nonzero) == (50.0, 2, 1)
 
 
@@ -71,7 +71,7 @@ def two_way(true, released):
 
 def test_slivers_are_found_by_asking_with_and_without_a_level():
     cube, looked = two_way(true=[[10, 1, 0], [10, 10, 2]], released=[[9, 1, 2], [11, 10, 5]])
-    found = slivers([nested(cube, looked, Rules(least=3))])
+    found = slivers([nested(cube, looked, ReportRules(least=3))])
     # Within the rows (11 and 22 records) every cell but the first leaves 3 or more; within the columns (20, 11 and 2)
     # both cells of the first leave 10, and the 1 of the second leaves 10.
     assert found.pairs == 5 + 3
@@ -86,7 +86,7 @@ def test_released_differences_are_those_of_two_questions_put_to_the_product():
     rng = np.random.default_rng(1)
     true = rng.integers(0, 9, (4, 5))
     cube, looked = two_way(true, true + rng.integers(-2, 3, (4, 5)))
-    found = nested(cube, looked, Rules(least=1))
+    found = nested(cube, looked, ReportRules(least=1))
     kept = np.concatenate([(true.sum(axis, keepdims=True) - true >= 1).ravel() for axis in (0, 1)])
     assert found.said.tolist() == np.tile(cube.values.ravel(), 2)[kept].tolist()
 
@@ -122,7 +122,7 @@ def test_publishable_before_newly_and_no_longer():
             noise=np.array([10.0, 10, 10, 10, 10]) ** 2,
             counted=np.array([4.0, 3, 9, 9, 9]),
         ),
-        Rules(least=3, largest_cv=0.30),
+        ReportRules(least=3, largest_cv=0.30),
     )
     assert found.before == 3
     assert found.after == 2  # the first and second: sqrt(20² + 10²) is 22% of 100
@@ -131,7 +131,7 @@ def test_publishable_before_newly_and_no_longer():
 
 
 def test_without_a_released_count_the_rule_is_the_cv_alone():
-    found = publishable(cells([100.0], [1.0], counted=None, noise=np.array([1.0])), Rules())
+    found = publishable(cells([100.0], [1.0], counted=None, noise=np.array([1.0])), ReportRules())
     assert (found.before, found.after, found.count_known) == (0, 1, False)
 
 
@@ -237,4 +237,4 @@ def test_what_is_compared_shows_nothing_and_stays_in_its_process():
 @pytest.mark.parametrize("wrong", [{"near_zero": 0}, {"least": 0}, {"largest_cv": -1}])
 def test_rules_that_cannot_be_meant_are_refused(wrong):
     with pytest.raises(PlanError, match="above 0"):
-        Rules(**wrong)
+        ReportRules(**wrong)

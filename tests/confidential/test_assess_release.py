@@ -13,7 +13,7 @@ from tests.conftest import SMALL, small_rows
 
 import sfumato as sf
 from sfumato.confidential import Microdata, Options, run
-from sfumato.confidential.assessment import Rules, assess
+from sfumato.confidential.assessment import ReportRules, assess
 from sfumato.errors import PlanError, ReleaseError
 from sfumato.plan import Plan
 from sfumato.release import Manifest, open_release
@@ -218,11 +218,11 @@ def test_a_release_of_another_plan_is_refused(small_plan, make_release):
 
 
 def test_tables_asked_for_are_the_only_ones(small_plan, make_release):
-    rules = Rules.read(small_plan, 0.5, 3, 0.3, ["place,trade"])
+    rules = ReportRules.read(small_plan, 0.5, 3, 0.3, ["place,trade"])
     numbers = assessed(small_plan, small_rows(), make_release(), rules=rules).numbers
     assert [one["by"] for one in numbers["products"][0]["tables"]] == [["place", "trade"]]
     with pytest.raises(PlanError, match="did you mean 'trade'"):
-        Rules.read(small_plan, 0.5, 3, 0.3, ["trad"])
+        ReportRules.read(small_plan, 0.5, 3, 0.3, ["trad"])
 
 
 def test_an_assessment_shows_nothing_and_stays_in_its_process(small_plan, make_release):

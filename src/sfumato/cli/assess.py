@@ -39,7 +39,7 @@ def assess(  # noqa: PLR0913, PLR0917 - one argument an option
 ) -> None:
     """Compare a release with the microdata: what it still gives away and what it is still good for; confidential."""
     from sfumato.confidential import Microdata
-    from sfumato.confidential.assessment import STAGES, Rules, Sweep
+    from sfumato.confidential.assessment import STAGES, ReportRules, Sweep
     from sfumato.confidential.assessment import assess as compare
     from sfumato.plan import Plan
 
@@ -48,7 +48,7 @@ def assess(  # noqa: PLR0913, PLR0917 - one argument an option
     _refuse_place(out, release)
     publish = read.publish
     few, loose = publish.least if least is None else least, publish.largest_cv if largest_cv is None else largest_cv
-    rules = Rules.read(read, near_zero, few, loose, table or ())
+    rules = ReportRules.read(read, near_zero, few, loose, table or ())
     asked = Sweep.read(read, pairs(sweep, "--sweep"), draws) if sweep else None
     with progress(STAGES) as show:
         assessment = compare(read, Microdata.open(list(data), read.schema), release, rules, asked, show)

@@ -92,10 +92,10 @@ def _assessed(plan: "Plan", data: Path, folder: Path) -> None:
     """The agency's own look at risk and utility, linked here and nowhere on the public page."""
     from sfumato.cli.assess import written_privately
     from sfumato.confidential import Microdata
-    from sfumato.confidential.assessment import STAGES, Rules, assess
+    from sfumato.confidential.assessment import STAGES, ReportRules, assess
 
     report = (folder / "assessment.html").absolute()
-    rules = Rules(least=plan.publish.least, largest_cv=plan.publish.largest_cv)
+    rules = ReportRules(least=plan.publish.least, largest_cv=plan.publish.largest_cv)
     with progress(STAGES) as show:
         found = assess(plan, Microdata.open(data, plan.schema), folder / "release", rules, progress=show)
     written_privately(report, found.to_html())

@@ -9,7 +9,7 @@ from sfumato.query.engine import QueryEngine, open_folder
 from sfumato.query.estimate import Estimate, Figure
 from sfumato.query.figures import LARGEST_PAGE, Figures
 from sfumato.query.periods import AtPeriod, change, over_periods
-from sfumato.query.ranks import Standing
+from sfumato.query.ranks import RowStanding
 from sfumato.query.ratio import Ratio
 from sfumato.query.regions import read_groups
 from sfumato.query.sentences import Sentence
@@ -32,11 +32,11 @@ __all__ = [
     "Group",
     "QueryEngine",
     "Ratio",
+    "RowStanding",
     "Sentence",
     "Series",
     "SeriesTable",
     "Shares",
-    "Standing",
     "change",
     "number",
     "open_folder",

@@ -16,7 +16,7 @@ from sfumato.query.detail import Detail, detail_of
 from sfumato.query.estimate import Figure, Variance
 from sfumato.query.figures import LARGEST_PAGE, Key, titled
 from sfumato.query.portable import Portable
-from sfumato.query.ranks import MOST_ROWS, Standing, rank_intervals, variances_of_differences
+from sfumato.query.ranks import MOST_ROWS, RowStanding, rank_intervals, variances_of_differences
 from sfumato.query.shares import Shares, kept_of
 from sfumato.query.source import Source
 from sfumato.release import Withheld
@@ -151,7 +151,7 @@ class Crosstab(Portable):
 
     def sorted(
         self, column: str | int | None = None, level: float = 0.90, *, rising: bool = False
-    ) -> tuple[Standing, ...]:
+    ) -> tuple[RowStanding, ...]:
         """The rows in the order of a column, for display only; ties stand in the order of their codes.
 
         Each row has the ranks, 1 the largest, that it may truly have, or None where they cannot be stated. Rows without
@@ -165,7 +165,7 @@ class Crosstab(Portable):
             ranks = dict.fromkeys(codes)
         least = [math.inf if math.isnan(value) else value if rising else -value for value in values]
         order = sorted(range(len(codes)), key=lambda row: (least[row], codes[row]))
-        return tuple(Standing(row, codes[row], values[row], ranks[codes[row]]) for row in order)
+        return tuple(RowStanding(row, codes[row], values[row], ranks[codes[row]]) for row in order)
 
     def _rows(self, column: str | int | None) -> tuple[Grid, list[float]]:
         """The rows of one column, as a grid and as values; not a number where there is none."""

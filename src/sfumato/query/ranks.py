@@ -21,7 +21,7 @@ MOST_STEPS = 12
 
 
 @dataclass(frozen=True)
-class Standing:
+class RowStanding:
     """A row in the order of its column: its place in the table as it was, its code, and the ranks it may truly have."""
 
     place: int

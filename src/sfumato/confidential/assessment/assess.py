@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.confidential.assessment.bounds import bounds
-from sfumato.confidential.assessment.comparisons import Compared, ComparedTable, Rules, pooled
+from sfumato.confidential.assessment.comparisons import Compared, ComparedTable, ReportRules, pooled
 from sfumato.confidential.assessment.honesty import errors, honesty
 from sfumato.confidential.assessment.pairs import MOST_CELLS, Pair, looked_at, pairs, tables
 from sfumato.confidential.assessment.risk import Slivers, flips, nested, slivers, uniques
@@ -52,14 +52,14 @@ def assess(
     plan: Plan,
     microdata: Microdata,
     folder: Path | str,
-    rules: Rules | None = None,
+    rules: ReportRules | None = None,
     sweep: Sweep | None = None,
     progress: Progress = lambda stage: None,  # noqa: ARG005 - silence
 ) -> Assessment:
     """Compare every table that matters; a release that was altered or is of another plan is refused."""
     for measure in plan.measures if plan.frame is None else ():
         plan.table(measure).refuse_if_too_large()  # every cell is compared, so all are laid out
-    rules, release = rules or Rules(), open_release(folder)
+    rules, release = rules or ReportRules(), open_release(folder)
     truths = Truths(plan, microdata)
     found = pairs(plan, release, truths)
     progress("read")
@@ -75,7 +75,7 @@ def assess(
     return Assessment(plainly(numbers))
 
 
-def _about(plan: Plan, release: Release, rules: Rules) -> dict[str, Any]:
+def _about(plan: Plan, release: Release, rules: ReportRules) -> dict[str, Any]:
     manifest = release.manifest
     return {
         "confidential": True,
@@ -109,7 +109,7 @@ def _same_plan(plan: Plan, release: Release) -> bool:
         return False
 
 
-def _product(pair: Pair, plan: Plan, rules: Rules) -> dict[str, Any]:
+def _product(pair: Pair, plan: Plan, rules: ReportRules) -> dict[str, Any]:
     compared = [pair.table(names) for names in looked_at(pair, rules)]
     subject = pair.product.subject
     small = [table.cells for table in compared if table.dimension <= 2] or [table.cells for table in compared]
@@ -136,7 +136,9 @@ def _sized(words: str, cells: Compared) -> dict[str, Any]:
     return {"size": words, "cells": cells.size, "differences": differences(cells), "honesty": honesty(cells)}
 
 
-def _by_dimension(compared: list[ComparedTable], pair: Pair, plan: Plan, rules: Rules) -> Iterator[dict[str, Any]]:
+def _by_dimension(
+    compared: list[ComparedTable], pair: Pair, plan: Plan, rules: ReportRules
+) -> Iterator[dict[str, Any]]:
     for dimension in sorted({table.dimension for table in compared}):
         same = [table for table in compared if table.dimension == dimension]
         cells = pooled([table.cells for table in same])
@@ -169,7 +171,7 @@ def _mean(values: list[float | None]) -> float | None:
     return sum(stated) / len(stated) if stated else None
 
 
-def _slivers(compared: list[ComparedTable], pair: Pair, rules: Rules) -> Slivers | None:
+def _slivers(compared: list[ComparedTable], pair: Pair, rules: ReportRules) -> Slivers | None:
     """Slivers in the small tables of a count; nothing for a total, whose size says little about a record."""
     small = [table for table in compared if 1 <= table.dimension <= 2]
     if pair.product.subject.statistic != "count" or not small:
@@ -177,7 +179,7 @@ def _slivers(compared: list[ComparedTable], pair: Pair, rules: Rules) -> Slivers
     return slivers([nested(pair.product, table, rules) for table in small])
 
 
-def _table(table: ComparedTable, pair: Pair, rules: Rules) -> dict[str, Any]:
+def _table(table: ComparedTable, pair: Pair, rules: ReportRules) -> dict[str, Any]:
     cells = table.cells
     crossed = table.dimension == 2 and pair.product.subject.additive
     return {
@@ -194,7 +196,7 @@ def _table(table: ComparedTable, pair: Pair, rules: Rules) -> dict[str, Any]:
     }
 
 
-def _left_out(compared: list[ComparedTable], pair: Pair, rules: Rules) -> Iterator[str]:
+def _left_out(compared: list[ComparedTable], pair: Pair, rules: ReportRules) -> Iterator[str]:
     """What was not looked at, or only in part, in words."""
     for names in tables(pair, rules):
         size = pair.truth.table.margin(names).size

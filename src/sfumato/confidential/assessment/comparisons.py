@@ -21,7 +21,7 @@ LEVEL = 0.90
 
 
 @dataclass(frozen=True)
-class Rules:
+class ReportRules:
     """What counts as near zero, in records; what may be published; which tables to look at, if not all small ones."""
 
     near_zero: float = 0.5
@@ -31,10 +31,12 @@ class Rules:
 
     def __post_init__(self) -> None:
         if not (self.near_zero > 0 and self.least >= 1 and self.largest_cv > 0):
-            raise PlanError("Rules of assessment are above 0: near_zero and least in records, largest_cv as a share.")
+            raise PlanError(
+                "ReportRules of assessment are above 0: near_zero and least in records, largest_cv as a share."
+            )
 
     @classmethod
-    def read(cls, plan: Plan, near_zero: float, least: int, largest_cv: float, tables: Sequence[str]) -> "Rules":
+    def read(cls, plan: Plan, near_zero: float, least: int, largest_cv: float, tables: Sequence[str]) -> "ReportRules":
         """The rules that a user gives, a table written as occupation,education; an unknown attribute is refused."""
         named = tuple(tuple(name.strip() for name in table.split(",")) for table in tables)
         for names in named:

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from sfumato.confidential.assessment.comparisons import Compared, ComparedTable, Floats, Rules, margin
+from sfumato.confidential.assessment.comparisons import Compared, ComparedTable, Floats, ReportRules, margin
 from sfumato.confidential.assessment.truth import SamplingVariances, Truth, Truths
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import PlanError, ReleaseError
@@ -118,7 +118,7 @@ def _measure(plan: Plan, release: Release, name: str) -> Measure:
     return measure
 
 
-def tables(pair: Pair, rules: Rules) -> Iterator[tuple[str, ...]]:
+def tables(pair: Pair, rules: ReportRules) -> Iterator[tuple[str, ...]]:
     """The tables looked at: those asked for, or all of one and two attributes and the product itself.
 
     Where numbers may not be summed the product itself is all that there is.
@@ -136,6 +136,6 @@ def tables(pair: Pair, rules: Rules) -> Iterator[tuple[str, ...]]:
         yield names
 
 
-def looked_at(pair: Pair, rules: Rules) -> list[tuple[str, ...]]:
+def looked_at(pair: Pair, rules: ReportRules) -> list[tuple[str, ...]]:
     """The tables that are not too large to be looked at."""
     return [names for names in tables(pair, rules) if pair.truth.table.margin(names).size <= MOST_CELLS]

@@ -10,7 +10,7 @@ from sfumato.confidential.assessment.comparisons import (
     ComparedTable,
     Floats,
     Integers,
-    Rules,
+    ReportRules,
     margin,
     quantile,
 )
@@ -32,7 +32,7 @@ class Flips:
     negative: int
 
 
-def flips(cells: Compared, rules: Rules) -> Flips:
+def flips(cells: Compared, rules: ReportRules) -> Flips:
     """Flips between zero and non-zero; the more of them, the less an empty or occupied cell gives away."""
     near = rules.near_zero * cells.worth
     was, now = np.abs(cells.truth) < near, np.abs(cells.released) < near
@@ -91,7 +91,7 @@ class NestedDifferences(Sealed):
     error: Floats
 
 
-def nested(product: Product, looked: ComparedTable, rules: Rules) -> NestedDifferences:
+def nested(product: Product, looked: ComparedTable, rules: ReportRules) -> NestedDifferences:
     """What an attacker gets by asking a universe, asking it again without one level, and taking the difference.
 
     Both questions are put to the product as anyone would, and both hold enough records to be published.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.calibrate import Diverged
-from sfumato.confidential.assessment.comparisons import Rules, pooled
+from sfumato.confidential.assessment.comparisons import ReportRules, pooled
 from sfumato.confidential.assessment.honesty import honesty
 from sfumato.confidential.assessment.pairs import Pair, looked_at, released
 from sfumato.confidential.assessment.utility import differences, grade_a
@@ -187,7 +187,7 @@ class Rehearsal:
     release: Release
     cells: Mapping[str, Cells]
     pairs: Sequence[Pair]
-    rules: Rules
+    rules: ReportRules
 
     def points(self, plan: Plan, sweep: Sweep) -> Iterator[Point]:
         """Every budget of a sweep; the draws are seeded 1, 2, … and never leave this process."""

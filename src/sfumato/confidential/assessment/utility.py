@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.confidential.assessment.comparisons import Compared, Floats, Rules, quantile
+from sfumato.confidential.assessment.comparisons import Compared, Floats, ReportRules, quantile
 from sfumato.query.tails import z_score
 
 CLASSES = ((0, 0), (1, 2), (3, 9), (10, 99), (100, 999), (1000, None))
@@ -65,7 +65,7 @@ class Publishable:
     count_known: bool
 
 
-def publishable(cells: Compared, rules: Rules) -> Publishable:
+def publishable(cells: Compared, rules: ReportRules) -> Publishable:
     """Threshold rules on the true and on the released numbers, where the released ones have a stated error."""
     cells = cells.stated()
     sampling = cells.sampling if cells.sampling is not None else np.zeros(cells.size)
