@@ -31,9 +31,7 @@ class ReportRules:
 
     def __post_init__(self) -> None:
         if not (self.near_zero > 0 and self.least >= 1 and self.largest_cv > 0):
-            raise PlanError(
-                "ReportRules of assessment are above 0: near_zero and least in records, largest_cv as a share."
-            )
+            raise PlanError("Rules of assessment are above 0: near_zero and least in records, largest_cv as a share.")
 
     @classmethod
     def read(cls, plan: Plan, near_zero: float, least: int, largest_cv: float, tables: Sequence[str]) -> "ReportRules":
