@@ -20,16 +20,20 @@ class AtPeriod:
     reason: str = ""
 
 
+def by_period(engines: Sequence[QueryEngine]) -> tuple[QueryEngine, ...]:
+    """The releases in the order of their periods, each of another one."""
+    ordered = sorted(engines, key=lambda engine: engine.release.manifest.period)
+    for one, other in pairwise(engine.release.manifest.period for engine in ordered):
+        if one == other:
+            raise QueryError(f"Two of the releases are of the period '{one}'; ask the one that supersedes the other.")
+    return tuple(ordered)
+
+
 def over_periods(
     engines: Sequence[QueryEngine], where: Where | None = None, of: str | None = None
 ) -> tuple[AtPeriod, ...]:
     """The total of the same levels in each release, by period; a release that cannot answer says why."""
-    by_period = sorted(engines, key=lambda engine: engine.release.manifest.period)
-    periods = [engine.release.manifest.period for engine in by_period]
-    for one, other in pairwise(periods):
-        if one == other:
-            raise QueryError(f"Two of the releases are of the period '{one}'; ask the one that supersedes the other.")
-    return tuple(map(_at, by_period, [where or {}] * len(periods), [of] * len(periods)))
+    return tuple(_at(engine, where or {}, of) for engine in by_period(engines))
 
 
 def _at(engine: QueryEngine, where: Where, of: str | None) -> AtPeriod:

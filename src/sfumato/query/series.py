@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from sfumato.query.crosstab import Crosstab
 from sfumato.query.engine import QueryEngine, open_folder
 from sfumato.query.estimate import Estimate, Figure
 from sfumato.query.figures import LARGEST_PAGE
-from sfumato.query.periods import AtPeriod, over_periods
+from sfumato.query.periods import AtPeriod, by_period, over_periods
 from sfumato.query.portable import Portable
 from sfumato.release import NoNumber, Statuses, Withheld
 from sfumato.schema import Attribute, Levels, Where
@@ -39,19 +38,13 @@ class Series:
     engines: tuple[QueryEngine, ...]
 
     def __post_init__(self) -> None:
-        ordered = tuple(sorted(self.engines, key=lambda one: one.release.manifest.period))
-        object.__setattr__(self, "engines", ordered)
-        if not ordered:
+        object.__setattr__(self, "engines", by_period(self.engines))
+        if not self.engines:
             raise QueryError("A series has no releases; name the folder of each.")
         if not all(self.periods):
             raise QueryError(
                 "A release of the series has no period; its plan gives one, for example period = '2026-Q1'."
             )
-        for one, other in pairwise(self.periods):
-            if one == other:
-                raise QueryError(
-                    f"Two of the releases are of the period '{one}'; ask the one that supersedes the other."
-                )
 
     @property
     def periods(self) -> tuple[str, ...]:
