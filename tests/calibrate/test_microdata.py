@@ -10,7 +10,7 @@ from scipy.sparse.linalg import lsqr
 
 from sfumato.calibrate import ProtectedMicrodata
 from sfumato.calibrate.microdata import Fitting, at_least_0
-from sfumato.calibrate.tidied import projected, rounded
+from sfumato.calibrate.tidy_rows import projected, rounded
 from sfumato.errors import PlanError, ReleaseError
 from sfumato.mechanisms import ClippedTotal, SquareRoot
 from sfumato.release import Squared

@@ -17,11 +17,11 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.calibrate.step import Diverged, Step, finer_by
-from sfumato.calibrate.tidied import Tidied
+from sfumato.calibrate.tidy_rows import Tidied
 from sfumato.errors import PlanError
 from sfumato.release import Product
 from sfumato.release.uncertainties.adjusted import Adjusted, ControlSet
-from sfumato.release.uncertainties.joined import Joined
+from sfumato.release.uncertainties.joint_cells import Joined
 from sfumato.release.uncertainties.normal import Floats, Normal
 from sfumato.release.uncertainties.uncertainty import Sizes
 from sfumato.schema import Frame, Grouping

@@ -6,7 +6,7 @@ from functools import cached_property
 from sfumato.calibrate import Step
 from sfumato.errors import PlanError, nearest
 from sfumato.plan.control import ControlTable
-from sfumato.plan.framed import Framed, FrameFile, refuse_unframed
+from sfumato.plan.frame import Framed, FrameFile, refuse_unframed
 from sfumato.plan.geography import Geography
 from sfumato.plan.measure import BoughtVariance, Measure, Publish, VarianceFunction
 from sfumato.privacy import Exposure, Loss, Move, Neighbours

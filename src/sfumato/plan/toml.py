@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from sfumato.errors import PlanError, SfumatoError
 from sfumato.plan.control import ControlTable
 from sfumato.plan.decisions import Decisions
-from sfumato.plan.framed import FrameFile
+from sfumato.plan.frame import FrameFile
 from sfumato.plan.geography import Geography
 from sfumato.plan.measure import BoughtVariance, Measure, Publish, VarianceFunction
 from sfumato.plan.parts import (

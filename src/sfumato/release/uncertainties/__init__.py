@@ -2,12 +2,12 @@
 
 from sfumato.release.uncertainties.adjusted import Adjusted
 from sfumato.release.uncertainties.calibrated import Calibrated
+from sfumato.release.uncertainties.controls import Control
 from sfumato.release.uncertainties.independent import Independent
 from sfumato.release.uncertainties.kinds import read_uncertainty
-from sfumato.release.uncertainties.moved import Control
 from sfumato.release.uncertainties.raked import Raked
-from sfumato.release.uncertainties.sized import Trend
 from sfumato.release.uncertainties.squared import Squared
+from sfumato.release.uncertainties.trend import Trend
 from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty, Withheld, stated, withheld
 from sfumato.release.uncertainties.varying import Varying
 

@@ -18,10 +18,10 @@ from sfumato.errors import ReleaseError
 from sfumato.release.noisy import Integers
 from sfumato.release.uncertainties.adjusted_boxes import Extra, along, nested
 from sfumato.release.uncertainties.fit import Fit
-from sfumato.release.uncertainties.joined import Joined
+from sfumato.release.uncertainties.joint_cells import Joined
 from sfumato.release.uncertainties.normal import Eliminated, Floats, Normal
-from sfumato.release.uncertainties.sized import Sized, Trend
 from sfumato.release.uncertainties.squared import Squared
+from sfumato.release.uncertainties.trend import Sized, Trend
 from sfumato.release.uncertainties.uncertainty import Errors, Sizes, StatedIn, Uncertainty
 from sfumato.schema import Box, By, Domain, Frame, Grid, Grouping, Level
 

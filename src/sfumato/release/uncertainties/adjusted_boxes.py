@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.release.uncertainties.joined import Joined
+from sfumato.release.uncertainties.joint_cells import Joined
 from sfumato.release.uncertainties.normal import Eliminated, Floats
 from sfumato.schema import Frame, Grid
 from sfumato.schema.frame import distinct

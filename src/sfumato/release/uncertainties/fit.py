@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sfumato.release.uncertainties.joined import Joined
+from sfumato.release.uncertainties.joint_cells import Joined
 from sfumato.release.uncertainties.normal import Floats, Normal
 
 

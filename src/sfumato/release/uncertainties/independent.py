@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.release.noisy import Integers
-from sfumato.release.uncertainties.sized import Sized, Trend
+from sfumato.release.uncertainties.trend import Sized, Trend
 from sfumato.release.uncertainties.uncertainty import Errors, Floats, StatedIn
 from sfumato.schema import Box, Domain, Grid
 

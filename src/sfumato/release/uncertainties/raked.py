@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from sfumato.release.uncertainties.controls import Asked, Control, Controlled, Moved, Sums
 from sfumato.release.uncertainties.independent import Independent
 from sfumato.release.uncertainties.margins import Margins
-from sfumato.release.uncertainties.moved import Asked, Control, Controlled, Moved, Sums
 from sfumato.release.uncertainties.normal import Floats, Solve, inverted
 from sfumato.schema import Box, Level
 

@@ -1,4 +1,4 @@
-"""Sized: uncertainties of values that have noise of their own, of a variance that is known at other sizes too."""
+"""Trend: uncertainties of values that have noise of their own, of a variance that is known at other sizes too."""
 
 from abc import abstractmethod
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Moved: the errors of cells that were moved to controls, x + K (t − A x), for any error of the cells before.
+"""Controls: the errors of cells that were moved to controls, x + K (t − A x), for any error of the cells before.
 
 With r_f = K'f what a box f pulls of the controls, V the covariance of the cells and N that of the controls, the totals
 f and g have the covariance (f − A'r_f)' V (g − A'r_g) + r_f' N r_g = f'Vg − b_f·r_g − r_f·c_g, where b_f = A V f is
@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.release.noisy import Integers
+from sfumato.release.uncertainties.diagonal import Leafwise, leaves_wide
 from sfumato.release.uncertainties.kinds import read_uncertainty
-from sfumato.release.uncertainties.leafwise import Leafwise, leaves_wide
 from sfumato.release.uncertainties.margins import Margins
 from sfumato.release.uncertainties.normal import Floats
 from sfumato.release.uncertainties.pieces import pieces, sliced

@@ -1,4 +1,4 @@
-"""Joined: groupings of rows brought together on the coarsest cells that tell all of them apart."""
+"""Joint cells: groupings of rows brought together on the coarsest cells that tell all of them apart."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

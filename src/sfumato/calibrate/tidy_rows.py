@@ -1,4 +1,4 @@
-"""Tidied: rows made whole numbers or numbers from 0 on, within the cells whose totals they were fitted to."""
+"""Tidy rows: rows made whole numbers or numbers from 0 on, within the cells whose totals they were fitted to."""
 
 from dataclasses import dataclass
 from functools import cached_property
