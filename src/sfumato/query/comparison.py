@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sfumato.query.estimate import Estimate, Variance
 from sfumato.query.sentences import Sentence
 from sfumato.query.tails import tail
-from sfumato.release import Withheld
+from sfumato.release import Withheld, withheld
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,13 +48,8 @@ class Comparison(Estimate):
 
 def difference_of(one: Estimate, other: Estimate, covariance: Variance, alone: Sequence[Variance]) -> Comparison:
     """One minus the other; `alone` are the sampling variances of what each has that the other has not."""
-    unsaid = next((variance for variance in alone if isinstance(variance, Withheld)), None)
-    sampling: Variance = math.fsum(alone) if unsaid is None else unsaid  # type: ignore[arg-type]
-    held = next((v for v in (one.noise_variance, other.noise_variance, covariance) if isinstance(v, Withheld)), None)
-    if held is None:
-        noise: float | Withheld = math.fsum([one.noise_variance, other.noise_variance, -2 * covariance])  # type: ignore[list-item]
-    else:
-        noise = held
+    sampling = withheld(*alone) or math.fsum(alone)  # type: ignore[arg-type]
+    noise = one.noise_variance + other.noise_variance - 2 * covariance
     # Cells with noise of one law that are added or taken away: excess kurtosis times variance is the same for all sums.
     excess = 0.0
     if not isinstance(noise, Withheld) and noise > 0:

@@ -13,13 +13,13 @@ from sfumato.query.axis import Axis
 from sfumato.query.columns import Columns, emptied, in_units
 from sfumato.query.comparison import Comparison
 from sfumato.query.detail import Detail, detail_of
-from sfumato.query.estimate import Figure, Variance
+from sfumato.query.estimate import Figure
 from sfumato.query.figures import LARGEST_PAGE, Key, titled
 from sfumato.query.portable import Portable
 from sfumato.query.ranks import MOST_ROWS, RowStanding, rank_intervals, variances_of_differences
 from sfumato.query.shares import Shares, kept_of
 from sfumato.query.source import Source
-from sfumato.release import Withheld
+from sfumato.release import Withheld, withheld
 from sfumato.schema import Box, Grid
 
 
@@ -51,8 +51,7 @@ class Crosstab(Portable):
     @cached_property
     def variances(self) -> Any:
         """The noise variances in squared steps, or the reason why they are withheld."""
-        found = self.product.variances(self.grid)
-        return found if isinstance(found, Withheld) else found.reshape(self.shape)
+        return self.product.variances(self.grid).reshape(self.shape)
 
     @cached_property
     def _columns(self) -> Columns:
@@ -74,9 +73,8 @@ class Crosstab(Portable):
     @cached_property
     def _unsaid(self) -> tuple[Withheld | None, Withheld | None]:
         """Why the noise and the sampling error are withheld, where they are."""
-        noise: Variance = self.variances if isinstance(self.variances, Withheld) else 0.0
-        sampled = self.source.sampling.total(0.0, noise)
-        return tuple(one if isinstance(one, Withheld) else None for one in (noise, sampled))  # type: ignore[return-value]
+        noise = withheld(self.variances)
+        return noise, withheld(self.source.sampling.total(0.0, noise or 0.0))
 
     def figure(self, flat: int) -> Figure:
         return self._columns.figure(flat, *self._unsaid, self.product.subject)
@@ -129,9 +127,7 @@ class Crosstab(Portable):
             raise QueryError(
                 why or f"{self.product.subject.title} may not be summed, so no cell is a share of a whole."
             )
-        shared = self.product.with_whole(self.grid, kept)
-        if not isinstance(shared, Withheld):
-            shared = shared.ravel() * float(self.product.subject.step) ** 2
+        shared = self.product.with_whole(self.grid, kept).reshape(-1) * float(self.product.subject.step) ** 2
         return Shares(self, whole, self.source, shared)
 
     def ranks(self, column: str | int | None = None, level: float = 0.90) -> dict[str, tuple[int, int]]:

@@ -69,7 +69,7 @@ class Estimate:
 
     def moe(self, level: float = 0.90) -> float | Withheld:
         """The margin of error at a level."""
-        return self.se if isinstance(self.se, Withheld) else reach(level, self.tails) * self.se
+        return reach(level, self.tails) * self.se
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Where the true number lies at this level; half a step is added at each end, as numbers move in steps."""

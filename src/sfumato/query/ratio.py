@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sfumato.errors import QueryError
 from sfumato.query.estimate import Estimate, Variance
 from sfumato.query.tails import z_score
-from sfumato.release import Withheld
+from sfumato.release import Withheld, withheld
 
 ZERO = "The ratio has a denominator of 0; choose a larger group to divide by."
 
@@ -55,9 +55,8 @@ class Ratio(Estimate):
 
 def ratio_of(over: Estimate, under: Estimate, covariance: Variance, unit: str, sampled: Variance) -> Ratio:
     """The ratio of two totals with their covariance; refused where the denominator may be 0."""
-    for part in (over.noise_variance, under.noise_variance, covariance):
-        if isinstance(part, Withheld):
-            return Ratio(_divided(over.value, under.value), part, sampled, unit, over.cells)
+    if unsaid := withheld(over.noise_variance, under.noise_variance, covariance):
+        return Ratio(_divided(over.value, under.value), unsaid, sampled, unit, over.cells)
     noise_over, noise_under = float(over.noise_variance), float(under.noise_variance)  # type: ignore[arg-type]
     if under.value**2 <= z_score(0.95) ** 2 * noise_under:
         raise QueryError(too_near(0.95))

@@ -23,7 +23,7 @@ from sfumato.query.estimate import Estimate, Figure
 from sfumato.query.figures import LARGEST_PAGE
 from sfumato.query.periods import AtPeriod, by_period, over_periods
 from sfumato.query.portable import Portable
-from sfumato.release import NoNumber, Statuses, Withheld
+from sfumato.release import NoNumber, Statuses, Withheld, withheld
 from sfumato.schema import Attribute, Levels, Where
 
 PERIOD = "period"
@@ -150,7 +150,7 @@ class SeriesTable(Portable):
         columns, used = self._columns, list(self.years.values())[column - len(self.periods)]
         parts = [self.tables[place].figure(cell) for place in used]
         noises = (part.noise_variance for part in parts if isinstance(part, Estimate))
-        unsaid = next((noise for noise in noises if isinstance(noise, Withheld)), None)
+        unsaid = withheld(*noises)
         sampled = SHARED if np.isnan(columns.sampling_variance[flat]) else None
         return columns.figure(flat, unsaid, sampled, self.product.subject)
 

@@ -72,8 +72,7 @@ class Source:
 
     def covariance(self, one: Box, other: Box) -> Variance:
         """The covariance of two totals by privacy noise, in the product's unit."""
-        shared = self.product.covariance(one, other)
-        return shared if isinstance(shared, Withheld) else shared * float(self.product.subject.step) ** 2
+        return self.product.covariance(one, other) * float(self.product.subject.step) ** 2
 
     def difference(self, one: Box, other: Box) -> Comparison:
         """The total over one box minus that over another; what they share has no sampling error in the difference."""

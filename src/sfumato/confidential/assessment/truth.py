@@ -15,7 +15,7 @@ from sfumato.confidential.tabulate import Tabulation
 from sfumato.draws import SystemDraws
 from sfumato.mechanisms import Cells, Geometric
 from sfumato.plan import Measure, Plan
-from sfumato.release import Withheld
+from sfumato.release import stated
 from sfumato.schema import Grid, Table
 from sfumato.statistics import Count, Total
 
@@ -144,4 +144,4 @@ class SamplingVariances(Sealed):
             found = self._survey.variances(self._weighed(names))
         else:
             found = self._survey.variances(Replicated(margin(self._cube, self._measure.names, names)))
-        return None if isinstance(found, Withheld) else found
+        return stated(found)

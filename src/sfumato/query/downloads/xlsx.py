@@ -12,7 +12,7 @@ from sfumato.query.downloads.words import texts
 from sfumato.query.estimate import Figure
 from sfumato.query.layout import Shown, shown
 from sfumato.query.notices import cited
-from sfumato.release import NoNumber, Withheld
+from sfumato.release import NoNumber, stated
 
 _OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
 _LONGEST = 32_767
@@ -119,7 +119,7 @@ def _write_cell(book: _Book, sheet: Any, row: int, column: int, figure: Figure) 
         return
     margin = figure.moe(0.90)
     book.put(sheet, row, column, figure.value, "whole" if figure.value == int(figure.value) else "number")
-    book.put(sheet, row, column + 1, None if isinstance(margin, Withheld) else margin, "number")
+    book.put(sheet, row, column + 1, stated(margin), "number")
     book.put(sheet, row, column + 2, figure.grade, "grade")
 
 
