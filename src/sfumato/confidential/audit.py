@@ -15,7 +15,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from sfumato.confidential.copies import published, watched_over_frame
+from sfumato.confidential.copies import published, watched_cells
 from sfumato.confidential.evidence import bound, visible
 from sfumato.confidential.framed import FrameTabulation
 from sfumato.confidential.microdata import Microdata
@@ -127,7 +127,7 @@ def _rooted_audits(mechanism: Mechanism, move: Root, claim: Limit, samples: int,
     given = {"rows": published("rows", SquareRoot(1), by_row[0], draws, {})}
     needs = isinstance(mechanism, ClippedTotal)
     sides = [replace(cells, domain=group.groups, grouping=group) for cells in by_row] if needs else by_row
-    watched = watched_over_frame(mechanism.name, mechanism, (sides[0], sides[1]), samples, draws, given)
+    watched = watched_cells(mechanism.name, mechanism, (sides[0], sides[1]), samples, draws, given)
     views = [*(view for one in watched for view in one.plain), all_at_once(mechanism.name, watched)]
     return _audits([(view, claim) for view in views])
 
@@ -174,36 +174,17 @@ def _limit(loss: Loss) -> Limit:
 
 
 def _views(plan: Plan, pair: tuple[Microdata, Microdata], samples: int, draws: Draws) -> list[View]:
-    """The views of every measure that differs; both sides keep the same rows of a unit that has too many."""
-    if plan.framed is not None:
-        return _framed_views(plan, pair, samples, draws)
+    """The views of every measure that differs; both sides keep the same rows, and what is given was drawn once."""
     seed = draws.bits(64)
-    sides = [Tabulation(plan, data, SeededDraws(seed)) for data in pair]
-    watched = []
-    for measure in plan.measures:
-        left, right = side_by_side(*(side.cells(measure) for side in sides))
-        if measure.given:
-            raise PlanError(
-                f"Measure '{measure.name}' of a table is given others; an audit cannot hold those as known."
-            )
-        if left.apart(right).any():
-            watched.append(Watched.of(measure.name, measure.with_, (left, right), samples, draws))
-    if not watched:
-        raise DataError("The two datasets have the same cells in every measure, so there is nothing to tell apart.")
-    return [*(view for one in watched for view in one.plain), all_at_once(EVERYTHING, watched)]
-
-
-def _framed_views(plan: Plan, pair: tuple[Microdata, Microdata], samples: int, draws: Draws) -> list[View]:
-    """The views of every measure over a frame; what a measure is given was published once, and is known."""
-    sides = [FrameTabulation(plan, data) for data in pair]
+    sides = [FrameTabulation(plan, data) if plan.framed else Tabulation(plan, data, SeededDraws(seed)) for data in pair]
     made: dict[str, Product] = {}
     watched: list[Watched] = []
     for measure in plan.measures:
-        left, right = (side.cells(measure) for side in sides)
+        both = side_by_side(*(side.cells(measure) for side in sides))
         given = {name: made[name] for name in measure.given}
         if any(measure.name in other.given for other in plan.measures):
-            made[measure.name] = published(measure.name, measure.with_, left, draws, given)
-        watched += watched_over_frame(measure.name, measure.with_, (left, right), samples, draws, given)
+            made[measure.name] = published(measure.name, measure.with_, both[0], draws, given)
+        watched += watched_cells(measure.name, measure.with_, both, samples, draws, given)
     if not watched:
         raise DataError("The two datasets have the same cells in every measure, so there is nothing to tell apart.")
     return [*(view for one in watched for view in one.plain), all_at_once(EVERYTHING, watched)]

@@ -7,9 +7,10 @@ import numpy as np
 
 from sfumato.confidential.views import MOST_MOVED, Integers, Watched
 from sfumato.draws import Draws
+from sfumato.errors import PlanError
 from sfumato.mechanisms import Cells, Mechanism
 from sfumato.release import Noisy, Product, Subject, measured
-from sfumato.schema import Frame, Grouping
+from sfumato.schema import Frame, Grouping, Table
 
 MOST_ROWS = 4_000_000
 """How many rows are perturbed at once."""
@@ -22,10 +23,19 @@ def published(name: str, with_: Mechanism, cells: Cells, draws: Draws, given: Gi
     return measured(Subject(name, "total", name, "", noisy.step), noisy, with_.uncertainty(noisy))
 
 
-def watched_over_frame(
+def watched_cells(
     measure: str, with_: Mechanism, sides: tuple[Cells, Cells], samples: int, draws: Draws, given: Given
 ) -> list[Watched]:
-    """Each cell that differs by itself, as every cell has a law of its own; what is given is the same on both sides."""
+    """The cells of a table that differ, or each of a frame by itself, as every one has a law of its own there.
+
+    What is given is the same on both sides.
+    """
+    if isinstance(sides[0].domain, Table):
+        if given:
+            raise PlanError(
+                f"Measure '{measure}' of a table is given others; an audit holds those as known over a frame."
+            )
+        return [Watched.of(measure, with_, sides, samples, draws)] if sides[0].apart(sides[1]).any() else []
     clean = [with_.clean(side, given) for side in sides]
     apart = np.abs(clean[0] - clean[1])
     moved = np.argsort(-apart, kind="stable")[: min(MOST_MOVED, int(np.count_nonzero(apart)))]

@@ -7,7 +7,7 @@ topcodes, so the mu of the rows is where the sum of squares is least. Calibratio
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -23,6 +23,8 @@ from sfumato.privacy.notation import bounded_limit
 
 PLACES = 4
 """Budgets are rounded up to so many decimal places."""
+TRIES = 60
+"""How many budgets of the rows are tried, each a fifth larger than the last, or less."""
 
 
 @dataclass(frozen=True)
@@ -111,28 +113,13 @@ def _rows_mu(
 ) -> Fraction:
     """The mu of the rows at which it and the totals that hang on it cost least together, not below the least."""
 
-    def cost(log_mu: float) -> float:
-        mu = math.exp(log_mu)
+    def cost(mu: float) -> float:
         given = (with_budget(rows, Fraction(mu).limit_denominator(10**9)),)
         return mu**2 + sum(needed(plan, one, targets[one.name], given) ** 2 for one in hanging)
 
-    best = up(math.exp(_least(cost, math.log(max(float(least or 0), 1e-3)), math.log(50.0))))
+    start = max(float(least or 0), 1e-3)  # it is flat where it is least, so a few tries find it
+    best = up(min((start * (50 / start) ** (place / TRIES) for place in range(TRIES)), key=cost))
     return best if least is None else max(best, least)
-
-
-def _least(cost: Callable[[float], float], low: float, high: float) -> float:
-    """Where a cost that falls and then rises is least, by golden sections, to a thousandth."""
-    golden, start = (math.sqrt(5) - 1) / 2, low
-    left, right = high - golden * (high - low), low + golden * (high - low)
-    costs = cost(left), cost(right)
-    while high - low > 1e-3:
-        if costs[0] <= costs[1]:
-            high, right, left = right, left, right - golden * (right - low)
-            costs = cost(left), costs[0]
-        else:
-            low, left, right = left, right, left + golden * (high - left)
-            costs = costs[1], cost(right)
-    return min(start, (low + high) / 2, key=cost)
 
 
 def up(budget: float) -> Fraction:

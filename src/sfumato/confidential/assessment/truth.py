@@ -68,23 +68,18 @@ class Truths(Sealed):
         table, step = self.plan.table(measure), float(measure.of.step)
         grid = leaves(table, self.plan, measure)
         records = self._as_is.records(grid)
+        column = measure.of.column if isinstance(measure.of, Total) else None  # whatever else knows of no clip
         clipped = np.asarray(self._all.cells(measure).values * step, dtype=np.float64)
         counted = replace(measure, of=Count(), with_=Geometric(1))
         return Truth(
             measure=measure,
             table=table,
             records=records,
-            as_is=np.asarray(self._untouched(measure, grid, clipped), dtype=np.float64),
+            as_is=np.asarray(self._as_is.total(grid, column).full, dtype=np.float64) if column else clipped,
             clipped=clipped,
             kept=np.asarray(self._kept.cells(measure).values * step, dtype=np.float64),
             kept_rows=int(self._kept.cells(counted).values.sum()),
         )
-
-    def _untouched(self, measure: Measure, grid: Grid, clipped: Floats) -> Floats:
-        """The values without clip and step; of a statistic that knows none, as it is over all rows."""
-        if isinstance(measure.of, Total):
-            return np.asarray(self._as_is.total(grid, measure.of.column).full)
-        return clipped
 
     def sampling(self, measure: Measure) -> "SamplingVariances":
         return SamplingVariances(self.plan, self._microdata, measure)
