@@ -84,6 +84,10 @@ class Bench:
         return (self.first.values - self.cells.values)[chosen]
 
 
+def joint_error(mechanism, noisy: Noisy):
+    return mechanism.uncertainty(noisy).over(noisy.domain, noisy.values)
+
+
 def values_are_integers(bench: Bench) -> list[str]:
     kind = bench.first.values.dtype
     return [] if kind == np.int64 else [f"the published values are {kind}, not integers"]
@@ -155,7 +159,7 @@ def total_varies_as_cells_are_many(bench: Bench, calls: int = 2000) -> list[str]
     cells, draws = true_cells(SMALL, bench.move), SeededDraws(2)
     true = int(cells.values.sum())
     totals = np.array([float(bench.mechanism.perturb(cells, draws).values.sum()) - true for _ in range(calls)])
-    stated = bench.mechanism.uncertainty(bench.mechanism.perturb(cells, draws)).covariance(SMALL, Box(), Box())
+    stated = joint_error(bench.mechanism, bench.mechanism.perturb(cells, draws)).covariance(Box(), Box())
     # The total of 91 cells is close to normal; excess kurtosis of 3 a cell adds 3/91 to the 2 of a normal.
     z = (float(np.mean(totals**2)) / stated - 1) / math.sqrt((2 + 3 / 91) / calls)
     return [f"the variance of the total is {z:+.1f} errors off"] if abs(z) > norm.isf(FALSE_ALARM / 2) else []
@@ -163,17 +167,17 @@ def total_varies_as_cells_are_many(bench: Bench, calls: int = 2000) -> list[str]
 
 def stated_uncertainty_is_the_laws(bench: Bench) -> list[str]:
     one_cell = TABLE.box({"row": "100", "column": "100"})
-    stated = bench.mechanism.uncertainty(bench.first).covariance(TABLE, one_cell, one_cell)
+    stated = joint_error(bench.mechanism, bench.first).covariance(one_cell, one_cell)
     return [] if stated == bench.law.variance else [f"the stated variance is {stated}, the law's {bench.law.variance}"]
 
 
 def expected_error_is_the_stated_one(bench: Bench) -> list[str]:
     """What a price says of one cell, and of all cells together, before there are data."""
-    stated = bench.mechanism.uncertainty(bench.first)
+    stated = joint_error(bench.mechanism, bench.first)
     said = []
     for box, cells in ((TABLE.box({"row": "100", "column": "100"}), 1), (Box(), int(TABLE.possible.sum()))):
         error = bench.mechanism.expected(bench.move, Typical(Fraction(3), cells=cells))
-        if not math.isclose(error**2, 9 * stated.covariance(TABLE, box, box), rel_tol=1e-12):
+        if not math.isclose(error**2, 9 * stated.covariance(box, box), rel_tol=1e-12):
             said.append(f"the error expected of {cells} cells is {error:.4g}")
     return said
 

@@ -67,13 +67,13 @@ class Exponential(Mechanism):
 
     def perturb(self, cells, draws, given=None):
         (rows,) = (column for one, column in cells.columns.items() if isinstance(one, Sorted))
-        grid, values = self.grid(cells), np.zeros(cells.table.shape, dtype=np.int64).ravel()
+        grid, values = self.grid(cells), np.zeros(cells.domain.shape, dtype=np.int64).ravel()
         alike = {}
-        for cell in np.flatnonzero(cells.table.possible.ravel()):
+        for cell in np.flatnonzero(cells.domain.possible.ravel()):
             alike.setdefault(rows.at(cell).tobytes(), []).append(cell)
         for same in alike.values():
             values[same] = grid[_chosen(self.distribution(cells, same[0]), len(same), draws)]
-        return Noisy(cells.table, values.reshape(cells.table.shape), cells.step, cells.move)
+        return Noisy(cells.domain, values.reshape(cells.domain.shape), cells.step, cells.move)
 
     def uncertainty(self, noisy):
         return Withheld(WHY)
