@@ -19,7 +19,7 @@ from sfumato.mechanisms import Cells, SquareRoot, Typical
 from sfumato.mechanisms.square_root import nearest_roots, whole_roots
 from sfumato.privacy import Root
 from sfumato.release import Withheld
-from sfumato.schema import Frame, Grouping
+from sfumato.schema import Attribute, Box, Frame, Grouping, Levels
 
 BETAS = [Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(7, 10), Fraction(50)]
 SIX = 6.1
@@ -171,8 +171,12 @@ def test_the_chance_of_a_negative_value_is_that_of_the_science():
 def test_stated_variances_add_up_and_never_fall_below_those_of_0():
     noisy = SquareRoot("0.7").perturb(cells(np.full(2_000, 9), Fraction(1, 2)), SeededDraws(3))
     spread = SquareRoot("0.7").uncertainty(noisy)
-    each = Grouping(noisy.domain, np.arange(2_000, dtype=np.int32))
-    over = spread.over(each, noisy.values)
+    row = Attribute("row", Levels.of(range(2_000)))
+    errors = spread.over(Frame("unit", (row,), {"row": np.arange(2_000)}, range(2_000)), noisy.values)
+
+    def over(one: np.ndarray, other: np.ndarray) -> float:
+        return errors.covariance(Box({"row": one}), Box({"row": other}))
+
     step, s = float(noisy.step), 0.5 / 0.7
     every = np.ones(2_000, dtype=bool)
     assert over(every, every) * step**2 == pytest.approx(4 * s**2 * noisy.values.sum() * step + 4_000 * s**4, rel=1e-6)
