@@ -22,11 +22,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from bench.line import Goal, Line, process
-from bench.tabulate import reading, tabulated, write_rows
+from bench.tabulate import chosen, reading, tabulated, write_rows
 
 import sfumato as sf
 from sfumato.confidential import Account, Microdata, Options, run
-from sfumato.confidential.engines import opened
 
 LINEAR = Goal(1.05, within=True)
 SMALLEST, FEW, TIMES = 10**5, 10**6, 3
@@ -114,7 +113,7 @@ class Tabulating:
 
     def cost(self, folder: Path) -> Spent:
         clock = Clock()
-        cells = tabulated(opened, self.path, self.asked)
+        cells = tabulated(chosen, self.path, self.asked)
         alone = clock.spent()
         if int(np.sum(cells)) != self.size:
             raise RuntimeError(f"{self.size:,} rows were written, and {int(np.sum(cells)):,} were tabulated")

@@ -21,7 +21,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from bench.line import Goal, Line, timed
 
-from sfumato.confidential.engines import Dense, DuckDB, Reading, TableRequest, opened
+from sfumato.confidential.engines.choose import opened
+from sfumato.confidential.engines.duckdb import DuckDB
+from sfumato.confidential.engines.engine import Engine
+from sfumato.confidential.engines.reading import Reading, TableRequest
+from sfumato.privacy import Truncate
 from sfumato.schema import LARGEST, Attribute, Box, Levels, Rows, Schema, Table
 
 SHAPE = (59, 24, 12, 4, 2)
@@ -73,10 +77,14 @@ def reading(kind: str, *, shape: Sequence[int] = SHAPE, key: str | None = None, 
         for name, size in zip(NAMES, shape, strict=True)
     )
     only = TableRequest(Table(listed), (Rows(),), Box())
-    return Reading(Schema(listed, key=key), listed, (), unit, 8, only=only)
+    return Reading(Schema(listed, key=key), listed, (Rows(),), unit, Truncate(unit, 8) if unit else None, only)
 
 
-def tabulated(make: Callable[..., Dense | DuckDB], path: Path, asked: Reading) -> np.ndarray:
+def chosen(sources: Sequence[Path], asked: Reading, salt: bytes) -> Engine:
+    return opened(sources, asked, salt)[0]
+
+
+def tabulated(make: Callable[..., Engine], path: Path, asked: Reading) -> np.ndarray:
     """The rows of every cell, or of every cell that has some where there are too many cells to hold."""
     engine, table = make([path], asked, b"salt"), Table(asked.attributes)
     if table.size > LARGEST:
@@ -97,7 +105,7 @@ def _against_duckdb(folder: Path, rows: int, kind: str, shape: Sequence[int], ti
     summed = ", ".join(f"sum({name if kind == 'integer' else f'strlen({name})'})" for name in NAMES)
     grouped = f"SELECT {', '.join(NAMES)}, count(*) AS n FROM '{path}' GROUP BY ALL"
     asked, size = reading(kind, shape=shape), math.prod(shape)
-    ours = cpu(lambda: tabulated(opened, path, asked), times)
+    ours = cpu(lambda: tabulated(chosen, path, asked), times)
     scan = cpu(lambda: plain.execute(f"SELECT {summed} FROM '{path}'").fetchall(), times)
     group = cpu(lambda: plain.execute(f"SELECT count(*), max(n) FROM ({grouped})").fetchall(), times)
     agree = _same_cells(plain, path, kind, shape)
@@ -112,7 +120,7 @@ def _against_duckdb(folder: Path, rows: int, kind: str, shape: Sequence[int], ti
 
 def _same_cells(plain: duckdb.DuckDBPyConnection, path: Path, kind: str, shape: Sequence[int]) -> bool:
     """Whether ours and DuckDB's GROUP BY have the same rows in the same cells, cell by cell."""
-    cells = tabulated(opened, path, reading(kind, shape=shape)).ravel()
+    cells = tabulated(chosen, path, reading(kind, shape=shape)).ravel()
     key = "0"
     for name, size in zip(NAMES, shape, strict=True):
         key = f"({key} * {size} + CAST({name if kind == 'integer' else f'{name}[2:]'} AS BIGINT))"
@@ -130,8 +138,8 @@ def _against_the_other_engine(folder: Path, rows: int) -> Iterator[Line]:
     for what, named in {"": {}, ", key": {"key": "key"}, ", at most 8 of a unit": {"unit": "unit"}}.items():
         asked = reading("text", **named)
         ours, theirs = (
-            cpu(lambda make=make, asked=asked: tabulated(make, path, asked), 1) for make in (opened, DuckDB)
+            cpu(lambda make=make, asked=asked: tabulated(make, path, asked), 1) for make in (chosen, DuckDB)
         )
-        agree = bool((tabulated(opened, path, asked) == tabulated(DuckDB, path, asked)).all())
+        agree = bool((tabulated(chosen, path, asked) == tabulated(DuckDB, path, asked)).all())
         name = f"the same from the checked SQL, {rows:,} rows{what}"
         yield Line(name, "CPU s", ours, "our DuckDB engine", theirs, cpu=ours, cpu_theirs=theirs, agree=agree)

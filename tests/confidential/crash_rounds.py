@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 
 import sfumato as sf
 from sfumato.confidential import STAGES, Account, Microdata, Options, gate, run
+from sfumato.confidential.engines.choose import engines
 from sfumato.confidential.publication import written
 from sfumato.confidential.statement import stated
 from sfumato.plan import Plan
@@ -47,6 +48,7 @@ with = { mechanism = "geometric", epsilon = "1" }
 
 
 def prepared(folder: Path) -> tuple[sf.Plan, Path]:
+    engines()  # loaded before the fork, as all else is
     plan = Plan.parse(PLAN, Path("crash.toml"))
     rng = np.random.default_rng(1)
     rows = {"place": rng.choice(list("abc"), 500), "size": rng.choice(list("sl"), 500)}

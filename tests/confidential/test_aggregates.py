@@ -9,8 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sfumato.confidential.engines import Dense, DuckDB, Reading
+from sfumato.confidential.engines.arrays import Arrays
+from sfumato.confidential.engines.duckdb import DuckDB
+from sfumato.confidential.engines.reading import Reading
 from sfumato.errors import DataError
+from sfumato.privacy import Truncate
 from sfumato.schema import (
     Attribute,
     Box,
@@ -77,10 +80,10 @@ ROWS = st.lists(
 )  # fmt: skip
 
 
-@given(ROWS, st.booleans(), st.sampled_from([Dense, DuckDB]))
+@given(ROWS, st.booleans(), st.sampled_from([Arrays, DuckDB]))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_every_aggregate_is_what_its_sentence_says(rows, within, make):
-    reading = Reading(Schema((A, B)), (A, B), ASKED, "id", 1000)
+    reading = Reading(Schema((A, B)), (A, B), ASKED, "id", Truncate("id", 1000))
     engine = make([pa.Table.from_pylist(rows)], reading, b"salt")
     box = Box({"b": np.array([True, False])}) if within else Box()
     kept = [row for row in rows if not within or row["b"] == "p"]
@@ -103,10 +106,10 @@ def _at(column, place, table):
     return flat[place].tolist()
 
 
-@pytest.mark.parametrize("make", [Dense, DuckDB])
+@pytest.mark.parametrize("make", [Arrays, DuckDB])
 def test_of_a_crowded_unit_only_the_rows_that_are_kept_are_seen_by_any_aggregate(make):
     rows = [{"a": "x", "b": "p", "pay": 5, "age": 1, "id": place % 2, "shop": f"s{place}"} for place in range(10)]
-    reading = Reading(Schema((A, B)), (A, B), ASKED, "id", 3)
+    reading = Reading(Schema((A, B)), (A, B), ASKED, "id", Truncate("id", 3))
     found = make([pa.Table.from_pylist(rows)], reading, b"salt").aggregate(Table(()), ASKED, Box())
     assert found[Units("shop")].item() == 6
     assert found[Largest(k=2)].tolist() == [3, 3]
@@ -115,8 +118,8 @@ def test_of_a_crowded_unit_only_the_rows_that_are_kept_are_seen_by_any_aggregate
 
 def test_units_that_no_column_names_cannot_be_told_apart():
     with pytest.raises(DataError, match="no column names them; give \\[hidden\\] id"):
-        _ = Reading(Schema((A,)), (A,), (Units(),), None, 1).columns
-    assert Reading(Schema((A,)), (A,), (Units("shop"),), None, 1).columns == ["a", "shop"]
+        _ = Reading(Schema((A,)), (A,), (Units(),)).columns
+    assert Reading(Schema((A,)), (A,), (Units("shop"),)).columns == ["a", "shop"]
 
 
 def test_what_the_rows_of_cells_have_is_neither_shown_nor_pickled():

@@ -14,10 +14,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sfumato.confidential.engines import Dense, DuckDB, Passing, Reading, TableRequest, counting, opened
-from sfumato.confidential.engines.coded import Unsure
-from sfumato.confidential.engines.meanings import Listed, Stepped
+from sfumato.confidential.engines.arrays import Arrays
+from sfumato.confidential.engines.choose import opened
+from sfumato.confidential.engines.columns import counting
+from sfumato.confidential.engines.columns.meanings import Listed, Stepped
+from sfumato.confidential.engines.duckdb import DuckDB
+from sfumato.confidential.engines.engine import Unsure
+from sfumato.confidential.engines.reading import Reading, TableRequest
 from sfumato.errors import DataError
+from sfumato.privacy import Truncate
 from sfumato.schema import Attribute, Bands, Box, Clipped, Levels, Missing, Recode, Rows, Rule, Schema, Sum, Table
 
 SALT = bytes(range(32))
@@ -69,7 +74,7 @@ def readings(draw):
     low, high = draw(st.sampled_from([(0, 10), (-5, 40)]))
     one = Sum(Clipped("v", Fraction(low), Fraction(high), step, draw(st.sampled_from([None, Fraction(3)])), power))
     rules = (Rule.of({"a": "1", "b": "p"}),) if draw(st.integers(0, 4)) == 0 else ()
-    return Reading(Schema((a, b, c), impossible=rules, repeated_rows=True), (a, b, c), (one,), None, 1)
+    return Reading(Schema((a, b, c), impossible=rules, repeated_rows=True), (a, b, c), (one,))
 
 
 def cells(engine, reading, box=None):
@@ -88,8 +93,8 @@ def same(one, other):
 def compared(sources, reading, *boxes):
     """Whether the dense engine took the data; then DuckDB takes them too and gives the same cells."""
     try:
-        dense = Dense(sources, reading, SALT)
-    except Exception:  # noqa: BLE001 - as `opened` does
+        dense = Arrays(sources, reading, SALT)
+    except (Unsure, DataError):
         return False
     sound = DuckDB(sources, reading, SALT)
     assert sound.faults() == [], "the dense engine takes no data that break a rule"
@@ -104,9 +109,8 @@ def compared(sources, reading, *boxes):
 def passing(sources, reading, box):
     """The engine that counts one table while it reads, and holds no record."""
     only = TableRequest(Table(reading.attributes[::-1]), (Rows(), *reading.aggregates), box or Box())
-    engine = opened(sources, replace(reading, only=only), SALT)
-    assert isinstance(engine, Passing)
-    assert not any(len(part) for coded in (*engine._leaves, *engine._values) for part in coded.parts)
+    engine = Arrays(sources, replace(reading, only=only), SALT)
+    assert not any(len(part) for coded in (*engine._leaves.values(), *engine._values.values()) for part in coded.parts)
     return engine
 
 
@@ -153,7 +157,7 @@ def test_sound_data_are_taken_and_give_the_same_cells_and_the_same_rows_of_crowd
 ):
     rows = rows.append_column("name", pa.array([f"unit {one}" for one in rows["id"].to_pylist()]))
     schema = Schema((A, B, C), key="key" if keyed else None, repeated_rows=not keyed)
-    reading = Reading(schema, (A, B, C), V, unit, most)
+    reading = Reading(schema, (A, B, C), V, unit, Truncate(unit, most) if unit else None)
     parts = [rows.slice(place * len(rows) // files, (place + 1) * len(rows) // files - place * len(rows) // files) for place in range(files)]  # fmt: skip  # noqa: E501
     with tempfile.TemporaryDirectory() as folder:
         places = [Path(folder) / f"{place}.parquet" for place in range(files)]
@@ -167,7 +171,7 @@ def test_sound_data_are_taken_and_give_the_same_cells_and_the_same_rows_of_crowd
 @QUICK
 def test_tables_wider_than_a_cache_have_the_same_cells_counted_bucket_by_bucket(rows, most):
     pytest.importorskip("numba")
-    reading = Reading(Schema((A, B, C), key="key"), (A, B, C), V, "id", most)
+    reading = Reading(Schema((A, B, C), key="key"), (A, B, C), V, "id", Truncate("id", most))
     box = Box({"a": np.array([True, False, True, True]), "c": np.array([True, True, False, True])})
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
         patched.setattr(counting, "WIDE", 0)
@@ -182,13 +186,13 @@ def test_a_table_of_many_buckets_is_duckdbs_cell_by_cell():
     assert counting.WIDE < np.prod(shape) < counting.SPREAD * 400_000
     wide = tuple(Attribute(name, Levels.of([str(leaf) for leaf in range(size)])) for name, size in zip("abc", shape, strict=True))  # fmt: skip  # noqa: E501
     rows = pa.table({name: rng.integers(0, size, 400_000) for name, size in zip("abc", shape, strict=True)})
-    reading = Reading(Schema(wide), wide, (), None, 1)
+    reading = Reading(Schema(wide), wide, ())
     assert compared([rows], reading, Box({"a": np.arange(300) % 7 == 0}))
 
 
 def test_a_reading_for_one_table_answers_it_again_and_others_as_well():
-    reading = Reading(Schema((A, B, C)), (A, B, C), V, None, 1)
-    engine, held = passing([table()], reading, None), Dense([table()], reading, SALT)
+    reading = Reading(Schema((A, B, C)), (A, B, C), V)
+    engine, held = passing([table()], reading, None), Arrays([table()], reading, SALT)
     box = Box({"a": np.array([False, True, True, True])})
     for other in (None, None, box):
         same(cells(engine, reading, other), cells(held, reading, other))
@@ -203,10 +207,11 @@ def test_a_reading_for_one_table_answers_it_again_and_others_as_well():
 def test_a_reading_for_one_table_says_the_same_of_a_broken_rule_and_keeps_the_bounds_of_units():
     only = TableRequest(Table((A, B, C)), (Rows(),), Box())
     rules = (Rule.of({"a": "7", "b": "y"}),)
-    reading = Reading(Schema((A, B, C), impossible=rules), (A, B, C), (), None, 1, only=only)
-    broken = opened([table(a=["1", "7", "1", "1"], b=["u", "w", "u", "u"])], reading, SALT)
+    reading = Reading(Schema((A, B, C), impossible=rules), (A, B, C), (), only=only)
+    broken, declined = opened([table(a=["1", "7", "1", "1"], b=["u", "w", "u", "u"])], reading, SALT)
+    assert declined == ("arrays declined: some records are where none can be",)
     assert "none can be" in str(broken.faults()[0])
-    crowded = opened([table()], replace(reading, id="id"), SALT)
+    crowded, _ = opened([table()], replace(reading, truncation=Truncate("id", 1)), SALT)
     assert crowded.aggregate(only.table, (Rows(),), Box())[Rows()].sum() == 2
 
 
@@ -240,12 +245,14 @@ BROKEN = {
 @pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
 def test_data_that_break_a_rule_are_refused_in_the_same_words(broken, tmp_path):
     rules = (Rule.of({"a": "7", "b": "y"}),)
-    reading = Reading(Schema((A, B, C), key="key", impossible=rules), (A, B, C), V, "id", 2)
+    reading = Reading(Schema((A, B, C), key="key", impossible=rules), (A, B, C), V, "id", Truncate("id", 2))
     pq.write_table(broken, tmp_path / "data.parquet")
     pq.write_table(table(), tmp_path / "sound.parquet")
-    assert isinstance(opened([tmp_path / "sound.parquet"], reading, SALT), Dense), "the rule alone makes the difference"
+    assert isinstance(opened([tmp_path / "sound.parquet"], reading, SALT)[0], Arrays), (
+        "the rule alone makes the difference"
+    )
     engine, other = (
-        opened([tmp_path / "data.parquet"], reading, SALT),
+        opened([tmp_path / "data.parquet"], reading, SALT)[0],
         DuckDB([tmp_path / "data.parquet"], reading, SALT),
     )
     assert [str(fault) for fault in engine.faults()] == [str(fault) for fault in other.faults()] != []
@@ -255,20 +262,20 @@ def test_data_that_break_a_rule_are_refused_in_the_same_words(broken, tmp_path):
 def test_a_row_that_may_stand_in_two_files_is_left_to_duckdb(tmp_path):
     for name in "xy":
         pq.write_table(table(), tmp_path / f"{name}.parquet")
-    reading = Reading(Schema((A, B, C)), (A, B, C), V, None, 1)
-    assert isinstance(opened([tmp_path / "x.parquet"], reading, SALT), Dense)
+    reading = Reading(Schema((A, B, C)), (A, B, C), V)
+    assert isinstance(opened([tmp_path / "x.parquet"], reading, SALT)[0], Arrays)
     with pytest.raises(Unsure):
-        Dense([tmp_path / "x.parquet", tmp_path / "y.parquet"], reading, SALT)
+        Arrays([tmp_path / "x.parquet", tmp_path / "y.parquet"], reading, SALT)
 
 
 def test_a_sum_that_may_pass_64_bits_is_left_to_duckdb():
-    reading = Reading(Schema((A,)), (A,), (Sum(Clipped("v", Fraction(0), Fraction(10**16), Fraction(1))),), None, 1)
+    reading = Reading(Schema((A,)), (A,), (Sum(Clipped("v", Fraction(0), Fraction(10**16), Fraction(1))),))
     with pytest.raises(Unsure):
-        Dense([table(v=[1e16] * 4)], reading, SALT)
+        Arrays([table(v=[1e16] * 4)], reading, SALT)
 
 
 def test_a_refusal_of_the_source_is_duckdbs(tmp_path):
-    reading = Reading(Schema((A,)), (A,), (), None, 1)
+    reading = Reading(Schema((A,)), (A,), ())
     (tmp_path / "torn.parquet").write_bytes(b"PAR1 and no more")
     pq.write_table(pa.table({"A": ["1"], "a": ["1"]}), tmp_path / "cases.parquet")
     for place in (tmp_path / "torn.parquet", tmp_path / "none.parquet", tmp_path / "cases.parquet"):
@@ -286,9 +293,9 @@ HALVES = st.integers(-(10**6), 10**6).map(lambda one: one / 20)
 @given(st.lists(st.floats(allow_nan=False) | HALVES, min_size=100, max_size=100), st.sampled_from([*V, FINE]))
 @QUICK
 def test_values_become_steps_as_duckdb_makes_them(values, one):
-    reading = Reading(Schema((A,)), (A,), (one,), None, 1)
+    reading = Reading(Schema((A,)), (A,), (one,))
     rows = pa.table({"a": ["1"] * len(values), "v": pa.array(values, pa.float64())})
-    told = dict(DuckDB([rows], reading, SALT)._ask("SELECT number1, value0 FROM legible"))
+    told = dict(DuckDB([rows], reading, SALT)._session.ask("SELECT number1, value0 FROM legible"))
     assert [told[value] for value in values] == Stepped(one.of).of_numbers(np.array(values)).tolist()
 
 

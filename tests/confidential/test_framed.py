@@ -10,8 +10,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.cli.agency import check
-from sfumato.confidential import Account, Microdata, Options, run
-from sfumato.confidential.framed import FrameTabulation
+from sfumato.confidential import Account, Microdata, Options, Tabulation, run
+from sfumato.draws import SystemDraws
 from sfumato.errors import DataError, LedgerError, PlanError
 from sfumato.plan import Plan, memory
 from sfumato.privacy import Gaussian
@@ -105,7 +105,7 @@ def folder(tmp_path):
 
 def values(folder: Path, columns: dict[str, list], name: str = "jobs_rows") -> list[int]:
     plan = plan_in(folder)
-    tabulation = FrameTabulation(plan, Microdata.open(pa.table(columns), plan.schema))
+    tabulation = Tabulation(plan, Microdata.open(pa.table(columns), plan.schema), SystemDraws())
     return tabulation.cells(plan.measure(name)).values.tolist()
 
 
@@ -124,7 +124,7 @@ def test_a_unit_that_does_not_report_counts_as_zero(folder):
 
 def test_groups_are_sums_over_the_rows_that_stand_in_them(folder):
     plan, told = plan_in(folder), reports()
-    tabulation = FrameTabulation(plan, Microdata.open(pa.table(told), plan.schema))
+    tabulation = Tabulation(plan, Microdata.open(pa.table(told), plan.schema), SystemDraws())
     cells = tabulation.cells(plan.measure("jobs_naics"))
     by_hand = {}
     for place, jobs in enumerate(told["m1emp"]):
@@ -185,7 +185,8 @@ def test_check_lists_what_does_not_fit_a_frame_and_charges_nothing(folder, capsy
     said = capsys.readouterr().out
     assert "below 0" in said
     assert "whole multiples" in said
-    assert str(SECRET) not in said
+    assert f"'-{SECRET}': 1 row" in said
+    assert f"'{SECRET + 5}': 1 row" in said, "the report is for the operator's eyes, and lists what to clean"
 
 
 def test_a_column_that_the_reports_lack_is_refused_before_the_charge(folder):
@@ -304,7 +305,7 @@ def test_a_measure_over_a_frame_may_be_of_some_of_its_rows(folder):
     plan = Plan.parse(text.replace("[[exposure]]", answers + "[[exposure]]"), folder / "some.toml")
     assert plan.price().total == sf.Gaussian(squared=1 + sf.Gaussian("2.5").mu_squared)
     told = reports()
-    tabulation = FrameTabulation(plan, Microdata.open(pa.table(told), plan.schema))
+    tabulation = Tabulation(plan, Microdata.open(pa.table(told), plan.schema), SystemDraws())
     for start, code in enumerate(("1", "3")):
         cells = tabulation.cells(plan.measure(f"jobs_in_{code}"))
         assert cells.totals.sum() == sum(told["m1emp"][start::2])
@@ -320,3 +321,40 @@ def test_rows_that_lack_some_records_give_no_topcodes(folder):
     named = {"file": "frame.parquet", "id": "id", "county": "county", "firm": ""}
     with pytest.raises(PlanError, match="given 'jobs_rows', which lacks some of its records"):
         Plan.parse(some.format(**named), folder / "some.toml")
+
+
+@pytest.mark.parametrize("engine", ["", "duckdb"])
+def test_a_word_among_the_numbers_of_a_text_file_is_named_by_its_column_and_listed_by_check(folder, engine, capsys):
+    plan = plan_in(folder)
+    (folder / "census.toml").write_text(plan.to_toml(), encoding="utf-8")
+    told = reports() | {"wage": ["n/a", *map(str, reports()["wage"][1:])]}
+    with (folder / "reports.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([list(told), *zip(*told.values(), strict=True)])
+    microdata = Microdata.open(folder / "reports.csv", plan.schema, engine)
+    with pytest.raises(DataError, match="Column 'wage': some values are missing or no numbers; a unit that has none"):
+        run(plan, microdata, None, folder / "out", Options(rehearsal=1))
+    with pytest.raises(DataError, match="1 rule of the plan is broken"):
+        check(folder / "census.toml", [str(folder / "reports.csv")])
+    assert "'n/a': 1 row\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("engine", ["arrays", "duckdb"])
+def test_both_engines_read_the_same_reports_in_the_order_of_the_frame(folder, engine):
+    plan, told = plan_in(folder), reports()
+    rows = pa.table(told).take(list(reversed(range(len(told["id"])))))
+    tabulation = Tabulation(plan, Microdata.open(rows, plan.schema, engine), SystemDraws())
+    assert tabulation.read_by == f"read by {engine}"
+    ids = pq.read_table(folder / "frame.parquet")["id"].to_pylist()
+    by_id = dict(zip(told["id"], told["wage"], strict=True))
+    cells = tabulation.cells(plan.measure("pay_rows"))
+    assert [value * 10 for value in cells.values.tolist()] == [by_id.get(one, 0) for one in ids]
+
+
+def test_a_clip_over_a_frame_is_kept_as_the_note_says(folder):
+    text = PLAN.replace('column = "wage", step = "10"', 'column = "wage", step = "10", clip = ["0", "100"]')
+    plan = Plan.parse(text.format(file="frame.parquet", id="id", county="county", firm=""), folder / "census.toml")
+    cells = Tabulation(plan, Microdata.open(pa.table(reports()), plan.schema), SystemDraws()).cells(
+        plan.measure("pay_rows")
+    )
+    assert plan.measure("pay_rows").of.note.startswith("Each wage counts from 0 to 100 at most")
+    assert cells.values.max() == 10

@@ -14,8 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.confidential.test_engines_agree import QUICK, SALT, A, B, C, V, readings, sound, tables
 
-from sfumato.confidential.engines import Dense, DuckDB, Reading
+from sfumato.confidential.engines.arrays import Arrays
+from sfumato.confidential.engines.duckdb import DuckDB
+from sfumato.confidential.engines.reading import Reading
 from sfumato.errors import DataError
+from sfumato.privacy import Truncate
 from sfumato.schema import Attribute, Box, Clipped, Levels, Rows, Schema, Sum, Table
 
 pd = pytest.importorskip("pandas")
@@ -38,7 +41,7 @@ def same_as_dense(engine, reading, *boxes):
 @given(tables(), readings())
 @QUICK
 def test_occupied_cells_are_those_of_the_dense_table_that_are_not_empty(rows, reading):
-    for make in (Dense, DuckDB):
+    for make in (Arrays, DuckDB):
         try:
             engine = make([rows], reading, SALT)
         except Exception:  # noqa: BLE001 - data that an engine refuses have no cells
@@ -53,11 +56,11 @@ def test_occupied_cells_are_those_of_the_dense_table_that_are_not_empty(rows, re
 @given(sound(), st.integers(1, 4), st.sampled_from(["id", None]))
 @QUICK
 def test_bounds_of_units_batches_and_universes_hold_for_occupied_cells(rows, most, unit):
-    reading = Reading(Schema((A, B, C), key="key"), (A, B, C), V, unit, most)
+    reading = Reading(Schema((A, B, C), key="key"), (A, B, C), V, unit, Truncate(unit, most) if unit else None)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.parquet"
         pq.write_table(rows, path, row_group_size=7)
-        for make in (Dense, DuckDB):
+        for make in (Arrays, DuckDB):
             same_as_dense(make([path], reading, SALT), reading, BOX, Box({"b": np.zeros(3, dtype=bool)}))
 
 
@@ -84,7 +87,7 @@ def records(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("make", [Dense, DuckDB])
+@pytest.mark.parametrize("make", [Arrays, DuckDB])
 @pytest.mark.parametrize("universe", [False, True])
 def test_a_table_of_a_thousand_million_cells_is_what_pandas_groups(records, make, universe):
     wage = Sum(Clipped("wage", Fraction(0), Fraction(200), Fraction(1)))
@@ -92,7 +95,7 @@ def test_a_table_of_a_thousand_million_cells_is_what_pandas_groups(records, make
     table = Table(asked)
     assert table.size == 10**9
     young = Box({"age": np.arange(SHAPE[3]) < 7}) if universe else Box()
-    engine = make([records], Reading(Schema(asked), asked, (wage,), None, 1), SALT)
+    engine = make([records], Reading(Schema(asked), asked, (wage,)), SALT)
     tracemalloc.start()
     places, found = engine.occupied(table, (Rows(), wage), young)
     _, peak = tracemalloc.get_traced_memory()
@@ -108,7 +111,7 @@ def test_a_table_of_a_thousand_million_cells_is_what_pandas_groups(records, make
     assert peak < 10**7, "a hundred bytes a record at most, nothing of the size of the table"
 
 
-@pytest.mark.parametrize("make", [Dense, DuckDB])
+@pytest.mark.parametrize("make", [Arrays, DuckDB])
 def test_keys_beyond_32_bits_and_up_to_47_lose_no_bit(make):
     shape = (2**10, 2**10, 2**9, 2**9, 2**9)
     assert math.prod(shape) == 2**47
@@ -116,18 +119,18 @@ def test_keys_beyond_32_bits_and_up_to_47_lose_no_bit(make):
     last = [size - 1 for size in shape]
     rows = [last, [0] * 5, last, [1, 0, 0, 0, 1], [0, 0, 0, 0, 1]]
     data = pa.table({name: pa.array([row[place] for row in rows], pa.int16()) for place, name in enumerate(NAMES)})
-    engine = make([data], Reading(Schema(asked), asked, (), None, 1), SALT)
+    engine = make([data], Reading(Schema(asked), asked, ()), SALT)
     places, found = engine.occupied(Table(asked), (Rows(),), Box())
     assert places.tolist() == [0, 1, 2**37 + 1, 2**47 - 1]
     assert found[Rows()].tolist() == [1, 1, 1, 2]
 
 
-@pytest.mark.parametrize("make", [Dense, DuckDB])
+@pytest.mark.parametrize("make", [Arrays, DuckDB])
 def test_no_records_no_cells(make):
     asked = attributes(SHAPE)
     data = pa.table({name: pa.array([], pa.int16()) for name in NAMES} | {"wage": pa.array([], pa.float64())})
     wage = Sum(Clipped("wage", Fraction(0), Fraction(200), Fraction(1)))
-    engine = make([data], Reading(Schema(asked), asked, (wage,), None, 1), SALT)
+    engine = make([data], Reading(Schema(asked), asked, (wage,)), SALT)
     places, found = engine.occupied(Table(asked), (Rows(), wage), Box())
     assert places.dtype == np.int64
     assert (places.tolist(), found[Rows()].tolist(), found[wage].tolist()) == ([], [], [])

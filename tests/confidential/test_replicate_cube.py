@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from sfumato.confidential import Microdata, design
 from sfumato.confidential.design import Survey
-from sfumato.confidential.engines import opened_weights
 from sfumato.confidential.replicate_cube import ReplicateCube
 from sfumato.errors import DataError
 from sfumato.plan import Plan
@@ -50,9 +49,9 @@ def plan(text=PLAN):
     return Plan.parse(text, Path("sample.toml"))
 
 
-def survey(rows, names=tuple(SIZES), text=PLAN):
+def survey(rows, names=tuple(SIZES), text=PLAN, engine=""):
     made = plan(text)
-    return Survey(made, Microdata.open(rows, made.schema), names)
+    return Survey(made, Microdata.open(rows, made.schema, engine), names)
 
 
 def masks(length, count=1):
@@ -122,12 +121,8 @@ def _counted(rows, grid):
 @given(samples())
 @QUICK
 def test_the_cube_of_the_arrays_is_the_cube_of_the_queries(rows):
-    with pytest.MonkeyPatch.context() as patched:
-        quick = survey(rows)
-        assert quick._dense is not None
-        patched.setattr(design, "opened_weights", lambda *_: None)
-        thorough = survey(rows)
-    assert thorough._dense is None
+    quick, thorough = survey(rows), survey(rows, engine="duckdb")
+    assert (quick._engine.name, thorough._engine.name) == ("arrays", "duckdb")
     assert quick._cube.sums.dtype == thorough._cube.sums.dtype == np.int64
     assert quick._cube.sums.tolist() == thorough._cube.sums.tolist()
 
@@ -161,7 +156,7 @@ UNHELD = {
 def test_weights_whose_sums_depend_on_their_order_are_not_held_and_are_summed_all_the_same(given_columns):
     rows = fixed(**given_columns)
     asked = survey(rows)
-    assert asked._dense is None
+    assert asked._engine.name == "duckdb"
     assert asked._cube is None
     grid = Grid((("b", np.eye(2, dtype=bool)),))
     for place, name in enumerate(WEIGHTS):
@@ -184,7 +179,7 @@ def test_an_unknown_level_is_refused_in_words_though_the_weights_are_sound():
 def test_replicates_that_are_built_from_an_order_are_not_held():
     text = PLAN.replace('replicates = "w{1..4}"', 'order = "turn"\nreplicates = 4')
     asked = survey(fixed(turn=[3, 1, 2, 0]), text=text)
-    assert (asked._dense, asked._cube) == (None, None)
+    assert (asked._engine.name, asked._cube) == ("duckdb", None)
     assert asked.total(Grid(())).full.tolist() == 100
 
 
@@ -193,9 +188,8 @@ def test_a_cube_that_does_not_fit_is_not_begun(monkeypatch):
     monkeypatch.setattr(design, "LARGEST_CUBE", cells)
     assert survey(fixed())._cube is not None
     monkeypatch.setattr(design, "LARGEST_CUBE", cells - 1)
-    monkeypatch.setattr(design, "opened_weights", lambda *_: pytest.fail("no cube is asked for"))
     asked = survey(fixed())
-    assert asked._cube is None
+    assert (asked._engine.name, asked._cube) == ("duckdb", None), "no cube is asked for"
     assert asked.total(Grid(())).values.tolist() == [100, 101, 102, 103, 104]
 
 
@@ -213,6 +207,7 @@ def test_columns_that_share_a_name_with_a_weight_are_read_once():
         )
     )
     asked = Survey(made, Microdata.open(fixed(), made.schema), ("c",))
-    assert asked._dense is not None
+    assert asked._engine.name == "arrays"
     assert asked._cube.sums[:, 1].tolist() == [11, 20, 30, 40]
-    assert opened_weights([fixed(w1=["x"] * 4)], asked._reading) is None
+    with pytest.raises(DataError, match="read by no engine; arrays declined: column 'w1' has values that have no"):
+        Survey(made, Microdata.open(fixed(w1=["x"] * 4), made.schema, "arrays"), ("c",))

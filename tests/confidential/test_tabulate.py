@@ -19,7 +19,7 @@ from sfumato.confidential import Microdata, Tabulation
 from sfumato.confidential.engines.duckdb import DuckDB
 from sfumato.confidential.tabulate import reading
 from sfumato.draws import SeededDraws
-from sfumato.errors import DataError
+from sfumato.errors import DataError, PromiseError
 from sfumato.privacy import AddRemove, ReplaceOne
 from sfumato.schema import Attribute, Bands, Levels, Missing, Recode, Rows, Table
 from sfumato.statistics import Count, Total
@@ -259,7 +259,7 @@ def kept(plan, source, seed=1):
     engine = DuckDB(
         [source] if not isinstance(source, list) else source, reading(plan), SeededDraws(seed).words(4).tobytes()
     )
-    return engine._ask("SELECT unit0, leaf0 FROM coded ORDER BY ALL")
+    return engine._session.ask("SELECT unit0, leaf0 FROM coded ORDER BY ALL")
 
 
 def test_which_rows_are_kept_depends_on_the_salt_and_not_on_order_files_or_kind_of_file(tmp_path):
@@ -381,6 +381,12 @@ def test_a_key_that_stands_twice_is_a_fault(keys):
     plan = make_plan(A, key="k")
     assert refused(plan, *(frame(a=["x", "y"], k=list(part)) for part in keys)) == ["k"]
     assert tabulate(plan, frame(a=["x", "x"], k=[1, 2]), frame(a=["x", "x"], k=[3, 4]))[0].tolist() == [4, 0, 0]
+
+
+def test_what_cannot_be_promised_is_not_read():
+    plan = make_plan(A, of=(Total("w"),))
+    with pytest.raises(PromiseError, match="Total of w has no largest value"):
+        reading(plan)
 
 
 # ---- what has faults makes no cells ---------------------------------------------------------------------------------

@@ -19,7 +19,6 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 def check(plan: PlanFile, data: Data, json: Json = False) -> None:
     """List what in the data does not fit the plan; the report is confidential and nothing is charged."""
     from sfumato.confidential import Microdata, Tabulation
-    from sfumato.confidential.framed import FrameTabulation
     from sfumato.draws import SystemDraws
     from sfumato.plan import Plan
     from sfumato.plan.memory import refuse_over
@@ -27,7 +26,7 @@ def check(plan: PlanFile, data: Data, json: Json = False) -> None:
     read = Plan.read(plan)
     refuse_over(read)
     microdata = Microdata.open(list(data), read.schema)
-    tabulation = FrameTabulation(read, microdata) if read.framed else Tabulation(read, microdata, SystemDraws())
+    tabulation = Tabulation(read, microdata, SystemDraws())
     faults = [(fault, tabulation.examples(fault)) for fault in tabulation.faults()]
     if json:
         listed = [{"column": one.column, "rule": one.rule, "values": values} for one, values in faults]

@@ -17,7 +17,6 @@ import numpy as np
 
 from sfumato.confidential.copies import published, watched_cells
 from sfumato.confidential.evidence import bound, visible
-from sfumato.confidential.framed import FrameTabulation
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.pairs import neighbours_of, worst_pairs
 from sfumato.confidential.tabulate import Tabulation
@@ -176,7 +175,7 @@ def _limit(loss: Loss) -> Limit:
 def _views(plan: Plan, pair: tuple[Microdata, Microdata], samples: int, draws: Draws) -> list[View]:
     """The views of every measure that differs; both sides keep the same rows, and what is given was drawn once."""
     seed = draws.bits(64)
-    sides = [FrameTabulation(plan, data) if plan.framed else Tabulation(plan, data, SeededDraws(seed)) for data in pair]
+    sides = [Tabulation(plan, data, SeededDraws(seed)) for data in pair]
     made: dict[str, Product] = {}
     watched: list[Watched] = []
     for measure in plan.measures:

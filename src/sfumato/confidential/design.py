@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.confidential.engines import Dense, Reading, Weighing, opened, opened_weights
+from sfumato.confidential.engines.choose import opened
+from sfumato.confidential.engines.engine import Engine
+from sfumato.confidential.engines.reading import Reading, TableRequest
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.replicate_cube import LARGEST_CUBE, ReplicateCube
-from sfumato.confidential.sealed import Sealed
+from sfumato.confidential.sealed import Sealed, scrubbed
 from sfumato.errors import DataError, PlanError, QueryError
 from sfumato.plan import Plan
 from sfumato.query.estimate import Variance
@@ -61,21 +63,20 @@ class Survey(Sealed):
     def __init__(self, plan: Plan, microdata: Microdata, names: Sequence[str], columns: Sequence[str] = ()) -> None:
         self.plan = plan
         self._columns = {column: Weighted(column, _missing(plan, column)) for column in columns}
-        self._reading = Reading(
-            schema=plan.schema,
-            attributes=tuple(plan.schema.attribute(name) for name in dict.fromkeys(names)),
-            aggregates=(Weighted(), *self._columns.values()),
-            id=None,  # at_most bounds what is released; the truth has every record
-            at_most=1,
+        attributes = tuple(plan.schema.attribute(name) for name in dict.fromkeys(names))
+        self._cells = Table(attributes)
+        self._holds_cube = bool(plan.schema.replicates) and (
+            self._cells.size * (1 + len(plan.schema.replicates)) <= LARGEST_CUBE
         )
-        self._sources = microdata.sources
-        self._dense = opened_weights(self._sources, self._reading) if self._holds_cube and not columns else None
-        self._counting: Dense | Weighing = self._dense or self._engine
+        only = TableRequest(self._cells, (Weighted(),), Box()) if self._holds_cube and not columns else None
+        # At_most bounds what is released; the truth has every record.
+        self._need = Reading(plan.schema, attributes, (Weighted(), *self._columns.values()), only=only)
+        self._microdata = microdata
+        self._engine = self._opened(self._need)
 
-    @cached_property
-    def _engine(self) -> Weighing:
-        """The engine that weighs anything; it stops at the first rule that is broken."""
-        engine = Weighing(self._sources, self._reading, b"")
+    def _opened(self, need: Reading) -> Engine:
+        """The engine that read the records; it stops at the first rule that is broken."""
+        engine, _ = scrubbed(opened, self._microdata.sources, need, b"", self._microdata.engine)
         for fault in engine.faults():
             raise DataError(f"{fault} `sfumato check` lists the values, in a confidential report.")
         return engine
@@ -90,34 +91,23 @@ class Survey(Sealed):
 
     def each(self, of: Statistic, grid: Grid) -> Replicated:
         """A statistic of the records in every box of a grid, each counted once, whether or not boxes may be summed."""
-        engine = opened(self._sources, replace(self._reading, aggregates=of.aggregates), b"")
-        for fault in engine.faults():
-            raise DataError(f"{fault} `sfumato check` lists the values, in a confidential report.")
+        engine = self._opened(replace(self._need, aggregates=of.aggregates, only=None))
         columns = (engine.aggregate(Table(()), of.aggregates, box) for box in grid.boxes())
         values = [float(of.value(column).item() * of.step) for column in columns]
         return Replicated(np.array(values).reshape(*grid.shape, 1))
 
-    @property
-    def _holds_cube(self) -> bool:
-        """Whether there are replicates, and they fit over all attributes that are read."""
-        replicates = self.plan.schema.replicates
-        return bool(replicates) and Table(self._reading.attributes).size * (1 + len(replicates)) <= LARGEST_CUBE
-
     @cached_property
     def _cube(self) -> ReplicateCube | None:
         """The weights over all attributes that are read, where they are whole, have replicates, and fit."""
-        table = Table(self._reading.attributes)
-        if self._dense:
-            return ReplicateCube(table, self._dense.sums)
         if not self._holds_cube:
             return None
-        sums = self._engine.aggregate(table, (Weighted(),), Box())[Weighted()]
-        return ReplicateCube(table, sums) if np.issubdtype(sums.dtype, np.integer) else None
+        sums = self._engine.aggregate(self._cells, (Weighted(),), Box())[Weighted()]
+        return ReplicateCube(self._cells, sums) if np.issubdtype(sums.dtype, np.integer) else None
 
     def records(self, grid: Grid) -> NDArray[np.int64]:
         """How many records of the sample are in every box of a grid."""
         table = self.plan.schema.table([name for name, _ in grid.axes])
-        return folded(self._counting.aggregate(table, (Rows(),), grid.within)[Rows()], grid)
+        return folded(self._engine.aggregate(table, (Rows(),), grid.within)[Rows()], grid)
 
     def variances(self, estimates: Replicated) -> Floats | Withheld:
         """The sampling variances: none in a census, by replication where there are replicates."""

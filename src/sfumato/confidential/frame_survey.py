@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.confidential.design import Floats, Replicated
-from sfumato.confidential.framed import FrameTabulation
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import Sealed
+from sfumato.confidential.tabulate import Tabulation
+from sfumato.draws import SystemDraws
 from sfumato.errors import QueryError, nearest
 from sfumato.plan import Plan
 from sfumato.schema import Grid
@@ -21,7 +22,7 @@ class FrameSurvey(Sealed):
     def __init__(self, plan: Plan, microdata: Microdata) -> None:
         assert plan.framed is not None  # noqa: S101 - asked of plans over a frame
         self.plan, self._frame = plan, plan.framed.frame
-        self._tabulation = FrameTabulation(plan, microdata)
+        self._tabulation = Tabulation(plan, microdata, SystemDraws())
         self._tabulation.refuse_faults()
 
     def total(self, grid: Grid, column: str | None = None) -> Replicated:

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from sfumato.calibrate import Diverged
 from sfumato.confidential.account import Account
-from sfumato.confidential.engines.sources import refuse_unreadable
-from sfumato.confidential.framed import FrameTabulation, framed_columns
+from sfumato.confidential.engines.choose import refuse_before_reading
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.options import Options
 from sfumato.confidential.publication import Reservation, committed, named, partial, refuse_taken, written
@@ -76,12 +75,8 @@ def _refuse_unread(plan: Plan, microdata: Microdata, out: Path, options: Options
     refuse_taken(out)
     if options.sign_with:
         private_key(options.sign_with)
-    design = (plan.schema.weight, *plan.schema.replicates)
-    columns = framed_columns(plan) if plan.frame else [*reading(plan).columns, *(name for name in design if name)]
-    for source in microdata.sources:
-        refuse_unreadable(source, columns)
-    if plan.framed:
-        _ = plan.framed.frame  # the register is public: what is wrong with it is told now
+    design = [name for name in (plan.schema.weight, *plan.schema.replicates) if name and not plan.framed]
+    refuse_before_reading(microdata.sources, reading(plan), microdata.engine, design)
 
 
 def _account(ledger: Path | str | None, plan: Plan, price: Price, options: Options) -> Account | None:
@@ -93,9 +88,9 @@ def _account(ledger: Path | str | None, plan: Plan, price: Price, options: Optio
     return account
 
 
-def _read(plan: Plan, microdata: Microdata, draws: Draws) -> FrameTabulation | Tabulation:
+def _read(plan: Plan, microdata: Microdata, draws: Draws) -> Tabulation:
     """The records, read once; refused where a rule of the plan is broken, as `check` tells it."""
-    records = FrameTabulation(plan, microdata) if plan.framed else Tabulation(plan, microdata, draws)
+    records = Tabulation(plan, microdata, draws)
     records.refuse_faults()
     return records
 
@@ -124,7 +119,7 @@ def _staying(charge: Reservation | None) -> Iterator[None]:
         raise
 
 
-def _measured(plan: Plan, records: FrameTabulation | Tabulation, draws: Draws, options: Options) -> list[Product]:
+def _measured(plan: Plan, records: Tabulation, draws: Draws, options: Options) -> list[Product]:
     """Every measure with its noise: nothing of this is drawn before the charge."""
     made: dict[str, Product] = {}
     for measure in plan.measures:

@@ -1,13 +1,13 @@
 """Microdata: files, a database table or a frame behind a schema; it prints as its name."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from sfumato.confidential.sealed import Sealed
-from sfumato.errors import DataError
+from sfumato.errors import DataError, nearest
 from sfumato.schema import Schema
 
 Frame = Any
@@ -19,20 +19,50 @@ Source = str | Path | Frame
 class Microdata(Sealed):
     """Where the confidential records are; nothing of them is shown, and it can be neither pickled nor copied."""
 
-    sources: tuple[Source, ...]
+    sources: tuple[Source, ...] | Mapping[str, tuple[Source, ...]]
     schema: Schema
+    engine: str = ""
+    """Which engine reads them; where none is named, the first that is sure of them."""
 
     @classmethod
-    def open(cls, source: Source | Sequence[Source], schema: Schema) -> "Microdata":
-        """Microdata from one source or several; they are opened when a run reads them."""
-        sources = tuple(source) if isinstance(source, (list, tuple)) else (source,)
-        if not sources:
-            raise DataError("No data were given; name at least one file, table or frame.")
+    def open(
+        cls, source: Source | Sequence[Source] | Mapping[str, Source], schema: Schema, engine: str = ""
+    ) -> "Microdata":
+        """Microdata from one source or several, by the names of their tables where the plan joins some.
+
+        They are opened when a run reads them.
+        """
+        if schema.joined:
+            return cls(_named(source, schema), schema, engine)
+        sources = _several(source)
         _refuse_twice(sources)
-        return cls(sources, schema)
+        return cls(sources, schema, engine)
 
     def __repr__(self) -> str:
         return f"<Microdata of {self.schema.unit}: confidential>"
+
+
+def _several(source: Any) -> tuple[Source, ...]:
+    sources = tuple(source) if isinstance(source, (list, tuple)) else (source,)
+    if not sources:
+        raise DataError("No data were given; name at least one file, table or frame.")
+    return sources
+
+
+def _named(source: Any, schema: Schema) -> dict[str, tuple[Source, ...]]:
+    """The sources of every table that the plan joins."""
+    tables = ", ".join(schema.tables)
+    if not isinstance(source, Mapping):
+        raise DataError(f"The plan joins the tables {tables}; say which source is which, as in {schema.base}=FILE.")
+    for name in source:
+        if name not in schema.tables:
+            raise DataError(f"The plan joins no table '{name}'; {nearest(name, schema.tables)}")
+    for name in schema.tables:
+        if name not in source:
+            raise DataError(f"The plan joins the tables {tables}, and no data were given for '{name}'.")
+    named = {name: _several(source[name]) for name in schema.tables}
+    _refuse_twice([one for own in named.values() for one in own])
+    return named
 
 
 def _refuse_twice(sources: Sequence[Source]) -> None:

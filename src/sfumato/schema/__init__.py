@@ -4,8 +4,10 @@ from sfumato.schema.aggregates import (
     Aggregate,
     Clipped,
     Influence,
+    InSteps,
     Largest,
     Ragged,
+    Reported,
     Rows,
     Sorted,
     Sum,
@@ -19,7 +21,7 @@ from sfumato.schema.domain import Domain
 from sfumato.schema.frame import Frame, Grouping
 from sfumato.schema.level import By, Level
 from sfumato.schema.levels import Levels, Mask
-from sfumato.schema.schema import Schema
+from sfumato.schema.schema import Partner, Schema
 from sfumato.schema.table import FARTHEST, LARGEST, Table, Where
 
 __all__ = [
@@ -36,14 +38,17 @@ __all__ = [
     "Frame",
     "Grid",
     "Grouping",
+    "InSteps",
     "Influence",
     "Largest",
     "Level",
     "Levels",
     "Mask",
     "Missing",
+    "Partner",
     "Ragged",
     "Recode",
+    "Reported",
     "Rows",
     "Rule",
     "Schema",

@@ -11,13 +11,24 @@ Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Clipped:
-    """What a row has of a column or its square: held within [low, high], rounded half up to whole steps.
-
-    Values are integers of the step from there on, so what is computed of them depends on no order and no rounding.
-    """
+class InSteps:
+    """What a row has of a column as a whole number of steps, so that sums depend on no order and no rounding."""
 
     column: str
+
+
+@dataclass(frozen=True)
+class Reported(InSteps):
+    """What a row has as it stands, 0 or more; a number that is no whole multiple of the step is a fault."""
+
+    step: Fraction
+    missing: Fraction | None = None
+
+
+@dataclass(frozen=True)
+class Clipped(InSteps):
+    """What a row has of a column or its square: held within [low, high], rounded half up to whole steps."""
+
     low: Fraction
     high: Fraction
     step: Fraction
@@ -33,9 +44,9 @@ class Aggregate:
     """Whether rows count by the weights of the design."""
 
     @property
-    def values(self) -> tuple[Clipped, ...]:
+    def values(self) -> tuple[InSteps, ...]:
         """What it reads of a row, in whole steps."""
-        return tuple(value for value in vars(self).values() if isinstance(value, Clipped))
+        return tuple(value for value in vars(self).values() if isinstance(value, InSteps))
 
     @property
     def names(self) -> tuple[str | None, ...]:
@@ -59,15 +70,15 @@ class Units(Aggregate):
 class Sum(Aggregate):
     """The sum of a value over the rows of a cell."""
 
-    of: Clipped
+    of: InSteps
 
 
 @dataclass(frozen=True)
 class SumOfProducts(Aggregate):
     """The sum over the rows of a cell of one value times another, in steps times steps."""
 
-    x: Clipped
-    y: Clipped
+    x: InSteps
+    y: InSteps
 
 
 @dataclass(frozen=True)
@@ -77,7 +88,7 @@ class Largest(Aggregate):
     Of a cell with fewer units the rest is 0.
     """
 
-    of: Clipped | None = None
+    of: InSteps | None = None
     k: int = 1
     per: str | None = None
 
@@ -86,7 +97,7 @@ class Largest(Aggregate):
 class Sorted(Aggregate):
     """The values of the rows of a cell in rising order, as a `Ragged` column."""
 
-    of: Clipped
+    of: InSteps
 
 
 @dataclass(frozen=True)
@@ -96,8 +107,8 @@ class Influence(Aggregate):
     A regression of y on x in the cell, and how far any one row pulls it, follow from these alone.
     """
 
-    y: Clipped
-    x: Clipped
+    y: InSteps
+    x: InSteps
 
 
 @dataclass(frozen=True)

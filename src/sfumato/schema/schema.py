@@ -10,6 +10,14 @@ from sfumato.schema.table import Table, rules_of
 
 
 @dataclass(frozen=True)
+class Partner:
+    """A table that rows are looked up in: many of them find one row of it, by a column that both have."""
+
+    name: str
+    on: str
+
+
+@dataclass(frozen=True)
 class Schema:
     """The attributes of the records, what a record is, its weights, and which combinations cannot be."""
 
@@ -22,9 +30,12 @@ class Schema:
     replicates: tuple[str, ...] = ()
     order: str | None = None
     replicate_count: int = 80
+    base: str = ""
+    joined: tuple[Partner, ...] = ()
 
     def __post_init__(self) -> None:
         self._refuse_design()
+        self._refuse_tables()
         names = [attribute.name for attribute in self.attributes]
         for name in names:
             if names.count(name) > 1:
@@ -53,6 +64,21 @@ class Schema:
             raise PlanError(
                 "[data] names a column of weights twice; the weight and each replicate are columns of their own."
             )
+
+    def _refuse_tables(self) -> None:
+        """Where rows are looked up in other tables, all tables have a name, and each its own."""
+        if self.joined and not (self.base and all(one.name and one.on for one in self.joined)):
+            raise PlanError(
+                "[data.tables] names the table of the rows, without `on`, and those they are looked up in, each with "
+                '`on`, the column that both have: for example jobs = {} and workers = { on = "worker_id" }.'
+            )
+        if len(set(self.tables)) != len(self.tables):
+            raise PlanError("[data.tables] names a table twice; each has a name of its own.")
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The names of the tables, that of the rows first; one without a name where the rows are all there is."""
+        return (self.base, *(one.name for one in self.joined))
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import PlanError
 from sfumato.privacy import Contribution, Exact, exact, plain, positive
-from sfumato.schema import Aggregate, Clipped, Sum
+from sfumato.schema import Aggregate, Clipped, Reported, Sum
 from sfumato.statistics.statistic import Statistic
 
 MOST_STEPS = 2**53
@@ -74,6 +74,9 @@ class Total(Statistic):
 
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:
+        """The sum of clipped values; without a clip, of what units of a register report, which some relations bound."""
+        if self.clip is None and self.power == 1:
+            return (Sum(Reported(self.column, self.step, self.missing)),)
         low, high = (bound * self.step for bound in self.contribution.bounds)
         return (Sum(Clipped(self.column, low, high, self.step, self.missing, self.power)),)
 

@@ -1,28 +1,29 @@
 """Folding: the aggregates of cells, from rows that stand in the order of their cells."""
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.errors import DataError
 from sfumato.schema import (
     Aggregate,
-    Clipped,
     Influence,
+    InSteps,
     Largest,
     Ragged,
     Rows,
     Sorted,
     Sum,
     SumOfProducts,
-    Table,
     Units,
 )
 
 Integers = NDArray[np.int64]
-Columns = Mapping[Aggregate, Any]
+LARGEST_SUM = 2**62
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,7 +32,7 @@ class Runs:
 
     first: Integers
     lengths: Integers
-    value: Callable[[Clipped], Integers]
+    value: Callable[[InSteps], Integers]
     unit: Callable[[str | None], Integers]
 
     @property
@@ -55,6 +56,13 @@ class Runs:
         new[1:] = (np.diff(cells[order]) != 0) | (np.diff(units[order]) != 0)
         first = np.flatnonzero(new)
         return cells[order][first], np.add.reduceat(values[order], first) if len(first) else values[:0]
+
+
+def _products(runs: Runs, one: SumOfProducts) -> Integers:
+    x, y = runs.value(one.x), runs.value(one.y)
+    if len(x) * float(np.abs(x).max(initial=0)) * float(np.abs(y).max(initial=0)) >= LARGEST_SUM:
+        raise DataError("Sums of products may pass 64 bits; use tighter clips or coarser steps.")
+    return runs.sums(x * y)
 
 
 def _units(runs: Runs, one: Units) -> Integers:
@@ -97,7 +105,7 @@ FOLDS: dict[type[Aggregate], Callable[[Runs, Any], Any]] = {
     Rows: lambda runs, _: runs.lengths,
     Units: _units,
     Sum: lambda runs, one: runs.sums(runs.value(one.of)),
-    SumOfProducts: lambda runs, one: runs.sums(runs.value(one.x) * runs.value(one.y)),
+    SumOfProducts: _products,
     Largest: _largest,
     Sorted: _sorted,
     Influence: _influence,
@@ -105,12 +113,13 @@ FOLDS: dict[type[Aggregate], Callable[[Runs, Any], Any]] = {
 """How each aggregate is computed; one that is not here is refused before anything is read."""
 
 
-def laid_out(table: Table, places: Integers, column: Any) -> Any:
-    """A column of the cells at some places over all cells of a table: 0, or no rows, where there is none."""
+def laid_out(shape: tuple[int, ...], places: Integers, column: Any) -> Any:
+    """A column of the cells at some places over all cells of a shape: 0, or no rows, where there is none."""
+    size = math.prod(shape)
     if isinstance(column, Ragged):
-        lengths = np.zeros(table.size, dtype=np.int64)
+        lengths = np.zeros(size, dtype=np.int64)
         lengths[places] = column.lengths
         return Ragged(np.concatenate([[0], np.cumsum(lengths)]), column.values)
-    cells = np.zeros((table.size, *column.shape[1:]), dtype=np.int64)
+    cells = np.zeros((size, *column.shape[1:]), dtype=np.int64)
     cells[places] = column
-    return cells.reshape((*table.shape, *column.shape[1:]))
+    return cells.reshape((*shape, *column.shape[1:]))

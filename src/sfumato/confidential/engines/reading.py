@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from sfumato.errors import DataError
-from sfumato.schema import Aggregate, Attribute, Box, Clipped, Schema, Table, Weighted
+from sfumato.privacy import Truncate
+from sfumato.schema import Aggregate, Attribute, Box, Frame, InSteps, Rule, Schema, Table, Weighted
 
 
 @dataclass(frozen=True)
@@ -19,28 +20,31 @@ class TableRequest:
 
 @dataclass(frozen=True)
 class Reading:
-    """The attributes, aggregates, unit and key that a plan needs; known before any data are opened."""
+    """The attributes, aggregates, units and key that a plan needs; known before any data are opened."""
 
     schema: Schema
     attributes: tuple[Attribute, ...]
-    aggregates: tuple[Aggregate, ...]
-    id: str | None
-    at_most: int
+    aggregates: tuple[Aggregate, ...] = ()
+    id: str | None = None
+    truncation: Truncate | None = None
     only: TableRequest | None = None  # the one table that is asked, where there is one: no record need be held
+    register: Frame | None = None  # the public list of units whose reports the records are
 
     @cached_property
-    def values(self) -> tuple[Clipped, ...]:
+    def values(self) -> tuple[InSteps, ...]:
         """What is read of a row in whole steps, each once."""
         return tuple(dict.fromkeys(value for one in self.aggregates for value in one.values))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The columns that name units: of the hidden unit, and of those that an aggregate tells apart; each once."""
-        named = [self.id, *(self.named(name) for one in self.aggregates for name in one.names)]
-        return tuple(dict.fromkeys(name for name in named if name))
+        """The columns that name units: those that are truncated, reported on or told apart by an aggregate."""
+        named = [self.truncation.column] if self.truncation else []
+        named += [self.named(None)] if self.register else []
+        named += [self.named(name) for one in self.aggregates for name in one.names]
+        return tuple(dict.fromkeys(named))
 
     def named(self, per: str | None) -> str:
-        """The column that names the units of an aggregate."""
+        """The column that names the units of an aggregate; the hidden unit's own where it says none."""
         if per is None and self.id is None:
             raise DataError(
                 "What is measured tells units apart, and no column names them; give [hidden] id, the column that does."
@@ -52,19 +56,23 @@ class Reading:
         return tuple(one for one in self.aggregates if isinstance(one, Weighted))
 
     @property
-    def columns(self) -> list[str]:
-        """The columns of the microdata that are read, each once."""
-        named = [attribute.column for attribute in self.attributes] + [one.column for one in self.values]
-        named += [name for name in (*self.names, self.schema.key) if name] + self._design
-        return list(dict.fromkeys(named))
+    def weights(self) -> list[str]:
+        """The columns of the weight and its replicates, where something is weighted; none in a census."""
+        schema = self.schema
+        return [schema.weight, *schema.replicates] if self.weighted and schema.weight else []
 
     @property
-    def _design(self) -> list[str]:
-        """The columns of the weights and of what is weighted, where something is."""
-        if not self.weighted:
-            return []
-        design = [self.schema.weight, *self.schema.replicates, self.schema.order]
-        return [name for name in (*design, *(one.column for one in self.weighted)) if name]
+    def columns(self) -> list[str]:
+        """The columns of the microdata that are read, each once."""
+        named = [*(attribute.column for attribute in self.attributes), *(value.column for value in self.values)]
+        design = [*self.weights, self.schema.order if self.weighted else None, *(one.column for one in self.weighted)]
+        return list(dict.fromkeys(name for name in (*named, *self.names, self.schema.key, *design) if name))
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The combinations that cannot be, of those whose attributes are all read."""
+        read = {attribute.name for attribute in self.attributes}
+        return tuple(rule for rule in self.schema.impossible if read.issuperset(name for name, _ in rule.where))
 
 
 @dataclass(frozen=True)
@@ -79,16 +87,24 @@ class Fault:
         return f"Column '{self.column}': {self.rule}"
 
 
-def refuse_lacking(what: str, columns: Sequence[str], there: Sequence[str]) -> None:
-    """Stop where a source lacks a column that the plan reads, or has it twice."""
-    lacking = [column for column in columns if column not in there]
-    if lacking:
-        more = f" Lacking in all: {', '.join(lacking)}." if len(lacking) > 1 else ""
-        # The columns that are there are not listed: without a header they would be the first record.
-        raise DataError(
-            f"{what} has no column '{lacking[0]}', which the plan reads; check how it is spelt there. "
-            f"An attribute is read from another column with `from`, a total from its `column`.{more}"
-        )
-    for column in columns:
-        if list(there).count(column) > 1:
-            raise DataError(f"{what} has two columns '{column}'; which of them the plan means cannot be told.")
+@dataclass(frozen=True)
+class Wanted:
+    """The columns that are read of a source: all of these, or of a table among several those that it has."""
+
+    columns: Sequence[str]
+    among_several: bool = False
+
+    def of(self, what: str, there: Sequence[str]) -> list[str]:
+        """The wanted columns that are there; refused where one lacks, or stands twice."""
+        lacking = [column for column in self.columns if column not in there]
+        if lacking and not self.among_several:
+            more = f" Lacking in all: {', '.join(lacking)}." if len(lacking) > 1 else ""
+            # The columns that are there are not listed: without a header they would be the first record.
+            raise DataError(
+                f"{what} has no column '{lacking[0]}', which the plan reads; check how it is spelt there. "
+                f"An attribute is read from another column with `from`, a total from its `column`.{more}"
+            )
+        for column in self.columns:
+            if list(there).count(column) > 1:
+                raise DataError(f"{what} has two columns '{column}'; which of them the plan means cannot be told.")
+        return [column for column in self.columns if column in there]

@@ -1,19 +1,24 @@
 """Counting: how many records each cell holds, from keys that come batch after batch."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from sfumato.confidential.engines.columns.coded import whole_numbers
+from sfumato.confidential.engines.columns.meanings import EXACT
+from sfumato.confidential.engines.engine import Unsure
+from sfumato.confidential.engines.folding import LARGEST_SUM
 from sfumato.confidential.engines.reading import TableRequest
 from sfumato.kernels import scatter
 from sfumato.kernels.scatter import BUCKET
-from sfumato.schema import Aggregate, Rows, Sum
+from sfumato.schema import Aggregate, Rows, Sum, Weighted
 
 Integers = NDArray[np.integer]
 Counted = NDArray[np.signedinteger[Any]]
-Columns = Mapping[Aggregate, NDArray[Any]]
+Mask = NDArray[np.bool_]
 WIDE = 2**22
 """The cells from which on their counts are more than a cache holds, so that keys are sorted into buckets first."""
 COUNTED = (Rows, Sum)
@@ -86,19 +91,32 @@ def _count_type(rows: int) -> Any:
 class Tally:
     """The cells of one question while records are added to them: what is asked for, and nothing else."""
 
-    def __init__(self, kernel: Any, question: TableRequest, rows: int) -> None:
-        self.question, self._kernel = question, kernel
-        size, wanted = question.table.size, [one for one in question.aggregates if isinstance(one, Sum)]
+    def __init__(self, kernel: Any, question: TableRequest, rows: int, weights: Sequence[str] = ()) -> None:
+        self.question, self._kernel, size = question, kernel, question.table.size
         self._counts = counts(kernel, size, rows) if Rows() in question.aggregates else None
-        self.sums: dict[Sum, NDArray[Any]] = {one: np.zeros(size, dtype=np.int64) for one in wanted}
+        self.sums = {one: np.zeros(size, dtype=np.int64) for one in question.aggregates if isinstance(one, Sum)}
+        self._weighted, self._largest = Weighted() in question.aggregates, 0
+        self._weights = dict(zip(weights, np.zeros((len(weights), size), dtype=np.int64), strict=True))
 
-    def add(self, keys: Integers, values: Mapping[Sum, Integers], within: NDArray[np.bool_] | None) -> None:
+    def add(
+        self, keys: Integers, values: Mapping[Sum, Integers], batch: Mapping[str, Any], within: Mask | None = None
+    ) -> None:
         """The keys and values of the next batch, of which only the records within count where that is said."""
         keys = keys if within is None else keys[within]
         if self._counts:
             self._counts.add(keys)
         for one, cells in self.sums.items():
             self._kernel.total(cells, keys, values[one] if within is None else values[one][within])
+        for column, cells in self._weights.items() if self._weighted else ():
+            weights = whole_weights(column, batch[column])
+            if len(weights):
+                self._largest = max(self._largest, -int(weights.min()), int(weights.max()))
+                self._kernel.total(cells, keys, weights if within is None else weights[within])
+
+    def refuse_inexact(self, rows: int) -> None:
+        """Decline weights whose sums may pass what doubles, or 64 bits, hold exactly."""
+        if self._largest >= EXACT or self._largest * rows >= LARGEST_SUM:
+            raise Unsure("sums of the weights may pass 64 bits")
 
     def answers(self, asked: TableRequest) -> bool:
         """Whether these are the cells of a question."""
@@ -107,7 +125,23 @@ class Tally:
         return same and asked.table == self.question.table and set(asked.aggregates) <= {*self.question.aggregates}
 
     def columns(self) -> dict[Aggregate, Any]:
-        """The aggregates of every cell, empty ones included."""
-        counted: dict[Aggregate, NDArray[Any]] = {Rows(): self._counts.cells()} if self._counts else {}
-        found = counted | {one: cells for one, cells in self.sums.items()}  # noqa: C416 - keys of a wider type
-        return {one: cells.reshape(self.question.table.shape) for one, cells in found.items()}
+        """The aggregates of every cell, empty ones included; weights side by side in memory."""
+        shape = self.question.table.shape
+        found: dict[Aggregate, Any] = {one: cells.reshape(shape) for one, cells in self.sums.items()}
+        if self._counts:
+            found[Rows()] = self._counts.cells().reshape(shape)
+        if self._weighted:
+            summed = np.stack(list(self._weights.values()), axis=-1)
+            found[Weighted()] = summed.reshape((*shape, len(self._weights)))
+        return found
+
+
+def whole_weights(column: str, array: Any) -> Integers:
+    """Weights as whole numbers, which they must be."""
+    if not array.null_count and pa.types.is_integer(array.type):
+        return whole_numbers(array)
+    if not array.null_count and pa.types.is_float64(array.type):
+        given = np.asarray(array.to_numpy(zero_copy_only=False))
+        if (np.abs(given) < EXACT).all() and (given == np.rint(given)).all():
+            return given.astype(np.int64)
+    raise Unsure(f"column '{column}' has weights that are not whole, or lack")

@@ -1,8 +1,8 @@
-"""Weighing: an engine that also sums the weight and its replicates over cells, in one pass and in no order."""
+"""Weights: the weight and its replicates summed over cells, in one pass and in no order."""
 # ruff: noqa: S608 - tables and columns are numbered here; no name or value of the data stands in a query
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,12 +11,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sfumato.confidential.engines.duckdb import DuckDB
+from sfumato.confidential.engines.queries.database import Database
 from sfumato.confidential.engines.reading import Fault
-from sfumato.confidential.engines.values import literal
-from sfumato.confidential.sealed import without_values
+from sfumato.confidential.engines.sql.dialect import literal
+from sfumato.confidential.sealed import Sealed
 from sfumato.errors import DataError
-from sfumato.schema import Aggregate, Box, Table, Weighted
+from sfumato.schema import Box, Table, Weighted
 
 ROOT_HALF = math.sqrt(0.5)
 
@@ -61,82 +61,69 @@ class Multiples:
         return f"CAST(sum({steps}) AS DOUBLE) / {literal(self.scale)}"
 
 
-class Weighing(DuckDB):
-    """DuckDB with `Weighted`; replicate weights are columns, or are built from the order of selection."""
+class Weights(Sealed):
+    """The weights of records; replicate weights are columns, or are built from the order of selection."""
 
-    def _possible_faults(self) -> list[Fault]:
-        return super()._possible_faults() + self._weight_faults() + self._order_faults()
-
-    @property
-    def _weights(self) -> list[str]:
-        schema = self.reading.schema
-        return [schema.weight, *schema.replicates] if schema.weight else []
+    def __init__(self, records: Database) -> None:
+        self._records, self._reading, self._session = records, records.reading, records.session
 
     @cached_property
-    def _weight_facts(self) -> tuple[int, Extent, list[str]]:
+    def _facts(self) -> tuple[int, Extent, list[str]]:
         """One scan of the weights: how many records, how large the weights, and which columns are broken."""
-        numbers = [self._number(column) for column in self._weights]
-        lacking = [f"bool_or(coalesce(NOT isfinite({one}), true))" for one in numbers]
+        columns = self._reading.weights
+        numbers = [self._records.number(column) for column in columns]
+        lacking = [f"bool_or(coalesce(NOT isfinite({number}), true))" for number in numbers]
         asked = ", ".join(["count(*)", *_extent(numbers or [literal(1)]), *lacking])
-        ((rows, largest, whole, *broken),) = self._ask(f"SELECT {asked} FROM records")
-        wrong = [column for column, is_broken in zip(self._weights, broken, strict=True) if is_broken]
+        ((rows, largest, whole, *broken),) = self._session.ask(f"SELECT {asked} FROM records")
+        wrong = [column for column, is_broken in zip(columns, broken, strict=True) if is_broken]
         return rows, Extent(largest or 0.0, whole is not False), wrong
 
-    def _weight_faults(self) -> list[Fault]:
-        rule = "some values are missing or no finite numbers; every record needs its weights."
-        _, _, wrong = self._weight_facts
-        return [
-            Fault(column, rule, self._rows(column, f"coalesce(NOT isfinite({self._number(column)}), true)"))
-            for column in wrong
-        ]
+    def faults(self) -> list[Fault]:
+        """The rules that weights and the order of selection break."""
+        found = []
+        for column in self._facts[2]:
+            rule = "some values are missing or no finite numbers; every record needs its weights."
+            broken = f"coalesce(NOT isfinite({self._records.number(column)}), true)"
+            listed = f"SELECT nullif({self._records.text(column)}, '') AS value FROM legible WHERE {broken}"
+            found.append(Fault(column, rule, listed))
+        order = self._reading.schema.order
+        if order is not None:
+            rule = (
+                "some places in the order are missing, no numbers, or stand twice; each record has a place of its own."
+            )
+            place = f"SELECT {self._records.number(order)} AS value FROM records"
+            fault = Fault(order, rule, f"{place} GROUP BY value HAVING count(*) > 1 OR value IS NULL")
+            found += [fault] if self._session.ask(f"{fault.query} LIMIT 1") else []
+        return found
 
-    def _order_faults(self) -> list[Fault]:
-        order = self.reading.schema.order
-        if order is None:
-            return []
-        rule = "some places in the order are missing, no numbers, or stand twice; each record has a place of its own."
-        query = (
-            f"SELECT {self._number(order)} AS value FROM records GROUP BY value HAVING count(*) > 1 OR value IS NULL"
-        )
-        return [Fault(order, rule, query)]
-
-    def aggregate(
-        self, table: Table, aggregates: Sequence[Aggregate], universe: Box
-    ) -> Mapping[Aggregate, NDArray[Any]]:
-        """The aggregates of every cell; a `Weighted` one has a last axis: the weight, then every replicate."""
-        weighted = [one for one in aggregates if isinstance(one, Weighted)]
-        others = [one for one in aggregates if not isinstance(one, Weighted)]
-        found: dict[Aggregate, NDArray[Any]] = dict(super().aggregate(table, others, universe))
-        with without_values("The data could not be weighed"):
-            return found | {one: self._weighed(table, one, universe) for one in weighted}
-
-    def _weighed(self, table: Table, one: Weighted, universe: Box) -> NDArray[Any]:
-        lattice = self._lattice(one, universe)
-        terms = [f"weight{place}{'' if one.column is None else ' * value'}" for place in range(len(self._weights) or 1)]
+    def over(self, table: Table, one: Weighted, universe: Box) -> NDArray[Any]:
+        """The weighted sums of every cell, on a last axis: by the weight, then by every replicate."""
+        lattice, columns = self._lattice(one, universe), self._reading.weights
+        terms = [f"weight{place}{'' if one.column is None else ' * value'}" for place in range(len(columns) or 1)]
         if self._built:
-            terms += [f"{terms[0]} * sign{place}" for place in range(self.reading.schema.replicate_count)]
+            terms += [f"{terms[0]} * sign{place}" for place in range(self._reading.schema.replicate_count)]
         sums = ", ".join(lattice.sum(term) for term in terms)
-        query = (
-            f"SELECT {self._key(table)} AS cell, {sums} FROM {self._placed(one)}{self._within(universe)} GROUP BY cell"
+        cell, within = self._records.key(table), self._records.within(universe)
+        places, *found = self._session.columns(
+            f"SELECT {cell} AS cell, {sums} FROM {self._placed(one)}{within} GROUP BY cell"
         )
-        places, *columns = self._connection.execute(query).fetchnumpy().values()
         cells = np.zeros((table.size, len(terms)), dtype=np.int64 if lattice.whole else np.float64)
-        cells[np.asarray(places, dtype=np.int64)] = np.stack([np.asarray(column) for column in columns], axis=-1)
-        return _replicated(cells, built=self._built).reshape(*table.shape, len(terms))
+        cells[np.asarray(places, dtype=np.int64)] = np.stack(found, axis=-1)
+        return _replicated(cells, built=self._built).reshape((*table.shape, len(terms)))
 
     @property
     def _built(self) -> bool:
-        return self.reading.schema.order is not None
+        return self._reading.schema.order is not None
 
     def _lattice(self, one: Weighted, universe: Box) -> Multiples:
         """The lattice of weight times value, from one scan of the values; a record without a value is refused."""
-        rows, weights, _ = self._weight_facts
+        rows, weights, _ = self._facts
         if one.column is None:
             return Multiples.of(weights, rows)
         asked = ", ".join(["bool_or(NOT coalesce(isfinite(value), false))", *_extent(["value"])])
-        chosen = ", ".join([f"{self._value_of(one)} AS value", *(f"leaf{place}" for place in self._places)])
-        query = f"SELECT {asked} FROM (SELECT {chosen} FROM legible){self._within(universe)}"
-        ((lacking, largest, whole),) = self._ask(query)
+        chosen = ", ".join([f"{self._value(one)} AS value", *(f"leaf{place}" for place in self._records.places)])
+        query = f"SELECT {asked} FROM (SELECT {chosen} FROM legible){self._records.within(universe)}"
+        ((lacking, largest, whole),) = self._session.ask(query)
         terms = weights.times(Extent(largest or 0.0, whole is not False))
         if lacking or not math.isfinite(terms.largest):
             raise DataError(
@@ -147,18 +134,18 @@ class Weighing(DuckDB):
 
     def _weighable(self, one: Weighted) -> str:
         """The records as leaf numbers, weights, the value that is weighted and, in a built design, their turn."""
-        chosen = [f"leaf{place}" for place in self._places]
-        weights = [self._number(column) for column in self._weights] or [literal(1)]  # a record of a census weighs 1
-        chosen += [f"{weight} AS weight{place}" for place, weight in enumerate(weights)]
-        chosen.append(f"{self._value_of(one)} AS value")
-        order = self.reading.schema.order
-        chosen += [f"row_number() OVER (ORDER BY {self._number(order)}) - 1 AS turn"] if order else []
+        chosen, order = [f"leaf{place}" for place in self._records.places], self._reading.schema.order
+        weights = [self._records.number(column) for column in self._reading.weights]
+        for place, weight in enumerate(weights or [literal(1)]):  # a record of a census weighs 1
+            chosen.append(f"{weight} AS weight{place}")
+        chosen.append(f"{self._value(one)} AS value")
+        chosen += [f"row_number() OVER (ORDER BY {self._records.number(order)}) - 1 AS turn"] if order else []
         return f"(SELECT {', '.join(chosen)} FROM legible) AS weighable"
 
-    def _value_of(self, one: Weighted) -> str:
+    def _value(self, one: Weighted) -> str:
         if one.column is None:
             return literal(1)
-        number = self._number(one.column)
+        number = self._records.number(one.column)
         return number if one.missing is None else f"coalesce({number}, {literal(one.missing)})"
 
     def _placed(self, one: Weighted) -> str:
@@ -170,12 +157,12 @@ class Weighing(DuckDB):
             return self._weighable(one)
         from sfumato.statistics.replication import sdr_factors
 
-        rows, *_ = self._weight_facts
-        replicates = self.reading.schema.replicate_count
+        rows, *_ = self._facts
+        replicates = self._reading.schema.replicate_count
         cycle = min(max(rows, 1), replicates - 1)  # after which the factors repeat
         signs = np.rint((sdr_factors(cycle, replicates) - 1) / ROOT_HALF).astype(np.int8)
         named = {f"sign{place}": pa.array(np.ascontiguousarray(column)) for place, column in enumerate(signs.T)}
-        self._connection.register("signs", pa.table({"turn": pa.array(np.arange(cycle)), **named}))
+        self._session.register("signs", pa.table({"turn": pa.array(np.arange(cycle)), **named}))
         return f"{self._weighable(one)} JOIN signs ON weighable.turn % {cycle} = signs.turn"
 
 

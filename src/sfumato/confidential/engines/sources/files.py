@@ -1,24 +1,21 @@
-"""Sources: every kind of place that microdata are kept, made a relation of one in-process DuckDB."""
+"""Files: every kind of place that microdata are kept, made a relation of one session."""
 # ruff: noqa: S608 - every name and text in a query is quoted or numbered here
 
 import csv
 import gzip
 import io
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyarrow.parquet import read_schema
 
-from sfumato.confidential.engines.frames import frame_table, readstat_table
-from sfumato.confidential.engines.postgres import postgres_table
-from sfumato.confidential.engines.reading import refuse_lacking
-from sfumato.confidential.engines.values import quoted, quoted_text
+from sfumato.confidential.engines.reading import Wanted
+from sfumato.confidential.engines.sources.frames import frame_table, readstat_table
+from sfumato.confidential.engines.sources.postgres import postgres_table
+from sfumato.confidential.engines.sql.dialect import quoted, quoted_text
+from sfumato.confidential.engines.sql.session import Session
 from sfumato.confidential.sealed import without_values
 from sfumato.errors import DataError
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 READSTAT = {".dta": "read_dta", ".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".sas7bdat": "read_sas7bdat", ".xpt": "read_xport"}  # fmt: skip  # noqa: E501
 DELIMITED = ((".csv",), (".tsv",), (".txt",), (".csv", ".gz"), (".tsv", ".gz"), (".txt", ".gz"))
@@ -30,35 +27,38 @@ HEADER = 1_000_000
 """The characters within which the names of the columns of a text file must stand."""
 
 
-def attach(connection: "DuckDBPyConnection", name: str, source: Any, columns: Sequence[str]) -> None:
-    """Make a source a relation whose columns are c0, c1, … in the order asked for; nothing else of it is read."""
+def attach(session: Session, name: str, source: Any, wanted: Wanted) -> list[str]:
+    """Make a source a relation whose columns are c0, c1, …; which these are is told, and nothing else is read."""
     if not isinstance(source, (str, Path)):
         with without_values("The frame could not be read"):
-            connection.register(name, frame_table(source, columns))
-    elif "://" in str(source):
+            return _registered(session, name, *frame_table(source, wanted))
+    if "://" in str(source):
         with without_values("PostgreSQL gave no data; check address, rights and table"):
-            connection.register(name, postgres_table(str(source), columns))
-    else:
-        path, table = place_of(str(source))
-        with without_values(
-            f"{path.name} could not be read; it must be whole, of the kind that its name says, and in UTF-8"
-        ):
-            _attach_file(connection, name, path, table, columns)
+            return _registered(session, name, *postgres_table(str(source), wanted))
+    path, table = place_of(str(source))
+    with without_values(
+        f"{path.name} could not be read; it must be whole, of the kind that its name says, and in UTF-8"
+    ):
+        return _attach_file(session, name, path, table, wanted)
 
 
-def refuse_unreadable(source: Any, columns: Sequence[str]) -> None:
-    """Stop at what can be told without reading a record: no such file, no known kind, no such column."""
+def told_columns(source: Any, wanted: Wanted) -> list[str] | None:
+    """The wanted columns that a file has, told without reading a record; nothing is said of databases and frames.
+
+    No such file and no known kind are refused here.
+    """
     if not isinstance(source, (str, Path)) or "://" in str(source):
-        return
+        return None
     path, _ = place_of(str(source))
     suffixes = tuple(suffix.lower() for suffix in path.suffixes)
     with without_values(f"{path.name} could not be read; it must be whole, and of the kind that its name says"):
         if suffixes[-1:] == (".parquet",):
-            refuse_lacking(path.name, columns, read_schema(path).names)
-        elif suffixes[-1:] in DELIMITED or suffixes[-2:] in DELIMITED:
-            refuse_lacking(path.name, columns, _header(path, path.suffix.lower() == ".gz", columns)[0])
-        elif not suffixes or suffixes[-1] not in (*READSTAT, *DATABASES):
+            return wanted.of(path.name, read_schema(path).names)
+        if suffixes[-1:] in DELIMITED or suffixes[-2:] in DELIMITED:
+            return wanted.of(path.name, _header(path, path.suffix.lower() == ".gz", wanted)[0])
+        if not suffixes or suffixes[-1] not in (*READSTAT, *DATABASES):
             raise DataError(f"{path.name} is of no kind that can be read; known: {KINDS}.")
+    return None
 
 
 def place_of(text: str) -> tuple[Path, str]:
@@ -72,49 +72,55 @@ def place_of(text: str) -> tuple[Path, str]:
     return Path(path).resolve(), table
 
 
-def _attach_file(connection: "DuckDBPyConnection", name: str, path: Path, table: str, columns: Sequence[str]) -> None:
+def _attach_file(session: Session, name: str, path: Path, table: str, wanted: Wanted) -> list[str]:
     suffixes = tuple(suffix.lower() for suffix in path.suffixes)
-    place = quoted_text(str(path))
     if suffixes[-1:] == (".parquet",):
         # Hive partitioning would put parts of the path, state=NY, in the place of the column of that name.
-        _choose(connection, name, f"read_parquet({place}, hive_partitioning=false)", path.name, columns)
-    elif suffixes[-1:] in DELIMITED or suffixes[-2:] in DELIMITED:
-        connection.execute(f"CREATE VIEW {name} AS {_csv(path, columns)}")
-    elif suffixes and suffixes[-1] in READSTAT:
-        connection.register(name, readstat_table(path, READSTAT[suffixes[-1]], columns))
-    elif suffixes and suffixes[-1] in DATABASES:
+        relation = f"read_parquet({quoted_text(str(path))}, hive_partitioning=false)"
+        return _choose(session, name, relation, path.name, wanted)
+    if suffixes[-1:] in DELIMITED or suffixes[-2:] in DELIMITED:
+        return _attach_csv(session, name, path, wanted)
+    if suffixes and suffixes[-1] in READSTAT:
+        return _registered(session, name, *readstat_table(path, READSTAT[suffixes[-1]], wanted))
+    if suffixes and suffixes[-1] in DATABASES:
         if not table:
             raise DataError(f"{path.name} is a database; name its table after a #, as in file.duckdb#jobs.")
-        connection.execute(f"ATTACH {place} AS {name}_file (READ_ONLY, TYPE duckdb)")
+        session.run(f"ATTACH {quoted_text(str(path))} AS {name}_file (READ_ONLY, TYPE duckdb)")
         parts = ".".join(quoted(part) for part in table.split("."))
-        _choose(connection, name, f"{name}_file.{parts}", path.name, columns)
-    else:
-        raise DataError(f"{path.name} is of no kind that can be read; known: {KINDS}.")
+        return _choose(session, name, f"{name}_file.{parts}", path.name, wanted)
+    raise DataError(f"{path.name} is of no kind that can be read; known: {KINDS}.")
 
 
-def _choose(connection: "DuckDBPyConnection", name: str, relation: str, what: str, columns: Sequence[str]) -> None:
-    there = [column for column, *_ in connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()]
-    refuse_lacking(what, columns, there)
+def _registered(session: Session, name: str, columns: list[str], table: Any) -> list[str]:
+    session.register(name, table)
+    return columns
+
+
+def _choose(session: Session, name: str, relation: str, what: str, wanted: Wanted) -> list[str]:
+    columns = wanted.of(what, [column for column, *_ in session.ask(f"DESCRIBE SELECT * FROM {relation}")])
     chosen = ", ".join(f"{quoted(column)} AS c{place}" for place, column in enumerate(columns))
-    connection.execute(f"CREATE VIEW {name} AS SELECT {chosen or '0 AS nothing'} FROM {relation}")
+    session.run(f"CREATE VIEW {name} AS SELECT {chosen or '0 AS nothing'} FROM {relation}")
+    return columns
 
 
-def _csv(path: Path, columns: Sequence[str]) -> str:
-    """The query that reads a text file; its form is settled by its first line alone, never guessed from the records.
+def _attach_csv(session: Session, name: str, path: Path, wanted: Wanted) -> list[str]:
+    """A text file; its form is settled by its first line alone, never guessed from the records.
 
     Every field stays text, so that codes such as 01 and NO are what the file says.
     """
     packed = path.suffix.lower() == ".gz"
-    names, delimiter = _header(path, packed, columns)
-    refuse_lacking(path.name, columns, names)
+    names, delimiter = _header(path, packed, wanted)
+    columns = wanted.of(path.name, names)
     chosen = ", ".join(f"f{names.index(column)} AS c{place}" for place, column in enumerate(columns))
     fields = ", ".join(f"'f{place}': 'VARCHAR'" for place in range(len(names)))
     options = f"auto_detect=false, header=true, strict_mode=true, skip=0, comment='', quote='\"', escape='\"', delim='{delimiter}'"  # noqa: E501
     options += f", hive_partitioning=false, compression='{'gzip' if packed else 'none'}', columns={{{fields}}}"
-    return f"SELECT {chosen or '0 AS nothing'} FROM read_csv({quoted_text(str(path))}, {options})"
+    relation = f"read_csv({quoted_text(str(path))}, {options})"
+    session.run(f"CREATE VIEW {name} AS SELECT {chosen or '0 AS nothing'} FROM {relation}")
+    return columns
 
 
-def _header(path: Path, packed: bool, columns: Sequence[str]) -> tuple[list[str], str]:
+def _header(path: Path, packed: bool, wanted: Wanted) -> tuple[list[str], str]:
     """The names in the first line, and the delimiter that finds most of the wanted columns there."""
     raw: Any = gzip.open(path) if packed else path.open("rb")  # noqa: SIM115 - closed by the wrapper
     with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as file:
@@ -122,5 +128,5 @@ def _header(path: Path, packed: bool, columns: Sequence[str]) -> tuple[list[str]
     if not head.strip():
         raise DataError(f"{path.name} is empty; its first line must name the columns.")
     read = {one: next(csv.reader(io.StringIO(head, newline=""), delimiter=one)) for one in (",", ";", "\t", "|")}
-    best = max(read, key=lambda one: (len(set(columns) & set(read[one])), len(read[one])))
+    best = max(read, key=lambda one: (len(set(wanted.columns) & set(read[one])), len(read[one])))
     return read[best], best

@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sfumato.confidential.engines.meanings import EXACT, Meaning
-from sfumato.confidential.engines.scan import is_text
+from sfumato.confidential.engines.columns.meanings import EXACT, Meaning
+from sfumato.confidential.engines.columns.scan import is_text
+from sfumato.confidential.engines.engine import Unsure
 from sfumato.kernels import scatter
 from sfumato.schema import Box
 
@@ -23,10 +24,6 @@ WORTH_LOADING = 40_000_000
 
 WORTH_SORTING = 5_000_000
 """The same where the rows are sorted, of which the compiled loops save more."""
-
-
-class Unsure(Exception):  # noqa: N818 - it is no error, DuckDB reads on
-    """Something that DuckDB should see to: a type, a value or a rule that is not settled on arrays."""
 
 
 def loops(rows: int, worth: int = WORTH_LOADING) -> Any:
@@ -42,8 +39,10 @@ def _compiled() -> Any:
 class Coded:
     """What the values of one column stand for: leaves, or whole steps."""
 
-    def __init__(self, meaning: Meaning, kernel: Any) -> None:
-        self.parts: list[Integers] = []
+    def __init__(self, column: str, meaning: Meaning | None, kernel: Any) -> None:
+        if meaning is None:
+            raise Unsure(f"a number that the plan says of column '{column}' has too many digits")
+        self.column, self.parts = column, list[Integers]()
         self.meaning, self._kernel = meaning, kernel
         self._dictionary: Any = None
         self._of_dictionary = np.empty(0, dtype=meaning.dtype)
@@ -59,8 +58,12 @@ class Coded:
         elif pa.types.is_integer(array.type) or pa.types.is_float64(array.type):
             part = self._numbers(array.cast(pa.float64()).to_numpy(zero_copy_only=False))
         else:
-            raise Unsure
+            raise Unsure(f"column '{self.column}' is of type {array.type}")
         self.parts.append(part)
+
+    def joined(self) -> Integers:
+        """All batches as one array."""
+        return np.concatenate([np.empty(0, dtype=self.meaning.dtype), *self.parts])
 
     def _texts(self, array: Any) -> Integers:
         coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
@@ -68,7 +71,7 @@ class Coded:
             # Nothing, where a record has no text, stands for the same as the empty text.
             table = self.meaning.of_texts([*coded.dictionary.to_pylist(), None])
             if table is None:
-                raise Unsure
+                raise Unsure(f"column '{self.column}' is text where a number is read")
             self._dictionary, self._of_dictionary = coded.dictionary, np.asarray(table)
         places = coded.indices
         if places.null_count:
@@ -82,11 +85,11 @@ class Coded:
             return part
         least, most = int(values.min()), int(values.max())
         if max(-least, most) >= EXACT:
-            raise Unsure
+            raise Unsure(f"column '{self.column}' has whole numbers beyond 2^53")
         if not self._reaches(least, most):
             return self._numbers(values.astype(np.float64))
         if not self._ranged(values, part):
-            raise Unsure
+            raise self._lacking()
         return part
 
     def _ranged(self, values: Integers, part: Integers) -> bool:
@@ -110,7 +113,7 @@ class Coded:
     def _looked(self, values: Integers, low: int, table: Integers) -> Integers:
         part = np.empty(len(values), dtype=self.meaning.dtype)
         if not self._found(values, low, table, part):
-            raise Unsure
+            raise self._lacking()
         return part
 
     def _found(self, values: Integers, low: int, table: Integers, part: Integers) -> bool:
@@ -119,8 +122,11 @@ class Coded:
     def _numbers(self, numbers: NDArray[np.float64]) -> Integers:
         part = np.asarray(self.meaning.of_numbers(numbers))
         if (part == self.meaning.lacking).any():
-            raise Unsure
+            raise self._lacking()
         return part
+
+    def _lacking(self) -> Unsure:
+        return Unsure(f"column '{self.column}' has values that have no meaning on arrays")
 
 
 def _rising(table: Integers, low: int, lacking: int) -> int | None:

@@ -1,11 +1,14 @@
-"""Values: how a column of any type is read as a code, as a number, or as the name of a unit, in SQL.
+"""Dialect: how a column of any type is read as a code, a number, whole steps or the name of a unit, in DuckDB's SQL.
 
 Every source is read by its own types before the sources are put together, so that 7, 7.0 and the text "7" are one code
 and one unit wherever they stand.
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
 from math import isfinite
+
+from sfumato.schema import Attribute, Bands, Clipped
 
 FLOATS = {"FLOAT": 2**24, "DOUBLE": 2**53}
 """The types that hold every whole number only up to a bound."""
@@ -69,6 +72,51 @@ def spelling(name: str) -> str:
     """What several ways to write one name share: spaces around it, Unicode form, and zeros of a number left out."""
     trimmed = f"trim(CAST({name} AS VARCHAR))"
     return f"coalesce(CAST(TRY_CAST({trimmed} AS DECIMAL(38, 6)) AS VARCHAR), nfc_normalize({trimmed}))"
+
+
+def leaf(attribute: Attribute, listed: str, number: str) -> str:
+    """The number of a leaf: as listed for a text, else by the bands of a number; -1 where there is none."""
+    parts = [f"WHEN {listed} IS NOT NULL THEN {listed}"]
+    if isinstance(attribute.read, Bands):
+        parts += _bands(attribute, attribute.read, number)
+    return f"CAST(CASE {' '.join(parts)} ELSE -1 END AS INTEGER)"
+
+
+def _bands(attribute: Attribute, bands: Bands, number: str) -> list[str]:
+    missing = attribute.missing
+    codes = [numeral(code) for code in missing.codes] if missing else []
+    stated = ", ".join(literal(code) for code in codes if code is not None)
+    rising = list(zip(bands.edges, attribute.banded, strict=True))
+    return ([f"WHEN {number} IN ({stated}) THEN {attribute.missing_leaf}"] if stated else []) + [
+        f"WHEN {number} >= {literal(edge)} THEN {leaf}" for edge, leaf in reversed(rising)
+    ]
+
+
+def given(number: str, text: str, missing: Fraction | None) -> str:
+    """A number, or what a missing one stands for; only nothing at all is missing, a text that is no number is not."""
+    if missing is None:
+        return number
+    return f"(CASE WHEN lower({text}) IN ('', 'nan') THEN {literal(missing)} ELSE {number} END)"
+
+
+def clipped(number: str, value: Clipped) -> str:
+    """A number in whole steps: held within the clip, rounded half up, held again; null where there is none.
+
+    Every operation is one of IEEE 754, so that all engines come to the same step.
+    """
+    number = f"({number} * {number})" if value.power == 2 else number
+    held = f"greatest(least({number}, {literal(value.high)}), {literal(value.low)})"
+    # In floats 0.35 is 3.4999999999999996 steps of 0.1; no data mean a millionth of a step.
+    millionths = f"round({held} / {literal(value.step)} * {literal(10**6)})"
+    steps = f"CAST(floor({millionths} / {literal(10**6)} + 0.5) AS BIGINT)"
+    low, high = int(value.low / value.step), int(value.high / value.step)
+    # greatest and least pass over nulls, so a missing value is kept null by hand.
+    return f"(CASE WHEN {number} IS NULL THEN NULL ELSE greatest(least({steps}, {high}), {low}) END)"
+
+
+def digest(salt: bytes, columns: Sequence[str]) -> str:
+    """The keyed digest of a row, as `crowded` defines it."""
+    return f"sha256(concat_ws(chr(31), '{salt.hex()}', {', '.join(columns)}))"
 
 
 def numeral(code: str) -> float | None:

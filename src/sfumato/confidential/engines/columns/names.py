@@ -1,4 +1,4 @@
-"""Names: the column that names records or units; what stands twice, and which rows of a crowded unit are kept."""
+"""Names: a column that names records or units; what stands twice, and which units are crowded."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -8,9 +8,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sfumato.confidential.engines.coded import Coded, Unsure, whole_numbers
-from sfumato.confidential.engines.duckdb import MOST_KEPT, kept_of
-from sfumato.confidential.engines.scan import is_text
+from sfumato.confidential.engines import crowded
+from sfumato.confidential.engines.columns.coded import whole_numbers
+from sfumato.confidential.engines.columns.scan import is_text
+from sfumato.confidential.engines.engine import Unsure
 
 Integers = NDArray[np.int64]
 SPREAD = 8
@@ -30,9 +31,9 @@ class Names:
         """The next batch."""
         kind = pa.string() if is_text(array.type) else pa.int64()
         if array.null_count or not (is_text(array.type) or pa.types.is_integer(array.type)):
-            raise Unsure
+            raise Unsure(f"column '{self.column}' lacks names, or has some that are neither whole numbers nor texts")
         if self._parts and self._parts[0].type != kind:
-            raise Unsure
+            raise Unsure(f"column '{self.column}' is of several types")
         self._parts.append(array.cast(kind))
 
     @cached_property
@@ -42,9 +43,9 @@ class Names:
             return None
         import pyarrow.compute as pc
 
-        coded = pa.chunked_array(self._parts).combine_chunks().dictionary_encode()
+        coded = self.written.dictionary_encode()
         if not pc.all(pc.match_substring_regex(coded.dictionary, PLAIN)).as_py():
-            raise Unsure
+            raise Unsure(f"column '{self.column}' has names that may be spellings of one another")
         return coded
 
     @cached_property
@@ -68,7 +69,12 @@ class Names:
             ordered = np.sort(names)
             repeated = bool((ordered[1:] == ordered[:-1]).any())
         if repeated:
-            raise Unsure
+            raise Unsure(f"column '{self.column}' has a name twice")
+
+    @property
+    def written(self) -> Any:
+        """All names as they are written."""
+        return pa.chunked_array(self._parts, None if self._parts else pa.string()).combine_chunks()
 
     @property
     def codes(self) -> Integers:
@@ -85,27 +91,25 @@ class Names:
             return pa.array(self._numbers[rows])
         return self._texts.take(pa.array(rows)).cast(pa.string())
 
-    def kept(
-        self, at_most: int, salt: bytes, columns: Sequence[Coded], named: Sequence["Names"]
-    ) -> list[NDArray[np.bool_]] | None:
-        """Which records of each batch are kept; none is said where no unit has too many.
-
-        The rows of crowded units alone go to DuckDB, which chooses among them by the keyed hash of their content.
-        """
-        most = min(at_most, MOST_KEPT)
-        crowded = _in_crowds(self._numbers, most)
-        rows = np.flatnonzero(crowded)
+    def kept(self, at_most: int, salt: bytes, content: Sequence[NDArray[Any]], named: Sequence["Names"]) -> Any:
+        """Which records are kept where no unit has more than so many; nothing is said where none has too many."""
+        crowds = _in_crowds(self._numbers, at_most)
+        rows = np.flatnonzero(crowds)
         if not len(rows):
             return None
-        content = [pa.array(_plain(np.concatenate(one.parts)[rows])) for one in columns]
-        kept = ~crowded
-        kept[kept_of(self.texts_of(rows), [*content, *(one.texts_of(rows) for one in named)], rows, most, salt)] = True
-        return np.split(kept, np.cumsum([len(part) for part in self._parts])[:-1])
+        said = [*(pa.array(column[rows]) for column in content), *(other.texts_of(rows) for other in named)]
+        kept = ~crowds
+        kept[rows] = crowded.kept(self._numbers[rows], self.texts_of(rows), said, at_most, salt)
+        return kept
 
+    def places_in(self, names: Any) -> Integers:
+        """The place of every record's name in a list of names; each is there, once."""
+        import pyarrow.compute as pc
 
-def _plain(codes: NDArray[Any]) -> NDArray[Any]:
-    """Leaves and values in the types that DuckDB has them in."""
-    return codes if codes.dtype == np.int64 else codes.astype(np.int32)
+        places = pc.index_in(self.written.cast(pa.string()), value_set=names)
+        if places.null_count:
+            raise Unsure(f"column '{self.column}' has names that are not in the register")
+        return np.asarray(places.to_numpy(), dtype=np.int64)
 
 
 def _is_dense(names: Integers) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sfumato.confidential.engines.reading import refuse_lacking
+from sfumato.confidential.engines.reading import Wanted
 from sfumato.errors import DataError
 
 KINDS = {20: pa.int64(), 21: pa.int64(), 23: pa.int64(), 700: pa.float64(), 701: pa.float64()}
@@ -14,8 +14,8 @@ KINDS = {20: pa.int64(), 21: pa.int64(), 23: pa.int64(), 700: pa.float64(), 701:
 DECIMAL = 1700
 
 
-def postgres_table(address: str, columns: Sequence[str]) -> pa.Table:
-    """The columns of `postgresql://…#schema.table` as they print; decimals lose their last zeros."""
+def postgres_table(address: str, wanted: Wanted) -> tuple[list[str], pa.Table]:
+    """The wanted columns of `postgresql://…#schema.table` as they print; decimals lose their last zeros."""
     import psycopg
     from psycopg import sql
 
@@ -30,11 +30,11 @@ def postgres_table(address: str, columns: Sequence[str]) -> pa.Table:
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         asked = connection.execute(sql.SQL("SELECT * FROM {} LIMIT 0").format(name)).description or []
         kinds = {one.name: one.type_code for one in asked}
-        refuse_lacking(f"The table {table}", columns, [one.name for one in asked])
-        wanted = list(columns) or list(kinds)[:1]
-        chosen = sql.SQL(", ").join(_written(column, kinds[column]) for column in wanted)
+        named = wanted.of(f"The table {table}", [one.name for one in asked])
+        some = named or list(kinds)[:1]
+        chosen = sql.SQL(", ").join(_written(column, kinds[column]) for column in some)
         copied = _copied(connection, sql.SQL("COPY (SELECT {} FROM {}) TO STDOUT (FORMAT csv)").format(chosen, name))
-    return _parsed(copied, [KINDS.get(kinds[column], pa.string()) for column in wanted])
+    return named, _parsed(copied, [KINDS.get(kinds[column], pa.string()) for column in some])
 
 
 def _written(column: str, kind: int) -> Any:

@@ -1,6 +1,6 @@
 """Frames: pandas, polars and Arrow frames, and the files of Stata, SPSS and SAS, as Arrow tables."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sfumato.confidential.engines.reading import refuse_lacking
+from sfumato.confidential.engines.reading import Wanted
 from sfumato.errors import DataError
 
 
-def frame_table(frame: Any, columns: Sequence[str]) -> pa.Table:
-    """The wanted columns of any frame that narwhals accepts, eager or lazy."""
+def opened_frame(frame: Any) -> tuple[Any, list[str]]:
+    """Any frame that narwhals accepts, eager or lazy, and its columns."""
     import narwhals as nw
 
     try:
@@ -22,24 +22,33 @@ def frame_table(frame: Any, columns: Sequence[str]) -> pa.Table:
         raise DataError(
             "The data are neither a path nor a frame; give a file, or a pandas, polars or Arrow frame."
         ) from None
-    there = native.collect_schema().names()
-    refuse_lacking("The frame", columns, there)
-    chosen = native.select(list(columns) or there[:1])
+    return native, list(native.collect_schema().names())
+
+
+def frame_table(frame: Any, wanted: Wanted) -> tuple[list[str], pa.Table]:
+    """The wanted columns of a frame."""
+    import narwhals as nw
+
+    native, there = opened_frame(frame)
+    named = wanted.of("The frame", there)
+    chosen = native.select(named or there[:1])
     collected = chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen
-    return _table([_column(collected[name].to_arrow, collected[name].to_list) for name in collected.columns])
+    return named, _table([_column(collected[name].to_arrow, collected[name].to_list) for name in collected.columns])
 
 
-def readstat_table(path: Path, reader: str, columns: Sequence[str]) -> pa.Table:
+def readstat_table(path: Path, reader: str, wanted: Wanted) -> tuple[list[str], pa.Table]:
     """The wanted columns of a Stata, SPSS or SAS file; codes stay codes, labels belong in the levels."""
     import pyreadstat
 
     read = getattr(pyreadstat, reader)
     _, about = read(str(path), metadataonly=True)
-    refuse_lacking(path.name, columns, about.column_names)
-    wanted = list(columns) or about.column_names[:1]
-    content, _ = read(str(path), usecols=wanted, output_format="dict")
-    kept = [content[name] for name in wanted]
-    return _table([_column(lambda one=one: pa.array(one, from_pandas=True), lambda one=one: one) for one in kept])
+    named = wanted.of(path.name, about.column_names)
+    some = named or about.column_names[:1]
+    content, _ = read(str(path), usecols=some, output_format="dict")
+    kept = [content[name] for name in some]
+    return named, _table(
+        [_column(lambda one=one: pa.array(one, from_pandas=True), lambda one=one: one) for one in kept]
+    )
 
 
 def _table(arrays: list[Any]) -> pa.Table:

@@ -1,6 +1,6 @@
 """Meanings: what a raw value stands for, a leaf or a number of steps, worked out on arrays instead of in SQL.
 
-Each says to the last bit what the SQL of `records` says. A value that it cannot be sure of lacks a meaning, and data
+Each says to the last bit what the dialect of SQL says. A value that it cannot be sure of lacks a meaning, and data
 with such a value are read by DuckDB, which finds the meaning or names the rule that is broken.
 """
 
@@ -13,8 +13,8 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.confidential.engines.values import numeral
-from sfumato.schema import Attribute, Bands, Clipped
+from sfumato.confidential.engines.sql.dialect import numeral
+from sfumato.schema import Attribute, Bands, Clipped, InSteps, Reported
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.integer]
@@ -138,6 +138,27 @@ class Stepped:
         return found
 
 
+@dataclass(frozen=True)
+class Standing:
+    """A value that stands as it is reported: whole steps, 0 or more."""
+
+    one: Reported
+    dtype: ClassVar[Any] = np.int64
+    lacking: ClassVar[int] = Stepped.lacking
+    largest: ClassVar[Fraction] = Fraction(int(EXACT))
+
+    def of_texts(self, texts: Sequence[str | None]) -> None:  # noqa: ARG002 - DuckDB alone knows what it takes for a number
+        return None
+
+    def of_numbers(self, numbers: Floats) -> Integers:
+        one = self.one
+        steps = (numbers if one.missing is None else np.where(np.isnan(numbers), float(one.missing), numbers)) / float(
+            one.step
+        )
+        sound = (steps >= 0) & (steps < EXACT) & (steps == np.rint(steps))
+        return np.where(sound, steps, 0).astype(np.int64) + np.where(sound, 0, self.lacking)
+
+
 def leaf_meaning(attribute: Attribute) -> Meaning | None:
     """What the values of an attribute's column stand for; none where a number in the plan has too many digits."""
     size, missing = len(attribute.levels.leaves), attribute.missing
@@ -153,8 +174,12 @@ def leaf_meaning(attribute: Attribute) -> Meaning | None:
     return Banded(edges, np.array(attribute.banded), np.array(stated, dtype=float), leaves.get("", size), size)
 
 
-def value_meaning(one: Clipped) -> Meaning | None:
+def value_meaning(one: InSteps) -> Stepped | Standing | None:
     """What the values of a column stand for in steps; none where DuckDB should see to it that sums are exact."""
+    if isinstance(one, Reported):
+        return Standing(one) if _is_short(float(one.step)) else None
+    if not isinstance(one, Clipped):
+        return None
     written = (one.low, one.high, one.step, one.missing or Fraction(0))
     return Stepped(one) if all(_is_short(float(each)) for each in written) and Stepped(one).largest < 2**50 else None
 

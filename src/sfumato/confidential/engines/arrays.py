@@ -1,0 +1,281 @@
+"""Arrays: records as small integers in memory, scattered over the cells of a table; the engine that is asked first.
+
+It reads Parquet files and frames of plain types that break no rule, and gives the cells that DuckDB gives. All other
+data it declines with a reason: DuckDB reads them again, and names the rule.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from sfumato.confidential.engines.columns.coded import WORTH_LOADING, WORTH_SORTING, Coded, Integers, inside, loops
+from sfumato.confidential.engines.columns.counting import COUNTED, Tally
+from sfumato.confidential.engines.columns.meanings import leaf_meaning, value_meaning
+from sfumato.confidential.engines.columns.names import Names
+from sfumato.confidential.engines.columns.partners import HeldPartner
+from sfumato.confidential.engines.columns.scan import BATCH, batches, can_scan, columns_of, rows_of
+from sfumato.confidential.engines.engine import Columns, Engine, Sources, Unsure
+from sfumato.confidential.engines.folding import FOLDS, LARGEST_SUM, Runs, laid_out
+from sfumato.confidential.engines.reading import Fault, Reading, TableRequest
+from sfumato.confidential.engines.sources.tables import by_table, refuse_misplaced, wanted
+from sfumato.confidential.sealed import Sealed
+from sfumato.schema import LARGEST, Aggregate, Attribute, Box, InSteps, Level, Rows, Table, Weighted
+
+LARGEST_SHORT = 2**31
+"""The most cells whose keys take 32 bits, which is half the memory and half the time."""
+WORTH_WEIGHING = 500_000
+"""The rows from which on the compiled loops save more than it takes to load them, each added once for every weight."""
+Mask = NDArray[np.bool_]
+
+
+class Arrays(Sealed, Engine):
+    """The records of one reading that breaks no rule, with no more rows of a unit than promised.
+
+    Where one table is asked, its cells are counted while the records are read, and none of them is held.
+    """
+
+    name: ClassVar[str] = "arrays"
+    turn: ClassVar[int] = 10
+    knows: ClassVar[frozenset[type[Aggregate]]] = frozenset([*FOLDS, Weighted])
+
+    def __init__(self, sources: Sources, reading: Reading, salt: bytes) -> None:
+        self.reading, self._sources = reading, sources
+        tables = by_table(sources, reading.schema)
+        own = tables[reading.schema.base]
+        _decline(tables, reading)
+        with _arrow():
+            expected = sum(rows_of(source) for source in own)
+            self._kernel = loops(expected, WORTH_WEIGHING if reading.weighted else WORTH_LOADING)
+            self._leaves = {
+                _called(one): Coded(one.column, leaf_meaning(one), self._kernel) for one in reading.attributes
+            }
+            self._values = {one: Coded(one.column, value_meaning(one), self._kernel) for one in reading.values}
+            self._names = {column: Names(column) for column in reading.names}
+            self._key = Names(reading.schema.key) if reading.schema.key else None
+            counted = reading.only if _is_counted(reading) else None
+            self._counted = Tally(self._kernel, counted, expected, reading.weights) if counted else None
+            self._held = self._counted is None or bool(reading.weighted)
+            self._lengths: list[int] = []
+            self._read(tables)
+            self._settle(salt)
+
+    def _read(self, tables: Mapping[str, Sequence[Any]]) -> None:
+        """Every batch of the rows, with the columns of the tables that they are looked up in."""
+        asked, schema = wanted(self.reading), self.reading.schema
+        columns = {name: columns_of(own[0], asked) for name, own in tables.items()}
+        refuse_misplaced(columns, self.reading)
+        keys = {one.on for one in schema.joined}
+        partners = [
+            HeldPartner(one.on, tables[one.name], [one.on, *(name for name in columns[one.name] if name not in keys)])
+            for one in schema.joined
+        ]
+        codes = [attribute.column for attribute in self.reading.attributes if attribute.column in columns[schema.base]]
+        for source in tables[schema.base]:
+            for batch in batches(source, columns[schema.base], codes, 8 * BATCH if partners else BATCH):
+                for partner in partners:
+                    batch.update(partner.columns(batch[partner.on]))
+                self._take(batch)
+
+    def _take(self, batch: Mapping[str, Any]) -> None:
+        """The next batch, column by column."""
+        self._lengths.append(len(next(iter(batch.values()))))
+        part = len(self._lengths) - 1
+        for coded in (*self._leaves.values(), *self._values.values()):
+            coded.add(batch[coded.column])
+        for name in (*self._names.values(), *([self._key] if self._key else [])):
+            name.add(batch[name.column])
+        for rule in self.reading.rules:
+            box = self.reading.schema.table([name for name, _ in rule.where]).box(dict(rule.where))
+            if inside(box, self._named(part)).any():
+                raise Unsure("some records are where none can be")
+        if self._counted:
+            self._count(self._counted, part, batch)
+        if not self._held:
+            for coded in (*self._leaves.values(), *self._values.values()):
+                coded.parts[-1] = np.empty(0, dtype=coded.meaning.dtype)
+
+    def _settle(self, salt: bytes) -> None:
+        """What can be told only when all records were read: sums that fit, keys that stand once, rows that are kept."""
+        reading, rows = self.reading, sum(self._lengths)
+        if self._largest * (1 if reading.register else rows) >= LARGEST_SUM:
+            raise Unsure("sums may pass 64 bits")
+        if self._counted:
+            self._counted.refuse_inexact(rows)
+        if self._key:
+            self._key.refuse_repeats()
+        if reading.truncation:
+            content = [coded.joined() for coded in (*self._leaves.values(), *self._values.values())]
+            others = [name for column, name in self._names.items() if column != reading.truncation.column]
+            named = self._names[reading.truncation.column]
+            self._keep(named.kept(reading.truncation.at_most, salt, content, others))
+        for name in self._names.values():
+            _ = name.codes  # names that may be spellings of one another are declined
+        if reading.register is not None:
+            units = self._names[reading.named(None)]
+            units.refuse_repeats()
+            self._cells = units.places_in(pa.array(reading.register.ids).cast(pa.string()))
+
+    @property
+    def _largest(self) -> float:
+        """How large what one record adds can be, in steps."""
+        largest = {one: float(meaning.largest) for one in self.reading.values if (meaning := value_meaning(one))}
+        return max([prod(largest[value] for value in one.values) for one in self.reading.aggregates], default=0.0)
+
+    def _keep(self, kept: Mask | None) -> None:
+        if kept is None:
+            return
+        for name in self._names.values():
+            name.keep(kept)
+        for part, mask in enumerate(np.split(kept, np.cumsum(self._lengths)[:-1])):
+            for coded in (*self._leaves.values(), *self._values.values()):
+                coded.parts[part] = coded.parts[part][mask]
+            self._lengths[part] = int(mask.sum())
+
+    def _named(self, part: int) -> dict[str, Integers]:
+        return {name: coded.parts[part] for name, coded in self._leaves.items()}
+
+    def faults(self) -> list[Fault]:
+        return []  # data that break a rule are declined
+
+    def examples(self, fault: Fault) -> list[tuple[str | None, int]]:  # noqa: ARG002 - there are none
+        return []
+
+    def aggregate(self, table: Table, aggregates: Sequence[Aggregate], universe: Box) -> Columns:
+        asked, counted = TableRequest(table, tuple(aggregates), universe), self._counted
+        if counted is not None and counted.answers(asked):
+            self._counted = None  # handed out once, as nothing else holds them
+            return counted.columns()
+        if any(one.weighted for one in aggregates):
+            return Arrays(self._sources, replace(self.reading, only=asked), b"").aggregate(table, aggregates, universe)
+        if not self._held:
+            return self._again.aggregate(table, aggregates, universe)
+        summed = Tally(self._kernel, replace(asked, aggregates=_only(aggregates, COUNTED)), sum(self._lengths))
+        for part in range(len(self._lengths)) if summed.question.aggregates else ():
+            self._count(summed, part, {})
+        others = [one for one in aggregates if not isinstance(one, COUNTED)]
+        places, found = self.occupied(table, others, universe) if others else (np.empty(0, dtype=np.int64), {})
+        return summed.columns() | {one: laid_out(table.shape, places, column) for one, column in found.items()}
+
+    def _count(self, cells: Tally, part: int, batch: Mapping[str, Any]) -> None:
+        """Add the records of one batch to the cells of a table."""
+        asked = cells.question
+        within = inside(asked.universe, self._named(part)) if asked.universe.masks else None
+        values = {one: self._values[one.of].parts[part] for one in cells.sums}
+        cells.add(self._keys(asked.table, part), values, batch, within)
+
+    @cached_property
+    def _again(self) -> "Arrays":
+        """The records themselves, read once more and held."""
+        return Arrays(self._sources, replace(self.reading, only=None), b"")
+
+    def occupied(
+        self, table: Table, aggregates: Sequence[Aggregate], universe: Box
+    ) -> tuple[NDArray[np.int64], Columns]:
+        if not self._held:
+            return self._again.occupied(table, aggregates, universe)
+        parts = range(len(self._lengths))
+        within = [inside(universe, self._named(part)) for part in parts] if universe.masks else None
+        keys = self._joined((self._keys(table, part) for part in parts), within, _key_type(table))
+        return self._folded(keys, table.size, aggregates, within)
+
+    def reports(self, aggregates: Sequence[Aggregate]) -> Columns:
+        register = self.reading.register
+        assert register is not None  # noqa: S101 - asked of readings over a register
+        places, found = self._folded(self._cells.copy(), register.size, aggregates, None)
+        return {one: laid_out((register.size,), places, column) for one, column in found.items()}
+
+    def _folded(
+        self, keys: Integers, size: int, aggregates: Sequence[Aggregate], within: Sequence[Mask] | None
+    ) -> tuple[NDArray[np.int64], Columns]:
+        """The cells that keys are of, rising, and the aggregates of these; the records are those within."""
+        kernel = loops(len(keys), WORTH_SORTING)
+        only_rows = all(isinstance(one, Rows) for one in aggregates)
+        order = np.arange(0 if only_rows else len(keys), dtype=np.min_scalar_type(len(keys)))
+        keys, order = kernel.ordered(keys, order, size.bit_length())
+        places, first, rows = kernel.runs(keys)
+
+        def value(one: InSteps) -> Any:
+            return self._joined(self._values[one].parts, within)[order]
+
+        def unit(per: str | None) -> Any:
+            codes = self._names[self.reading.named(per)].codes
+            return codes[order] if within is None else codes[np.concatenate(within)][order]
+
+        runs = Runs(first, rows, value, unit)
+        return places.astype(np.int64, copy=False), {one: FOLDS[type(one)](runs, one) for one in aggregates}
+
+    def _joined(self, parts: Iterable[Integers], within: Sequence[Mask] | None, kind: Any = np.int64) -> Integers:
+        """All batches as one array, of the records that are within."""
+        lengths = self._lengths if within is None else [int(mask.sum()) for mask in within]
+        joined, end = np.empty(sum(lengths), dtype=kind), 0
+        for place, part in enumerate(parts):
+            start, end = end, end + lengths[place]
+            joined[start:end] = part if within is None else part[within[place]]
+        return joined
+
+    def _keys(self, table: Table, part: int) -> Integers:
+        """The number of every record's cell, the last attribute running fastest."""
+        keys: Integers = np.zeros(self._lengths[part], dtype=_key_type(table))
+        for attribute, length in zip(table.attributes, table.shape, strict=True):
+            self._kernel.extend(keys, length, self._leaves[_called(attribute)].parts[part])
+        return keys
+
+    def close(self) -> None:
+        self._leaves, self._values, self._names, self._counted, self._lengths = {}, {}, {}, None, []
+
+
+def _called(attribute: Attribute) -> str:
+    return str(Level(attribute.name, attribute.depth))
+
+
+def _key_type(table: Table) -> Any:
+    return np.int32 if table.size <= LARGEST_SHORT else np.int64
+
+
+def _only(aggregates: Sequence[Aggregate], kinds: tuple[type[Aggregate], ...]) -> tuple[Aggregate, ...]:
+    return tuple(one for one in aggregates if isinstance(one, kinds))
+
+
+def _is_counted(reading: Reading) -> bool:
+    """Whether one dense table is asked whose records need not be held together, nor any of them left out."""
+    asked = reading.only
+    if asked is None or reading.names or asked.table.size > LARGEST:
+        return False
+    return _only(asked.aggregates, (*COUNTED, Weighted)) == asked.aggregates
+
+
+def _decline(tables: Mapping[str, Sequence[Any]], reading: Reading) -> None:
+    """Leave to DuckDB what is not of one pass over columns."""
+    schema = reading.schema
+    if not all(can_scan(source) for own in tables.values() for source in own):
+        raise Unsure("a source is neither a Parquet file nor a frame")
+    if len(tables[schema.base]) > 1 and not (schema.key or schema.repeated_rows):
+        raise Unsure("rows may stand in two sources, and no key tells them apart")
+    if not reading.columns:
+        raise Unsure("no column is read")
+    if reading.weighted and (reading.weighted != (Weighted(),) or not reading.weights or schema.order):
+        raise Unsure("weights times a column, and replicates built from an order, are summed by queries")
+    if reading.weighted and not _is_counted(reading):
+        raise Unsure("weights are summed on arrays for one table, while they are read")
+
+
+@contextmanager
+def _arrow() -> Iterator[None]:
+    """What Arrow cannot read, or hold as whole numbers, is left to DuckDB."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        reason = type(error).__name__
+    else:
+        return
+    raise Unsure(f"Arrow does not read the data ({reason})")
+
+
+EXAMPLE = Arrays

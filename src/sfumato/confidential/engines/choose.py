@@ -1,0 +1,66 @@
+"""Choose: which engine reads the data; the one that is named, or the first that knows what is asked and is sure."""
+
+import sys
+from collections.abc import Sequence
+from traceback import extract_tb
+
+from sfumato.confidential.engines.engine import Engine, Sources, Unsure
+from sfumato.confidential.engines.reading import Reading
+from sfumato.confidential.engines.sources.tables import refuse_unreadable
+from sfumato.errors import DataError, SfumatoError, nearest
+from sfumato.plugins import found
+
+AUTOMATIC = ""
+
+
+def engines() -> dict[str, type[Engine]]:
+    """The engines by name, in the order in which they are asked: one file of this folder each."""
+    files: dict[str, type[Engine]] = found(sys.modules[str(__package__)])
+    return dict(sorted(files.items(), key=lambda one: one[1].turn))
+
+
+def refuse_before_reading(sources: Sources, reading: Reading, name: str = AUTOMATIC, also: Sequence[str] = ()) -> None:
+    """Stop at what can be told without reading a record: no engine for what is asked, no such file, no such column."""
+    candidates(reading, name)
+    refuse_unreadable(sources, reading, also)
+
+
+def candidates(reading: Reading, name: str = AUTOMATIC) -> list[type[Engine]]:
+    """The engines that run every aggregate of a reading; of these the one that is named."""
+    known = engines()
+    if name and name not in known:
+        raise DataError(f"There is no engine '{name}'; {nearest(name, list(known))}")
+    asked = {type(one) for one in reading.aggregates}
+    able = {one: make for one, make in known.items() if asked <= make.knows}
+    chosen = {one: make for one, make in able.items() if name in {AUTOMATIC, one}}
+    if not chosen:
+        lacking = sorted(one.__name__ for one in asked if not name or one not in known[name].knows)
+        instead = f"{', '.join(able)} can: leave --engine out" if able else "no engine here can"
+        raise DataError(
+            f"The plan asks for {', '.join(lacking)} over cells, which {name or 'no engine'} does not run; {instead}."
+        )
+    return list(chosen.values())
+
+
+def opened(sources: Sources, reading: Reading, salt: bytes, name: str = AUTOMATIC) -> tuple[Engine, tuple[str, ...]]:
+    """The engine that read the data, and why those that were asked before it declined."""
+    declined: list[str] = []
+    for make in candidates(reading, name):
+        try:
+            return _made(make, sources, reading, salt), tuple(declined)
+        except Unsure as why:
+            declined.append(f"{make.name} declined: {why}")
+    raise DataError(f"The data were read by no engine; {'; '.join(declined)}.")
+
+
+def _made(make: type[Engine], sources: Sources, reading: Reading, salt: bytes) -> Engine:
+    """The engine, or its refusal; what is wrong with the engine itself is said by its place, never by its words."""
+    try:
+        return make(sources, reading, salt)
+    except (SfumatoError, Unsure, MemoryError):
+        raise
+    except Exception as error:  # noqa: BLE001 - any error may quote a value, so that none is passed on
+        at = extract_tb(error.__traceback__)[-1]
+        place = f"{at.filename.rpartition('/')[2]}, line {at.lineno}"
+        failed = f"The engine '{make.name}' failed ({type(error).__name__} in {place}); please report this."
+    raise DataError(f"{failed} Another engine may read the same data: --engine {' or '.join(engines())}.")

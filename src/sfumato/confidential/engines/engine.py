@@ -1,0 +1,53 @@
+"""Engine: whatever reads the microdata once and gives whole numbers over cells; a file in this folder is one."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.confidential.engines.reading import Fault, Reading
+from sfumato.schema import Aggregate, Box, Table
+
+Columns = Mapping[Aggregate, Any]
+Sources = Sequence[Any] | Mapping[str, Sequence[Any]]
+"""Where the records are: files, tables and frames; of a plan with joined tables, those of each by its name."""
+
+
+class Unsure(Exception):  # noqa: N818 - it is no error, another engine reads on
+    """An engine declines data, for a reason that names no value of theirs; another one reads them from the start."""
+
+
+class Engine(Protocol):
+    """One reading of the sources, in which no rule is broken, or which names those that are.
+
+    All engines give the same cells: a record becomes leaves and whole steps as the plan says, and of a crowded unit the
+    rows of `crowded` are kept. `knows` are the aggregates that it runs; whose `turn` is least is asked first.
+    """
+
+    name: ClassVar[str]
+    turn: ClassVar[int]
+    knows: ClassVar[frozenset[type[Aggregate]]]
+
+    def __init__(self, sources: Sources, reading: Reading, salt: bytes) -> None:
+        """Read the sources, or raise `Unsure`; which rows of crowded units are kept depends on the salt."""
+
+    def faults(self) -> list[Fault]:
+        """The rules that the data break, none of them with a value."""
+
+    def examples(self, fault: Fault) -> list[tuple[str | None, int]]:
+        """The commonest offending values and how many records have each: confidential."""
+
+    def aggregate(self, table: Table, aggregates: Sequence[Aggregate], universe: Box) -> Columns:
+        """The aggregates of every cell of a table, empty ones included, over the records in a universe."""
+
+    def occupied(
+        self, table: Table, aggregates: Sequence[Aggregate], universe: Box
+    ) -> tuple[NDArray[np.int64], Columns]:
+        """The places of the cells that hold records of a universe, rising, and the aggregates of these cells alone."""
+
+    def reports(self, aggregates: Sequence[Aggregate]) -> Columns:
+        """The aggregates of every unit of the register, in its order; 0 of one that did not report."""
+
+    def close(self) -> None:
+        """Forget all that was read."""

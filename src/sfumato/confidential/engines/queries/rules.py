@@ -1,0 +1,142 @@
+"""Rules: what records may break, as conditions and queries; a fault names its column and its rule, never a value."""
+# ruff: noqa: S608 - tables and columns are numbered here; no name or value of the data stands in a query
+
+from collections.abc import Iterator, Sequence
+
+from sfumato.confidential.engines.queries.database import EXACT, Database
+from sfumato.confidential.engines.reading import Fault
+from sfumato.confidential.engines.sql import dialect
+from sfumato.schema import Clipped, Reported
+
+SPELT = "some names of units differ only in spaces, zeros or Unicode form; write each unit one way."
+
+
+class Rules:
+    """The rules of one reading, and those that its records break."""
+
+    def __init__(self, records: Database) -> None:
+        self._records, self._reading, self._ask = records, records.reading, records.session.ask
+
+    def of_joins(self) -> list[Fault]:
+        """The rules that must hold for records to be looked up at all: one row a key, found by every record."""
+        found = []
+        for place, one in enumerate(self._reading.schema.joined, start=1):
+            on, name = f"on{place}", f"name{place}"
+            listed = f"SELECT CAST({name} AS VARCHAR) AS value FROM side{place}"
+            rule = "some keys stand twice or are missing; each row of this table has a key of its own."
+            twice = f"SELECT {name} FROM side{place} GROUP BY {name} HAVING count(*) > 1"
+            found.append(Fault(f"{one.name}.{one.on}", rule, f"{listed} WHERE {name} IS NULL OR {name} IN ({twice})"))
+            rule = f"some records find no row in {one.name}; every one needs its own there."
+            alone = f"SELECT CAST({on} AS VARCHAR) AS value FROM side0 ANTI JOIN side{place} ON {on} = {name}"
+            found.append(Fault(one.on, rule, alone))
+            if one.on in self._records.worded:
+                both = f"(SELECT {on} AS unit FROM side0 UNION ALL SELECT {name} FROM side{place})"
+                found.append(Fault(one.on, SPELT, _misspelt("unit", both)))
+        return self._broken(found)
+
+    def of_records(self) -> list[Fault]:
+        """All other rules."""
+        conditions = dict(self._conditions())
+        asked = ", ".join(["count(*)", *(f"bool_or({condition})" for condition in conditions)])
+        ((_, *broken),) = self._ask(f"SELECT {asked} FROM coded")
+        faults = [fault for fault, is_broken in zip(conditions.values(), broken, strict=True) if is_broken]
+        return faults + self._broken([*self._spellings(), *self._repeats(), *self._of_register(), *self._of_reports()])
+
+    def _broken(self, faults: Sequence[Fault]) -> list[Fault]:
+        return [fault for fault in faults if self._ask(f"{fault.query} LIMIT 1")]
+
+    def _conditions(self) -> Iterator[tuple[str, Fault]]:
+        """Every rule about single records, under the condition that breaks it."""
+        for place, attribute in enumerate(self._reading.attributes):
+            if attribute.depth is not None:  # cut off from one that is read whole
+                continue
+            rule = f"some values are not among the declared levels of '{attribute.name}'" + (
+                "." if attribute.missing else ", or are missing and no `missing` level is declared."
+            )
+            yield self._rule([attribute.column], f"leaf{place} < 0", rule)
+        for place, value in enumerate(self._reading.values):
+            if isinstance(value, Clipped):
+                rule = "some values are missing or no numbers; declare `missing`, what they stand for, or clean them."
+                rule = rule if value.missing is None else "some values are no numbers; clean them."
+                yield self._rule([value.column], f"value{place} IS NULL", rule)
+        for place, name in enumerate(self._reading.names):
+            rule = "some records name no unit; a record must belong to one, or its unit is not protected."
+            yield self._rule([name], f"unit{place} IS NULL", rule)
+        schema = self._reading.schema
+        for impossible in self._reading.rules:
+            names = tuple(name for name, _ in impossible.where)
+            said = " and ".join(f"{name} in {', '.join(codes)}" for name, codes in impossible.where)
+            condition = self._records.inside(schema.table(names).box(dict(impossible.where)))
+            words = f"some records are where the plan says none can be: {said}."
+            _, fault = self._rule([schema.attribute(name).column for name in names], condition, words)
+            yield condition, Fault(", ".join(names), words, fault.query)
+
+    def _rule(self, columns: Sequence[str], condition: str, rule: str) -> tuple[str, Fault]:
+        """A rule, its condition, and the query that lists the values of some columns in every record that breaks it."""
+        texts = [self._records.text(column) for column in columns]
+        value = f"nullif({texts[0]}, '')" if len(texts) == 1 else f"concat_ws(', ', {', '.join(texts)})"
+        return condition, Fault(columns[0], rule, f"SELECT {value} AS value FROM legible WHERE {condition}")
+
+    def _spellings(self) -> Iterator[Fault]:
+        """The rule that a unit is written one way: 7, 07, 7.0 and ' 7' would each have rows of their own."""
+        for place, name in enumerate(self._reading.names):
+            unit = f"unit{place}"
+            if name in self._records.worded:
+                counted = f"SELECT count(DISTINCT {unit}) > count(DISTINCT {dialect.spelling(unit)}) FROM coded"
+                yield from [Fault(name, SPELT, _misspelt(unit, "coded"))] if self._ask(counted)[0][0] else []
+
+    def _repeats(self) -> Iterator[Fault]:
+        """The rule that a record stands once in all sources."""
+        schema, columns = self._reading.schema, self._reading.columns
+        if schema.key:
+            rule = "some keys stand twice or are missing; a key names one record, in all files together."
+            query = self._standing([schema.key], "count(*) > 1 OR bool_or(key IS NULL)")
+            ((broken,),) = self._ask("SELECT count(*) > count(DISTINCT key) FROM coded")
+            yield from [Fault(schema.key, rule, query)] if broken else []
+        elif columns and self._records.several and not schema.repeated_rows:
+            rule = (
+                "the same row stands in more than one source and would count twice; declare [data] key, "
+                "or [data] repeated_rows = true if such rows are different records."
+            )
+            yield Fault(", ".join(columns), rule, self._standing(columns, "min(source) < max(source)"))
+
+    def _standing(self, columns: Sequence[str], having: str) -> str:
+        """The query that lists the records whose values in some columns, as a group, have a property."""
+        texts = ", ".join(self._records.text(column) for column in columns)
+        groups = f"SELECT {texts} FROM records GROUP BY {texts} HAVING {having}"
+        return f"SELECT nullif(concat_ws(', ', {texts}), '') AS value FROM records SEMI JOIN ({groups}) USING ({texts})"
+
+    def _of_register(self) -> Iterator[Fault]:
+        """The rules of reports: the register lists every unit, and each reports once."""
+        if self._reading.register is None:
+            return
+        unit = f"unit{self._reading.names.index(self._reading.named(None))}"
+        named, column = f"SELECT CAST({unit} AS VARCHAR) AS value FROM coded", self._reading.named(None)
+        rule = "some units are not in the frame, which lists every unit there is."
+        yield Fault(column, rule, f"{named} ANTI JOIN register ON CAST({unit} AS VARCHAR) = register.name")
+        rule = "some units report twice; one row a unit."
+        twice = f"SELECT {unit} FROM coded GROUP BY {unit} HAVING count(*) > 1"
+        yield Fault(column, rule, f"{named} WHERE {unit} IN ({twice})")
+
+    def _of_reports(self) -> Iterator[Fault]:
+        """The rules of values that are reported as they stand: whole multiples of the step, 0 or more."""
+        for place, value in enumerate(self._reading.values):
+            if isinstance(value, Reported) and self._ask(f"SELECT 1 FROM coded WHERE value{place} IS NULL LIMIT 1"):
+                number = self._records.given(value)
+                steps = f"({number} / {dialect.literal(value.step)})"
+                rules = {
+                    f"{number} IS NULL": "missing or no numbers; a unit that has none is left out or reports 0.",
+                    f"{number} < 0": "below 0; square roots are of amounts that are 0 or more.",
+                    f"abs({steps}) < {EXACT} AND {steps} <> floor({steps})": "no whole multiples of the step, "
+                    f"{float(value.step):g}; round them before, or use a finer step.",
+                    f"{steps} >= {EXACT}": "too large to be exact; use a coarser step.",
+                }
+                for condition, rule in rules.items():
+                    yield self._rule([value.column], condition, f"some values are {rule}")[1]
+
+
+def _misspelt(unit: str, relation: str) -> str:
+    """The query that lists the names that differ from others in spelling alone."""
+    same = dialect.spelling(unit)
+    shared = f"SELECT {same} FROM {relation} GROUP BY 1 HAVING count(DISTINCT {unit}) > 1"
+    return f"SELECT CAST({unit} AS VARCHAR) AS value FROM {relation} WHERE {same} IN ({shared})"

@@ -1,0 +1,1 @@
+"""Sources: every kind of place that microdata are kept."""
