@@ -134,7 +134,7 @@ def _calibrated(plan: Plan, cubes: list[Product]) -> tuple[list[Product], list[D
     """The measured products and those that steps make of them; from here on everything is public arithmetic."""
     products = {cube.subject.name: cube for cube in cubes}
     made = [step.apply(products) for step in plan.then]
-    return [*cubes, *(one for one in made if isinstance(one, Product))], [
+    return [*cubes, *(one for one in made if not isinstance(one, Diverged))], [
         one for one in made if isinstance(one, Diverged)
     ]
 
