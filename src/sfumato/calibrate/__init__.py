@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from sfumato.calibrate.step import Diverged, Step
+from sfumato.calibrate.step import Diverged, Step, calibrated
 
 if TYPE_CHECKING:
     from sfumato.calibrate.least_squares import LeastSquares
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from sfumato.calibrate.rake import Rake
     from sfumato.calibrate.weigh import Weigh
 
-__all__ = ["Diverged", "LeastSquares", "ProtectedMicrodata", "Rake", "Step", "Weigh"]
+__all__ = ["Diverged", "LeastSquares", "ProtectedMicrodata", "Rake", "Step", "Weigh", "calibrated"]
 
 _HOMES = {"LeastSquares": "least_squares", "ProtectedMicrodata": "microdata", "Rake": "rake", "Weigh": "weigh"}
 

@@ -30,6 +30,8 @@ class Step(ABC):
     kind: ClassVar[str]
     as_published: ClassVar[str] = ""
     """Where a paper's own step breaks the claim: why, and what to use instead; such a step never runs soundly."""
+    apart: ClassVar[bool] = False
+    """Whether it makes another statistic, with noise of its own in every cell, of a table that has it so."""
     name: str
     table: str
     to: tuple[str, ...]
@@ -41,6 +43,10 @@ class Step(ABC):
     @property
     def reads(self) -> tuple[str, ...]:
         return (self.table, *self.to)
+
+    def makes(self, table: Table) -> Table:
+        """The cells of what it makes of a table."""
+        return table
 
     def refuse_unfit(self, table: Table, controls: Sequence[Table]) -> None:
         """Say before anything is opened what the step cannot do with its table and its controls."""
@@ -60,6 +66,21 @@ class Step(ABC):
     @abstractmethod
     def apply(self, products: Mapping[str, Product]) -> Product | Diverged:
         """The product that the step makes of those it reads."""
+
+
+def calibrated(steps: Sequence[Step], measured: Mapping[str, Product]) -> tuple[dict[str, Product], list[Diverged]]:
+    """All products, measured and made by steps in their order; what reads a step without an answer has none either."""
+    products, lost = dict(measured), dict[str, Diverged]()
+    for step in steps:
+        missed = next((lost[name] for name in step.reads if name in lost), None)
+        made = (
+            step.apply(products) if missed is None else Diverged(step.name, f"it reads '{missed.name}': {missed.why}")
+        )
+        if isinstance(made, Diverged):
+            lost[step.name] = made
+        else:
+            products[step.name] = made
+    return products, list(lost.values())
 
 
 @dataclass(frozen=True, eq=False)

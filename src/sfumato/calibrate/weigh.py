@@ -28,6 +28,7 @@ class Weigh(Step):
     """The counts of a table, weighted by the levels of one of its attributes and summed over it."""
 
     kind: ClassVar[str] = "weigh"
+    apart: ClassVar[bool] = True
     name: str
     table: str
     by: str
@@ -46,6 +47,9 @@ class Weigh(Step):
         object.__setattr__(self, "weights", exact)
         object.__setattr__(self, "unit", unit)
         object.__setattr__(self, "title", title)
+
+    def makes(self, table: Table) -> Table:
+        return table.margin([level for level in table.by if level.name != self.by])
 
     def refuse_unfit(self, table: Table, controls: Sequence[Table]) -> None:  # noqa: ARG002 - it has no controls
         if self.by not in table.names:
@@ -83,7 +87,6 @@ class Weigh(Step):
         factors = np.array(whole, dtype=np.int64)
         axis = table.names.index(self.by)
         values = np.moveaxis(cube.values, axis, -1) @ factors
-        kept = table.margin([name for name in table.names if name != self.by])
         subject = replace(
             cube.subject,
             name=self.name,
@@ -93,7 +96,7 @@ class Weigh(Step):
             step=cube.subject.step * common,
         )
         variance = evenly(cube, self) * float(np.square(factors.astype(float)).sum())
-        return Cube(subject, kept, values, Independent(variance))
+        return Cube(subject, self.makes(table), values, Independent(variance))
 
 
 EXAMPLE = Weigh("weighed", "cube", "a0", {"0": 1, "1": 2, "2": "2.5", "3": 4})

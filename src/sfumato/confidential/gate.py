@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sfumato.calibrate import Diverged
+from sfumato.calibrate import calibrated
 from sfumato.confidential.account import Account
 from sfumato.confidential.engines.choose import refuse_before_reading
 from sfumato.confidential.microdata import Microdata
@@ -60,7 +60,8 @@ def run(
     with _staying(charge), partial(out) as part:
         measured = scrubbed(_measured, plan, records, draws, options)
         del records  # true values are held no longer than they are needed
-        products, diverged = _calibrated(plan, measured)
+        made, diverged = calibrated(plan.then, measured)  # from here on everything is public arithmetic
+        products = list(made.values())
         options.progress("calibrated")
         manifest = written(part, plan, products, stated(plan, price, options, products), diverged, shapes)
         committed(part, manifest, charge, options)
@@ -119,7 +120,7 @@ def _staying(charge: Reservation | None) -> Iterator[None]:
         raise
 
 
-def _measured(plan: Plan, records: Tabulation, draws: Draws, options: Options) -> list[Product]:
+def _measured(plan: Plan, records: Tabulation, draws: Draws, options: Options) -> dict[str, Product]:
     """Every measure with its noise: nothing of this is drawn before the charge."""
     made: dict[str, Product] = {}
     for measure in plan.measures:
@@ -127,16 +128,7 @@ def _measured(plan: Plan, records: Tabulation, draws: Draws, options: Options) -
         options.progress(measure.name)
         made[measure.name] = _perturbed(measure, plan, records.cells(measure), draws, given)
     options.progress("perturbed")
-    return list(made.values())
-
-
-def _calibrated(plan: Plan, cubes: list[Product]) -> tuple[list[Product], list[Diverged]]:
-    """The measured products and those that steps make of them; from here on everything is public arithmetic."""
-    products = {cube.subject.name: cube for cube in cubes}
-    made = [step.apply(products) for step in plan.then]
-    return [*cubes, *(one for one in made if not isinstance(one, Diverged))], [
-        one for one in made if isinstance(one, Diverged)
-    ]
+    return made
 
 
 def _perturbed(measure: Measure, plan: Plan, cells: Cells, draws: Draws, given: Mapping[str, Product]) -> Product:

@@ -56,12 +56,20 @@ def written(
     names = {name for measure in plan.measures for name in measure.names} if plan.frame is None else plan.schema.names
     used = [attribute for attribute in plan.schema.attributes if attribute.name in names]
     (part / "plan.toml").write_text(plan.to_toml(), encoding="utf-8")
-    read = {step.name: step.table for step in plan.then}
-    lost = {one.name: f"{one.why}; '{read[one.name]}' answers instead" for one in diverged}
-    answering = set(plan.answering) | {read[name] for name in lost}
+    instead = _instead(plan, {one.name for one in diverged})
+    lost = {one.name: f"{one.why}; '{instead[one.name]}' answers instead" for one in diverged}
+    answering = {*plan.answering, *(instead[name] for name in lost if name in plan.answering)}
     listed = [line.model_copy(update={"answers": line.name in answering}) for line in write_products(part, products)]
     lines = {"attributes": write_levels(part, used), "geographies": write_shapes(part, shapes)}
     return manifest.model_copy(update={**lines, "products": listed, "diverged": lost})
+
+
+def _instead(plan: Plan, lost: set[str]) -> dict[str, str]:
+    """For every step the nearest table that it was to be made of and that is there."""
+    found: dict[str, str] = {}
+    for step in plan.then:
+        found[step.name] = found[step.table] if step.table in lost else step.table
+    return found
 
 
 def named(part: Path, out: Path, options: Options) -> None:

@@ -9,6 +9,7 @@ from sfumato.plan.control import ControlTable
 from sfumato.plan.frame import Framed, FrameFile, refuse_unframed
 from sfumato.plan.geography import Geography
 from sfumato.plan.measure import BoughtVariance, Measure, Publish, VarianceFunction
+from sfumato.plan.steps import Reading, Source
 from sfumato.privacy import Exposure, Loss, Move, Neighbours
 from sfumato.schema import Box, By, Domain, Schema, Table
 from sfumato.schema.level import lacking
@@ -47,8 +48,7 @@ class Decisions:
         object.__setattr__(self, "measures", tuple(self._coded(measure) for measure in self.measures))
         for measure in self.measures:
             self._refuse_unknown(measure)
-        for step in self.then:
-            self._refuse_unfit(step)
+        self._refuse_unfit()
         for geography in self.geographies:
             self._refuse_undrawn(geography)
         _ = self.answering
@@ -108,26 +108,33 @@ class Decisions:
                 return measure
         raise PlanError(f"'{name}' is no measure of this plan; {nearest(name, [one.name for one in self.measures])}")
 
-    def _refuse_unfit(self, step: Step) -> None:
-        """A step reads measures of one statistic and universe, and its controls are margins of its table."""
-        step.refuse_name()
-        table = self.measure(step.table)
-        for other in self.then:
-            if other is not step and set(other.reads) & set(step.reads):
-                raise PlanError(
-                    f"Steps '{step.name}' and '{other.name}' read the same measure; one question, one answer."
-                )
-        for name in step.to:
-            control = self.measure(name)
-            if (control.of, control.where) != (table.of, table.where):
-                raise PlanError(f"Step '{step.name}': '{name}' is not of the same statistic as '{step.table}'.")
-            missed = lacking(self.by(control), self.by(table)) if self.frame is None else ()
-            if missed:
-                raise PlanError(f"Step '{step.name}': '{step.table}' lacks {', '.join(map(str, missed))} of '{name}'.")
-        if self.framed is not None:
-            step.refuse_unframed(of_rows=self.framed.of_rows(table))
-            return
-        step.refuse_unfit(self.table(table), [self.table(self.measure(name)) for name in step.to])
+    def _refuse_unfit(self) -> None:
+        """A step reads what stands above it: measures, or what other steps made of them."""
+        before = {one.name: self._source(one) for one in self.measures}
+        readings: list[Reading] = []
+        for place, step in enumerate(self.then):
+            step.refuse_name()
+            reading = Reading.of(step, before, [one.name for one in self.then[place:]])
+            reading.refuse_twice(readings)
+            reading.refuse_unlike()
+            if self.framed is not None:
+                step.refuse_unframed(of_rows=self.framed.of_rows(reading.table.measure))
+            reading.refuse_mixed(framed=self.framed is not None)
+            if reading.table.table is not None:
+                step.refuse_unfit(reading.table.table, [one.table for one in reading.controls.values() if one.table])
+            before[step.name] = reading.made
+            readings.append(reading)
+
+    def _source(self, measure: Measure) -> Source:
+        exact = any(control.name == measure.name for control in self.controls)
+        table = self.table(measure) if self.frame is None else None
+        return Source(measure, table, (measure.of, measure.where), frozenset(() if exact else (measure.name,)))
+
+    def began(self, name: str) -> Measure:
+        """The measure that a product is, or that steps made it of."""
+        for step in reversed(self.then):
+            name = step.table if step.name == name else name
+        return self.measure(name)
 
     def _refuse_undrawn(self, geography: Geography) -> None:
         """A geography is of an attribute by which something is measured; an attribute has one."""
@@ -181,10 +188,11 @@ class Decisions:
             return self.publish.answers
         read = {name for step in self.then for name in step.reads}
         plain = [measure for measure in self.measures if measure.name not in read]
+        made = tuple(step.name for step in self.then if step.name not in read)
         if self.framed is not None:
-            return (*(step.name for step in self.then), *(one.name for one in plain if self.framed.of_rows(one)))
+            return (*made, *(one.name for one in plain if self.framed.of_rows(one)))
         wide = [measure.name for measure in plain if self._widest(measure, plain) == measure]
-        return (*(step.name for step in self.then), *wide)
+        return (*made, *wide)
 
     def _widest(self, measure: Measure, plain: list[Measure]) -> Measure:
         rivals = [one for one in plain if one.of == measure.of and one.where == measure.where]

@@ -60,12 +60,12 @@ def _of_tables(plan: Decisions) -> Memory:
     """Products stay until the release is read back; beside them stands the work of a measure or of a step, or those."""
     sizes = {measure.name: listed_cells(plan, measure) for measure in plan.measures}
     dense = {measure.name for measure in plan.measures if plan.table(measure).dense}
-    made = [*sizes, *(step.table for step in plan.then)]
+    made = [*sizes, *(plan.began(step.name).name for step in plan.then)]
     products = sum(sizes[name] * (PER_NUMBER if name in dense else PER_LISTED) for name in made)
     work = [sum(sizes[name] * (PER_NUMBER if name in dense else LISTED_AGAIN) for name in made)]
     work += [PER_NUMBER * len(measure.aggregates) * sizes[measure.name] for measure in plan.measures]
     work += [LISTED_IN_WORK * size for name, size in sizes.items() if name not in dense]
-    work += [PER_CALIBRATED * sizes[step.table] for step in plan.then]
+    work += [PER_CALIBRATED * sizes[name] for name in made[len(sizes) :]]
     laid, listed = sum(sizes[name] for name in dense), sum(size for name, size in sizes.items() if name not in dense)
     held = [f"{laid:,} cells"] * bool(laid) + [f"about {listed:,} listed cells"] * bool(listed)
     return Memory(" and ".join(held), BASE_OF_TABLES + products + max(work), _a_record(plan))

@@ -102,10 +102,9 @@ def _counts(one: Measure, other: Measure) -> bool:
 
 def _measure(plan: Plan, release: Release, name: str) -> Measure:
     """The measure that a product came from, if the plan has the same; a release of another plan is refused."""
-    made = {step.name: step.table for step in plan.then}
     product = release.products[name]
     try:
-        measure = plan.measure(made.get(name, name))
+        measure = plan.began(name)
     except PlanError:
         raise ReleaseError(
             f"The release has '{name}', which this plan does not make; assess it by its own plan."

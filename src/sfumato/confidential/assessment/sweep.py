@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.calibrate import Diverged
+from sfumato.calibrate import calibrated
 from sfumato.confidential.assessment.comparisons import ReportRules, pooled
 from sfumato.confidential.assessment.honesty import honesty
 from sfumato.confidential.assessment.pairs import Pair, looked_at, released
@@ -217,8 +217,7 @@ class Rehearsal:
     def _drawn(self, plan: Plan, draws: Draws) -> dict[str, Product]:
         """The products of one rehearsal; a step that found no answer is not among them."""
         products: dict[str, Product] = {one.name: self._perturbed(one, draws) for one in plan.measures}
-        made = [step.apply(products) for step in plan.then]
-        return products | {one.subject.name: one for one in made if not isinstance(one, Diverged)}
+        return calibrated(plan.then, products)[0]
 
     def _perturbed(self, measure: Measure, draws: Draws) -> Product:
         noisy = measure.with_.perturb(self.cells[measure.name], draws)

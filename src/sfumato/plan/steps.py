@@ -1,0 +1,103 @@
+"""Steps: what each of them reads, in their order; a table that an earlier one made is read as a measured one is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from sfumato.calibrate import Step
+from sfumato.errors import PlanError, nearest
+from sfumato.plan.measure import Measure
+from sfumato.release.uncertainties.normal import DENSE
+from sfumato.schema import Table
+from sfumato.schema.level import lacking
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a step may read: the measure that it began as, its cells, and whose noise is in them."""
+
+    measure: Measure
+    table: Table | None
+    statistic: tuple[object, ...]
+    noise: frozenset[str]
+    apart: bool = True
+    """Whether every cell has noise of its own."""
+    steps: tuple[str, ...] = ()
+
+    def after(self, step: Step, controls: list["Source"]) -> "Source":
+        """What a step makes of it."""
+        return replace(
+            self,
+            table=self.table and step.makes(self.table),
+            statistic=(*self.statistic, step.name) if step.apart else self.statistic,
+            noise=self.noise.union(*(one.noise for one in controls)),
+            apart=step.apart,
+            steps=(*self.steps, step.name),
+        )
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A step, its table and its controls, found among what stands before it."""
+
+    step: Step
+    table: Source
+    controls: Mapping[str, Source]
+
+    @classmethod
+    def of(cls, step: Step, before: Mapping[str, Source], later: list[str]) -> "Reading":
+        for name in step.reads:
+            if name in later:
+                raise PlanError(
+                    f"Step '{step.name}' reads '{name}', which stands later; a step reads what is above it."
+                )
+            if name not in before:
+                hint = nearest(name, list(before))
+                raise PlanError(f"Step '{step.name}' reads '{name}', which this plan does not make; {hint}")
+        return cls(step, before[step.table], {name: before[name] for name in step.to})
+
+    @property
+    def made(self) -> Source:
+        return self.table.after(self.step, list(self.controls.values()))
+
+    def refuse_twice(self, others: list["Reading"]) -> None:
+        """One question has one answer: what two steps read is read by one of them in what the other made."""
+        for other in others:
+            if set(other.step.reads) & set(self.step.reads) and other.step.name not in self.table.steps:
+                raise PlanError(
+                    f"Steps '{self.step.name}' and '{other.step.name}' read the same measure; one question, one "
+                    "answer. Let one of them read what the other makes."
+                )
+
+    def refuse_unlike(self) -> None:
+        """Controls are of the same statistic and universe as the table, margins of it, and share no noise with it."""
+        for name, control in self.controls.items():
+            if control.statistic != self.table.statistic:
+                raise PlanError(
+                    f"Step '{self.step.name}': '{name}' is not of the same statistic as '{self.step.table}'."
+                )
+            told = (control.table, self.table.table)
+            if missed := lacking(told[0].by, told[1].by) if told[0] and told[1] else ():
+                raise PlanError(
+                    f"Step '{self.step.name}': '{self.step.table}' lacks {', '.join(map(str, missed))} of '{name}'."
+                )
+            if shared := sorted(control.noise & self.table.noise) if self.table.steps else []:
+                raise PlanError(
+                    f"Step '{self.step.name}': the noise of '{shared[0]}' is in '{self.step.table}' already, so "
+                    f"'{name}' would be counted as new; calibrate to it once."
+                )
+
+    def refuse_mixed(self, *, framed: bool) -> None:
+        """Where noise has to be apart in every cell, what shares it is refused before anything is charged."""
+        sources = {self.step.table: self.table, **self.controls}
+        for name in self.step.reads if self.step.apart or framed else self.step.to:
+            if not sources[name].apart:
+                raise PlanError(
+                    f"Step '{self.step.name}' reads '{name}', whose cells share noise since "
+                    f"'{sources[name].steps[-1]}'; name a measure."
+                )
+        size = sum(one.table.size for one in self.controls.values() if one.table)
+        if not self.table.apart and size > DENSE:
+            raise PlanError(
+                f"Step '{self.step.name}' moves '{self.step.table}', which a step made, to {size:,} control cells, "
+                f"more than {DENSE:,}; name all controls in one step."
+            )
