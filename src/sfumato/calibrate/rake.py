@@ -8,14 +8,15 @@ where it does not, that is said and no cells are given.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from sfumato.calibrate.layout import CubeLayout, kernel, layout_of
 from sfumato.calibrate.step import Diverged, Problem, Step
 from sfumato.errors import PlanError
-from sfumato.release import Cube, Product, Raked
+from sfumato.release import Cube, Product, Raked, Varying
+from sfumato.release.products.product import PUBLISHED
 from sfumato.release.uncertainties.margins import Margins
 from sfumato.release.uncertainties.normal import DENSE, Floats
 from sfumato.release.uncertainties.raked import reconciler
@@ -27,6 +28,7 @@ class Rake(Step):
     """The cube scaled to its controls; at most `cycles` rounds over the tables, to a tolerance in cube steps."""
 
     kind: ClassVar[str] = "rake"
+    relative: ClassVar[bool] = True
     name: str
     table: str
     to: tuple[str, ...]
@@ -58,16 +60,32 @@ class Rake(Step):
         cells, missed = raked(problem.margins, problem.cells, aims, self.cycles, tolerance)
         if not missed <= tolerance:
             return Diverged(self.name, f"raking did not converge in {self.cycles} cycles; least-squares always does")
-        return problem.product(self.name, cells, Raked)
+        published = any(products[name].subject.mechanism == PUBLISHED for name in self.to)
+        before = self._scaled(problem, aims, tolerance) if published else None
+        return problem.product(self.name, cells, Raked, before)
+
+    def _scaled(self, problem: Problem, aims: Floats, tolerance: float) -> Varying:
+        """The error of cells times their factors: far from 1 where totals are of a population and cells of a sample."""
+        if (weights := problem.cube.errors.weights) is None:
+            raise PlanError(f"Step '{self.name}' rakes to published totals and reads no measured table; name one.")
+        layout = _layout(problem.margins)
+        laid = layout.laid(problem.cells)
+        found = _found(layout, laid, aims, self.cycles, tolerance)
+        factors = layout.scaled(np.ones_like(laid), found.first, found.second)
+        return Varying(weights[0] * weights[1] * factors**2)
 
 
 def raked(margins: Margins, cells: Floats, aims: Floats, cycles: int, tolerance: float) -> tuple[Floats, float]:
     """The raked cells and the largest control missed, infinite where a margin of 0 should become something else."""
     layout = _layout(margins)
-    first, second = layout.sides(np.ascontiguousarray(aims, dtype=np.float64))
     laid = layout.laid(cells)
-    found = kernel().rake(layout.summed(laid), first, second, cycles, tolerance)
+    found = _found(layout, laid, aims, cycles, tolerance)
     return layout.scaled(laid, found.first, found.second), found.missed
+
+
+def _found(layout: CubeLayout, laid: Floats, aims: Floats, cycles: int, tolerance: float) -> Any:
+    first, second = layout.sides(np.ascontiguousarray(aims, dtype=np.float64))
+    return kernel().rake(layout.summed(laid), first, second, cycles, tolerance)
 
 
 @lru_cache(maxsize=4)

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.errors import PlanError
-from sfumato.release import Control, Cube, Product, Subject, withheld
+from sfumato.release import Control, Cube, Product, Subject, Uncertainty, withheld
 from sfumato.release.uncertainties.controls import Controlled, noise_of
 from sfumato.release.uncertainties.margins import Margins
 from sfumato.release.uncertainties.normal import Floats
@@ -32,6 +32,8 @@ class Step(ABC):
     """Where a paper's own step breaks the claim: why, and what to use instead; such a step never runs soundly."""
     apart: ClassVar[bool] = False
     """Whether it makes another statistic, with noise of its own in every cell, of a table that has it so."""
+    relative: ClassVar[bool] = False
+    """Whether it multiplies cells, so that errors follow their sizes."""
     name: str
     table: str
     to: tuple[str, ...]
@@ -102,7 +104,7 @@ class Problem:
             control, margin = laid_out(products[name], step)
             unit = float(control.subject.step / cube.subject.step)
             aims.append(control.values.ravel() * unit)
-            controls.append(Control(margin.by, evenly(control, step)).in_steps(unit))
+            controls.append(Control(margin.by, _variances(control, step)).in_steps(unit))
         margins = Margins(table, tuple(control.by for control in controls))
         return cls(cube, cube.values.astype(float), margins, np.concatenate(aims), tuple(controls))
 
@@ -111,14 +113,14 @@ class Problem:
         """The variance of every control cell, stacked."""
         return noise_of(self.margins, self.controls)
 
-    def product(self, name: str, cells: Floats, kind: type[Controlled]) -> Cube:
+    def product(self, name: str, cells: Floats, kind: type[Controlled], before: Uncertainty | None = None) -> Cube:
         """The calibrated cells as integers of a finer step, a power of two below the cube's own."""
         finer, table = finer_by(cells), self.margins.domain
         values = np.rint(cells * 2.0**finer).astype(np.int64)
         if table.impossible:
             values[~table.possible] = 0
         subject: Subject = replace(self.cube.subject, name=name, step=self.cube.subject.step / 2**finer)
-        uncertainty = kind(self.cube.uncertainty, self.controls).in_steps(2.0**finer)
+        uncertainty = kind(before or self.cube.uncertainty, self.controls).in_steps(2.0**finer)
         return Cube(subject, table, values, uncertainty)
 
 
@@ -140,6 +142,14 @@ def laid_out(product: Product, step: Step) -> tuple[Product, Table]:
     if product.laid_out and isinstance(product.domain, Table):
         return product, product.domain
     raise PlanError(f"Step '{step.name}' reads '{product.subject.name}', which is no table with all its cells.")
+
+
+def _variances(control: Product, step: Step) -> float | tuple[float, ...]:
+    """The variance of the noise in each cell of a control; one number where all have the same."""
+    if control.even is None and control.errors.weights is not None:
+        cells, scale = control.errors.weights
+        return tuple((cells * scale).ravel().tolist())
+    return evenly(control, step)
 
 
 def evenly(product: Product, step: Step) -> float:

@@ -60,7 +60,9 @@ def run(
     with _staying(charge), partial(out) as part:
         measured = scrubbed(_measured, plan, records, draws, options)
         del records  # true values are held no longer than they are needed
-        made, diverged = calibrated(plan.then, measured)  # from here on everything is public arithmetic
+        made, diverged = calibrated(
+            plan.then, measured | _published(plan, measured)
+        )  # from here on everything is public arithmetic
         products = list(made.values())
         options.progress("calibrated")
         manifest = written(part, plan, products, stated(plan, price, options, products), diverged, shapes)
@@ -129,6 +131,11 @@ def _measured(plan: Plan, records: Tabulation, draws: Draws, options: Options) -
         made[measure.name] = _perturbed(measure, plan, records.cells(measure), draws, given)
     options.progress("perturbed")
     return made
+
+
+def _published(plan: Plan, measured: Mapping[str, Product]) -> dict[str, Product]:
+    """The totals that were published before, each as a product that the release holds and that answers nothing."""
+    return {one.name: one.cube(plan.schema.table(one.by), measured[one.of].subject) for one in plan.published}
 
 
 def _perturbed(measure: Measure, plan: Plan, cells: Cells, draws: Draws, given: Mapping[str, Product]) -> Product:

@@ -1,29 +1,119 @@
-"""ControlTable: totals that steps meet and that no mechanism of the plan protects."""
+"""ControlTable: totals that steps meet and that no mechanism of the plan protects: of the data, or published before."""
 
+import csv
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from math import lcm
+from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from sfumato.errors import PlanError, nearest
 from sfumato.mechanisms.exact import Exact
 from sfumato.plan.measure import Measure
+from sfumato.release import Cube, Independent, Subject, Varying
+from sfumato.release.products.product import PUBLISHED
+from sfumato.schema import Table
 
-SOURCES = ("data",)
-"""Where totals may come from: the records themselves, which puts them outside the guarantee."""
+SOURCES = {"data": "invariant", "published": "published"}
+"""Where totals may come from, and the kind of the exposure that says so."""
+Rows = Iterable[tuple[str, Mapping[str, Any]]]
+"""Where each row stands, and what it says."""
+
+
+@dataclass(frozen=True)
+class PublishedTotal:
+    """The codes of a cell, its value, and the standard error that it was published with; 0 where it is exact."""
+
+    codes: tuple[str, ...]
+    value: Fraction
+    standard_error: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True)
 class ControlTable:
-    """Totals `of` what a measure is of, `by` some of its attributes, `from_` the data as they are."""
+    """Totals `of` what a measure is of, `by` some of its attributes, `from_` the data as they are or published."""
 
     name: str
     of: str
     by: tuple[str, ...]
     from_: str = "data"
+    totals: tuple[PublishedTotal, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "by", tuple(self.by))
         if self.from_ not in SOURCES:
-            raise PlanError(f"[[control]] '{self.name}' is from '{self.from_}'; {nearest(self.from_, SOURCES)}")
+            raise PlanError(f"[[control]] '{self.name}' is from '{self.from_}'; {nearest(self.from_, list(SOURCES))}")
+        if (self.from_ == "published") != bool(self.totals):
+            raise PlanError(f"[[control]] '{self.name}': published totals come from a file = \"totals.csv\".")
+
+    @property
+    def noisy(self) -> bool:
+        return any(one.standard_error for one in self.totals)
 
     def measure(self, of: Measure) -> Measure:
         """The measurement of the totals, exact and therefore without a bound."""
         return replace(of, name=self.name, by=self.by, with_=Exact(), given=())
+
+    def cube(self, table: Table, of: Subject) -> Cube:
+        """The published totals as a product, in the largest step of which all are multiples."""
+        step = Fraction(1, lcm(*(one.value.denominator for one in self.totals)))
+        values, variances = np.zeros(table.shape, dtype=np.int64), np.zeros(table.shape)
+        values[table.possible] = [int(one.value / step) for one in self.totals]
+        variances[table.possible] = [float((one.standard_error / step) ** 2) for one in self.totals]
+        subject = replace(of, name=self.name, step=step, mechanism=PUBLISHED, note="")
+        return Cube(subject, table, values, Varying(variances) if self.noisy else Independent(0.0))
+
+
+def rows_at(path: Path) -> Rows:
+    """The rows of a CSV file, each with its line."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            return [(f"{path}, line {reader.line_num}", row) for row in reader]
+    except (OSError, UnicodeDecodeError, csv.Error):
+        raise PlanError(f"{path} cannot be read; published totals are a CSV file in UTF-8.") from None
+
+
+def totals_of(rows: Rows, table: Table) -> tuple[PublishedTotal, ...]:
+    """The total of every possible cell of a table, in its order; each stands there once."""
+    found: dict[tuple[str, ...], PublishedTotal] = {}
+    for place, row in rows:
+        codes = tuple(_code(place, row, name, table.attribute(name).levels.leaves) for name in table.names)
+        if codes in found:
+            raise PlanError(f"{place}: {_cell(table, codes)} stands there twice; give one total for each cell.")
+        error = row.get("standard_error")
+        exact = _number(place, "standard_error", error) if error not in (None, "") else Fraction(0)
+        found[codes] = PublishedTotal(codes, _number(place, "value", row.get("value")), exact)
+        if exact < 0 or abs(found[codes].value) * found[codes].value.denominator >= 2**53:
+            raise PlanError(f"{place}: a standard_error is 0 or more, and a value has at most 15 digits.")
+    leaves = [attribute.levels.leaves for attribute in table.attributes]
+    every = [tuple(one[at] for one, at in zip(leaves, place, strict=True)) for place in np.argwhere(table.possible)]
+    for codes in every:
+        if codes not in found:
+            raise PlanError(f"The published totals lack {_cell(table, codes)}; give a total for every cell.")
+    for codes in found.keys() - set(every):
+        raise PlanError(f"The published totals have {_cell(table, codes)}, which is impossible; leave it out.")
+    return tuple(found[codes] for codes in every)
+
+
+def _cell(table: Table, codes: tuple[str, ...]) -> str:
+    return ", ".join(f"{name} {code}" for name, code in zip(table.names, codes, strict=True)) or "the total"
+
+
+def _code(place: str, row: Mapping[str, Any], name: str, leaves: tuple[str, ...]) -> str:
+    if name not in row:
+        raise PlanError(f"{place} has no column '{name}'; the columns are the attributes, value and standard_error.")
+    if str(row[name]) not in leaves:
+        raise PlanError(f"{place}: '{row[name]}' is no level of {name}; {nearest(str(row[name]), leaves)}")
+    return str(row[name])
+
+
+def _number(place: str, column: str, written: object) -> Fraction:
+    try:
+        return Fraction(Decimal(str(written).strip()))
+    except (InvalidOperation, ValueError, OverflowError):
+        raise PlanError(f"{place}: {column} is '{written}', no finite number; write for example 1018.5.") from None

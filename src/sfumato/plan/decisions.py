@@ -56,8 +56,9 @@ class Decisions:
     def _with_controls(self) -> tuple[Measure, ...]:
         """The measures and, after them, the controls that are taken from the data: these are measurements too."""
         found = {measure.name: measure for measure in self.measures}
-        taken = [one.measure(found[one.of]) if one.of in found else self.measure(one.of) for one in self.controls]
-        for control in taken:
+        data = [one for one in self.controls if one.from_ == "data"]
+        taken = [one.measure(found[one.of]) if one.of in found else self.measure(one.of) for one in data]
+        for control in self.controls:
             if self.frame or not any(control.name in step.to for step in self.then):
                 raise PlanError(f"No step over tables meets the control '{control.name}'; name it in the `to` of one.")
         return (*self.measures, *(control for control in taken if found.get(control.name) != control))
@@ -83,8 +84,9 @@ class Decisions:
 
     def _refuse_names(self) -> None:
         """Names that stand twice, or that name nothing."""
-        for name in self._names:
-            if self._names.count(name) > 1:
+        names = [*self._names, *(one.name for one in self.published)]
+        for name in names:
+            if names.count(name) > 1:
                 raise PlanError(f"Two products are named '{name}'; a name is the file of one product.")
         for name in sorted(self.hidden.keeps(self.schema.attributes)):
             if name not in self.schema.names:
@@ -99,6 +101,11 @@ class Decisions:
                 self.measure(function.weights)
 
     @property
+    def published(self) -> tuple[ControlTable, ...]:
+        """The controls that were published before."""
+        return tuple(one for one in self.controls if one.from_ == "published")
+
+    @property
     def _names(self) -> list[str]:
         return [measure.name for measure in self.measures] + [step.name for step in self.then]
 
@@ -111,6 +118,10 @@ class Decisions:
     def _refuse_unfit(self) -> None:
         """A step reads what stands above it: measures, or what other steps made of them."""
         before = {one.name: self._source(one) for one in self.measures}
+        for one in self.published:
+            of = before[self.measure(one.of).name]
+            noise = frozenset({one.name} if one.noisy else ())
+            before[one.name] = replace(of, table=self.schema.table(one.by), noise=noise, published=True)
         readings: list[Reading] = []
         for place, step in enumerate(self.then):
             step.refuse_name()

@@ -52,7 +52,9 @@ class ControlPart(Part):
     name: str
     of: str
     by: list[str]
-    source: str = Field(alias="from")
+    source: str | None = Field(None, alias="from")
+    file: str | None = None
+    totals: list[dict[str, Any]] | None = None
 
 
 class PublishPart(Part):

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from sfumato.errors import PlanError, PromiseError
+from sfumato.plan.control import SOURCES
 from sfumato.plan.decisions import Decisions
 from sfumato.plan.margins import typical
 from sfumato.plan.memory import refuse_over
@@ -106,8 +107,9 @@ def _refuse_unlisted(plan: Decisions) -> None:
     for what, where in needed:
         _refuse_untold(what, where, plan.exposures, "its kind")
     for control in plan.controls:
-        invariants = tuple(one for one in plan.exposures if one.kind == "invariant")
-        _refuse_untold(control.name, f'[[control]] from = "{control.from_}"', invariants, 'kind = "invariant"')
+        kind = SOURCES[control.from_]
+        listed = tuple(one for one in plan.exposures if one.kind == kind)
+        _refuse_untold(control.name, f"[[control]], {control.from_},", listed, f'kind = "{kind}"')
 
 
 def _refuse_untold(what: str, where: str, exposures: tuple[Exposure, ...], kind: str) -> None:

@@ -22,6 +22,9 @@ class Source:
     apart: bool = True
     """Whether every cell has noise of its own."""
     steps: tuple[str, ...] = ()
+    published: bool = False
+    relative: bool = False
+    """Whether its errors follow the sizes of its cells."""
 
     def after(self, step: Step, controls: list["Source"]) -> "Source":
         """What a step makes of it."""
@@ -32,6 +35,7 @@ class Source:
             noise=self.noise.union(*(one.noise for one in controls)),
             apart=step.apart,
             steps=(*self.steps, step.name),
+            relative=self.relative or step.relative,
         )
 
 
@@ -95,6 +99,12 @@ class Reading:
                     f"Step '{self.step.name}' reads '{name}', whose cells share noise since "
                     f"'{sources[name].steps[-1]}'; name a measure."
                 )
+        far = not self.table.apart and any(one.published for one in self.controls.values())
+        if far and (self.step.relative or self.table.relative):
+            raise PlanError(
+                f"Step '{self.step.name}' moves '{self.step.table}', which a step made, to published totals, and "
+                "raking is one of the two: its errors are known for measured tables. Name all controls in one step."
+            )
         size = sum(one.table.size for one in self.controls.values() if one.table)
         if not self.table.apart and size > DENSE:
             raise PlanError(

@@ -9,13 +9,14 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from sfumato.errors import PlanError, SfumatoError
-from sfumato.plan.control import ControlTable
+from sfumato.plan.control import ControlTable, rows_at, totals_of
 from sfumato.plan.decisions import Decisions
 from sfumato.plan.frame import FrameFile
 from sfumato.plan.geography import Geography
 from sfumato.plan.measure import BoughtVariance, Measure, Publish, VarianceFunction
 from sfumato.plan.parts import (
     AttributePart,
+    ControlPart,
     DataPart,
     GeographyPart,
     MeasurePart,
@@ -83,7 +84,7 @@ def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
         hidden=hidden_from_dict(part.hidden),
         limit=plan_limit_from_dict(part.limit),
         measures=tuple(_measure(one) for one in part.measure),
-        controls=tuple(ControlTable(one.name, one.of, tuple(one.by), one.source) for one in part.control),
+        controls=tuple(_control(one, schema, folder) for one in part.control),
         then=tuple(step(one) for one in part.then),
         exposures=tuple(Exposure(one.kind, one.what, one.why) for one in part.exposure),
         publish=Publish(publish.grades, tuple(publish.answers), publish.least, publish.largest_cv),
@@ -91,6 +92,16 @@ def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
         geographies=tuple(_geography(name, one, folder) for name, one in part.geography.items()),
         frame=FrameFile(part.frame.file, part.frame.id, folder) if part.frame else None,
     )
+
+
+def _control(part: ControlPart, schema: Schema, folder: Path) -> ControlTable:
+    if sum(one is not None for one in (part.source, part.file, part.totals)) != 1:
+        raise PlanError(f'[[control]] \'{part.name}\' has one source: from = "data", or file = "totals.csv".')
+    if part.source is not None:
+        return ControlTable(part.name, part.of, tuple(part.by), part.source)
+    written = [(f"[[control]] '{part.name}', total {number}", row) for number, row in enumerate(part.totals or (), 1)]
+    totals = totals_of(rows_at(folder / part.file) if part.file else written, schema.table(part.by))
+    return ControlTable(part.name, part.of, tuple(part.by), "published", totals)
 
 
 def _geography(name: str, part: GeographyPart, folder: Path) -> Geography:

@@ -2,13 +2,14 @@
 
 from typing import Any
 
+from sfumato.plan.control import ControlTable
 from sfumato.plan.decisions import Decisions
 from sfumato.plan.geography import Geography
 from sfumato.plan.measure import BoughtVariance, Measure, Publish, VarianceFunction
 from sfumato.plan.plugins import written
 from sfumato.privacy import plain
 from sfumato.privacy.notation import hidden_to_dict, loss_to_dict
-from sfumato.schema import Attribute, Bands, Recode, Schema
+from sfumato.schema import Attribute, Bands, Level, Recode, Schema
 
 
 def write(plan: Decisions) -> str:
@@ -20,7 +21,7 @@ def write(plan: Decisions) -> str:
 
 def to_dict(plan: Decisions) -> dict[str, Any]:
     """The plan as the tables of its TOML file."""
-    schema, taken = plan.schema, {control.name for control in plan.controls}
+    schema, taken = plan.schema, {control.name for control in plan.controls if not control.totals}
     whole = {
         "name": plan.name,
         "title": plan.title,
@@ -32,7 +33,7 @@ def to_dict(plan: Decisions) -> dict[str, Any]:
         "hidden": hidden_to_dict(plan.hidden),
         "limit": loss_to_dict(plan.limit),
         "measure": [_measure_dict(one) for one in plan.measures if one.name not in taken],
-        "control": [{"name": one.name, "of": one.of, "by": list(one.by), "from": one.from_} for one in plan.controls],
+        "control": [_control_dict(one) for one in plan.controls],
         "then": [written(step, "step") for step in plan.then],
         "publish": _publish_dict(plan.publish),
         "geography": {geography.attribute: _geography_dict(geography) for geography in plan.geographies},
@@ -40,6 +41,18 @@ def to_dict(plan: Decisions) -> dict[str, Any]:
         "exposure": [{"kind": one.kind, "what": one.what, "why": one.why} for one in plan.exposures],
     }
     return {key: value for key, value in whole.items() if value not in ("", [], {})}
+
+
+def _control_dict(control: ControlTable) -> dict[str, Any]:
+    """A control with its totals written out, so that the plan needs no file."""
+    names = [Level.read(written).name for written in control.by]
+    totals = [
+        {**dict(zip(names, one.codes, strict=True)), "value": plain(one.value)}
+        | ({"standard_error": plain(one.standard_error)} if one.standard_error else {})
+        for one in control.totals
+    ]
+    source = {"totals": totals} if totals else {"from": control.from_}
+    return {"name": control.name, "of": control.of, "by": list(control.by), **source}
 
 
 def _geography_dict(geography: Geography) -> dict[str, Any]:

@@ -211,12 +211,13 @@ class Rehearsal:
                     self._utility(plan, pair, [one[pair.name] for one in drawn if pair.name in one])
                     for pair in self.pairs
                 ],
-                diverged=sum(len(plan.then) + len(plan.measures) - len(one) for one in drawn),
+                diverged=sum(len(plan.then) + len(plan.published) + len(plan.measures) - len(one) for one in drawn),
             )
 
     def _drawn(self, plan: Plan, draws: Draws) -> dict[str, Product]:
         """The products of one rehearsal; a step that found no answer is not among them."""
         products: dict[str, Product] = {one.name: self._perturbed(one, draws) for one in plan.measures}
+        products |= {one.name: self.release.products[one.name] for one in plan.published}
         return calibrated(plan.then, products)[0]
 
     def _perturbed(self, measure: Measure, draws: Draws) -> Product:

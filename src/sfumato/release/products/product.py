@@ -19,6 +19,8 @@ from sfumato.release.uncertainties import Errors, StatedIn, Uncertainty, Withhel
 from sfumato.release.uncertainties.uncertainty import Floats
 from sfumato.schema import Attribute, Box, Domain, Grid
 
+PUBLISHED = "none: published totals"
+"""What stands for the mechanism of totals that were published before."""
 _SAME = ("name", "statistic", "title", "unit", "additive", "mechanism", "note")
 """What a manifest says of a product in the words that the product has for it."""
 

@@ -30,19 +30,27 @@ Sums = Callable[[NDArray[Any]], Floats]
 
 @dataclass(frozen=True)
 class Control:
-    """A table that a cube was calibrated to: its attributes, and the variance of its noise in squared cube steps."""
+    """A table that a cube was calibrated to: its attributes, and the variance of its noise in squared cube steps.
+
+    It is one number, or one for each cell of the table in order.
+    """
 
     by: By
-    variance: float
+    variance: float | tuple[float, ...]
 
     @classmethod
     def read(cls, written: dict[str, Any]) -> "Control":
-        return cls(tuple(Level.read(one) for one in written["by"]), float(written["variance"]))
+        stated = written["variance"]
+        variance = tuple(map(float, stated)) if isinstance(stated, list) else float(stated)
+        return cls(tuple(Level.read(one) for one in written["by"]), variance)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"by": [str(one) for one in self.by], "variance": self.variance}
+        variance = list(self.variance) if isinstance(self.variance, tuple) else self.variance
+        return {"by": [str(one) for one in self.by], "variance": variance}
 
     def in_steps(self, unit: float) -> "Control":
+        if isinstance(self.variance, tuple):
+            return replace(self, variance=tuple(one * unit**2 for one in self.variance))
         return replace(self, variance=self.variance * unit**2)
 
 
@@ -188,4 +196,5 @@ class Controlled(Uncertainty):
 
 def noise_of(margins: Margins, controls: Sequence[Control]) -> Floats:
     """The variance of every control cell, stacked."""
-    return np.repeat([control.variance for control in controls], margins.sizes).astype(np.float64)
+    pairs = zip(controls, margins.sizes, strict=True)
+    return np.concatenate([np.broadcast_to(np.asarray(one.variance, dtype=np.float64), size) for one, size in pairs])
