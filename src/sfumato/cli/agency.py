@@ -1,32 +1,59 @@
 """Commands of the agency: check the data, run a plan, audit it, make synthetic data."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sfumato.cli.output import CONFIDENTIAL, columns, note, progress, say, say_json
 from sfumato.errors import DataError
 
+if TYPE_CHECKING:
+    from sfumato.confidential import Microdata
+    from sfumato.plan import Plan
+
 PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, a TOML file.")]
 Data = Annotated[
     list[str],
-    typer.Option("--data", help="The microdata: a file, file.duckdb#table or postgresql://…#table; may be repeated."),
+    typer.Option(
+        "--data",
+        help="The microdata: a file, file.duckdb#table or postgresql://…#table; of joined tables NAME=FILE; repeats.",
+    ),
+]
+EngineName = Annotated[
+    str,
+    typer.Option("--engine", metavar="NAME", help="Which engine reads the data: arrays or duckdb; else it is chosen."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
-def check(plan: PlanFile, data: Data, json: Json = False) -> None:
+def opened(data: list[str], plan: "Plan", engine: str) -> "Microdata":
+    """The microdata that options name; of a plan with joined tables, NAME=SOURCE for each."""
+    from sfumato.confidential import Microdata
+
+    if not plan.schema.joined:
+        return Microdata.open(data, plan.schema, engine)
+    tables: dict[str, list[str]] = {}
+    for written in data:
+        name, equals, source = written.partition("=")
+        if not equals:
+            names = ", ".join(plan.schema.tables)
+            raise DataError(f"--data {written} is not NAME=FILE; the plan joins the tables {names}.")
+        tables.setdefault(name, []).append(source)
+    return Microdata.open(tables, plan.schema, engine)
+
+
+def check(plan: PlanFile, data: Data, engine: EngineName = "", json: Json = False) -> None:
     """List what in the data does not fit the plan; the report is confidential and nothing is charged."""
-    from sfumato.confidential import Microdata, Tabulation
+    from sfumato.confidential import Tabulation
     from sfumato.draws import SystemDraws
     from sfumato.plan import Plan
     from sfumato.plan.memory import refuse_over
 
     read = Plan.read(plan)
     refuse_over(read)
-    microdata = Microdata.open(list(data), read.schema)
-    tabulation = Tabulation(read, microdata, SystemDraws())
+    tabulation = Tabulation(read, opened(data, read, engine), SystemDraws())
+    note(f"The data were {tabulation.read_by}.")
     faults = [(fault, tabulation.examples(fault)) for fault in tabulation.faults()]
     if json:
         listed = [{"column": one.column, "rule": one.rule, "values": values} for one, values in faults]
@@ -65,12 +92,13 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
         typer.Option(help="sound, or as_published: a paper to the letter; no ledger, confidential, not releasable."),
     ] = "sound",
     sign: Annotated[Path | None, typer.Option(metavar="KEY", help="An Ed25519 private key in PEM that signs.")] = None,
+    engine: EngineName = "",
     json: Json = False,
 ) -> None:
     """Read the data, charge the ledger, add the noise, write a release; what fails after the charge stays charged."""
     from dataclasses import replace
 
-    from sfumato.confidential import Microdata, Options, stages
+    from sfumato.confidential import Options, stages
     from sfumato.confidential import run as gate
     from sfumato.plan import Plan
     from sfumato.plan.memory import expected
@@ -81,9 +109,9 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
     memory = expected(read)
     if memory:
         note(f"To run: {memory.words()}.")
-    microdata = Microdata.open(list(data), read.schema)
     with progress(stages(read)) as show:
-        release = gate(read, microdata, ledger, out, replace(options, progress=show))
+        asked = replace(options, progress=show, note=note)
+        release = gate(read, opened(data, read, engine), ledger, out, asked)
     manifest = release.manifest
     if json:
         say_json(

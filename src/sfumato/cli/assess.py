@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.agency import Data, Json, PlanFile
+from sfumato.cli.agency import Data, EngineName, Json, PlanFile, opened
 from sfumato.cli.options import pairs
 from sfumato.cli.output import CONFIDENTIAL, columns, progress, say, say_json
 from sfumato.errors import PlanError, ReleaseError
@@ -35,10 +35,10 @@ def assess(  # noqa: PLR0913, PLR0917 - one argument an option
     near_zero: Annotated[float, typer.Option(help="Nearer to 0 than this many records is zero.")] = 0.5,
     least: Annotated[int | None, typer.Option(help="The records that a publishable cell has; else the plan's.")] = None,
     largest_cv: Annotated[float | None, typer.Option(help="The CV of a publishable estimate; else the plan's.")] = None,
+    engine: EngineName = "",
     json: Json = False,
 ) -> None:
     """Compare a release with the microdata: what it still gives away and what it is still good for; confidential."""
-    from sfumato.confidential import Microdata
     from sfumato.confidential.assessment import STAGES, ReportRules, Sweep
     from sfumato.confidential.assessment import assess as compare
     from sfumato.plan import Plan
@@ -51,7 +51,7 @@ def assess(  # noqa: PLR0913, PLR0917 - one argument an option
     rules = ReportRules.read(read, near_zero, few, loose, table or ())
     asked = Sweep.read(read, pairs(sweep, "--sweep"), draws) if sweep else None
     with progress(STAGES) as show:
-        assessment = compare(read, Microdata.open(list(data), read.schema), release, rules, asked, show)
+        assessment = compare(read, opened(data, read, engine), release, rules, asked, show)
     written_privately(out, assessment.to_html())
     if json:
         say_json(assessment.numbers)

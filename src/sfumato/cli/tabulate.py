@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.agency import Data, Json, PlanFile
+from sfumato.cli.agency import Data, EngineName, Json, PlanFile, opened
 from sfumato.cli.options import choices, pairs
 from sfumato.cli.output import CONFIDENTIAL, columns, say, say_json
 from sfumato.errors import QueryError
@@ -42,10 +42,10 @@ def tabulate(  # noqa: PLR0913, PLR0917 - one argument an option
         str | None, typer.Option(metavar="NAME", help="What a measure of the plan is of, such as a median.")
     ] = None,
     percent: Annotated[bool, typer.Option("--percent", help="The share of each cell in its row.")] = False,
+    engine: EngineName = "",
     json: Json = False,
 ) -> None:
     """Print the true table with design-based standard errors; it is confidential and nothing is charged."""
-    from sfumato.confidential import Microdata
     from sfumato.confidential.estimands import MeasureOf
     from sfumato.confidential.true_table import TableLayout, true_table
     from sfumato.plan import Plan
@@ -58,7 +58,7 @@ def tabulate(  # noqa: PLR0913, PLR0917 - one argument an option
             "A table shows one thing: choose one of --total, --mean, --ratio, --share, --percent and --measure."
         )
     of = MeasureOf(read.measure(measure)) if measure else _estimand(read, total, mean, ratio, share, percent)
-    table = true_table(read, Microdata.open(list(data), read.schema), layout, of)
+    table = true_table(read, opened(data, read, engine), layout, of)
     if json:
         head = {"confidential": True, "notice": CONFIDENTIAL, "title": table.title, "method": table.method}
         say_json(head | {"cells": table.records()})

@@ -155,6 +155,8 @@ def audit_plan(
     """Audit each measure of a plan, and all together, on two neighbours; without data, on the worst that it allows."""
     _refuse_few(samples)
     draws, price = draws or SystemDraws(), plan.price()
+    if one is None or other is None:
+        plan = replace(plan, schema=plan.schema.flat)  # pairs are made of the plan, as rows that have all columns
     claims = {spend.measure: _limit(spend.loss) for spend in price.spends} | {EVERYTHING: _limit(price.total)}
     pairs = worst_pairs(plan) if one is None or other is None else [(one, other)]
     views = [view for pair in pairs for view in _views(plan, pair, samples, draws)]

@@ -54,6 +54,7 @@ def run(
     account = _account(ledger, plan, price, options)
     options.progress("priced")
     records = scrubbed(_read, plan, microdata, draws)
+    options.note(f"The data were {records.read_by}.")
     options.progress("read")
     charge = _charged(account, plan, price)
     options.progress("reserved")

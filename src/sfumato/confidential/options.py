@@ -20,6 +20,7 @@ class Options:
     supersedes: str | None = None
     sign_with: Path | None = None
     progress: Progress = lambda stage: None  # noqa: ARG005 - silence
+    note: Progress = lambda words: None  # noqa: ARG005 - which engine read the data, and why others declined
     mode: str = SOUND
 
     def __post_init__(self) -> None:

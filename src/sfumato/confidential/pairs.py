@@ -36,7 +36,7 @@ def worst_pairs(plan: Plan) -> list[tuple[Microdata, Microdata]]:
         pair = _frames(plan, measure)
         if not any(pair[0].equals(one) and pair[1].equals(other) for one, other in frames):
             frames.append(pair)
-    return [(Microdata.open(one, plan.schema), Microdata.open(other, plan.schema)) for one, other in frames]
+    return [(Microdata.open(one, plan.schema.flat), Microdata.open(other, plan.schema.flat)) for one, other in frames]
 
 
 def _reports(plan: Plan, frame: Frame) -> tuple[Microdata, Microdata]:

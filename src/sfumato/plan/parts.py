@@ -14,6 +14,10 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", populate_by_name=True, arbitrary_types_allowed=True)
 
 
+class TablePart(Part):
+    on: str | None = None
+
+
 class DataPart(Part):
     unit: str | None = None
     key: str | None = None
@@ -21,6 +25,7 @@ class DataPart(Part):
     weight: str | None = None
     replicates: int | str | list[str] = []
     order: str | None = None
+    tables: dict[str, TablePart] = {}
 
 
 class MissingPart(Part):

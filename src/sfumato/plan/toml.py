@@ -28,7 +28,7 @@ from sfumato.plan.parts import (
 from sfumato.plan.plugins import mechanism, statistic, step
 from sfumato.privacy import Exposure
 from sfumato.privacy.notation import hidden_from_dict, plan_limit_from_dict
-from sfumato.schema import Attribute, Bands, Column, Levels, Missing, Recode, Rule, Schema
+from sfumato.schema import Attribute, Bands, Column, Levels, Missing, Partner, Recode, Rule, Schema
 
 SHIPPED = Path(__file__).parents[1] / "plans"
 """Where the plans are that come with Sfumato."""
@@ -69,6 +69,8 @@ def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
         unit=_row(part),
         key=part.data.key,
         repeated_rows=part.data.repeated_rows,
+        base=_base(part.data),
+        joined=tuple(Partner(name, table.on) for name, table in part.data.tables.items() if table.on is not None),
         impossible=tuple(Rule.of(where) for where in part.impossible),
         weight=part.data.weight,
         replicates=_numbered(part.data.replicates),
@@ -115,6 +117,17 @@ def _built(data: DataPart) -> int:
     if data.order is None:
         raise PlanError("[data] replicates is a number and there is no order to build them from; name their columns.")
     return data.replicates
+
+
+def _base(data: DataPart) -> str:
+    """The table of the rows, where they are looked up in others: the one that is joined on nothing."""
+    alone = [name for name, table in data.tables.items() if table.on is None]
+    if data.tables and len(alone) != 1:
+        raise PlanError(
+            f"[data.tables] has {len(alone)} tables without `on`; the rows are in one, and all others are joined to it "
+            'by a column that both have: for example jobs = {} and workers = { on = "worker_id" }.'
+        )
+    return alone[0] if alone else ""
 
 
 def _row(part: PlanPart) -> str:

@@ -1,7 +1,7 @@
 """Schema: everything about the microdata that may be talked about without looking at them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sfumato.errors import PlanError, nearest
 from sfumato.schema.attributes import Attribute, Rule
@@ -74,6 +74,11 @@ class Schema:
             )
         if len(set(self.tables)) != len(self.tables):
             raise PlanError("[data.tables] names a table twice; each has a name of its own.")
+
+    @property
+    def flat(self) -> "Schema":
+        """The same of rows that have all columns themselves."""
+        return replace(self, base="", joined=())
 
     @property
     def tables(self) -> tuple[str, ...]:

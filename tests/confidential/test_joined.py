@@ -1,0 +1,143 @@
+"""Rows looked up in other tables: many to one, keys checked, the same cells as the flat file, in both engines."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from sfumato.cli.agency import check
+from sfumato.confidential import Microdata, Options, Tabulation, run
+from sfumato.draws import SeededDraws, SystemDraws
+from sfumato.errors import DataError, PlanError
+from sfumato.plan import Plan
+
+PLAN = """
+name = "jobs"
+[data]
+unit = "job"
+[data.tables]
+jobs = {}
+workers = { on = "worker_id" }
+workplaces = { on = "workplace_id" }
+[attributes.sex]
+levels = ["f", "m"]
+of = "worker"
+[attributes.county]
+levels = ["1", "2", "3"]
+of = "establishment"
+[attributes.kind]
+levels = ["full", "part"]
+[hidden]
+neighbours = "add-remove"
+unit = "worker"
+id = "worker_id"
+at_most = 2
+[limit]
+epsilon = "9"
+[[measure]]
+name = "jobs"
+of = "count"
+by = ["county", "sex", "kind"]
+with = { mechanism = "geometric", epsilon = "1" }
+[[measure]]
+name = "pay"
+of = { statistic = "total", column = "pay", clip = ["0", "9000"], step = "10" }
+by = ["county"]
+with = { mechanism = "geometric", epsilon = "1" }
+"""
+
+
+def tables(jobs: int = 3000) -> dict[str, pa.Table]:
+    rng = np.random.default_rng(7)
+    workers, places = jobs // 2, jobs // 30
+    return {
+        "jobs": pa.table({
+            "worker_id": rng.integers(0, workers, jobs),
+            "workplace_id": [f"w{one}" for one in rng.integers(0, places, jobs)],
+            "kind": rng.choice(["full", "part"], jobs), "pay": rng.integers(0, 10_000, jobs),
+        }),
+        "workers": pa.table({"worker_id": rng.permutation(workers), "sex": rng.choice(["f", "m"], workers)}),
+        "workplaces": pa.table({
+            "workplace_id": [f"w{one}" for one in range(places)], "county": rng.choice(["1", "2", "3"], places)
+        }),
+    }  # fmt: skip
+
+
+def plan_of(text: str = PLAN) -> Plan:
+    return Plan.parse(text, Path("jobs.toml"))
+
+
+def cells(sources, engine="", plan=None):
+    plan = plan or plan_of()
+    tabulation = Tabulation(plan, Microdata.open(sources, plan.schema, engine), SeededDraws(3))
+    assert not engine or tabulation.read_by == f"read by {engine}"
+    return [tabulation.cells(measure).values.tolist() for measure in plan.measures]
+
+
+def flat(given):
+    joined = given["jobs"].join(given["workers"], "worker_id").join(given["workplaces"], "workplace_id")
+    text = PLAN[: PLAN.index("[data.tables]")] + PLAN[PLAN.index("[attributes.sex]") :]
+    return cells(joined, plan=plan_of(text))
+
+
+@pytest.mark.parametrize("engine", ["arrays", "duckdb"])
+def test_joined_tables_give_the_cells_of_the_flat_file(engine):
+    given = tables()
+    assert cells(given, engine) == flat(given)
+
+
+def test_a_plan_with_joined_tables_reads_back_equal_and_runs_from_the_command_line(tmp_path, capsys):
+    plan = plan_of()
+    assert plan.schema.tables == ("jobs", "workers", "workplaces")
+    assert Plan.parse(plan.to_toml(), Path("again.toml")) == plan
+    named = []
+    for name, table in tables().items():
+        pq.write_table(table, tmp_path / f"{name}.parquet")
+        named.append(f"{name}={tmp_path / name}.parquet")
+    (tmp_path / "jobs.toml").write_text(PLAN, encoding="utf-8")
+    check(tmp_path / "jobs.toml", named)
+    assert "The data fit the plan" in capsys.readouterr().out
+    microdata = Microdata.open({name: tmp_path / f"{name}.parquet" for name in plan.schema.tables}, plan.schema)
+    release = run(plan, microdata, None, tmp_path / "release", Options(rehearsal=1))
+    assert release.manifest.products[0].name == "jobs"
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "said"),
+    [
+        ({"workers": lambda one: pa.concat_tables([one, one[:1]])}, r"'workers.worker_id': some keys stand twice"),
+        ({"workers": lambda one: one[1:]}, "'worker_id': some records find no row in workers"),
+    ],
+)
+@pytest.mark.parametrize("engine", ["", "duckdb"])
+def test_a_key_that_stands_twice_or_finds_nothing_is_named(spoilt, said, engine):
+    given = {name: spoilt.get(name, lambda one: one)(table) for name, table in tables().items()}
+    plan = plan_of()
+    tabulation = Tabulation(plan, Microdata.open(given, plan.schema, engine), SystemDraws())
+    with pytest.raises(DataError, match=said):
+        tabulation.refuse_faults()
+    assert tabulation.examples(tabulation.faults()[0])
+
+
+def test_columns_of_two_tables_and_keys_of_two_types_are_refused():
+    given, plan = tables(), plan_of()
+    twice = given | {"workers": given["workers"].append_column("county", given["workers"]["sex"])}
+    with pytest.raises(DataError, match="'county' stands in workers and in workplaces"):
+        Tabulation(plan, Microdata.open(twice, plan.schema), SystemDraws())
+    typed = given | {
+        "workers": given["workers"].set_column(0, "worker_id", given["workers"]["worker_id"].cast("string"))
+    }
+    with pytest.raises(DataError, match="'worker_id' is of one type in one source"):
+        Tabulation(plan, Microdata.open(typed, plan.schema), SystemDraws())
+
+
+def test_every_table_is_named_once_and_one_holds_the_rows():
+    plan = plan_of()
+    with pytest.raises(DataError, match="no data were given for 'workplaces'"):
+        Microdata.open({"jobs": "a", "workers": "b"}, plan.schema)
+    with pytest.raises(DataError, match="joins no table 'worker'; did you mean 'workers'"):
+        Microdata.open(dict.fromkeys(["jobs", "worker"], "a"), plan.schema)
+    with pytest.raises(PlanError, match="has 2 tables without `on`"):
+        plan_of(PLAN.replace('{ on = "worker_id" }', "{}"))
