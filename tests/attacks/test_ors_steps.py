@@ -1,4 +1,4 @@
-"""Steps of the ORS paper that leak when done literally: the attack succeeds on them, and fails on what Sfumato does."""
+"""Single steps of the ORS paper that leak when done literally; test_ors_releases attacks them in whole releases."""
 
 from fractions import Fraction
 from math import log
@@ -13,46 +13,6 @@ from sfumato.mechanisms import Geometric, TruncatedGeometricNoise
 from sfumato.privacy import Bounded
 from sfumato.release import Cube, Independent, Subject, write_products
 from sfumato.schema import Attribute, Levels, Table
-from sfumato.studies.ors import SIZES, counted, whole_table
-from sfumato.studies.ors_weights import weighted
-from sfumato.synth.ors import paper_set
-
-SEEDS = range(1, 21)
-
-
-def published_error_says_empty(estimates: np.ndarray, errors: np.ndarray) -> np.ndarray:
-    """The attack on SE² = var + (estimate − truth)²: an empty cell has no sampling variance, so SE = |estimate|."""
-    return np.isclose(errors, np.abs(estimates), rtol=1e-9, atol=1e-9)
-
-
-def test_the_papers_standard_error_tells_empty_from_occupied_cells_without_a_mistake():
-    for seed in SEEDS:
-        cases = paper_set(seed=seed)
-        true = weighted(cases)
-        sampling = 0.3 * true * true.max()  # any variance that is 0 only where nobody is
-        noise = TruncatedGeometric(Fraction(2), 7).draw(true.size, SeededDraws(seed)).reshape(SIZES) * 400.0
-        errors = np.sqrt(sampling + noise**2)
-        assert np.array_equal(published_error_says_empty(true + noise, errors), true == 0)
-
-
-def test_the_stated_error_says_nothing_about_which_cells_are_empty():
-    """Recall within 3 sd of the false alarms over 20 data sets: the stated error is a function of public numbers."""
-    recalls, alarms, occupied_cells = [], [], 0
-    law = Geometric(2).law(Bounded(1, 1, 1))
-    for seed in SEEDS:
-        true = counted(paper_set(seed=seed))
-        published = true + law.draw(true.size, SeededDraws(seed)).reshape(SIZES)
-        product = Cube(
-            Subject("n", "count", "n", "n", Fraction(1)), whole_table(), published, Independent(law.variance)
-        )
-        errors = np.sqrt(np.full(SIZES, product.uncertainty.variance))
-        says_occupied = ~published_error_says_empty(published, errors)
-        occupied = true > 0
-        recalls.append(says_occupied[occupied].mean())
-        alarms.append(says_occupied[~occupied].mean())
-        occupied_cells += occupied.sum()
-    rate = float(np.mean(alarms))
-    assert np.mean(recalls) <= rate + 3 * np.sqrt(max(rate * (1 - rate), 1e-9) / occupied_cells) + 1e-12
 
 
 def test_a_cap_of_one_at_epsilon_7_costs_the_delta_that_the_paper_leaves_out():

@@ -228,7 +228,13 @@ def test_a_rake_that_cannot_meet_its_controls_says_so_and_gives_no_cells():
 
 def test_every_step_that_is_found_is_under_contract():
     # Protected microdata, which is over a frame, has its contract in test_microdata.
-    assert set(found(calibrate, by="kind")) == {"least-squares", "protected-microdata", "rake", "weigh"}
+    assert set(found(calibrate, by="kind")) == {
+        "least-squares",
+        "protected-microdata",
+        "rake",
+        "rake-as-published",
+        "weigh",
+    }
 
 
 def test_weighed_counts_and_their_variance_are_the_arithmetic_of_the_design():

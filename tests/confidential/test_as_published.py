@@ -58,7 +58,7 @@ def test_its_release_is_marked_and_charged_to_nothing(paper, tmp_path):
         False,
         None,
     )
-    assert manifest.why == f"as published, for study alone: measure 'jobs', {STEP}"
+    assert manifest.why == "as published, for study alone: the claim is broken by measure 'jobs'"
     assert manifest.promise.loss == {"unbounded": "the average is exact"}
     verdict = verify(tmp_path / "release")
     assert verdict.intact
@@ -126,4 +126,4 @@ def test_the_command_has_the_mode(tmp_path):
     words = ["run", tmp_path / "small.toml", "--data", tmp_path / "jobs.parquet", "--out", tmp_path / "r"]
     assert "did you mean 'as_published'" in sfumato(*words, "--mode", "published", good=False).stderr
     assert "NOT releasable: as published" in sfumato(*words, "--mode", "as_published").stdout
-    assert "NOT TO BE PUBLISHED: as published" in sfumato("table", tmp_path / "r", "--rows", "place").stdout
+    assert "NOT FOR PUBLICATION: as published" in sfumato("table", tmp_path / "r", "--rows", "place").stdout

@@ -12,7 +12,7 @@ from sfumato.draws import Law
 from sfumato.errors import PromiseError
 from sfumato.mechanisms import Additive, DiscreteGaussian, Geometric, Mechanism, RoundedGaussian
 from sfumato.plugins import found
-from sfumato.privacy import Root
+from sfumato.privacy import Root, Unbounded
 
 FOUND = found(mechanisms)
 ADDITIVE = sorted(name for name, one in FOUND.items() if isinstance(one, Additive))
@@ -36,7 +36,13 @@ def test_a_mechanism_that_leaves_something_out_cannot_be_constructed(left_out):
         type("Lawless", (Additive,), {"loss": Geometric.loss})()
 
 
-@pytest.mark.parametrize("name", sorted(set(FOUND) - set(ADDITIVE)))
+@pytest.mark.parametrize("name", sorted(name for name, one in FOUND.items() if one.as_published))
+def test_what_exists_only_as_published_claims_nothing_and_says_why_and_what_to_use(name):
+    assert all(isinstance(FOUND[name].loss(move), Unbounded) for move in MOVES.values())
+    assert ": " in FOUND[name].as_published
+
+
+@pytest.mark.parametrize("name", sorted(name for name in set(FOUND) - set(ADDITIVE) if not FOUND[name].as_published))
 def test_noise_on_roots_claims_nothing_where_cells_move_by_steps(name):
     for move in MOVES.values():
         with pytest.raises(PromiseError, match="square-root-within"):

@@ -8,7 +8,18 @@ import pytest
 
 from sfumato.errors import ReleaseError
 from sfumato.plugins import found
-from sfumato.release import Calibrated, Control, Cube, Independent, Raked, Subject, Varying, Withheld, uncertainties
+from sfumato.release import (
+    Calibrated,
+    Control,
+    Cube,
+    Departures,
+    Independent,
+    Raked,
+    Subject,
+    Varying,
+    Withheld,
+    uncertainties,
+)
 from sfumato.release.uncertainties import StatedIn, read_uncertainty
 from sfumato.release.uncertainties.adjusted import Adjusted
 from sfumato.schema import Attribute, Box, Frame, Grid, Level, Levels, Rule, Table
@@ -24,8 +35,8 @@ FRAME = Frame(
     range(12),
 )
 EXAMPLES = found(uncertainties, by="kind")
-ON_TABLES = {"independent", "varying", "squared", "calibrated", "raked", "withheld"}
-ON_FRAMES = {"independent", "varying", "squared", "adjusted", "withheld"}
+ON_TABLES = {"independent", "varying", "squared", "calibrated", "raked", "departures", "withheld"}
+ON_FRAMES = {"independent", "varying", "squared", "adjusted", "departures", "withheld"}
 CASES = [(kind, "table") for kind in ON_TABLES] + [(kind, "frame") for kind in ON_FRAMES]
 
 
@@ -105,7 +116,7 @@ def test_what_is_written_is_read_again(kind):
     again = read_uncertainty(stated.to_dict(), StatedIn(Fraction(1), columns.__getitem__, lambda _: others))
     assert again.to_dict() == stated.to_dict()
     assert type(again) is type(stated)
-    if not isinstance(stated, (Varying, Adjusted)):
+    if not isinstance(stated, (Varying, Adjusted, Departures)):
         assert again == stated
 
 
@@ -118,6 +129,19 @@ def test_whatever_is_computed_with_a_withheld_error_is_withheld():
     held = Withheld("its scale is confidential")
     for computed in (held + 1.0, 1.0 + held, 2 * held, held / 3, held - held, np.ones(3) * held, np.float64(2) + held):
         assert computed is held
+
+
+def test_departures_are_summed_over_a_box_before_they_are_squared():
+    """Two columns, (1, 2) and (3, -3), of two cells: the total has variance 3² + 0², the cells 1 + 9 and 4 + 9."""
+    table = Table((Attribute("a", Levels.of("12")),))
+    stated = Departures(np.array([[1.0, 3.0], [2.0, -3.0]]))
+    found = stated.over(table, np.array([5, 6]))
+    assert found.covariance(Box(), Box()) == 9
+    assert found.with_whole(Grid((("a", np.eye(2, dtype=bool)),)), ("a",)).tolist() == [10, 13]
+    moved = stated.moved(np.array([1, 1])).over(table, np.array([6, 7]))
+    assert moved.covariance(Box(), Box()) == 9 + 4
+    with pytest.raises(ReleaseError, match="not told by departures"):
+        Departures.of(Independent(2.0).columns)
 
 
 # Calibrated and raked over any error of the cells before

@@ -170,7 +170,7 @@ def test_requirements_follow_the_occupation(quotes):
 def test_the_papers_set_has_182_cases_in_17_280_cells():
     table = paper_set(seed=1)
     assert len(table) == 182
-    assert table.column_names == ["quote_id", *REQUIREMENTS, "weight"]
+    assert table.column_names == ["quote_id", *REQUIREMENTS, "weight", "selection"]
     for name, levels in REQUIREMENTS.items():
         assert set(table[name].unique().to_pylist()) <= set(levels)
     assert [len(levels) for levels in REQUIREMENTS.values()] == [5, 4, 3, 3, 3, 2, 2, 2, 2, 2]

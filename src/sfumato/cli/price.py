@@ -139,8 +139,8 @@ def _say_rest(plan: "Plan", bill: "Price") -> None:
     memory = expected(plan)
     if memory:
         say(f"To run: {memory.words()}.")
-    for said in plan.as_published:
-        say(f"Runs as published only: {said}")
+    for part, why in plan.as_published.items():
+        say(f"Runs as published only, as in {part} {why}.")
     for exposure in bill.exposures:
         say(f"Outside the guarantee ({exposure.kind}): {exposure.what}. {exposure.why}")
 

@@ -38,16 +38,16 @@ class Options:
     def why(self, plan: Plan) -> str:
         """Why the release may not be published; nothing where it may."""
         if self.mode == AS_PUBLISHED:
-            return f"as published, for study alone: {' '.join(plan.as_published) or 'no ledger was charged'}".rstrip(
-                "."
-            )
+            broken = " and ".join(plan.as_published)
+            return f"as published, for study alone{f': the claim is broken by {broken}' if broken else ''}"
         return "" if self.rehearsal is None else "rehearsal: whoever knows its seed can undo the noise"
 
     def refuse(self, plan: Plan, ledger: Path | str | None) -> None:
         """Say so where a plan and a ledger are not for such a run."""
         if self.mode == SOUND and plan.as_published:
+            broken = " ".join(f"In {part} {why}." for part, why in plan.as_published.items())
             raise PlanError(
-                f"The plan '{plan.name}' exists only as published: {' '.join(plan.as_published)} Run it with --mode "
+                f"The plan '{plan.name}' exists only as published. {broken} Run it with --mode "
                 f"{AS_PUBLISHED} to study it, on synthetic data or inside the agency; it is never published."
             )
         if self.mode == AS_PUBLISHED and ledger is not None:

@@ -1,6 +1,7 @@
 """The mechanisms, one file each: claim, law, proof sketch, example. A new file here is found by its name."""
 
 from sfumato.mechanisms.additive import Additive
+from sfumato.mechanisms.average_weight import AverageWeight
 from sfumato.mechanisms.cells import Cells
 from sfumato.mechanisms.clipped_total import ClippedTotal
 from sfumato.mechanisms.discrete_gaussian import DiscreteGaussian
@@ -12,6 +13,7 @@ from sfumato.mechanisms.truncated_geometric import TruncatedGeometricNoise
 
 __all__ = [
     "Additive",
+    "AverageWeight",
     "Cells",
     "ClippedTotal",
     "DiscreteGaussian",

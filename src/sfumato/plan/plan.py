@@ -26,11 +26,11 @@ class Plan(Decisions):
         return parse(text, path, cls)
 
     @property
-    def as_published(self) -> tuple[str, ...]:
-        """What of the plan exists only as a paper did it: the step that breaks the claim, and its sound sibling."""
-        parts = [(f"measure '{measure.name}'", measure.with_.as_published) for measure in self.measures]
-        parts += [(f"step '{step.name}'", step.as_published) for step in self.then]
-        return tuple(f"{part}, {why}." for part, why in parts if why)
+    def as_published(self) -> dict[str, str]:
+        """What of the plan exists only as a paper did it: why that breaks the claim, and its sound sibling."""
+        parts = {f"measure '{measure.name}'": measure.with_.as_published for measure in self.measures}
+        parts |= {f"step '{step.name}'": step.as_published for step in self.then}
+        return {part: why for part, why in parts.items() if why}
 
     def price(self) -> Price:
         """What the plan costs, from the plan alone; PromiseError says why it cannot be claimed or afforded."""

@@ -9,6 +9,7 @@ from sfumato.release.statuses import NoNumber, Statuses
 from sfumato.release.uncertainties import (
     Calibrated,
     Control,
+    Departures,
     Errors,
     Independent,
     Raked,
@@ -27,6 +28,7 @@ __all__ = [
     "Calibrated",
     "Control",
     "Cube",
+    "Departures",
     "Errors",
     "ExposureLine",
     "Groups",

@@ -1,7 +1,8 @@
 """The tables of Li and Krenzke's bottom-up approach to the ORS query tool, computed again."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
 from math import comb, prod
 
@@ -10,15 +11,19 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sfumato.calibrate.rake import raked
-from sfumato.draws import SeededDraws, TruncatedGeometric
+from sfumato.confidential import Microdata, Tabulation
+from sfumato.draws import SeededDraws, SystemDraws, TruncatedGeometric
+from sfumato.mechanisms import Cells, Geometric
 from sfumato.mechanisms.truncated_geometric import beyond
+from sfumato.plan import Measure, Plan
+from sfumato.plan.toml import SHIPPED
 from sfumato.release.noisy import Floats
 from sfumato.release.uncertainties.margins import Margins
 from sfumato.release.uncertainties.normal import Normal
-from sfumato.schema import Attribute, Levels, Table
+from sfumato.schema import Table
+from sfumato.statistics import Count
 from sfumato.studies.study import Line, Study
 from sfumato.synth.ors import paper_set
-from sfumato.synth.ors_work import REQUIREMENTS
 
 SIZES = (5, 4, 3, 3, 3, 2, 2, 2, 2, 2)
 """The only ten sizes of 2 to 5 whose product is the paper's 17,280 cells."""
@@ -45,23 +50,30 @@ def _delta(law: TruncatedGeometric, shift: int) -> Line:
     return Line(f"delta, a shift of {shift}", "0.0000006" if shift == 1 else "", f"{beyond(law, shift):.3g}")
 
 
+@cache
+def paper() -> Plan:
+    """The paper's plan as it is shipped: ten variables, 17,280 cells."""
+    return Plan.read(SHIPPED / "ors-as-published.toml")
+
+
+def cube() -> Measure:
+    """The measure of the paper's hypercube."""
+    return paper().measure("hypercube")
+
+
 def whole_table() -> Table:
-    """The paper's hypercube: ten variables, 17,280 cells."""
-    return Table(tuple(Attribute(f"v{place}", Levels.of(range(size))) for place, size in enumerate(SIZES)))
+    return paper().table(cube())
 
 
-def places(cases: pa.Table) -> tuple[NDArray[np.int64], ...]:
-    """The cell of each case, as one index a variable."""
-    return tuple(
-        np.array([codes.index(code) for code in cases[name].to_pylist()]) for name, codes in REQUIREMENTS.items()
-    )
+def cells(cases: pa.Table, measure: Measure) -> Cells:
+    """The true cells of a measure of the cases."""
+    plan = replace(paper(), measures=(measure,), controls=(), then=(), sampling="census")
+    return Tabulation(plan, Microdata.open(cases, plan.schema), SystemDraws()).cells(measure)
 
 
 def counted(cases: pa.Table) -> NDArray[np.int64]:
     """How many cases each cell has."""
-    cells = np.zeros(SIZES, dtype=np.int64)
-    np.add.at(cells, places(cases), 1)
-    return cells
+    return cells(cases, replace(cube(), of=Count(), with_=Geometric(7))).values
 
 
 def pooled_variances(noise: Floats) -> NDArray[np.float64]:

@@ -1,13 +1,17 @@
 """The weighted hypercube of Li and Krenzke's table 3, why it hides nothing, and what sound weights cost."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sfumato.draws import Draws, Law, SeededDraws, TruncatedGeometric, TwoSidedGeometric
-from sfumato.studies.ors import SIZES, places
+from sfumato.draws import Draws, SeededDraws, TwoSidedGeometric
+from sfumato.mechanisms import AverageWeight, Geometric
+from sfumato.plan import Measure
+from sfumato.statistics import Total
+from sfumato.studies.ors import cells, cube
 from sfumato.studies.study import Line, Study
 from sfumato.synth.ors import paper_set
 
@@ -19,42 +23,41 @@ CLIP, STEP = 1500, 10
 
 def weighted(cases: pa.Table) -> Floats:
     """The true weighted hypercube."""
-    cells = np.zeros(SIZES)
-    np.add.at(cells, places(cases), cases["weight"].to_numpy())
-    return cells
+    true = cells(cases, cube())
+    return np.asarray(true.values * float(true.step))
+
+
+def _noisy(cases: pa.Table, measure: Measure, draws: Draws) -> Floats:
+    noisy = measure.with_.perturb(cells(cases, measure), draws)
+    return np.asarray(noisy.values * float(noisy.step))
 
 
 def as_published(cases: pa.Table, draws: Draws) -> Floats:
     """Table 3: capped noise on the count, times the average weight, added to the weighted cell. It is not private."""
-    law = TruncatedGeometric(Fraction(EPSILON), CAP)
-    return weighted(cases) + float(np.mean(cases["weight"].to_numpy())) * _noise(law, draws)
+    return _noisy(cases, replace(cube(), with_=AverageWeight(EPSILON, CAP)), draws)
 
 
 def largest_weight(cases: pa.Table, draws: Draws) -> Floats:
     """Rinott's rule: noise scaled to the largest weight, which is read off the data and so is outside the claim too."""
-    largest = Fraction(float(np.max(cases["weight"].to_numpy())))
-    return weighted(cases) + _noise(TwoSidedGeometric(EPSILON / largest), draws)
+    true, largest = weighted(cases), Fraction(float(np.max(cases["weight"].to_numpy())))
+    return true + TwoSidedGeometric(EPSILON / largest).draw(true.size, draws).reshape(true.shape)
 
 
 def sound(cases: pa.Table, draws: Draws) -> Floats:
     """Each weight held to a public bound and rounded to a public step, noise on that lattice: exactly epsilon."""
-    steps = np.floor(np.clip(cases["weight"].to_numpy(), 0, CLIP) / STEP + 0.5).astype(np.int64)
-    cells = np.zeros(SIZES, dtype=np.int64)
-    np.add.at(cells, places(cases), steps)
-    law = TwoSidedGeometric(Fraction(EPSILON * STEP, CLIP))
-    return np.asarray((cells + _noise(law, draws)) * STEP, dtype=np.float64)
+    clipped = Total("weight", clip=(0, CLIP), step=STEP)
+    return _noisy(cases, replace(cube(), of=clipped, with_=Geometric(EPSILON)), draws)
 
 
-def _noise(law: Law, draws: Draws) -> Floats:
-    return law.draw(int(np.prod(SIZES)), draws).reshape(SIZES).astype(float)
+def lattice_attack(published: Floats, step: float = 1e-3) -> NDArray[np.bool_]:
+    """Which cells an attacker says are occupied: those off the lattice that the commonest non-zero value spans.
 
-
-def lattice_attack(published: Floats) -> NDArray[np.bool_]:
-    """Which cells an attacker says are occupied: those off the lattice that the commonest non-zero value spans."""
+    Numbers are rounded to a step, so that the n-th multiple may lie n + 1 halves of it off.
+    """
     sizes, counts = np.unique(np.round(np.abs(published[published != 0]), 6), return_counts=True)
     spacing = sizes[np.argmax(counts)]
-    rest = np.abs(published / spacing - np.round(published / spacing))
-    return np.asarray(rest > 1e-6)
+    nearest = np.round(published / spacing)
+    return np.asarray(np.abs(published - nearest * spacing) > 0.51 * step * (np.abs(nearest) + 1))
 
 
 def recall_and_false_alarms(published: Floats, cases: pa.Table) -> tuple[float, float]:

@@ -85,4 +85,5 @@ def paper_set(rows: int = 182, seed: int = 1, margins: str = "skewed") -> pa.Tab
         shares = rng.dirichlet(np.full(len(codes), CONCENTRATION[margins] * len(codes)))
         columns[name] = levels(codes, pick(shares[None, :], np.zeros(rows, dtype=np.int64), rng))
     columns["weight"] = pa.array(rng.lognormal(np.log(400), 0.4, rows))
+    columns["selection"] = pa.array(np.arange(1, rows + 1))  # the order in which the cases were drawn
     return pa.table(columns)

@@ -3,6 +3,7 @@
 from sfumato.release.uncertainties.adjusted import Adjusted
 from sfumato.release.uncertainties.calibrated import Calibrated
 from sfumato.release.uncertainties.controls import Control
+from sfumato.release.uncertainties.departures import Departures
 from sfumato.release.uncertainties.independent import Independent
 from sfumato.release.uncertainties.kinds import read_uncertainty
 from sfumato.release.uncertainties.raked import Raked
@@ -15,6 +16,7 @@ __all__ = [
     "Adjusted",
     "Calibrated",
     "Control",
+    "Departures",
     "Errors",
     "Independent",
     "Raked",
