@@ -53,7 +53,6 @@ def check(plan: PlanFile, data: Data, engine: EngineName = "", json: Json = Fals
     read = Plan.read(plan)
     refuse_over(read)
     tabulation = Tabulation(read, opened(data, read, engine), SystemDraws())
-    note(f"The data were {tabulation.read_by}.")
     faults = [(fault, tabulation.examples(fault)) for fault in tabulation.faults()]
     if json:
         listed = [{"column": one.column, "rule": one.rule, "values": values} for one, values in faults]

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 SEPARATOR = "\x1f"
@@ -25,6 +24,8 @@ def kept(units: NDArray[np.int64], names: Any, content: Sequence[Any], at_most: 
     >>> kept(shops, pa.array(["a", "a", "a", "b"]), [pa.array([7, 8, 9, 7])], 2, b"salt").tolist()
     [False, True, True, True]
     """
+    import pyarrow.compute as pc
+
     columns = [pa.scalar(salt.hex()), *(pa.array(one).cast(pa.string()) for one in (names, *content))]
     texts = pc.binary_join_element_wise(*columns, SEPARATOR)
     digests = b"".join([sha256(text.encode()).digest()[:16] for text in texts.to_pylist()])

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from sfumato.confidential.engines.columns.names import Names
 from sfumato.confidential.engines.columns.scan import batches, is_text
@@ -28,6 +27,8 @@ class HeldPartner:
 
     def columns(self, keys: Any) -> dict[str, Any]:
         """The columns of the rows that a batch of keys finds, in the order of the keys."""
+        import pyarrow.compute as pc
+
         names = Names(self.on)
         names.add(keys)
         if names.written.type != self._keys.type:
