@@ -9,7 +9,7 @@ from sfumato.plan.control import ControlTable
 from sfumato.plan.frame import Framed, FrameFile, refuse_unframed
 from sfumato.plan.geography import Geography
 from sfumato.plan.measure import BoughtVariance, Measure, Publish, VarianceFunction
-from sfumato.plan.steps import Reading, Source
+from sfumato.plan.steps import Origin, StepReading
 from sfumato.privacy import Exposure, Loss, Move, Neighbours
 from sfumato.schema import Box, By, Domain, Schema, Table
 from sfumato.schema.level import lacking
@@ -122,10 +122,10 @@ class Decisions:
             of = before[self.measure(one.of).name]
             noise = frozenset({one.name} if one.noisy else ())
             before[one.name] = replace(of, table=self.schema.table(one.by), noise=noise, published=True)
-        readings: list[Reading] = []
+        readings: list[StepReading] = []
         for place, step in enumerate(self.then):
             step.refuse_name()
-            reading = Reading.of(step, before, [one.name for one in self.then[place:]])
+            reading = StepReading.of(step, before, [one.name for one in self.then[place:]])
             reading.refuse_twice(readings)
             reading.refuse_unlike()
             if self.framed is not None:
@@ -136,10 +136,10 @@ class Decisions:
             before[step.name] = reading.made
             readings.append(reading)
 
-    def _source(self, measure: Measure) -> Source:
+    def _source(self, measure: Measure) -> Origin:
         exact = any(control.name == measure.name for control in self.controls)
         table = self.table(measure) if self.frame is None else None
-        return Source(measure, table, (measure.of, measure.where), frozenset(() if exact else (measure.name,)))
+        return Origin(measure, table, (measure.of, measure.where), frozenset(() if exact else (measure.name,)))
 
     def began(self, name: str) -> Measure:
         """The measure that a product is, or that steps made it of."""

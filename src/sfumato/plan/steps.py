@@ -12,7 +12,7 @@ from sfumato.schema.level import lacking
 
 
 @dataclass(frozen=True)
-class Source:
+class Origin:
     """What a step may read: the measure that it began as, its cells, and whose noise is in them."""
 
     measure: Measure
@@ -26,7 +26,7 @@ class Source:
     relative: bool = False
     """Whether its errors follow the sizes of its cells."""
 
-    def after(self, step: Step, controls: list["Source"]) -> "Source":
+    def after(self, step: Step, controls: list["Origin"]) -> "Origin":
         """What a step makes of it."""
         return replace(
             self,
@@ -40,15 +40,15 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Reading:
+class StepReading:
     """A step, its table and its controls, found among what stands before it."""
 
     step: Step
-    table: Source
-    controls: Mapping[str, Source]
+    table: Origin
+    controls: Mapping[str, Origin]
 
     @classmethod
-    def of(cls, step: Step, before: Mapping[str, Source], later: list[str]) -> "Reading":
+    def of(cls, step: Step, before: Mapping[str, Origin], later: list[str]) -> "StepReading":
         for name in step.reads:
             if name in later:
                 raise PlanError(
@@ -60,10 +60,10 @@ class Reading:
         return cls(step, before[step.table], {name: before[name] for name in step.to})
 
     @property
-    def made(self) -> Source:
+    def made(self) -> Origin:
         return self.table.after(self.step, list(self.controls.values()))
 
-    def refuse_twice(self, others: list["Reading"]) -> None:
+    def refuse_twice(self, others: list["StepReading"]) -> None:
         """One question has one answer: what two steps read is read by one of them in what the other made."""
         for other in others:
             if set(other.step.reads) & set(self.step.reads) and other.step.name not in self.table.steps:
