@@ -61,7 +61,7 @@ def late(plan: sf.Plan, data: Path, ledger: Path, out: Path, options: Options) -
     price, account = plan.price(), Account(ledger)
     draws = options.draws()
     records = gate._read(plan, Microdata.open(data, plan.schema), draws)
-    products = gate._measured(plan, records, draws, options)
+    products = list(gate._measured(plan, records, draws, options).values())
     part = out.with_name(f".{out.name}.partial")
     part.mkdir()
     release = seal(part, written(part, plan, products, stated(plan, price, options), []))

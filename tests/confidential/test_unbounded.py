@@ -120,7 +120,7 @@ def test_verify_table_and_ledger_say_it(population, small_plan):
     later = sfumato("verify", population.folder / "after").stdout
     assert "counts the others only" in later
     assert "Not formally private" not in later
-    assert "Not formally private" in sfumato("table", population.folder / "open", "--rows", "place").stdout
+    assert "NOT FORMALLY PRIVATE" in sfumato("table", population.folder / "open", "--rows", "place").stdout
     shown = sfumato("ledger", "show", population.folder / "ledger").stdout
     assert "Spent epsilon 2 of epsilon 20 for life." in shown
     assert "1 release of this population has no bound on its loss" in shown
