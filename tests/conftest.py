@@ -16,6 +16,9 @@ settings.register_profile("ci", derandomize=True, deadline=None)
 if os.environ.get("CI"):
     settings.load_profile("ci")
 
+collect_ignore_glob = ["*/dropped/*"]
+"""Plug-ins that tests drop into the package: they import one another as they will stand there."""
+
 SMALL = """
 name = "small"
 title = "Jobs by trade and place"
