@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from sfumato.calibrate.layout import layout_of
 from sfumato.kernels import rake as plain
+from sfumato.release.uncertainties.margins import Facet
 
 compiled = pytest.importorskip("sfumato.kernels.rake_compiled")
 
@@ -50,7 +51,7 @@ def problem(name, filled, seed=3):
 
 
 def raked(kernel, cells, tables, aims, cycles, tolerance=0.0):
-    layout = layout_of(cells.shape, tables)
+    layout = layout_of(cells.shape, tuple(tuple(Facet(axis, cells.shape[axis]) for axis in axes) for axes in tables))
     laid = layout.laid(cells)
     sides = layout.sides(np.concatenate([aim.ravel() for aim in aims]))
     found = kernel.rake(layout.summed(laid), *sides, cycles, tolerance)
