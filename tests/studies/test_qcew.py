@@ -8,7 +8,7 @@ import pytest
 
 from sfumato.studies import STUDIES, masking, qcew
 from sfumato.studies.qcew_state import LEVELS, state
-from sfumato.studies.qcew_utility import SPLIT, WAYS, compare, whole_budget
+from sfumato.studies.qcew_utility import GROUPS, SETS, SPLIT, WAYS, compare, whole_budget
 
 FIRST, ALONE, OURS = WAYS
 
@@ -97,8 +97,8 @@ def cutting_bound() -> float:
     """What clipping can take off the state's total on average: in each group 2 s sqrt(T) E(Z - t)+ of its largest."""
     of, s = state(), 0.5 / 0.7
     bound = 0.0
-    for by in ((), (("county", None),), (("naics", 1),), (("county", None), ("naics", 1))):
-        grouping = of.frame.grouped(by)
+    for name in SETS:
+        grouping = of.frame.grouped(GROUPS[name])
         bound = max(bound, float((0.00339 * 2 * s * (np.sqrt(grouping.largest(of.jobs)) + 2.33 * s)).sum()))
     return bound
 

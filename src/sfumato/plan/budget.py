@@ -65,6 +65,7 @@ class Allotment:
 def over_periods(loss: Loss, periods: int) -> Loss:
     """The loss of several releases of the same units: mu grows as the root of their number.
 
+    >>> from sfumato.privacy import Gaussian
     >>> over_periods(Gaussian("1.5"), 4).words()
     'mu 3'
     """
