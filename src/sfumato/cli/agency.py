@@ -5,26 +5,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sfumato.cli.options import Data, EngineName, Json, PlanFile
 from sfumato.cli.output import CONFIDENTIAL, columns, note, progress, say, say_json
 from sfumato.errors import DataError
 
 if TYPE_CHECKING:
     from sfumato.confidential import Microdata
     from sfumato.plan import Plan
-
-PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, a TOML file.")]
-Data = Annotated[
-    list[str],
-    typer.Option(
-        "--data",
-        help="The microdata: a file, file.duckdb#table or postgresql://…#table; of joined tables NAME=FILE; repeats.",
-    ),
-]
-EngineName = Annotated[
-    str,
-    typer.Option("--engine", metavar="NAME", help="Which engine reads the data: arrays or duckdb; else it is chosen."),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
 def opened(data: list[str], plan: "Plan", engine: str) -> "Microdata":

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.agency import Data, EngineName, Json, PlanFile, opened
-from sfumato.cli.options import pairs
+from sfumato.cli.agency import opened
+from sfumato.cli.options import Data, EngineName, Json, PlanFile, pairs
 from sfumato.cli.output import CONFIDENTIAL, columns, progress, say, say_json
 from sfumato.errors import PlanError, ReleaseError
 
@@ -96,19 +96,11 @@ def _summary(numbers: dict[str, Any]) -> str:
     """A line for every product and dimension of table."""
     from sfumato.confidential.assessment.layout import count, parts, percent
 
-    heads = [
-        "table",
-        "cells",
-        "median relative error",
-        "grade A",
-        "margins that hold",
-        "zeros moved",
-        "newly publishable",
-    ]
+    heads = ["table", "cells", "median relative error", "grade A", "margins that hold", "zeros moved"]
     rows = []
     for name, _, part in parts(numbers):
         relative, held = percent(part["differences"]["relative"][1]), percent(part["honesty"]["held"])
         moved = f"{part['flips']['to_nonzero']:,} of {part['flips']['zeros']:,}"
         newly = f"{part['publishable']['newly']:,} of {part['publishable']['cells']:,}"
         rows.append([name, count(part["cells"]), relative, percent(part["grade_a"]), held, moved, newly])
-    return columns(heads, rows, numbers=6)
+    return columns([*heads, "newly publishable"], rows, numbers=6)

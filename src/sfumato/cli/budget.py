@@ -1,10 +1,10 @@
 """The budget command: the mu that accuracy targets need, and what it means for those who are hidden."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sfumato.cli.options import Json, PlanFile
 from sfumato.cli.output import columns, say, say_json
 from sfumato.errors import PlanError
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def budget(
-    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, a TOML file.")],
+    plan: PlanFile,
     target: Annotated[
         list[str],
         typer.Option(
@@ -29,7 +29,7 @@ def budget(
         typer.Option(help="The typical largest value in a group of a measure, from public knowledge: county=4000."),
     ] = None,
     per_year: Annotated[int, typer.Option(help="Releases of the same units a year, 4 for quarters.")] = 1,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    json: Json = False,
 ) -> None:
     """Allot the least budget that meets accuracy targets; no data are needed, and none are looked at."""
     from sfumato.plan import Plan
@@ -105,10 +105,11 @@ def _told(allotment: "Allotment", per_year: int) -> dict[str, Any]:
     from sfumato.privacy.notation import loss_to_dict
 
     def share(one: "Share") -> dict[str, Any]:
-        return {
-            "measure": one.measure, "currency": one.currency, "now": plain(one.before), "needed": plain(one.after),
-            "margin_wanted": one.target.margin if one.target else None, "margin": one.margin, "why": one.why,
-        }  # fmt: skip
+        named = {"now": plain(one.before), "needed": plain(one.after)}
+        wanted = {"margin_wanted": one.target.margin if one.target else None}
+        return (
+            {"measure": one.measure, "currency": one.currency} | named | wanted | {"margin": one.margin, "why": one.why}
+        )
 
     year = allotment.over(per_year)
     return {

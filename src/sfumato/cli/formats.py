@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sfumato.cli.output import say
+from sfumato.cli.output import note
 from sfumato.errors import QueryError, nearest
 
 if TYPE_CHECKING:
@@ -45,21 +45,33 @@ def warnings_of(asked: "Figures") -> list[str]:
     return [f"{period}: {warning}" if several else warning for period, warning in told]
 
 
-def give(asked: "Figures", form: str, out: Path | None, text: str) -> None:
-    """Print a table in a format, or write it to a file; `text` is how it is printed for people."""
-    if form in PLAIN:
-        content = (text if form == "text" else _json(asked)) + "\n"
-        say(content.removesuffix("\n")) if out is None else out.write_text(content, encoding="utf-8")
-        return
+def give(asked: "Figures", form: str, out: Path | None, legend: str) -> None:
+    """Print a table in a format, or write it to a file; people are told beside it what its errors are."""
+    written = _written(asked, form)
+    if out is not None:
+        out.write_bytes(written)
+    else:
+        sys.stdout.buffer.write(written)
+        sys.stdout.flush()
+    if form == "text":
+        note(f"\n± is the 90% margin of error. {legend}")
+
+
+def _written(asked: "Figures", form: str) -> bytes:
     from sfumato.query.answer import Answer
     from sfumato.query.downloads.formats import BY_NAME
 
-    written = BY_NAME[form].write(Answer(asked))
-    if out is None:
-        sys.stdout.buffer.write(written)
-        sys.stdout.flush()
-    else:
-        out.write_bytes(written)
+    if form in PLAIN:
+        return f"{_text(asked) if form == 'text' else _json(asked)}\n".encode()
+    return BY_NAME[form].write(Answer(asked))
+
+
+def _text(asked: "Figures") -> str:
+    """The table for people, between what they must be told before it and what it is only about."""
+    levels = ((name, one if isinstance(one, list) else [one]) for name, one in asked.where.items())
+    only = "; ".join(f"{name}: {', '.join(map(str, some))}" for name, some in levels)
+    parts = [*warnings_of(asked), str(asked), f"Only {only}." if only else "", asked.product.subject.note]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _json(asked: "Figures") -> str:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from sfumato.cli.options import Json
 from sfumato.cli.output import columns, say, say_json
 from sfumato.errors import LedgerError, PlanError
 
@@ -13,7 +14,6 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 File = Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger's file.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
 @app.command("open")
@@ -70,20 +70,9 @@ def show(ledger: File, json: Json = False) -> None:
     ledger_now, year = account.ledger, datetime.now(UTC).year
     spent = ledger_now.spent(year)
     if json:
-        charges = [
-            {
-                "release": charge.release,
-                "loss": loss_to_dict(charge.loss),
-                "year": charge.year,
-                "finished": charge.finished,
-            }
-            for charge in ledger_now.charges
-        ]
-        limits = {
-            "limit": loss_to_dict(ledger_now.limit),
-            "per_year": ledger_now.per_year,
-            "spent": loss_to_dict(spent),
-        }
+        charges = [vars(charge) | {"loss": loss_to_dict(charge.loss)} for charge in ledger_now.charges]
+        limits = {"limit": loss_to_dict(ledger_now.limit), "per_year": ledger_now.per_year}
+        limits |= {"spent": loss_to_dict(spent)}
         about = {"population": ledger_now.population, "hidden": hidden_to_dict(ledger_now.hidden), "head": account.head}
         say_json(about | limits | {"unbounded": len(ledger_now.unbounded), "charges": charges})
         return

@@ -6,11 +6,12 @@ from typing import Annotated
 
 import typer
 
+from sfumato.cli.options import Folder
 from sfumato.cli.output import note, say
 
 
 def microdata(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a release.")],
+    folder: Folder,
     out: Annotated[Path, typer.Option(help="The file to write, .parquet or .csv.")],
     replicates: Annotated[
         int, typer.Option(help="Replicates of each value, from which errors of any total are computed; 0 for none.")

@@ -1,13 +1,50 @@
-"""What options ask for: levels, filters and groups, as they are written after --where, --at, --group and --groups."""
+"""Options that several commands have, and what they ask for: levels, filters and groups."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from sfumato.cli.output import note
 from sfumato.errors import QueryError
 
 if TYPE_CHECKING:
     from sfumato.query import Axis, Group, QueryEngine
+
+PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, a TOML file.")]
+Data = Annotated[
+    list[str],
+    typer.Option(
+        "--data",
+        help="The microdata: a file, file.duckdb#table or postgresql://…#table; of joined tables NAME=FILE; repeats.",
+    ),
+]
+EngineName = Annotated[
+    str,
+    typer.Option("--engine", metavar="NAME", help="Which engine reads the data: arrays or duckdb; else it is chosen."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a release.")]
+Form = Annotated[str | None, typer.Option(help="text, json, csv, json-stat2, xlsx, parquet or sdmx-csv.")]
+Out = Annotated[Path | None, typer.Option(help="A file to write; its ending says the format where none is given.")]
+Within = Annotated[
+    list[str] | None, typer.Option("--where", help="Only these levels: state=west or state=CA,TX; may be repeated.")
+]
+AtLevels = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--at", help="The level shown of a variable: occupation=@0 (top), @1, …, leaves, all, or codes; repeats."
+    ),
+]
+OwnGroups = Annotated[
+    list[str] | None,
+    typer.Option("--group", help="A group of your own, summed with its error: state:Sunbelt=TX,FL,AZ; repeats."),
+]
+GroupFiles = Annotated[
+    list[str] | None,
+    typer.Option("--groups", help="A CSV file of groups, with columns group and county, or group, attribute, code."),
+]
 
 
 def chosen(

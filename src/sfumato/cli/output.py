@@ -25,20 +25,10 @@ def say_json(content: Any) -> None:
 
 
 def columns(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: int = 0) -> str:
-    """Text in columns that line up, the last ones, which are numbers, on the right.
+    """Texts in columns, laid out as tables are; what does it is loaded when there is something to lay out."""
+    from sfumato.release.figures import aligned
 
-    >>> print(columns(["a", "bb"], [["1", "2"]]))
-    a  bb
-    1  2
-    """
-    lines = [list(heads), *(list(row) for row in rows)]
-    widths = [max(len(line[place]) for line in lines) for place in range(len(heads))]
-    left = len(heads) - numbers
-    laid = [
-        [text.ljust(widths[place]) if place < left else text.rjust(widths[place]) for place, text in enumerate(line)]
-        for line in lines
-    ]
-    return "\n".join("  ".join(line).rstrip() for line in laid)
+    return aligned(heads, rows, numbers)
 
 
 @contextmanager

@@ -1,10 +1,11 @@
 """The price command: what a plan costs, what it hides at which size, and what a year of it comes to."""
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.agency import Json, PlanFile
+from sfumato.cli.options import Json, PlanFile
 from sfumato.cli.output import columns, say, say_json
 from sfumato.errors import PlanError
 
@@ -169,17 +170,7 @@ def _priced(plan: "Plan", bill: "Price", per_year: int) -> dict[str, Any]:
         ],
         "total": gains(bill.total),
         "per_year": {"releases": per_year} | gains(_year(bill, per_year)),
-        "looks_alike": [
-            {
-                "variable": one.variable,
-                "size": one.size,
-                "low": one.low,
-                "high": one.high,
-                "up": one.up,
-                "down": one.down,
-            }
-            for one in plan.hidden.alike()
-        ],
+        "looks_alike": [asdict(one) | {"up": one.up, "down": one.down} for one in plan.hidden.alike()],
         "limit": loss_to_dict(bill.limit),
-        "exposures": [{"kind": one.kind, "what": one.what, "why": one.why} for one in bill.exposures],
+        "exposures": [asdict(one) for one in bill.exposures],
     }

@@ -6,18 +6,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.formats import form_of, give, most_of, warnings_of
-from sfumato.cli.options import chosen, pairs, say_overlaps
+from sfumato.cli.formats import form_of, give, most_of
+from sfumato.cli.options import (
+    AtLevels,
+    Folder,
+    Form,
+    GroupFiles,
+    Json,
+    Out,
+    OwnGroups,
+    Within,
+    chosen,
+    pairs,
+    say_overlaps,
+)
 from sfumato.cli.output import note, say, say_json
 from sfumato.errors import ReleaseError
 
 if TYPE_CHECKING:
-    from sfumato.query import Crosstab, Figures, QueryEngine, Shares
-
-Form = Annotated[str | None, typer.Option(help="text, json, csv, json-stat2, xlsx, parquet or sdmx-csv.")]
-Out = Annotated[Path | None, typer.Option(help="A file to write; its ending says the format where none is given.")]
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a release.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+    from sfumato.query import Crosstab, QueryEngine, Shares
 
 
 def verify(
@@ -74,6 +81,7 @@ def diff(
 def _changes(before: "QueryEngine", after: "QueryEngine") -> list[str]:
     """How far the whole of each statistic moved, beside the noise that both releases hold."""
     from sfumato.query import number
+    from sfumato.release import stated
 
     said = []
     for name in before.statistics:
@@ -81,10 +89,9 @@ def _changes(before: "QueryEngine", after: "QueryEngine") -> list[str]:
             continue
         one, other = before.total(of=name), after.total(of=name)
         moved = f"{name}: the whole changed by {number(other.value - one.value)}"
-        noises = [part.noise_variance for part in (one, other)]
-        stated = [noise for noise in noises if isinstance(noise, (int, float))]
-        if len(stated) == 2:
-            moved += f"; noise alone gives ± {number(1.645 * (stated[0] + stated[1]) ** 0.5)} (90%)"
+        noise = stated(one.noise_variance + other.noise_variance)
+        if noise is not None:
+            moved += f"; noise alone gives ± {number(1.645 * noise**0.5)} (90%)"
         said.append(moved)
     return said
 
@@ -101,25 +108,10 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
     folder: Folder,
     rows: Annotated[str, typer.Option(help="The variables of the rows, for example occupation,sex.")],
     cols: Annotated[str | None, typer.Option(help="The variable of the columns.")] = None,
-    where: Annotated[
-        list[str] | None, typer.Option(help="Only these levels: state=west or state=CA,TX; may be repeated.")
-    ] = None,
-    at: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="The level shown of a variable: occupation=@0 (top), @1, …, leaves, all, or codes; may be repeated."
-        ),
-    ] = None,
-    group: Annotated[
-        list[str] | None,
-        typer.Option(help="A group of your own, summed with its error: state:Sunbelt=TX,FL,AZ; may be repeated."),
-    ] = None,
-    groups: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A CSV file of groups, with columns group and county, or group, attribute, code; repeatable."
-        ),
-    ] = None,
+    where: Within = None,
+    at: AtLevels = None,
+    group: OwnGroups = None,
+    groups: GroupFiles = None,
     share: Annotated[
         str | None, typer.Option(help="Print shares: of the row, column or whole, or of a variable's totals.")
     ] = None,
@@ -136,19 +128,7 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
     counts = answers.table(names, cols, held, of, shown, most_of(form))
     say_overlaps(counts.axes)
     asked: Crosstab | Shares = counts.shares(share) if share else counts
-    give(asked, form, out, _text(asked) if form == "text" else "")
-    if form == "text":
-        note("\n± is the 90% margin of error. A: CV under 15%, B: 15 to 30%, C: more, or 0 is within the margin.")
-
-
-def _text(asked: "Figures") -> str:
-    only = "; ".join(f"{name}: {_listed(levels)}" for name, levels in asked.where.items())
-    parts = [*warnings_of(asked), str(asked), f"Only {only}." if only else "", asked.product.subject.note]
-    return "\n\n".join(part for part in parts if part)
-
-
-def _listed(levels: object) -> str:
-    return ", ".join(map(str, levels)) if isinstance(levels, list) else str(levels)
+    give(asked, form, out, "A: CV under 15%, B: 15 to 30%, C: more, or 0 is within the margin.")
 
 
 def serve(  # noqa: PLR0913, PLR0917 - each is an option of the command

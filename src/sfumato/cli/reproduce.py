@@ -1,9 +1,11 @@
 """`sfumato reproduce`: a published table beside ours."""
 
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
+from sfumato.cli.options import Json
 from sfumato.cli.output import columns, note, say, say_json
 from sfumato.errors import PlanError, nearest
 
@@ -12,7 +14,7 @@ def reproduce(
     name: Annotated[str | None, typer.Argument(help="Which study; see --list.")] = None,
     list_: Annotated[bool, typer.Option("--list", help="List the studies.")] = False,
     runs: Annotated[int | None, typer.Option(help="How many simulated runs, where it is a simulation.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    json: Json = False,
 ) -> None:
     """Compute a published table again and print it beside the published numbers."""
     from sfumato.studies import STUDIES
@@ -28,9 +30,7 @@ def reproduce(
         note(f"{count:,} runs")
     lines = study.lines(count)
     if json:
-        say_json(
-            [{"what": one.what, "published": one.published, "ours": one.ours, "remark": one.remark} for one in lines]
-        )
+        say_json([asdict(one) for one in lines])
         return
     say(f"{study.title} ({study.source})\n")
     say(columns(["", "published", "ours", ""], [[line.what, line.published, line.ours, line.remark] for line in lines]))

@@ -5,10 +5,8 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.formats import form_of, give, warnings_of
-from sfumato.cli.options import chosen, pairs, say_overlaps
-from sfumato.cli.output import note
-from sfumato.cli.public import Form, Out
+from sfumato.cli.formats import form_of, give
+from sfumato.cli.options import AtLevels, Form, GroupFiles, Out, OwnGroups, Within, chosen, pairs, say_overlaps
 from sfumato.errors import QueryError
 
 
@@ -17,10 +15,10 @@ def series(  # noqa: PLR0913, PLR0917 - each is an option of the command
     rows: Annotated[
         str, typer.Option(help="The variables of the rows, for example county; the whole unless named.")
     ] = "",
-    where: Annotated[list[str] | None, typer.Option(help="Only these levels: county=10,20; may be repeated.")] = None,
-    at: Annotated[list[str] | None, typer.Option(help="The level shown: naics=@0 (top), @1, leaves, or codes.")] = None,
-    group: Annotated[list[str] | None, typer.Option(help="A group of your own: county:Coast=10,20.")] = None,
-    groups: Annotated[list[str] | None, typer.Option(help="A CSV file of groups, as for `table`.")] = None,
+    where: Within = None,
+    at: AtLevels = None,
+    group: OwnGroups = None,
+    groups: GroupFiles = None,
     of: Annotated[str | None, typer.Option(help="Which statistic, where the releases have several.")] = None,
     sum: Annotated[bool, typer.Option("--sum", help="Add the sum of each year, as for wages.")] = False,  # noqa: A002
     mean: Annotated[bool, typer.Option("--mean", help="Add the average of each year, as for jobs.")] = False,
@@ -37,7 +35,4 @@ def series(  # noqa: PLR0913, PLR0917 - each is an option of the command
     shown = chosen(opened.engines[0], at, group, groups)
     asked = opened.table(names, pairs(where, "--where"), of, shown, "sum" if sum else "mean" if mean else None)
     say_overlaps(asked.axes)
-    told = "\n".join(warnings_of(asked))
-    give(asked, form, out, (f"{told}\n\n{asked}" if told else str(asked)) if form == "text" else "")
-    if form == "text":
-        note(f"\n± is the 90% margin of error. {asked.note}")
+    give(asked, form, out, asked.note)

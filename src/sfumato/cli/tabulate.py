@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.agency import Data, EngineName, Json, PlanFile, opened
-from sfumato.cli.options import choices, pairs
+from sfumato.cli.agency import opened
+from sfumato.cli.options import AtLevels, Data, EngineName, Json, PlanFile, Within, choices, pairs
 from sfumato.cli.output import CONFIDENTIAL, columns, say, say_json
 from sfumato.errors import QueryError
 
@@ -24,12 +24,8 @@ def tabulate(  # noqa: PLR0913, PLR0917 - one argument an option
     data: Data,
     rows: Annotated[str, typer.Option(help="The variables of the rows, for example occupation,sex.")] = "",
     cols: Annotated[str | None, typer.Option(help="The variable of the columns.")] = None,
-    where: Annotated[
-        list[str] | None, typer.Option(help="Only these levels: state=west or state=CA,TX; may be repeated.")
-    ] = None,
-    at: Annotated[
-        list[str] | None, typer.Option(help="The level shown: occupation=@0 (top), @1, …, leaves, all, or codes.")
-    ] = None,
+    where: Within = None,
+    at: AtLevels = None,
     total: Annotated[str | None, typer.Option(metavar="COLUMN", help="The total of a column.")] = None,
     mean: Annotated[str | None, typer.Option(metavar="COLUMN", help="The mean of a column.")] = None,
     ratio: Annotated[

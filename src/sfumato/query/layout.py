@@ -13,7 +13,7 @@ from sfumato.query.axis import Axis
 from sfumato.query.estimate import Figure
 from sfumato.query.figures import Figures
 from sfumato.release import NoNumber, Withheld
-from sfumato.release.figures import like, number
+from sfumato.release.figures import aligned, like, number
 
 NO_SUCH = "no such combination"
 """What is said of a cell that nothing can stand in."""
@@ -131,19 +131,10 @@ def _laid_out(table: Figures) -> tuple[list[str], list[tuple[Sequence[str], list
 def as_text(table: Figures) -> str:
     """The table in columns that line up, and below it why cells hold no number."""
     heads, rows = _laid_out(table)
-    lines = [heads] + [[*labels, *(text(one) for one in figures)] for labels, figures in rows]
-    widths = [max(len(line[place]) for line in lines) for place in range(len(heads))]
-    names = len(heads) - (len(rows[0][1]) if rows else 0)
-    laid = [
-        "  ".join(_pad(text, widths[place], left=place < names) for place, text in enumerate(line)).rstrip()
-        for line in lines
-    ]
+    lines = [[*labels, *map(text, figures)] for labels, figures in rows]
+    laid = aligned(heads, lines, numbers=len(rows[0][1]) if rows else 0)
     legend = [f"{one.code}  {one.reason}" for one in table.missing]
-    return "\n".join([table.title, "", *laid, *(["", *legend] if legend else [])])
-
-
-def _pad(text: str, width: int, *, left: bool) -> str:
-    return text.ljust(width) if left else text.rjust(width)
+    return "\n".join([table.title, "", laid, *(["", *legend] if legend else [])])
 
 
 def as_html(table: Figures) -> str:

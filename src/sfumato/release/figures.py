@@ -1,4 +1,6 @@
-"""Figures: how a number is written for people, and a margin beside it."""
+"""Figures: how a number is written for people, a margin beside it, and texts in columns."""
+
+from collections.abc import Sequence
 
 
 def number(value: float) -> str:
@@ -17,3 +19,17 @@ def number(value: float) -> str:
 def like(margin: float, value: float) -> str:
     """A margin to the precision of the number it belongs to: whole beside whole numbers, once it is 10 or more."""
     return number(round(margin)) if margin >= 10 and value == round(value) else number(margin)
+
+
+def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: int = 0) -> str:
+    """Texts in columns that line up, the last ones, which are numbers, on the right.
+
+    >>> print(aligned(["a", "bb"], [["1", "2"]], numbers=1))
+    a  bb
+    1   2
+    """
+    lines = [heads, *rows]
+    widths = [max(len(line[place]) for line in lines) for place in range(len(heads))]
+    turns = [str.ljust] * (len(heads) - numbers) + [str.rjust] * numbers
+    laid = ([turn(*one) for turn, *one in zip(turns, line, widths, strict=True)] for line in lines)
+    return "\n".join("  ".join(line).rstrip() for line in laid)
