@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 import sfumato.serve
 from sfumato.errors import QueryError
-from sfumato.pictures.classes import quantiles, steps
+from sfumato.pictures.classes import quantiles
 from sfumato.pictures.map import map_of
 from sfumato.pictures.map_look import SHADES
 from sfumato.pictures.map_sheet import MapStyle
 from sfumato.pictures.mark import Caption, Mark
-from sfumato.pictures.overlay import MOST_BYTES, overlay
+from sfumato.pictures.overlay import overlay
 
 SVG = "{http://www.w3.org/2000/svg}"
 CODES = ("a", "b", "c", "d", "e", "f")
@@ -82,7 +82,7 @@ def test_every_number_is_said_with_its_error_on_its_area_and_in_the_list(kind):
 @pytest.mark.parametrize("kind", ["areas", "dots"])
 def test_labels_are_text_and_nothing_a_strict_page_refuses_is_drawn(kind):
     bad = '"><script>alert(1)</script><a href="javascript:x'
-    marks = [mark("a", 5, label=bad, spoken=bad), *ALL[1:]]
+    marks = [mark("a", 5, label=bad), *ALL[1:]]
     own = overlay(f'code,"{bad.replace(chr(34), chr(34) * 2)}"\nb,3', CODES)
     picture = drawn(marks, title=bad, kind=kind, overlay=own, missing={"f": bad}, blank={"f": bad})
     tree = parsed(picture)
@@ -102,8 +102,6 @@ def test_classes_shade_from_little_to_much_and_the_legend_says_their_ends():
     text = " ".join(one.text or "" for one in parsed(drawn(ALL)).iter(f"{SVG}text"))
     assert "10 to 20" in text
     assert "60" in text
-    by_steps = " ".join(one.text or "" for one in parsed(drawn(ALL, classes="steps")).iter(f"{SVG}text"))
-    assert "0 to under 20" in by_steps
 
 
 def over(picture, name):
@@ -173,7 +171,6 @@ def test_two_maps_on_a_page_do_not_share_the_names_of_their_patterns():
         ([mark("zz", 1)], {}, "has a shape"),
         ([mark("a", 1, series="x"), mark("a", 2, series="y")], {}, "one column"),
         (ALL, {"kind": "globe"}, "'areas' or 'dots'"),
-        (ALL, {"classes": "jenks"}, "'quantile' or by 'steps'"),
         ([mark(f"{n}", n) for n in range(5001)], {}, "choose a higher level"),
     ],
 )
@@ -187,14 +184,13 @@ numbers = st.lists(st.floats(-1e6, 1e6).map(lambda value: round(value, 3)), min_
 
 @given(numbers)
 def test_every_number_lies_within_the_ends_of_its_class(values):
-    for classes in (quantiles(values), steps(values)):
-        assert 1 <= len(classes.ends) <= 5
-        for value in values:
-            low, high = classes.ends[classes.place(value)]
-            slack = 1e-9 * max(1, abs(value))
-            assert low - slack <= value <= high + slack
-            assert 1 <= classes.shade(value) <= 5
-        assert [low for low, _ in classes.ends] == sorted(low for low, _ in classes.ends)
+    classes = quantiles(values)
+    assert 1 <= len(classes.ends) <= 5
+    for value in values:
+        low, high = classes.ends[classes.place(value)]
+        assert low <= value <= high
+        assert 1 <= classes.shade(value) <= 5
+    assert [low for low, _ in classes.ends] == sorted(low for low, _ in classes.ends)
 
 
 @given(st.lists(st.integers(-1000, 1000), min_size=10, max_size=200, unique=True))
@@ -221,7 +217,7 @@ def test_shades_are_told_apart_by_lightness_alone_in_light_and_in_dark():
 
 
 def test_a_csv_is_read_with_or_without_a_heading_and_in_other_spreadsheets_ways():
-    assert overlay(b"\xef\xbb\xbfcode;rate\r\na;4.5\r\n\r\nb;\xe2\x88\x922\r\n", CODES).values == {"a": 4.5, "b": -2}
+    assert overlay("\ufeffcode;rate\r\na;4.5\r\n\r\nb;−2\r\n", CODES).values == {"a": 4.5, "b": -2}
     assert overlay("a,1\nb,2", CODES) == overlay("a\t1\nb\t2", CODES)
     assert overlay('"a","1e3"', CODES).values == {"a": 1000}
 
@@ -238,9 +234,7 @@ def test_a_csv_is_read_with_or_without_a_heading_and_in_other_spreadsheets_ways(
         ("a,1\na,2", "Line 2 .* second time"),
         ("a,1,2", "Line 1 of the CSV has 3 fields"),
         ('a,1\n"b,2', "Line 2 of the CSV"),
-        (b"\xff\xfe\x00a", "UTF-8"),
         ("a,1\n" * 5002, "second time|more than"),
-        (b"x" * (MOST_BYTES + 1), "bytes"),
     ],
 )
 def test_a_csv_that_is_not_code_and_value_is_refused_by_its_line(content, said):
@@ -248,7 +242,7 @@ def test_a_csv_that_is_not_code_and_value_is_refused_by_its_line(content, said):
         overlay(content, CODES)
 
 
-@given(st.one_of(st.text(max_size=200), st.binary(max_size=200)))
+@given(st.text(max_size=200))
 def test_any_csv_is_read_or_refused_in_words(content):
     try:
         own = overlay(content, CODES)

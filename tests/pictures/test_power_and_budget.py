@@ -29,7 +29,7 @@ def test_the_told_point_lies_on_the_curve_and_above_blind_guessing():
 
 def test_the_words_round_a_risk_up():
     picture = power_curve(POWER, (0.05, 0.2512), Caption("100 or 110?"))
-    assert picture.told == ("At best 110 is found 26 times in 100, where a blind guess finds it 5 times.",)
+    assert picture.told == ("At best 26 times in 100 right, for 5 false alarms in 100.",)
 
 
 def test_shares_beyond_one_are_refused():
@@ -46,11 +46,10 @@ def test_parts_of_a_budget_are_in_proportion_and_what_is_left_is_open():
     assert drawn.picture.told == ("2023: mu 0.5, 25% limit", "2024: 0.5, 50% limit", "left: 0.25")
 
 
-def test_a_budget_that_is_spent_shows_nothing_left_and_one_without_limit_says_nothing_of_it():
-    assert not Drawn(budget([BudgetShare("all", 1.0)], 1.0, Caption("Spent"))).all("rect", "left")
-    open_ended = Drawn(budget([BudgetShare("all", 1.0)], None, Caption("Spent")))
-    assert not open_ended.all("line", "aim")
-    assert [one.find(SPACE + "title") is not None for one in open_ended.all("g", "mark")]
+def test_a_budget_that_is_spent_shows_nothing_left_and_every_part_says_what_it_is():
+    spent = Drawn(budget([BudgetShare("all", 1.0)], 1.0, Caption("Spent")))
+    assert not spent.all("rect", "left")
+    assert all(one.find(SPACE + "title") is not None for one in spent.all("g", "mark"))
 
 
 def test_a_budget_of_nothing_is_drawn():

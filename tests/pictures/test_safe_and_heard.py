@@ -28,14 +28,14 @@ HOSTILE = [
 def drawn_with(words: str) -> list[Drawn]:
     """Every kind of picture with some words wherever words can stand."""
     caption = Caption(words, words, source=words, banner=words, words=PictureWords(interval=words, withheld=words))
-    said = {"spoken": words, "withheld": words, "shown": words, "code": words}
+    said = {"withheld": words, "shown": words, "code": words}
     marks = [
         Mark(words, 1, 0, 2, words, 0.5, words, href=f"?q={words}", **said),
         Mark(words, 1, None, None, "-", None, "other", **said),
     ]
     pictures = [draw(marks, caption) for draw in KINDS.values()]
-    pictures.append(budget([BudgetShare(words, 1, words, f"?q={words}")], 2, caption, left=words))
-    pictures.append(power_curve(CURVE, CURVE[1], caption, (words, words)))
+    pictures.append(budget([BudgetShare(words, 1, words)], 2, caption, left=words))
+    pictures.append(power_curve(CURVE, CURVE[1], caption))
     return [Drawn(picture) for picture in pictures]
 
 
@@ -61,8 +61,6 @@ def test_pictures_hold_no_style_no_script_and_nothing_from_elsewhere():
 def test_a_mark_leads_nowhere_off_the_site(href):
     with pytest.raises(QueryError, match="same site"):
         KINDS["dot"]([Mark("a", 1, 0, 2, href=href)], Caption("t"))
-    with pytest.raises(QueryError, match="same site"):
-        budget([BudgetShare("a", 1, href=href)], 1, Caption("t"))
 
 
 def test_a_picture_is_heard_as_its_title_and_every_number_with_its_error(caption):

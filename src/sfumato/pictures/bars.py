@@ -6,7 +6,6 @@ from sfumato.pictures.mark import Caption, Mark
 from sfumato.pictures.picture import Picture
 from sfumato.pictures.rows import rows_drawn, spread, unstated
 from sfumato.pictures.svg import WIDTH, Scale, bar
-from sfumato.pictures.vega import vega_lite
 
 
 def bars(marks: Sequence[Mark], caption: Caption, width: float = WIDTH) -> Picture:
@@ -21,5 +20,4 @@ def bars(marks: Sequence[Mark], caption: Caption, width: float = WIDTH) -> Pictu
             return drawn + unstated(mark, scale, y, caption.words.withheld, 6)
         return drawn + spread(mark, scale, y, 10, over=series is not None)
 
-    picture = rows_drawn(marks, caption, width, draw, zero=True)
-    return picture.with_vega(vega_lite(marks, caption, "bar"))
+    return rows_drawn(marks, caption, width, "bar", draw)

@@ -69,7 +69,5 @@ def _named(places: tuple[float, float], y: float, names: tuple[str, str]) -> lis
     """The two true values above their bells, moved apart where they would touch."""
     gap = (breadth(names[0]) + breadth(names[1])) / 2 + 10 - (places[1] - places[0])
     apart = max(gap, 0.0) / 2
-    return [
-        text(places[0] - apart, y, names[0], "value", "middle"),
-        text(places[1] + apart, y, names[1], "value", "middle"),
-    ]
+    moved = (places[0] - apart, places[1] + apart)
+    return [text(x, y, name, "value", "middle") for x, name in zip(moved, names, strict=True)]

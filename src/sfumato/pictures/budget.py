@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sfumato.errors import QueryError
-from sfumato.pictures.canvas import EDGE, Canvas, fitted, stacked
+from sfumato.pictures.canvas import EDGE, Canvas
 from sfumato.pictures.mark import Caption
 from sfumato.pictures.picture import Picture
 from sfumato.pictures.svg import WIDTH, Scale, bar, breadth, group, line, text, tick_words
@@ -19,46 +19,33 @@ class BudgetShare:
     label: str
     amount: float
     shown: str = ""
-    href: str = ""
     seen: bool = True
     """Whether the release can be looked at here; a part that cannot is drawn pale."""
 
 
 def budget(
-    taken: Sequence[BudgetShare],
-    limit: float | None,
-    caption: Caption,
-    left: str = "",
-    width: float = WIDTH,
-    *,
-    listed: bool = True,
+    taken: Sequence[BudgetShare], limit: float, caption: Caption, left: str = "", width: float = WIDTH
 ) -> Picture:
-    """One bar as long as the limit, a numbered part a release, what is left open; below it a line a release, if asked.
-
-    `left` is what is left in the words of the account; without a limit the bar ends with what was taken.
-    """
+    """One bar as long as the limit, a numbered part a release, what is left open, in the words of the account."""
     spent = sum(share.amount for share in taken)
-    if any(share.amount < 0 for share in taken) or (limit is not None and limit <= 0):
+    if any(share.amount < 0 for share in taken) or limit <= 0:
         raise QueryError("A budget is drawn of amounts of 0 or more and a limit above 0.")
     frame, words = Canvas(caption, width), caption.words
     top = frame.top + 26
-    scale = Scale(0, max(spent, limit or 0) or 1, EDGE, width - EDGE)
+    scale = Scale(0, max(spent, limit), EDGE, width - EDGE)
     parts, at = [], 0.0
-    if limit is not None and spent < limit:
+    if spent < limit:
         parts.append(bar(scale(spent), top, scale(limit) - scale(spent), TALL, "left"))
         parts.append(_inside(scale(spent), scale(limit), top, left or words.left))
     for place, share in enumerate(taken):
         parts.append(_part(share, place, (scale(at), scale(at + share.amount)), top))
         at += share.amount
-    if limit is not None:
-        parts.append(line(scale(limit), top - 8, scale(limit), top + TALL + 8, "aim"))
-        said = f"{words.limit} {caption.axis}".strip()
-        parts.append(text(min(scale(limit), width - EDGE), top - 12, said, "axis", "end"))
-    below, bottom = _listed(taken, limit, top + TALL + 26, width) if listed else ("", top + TALL)
-    told = tuple(_said(share, limit, words.limit) for share in taken)
-    told += (f"{words.left}: {left or tick_words(limit - spent, percent=False)}",) if limit is not None else ()
-    svg = frame.closed(bottom, [*parts, below], told, links=listed and any(share.href for share in taken))
-    return Picture(caption.title, svg, told, in_words=words.in_words)
+    parts.append(line(scale(limit), top - 8, scale(limit), top + TALL + 8, "aim"))
+    said = f"{words.limit} {caption.axis}".strip()
+    parts.append(text(min(scale(limit), width - EDGE), top - 12, said, "axis", "end"))
+    each = (f"{share.label}: {_amount(share)}, {share.amount / limit:.0%} {words.limit}" for share in taken)
+    told = (*each, f"{words.left}: {left or tick_words(limit - spent, percent=False)}")
+    return Picture(caption.title, frame.closed(top + TALL, parts, told), told, in_words=words.in_words)
 
 
 def _part(share: BudgetShare, place: int, ends: tuple[float, float], top: float) -> str:
@@ -76,26 +63,5 @@ def _inside(start: float, end: float, top: float, words: str) -> str:
     )
 
 
-def _listed(taken: Sequence[BudgetShare], limit: float | None, top: float, width: float) -> tuple[str, float]:
-    """A line a release: its number, its name, what it took and which share of the limit that is."""
-    parts = []
-    for place, share in enumerate(taken):
-        amount = _amount(share) + (f" · {share.amount / limit:.0%}" if limit else "")
-        lines = fitted(share.label, width - 2 * EDGE - 40 - breadth(amount))
-        row = [
-            text(EDGE, top, f"{place + 1}", "value"),
-            stacked(EDGE + 22, top, lines),
-            text(width - EDGE, top, amount, "number", "end"),
-        ]
-        parts.append(group(*row, tip=_said(share, limit, ""), href=share.href))
-        top += 15 * len(lines) + 7
-    return "".join(parts), top
-
-
 def _amount(share: BudgetShare) -> str:
     return share.shown or tick_words(share.amount, percent=False)
-
-
-def _said(budget_share: BudgetShare, limit: float | None, words: str) -> str:
-    share = f", {budget_share.amount / limit:.0%} {words}".rstrip() if limit else ""
-    return f"{budget_share.label}: {_amount(budget_share)}{share}"

@@ -134,12 +134,8 @@ def error_keys(marks: Sequence[Mark], words: PictureWords, *, bars: bool = False
     stated = [mark for mark in marks if mark.stated]
     shares = [mark.noise_share for mark in stated if mark.noise_share is not None]
     if stated:
-        keys.append(
-            (
-                line(-9, 0, 9, 0, "whisker") + line(-9, -4, -9, 4, "whisker") + line(9, -4, 9, 4, "whisker"),
-                words.interval,
-            )
-        )
+        ends = "".join(line(x, -4, x, 4, "whisker") for x in (-9, 9))
+        keys.append((line(-9, 0, 9, 0, "whisker") + ends, words.interval))
     if any(share > 0 for share in shares):
         keys.append((smear(-9, 9, 0, 10, "noisy"), words.noise))
     if any(share < 1 for share in shares):

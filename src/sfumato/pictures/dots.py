@@ -7,7 +7,6 @@ from sfumato.pictures.mark import Caption, Mark
 from sfumato.pictures.picture import Picture
 from sfumato.pictures.rows import rows_drawn, spread, unstated
 from sfumato.pictures.svg import WIDTH, Scale
-from sfumato.pictures.vega import vega_lite
 
 
 def dots(marks: Sequence[Mark], caption: Caption, width: float = WIDTH) -> Picture:
@@ -21,5 +20,4 @@ def dots(marks: Sequence[Mark], caption: Caption, width: float = WIDTH) -> Pictu
         kind = f"hollow {edge}" if mark.doubtful else full
         return spread(mark, scale, y, 15) + glyph(place, x, y, kind, 4)
 
-    picture = rows_drawn(marks, caption, width, draw)
-    return picture.with_vega(vega_lite(marks, caption, "dot"))
+    return rows_drawn(marks, caption, width, "dot", draw)

@@ -9,7 +9,7 @@ from sfumato.pictures.glyphs import glyph
 from sfumato.pictures.mark import Caption, Mark, rows_of, series_of, spoken
 from sfumato.pictures.picture import Picture
 from sfumato.pictures.rows import domain
-from sfumato.pictures.svg import WIDTH, Scale, area, bar, breadth, group, line, path, text, tick_words
+from sfumato.pictures.svg import WIDTH, Point, Scale, area, bar, breadth, group, line, path, text, tick_words
 from sfumato.pictures.vega import vega_lite
 
 HEIGHT = 300
@@ -102,15 +102,15 @@ def _band(run: Sequence[Placed], series: int | None, up: Scale) -> str:
 
 def _between(some: Sequence[Placed], shares: Sequence[float], up: Scale, kind: str) -> str:
     """The area between the lower and upper ends, each drawn in towards the value by a share."""
-    lower = [
-        (one.x, up(one.mark.value + (one.mark.ends[0] - one.mark.value) * share))
-        for one, share in zip(some, shares, strict=True)
-    ]
-    upper = [
-        (one.x, up(one.mark.value + (one.mark.ends[1] - one.mark.value) * share))
-        for one, share in zip(some, shares, strict=True)
-    ]
-    return area([*upper, *reversed(lower)], kind)
+
+    def edge(end: int) -> list[Point]:
+        values = [
+            one.mark.value + (one.mark.ends[end] - one.mark.value) * share
+            for one, share in zip(some, shares, strict=True)
+        ]
+        return [(one.x, up(value)) for one, value in zip(some, values, strict=True)]
+
+    return area([*edge(1), *reversed(edge(0))], kind)
 
 
 def _line(run: Sequence[Placed], series: int | None, caption: Caption) -> str:

@@ -6,7 +6,6 @@ from hashlib import sha256
 
 from sfumato.errors import QueryError
 from sfumato.pictures.canvas import EDGE, Canvas
-from sfumato.pictures.classes import Classes, classes_of
 from sfumato.pictures.glyphs import glyph
 from sfumato.pictures.ground import Ground, Outlined
 from sfumato.pictures.map_keys import area_keys, dot_keys
@@ -35,7 +34,8 @@ def map_of(
     name = f"pic-{sha256(repr((caption.title, shapes.source, width, style.kind)).encode()).hexdigest()[:8]}"
     sheet = MapSheet(ground, placed, caption, style, name)
     drawn = _dots(sheet) if style.kind == "dots" else _areas(sheet)
-    keys, foot = _keys(sheet, ground.bottom + 20, width - 2 * EDGE)
+    keys_of = dot_keys if style.kind == "dots" else area_keys
+    keys, foot = keys_of(sheet, ground.bottom + 20, width - 2 * EDGE)
     elsewhere = (f"{one}." for one in _elsewhere(shapes, marks, style))
     told = (*(sheet.said(mark) for mark in placed), *sheet.missing.values(), *elsewhere)
     parts = [patterns(name, 1.0), patterns(f"{name}-s", ground.scale), *drawn, _own(sheet), keys]
@@ -75,14 +75,13 @@ def _sourced(caption: Caption, shapes: Outlined, marks: Sequence[Mark], style: M
 
 def _areas(sheet: MapSheet) -> list[str]:
     """Every area in the shade of its class, under hatching or specks where its number is unsure."""
-    classes = classes_of(sheet.numbers, sheet.style.classes)
-    shaded = [_linked(sheet, mark, *_shaded(sheet, mark, classes)) for mark in sheet.marks]
+    shaded = [_linked(sheet, mark, *_shaded(sheet, mark)) for mark in sheet.marks]
     return [sheet.ground.placed(*_blank(sheet), *shaded), _names(sheet)]
 
 
-def _shaded(sheet: MapSheet, mark: Mark, classes: Classes) -> list[str]:
+def _shaded(sheet: MapSheet, mark: Mark) -> list[str]:
     ground, over = sheet.ground, f"{sheet.name}-s"
-    area = ground.outline(mark.code, f"map-{classes.shade(mark.value)} map-line")
+    area = ground.outline(mark.code, f"map-{sheet.classes.shade(mark.value)} map-line")
     if not mark.stated:
         return [area, ground.outline(mark.code, "", f"url(#{over}-specks)")]
     return [area, ground.outline(mark.code, "", f"url(#{over}-hatch)")] if mark.doubtful else [area]
@@ -163,10 +162,3 @@ def _own(sheet: MapSheet) -> str:
         said = sheet.style.words.own_one.format(name=own.name, code=code, value=tick_words(value, percent=False))
         parts.append(group(glyph(2, x, y, "map-under", size), glyph(2, x, y, kind, size), tip=said))
     return "".join(parts)
-
-
-def _keys(sheet: MapSheet, y: float, width: float) -> tuple[str, float]:
-    own = sheet.style.overlay
-    if sheet.style.kind == "dots":
-        return dot_keys(sheet, own, y, width)
-    return area_keys(sheet, own, y, width)

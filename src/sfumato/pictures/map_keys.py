@@ -3,37 +3,31 @@
 from collections.abc import Sequence
 
 from sfumato.pictures.canvas import EDGE, Key, fitted, keys_along, stacked
-from sfumato.pictures.classes import SHADES, Classes, classes_of
+from sfumato.pictures.classes import SHADES
 from sfumato.pictures.glyphs import glyph
 from sfumato.pictures.map_sheet import MapSheet
-from sfumato.pictures.overlay import Overlay
 from sfumato.pictures.svg import bar, dot, round_step, smear, text, tick_words
 
 
-def area_keys(sheet: MapSheet, own: Overlay | None, y: float, width: float) -> tuple[str, float]:
+def area_keys(sheet: MapSheet, y: float, width: float) -> tuple[str, float]:
     """The classes from low to high, then what lies over them."""
-    classes = classes_of(sheet.numbers, sheet.style.classes)
     heading, y = _heading(sheet, y, width)
-    shades = SHADES[len(classes.ends)]
+    shades = SHADES[len(sheet.classes.ends)]
     listed = [
-        (bar(-9, -6, 18, 12, f"map-{shade} map-line"), class_words(classes, place, sheet))
-        for place, shade in enumerate(shades)
+        (bar(-9, -6, 18, 12, f"map-{shade} map-line"), _ends_said(ends, sheet))
+        for shade, ends in zip(shades, sheet.classes.ends, strict=True)
     ]
     one, y = keys_along(listed, EDGE, y, width)
-    two, y = keys_along([*_doubts(sheet), *_rest(sheet, own)], EDGE, y + 2, width)
+    two, y = keys_along([*_doubts(sheet), *_rest(sheet)], EDGE, y + 2, width)
     return heading + one + two, y
 
 
-def class_words(classes: Classes, place: int, sheet: MapSheet) -> str:
-    """The ends of a class."""
-    low, high = (_number(end, sheet) for end in classes.ends[place])
-    if low == high:
-        return low
-    words = sheet.style.words.closed if classes.closed else sheet.style.words.under
-    return words.format(low=low, high=high)
+def _ends_said(ends: tuple[float, float], sheet: MapSheet) -> str:
+    low, high = (_number(end, sheet) for end in ends)
+    return low if low == high else sheet.style.words.closed.format(low=low, high=high)
 
 
-def dot_keys(sheet: MapSheet, own: Overlay | None, y: float, width: float) -> tuple[str, float]:
+def dot_keys(sheet: MapSheet, y: float, width: float) -> tuple[str, float]:
     """Two or three dots of round numbers in a row, then what their looks mean."""
     heading, y = _heading(sheet, y, width)
     top = round_step(sheet.largest * 0.35)
@@ -47,7 +41,7 @@ def dot_keys(sheet: MapSheet, own: Overlay | None, y: float, width: float) -> tu
     keys: list[Key] = [(smear(-9, 9, 0, 12) + dot(0, 0, "map-dot", 5), sheet.style.words.halo)]
     if any(value < 0 for value in sheet.numbers):
         keys.append((glyph(4, 0, 0, "map-dot", 6), sheet.style.words.below))
-    two, y = keys_along([*keys, *_doubts(sheet), *_rest(sheet, own)], EDGE, y, width)
+    two, y = keys_along([*keys, *_doubts(sheet), *_rest(sheet)], EDGE, y, width)
     return "".join(parts) + two, y
 
 
@@ -72,8 +66,9 @@ def _over(name: str, over: str) -> str:
     return under + f'<rect x="-9" y="-6" width="18" height="12" rx="3" fill="url(#{name}-{over})"/>'
 
 
-def _rest(sheet: MapSheet, own: Overlay | None) -> list[Key]:
+def _rest(sheet: MapSheet) -> list[Key]:
     """The keys to blank areas and to the reader's own numbers."""
+    own = sheet.style.overlay
     keys = [(bar(-9, -6, 18, 12, "map-ground"), sheet.style.words.blank)] if sheet.blank else []
     if own:
         keys.append((glyph(2, 0, 0, "map-own", 5), sheet.style.words.own.format(name=own.name or "CSV")))

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from sfumato.pictures.classes import Classes, quantiles
 from sfumato.pictures.ground import Ground
 from sfumato.pictures.mark import Caption, Mark, spoken
 from sfumato.pictures.overlay import Overlay
@@ -15,7 +16,6 @@ class MapWords:
     """The words a map adds of its own, to be said in any language."""
 
     closed: str = "{low} to {high}"
-    under: str = "{low} to under {high}"
     hatched: str = "hatched: grade C"
     specks: str = "specks: error withheld"
     none: str = "no number"
@@ -30,7 +30,7 @@ class MapWords:
 
 @dataclass(frozen=True)
 class MapStyle:
-    """How a map is drawn: `areas` shaded by classes of `quantile` or equal `steps`, or `dots` in proportion.
+    """How a map is drawn: `areas` shaded by classes of about equally many, or `dots` in proportion.
 
     Counts and other totals belong in dots, or are made shares first: a large area is not more of anything because it is
     large. `missing` are areas whose number is withheld or cannot be made, by code, with a sentence that says so;
@@ -38,7 +38,6 @@ class MapStyle:
     """
 
     kind: str = "areas"
-    classes: str = "quantile"
     overlay: Overlay | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
     blank: Mapping[str, str] = field(default_factory=dict)
@@ -58,6 +57,10 @@ class MapSheet:
     @property
     def numbers(self) -> list[float]:
         return [mark.value for mark in self.marks]
+
+    @cached_property
+    def classes(self) -> Classes:
+        return quantiles(self.numbers)
 
     @cached_property
     def missing(self) -> dict[str, str]:

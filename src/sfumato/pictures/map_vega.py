@@ -1,31 +1,29 @@
 """The map as Vega-Lite: outlines and numbers inside the specification, every error with its number, nothing fetched."""
 
-from typing import Any
+from dataclasses import replace
 
 from sfumato.pictures.classes import SHADES as PLACES
-from sfumato.pictures.classes import classes_of
 from sfumato.pictures.ground import rings_of
-from sfumato.pictures.look import CARD, MUTE
+from sfumato.pictures.look import MUTE
 from sfumato.pictures.map_look import SHADES
 from sfumato.pictures.map_sheet import MapSheet
-from sfumato.pictures.vega import SCHEMA, values_of
+from sfumato.pictures.vega import Spec, sheet_of, values_of
 
-Spec = dict[str, Any]
+_BROKEN = {"condition": {"test": "datum.properties.grade === 'C'", "value": [3, 2]}, "value": [1, 0]}
+_TOOLTIP = [{"field": f"properties.{name}", "title": name} for name in ("label", "value", "low", "high", "grade")]
+_PLACES = {
+    axis: {"field": f"properties.{name}", "type": "quantitative"}
+    for axis, name in (("longitude", "x"), ("latitude", "y"))
+}
 
 
 def map_vega(sheet: MapSheet, source: str) -> Spec:
     """The same areas, classes and dots; grade C has a broken line round it."""
-    shapes, caption = sheet.ground.shapes, sheet.caption
-    notes = [note for note in (caption.banner, source) if note]
-    high = round(640 * shapes.height / shapes.width)
+    shapes = sheet.ground.shapes
     ground: Spec = {"mark": {"type": "geoshape", "fill": "#f3ede3", "stroke": MUTE}}
-    return {
-        "$schema": SCHEMA,
-        "title": {"text": caption.title, "anchor": "start", **({"subtitle": notes} if notes else {})},
-        "usermeta": {"banner": caption.banner, "source": source},
-        "background": CARD,
+    return sheet_of(replace(sheet.caption, source=source)) | {
         "width": 640,
-        "height": high,
+        "height": round(640 * shapes.height / shapes.width),
         "projection": {"type": "identity"},
         "data": {"values": _features(sheet)},
         "layer": [ground, _circles(sheet) if sheet.style.kind == "dots" else _shades(sheet)],
@@ -48,34 +46,23 @@ def _feature(sheet: MapSheet, code: str, value: Spec) -> Spec:
 
 
 def _shades(sheet: MapSheet) -> Spec:
-    classes = classes_of(sheet.numbers, sheet.style.classes)
-    colours = [SHADES[shade - 1] for shade in PLACES[len(classes.ends)]]
-    scale = {"type": "threshold", "domain": [low for low, _ in classes.ends[1:]], "range": colours}
-    broken = {"condition": {"test": "datum.properties.grade === 'C'", "value": [3, 2]}, "value": [1, 0]}
-    return {
-        "transform": [{"filter": "isValid(datum.properties.value)"}],
-        "mark": {"type": "geoshape", "stroke": MUTE},
-        "encoding": {"color": _by_value(sheet, scale=scale), "strokeDash": broken, "tooltip": _tooltip()},
-    }
+    ends = sheet.classes.ends
+    colours = [SHADES[shade - 1] for shade in PLACES[len(ends)]]
+    scale = {"type": "threshold", "domain": [low for low, _ in ends[1:]], "range": colours}
+    return _by_value(sheet, {"type": "geoshape", "stroke": MUTE}, "color", scale)
 
 
 def _circles(sheet: MapSheet) -> Spec:
-    places = {axis: {"field": f"properties.{name}", "type": "quantitative"} for axis, name in _AXES.items()}
-    broken = {"condition": {"test": "datum.properties.grade === 'C'", "value": [3, 2]}, "value": [1, 0]}
-    sized = _by_value(sheet, scale={"rangeMin": 0, "rangeMax": 1200})
+    mark = {"type": "circle", "fill": SHADES[3], "stroke": SHADES[4], "opacity": 0.85}
+    drawn = _by_value(sheet, mark, "size", {"rangeMin": 0, "rangeMax": 1200})
+    return drawn | {"encoding": _PLACES | drawn["encoding"]}
+
+
+def _by_value(sheet: MapSheet, mark: Spec, channel: str, scale: Spec) -> Spec:
+    """A layer of the areas that have a number, told by its colour or its size; grade C has a broken line."""
+    value = {"field": "properties.value", "type": "quantitative", "title": sheet.caption.axis or None, "scale": scale}
     return {
         "transform": [{"filter": "isValid(datum.properties.value)"}],
-        "mark": {"type": "circle", "fill": SHADES[3], "stroke": SHADES[4], "opacity": 0.85},
-        "encoding": {**places, "size": sized, "strokeDash": broken, "tooltip": _tooltip()},
+        "mark": mark,
+        "encoding": {channel: value, "strokeDash": _BROKEN, "tooltip": _TOOLTIP},
     }
-
-
-_AXES = {"longitude": "x", "latitude": "y"}
-
-
-def _by_value(sheet: MapSheet, **more: Any) -> Spec:
-    return {"field": "properties.value", "type": "quantitative", "title": sheet.caption.axis or None, **more}
-
-
-def _tooltip() -> list[Spec]:
-    return [{"field": f"properties.{name}", "title": name} for name in ("label", "value", "low", "high", "grade")]

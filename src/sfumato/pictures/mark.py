@@ -17,7 +17,7 @@ class Mark:
     """A number with the ends of its interval, or with the reason why it has none.
 
     `noise_share` is the share of the variance that privacy noise made; `shown` is the number and its margin as the
-    table writes them, `spoken` the sentence a screen reader says, `carried` what a download takes along.
+    table writes them, `carried` what a download takes along.
 
     >>> Mark("Nurses", 310, 234, 386, "B")
     Mark('Nurses', 310 in 234 to 386, 'B')
@@ -33,7 +33,6 @@ class Mark:
     code: str = ""
     href: str = ""
     shown: str = ""
-    spoken: str = ""
     withheld: str = ""
     carried: Mapping[str, object] = field(default_factory=dict)
 
@@ -80,9 +79,9 @@ class PictureWords:
     limit: str = "limit"
     left: str = "left"
     blind: str = "blind guessing"
-    false_alarm: str = "false alarms: how often the test says “{other}” when it is {one}"
-    power: str = "how often it finds {other}"
-    told: str = "At best {other} is found {power} times in 100, where a blind guess finds it {alarm} times."
+    false_alarm: str = "false alarms"
+    power: str = "how often the test is right"
+    told: str = "At best {power} times in 100 right, for {alarm} false alarms in 100."
 
 
 @dataclass(frozen=True)
@@ -130,9 +129,7 @@ def series_of(marks: Sequence[Mark]) -> list[str]:
 
 
 def spoken(mark: Mark, words: PictureWords) -> str:
-    """The sentence of a mark, its own or one made of its parts."""
-    if mark.spoken:
-        return mark.spoken
+    """The sentence that a screen reader says of a mark."""
     name = ", ".join(part for part in (mark.label, mark.series) if part)
     if mark.stated:
         low, high = (tick_words(end, percent=False) for end in mark.ends)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from sfumato.errors import QueryError, nearest
 
-MOST_BYTES = 200_000
 MOST_LINES = 5_000
 
 
@@ -19,16 +18,13 @@ class Overlay:
     values: Mapping[str, float]
 
 
-def overlay(content: bytes | str, known: Collection[str]) -> Overlay:
+def overlay(content: str, known: Collection[str]) -> Overlay:
     r"""The numbers in a CSV of code and value, its first line a heading or not; an error names the line.
 
     >>> overlay("code,unemployment\nnorth,4.5\nsouth,6", ["north", "south"])
     Overlay(name='unemployment', values={'north': 4.5, 'south': 6.0})
     """
-    size = len(content if isinstance(content, bytes) else content.encode())
-    if size > MOST_BYTES:
-        raise QueryError(f"The CSV has {size:,} bytes; a map takes {MOST_BYTES:,} at most: one line a code.")
-    lines = list(_lines(_text(content)))
+    lines = list(_lines(content))
     if len(lines) > MOST_LINES:
         raise QueryError(f"The CSV has more than {MOST_LINES:,} lines; one line a code is wanted.")
     if not lines:
@@ -45,13 +41,6 @@ def overlay(content: bytes | str, known: Collection[str]) -> Overlay:
     if not values:
         raise QueryError("The CSV has a heading and nothing below it; write a line code,value for each area.")
     return Overlay(name, values)
-
-
-def _text(content: bytes | str) -> str:
-    try:
-        return content if isinstance(content, str) else content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise QueryError("The CSV is not UTF-8 text; save it as 'CSV UTF-8'.") from None
 
 
 def _lines(text: str) -> Iterator[tuple[int, tuple[str, str]]]:

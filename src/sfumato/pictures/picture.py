@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
@@ -22,9 +22,6 @@ class Picture:
     told: tuple[str, ...] = ()
     vega: Mapping[str, object] = field(default_factory=dict)
     in_words: str = "In words"
-
-    def with_vega(self, spec: Mapping[str, object]) -> "Picture":
-        return replace(self, vega=spec)
 
     def __html__(self) -> str:
         """The drawing, for a template that escapes."""

@@ -12,30 +12,26 @@ from sfumato.pictures.svg import Point, Scale, across, area, dot, line, path, te
 WIDE = 460
 
 
-def power_curve(
-    points: Sequence[Point], at: Point, caption: Caption, pair: tuple[str, str] = ("100", "110"), width: float = WIDE
-) -> Picture:
+def power_curve(points: Sequence[Point], at: Point, caption: Caption, width: float = WIDE) -> Picture:
     """The best test's power against its false alarms, beside blind guessing, with the one point that is told in words.
 
-    Points are (false alarm, power), both shares; `pair` names what is to be told apart.
+    Points are (false alarm, power), both shares.
     """
     if any(not 0 <= share <= 1 for point in [*points, at] for share in point) or len(points) < 2:
         raise QueryError("A power picture is drawn through two points or more, each two shares between 0 and 1.")
-    one, other = pair
-    words = caption.words
-    frame = Canvas(caption, width)
+    frame, words = Canvas(caption, width), caption.words
     top = frame.top + 24
     left, size = EDGE + 44, width - 2 * EDGE - 60
     side = Scale(0, 1, left, left + size)
     up = Scale(0, 1, top + size * 0.72, top)
     drawn = [(side(alarm), up(power)) for alarm, power in sorted({(0.0, 0.0), *points, (1.0, 1.0)})]
-    told = words.told.format(power=of_100(at[1]), alarm=of_100(at[0]), one=one, other=other)
+    told = words.told.format(power=of_100(at[1]), alarm=of_100(at[0]))
     bottom = up.start
     parts = [
-        across(side, top, bottom, words.false_alarm.format(one=one, other=other), edge=width),
+        across(side, top, bottom, words.false_alarm, edge=width),
         *(line(side.start, up(tick), side.end, up(tick), "hair") for tick in up.ticks()),
         *(text(left - 8, up(tick) + 4, tick_words(tick), "axis", "end") for tick in up.ticks()),
-        text(EDGE, top - 12, words.power.format(one=one, other=other), "axis"),
+        text(EDGE, top - 12, words.power, "axis"),
         area(drawn, "gain"),
         path([(side(0), up(0)), (side(1), up(1))], "blind"),
         text(side(0.66), up(0.66) + 18, words.blind, "axis"),

@@ -9,6 +9,7 @@ from sfumato.pictures.glyphs import glyph
 from sfumato.pictures.mark import Caption, Mark, MarkRow, rows_of, series_of, shown, spoken
 from sfumato.pictures.picture import Picture
 from sfumato.pictures.svg import Scale, across, bar, breadth, group, line, round_step, smear, text, tick_words
+from sfumato.pictures.vega import vega_lite
 
 NARROW = 520
 """Below this width labels and numbers stand above the marks."""
@@ -93,9 +94,9 @@ def domain(marks: Sequence[Mark], *, zero: bool, near: float = 0.6) -> tuple[flo
     return (first, last) if last > first else (first, first + step)
 
 
-def rows_drawn(marks: Sequence[Mark], caption: Caption, width: float, draw: Draw, *, zero: bool = False) -> Picture:
-    """The picture of some marks, row by row, each mark drawn by the kind of picture that it is."""
-    series = series_of(marks)
+def rows_drawn(marks: Sequence[Mark], caption: Caption, width: float, kind: str, draw: Draw) -> Picture:
+    """The picture of some marks, row by row, each mark drawn by the kind of picture that it is; bars begin at 0."""
+    series, zero = series_of(marks), kind == "bar"
     sheet = RowSheet(rows_of(marks), series, caption, width)
     frame, scale = Canvas(caption, width), sheet.scale(zero=zero)
     legend, top = keys_along(_series_keys(sheet), EDGE, frame.top + 6, width - 2 * EDGE)
@@ -112,7 +113,7 @@ def rows_drawn(marks: Sequence[Mark], caption: Caption, width: float, draw: Draw
     told = tuple(spoken(mark, caption.words) for mark in sheet.marks)
     links = any(mark.href for mark in marks)
     svg = frame.closed(foot, [legend, axis, ruler, *parts, keys], told, links=links)
-    return Picture(caption.title, svg, told, in_words=caption.words.in_words)
+    return Picture(caption.title, svg, told, vega_lite(marks, caption, kind), caption.words.in_words)
 
 
 def _series_keys(sheet: RowSheet) -> list[Key]:

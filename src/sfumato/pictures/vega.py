@@ -14,18 +14,24 @@ Spec = dict[str, Any]
 def vega_lite(marks: Sequence[Mark], caption: Caption, kind: str) -> Spec:
     """A layered specification of a dot, bar or line picture; its data stand inside it and nothing is fetched."""
     series = series_of(marks)
-    notes = [note for note in (caption.banner, caption.source) if note]
     upright, values = kind == "line", values_of(marks)
     size: Spec = {"width": 560, "height": 300} if upright else {"width": 460, "height": {"step": 24}}
+    return sheet_of(caption) | {
+        **size,
+        "data": {"values": values},
+        "encoding": _shared(kind, series, list(dict.fromkeys(value["label"] for value in values))),
+        "layer": _line_layers(caption, series) if upright else _row_layers(kind, caption, series),
+    }
+
+
+def sheet_of(caption: Caption) -> Spec:
+    """What stands round every picture."""
+    notes = [note for note in (caption.banner, caption.source) if note]
     return {
         "$schema": SCHEMA,
         "title": {"text": caption.title, "anchor": "start", **({"subtitle": notes} if notes else {})},
         "usermeta": {"banner": caption.banner, "source": caption.source},
         "background": CARD,
-        **size,
-        "data": {"values": values},
-        "encoding": _shared(kind, series, list(dict.fromkeys(value["label"] for value in values))),
-        "layer": _line_layers(caption, series) if upright else _row_layers(kind, caption, series),
     }
 
 
@@ -96,22 +102,14 @@ def _axis(field: str, caption: Caption, *, zero: bool) -> Spec:
 def _row_layers(kind: str, caption: Caption, series: Sequence[str]) -> list[Spec]:
     """The bar or the dot, the interval with the noise's share of it, the grade, and the words for a withheld error."""
     zero = kind == "bar"
-    shape = _shapes(series)
     value = {"x": _axis("value", caption, zero=zero)}
     hidden = {"type": "text", "align": "left", "dx": 8, "color": MUTE, "text": caption.words.withheld}
-    figure: list[Spec] = []
-    if zero:
-        figure = [_bar(value | _colours(series))]
-    else:
-        shaped = value | _colours(series) | shape
-        figure = [_kept("datum.low !== null && datum.grade !== 'C'", _dot(shaped, filled=True))]
-        figure.append(_kept("datum.low === null || datum.grade === 'C'", _dot(shaped, filled=False)))
     grade: Spec = {"mark": {"type": "text", "align": "left", "dx": 6, "fontSize": 10, "color": MUTE}}
     grade["encoding"] = {"x": _axis("high", caption, zero=zero), "text": {"field": "grade"}}
     return [
-        *(figure if zero else []),
+        *([_bar(value | _colours(series))] if zero else []),
         *_intervals(caption, zero=zero),
-        *([] if zero else figure),
+        *([] if zero else _dots(value, series)),
         _kept("datum.low !== null", grade),
         _kept("datum.low === null", {"mark": hidden, "encoding": value}),
     ]
@@ -133,21 +131,23 @@ def _line_layers(caption: Caption, series: Sequence[str]) -> list[Spec]:
     """The band of the intervals, the line, and its points, hollow where the grade is C or the error withheld."""
     colours, value = _colours(series), {"y": _axis("value", caption, zero=False)}
     band = {"y": _axis("low", caption, zero=False), "y2": {"field": "high"}, **colours}
-    shape = _shapes(series)
     return [
         _kept("datum.low !== null", {"mark": {"type": "area", "opacity": 0.2}, "encoding": band}),
         {"mark": {"type": "line"}, "encoding": value | colours},
-        _kept("datum.low !== null && datum.grade !== 'C'", _dot(value | colours | shape, filled=True)),
-        _kept("datum.low === null || datum.grade === 'C'", _dot(value | colours | shape, filled=False)),
+        *_dots(value, series),
     ]
 
 
-def _dot(encoding: Mapping[str, Any], *, filled: bool) -> Spec:
-    inside = {} if filled else {"fill": CARD}
-    return {
-        "mark": {"type": "point", "opacity": 1, "filled": filled, "size": 60, "tooltip": {"content": "data"}, **inside},
-        "encoding": dict(encoding),
-    }
+def _dots(value: Mapping[str, Any], series: Sequence[str]) -> list[Spec]:
+    """Full for grades A and B, hollow for C and for a withheld error."""
+    encoding = {**value, **_colours(series), **_shapes(series)}
+    point = {"type": "point", "opacity": 1, "size": 60, "tooltip": {"content": "data"}}
+    full: Spec = {"mark": point | {"filled": True}, "encoding": encoding}
+    hollow: Spec = {"mark": point | {"filled": False, "fill": CARD}, "encoding": encoding}
+    return [
+        _kept("datum.low !== null && datum.grade !== 'C'", full),
+        _kept("datum.low === null || datum.grade === 'C'", hollow),
+    ]
 
 
 def _bar(encoding: Mapping[str, Any]) -> Spec:

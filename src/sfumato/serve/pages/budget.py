@@ -24,7 +24,7 @@ def budget(pages: Pages, request: Request) -> Response:
         return held
     said, editions = language_file.words(lang), pages.catalogue.editions
     found = accounts(editions)
-    bars = {id(one): widths(lambda wide, one=one: _bar(one, said, pages.base_path, wide)) for one in found}  # type: ignore[misc]
+    bars = {id(one): widths(lambda wide, one=one: _bar(one, said, wide)) for one in found}  # type: ignore[misc]
     shown = {
         "accounts": [(one, bars[id(one)]) for one in found],
         "uncharged": uncharged(editions),
@@ -48,19 +48,15 @@ def unseen(entry: AccountLine) -> str:
     return (Approximate(rest) if isinstance(entry.spent, Approximate) else Concentrated(rest)).words()
 
 
-def _bar(account: PublicAccount, said: Say, base: str, wide: bool) -> Picture:
+def _bar(account: PublicAccount, said: Say, wide: bool) -> Picture:
     taken = []
     for entry in account.entries:
         if entry.unseen:
             taken.append(BudgetShare(said("budget.unseen_short"), float(entry.unseen), unseen(entry), seen=False))
-        taken.append(_taken(entry, base, said.code))
+        manifest = entry.edition.release.manifest
+        label = f"{manifest.title}{f', {manifest.period}' if manifest.period else ''}"
+        taken.append(BudgetShare(label, float(entry.own), brief(entry.cost)))
     words = PictureWords(limit=said("budget.limit"), left=said("budget.left"), in_words=said("privacy.in_words"))
     left = said("budget.left_words", left=brief(account.left, left=True))
     caption = Caption(account.population, brief(account.limit), headed=False, words=words)
-    return bar(taken, float(amount(account.limit)), caption, left, width=WIDE if wide else NARROW, listed=False)
-
-
-def _taken(entry: AccountLine, base: str, lang: str) -> BudgetShare:
-    manifest, tongue = entry.edition.release.manifest, "" if lang == "en" else f"?lang={lang}"
-    label = f"{manifest.title}{f', {manifest.period}' if manifest.period else ''}"
-    return BudgetShare(label, float(entry.own), brief(entry.cost), f"{base}/privacy/{entry.edition.key}{tongue}")
+    return bar(taken, float(amount(account.limit)), caption, left, width=WIDE if wide else NARROW)
