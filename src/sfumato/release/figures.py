@@ -31,5 +31,5 @@ def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: int = 
     lines = [heads, *rows]
     widths = [max(len(line[place]) for line in lines) for place in range(len(heads))]
     turns = [str.ljust] * (len(heads) - numbers) + [str.rjust] * numbers
-    laid = ([turn(*one) for turn, *one in zip(turns, line, widths, strict=True)] for line in lines)
+    laid = ([turn(one, width) for turn, one, width in zip(turns, line, widths, strict=True)] for line in lines)
     return "\n".join("  ".join(line).rstrip() for line in laid)
