@@ -242,13 +242,13 @@ def test_a_run_that_does_not_fit_in_memory_is_refused_before_anything_is_read(fo
     plan = plan_in(folder)
     with pytest.raises(PlanError, match=r"60 rows of m1emp, wage: about .* GB of memory, and this machine has 0\.1 GB"):
         plan.price()
-    assert "frame" not in plan.framed.__dict__
+    assert "register" not in plan.over.__dict__
 
 
 def test_the_memory_that_is_stated_grows_with_rows_and_columns(folder):
-    first = memory.expected(plan_in(folder))
+    first = plan_in(folder).memory()
     pq.write_table(frame_table(6_000), folder / "frame.parquet")
-    second = memory.expected(plan_in(folder))
+    second = plan_in(folder).memory()
     assert [one.held for one in (first, second)] == ["60 rows of m1emp, wage", "6,000 rows of m1emp, wage"]
     assert second.bytes - first.bytes > 100 * (6_000 - 60)
 

@@ -17,7 +17,6 @@ from sfumato.draws import SeededDraws
 from sfumato.errors import PlanError
 from sfumato.mechanisms import Geometric
 from sfumato.plan import Measure, Plan
-from sfumato.plan.memory import expected
 from sfumato.privacy import AddRemove, Approximate
 from sfumato.query import Group, QueryEngine
 from sfumato.query.engine import open_folder
@@ -108,14 +107,12 @@ def test_what_a_sparse_table_cannot_do_is_said_before_anything_is_charged(tmp_pa
 
 
 def test_memory_is_stated_for_what_is_listed_and_a_plan_that_does_not_fit_names_its_attributes():
-    from sfumato.plan.memory import refuse_over
-
-    said = expected(plan_of()).words()
+    said = plan_of().memory().words()
     assert said.startswith(
         "about 1,822,103 listed cells: about 0.3 GB of memory, and "
     )  # 10^9 x 2a / (1 + a), a = e^-7
     with pytest.raises(PlanError, match=r"this machine has 0.1 GB; the largest is 'persons' by state \(50\) ×"):
-        refuse_over(plan_of(), limit=10**8)
+        plan_of().memory().refuse_over(10**8)
 
 
 @pytest.mark.parametrize("occupied", [True, False], ids=["records alone are noisy", "records are not noisy"])
@@ -155,7 +152,7 @@ def test_the_memory_that_is_stated_is_what_a_run_takes(tmp_path, sizes, epsilon,
     schema = Schema(tuple(Attribute(name, Levels.of(range(size))) for name, size in named.items()), unit="person")
     plan = Plan("wide", schema, AddRemove("person"), Approximate(9), (Measure("n", Count(), tuple(named), Geometric(epsilon)),))  # fmt: skip  # noqa: E501
     (tmp_path / "plan.toml").write_text(plan.to_toml(), encoding="utf-8")
-    said = expected(plan)
+    said = plan.memory()
     took = peak_of(tmp_path)
     assert 0.7 < took / (said.bytes + said.a_record * rows) < 1.3
 

@@ -35,10 +35,9 @@ def check(plan: PlanFile, data: Data, engine: EngineName = "", json: Json = Fals
     from sfumato.confidential import Tabulation
     from sfumato.draws import SystemDraws
     from sfumato.plan import Plan
-    from sfumato.plan.memory import refuse_over
 
     read = Plan.read(plan)
-    refuse_over(read)
+    read.refuse_too_large()
     tabulation = Tabulation(read, opened(data, read, engine), SystemDraws())
     faults = [(fault, tabulation.examples(fault)) for fault in tabulation.faults()]
     if json:
@@ -87,13 +86,11 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
     from sfumato.confidential import Options, stages
     from sfumato.confidential import run as gate
     from sfumato.plan import Plan
-    from sfumato.plan.memory import expected
 
     options, read = Options(rehearsal, supersedes, sign, mode=mode), Plan.read(plan)
     read.price()
     options.refuse(read, ledger)
-    memory = expected(read)
-    if memory:
+    if memory := read.memory():
         note(f"To run: {memory.words()}.")
     with progress(stages(read)) as show:
         asked = replace(options, progress=show, note=note)

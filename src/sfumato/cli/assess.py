@@ -4,17 +4,14 @@ import os
 from contextlib import suppress
 from pathlib import Path
 from tempfile import mkstemp
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from sfumato.cli.agency import opened
 from sfumato.cli.options import Data, EngineName, Json, PlanFile, pairs
 from sfumato.cli.output import CONFIDENTIAL, columns, progress, say, say_json
-from sfumato.errors import PlanError, ReleaseError
-
-if TYPE_CHECKING:
-    from sfumato.plan import Plan
+from sfumato.errors import ReleaseError
 
 
 def assess(  # noqa: PLR0913, PLR0917 - one argument an option
@@ -44,7 +41,6 @@ def assess(  # noqa: PLR0913, PLR0917 - one argument an option
     from sfumato.plan import Plan
 
     read = Plan.read(plan)
-    _refuse_frame(read)
     _refuse_place(out, release)
     publish = read.publish
     few, loose = publish.least if least is None else least, publish.largest_cv if largest_cv is None else largest_cv
@@ -59,16 +55,6 @@ def assess(  # noqa: PLR0913, PLR0917 - one argument an option
         say(f"{CONFIDENTIAL}\n")
         say(_summary(assessment.numbers))
         say(f"\nThe report is {out}; only you may read it, and it must stay inside.")
-
-
-def _refuse_frame(plan: "Plan") -> None:
-    """Of protected microdata every table is a sum, so there is no one set of tables to go through."""
-    if plan.frame:
-        raise PlanError(
-            "`assess` goes through the tables of a release, and a release over a frame has no set of tables: every sum "
-            "of rows is one. Lay `sfumato tabulate` and `sfumato table` side by side for the tables that matter; "
-            "`sfumato reproduce qcew-utility` measures errors by level over many draws."
-        )
 
 
 def _refuse_place(out: Path, release: Path) -> None:

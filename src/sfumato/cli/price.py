@@ -53,9 +53,8 @@ def _errors(plan: "Plan", measure: "Measure") -> list["float | Withheld"]:
     """The standard errors that noise will give one cell and the sum of all cells, known before any data."""
     from sfumato.plan.margins import typical
     from sfumato.release import Withheld
-    from sfumato.schema import Box
 
-    cells = plan.size(measure) if plan.frame else plan.table(measure).count(Box())
+    cells = plan.over.possible(measure)
     mechanism, move = measure.with_, plan.move(measure)
     one, every = (mechanism.expected(move, typical(plan, measure, cells=count)) for count in (1, cells))
     return [one, every if measure.of.additive else Withheld("its cells may not be summed")]
@@ -129,16 +128,13 @@ def _percent(change: float) -> str:
 
 
 def _say_rest(plan: "Plan", bill: "Price") -> None:
-    from sfumato.plan.memory import expected
-
     if plan.hidden.id is None:
         unit = plan.hidden.unit
         say(f"Each row is taken to be a different {unit}; where one can have several, give [hidden] id and at_most.")
     if bill.total.kind == "unbounded":
         say(f"\nNOT FORMALLY PRIVATE, {bill.total.words()}.")
     say(f"\nLimit: {bill.limit.words()}. Cells: {', '.join(f'{count:,}' for count in bill.cells)}.")
-    memory = expected(plan)
-    if memory:
+    if memory := plan.memory():
         say(f"To run: {memory.words()}.")
     for part, why in plan.as_published.items():
         say(f"Runs as published only, as in {part} {why}.")

@@ -118,6 +118,18 @@ class Survey(Sealed):
             return Withheld("the plan has a weight and neither replicates nor an order of selection in [data]")
         return estimates.variance
 
+    @property
+    def method(self) -> str:
+        """How the errors are found, in words."""
+        schema, census = self.plan.schema, self.plan.sampling == "census"
+        if schema.weight is None:
+            return "A census: no weights." if census else "No standard errors: [data] names no weight."
+        if not (schema.order or schema.replicates):
+            return f"Weight {schema.weight}; no standard errors: name [data] replicates, or an order of selection."
+        given = f"{len(schema.replicates)} replicate weights"
+        built = f"{schema.replicate_count} replicates built from the order of {schema.order}"
+        return f"Weight {schema.weight}; successive difference replication, {built if schema.order else given}."
+
 
 def folded(values: NDArray[Any], grid: Grid) -> NDArray[Any]:
     """Sums over the leaves of every group, axis by axis, always in the order of the levels."""

@@ -97,8 +97,6 @@ class MeasureOf:
         return f"{title}, every {plan.schema.unit} counted once" if plan.schema.weight else title
 
     def estimate(self, survey: Survey, grid: Grid) -> Replicated:
-        if not isinstance(survey, Survey):
-            raise QueryError("--measure is for plans over tables; over a frame give --total and a column.")
         return survey.each(self.measure.of, Grid(grid.axes, grid.within.within(survey.plan.universe(self.measure))))
 
 

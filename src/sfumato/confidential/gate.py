@@ -59,11 +59,10 @@ def run(
     charge = _charged(account, plan, price)
     options.progress("reserved")
     with _staying(charge), partial(out) as part:
-        measured = scrubbed(_measured, plan, records, draws, options)
+        noisy = scrubbed(_measured, plan, records, draws, options)
         del records  # true values are held no longer than they are needed
-        made, diverged = calibrated(
-            plan.then, measured | _published(plan, measured)
-        )  # from here on everything is public arithmetic
+        # From here on everything is public arithmetic.
+        made, diverged = calibrated(plan.then, noisy | _published(plan, noisy))
         products = list(made.values())
         options.progress("calibrated")
         manifest = written(part, plan, products, stated(plan, price, options, products), diverged, shapes)
@@ -79,8 +78,7 @@ def _refuse_unread(plan: Plan, microdata: Microdata, out: Path, options: Options
     refuse_taken(out)
     if options.sign_with:
         private_key(options.sign_with)
-    design = [name for name in (plan.schema.weight, *plan.schema.replicates) if name and not plan.framed]
-    refuse_before_reading(microdata.sources, reading(plan), microdata.engine, design)
+    refuse_before_reading(microdata.sources, reading(plan), microdata.engine, plan.over.design)
 
 
 def _account(ledger: Path | str | None, plan: Plan, price: Price, options: Options) -> Account | None:
@@ -134,9 +132,9 @@ def _measured(plan: Plan, records: Tabulation, draws: Draws, options: Options) -
     return made
 
 
-def _published(plan: Plan, measured: Mapping[str, Product]) -> dict[str, Product]:
+def _published(plan: Plan, noisy: Mapping[str, Product]) -> dict[str, Product]:
     """The totals that were published before, each as a product that the release holds and that answers nothing."""
-    return {one.name: one.cube(plan.schema.table(one.by), measured[one.of].subject) for one in plan.published}
+    return {one.name: one.cube(plan.schema.table(one.by), noisy[one.of].subject) for one in plan.published}
 
 
 def _perturbed(measure: Measure, plan: Plan, cells: Cells, draws: Draws, given: Mapping[str, Product]) -> Product:

@@ -12,7 +12,7 @@ from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.tabulate import reading
 from sfumato.errors import PlanError
 from sfumato.plan import Measure, Plan
-from sfumato.schema import Attribute, Bands, Frame, Mask
+from sfumato.schema import Attribute, Bands, Mask
 
 Place = dict[str, int]
 """A record by the leaf that it has of each attribute."""
@@ -29,26 +29,12 @@ def neighbours_of(plan: Plan) -> tuple[Microdata, Microdata]:
 
 def worst_pairs(plan: Plan) -> list[tuple[Microdata, Microdata]]:
     """Such a pair for each measure, each once; one pair does where a record can be in all."""
-    if plan.framed is not None:
-        return [_reports(plan, plan.framed.frame)]
     frames: list[tuple[pa.Table, pa.Table]] = []
     for measure in plan.measures:
         pair = _frames(plan, measure)
         if not any(pair[0].equals(one) and pair[1].equals(other) for one, other in frames):
             frames.append(pair)
     return [(Microdata.open(one, plan.schema.flat), Microdata.open(other, plan.schema.flat)) for one, other in frames]
-
-
-def _reports(plan: Plan, frame: Frame) -> tuple[Microdata, Microdata]:
-    """What the first unit of a frame reports on either side, if it does; nobody else reports."""
-    named = {plan.hidden.id or str(plan.frame and plan.frame.id): pa.array(frame.ids)[:1].cast(pa.string())}
-    one, other = (
-        Microdata.open(
-            pa.table(named | {name: [value] for name, value in side.values.items()})[: side.rows], plan.schema
-        )
-        for side in _sides(plan, plan.measures[0])
-    )
-    return one, other
 
 
 @dataclass(frozen=True)
@@ -80,8 +66,10 @@ def _frames(plan: Plan, measure: Measure) -> tuple[pa.Table, pa.Table]:
     kept = plan.hidden.keeps(plan.schema.attributes)
     held = {name: mask & _only(first[name], mask) if name in kept else mask for name, mask in free.items()}
     second = _place(plan, sorted(plan.measures, key=lambda one: _holds(plan, one, first)), held, first)
-    others = [second] * OTHERS  # none in the first: noise that empty cells lack is seen nowhere else
-    one, other = (_table(plan, need, others, side, second if side.elsewhere else first) for side in sides)
+    unit, *others = plan.over.units(plan.universe(measure), OTHERS)
+    # None of the others in the first: noise that empty cells lack is seen nowhere else.
+    still = dict.fromkeys(others, second)
+    one, other = (_table(need, still, side, (unit, second if side.elsewhere else first)) for side in sides)
     return one, other
 
 
@@ -99,7 +87,7 @@ def _only(leaf: int, mask: Mask) -> Mask:
 
 
 def _holds(plan: Plan, measure: Measure, place: Place) -> bool:
-    return all(bool(mask[place[name]]) for name, mask in plan.universe(measure).masks.items())
+    return all(mask[place[name]] for name, mask in plan.universe(measure).masks.items() if name in place)
 
 
 def _place(plan: Plan, measures: Sequence[Measure], free: Mapping[str, Mask], away: Place) -> Place:
@@ -151,16 +139,16 @@ def _is_missing(attribute: Attribute, leaf: int) -> bool:
     return attribute.missing is not None and attribute.levels.leaves[leaf] == attribute.missing.level
 
 
-def _table(plan: Plan, need: Reading, others: list[Place], side: UnitSide, place: Place) -> pa.Table:
+def _table(need: Reading, others: Mapping[str, Place], side: UnitSide, unit: tuple[str, Place]) -> pa.Table:
     """The records as text, the unit's rows under one name and every other one under its own."""
-    rows = [*others, *[place] * side.rows]
-    columns: dict[str, Sequence[str | None]] = {name: ["1"] * len(rows) for name in need.columns}
+    named = [*others.items(), *[unit] * side.rows]
+    columns: dict[str, Sequence[str | None]] = {name: ["1"] * len(named) for name in need.columns}
     for attribute in need.attributes:
-        columns[attribute.column] = [_raw(attribute, row[attribute.name]) for row in rows]
+        columns[attribute.column] = [_raw(attribute, place[attribute.name]) for _, place in named]
     for column, value in side.values.items():
-        columns[column] = [str(value)] * len(rows)
-    if plan.hidden.id:
-        columns[plan.hidden.id] = [f"other {place}" for place in range(len(others))] + ["the unit"] * side.rows
+        columns[column] = [str(value)] * len(named)
+    if need.id:
+        columns[need.id] = [name for name, _ in named]
     if need.schema.key:
-        columns[need.schema.key] = [f"record {place}" for place in range(len(rows))]
+        columns[need.schema.key] = [f"record {number}" for number in range(len(named))]
     return pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()})

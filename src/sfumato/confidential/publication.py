@@ -53,14 +53,15 @@ def written(
     shapes: Sequence[Shapes] = (),
 ) -> Manifest:
     """Every file of the release, and the manifest that lists them; a diverged step is answered by the table it read."""
-    names = {name for measure in plan.measures for name in measure.names} if plan.frame is None else plan.schema.names
-    used = [attribute for attribute in plan.schema.attributes if attribute.name in names]
     (part / "plan.toml").write_text(plan.to_toml(), encoding="utf-8")
     instead = _instead(plan, {one.name for one in diverged})
     lost = {one.name: f"{one.why}; '{instead[one.name]}' answers instead" for one in diverged}
     answering = {*plan.answering, *(instead[name] for name in lost if name in plan.answering)}
     listed = [line.model_copy(update={"answers": line.name in answering}) for line in write_products(part, products)]
-    lines = {"attributes": write_levels(part, used), "geographies": write_shapes(part, shapes)}
+    lines = {
+        "attributes": write_levels(part, plan.over.attributes(plan.measures)),
+        "geographies": write_shapes(part, shapes),
+    }
     return manifest.model_copy(update={**lines, "products": listed, "diverged": lost})
 
 

@@ -11,6 +11,7 @@ from sfumato.draws import Draws
 from sfumato.errors import DataError
 from sfumato.mechanisms import Cells
 from sfumato.plan import Measure, Plan
+from sfumato.schema import Frame
 
 
 class Tabulation(Sealed):
@@ -42,8 +43,8 @@ class Tabulation(Sealed):
     def cells(self, measure: Measure) -> Cells:
         """The true cells of a measure; none of data that break a rule, as their bounds are not enforced."""
         self.refuse_faults()
-        if self._plan.framed:
-            return self._reported(measure)
+        if self._need.register is not None:
+            return self._reported(measure, self._need.register)
         table, wanted = self._plan.table(measure), measure.aggregates
         universe, places = self._plan.universe(measure), None
         if table.dense:
@@ -58,15 +59,13 @@ class Tabulation(Sealed):
         """What every unit of a register reports, for all measures."""
         return self._engine.reports(self._need.aggregates)
 
-    def _reported(self, measure: Measure) -> Cells:
+    def _reported(self, measure: Measure, register: Frame) -> Cells:
         """The values of a register's units, one a row, with the groups that a measure is by; 0 outside its universe."""
-        framed = self._plan.framed
-        assert framed is not None  # noqa: S101 - asked of plans over a register
         columns = {one: self._reports[one] for one in measure.aggregates}
-        values, grouping = measure.of.value(columns), framed.grouping(measure)
+        values, domain = measure.of.value(columns), self._plan.domain(measure)
+        grouping = None if domain is register else register.grouped(domain.by)
         if measure.where:
-            values = values * framed.frame.rows(self._plan.universe(measure))
-        domain = framed.frame if grouping is None else grouping.groups
+            values = values * register.rows(self._plan.universe(measure))
         return Cells(domain, values, measure.of.step, self._plan.move(measure), grouping, columns=columns)
 
 
@@ -74,19 +73,14 @@ def reading(plan: Plan, *, truncated: bool = True) -> Reading:
     """What the plan needs of the microdata, and no more; which rows of a unit count where that is asked for."""
     for measure in plan.measures:
         plan.move(measure)  # what cannot be promised is not read
-    aggregates = tuple(dict.fromkeys(one for measure in plan.measures for one in measure.aggregates))
-    if plan.framed:
-        return Reading(plan.schema, (), aggregates, plan.hidden.id or plan.framed.file.id, register=plan.framed.frame)
-    named = [name for measure in plan.measures for name in (*measure.names, *measure.where)]
-    named += [name for rule in plan.schema.impossible for name, _ in rule.where]
-    asked = [TableRequest(plan.table(measure), measure.aggregates, plan.universe(measure)) for measure in plan.measures]
-    whole = [plan.schema.attribute(name) for name in dict.fromkeys(named)]
-    cut = [one for question in asked for one in question.table.attributes if one.depth is not None]
+    tables = [(measure, plan.over.table(measure)) for measure in plan.measures]
+    asked = [TableRequest(table, one.aggregates, plan.universe(one)) for one, table in tables if table is not None]
     return Reading(
         schema=plan.schema,
-        attributes=(*whole, *dict.fromkeys(cut)),
-        aggregates=aggregates,
-        id=plan.hidden.id,
-        truncation=plan.hidden.truncation if truncated else None,
+        attributes=plan.over.read(plan.measures),
+        aggregates=tuple(dict.fromkeys(one for measure in plan.measures for one in measure.aggregates)),
+        id=plan.over.id,
+        truncation=plan.over.truncation if truncated else None,
         only=asked[0] if len(asked) == 1 else None,
+        register=plan.over.register,
     )

@@ -96,29 +96,11 @@ def true_table(plan: Plan, microdata: Microdata, layout: TableLayout, of: Estima
     grid, axes = layout.grid(plan), layout.axes(plan)
     by = f" by {', '.join(one.attribute.label for one in axes)}" if axes else ""
     title = of.title(plan) + by
-    survey: Any = (
-        FrameSurvey(plan, microdata)
-        if plan.framed
-        else Survey(plan, microdata, (*layout.shown, *layout.where, *of.names), of.columns)
-    )
+    survey: Any
+    if (register := plan.over.register) is not None:
+        survey = FrameSurvey(plan, microdata, register)
+    else:
+        survey = Survey(plan, microdata, (*layout.shown, *layout.where, *of.names), of.columns)
     estimates = of.estimate(survey, grid)
     variances, sample = survey.variances(estimates), survey.records(grid)
-    return TrueTable(title, axes, estimates, variances, sample, _method(plan), layout.cols is not None)
-
-
-def _method(plan: Plan) -> str:
-    """How the errors were found, in words."""
-    schema = plan.schema
-    if plan.framed:
-        return (
-            f"A census of the register's {plan.hidden.unit}s: no sampling error; one that did not report counts as 0."
-        )
-    if schema.weight is None:
-        return "A census: no weights." if plan.sampling == "census" else "No standard errors: [data] names no weight."
-    if schema.order:
-        built = f"{schema.replicate_count} replicates built from the order of {schema.order}"
-        return f"Weight {schema.weight}; successive difference replication, {built}."
-    if schema.replicates:
-        count = len(schema.replicates)
-        return f"Weight {schema.weight}; successive difference replication, {count} replicate weights."
-    return f"Weight {schema.weight}; no standard errors: name [data] replicates, or an order of selection."
+    return TrueTable(title, axes, estimates, variances, sample, survey.method, layout.cols is not None)

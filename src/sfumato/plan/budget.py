@@ -16,7 +16,6 @@ from sfumato.mechanisms import Mechanism
 from sfumato.plan.decisions import Decisions
 from sfumato.plan.margins import Z90, Target, budget_name, margin_of, needed, with_budget
 from sfumato.plan.measure import Measure
-from sfumato.plan.memory import refuse_unlistable
 from sfumato.plan.price import total_of
 from sfumato.privacy import Limit, Loss, in_sequence
 from sfumato.privacy.notation import bounded_limit
@@ -82,7 +81,9 @@ def allot(plan: Decisions, targets: Sequence[Target]) -> Allotment:
     total = _cost(plan, budgets)
     renewed = replace(plan, measures=tuple(_with(measure, budgets[measure.name]) for measure in plan.measures))
     shares = tuple(_share(plan, renewed, measure.name, by_name) for measure in plan.measures)
-    refuse_unlistable(renewed)  # the least budget that meets a target may change more cells than can be listed
+    renewed.over.refuse_unlistable(
+        renewed.measures
+    )  # the least budget that meets a target may change more cells than can be listed
     if total.within(limit):  # type: ignore[union-attr,arg-type]
         return Allotment(renewed, shares, total, limit)
     alone = tuple(

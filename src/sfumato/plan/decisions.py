@@ -6,13 +6,15 @@ from functools import cached_property
 from sfumato.calibrate import Step
 from sfumato.errors import PlanError, nearest
 from sfumato.plan.control import ControlTable
-from sfumato.plan.frame import Framed, FrameFile, refuse_unframed
+from sfumato.plan.coverage import Coverage
 from sfumato.plan.geography import Geography
 from sfumato.plan.measure import BoughtVariance, Measure, Publish, VarianceFunction
+from sfumato.plan.memory import Memory
+from sfumato.plan.register import FrameFile, RegisterCoverage
 from sfumato.plan.steps import Origin, StepReading
+from sfumato.plan.tables import TableCoverage
 from sfumato.privacy import Exposure, Loss, Move, Neighbours
-from sfumato.schema import Box, By, Domain, Schema, Table
-from sfumato.schema.level import lacking
+from sfumato.schema import Box, Domain, Schema, Table
 
 
 @dataclass(frozen=True)
@@ -44,10 +46,8 @@ class Decisions:
         if not self.measures:
             raise PlanError(f"The plan '{self.name}' measures nothing; add a [[measure]].")
         self._refuse_names()
-        refuse_unframed(self.measures, self.hidden, framed=self.frame is not None)
+        self.over.refuse(self.measures, self.controls)
         object.__setattr__(self, "measures", tuple(self._coded(measure) for measure in self.measures))
-        for measure in self.measures:
-            self._refuse_unknown(measure)
         self._refuse_unfit()
         for geography in self.geographies:
             self._refuse_undrawn(geography)
@@ -59,7 +59,7 @@ class Decisions:
         data = [one for one in self.controls if one.from_ == "data"]
         taken = [one.measure(found[one.of]) if one.of in found else self.measure(one.of) for one in data]
         for control in self.controls:
-            if self.frame or not any(control.name in step.to for step in self.then):
+            if not any(control.name in step.to for step in self.then):
                 raise PlanError(f"No step over tables meets the control '{control.name}'; name it in the `to` of one.")
         return (*self.measures, *(control for control in taken if found.get(control.name) != control))
 
@@ -71,16 +71,12 @@ class Decisions:
             measure, where={name: tuple(find[name](code) for code in codes) for name, codes in measure.where.items()}
         )
 
-    def _refuse_unknown(self, measure: Measure) -> None:
-        if self.framed is None:
-            self.table(measure)
-        elif not self.framed.of_rows(measure):
-            self.framed.by(measure)
-
     @cached_property
-    def framed(self) -> Framed | None:
-        """The plan over its frame, if it has one."""
-        return Framed(self.hidden, self.schema, self.frame) if self.frame else None
+    def over(self) -> Coverage:
+        """What the measures are over: tables, or the register that the plan names."""
+        if self.frame is None:
+            return TableCoverage(self.hidden, self.schema)
+        return RegisterCoverage(self.hidden, self.schema, self.frame)
 
     def _refuse_names(self) -> None:
         """Names that stand twice, or that name nothing."""
@@ -128,18 +124,17 @@ class Decisions:
             reading = StepReading.of(step, before, [one.name for one in self.then[place:]])
             reading.refuse_twice(readings)
             reading.refuse_unlike()
-            if self.framed is not None:
-                step.refuse_unframed(of_rows=self.framed.of_rows(reading.table.measure))
-            reading.refuse_mixed(framed=self.framed is not None)
-            if reading.table.table is not None:
-                step.refuse_unfit(reading.table.table, [one.table for one in reading.controls.values() if one.table])
+            reading.refuse_mixed()
+            tables = [one.table for one in reading.controls.values() if one.table]
+            self.over.refuse_step(step, (reading.table.measure, reading.table.table), tables)
             before[step.name] = reading.made
             readings.append(reading)
 
     def _source(self, measure: Measure) -> Origin:
         exact = any(control.name == measure.name for control in self.controls)
-        table = self.table(measure) if self.frame is None else None
-        return Origin(measure, table, (measure.of, measure.where), frozenset(() if exact else (measure.name,)))
+        return Origin(
+            measure, self.over.table(measure), (measure.of, measure.where), frozenset(() if exact else (measure.name,))
+        )
 
     def began(self, name: str) -> Measure:
         """The measure that a product is, or that steps made it of."""
@@ -149,25 +144,16 @@ class Decisions:
 
     def _refuse_undrawn(self, geography: Geography) -> None:
         """A geography is of an attribute by which something is measured; an attribute has one."""
-        self.schema.attribute(geography.attribute)
-        if self.frame is None and not any(geography.attribute in measure.names for measure in self.measures):
+        if self.schema.attribute(geography.attribute) not in self.over.attributes(self.measures):
             raise PlanError(f"{geography.section} would draw nothing: no measure is by '{geography.attribute}'.")
         if [one.attribute for one in self.geographies].count(geography.attribute) > 1:
             raise PlanError(f"'{geography.attribute}' has two geographies; an attribute has one.")
 
-    def by(self, measure: Measure) -> By:
-        """The attributes of a measure, each at its lowest level or at a depth, as in `naics@3`."""
-        try:
-            return tuple(self.schema.level(written) for written in measure.by)
-        except PlanError as error:
-            raise PlanError(f"Measure '{measure.name}', by: {error}") from None
-
     def table(self, measure: Measure) -> Table:
-        """The cells of a measure."""
-        try:
-            return self.schema.table(measure.by)
-        except PlanError as error:
-            raise PlanError(f"Measure '{measure.name}', by: {error}") from None
+        """The cells of a measure, if it is of a table."""
+        if (table := self.over.table(measure)) is not None:
+            return table
+        raise PlanError(f"Measure '{measure.name}' is of the rows of a frame, which are no table; sum them by boxes.")
 
     def universe(self, measure: Measure) -> Box:
         """The records that a measure is about."""
@@ -178,15 +164,25 @@ class Decisions:
 
     def move(self, measure: Measure) -> Move:
         """How far the cells of a measure can go between neighbours."""
-        return self.hidden.move(measure.of.contribution, self.domain(measure))
+        return self.over.move(measure)
 
     def domain(self, measure: Measure) -> Domain:
         """What the numbers of a measure stand for: cells of a table, or rows of the frame or groups of them."""
-        return self.framed.domain(measure) if self.framed else self.table(measure)
+        return self.over.domain(measure)
 
     def size(self, measure: Measure) -> int:
         """How many cells a measure publishes."""
-        return self.framed.size(measure) if self.framed else self.table(measure).size
+        return self.over.size(measure)
+
+    def memory(self) -> Memory | None:
+        """What a run will need; nothing where a register is not at hand."""
+        return self.over.memory(self.measures, [self.began(step.name) for step in self.then])
+
+    def refuse_too_large(self) -> None:
+        """Stop a plan that does not fit this machine, before a ledger is charged or a register read."""
+        self.over.refuse_unlistable(self.measures)
+        if memory := self.memory():
+            memory.refuse_over()
 
     @cached_property
     def answering(self) -> tuple[str, ...]:
@@ -199,19 +195,5 @@ class Decisions:
             return self.publish.answers
         read = {name for step in self.then for name in step.reads}
         plain = [measure for measure in self.measures if measure.name not in read]
-        made = tuple(step.name for step in self.then if step.name not in read)
-        if self.framed is not None:
-            return (*made, *(one.name for one in plain if self.framed.of_rows(one)))
-        wide = [measure.name for measure in plain if self._widest(measure, plain) == measure]
-        return (*made, *wide)
-
-    def _widest(self, measure: Measure, plain: list[Measure]) -> Measure:
-        rivals = [one for one in plain if one.of == measure.of and one.where == measure.where]
-        for one in rivals:
-            if not any(lacking(self.by(other), self.by(one)) for other in rivals):
-                return one
-        names = ", ".join(one.name for one in rivals)
-        raise PlanError(
-            f"The measures {names} are of the same statistic and none has all the attributes of the others, "
-            "so a question would have several answers; choose with [publish] answers = [...]."
-        )
+        made = (step.name for step in self.then if step.name not in read)
+        return (*made, *self.over.answering(plain))

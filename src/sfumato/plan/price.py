@@ -7,7 +7,6 @@ from sfumato.errors import PlanError, PromiseError
 from sfumato.plan.control import SOURCES
 from sfumato.plan.decisions import Decisions
 from sfumato.plan.margins import typical
-from sfumato.plan.memory import refuse_over
 from sfumato.privacy import Exposure, Loss, Spend, Unbounded, over_universes
 from sfumato.schema import Box
 
@@ -30,7 +29,7 @@ class Price:
 def price(plan: Decisions) -> Price:
     """Price every measure under the plan's neighbours and add up."""
     _refuse_unnamed_unit(plan)
-    refuse_over(plan)
+    plan.refuse_too_large()
     spends = tuple(
         Spend(measure.name, measure.with_.loss(plan.move(measure)), measure.with_.words()) for measure in plan.measures
     )
@@ -101,7 +100,7 @@ def _refuse_unlisted(plan: Decisions) -> None:
     """What lies outside the guarantee must be listed with a reason, or the plan does not run."""
     needed = [(what, f"mechanism {measure.with_.name}") for measure in plan.measures for what in measure.with_.exposes]
     needed += [(name, f"[hidden] {plan.hidden.kind}") for name in plan.hidden.exposes()]
-    needed += [("frame", "[frame]")] if plan.frame else []
+    needed += [(what, f"[{what}]") for what in plan.over.exposes]
     functions = plan.sampling if isinstance(plan.sampling, tuple) else ()
     needed += [(one.of, "[[sampling]] outside") for one in functions if getattr(one, "outside", False)]
     for what, where in needed:

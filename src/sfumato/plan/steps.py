@@ -90,10 +90,10 @@ class StepReading:
                     f"'{name}' would be counted as new; calibrate to it once."
                 )
 
-    def refuse_mixed(self, *, framed: bool) -> None:
+    def refuse_mixed(self) -> None:
         """Where noise has to be apart in every cell, what shares it is refused before anything is charged."""
         sources = {self.step.table: self.table, **self.controls}
-        for name in self.step.reads if self.step.apart or framed else self.step.to:
+        for name in self.step.reads if self.step.apart or self.table.table is None else self.step.to:
             if not sources[name].apart:
                 raise PlanError(
                     f"Step '{self.step.name}' reads '{name}', whose cells share noise since "

@@ -11,7 +11,6 @@ from pydantic import ValidationError
 from sfumato.errors import PlanError, SfumatoError
 from sfumato.plan.control import ControlTable, rows_at, totals_of
 from sfumato.plan.decisions import Decisions
-from sfumato.plan.frame import FrameFile
 from sfumato.plan.geography import Geography
 from sfumato.plan.measure import BoughtVariance, Measure, Publish, VarianceFunction
 from sfumato.plan.parts import (
@@ -26,6 +25,7 @@ from sfumato.plan.parts import (
     in_words,
 )
 from sfumato.plan.plugins import mechanism, statistic, step
+from sfumato.plan.register import FrameFile
 from sfumato.privacy import Exposure
 from sfumato.privacy.notation import hidden_from_dict, plan_limit_from_dict
 from sfumato.schema import Attribute, Bands, Column, Levels, Missing, Partner, Recode, Rule, Schema

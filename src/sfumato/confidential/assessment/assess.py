@@ -57,8 +57,7 @@ def assess(
     progress: Progress = lambda stage: None,  # noqa: ARG005 - silence
 ) -> Assessment:
     """Compare every table that matters; a release that was altered or is of another plan is refused."""
-    for measure in plan.measures if plan.frame is None else ():
-        plan.table(measure).refuse_if_too_large()  # every cell is compared, so all are laid out
+    plan.over.refuse_assessing(plan.measures)
     rules, release = rules or ReportRules(), open_release(folder)
     truths = Truths(plan, microdata)
     found = pairs(plan, release, truths)

@@ -1,0 +1,161 @@
+"""RegisterCoverage: a plan over a public register, whose units report, and whose measures group its rows."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+
+from sfumato.calibrate import Step
+from sfumato.errors import PlanError
+from sfumato.plan.control import ControlTable
+from sfumato.plan.coverage import Coverage
+from sfumato.plan.measure import Measure
+from sfumato.plan.memory import Memory
+from sfumato.privacy import Truncate
+from sfumato.schema import Attribute, Box, By, Frame, Table
+
+BASE = 400_000_000
+"""Bytes of the program, its libraries, the matrix of the controls and what does not grow."""
+FIXED, PER_ATTRIBUTE, PER_GROUPING, PER_COLUMN, PER_STEP = 80, 8, 4, 24, 24
+"""Bytes a row: for its name, twice, and the work at hand; and for each thing held for every row."""
+
+
+@dataclass(frozen=True)
+class FrameFile:
+    """A Parquet or CSV file with one row a unit: its id, the codes of its attributes, the firm it belongs to."""
+
+    file: str
+    id: str
+    folder: Path = field(default=Path(), compare=False)
+
+    @property
+    def path(self) -> Path:
+        return self.folder / self.file
+
+    @property
+    def rows(self) -> int:
+        """How many rows it has, without reading its columns."""
+        if self.path.suffix == ".parquet":
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+
+            try:
+                return int(pq.read_metadata(self.path).num_rows)
+            except (pa.ArrowException, OSError):
+                raise PlanError(
+                    f"{self.path} cannot be read; a frame is a Parquet file, or a CSV file in UTF-8."
+                ) from None
+        with self.path.open("rb") as file:
+            return max(0, sum(block.count(b"\n") for block in iter(lambda: file.read(2**20), b"")) - 1)
+
+
+@dataclass(frozen=True, eq=False)
+class RegisterCoverage(Coverage):
+    """Every measure is of the rows of a register or of groups of them; it is opened once, where it is at hand."""
+
+    registered = True
+    file: FrameFile
+    exposes = ("frame",)
+    truncation = None
+    """A unit reports once, which is a rule of the data."""
+    design = ()
+
+    @cached_property
+    def register(self) -> Frame:
+        frame = Frame.read(self.file.path, self.hidden.unit, self.file.id, self.schema.attributes)
+        if together := self.hidden.together:
+            _refuse_large_firms(self.file.path, together, self.hidden.unit)
+        return frame
+
+    def _of_rows(self, measure: Measure) -> bool:
+        return measure.by == (self.hidden.unit,)
+
+    def by(self, measure: Measure) -> By:
+        """No attribute tells the rows themselves apart."""
+        return () if self._of_rows(measure) else super().by(measure)
+
+    def table(self, measure: Measure) -> None:
+        self.by(measure)
+
+    def domain(self, measure: Measure) -> Frame:
+        """The rows of a measure or its groups; their attributes alone where the register is not at hand."""
+        if not self.file.path.is_file():
+            return Frame(self.hidden.unit, self.schema.attributes, {}, ())
+        return self.register if self._of_rows(measure) else self.register.grouped(self.by(measure)).groups
+
+    def size(self, measure: Measure) -> int:
+        """The rows or groups; where the register is not at hand, the most groups that there could be."""
+        if self.file.path.is_file():
+            return self.domain(measure).size
+        cut = [level.of(self.schema.attribute(level.name)) for level in self.by(measure)]
+        return math.prod(len(attribute.levels.leaves) for attribute in cut) if cut else 0
+
+    def possible(self, measure: Measure) -> int:
+        return self.size(measure)
+
+    def refuse(self, measures: Sequence[Measure], controls: Sequence[ControlTable]) -> None:
+        super().refuse(measures, controls)
+        for control in controls:
+            raise PlanError(f"The control '{control.name}' is met by steps over tables, and this plan has a [frame].")
+        steps: dict[str, Fraction] = {}
+        for measure in measures:
+            column = measure.of.contribution.column or ""
+            if steps.setdefault(column, measure.of.step) != measure.of.step:
+                raise PlanError(f"Measure '{measure.name}' counts '{column}' in another step than a measure before it.")
+        if not any(map(self._of_rows, measures)):
+            unit = self.hidden.unit
+            raise PlanError(f'No measure is of the rows of the frame, which a release holds: by = ["{unit}"].')
+
+    def refuse_step(self, step: Step, table: tuple[Measure, Table | None], controls: Sequence[Table]) -> None:  # noqa: ARG002 - none is a table
+        step.refuse_unframed(of_rows=self._of_rows(table[0]))
+
+    def refuse_unlistable(self, measures: Sequence[Measure]) -> None:
+        """All rows are there already."""
+
+    def refuse_assessing(self, measures: Sequence[Measure]) -> None:  # noqa: ARG002 - whatever they are
+        raise PlanError(
+            "`assess` goes through the tables of a release, and a release over a frame has no set of tables: every sum "
+            "of rows is one. Lay `sfumato tabulate` and `sfumato table` side by side for the tables that matter; "
+            "`sfumato reproduce qcew-utility` measures errors by level over many draws."
+        )
+
+    def memory(self, measures: Sequence[Measure], moved: Sequence[Measure]) -> Memory | None:
+        if not self.file.path.is_file():
+            return None
+        columns = dict.fromkeys(measure.of.contribution.column or "" for measure in measures)
+        groupings = {measure.by for measure in measures if not self._of_rows(measure)}
+        each = FIXED + PER_ATTRIBUTE * len(self.schema.attributes) + PER_GROUPING * len(groupings)
+        each += PER_COLUMN * len(columns) + PER_STEP * len(moved)
+        instead = "measure fewer columns in one plan, split the frame by state, or use a larger machine."
+        rows = self.file.rows
+        return Memory(f"{rows:,} rows of {', '.join(columns)}", BASE + rows * each, instead=instead)
+
+    def answering(self, measures: Sequence[Measure]) -> list[str]:
+        return [measure.name for measure in measures if self._of_rows(measure)]
+
+    def attributes(self, measures: Sequence[Measure]) -> list[Attribute]:  # noqa: ARG002 - the register has them all
+        return list(self.schema.attributes)
+
+    def read(self, measures: Sequence[Measure]) -> tuple[Attribute, ...]:  # noqa: ARG002 - the register says them
+        return ()
+
+    @property
+    def id(self) -> str:
+        return self.hidden.id or self.file.id
+
+    def units(self, universe: Box, others: int) -> list[str]:  # noqa: ARG002 - others would blur what the one adds
+        return [str(self.register.ids[int(self.register.rows(universe).argmax())])]
+
+
+def _refuse_large_firms(path: Path, firms: Truncate, unit: str) -> None:
+    """The frame is public, so that no firm has more units than promised can be checked, and is."""
+    from sfumato.schema.reading import counts_of
+
+    most = max(counts_of(path, firms.column))
+    if most > firms.at_most:
+        raise PlanError(
+            f"A firm of the frame has {most} {unit}s and [hidden] at_most says {firms.at_most}; "
+            f"raise at_most to {most}: the noise grows with it."
+        )
