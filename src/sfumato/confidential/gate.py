@@ -78,7 +78,8 @@ def _refuse_unread(plan: Plan, microdata: Microdata, out: Path, options: Options
     refuse_taken(out)
     if options.sign_with:
         private_key(options.sign_with)
-    refuse_before_reading(microdata.sources, reading(plan), microdata.engine, plan.over.design)
+    design = [name for name in (plan.schema.weight, *plan.schema.replicates) if name]
+    refuse_before_reading(microdata.sources, reading(plan), microdata.engine, design)
 
 
 def _account(ledger: Path | str | None, plan: Plan, price: Price, options: Options) -> Account | None:

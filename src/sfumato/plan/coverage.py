@@ -18,8 +18,10 @@ from sfumato.schema import Attribute, Box, By, Domain, Frame, Schema, Table
 class Coverage(ABC):
     """Records in the cells of tables, or reports of the units of a public register."""
 
-    registered: ClassVar[bool]
+    registered: ClassVar[bool] = False
     """Whether there is a public register of the units."""
+    exposes: ClassVar[tuple[str, ...]] = ()
+    """What is taken as public, which a plan must list as an exposure."""
     hidden: Neighbours
     schema: Schema
 
@@ -46,9 +48,9 @@ class Coverage(ABC):
     def size(self, measure: Measure) -> int:
         """How many numbers a measure publishes."""
 
-    @abstractmethod
     def possible(self, measure: Measure) -> int:
         """How many of them may be something."""
+        return self.size(measure)
 
     def refuse(self, measures: Sequence[Measure], controls: Sequence[ControlTable]) -> None:  # noqa: ARG002 - any
         """Neighbours that mean nothing here, and measures that are given what they cannot be."""
@@ -91,33 +93,23 @@ class Coverage(ABC):
         """The attributes that are read of the microdata."""
 
     @property
-    @abstractmethod
     def register(self) -> Frame | None:
         """The public register that the records report on, where there is one."""
+        return None
 
     @property
-    @abstractmethod
     def id(self) -> str | None:
         """The column of the microdata that names units."""
+        return self.hidden.id
 
     @property
-    @abstractmethod
     def truncation(self) -> Truncate | None:
         """The rows of a unit that count, where some may not."""
-
-    @property
-    @abstractmethod
-    def design(self) -> tuple[str, ...]:
-        """The columns of weights that may be read."""
+        return self.hidden.truncation
 
     @abstractmethod
     def units(self, universe: Box, others: int) -> list[str]:
         """The name of a unit that may be in a universe, and of so many others at most, for the pair of an audit."""
-
-    @property
-    @abstractmethod
-    def exposes(self) -> tuple[str, ...]:
-        """What it takes as public, which a plan must list as an exposure."""
 
 
 def _refuse_unlike(measure: Measure, given: Measure) -> None:

@@ -60,7 +60,6 @@ class RegisterCoverage(Coverage):
     exposes = ("frame",)
     truncation = None
     """A unit reports once, which is a rule of the data."""
-    design = ()
 
     @cached_property
     def register(self) -> Frame:
@@ -91,9 +90,6 @@ class RegisterCoverage(Coverage):
             return self.domain(measure).size
         cut = [level.of(self.schema.attribute(level.name)) for level in self.by(measure)]
         return math.prod(len(attribute.levels.leaves) for attribute in cut) if cut else 0
-
-    def possible(self, measure: Measure) -> int:
-        return self.size(measure)
 
     def refuse(self, measures: Sequence[Measure], controls: Sequence[ControlTable]) -> None:
         super().refuse(measures, controls)

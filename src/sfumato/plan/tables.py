@@ -10,7 +10,6 @@ from sfumato.errors import PlanError
 from sfumato.plan.coverage import Coverage
 from sfumato.plan.measure import Measure
 from sfumato.plan.memory import Memory
-from sfumato.privacy import Truncate
 from sfumato.schema import FARTHEST, LARGEST, Attribute, Box, Table
 from sfumato.schema.level import lacking
 
@@ -24,10 +23,6 @@ PER_LISTED, LISTED_IN_WORK, LISTED_AGAIN, PER_PACKED = 16, 32, 24, 64
 
 class TableCoverage(Coverage):
     """Every measure is of the records in the cells of a table, laid out or, where there are too many, listed."""
-
-    registered = False
-    register = None
-    exposes = ()
 
     def table(self, measure: Measure) -> Table:
         try:
@@ -125,18 +120,6 @@ class TableCoverage(Coverage):
         named += [name for rule in self.schema.impossible for name, _ in rule.where]
         cut = [one for measure in measures for one in self.table(measure).attributes if one.depth is not None]
         return (*(self.schema.attribute(name) for name in dict.fromkeys(named)), *dict.fromkeys(cut))
-
-    @property
-    def id(self) -> str | None:
-        return self.hidden.id
-
-    @property
-    def truncation(self) -> Truncate | None:
-        return self.hidden.truncation
-
-    @property
-    def design(self) -> tuple[str, ...]:
-        return tuple(name for name in (self.schema.weight, *self.schema.replicates) if name)
 
     def units(self, universe: Box, others: int) -> list[str]:  # noqa: ARG002 - a record may have any name
         return ["the unit", *(f"other {place}" for place in range(others))]
