@@ -1,4 +1,4 @@
-"""Controls that nest are met in two passes: against one matrix over all of them, small and large."""
+"""Controls that nest are met level by level: against one matrix over all of them, small and large."""
 
 import numpy as np
 import pytest
@@ -126,7 +126,7 @@ def test_several_right_sides_are_solved_as_one_by_one():
 def test_tables_that_do_not_nest_are_left_to_the_matrix():
     whole = table((3, 4, 2), zeros=False)
     for by in ((("a",), ("b",)), (("a", "b"), ("b", "c")), ((), ("a",), ("b", "c"))):
-        assert Margins(whole, tuple(tuple(map(Level, one)) for one in by)).chain is None
+        assert Margins(whole, tuple(tuple(map(Level, one)) for one in by)).finest is None
 
 
 def test_exact_controls_that_contradict_each_other_are_refused_and_others_are_met():

@@ -19,7 +19,7 @@ from sfumato.release.noisy import Integers
 from sfumato.release.uncertainties.adjusted_boxes import Extra, along, nested
 from sfumato.release.uncertainties.fit import Fit
 from sfumato.release.uncertainties.joint_cells import Joined
-from sfumato.release.uncertainties.normal import Eliminated, Floats, Normal
+from sfumato.release.uncertainties.normal import Eliminated, Floats, Grouped, Normal
 from sfumato.release.uncertainties.squared import Squared
 from sfumato.release.uncertainties.trend import Sized, Trend
 from sfumato.release.uncertainties.uncertainty import Errors, Sizes, StatedIn, Uncertainty
@@ -169,16 +169,15 @@ class Adjustment(Errors):
     @cached_property
     def _extra(self) -> Extra:
         joined, normal = self.fit.joined, self.fit.normal
-        noise, drawn = joined.parts(normal.noise), joined.parts(self.fit.drawn)
-        rest = [place for place in range(len(joined.sizes)) if place != joined.finest]
-        finest, unmeasured = joined.finest, np.full(joined.cells, np.inf)
-        own = unmeasured if finest is None else noise[finest][joined.ups[finest]]
-        others = np.concatenate([np.zeros(0), *(noise[place] for place in rest)])
-        ups, sizes = [joined.ups[place] for place in rest], [joined.sizes[place] for place in rest]
-        system = Eliminated(normal.weight, own, ups, sizes, others)
-        above = 0.0 if finest is None else (drawn[finest] - noise[finest])[joined.ups[finest]]
-        beside = np.concatenate([np.zeros(0), *(drawn[place] - noise[place] for place in rest)])
-        return Extra(joined, system, above * system.gain**2, beside)
+        extra, finest = self.fit.drawn - normal.noise, joined.finest
+        rest = [place for place in range(len(joined.sizes)) if place != finest]
+        sets = Grouped(joined.cells, tuple(joined.ups[place] for place in rest), tuple(joined.sizes[place] for place in rest))
+        own, above = np.full(joined.cells, np.inf), np.zeros(joined.cells)
+        mine = np.repeat(np.arange(len(joined.sizes)) == finest, joined.sizes)
+        if finest is not None:
+            own, above = (column[mine][joined.ups[finest]] for column in (normal.noise, extra))
+        system = Eliminated(normal.weight, own, sets, normal.noise[~mine])
+        return Extra(joined, system, above * system.gain**2, extra[~mine])
 
 
 EXAMPLE = Adjusted(

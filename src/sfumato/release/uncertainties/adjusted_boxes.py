@@ -94,13 +94,13 @@ class Taken:
         system, column = self.extra.system, self.amount * times[self.cell]
         listed = [
             np.bincount(self.box * size + up[self.cell], column, size * self.boxes).reshape(self.boxes, size)
-            for up, size in zip(system.ups, system.sizes, strict=True)
+            for up, size in zip(system.sets.ups, system.sets.sizes, strict=True)
         ]
         return np.concatenate([np.zeros((self.boxes, 0)), *listed], axis=1)
 
     @cached_property
     def asked(self) -> Floats:
-        return self.folded(1 - self.extra.system.share)
+        return self.folded(self.extra.system.left)
 
     @cached_property
     def solved(self) -> Floats:

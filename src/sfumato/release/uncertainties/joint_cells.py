@@ -6,19 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.release.uncertainties.normal import Cells, Floats, Places, Sets, gram_of
+from sfumato.release.uncertainties.normal import Floats, Grouped, folded
 from sfumato.schema import Grouping
 from sfumato.schema.frame import crossed
 
 
 @dataclass(frozen=True, eq=False)
-class Joined(Sets):
-    """Some groupings as tables of totals over joint cells: the joint cell of every row, and the group of every cell."""
+class Joined(Grouped):
+    """Some groupings as tables of totals over joint cells, and the joint cell of every row."""
 
     place: NDArray[np.int32]
-    cells: int
-    ups: tuple[Places, ...]
-    groups: tuple[int, ...]
 
     @classmethod
     def over(cls, groupings: Sequence[Grouping]) -> "Joined":
@@ -31,32 +28,8 @@ class Joined(Sets):
             up = np.zeros(size, dtype=np.int64)
             up[place] = one.of
             ups.append(up)
-        return cls(place, size, tuple(ups), tuple(one.size for one in groupings))
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        return self.groups
+        return cls(size, tuple(ups), tuple(one.size for one in groupings), place)
 
     def sums(self, column: Floats) -> Floats:
         """From rows to the joint cells."""
-        return np.asarray(np.bincount(self.place, column, self.cells), dtype=np.float64)
-
-    def table(self, place: int, cells: Cells) -> Floats:
-        return np.asarray(np.bincount(self.ups[place], cells, self.sizes[place]), dtype=np.float64)
-
-    def spread(self, totals: Floats) -> Floats:
-        found = np.zeros(self.cells)
-        for part, up in zip(self.parts(totals), self.ups, strict=True):
-            found += part[up]
-        return found
-
-    def gram(self, cells: Cells) -> Floats:
-        return gram_of(self.ups, self.sizes, cells)
-
-    def nests(self, fine: int, coarse: int) -> bool:
-        return np.array_equal(self.up(fine, coarse)[self.ups[fine]], self.ups[coarse])
-
-    def up(self, fine: int, coarse: int) -> Places:
-        found = np.zeros(self.sizes[fine], dtype=np.int64)
-        found[self.ups[fine]] = self.ups[coarse]
-        return found
+        return folded(column, self.place, self.cells)
