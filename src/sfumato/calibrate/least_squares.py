@@ -14,8 +14,8 @@ import numpy as np
 from sfumato.calibrate.step import Diverged, Problem, Step
 from sfumato.errors import PlanError
 from sfumato.release import Calibrated, Cube, Product
+from sfumato.release.noisy import Floats
 from sfumato.release.uncertainties.calibrated import Calibration
-from sfumato.release.uncertainties.normal import Floats
 
 
 @dataclass(frozen=True)

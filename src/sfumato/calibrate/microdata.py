@@ -20,10 +20,11 @@ from sfumato.calibrate.step import Diverged, Step, finer_by
 from sfumato.calibrate.tidy_rows import Tidied
 from sfumato.errors import PlanError
 from sfumato.release import Product
+from sfumato.release.noisy import Floats
 from sfumato.release.uncertainties.adjusted import Adjusted, ControlSet
 from sfumato.release.uncertainties.joint_cells import Joined
-from sfumato.release.uncertainties.normal import Floats, Normal
-from sfumato.release.uncertainties.uncertainty import Sizes
+from sfumato.release.uncertainties.normal import Normal
+from sfumato.release.uncertainties.trend import Sizes
 from sfumato.schema import Frame, Grouping
 
 

@@ -16,9 +16,10 @@ from sfumato.calibrate.layout import CubeLayout, kernel, layout_of
 from sfumato.calibrate.step import Diverged, Problem, Step
 from sfumato.errors import PlanError
 from sfumato.release import Cube, Product, Raked, Varying
+from sfumato.release.noisy import Floats
 from sfumato.release.products.product import PUBLISHED
 from sfumato.release.uncertainties.margins import Margins
-from sfumato.release.uncertainties.normal import DENSE, Floats
+from sfumato.release.uncertainties.normal import DENSE
 from sfumato.release.uncertainties.raked import reconciler
 from sfumato.schema import Table
 

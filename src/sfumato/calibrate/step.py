@@ -10,9 +10,9 @@ import numpy as np
 
 from sfumato.errors import PlanError
 from sfumato.release import Control, Cube, Product, Subject, Uncertainty, withheld
+from sfumato.release.noisy import Floats
 from sfumato.release.uncertainties.controls import Controlled, noise_of
 from sfumato.release.uncertainties.margins import Margins
-from sfumato.release.uncertainties.normal import Floats
 from sfumato.schema import LARGEST, Table
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +70,13 @@ class Grid:
         """The same boxes, each widened to what only some of the axes tell."""
         axes = ((name, groups if name in kept else np.ones_like(groups)) for name, groups in self.axes)
         return Grid(tuple(axes), self.within)
+
+    def around(self, kept: tuple[str, ...]) -> tuple["Grid", Places]:
+        """The boxes that only some of the axes tell, and for each box of this grid the place of its own among them."""
+        axes = tuple(axis for axis in self.axes if axis[0] in kept)
+        shape = [len(groups) if name in kept else 1 for name, groups in self.axes]
+        place = np.broadcast_to(np.arange(prod(shape)).reshape(shape), self.shape).ravel()
+        return self if len(axes) == len(self.axes) else Grid(axes, self.within), place
 
 
 def layers(groups: NDArray[np.bool_]) -> list[Places]:

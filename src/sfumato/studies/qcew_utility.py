@@ -15,7 +15,7 @@ from sfumato.draws import Draws, SeededDraws
 from sfumato.mechanisms import ClippedTotal, Mechanism, SquareRoot
 from sfumato.release import Product, Subject, measured
 from sfumato.release.noisy import Floats
-from sfumato.release.uncertainties.uncertainty import Sizes
+from sfumato.release.uncertainties.trend import Sizes
 from sfumato.schema import Grouping, Level
 from sfumato.studies.qcew_state import LEVELS, State, state
 from sfumato.studies.study import Line, Study

@@ -13,10 +13,9 @@ import numpy as np
 from sfumato.errors import ReleaseError
 from sfumato.privacy import plain
 from sfumato.release.manifest import ProductLine
-from sfumato.release.noisy import Integers, Noisy
+from sfumato.release.noisy import Floats, Integers, Noisy
 from sfumato.release.statuses import Statuses
 from sfumato.release.uncertainties import Errors, StatedIn, Uncertainty, Withheld, read_uncertainty
-from sfumato.release.uncertainties.uncertainty import Floats
 from sfumato.schema import Attribute, Box, Domain, Grid
 
 PUBLISHED = "none: published totals"

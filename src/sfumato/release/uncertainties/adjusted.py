@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ReleaseError
-from sfumato.release.noisy import Integers
+from sfumato.release.noisy import Floats, Integers
 from sfumato.release.uncertainties.adjusted_boxes import Extra, along, nested
 from sfumato.release.uncertainties.fit import Fit
 from sfumato.release.uncertainties.joint_cells import Joined
-from sfumato.release.uncertainties.normal import Eliminated, Floats, Grouped, Normal
+from sfumato.release.uncertainties.normal import Eliminated, Normal
 from sfumato.release.uncertainties.squared import Squared
-from sfumato.release.uncertainties.trend import Sized, Trend
-from sfumato.release.uncertainties.uncertainty import Errors, Sizes, StatedIn, Uncertainty
+from sfumato.release.uncertainties.trend import Sizes, Trend
+from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty
 from sfumato.schema import Box, By, Domain, Frame, Grid, Grouping, Level
 
 MOST = 1_000
@@ -42,10 +42,10 @@ class ControlSet:
     @classmethod
     def of(cls, product: str, by: By, uncertainty: Uncertainty, unit: float) -> "ControlSet":
         """A measure of groups as controls of rows of whose steps one of its own is so many."""
-        if not isinstance(uncertainty, Sized):
+        if (trend := uncertainty.trend) is None:
             raise ReleaseError(f"'{product}' is no measure: its values have no noise of their own.")
         drawn = None if uncertainty.drawn is None else uncertainty.drawn * unit**2
-        return cls(product, by, uncertainty.trend.in_steps(unit), drawn)
+        return cls(product, by, trend.in_steps(unit), drawn)
 
     def expected(self, grouping: Grouping, sizes: Sizes, roots: Sizes) -> Floats:
         """The variance of each total at the sizes that its parts have, and the largest roots among them."""
@@ -93,16 +93,16 @@ class Adjusted(Uncertainty):
         roots = alike.largest(np.sqrt(self.sizes)).astype(np.float64)
         return Adjustment(alike.groups, weight, fit_of(alike.groups, weight, sizes, roots, self.controls))
 
-    def at(self, sizes: Sizes, unit: float = 1.0) -> Floats:
+    def at(self, sizes: Sizes, unit: float = 1.0) -> Floats | None:
         return self.measured.at(sizes, unit)
 
-    def alone(self, values: Integers, rows: slice) -> Floats:  # noqa: ARG002 - fitted sizes
+    def alone(self, values: Integers, rows: slice) -> Floats | None:  # noqa: ARG002 - fitted sizes
         return self.measured.at(self.sizes[rows].astype(np.float64))
 
     def fit(self, domain: Domain) -> Fit:
         """The equations over the rows themselves."""
         assert isinstance(domain, Frame)  # noqa: S101 - rows alone are adjusted
-        weight = self.alone(np.zeros(0, dtype=np.int64), slice(None))
+        weight = self.measured.trend.at(self.sizes.astype(np.float64), np.zeros(1))
         return fit_of(domain, weight, self.sizes, np.sqrt(self.sizes), self.controls)
 
     def in_steps(self, unit: float) -> "Adjusted":
@@ -170,14 +170,11 @@ class Adjustment(Errors):
     def _extra(self) -> Extra:
         joined, normal = self.fit.joined, self.fit.normal
         extra, finest = self.fit.drawn - normal.noise, joined.finest
-        rest = [place for place in range(len(joined.sizes)) if place != finest]
-        sets = Grouped(joined.cells, tuple(joined.ups[place] for place in rest), tuple(joined.sizes[place] for place in rest))
-        own, above = np.full(joined.cells, np.inf), np.zeros(joined.cells)
-        mine = np.repeat(np.arange(len(joined.sizes)) == finest, joined.sizes)
-        if finest is not None:
-            own, above = (column[mine][joined.ups[finest]] for column in (normal.noise, extra))
-        system = Eliminated(normal.weight, own, sets, normal.noise[~mine])
-        return Extra(joined, system, above * system.gain**2, extra[~mine])
+        if finest is None:
+            system = Eliminated(normal.weight, np.full(joined.cells, np.inf), joined, normal.noise)
+            return Extra(joined.place, system, np.zeros(joined.cells), extra)
+        above, system = extra[normal.own] * normal.eliminated.gain**2, normal.eliminated
+        return Extra(joined.ups[finest][joined.place], system, above, extra[~normal.own])
 
 
 EXAMPLE = Adjusted(

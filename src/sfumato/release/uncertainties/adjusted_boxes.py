@@ -11,12 +11,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.release.uncertainties.joint_cells import Joined
-from sfumato.release.uncertainties.normal import Eliminated, Floats
+from sfumato.release.noisy import Floats
+from sfumato.release.uncertainties.normal import Eliminated
 from sfumato.schema import Frame, Grid
 from sfumato.schema.frame import distinct
 
-Places = NDArray[np.int64]
+Places = NDArray[np.integer]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,23 +37,19 @@ Nested = tuple[Boxes, Boxes, NDArray[np.intp]]
 
 def nested(frame: Frame, grid: Grid, kept: tuple[str, ...]) -> Nested:
     """The boxes of a grid, within those that only some of its axes tell."""
-    inner = Boxes(*frame.cells(grid))
-    told = tuple(axis for axis in grid.axes if axis[0] in kept)
-    if len(told) == len(grid.axes):
-        return inner, inner, np.arange(inner.size)
-    wide = [len(groups) if name in kept else 1 for name, groups in grid.axes]
-    up = np.broadcast_to(np.arange(int(np.prod(wide))).reshape(wide), grid.shape)
-    return inner, Boxes(*frame.cells(Grid(told, grid.within))), up.ravel()
+    (wide, up), inner = grid.around(kept), Boxes(*frame.cells(grid))
+    return inner, inner if wide is grid else Boxes(*frame.cells(wide)), up
 
 
 @dataclass(frozen=True, eq=False)
 class Extra:
     """What the noise of the controls is above what the step took it for, and all that follows from it alone."""
 
-    joined: Joined
+    cell: Places
+    """The cell of every row: its finest control, or what tells all controls apart where none does."""
     system: Eliminated
     kappa: Floats
-    """Of the finest controls, by joint cell, times the square of their gain."""
+    """Of the finest controls, times the square of their gain."""
     others: Floats
 
     def joint(self, rows: Floats) -> Floats:
@@ -73,8 +69,8 @@ class Taken:
     @classmethod
     def of(cls, boxes: Boxes, weight: Floats, extra: Extra) -> "Taken":
         inside = boxes.of < boxes.size
-        keys = extra.joined.place[inside].astype(np.int64) * boxes.size + boxes.of[inside]
-        found, entry = distinct(keys, extra.joined.cells * boxes.size)
+        keys = extra.cell[inside].astype(np.int64) * boxes.size + boxes.of[inside]
+        found, entry = distinct(keys, len(extra.kappa) * boxes.size)
         return cls(extra, boxes.size, found, np.bincount(entry, weight[inside], len(found)).astype(np.float64))
 
     @cached_property

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
+from sfumato.release.noisy import Floats
 from sfumato.release.uncertainties.controls import Asked, Control, Controlled, Moved, Sums
 from sfumato.release.uncertainties.independent import Independent
-from sfumato.release.uncertainties.normal import Floats, Normal, Solve, inverted
+from sfumato.release.uncertainties.normal import Normal, Solve, inverted
 from sfumato.schema import Box, Level
 
 

@@ -15,12 +15,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.release.noisy import Integers
+from sfumato.release.noisy import Floats, Integers
 from sfumato.release.uncertainties.diagonal import Leafwise, leaves_wide
 from sfumato.release.uncertainties.kinds import read_uncertainty
 from sfumato.release.uncertainties.margins import Margins
-from sfumato.release.uncertainties.normal import Floats
-from sfumato.release.uncertainties.pieces import pieces, sliced
+from sfumato.release.uncertainties.pieces import sliced
 from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty, Withheld
 from sfumato.schema import Box, By, Domain, Grid, Level, Table
 
@@ -132,7 +131,7 @@ class Moved(Errors):
             parts = sliced(grid, leaves_wide(margins, grid))
             shared = [self._by_leaves(one, kept) for one in parts]
         else:
-            shared = [self._piece(*one) for one in pieces(grid, kept, margins.size)]
+            shared = [self._piece(one, kept) for one in sliced(grid, margins.size)]
         return np.asarray(own - np.concatenate(shared).reshape(grid.shape), dtype=np.float64)
 
     def _by_leaves(self, grid: Grid, kept: tuple[str, ...]) -> Floats:
@@ -142,7 +141,8 @@ class Moved(Errors):
         whole = self.asked(lambda cells: leaves.takes(cells, kept), list)
         return leaves.folded(part.shared(whole, leaves.times))
 
-    def _piece(self, grid: Grid, wide: Grid, place: NDArray[np.intp]) -> Floats:
+    def _piece(self, grid: Grid, kept: tuple[str, ...]) -> Floats:
+        wide, place = grid.around(kept)
         part = self._grid(grid)
         whole = part if wide is grid else self._grid(wide)
         return part.shared(whole.at(place), _beside)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.release.noisy import Floats
 from sfumato.release.uncertainties.margins import Margins
-from sfumato.release.uncertainties.normal import Floats
 from sfumato.schema import Grid
 from sfumato.schema.folds import folded
 

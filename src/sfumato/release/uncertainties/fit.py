@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from sfumato.release.noisy import Floats
 from sfumato.release.uncertainties.joint_cells import Joined
-from sfumato.release.uncertainties.normal import Floats, Normal
+from sfumato.release.uncertainties.normal import Normal
 
 
 @dataclass(frozen=True, eq=False)

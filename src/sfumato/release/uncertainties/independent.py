@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.release.noisy import Integers
-from sfumato.release.uncertainties.trend import Sized, Trend
-from sfumato.release.uncertainties.uncertainty import Errors, Floats, StatedIn
+from sfumato.release.noisy import Floats, Integers
+from sfumato.release.uncertainties.trend import Trend
+from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty
 from sfumato.schema import Box, Domain, Grid
 
 
 @dataclass(frozen=True)
-class Independent(Sized):
+class Independent(Uncertainty):
     """Noise of one law in every cell, so two totals share the cells they have in common.
 
     `excess` is the excess kurtosis of the noise in one cell: 0 for a normal law, 3 for that of Laplace.

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.release.uncertainties.normal import Floats, Grouped, folded
+from sfumato.release.noisy import Floats
+from sfumato.release.uncertainties.normal import Grouped, folded
 from sfumato.schema import Grouping
 from sfumato.schema.frame import crossed
 

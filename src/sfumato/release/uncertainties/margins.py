@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.release.uncertainties.normal import Floats, Places, Sets
+from sfumato.release.noisy import Floats
+from sfumato.release.uncertainties.normal import Places, Sets
 from sfumato.schema import Box, By, Grid, Table
 from sfumato.schema.folds import summed_by
 from sfumato.schema.level import Level, lacking
@@ -57,7 +58,7 @@ class Margins(Sets):
         return [tuple(facet.size for facet in facets) for facets in self.facets]
 
     @cached_property
-    def sizes(self) -> tuple[int, ...]:
+    def sizes(self) -> tuple[int, ...]:  # type: ignore[override]
         return tuple(prod(shape) for shape in self.shapes)
 
     @property

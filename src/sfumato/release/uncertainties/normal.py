@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from sfumato.release.noisy import Floats
+
 Places = NDArray[np.integer]
 Cells = NDArray[Any]
 """A number for every cell."""
@@ -130,25 +131,30 @@ class Normal:
         if not sets.sizes:
             return lambda right: right
         if sets.finest is not None:
-            return self._without(sets.finest)
+            return self._by_elimination
         if sets.size <= DENSE:
             return inverted(self.scale * sets.gram(self.weight), self.noise)
         diagonal = self.scale * sets.of(self.weight) + self.noise
         apply = lambda totals: self.scale * sets.of(self.weight * sets.spread(totals)) + self.noise * totals  # noqa: E731
         return iterated(apply, diagonal)
 
-    def _without(self, finest: int) -> Solve:
-        sets = self.sets
-        own = np.repeat(np.arange(len(sets.sizes)) == finest, sets.sizes)
-        weight = self.scale * sets.table(finest, self.weight)
-        system = Eliminated(weight, self.noise[own], sets.above(finest), self.noise[~own])
+    @cached_property
+    def own(self) -> NDArray[np.bool_]:
+        """Which totals are of the finest table."""
+        return np.repeat(np.arange(len(self.sets.sizes)) == self.sets.finest, self.sets.sizes)
 
-        def solve(right: Floats) -> Floats:
-            found = np.empty_like(right)
-            found[..., own], found[..., ~own] = system.pulls(right[..., own], right[..., ~own])
-            return found
+    @cached_property
+    def eliminated(self) -> "Eliminated":
+        """The equations without the finest table, where there is one."""
+        finest = self.sets.finest
+        assert finest is not None  # noqa: S101 - asked for where there is one
+        weight = self.scale * self.sets.table(finest, self.weight)
+        return Eliminated(weight, self.noise[self.own], self.sets.above(finest), self.noise[~self.own])
 
-        return solve
+    def _by_elimination(self, right: Floats) -> Floats:
+        found, own = np.empty_like(right), self.own
+        found[..., own], found[..., ~own] = self.eliminated.pulls(right[..., own], right[..., ~own])
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +175,7 @@ class Eliminated:
 
     @cached_property
     def left(self) -> Floats:
-        """v / (D + v): what of their variance cells keep; taken from 1 it would lose the digits of a small v."""
+        """V / (D + v): what of their variance cells keep; taken from 1 it would lose the digits of a small v."""
         total = self.weight + self.noise
         return np.divide(self.noise, total, out=np.ones_like(total), where=np.isfinite(total) & (total != 0))
 

@@ -7,10 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from sfumato.release.noisy import Floats
 from sfumato.release.uncertainties.controls import Asked, Control, Controlled, Moved, Sums
 from sfumato.release.uncertainties.independent import Independent
 from sfumato.release.uncertainties.margins import Margins
-from sfumato.release.uncertainties.normal import Floats, Solve, inverted
+from sfumato.release.uncertainties.normal import Solve, inverted
 from sfumato.schema import Box, Level
 
 

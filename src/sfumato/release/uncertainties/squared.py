@@ -6,14 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sfumato.release.noisy import Integers
-from sfumato.release.uncertainties.trend import Sized, Trend
-from sfumato.release.uncertainties.uncertainty import Errors, Floats, StatedIn
+from sfumato.release.noisy import Floats, Integers
+from sfumato.release.uncertainties.trend import Trend
+from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty
 from sfumato.schema import Box, Domain, Grid
 
 
 @dataclass(frozen=True)
-class Squared(Sized):
+class Squared(Uncertainty):
     """Noise on the square root: a value of x steps has variance 4 s² x + 2 s⁴, s² the variance on the root's lattice.
 
     Taken at the noisy value it is unbiased, and adds up to 4 s² X + 2 n s⁴ over n rows that sum to X. No true total is

@@ -1,12 +1,15 @@
-"""Trend: uncertainties of values that have noise of their own, of a variance that is known at other sizes too."""
+"""Trend: the variance of noise as far as it follows the sizes of values."""
 
-from abc import abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sfumato.release.noisy import Integers
-from sfumato.release.uncertainties.uncertainty import Floats, Sizes, Uncertainty
+from sfumato.release.noisy import Floats
+
+Sizes = NDArray[np.floating[Any]]
+"""Sizes that variances are taken at; they need few digits, so files hold them in 32 bits."""
 
 
 @dataclass(frozen=True)
@@ -28,22 +31,3 @@ class Trend:
     def in_steps(self, unit: float) -> "Trend":
         """The same where a step is so many of the new ones."""
         return Trend(self.base * unit**2, self.each * unit, self.slope * unit**0.5, self.reach * unit**0.5)
-
-
-class Sized(Uncertainty):
-    """Every value has noise of its own; `trend` is the variance that it would have at other sizes."""
-
-    @property
-    @abstractmethod
-    def trend(self) -> Trend: ...
-
-    @property
-    def drawn(self) -> Floats | None:
-        """The variances as drawn, where they are known apart from sizes."""
-        return None
-
-    def at(self, sizes: Sizes, unit: float = 1.0) -> Floats:
-        return self.trend.in_steps(unit).at(sizes, np.zeros(1))
-
-    def alone(self, values: Integers, rows: slice) -> Floats:
-        return self.at(values[rows].astype(np.float64)) if self.drawn is None else self.drawn[rows]

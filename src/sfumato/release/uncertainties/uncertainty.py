@@ -13,13 +13,11 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.release.noisy import Integers
+from sfumato.release.noisy import Floats, Integers
 from sfumato.release.uncertainties.fit import Fit
+from sfumato.release.uncertainties.trend import Sizes, Trend
 from sfumato.schema import Box, Domain, Grid
 
-Floats = NDArray[np.float64]
-Sizes = NDArray[np.floating[Any]]
-"""Sizes that variances are taken at; they need few digits, so files hold them in 32 bits."""
 Number = TypeVar("Number")
 
 
@@ -98,13 +96,23 @@ class Uncertainty(ABC):
         """The variance of any one cell, where each has noise of its own and of the same law; else nothing."""
         return None
 
-    def at(self, sizes: Sizes, unit: float = 1.0) -> Floats | None:  # noqa: ARG002 - of most it is not known
-        """The variance that values of other sizes are expected to have, these in units that a step is so many of."""
+    @property
+    def trend(self) -> Trend | None:
+        """The variance that noise would have at other sizes, where every value has noise of its own; else nothing."""
         return None
 
-    def alone(self, values: Integers, rows: slice) -> Floats | None:  # noqa: ARG002 - of most it is not known
-        """The variance that each of some values was measured with, before it was moved to others."""
+    @property
+    def drawn(self) -> Floats | None:
+        """The variances as drawn, where they are known apart from sizes."""
         return None
+
+    def at(self, sizes: Sizes, unit: float = 1.0) -> Floats | None:
+        """The variance that values of other sizes are expected to have, these in units that a step is so many of."""
+        return None if self.trend is None else self.trend.in_steps(unit).at(sizes, np.zeros(1))
+
+    def alone(self, values: Integers, rows: slice) -> Floats | None:
+        """The variance that each of some values was measured with, before it was moved to others."""
+        return self.at(values[rows].astype(np.float64)) if self.drawn is None else self.drawn[rows]
 
     def fit(self, domain: Domain) -> Fit | None:  # noqa: ARG002 - most were moved to nothing
         """The equations by which values were moved to totals, where they can be solved for other draws."""

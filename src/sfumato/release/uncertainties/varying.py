@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.release.noisy import Integers
-from sfumato.release.uncertainties.trend import Sized, Trend
-from sfumato.release.uncertainties.uncertainty import Errors, Floats, StatedIn
+from sfumato.release.noisy import Floats, Integers
+from sfumato.release.uncertainties.trend import Trend
+from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty
 from sfumato.schema import Box, Domain, Grid
 
 NONE = Trend()
@@ -17,7 +17,7 @@ NONE = Trend()
 
 
 @dataclass(frozen=True, eq=False)
-class Varying(Sized):
+class Varying(Uncertainty):
     """A variance for every cell of a table or row of a frame, 0 where a cell cannot be.
 
     The variances came from public numbers; the trend says what they would be at other sizes.
