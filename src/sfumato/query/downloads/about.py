@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterator, Mapping
 
 from sfumato.query.answer import Answer
-from sfumato.query.downloads.words import Texts, grade_words, texts
 from sfumato.query.notices import cited, lasting
+from sfumato.query.wording import grade_words, words
 from sfumato.release import Promise, Release
 
 Line = tuple[str, str]
@@ -13,7 +13,7 @@ Line = tuple[str, str]
 
 def about(answer: Answer) -> list[Line]:
     """Everything a reader must know of a table, as pairs of what and words; notices first."""
-    said = texts(answer.language)
+    said = words(answer.language).listed("about")
     each = [line for one in answer.figures.releases for line in (*_release(one, said), *_privacy(one, said))]
     return [*_table(answer, said), *each, *_use(answer, said)]
 
@@ -38,72 +38,70 @@ def facts(answer: Answer) -> dict[str, object]:
     }
 
 
-def _table(answer: Answer, said: Texts) -> Iterator[Line]:
-    words, subject, manifest = said["about"], answer.subject, answer.manifest
+def _table(answer: Answer, said: Mapping[str, str]) -> Iterator[Line]:
+    subject, manifest = answer.subject, answer.manifest
     for notice in answer.notices:
-        yield words["notice"], notice
-    yield words["title"], answer.title
-    yield words["statistic"], subject.title
-    yield words["unit"], answer.figures.unit
+        yield said["notice"], notice
+    yield said["title"], answer.title
+    yield said["statistic"], subject.title
+    yield said["unit"], answer.figures.unit
     if manifest.period:
-        yield words["period"], manifest.period
-    yield words["universe"], answer.universe_words or words["everything"]
+        yield said["period"], manifest.period
+    yield said["universe"], answer.universe_words or said["everything"]
     if subject.note:
-        yield words["note"], subject.note
+        yield said["note"], subject.note
     for grade, meaning in grade_words(manifest.grades, answer.language).items():
-        yield words["grade"].format(grade=grade), meaning
+        yield said["grade"].format(grade=grade), meaning
     for one in answer.figures.missing:
-        yield words["missing"].format(mark=one.code), one.reason
+        yield said["missing"].format(mark=one.code), one.reason
     for reason in answer.figures.reasons:
-        yield words["withheld"], reason
+        yield said["withheld"], reason
 
 
-def _release(release: Release, said: Texts) -> Iterator[Line]:
-    words = said["about"]
-    yield words["release"], release.manifest.title
-    yield words["release_id"], lasting(release)
-    yield words["hash"], release.id
-    yield words["issued"], release.manifest.created
-    yield words["citation"], cited(release)
+def _release(release: Release, said: Mapping[str, str]) -> Iterator[Line]:
+    yield said["release"], release.manifest.title
+    yield said["release_id"], lasting(release)
+    yield said["hash"], release.id
+    yield said["issued"], release.manifest.created
+    yield said["citation"], cited(release)
 
 
-def _privacy(release: Release, said: Texts) -> Iterator[Line]:
-    words, manifest, promise = said["about"], release.manifest, release.manifest.promise
-    yield words["hidden"], promise.words
+def _privacy(release: Release, said: Mapping[str, str]) -> Iterator[Line]:
+    manifest, promise = release.manifest, release.manifest.promise
+    yield said["hidden"], promise.words
     if promise.not_hidden:
-        yield words["not_hidden"], promise.not_hidden
-    yield words["loss"], promise.loss_words
+        yield said["not_hidden"], promise.not_hidden
+    yield said["loss"], promise.loss_words
     if "unbounded" in promise.loss:
-        yield words["learned"], words["not_private"]
+        yield said["learned"], said["not_private"]
     else:
-        yield words["learned"], _learned(promise, words)
+        yield said["learned"], _learned(promise, said)
     for spend in manifest.spends:
-        yield words["spend"].format(measure=spend.measure), f"{spend.words}, {spend.mechanism}"
+        yield said["spend"].format(measure=spend.measure), f"{spend.words}, {spend.mechanism}"
     if manifest.ledger:
         amounts = {"spent": _amounts(manifest.ledger.spent), "limit": _amounts(manifest.ledger.limit)}
-        yield words["spent"].format(population=manifest.ledger.population), words["spent_words"].format(**amounts)
+        yield said["spent"].format(population=manifest.ledger.population), said["spent_words"].format(**amounts)
         if manifest.ledger.unbounded:
-            yield words["unbounded"], words["unbounded_words"].format(count=manifest.ledger.unbounded)
+            yield said["unbounded"], said["unbounded_words"].format(count=manifest.ledger.unbounded)
     for exposure in manifest.exposures:
-        yield words["exposure"], f"{exposure.kind}: {exposure.what}. {exposure.why}"
+        yield said["exposure"], f"{exposure.kind}: {exposure.what}. {exposure.why}"
 
 
-def _learned(promise: Promise, words: Mapping[str, str]) -> str:
+def _learned(promise: Promise, said: Mapping[str, str]) -> str:
     """What can be learned of one unit, or of one firm where its units are hidden together."""
     hidden = promise.hidden
     key = "learned_words_root" if promise.only_near else "learned_words"
     unit = "firm" if hidden.get("firm") else hidden.get("unit", "unit")
     told, even = in_100(promise.power_at_5_percent), in_100(promise.posterior_from_even_odds)
-    return words[key].format(unit=unit, told=told, even=even)
+    return said[key].format(unit=unit, told=told, even=even)
 
 
-def _use(answer: Answer, said: Texts) -> Iterator[Line]:
-    words = said["about"]
+def _use(answer: Answer, said: Mapping[str, str]) -> Iterator[Line]:
     if answer.path:
-        yield words["address"], answer.path
+        yield said["address"], answer.path
     if (answer.columns.estimate.astype(float) < 0).any():
-        yield words["negative"], words["negative_words"]
-    yield words["once"], words["once_words"]
+        yield said["negative"], said["negative_words"]
+    yield said["once"], said["once_words"]
 
 
 def in_100(chance: float) -> int:

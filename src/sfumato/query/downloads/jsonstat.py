@@ -6,23 +6,16 @@ from typing import Any
 import numpy as np
 from pydantic_core import to_json
 
-from sfumato.query.answer import METRICS, Answer
+from sfumato.query.answer import METRICS, Answer, apart
 from sfumato.query.axis import Axis
 from sfumato.query.columns import Columns, listed
-from sfumato.query.downloads.words import grade_words, texts
 from sfumato.query.notices import cited
+from sfumato.query.wording import grade_words, words
 
 
 def metric_name(names: Sequence[str]) -> str:
-    """The name of the metric dimension, which no variable has.
-
-    >>> metric_name(["sex", "metric"])
-    'metric_'
-    """
-    name = "metric"
-    while name in names:
-        name += "_"
-    return name
+    """The name of the metric dimension, which no variable has."""
+    return apart(["metric"], names)["metric"]
 
 
 def write(answer: Answer) -> bytes:
@@ -44,10 +37,10 @@ def dataset(answer: Answer) -> dict[str, Any]:
 
 def described(answer: Answer, *, whole: bool) -> dict[str, Any]:
     """The dataset without its values: every variable with its codes and their hierarchy, and what is to be known."""
-    manifest, said = answer.manifest, texts(answer.language)
+    manifest = answer.manifest
     metric = metric_name([one.name for one in answer.figures.product.attributes])
     dimensions = {axis.attribute.name: _dimension(axis, answer) for axis in answer.axes}
-    dimensions[metric] = _metric_dimension(answer.figures.unit, said["metric"], whole=whole)
+    dimensions[metric] = _metric_dimension(answer, whole=whole)
     drawn = [one.attribute for one in manifest.geographies if one.attribute in dimensions]
     plain = {
         "version": "2.0",
@@ -78,12 +71,13 @@ def joined(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
 
 def _extension(answer: Answer) -> dict[str, Any]:
     periods = [release.manifest.period for release in answer.figures.releases]
-    said, subject, manifest = texts(answer.language), answer.subject, answer.manifest
+    subject, manifest = answer.subject, answer.manifest
+    statuses = grade_words(manifest.grades, answer.language) | words(answer.language).listed("status")
     return {
         "px": {"contents": subject.title, "language": answer.language, "aggregallowed": subject.additive},
         "firstPeriod": periods[0],
         "lastPeriod": periods[-1],
-        "status": {"label": grade_words(manifest.grades, answer.language) | dict(said["status"])},
+        "status": {"label": statuses},
         "sfumato": {
             "release": answer.release.id,
             "citation": " ".join(map(cited, answer.figures.releases)),
@@ -117,8 +111,9 @@ def _children(axis: Axis) -> dict[str, list[str]]:
     return children
 
 
-def _metric_dimension(unit: str, said: Mapping[str, str], *, whole: bool) -> dict[str, Any]:
+def _metric_dimension(answer: Answer, *, whole: bool) -> dict[str, Any]:
     """The estimate and its errors as a dimension of their own."""
+    unit, said = answer.figures.unit, words(answer.language).listed("metric")
     units: dict[str, Any] = {name: {"base": unit, "decimals": 2} for name in METRICS}
     units |= {"estimate": {"base": unit, "decimals": 0 if whole else 6}, "cv": {"base": "share", "decimals": 4}}
     index = {name: place for place, name in enumerate(METRICS)}

@@ -8,10 +8,10 @@ from typing import Any
 from sfumato.query.answer import Answer
 from sfumato.query.downloads.about import about
 from sfumato.query.downloads.tidy import filled, harmless, lines
-from sfumato.query.downloads.words import texts
 from sfumato.query.estimate import Figure
 from sfumato.query.layout import Shown, shown
 from sfumato.query.notices import cited
+from sfumato.query.wording import words
 from sfumato.release import NoNumber, stated
 
 _OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
@@ -58,7 +58,7 @@ class _Book:
 
 def write(answer: Answer) -> bytes:
     """The workbook of an answer."""
-    book, said = _Book(answer.manifest.created), texts(answer.language)["sheet"]
+    book, said = _Book(answer.manifest.created), words(answer.language).listed("sheet")
     _write_table(book, book.book.add_worksheet(said["table"]), answer)
     _write_tidy(book, book.book.add_worksheet(said["tidy"]), answer)
     _write_about(book, book.book.add_worksheet(said["about"]), answer)
@@ -67,8 +67,7 @@ def write(answer: Answer) -> bytes:
 
 def _write_table(book: _Book, sheet: Any, answer: Answer) -> None:
     """The title and every notice, the heads, then for each cell its estimate, its margin of error and its grade."""
-    said = texts(answer.language)
-    laid, row = shown(answer.figures, answer.placement, said["sheet"]["total"]), 0
+    laid, row = shown(answer.figures, answer.placement, words(answer.language)("sheet.total")), 0
     for notice in answer.notices:
         book.put(sheet, row, 0, notice, "notice")
         row += 1
@@ -92,13 +91,13 @@ def _write_table(book: _Book, sheet: Any, answer: Answer) -> None:
 
 def _notes(answer: Answer) -> list[str]:
     """Why cells hold no number and why errors are withheld."""
-    said = texts(answer.language)["about"]
+    unsaid = words(answer.language)("about.withheld")
     missing = [f"{one.code}: {one.reason}" for one in answer.figures.missing]
-    return missing + [f"{said['withheld']}: {reason}" for reason in answer.figures.reasons]
+    return missing + [f"{unsaid}: {reason}" for reason in answer.figures.reasons]
 
 
 def _write_heads(book: _Book, sheet: Any, row: int, laid: Shown, language: str) -> int:
-    said, side = texts(language), max(1, len(laid.stub))
+    said, side = words(language), max(1, len(laid.stub))
     depth = max((len(column.heads) for column in laid.columns), default=0)
     for at, column in enumerate(laid.columns):
         for level, head in enumerate(column.heads):
@@ -106,9 +105,8 @@ def _write_heads(book: _Book, sheet: Any, row: int, laid: Shown, language: str) 
     for at, name in enumerate(laid.stub):
         book.put(sheet, row + depth, at, name, "head")
     for at in range(len(laid.columns)):
-        three = (said["metric"]["estimate"], said["sheet"]["margin"], said["metric"]["grade"])
-        for step, head in enumerate(three):
-            book.put(sheet, row + depth, side + 3 * at + step, head, "head")
+        for step, key in enumerate(("metric.estimate", "sheet.margin", "metric.grade")):
+            book.put(sheet, row + depth, side + 3 * at + step, said(key), "head")
     return row + depth + 1
 
 

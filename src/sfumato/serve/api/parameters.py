@@ -3,7 +3,7 @@
 from typing import Any
 
 from sfumato.query.downloads.formats import FORMATS
-from sfumato.query.downloads.words import LANGUAGES
+from sfumato.query.wording import languages
 
 Described = dict[str, Any]
 
@@ -28,7 +28,7 @@ LANG = query(
     "The language of our own words; labels are those of the release.",
     {
         "type": "string",
-        "enum": list(LANGUAGES),
+        "enum": list(languages()),
         "default": "en",
     },
 )

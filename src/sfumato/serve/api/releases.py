@@ -9,7 +9,7 @@ from sfumato import __version__
 from sfumato.privacy.notation import loss_to_dict
 from sfumato.query import LARGEST_PAGE
 from sfumato.query.downloads.formats import FORMATS, LARGEST_DOWNLOAD
-from sfumato.query.downloads.words import LANGUAGES
+from sfumato.query.wording import languages
 from sfumato.serve.accounts import AccountLine, PublicAccount, accounts, uncharged
 from sfumato.serve.api.describe import Operation
 from sfumato.serve.api.lookup import Served, parameters
@@ -57,7 +57,7 @@ def config(served: Served, request: Request) -> Response:
     download = Feature(id="download", params=[KeyValue(key=key, value=value) for key, value in bounds.items()])
     said = ConfigResponse(
         app_version=__version__,
-        languages=[Language(id=code, label=label) for code, label in LANGUAGES.items()],
+        languages=[Language(id=code, label=label) for code, label in languages().items()],
         max_data_cells=LARGEST_PAGE,
         max_calls_per_time_window=limits.calls or 1_000_000,
         time_window=limits.window,

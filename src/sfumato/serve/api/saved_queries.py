@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from sfumato.errors import QueryError
 from sfumato.query.downloads.formats import BY_NAME
-from sfumato.query.downloads.words import LANGUAGES
+from sfumato.query.wording import languages
 from sfumato.serve.api.data import body_of, given
 from sfumato.serve.api.describe import Operation
 from sfumato.serve.api.lookup import Served, parameters
@@ -114,7 +114,7 @@ def read(name: str) -> SavedQuery:
 
 def _refuse_unknown(query: SavedQuery) -> None:
     for name, value, known in (
-        ("language", query.language, list(LANGUAGES)),
+        ("language", query.language, list(languages())),
         ("outputFormat", query.output_format, list(BY_NAME)),
     ):
         if value not in known:

@@ -10,7 +10,7 @@ from sfumato.errors import QueryError, nearest
 from sfumato.query.answer import Answer, Placement
 from sfumato.query.downloads.formats import BY_NAME, DEFAULT, Format
 from sfumato.query.downloads.jsonstat import metric_name
-from sfumato.query.downloads.words import LANGUAGES
+from sfumato.query.wording import languages
 from sfumato.serve.address import data_path, data_query
 from sfumato.serve.api.expressions import chosen
 from sfumato.serve.catalogue import Sheet
@@ -94,7 +94,7 @@ def read_body(written: bytes, shape: type[Body]) -> Body:
 
 
 def language_of(given: Parameters) -> str:
-    return one_of(given, "lang", "en", list(LANGUAGES))
+    return one_of(given, "lang", "en", list(languages()))
 
 
 def form_of(given: Parameters) -> Format:

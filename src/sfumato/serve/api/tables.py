@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sfumato.errors import QueryError, nearest
-from sfumato.query.downloads.words import LANGUAGES
+from sfumato.query.wording import languages
 from sfumato.schema import Levels
 from sfumato.serve import jsonstat
 from sfumato.serve.address import data_path
@@ -102,7 +102,7 @@ def codelist(served: Served, request: Request) -> Response:
         id=name,
         label=f"{attribute.label}: {code_lists(levels)[listed]}",
         language=language,
-        languages=list(LANGUAGES),
+        languages=list(languages()),
         elimination=sheet.product.subject.additive,
         type=jsonstat.list_type(listed),
         values=values,

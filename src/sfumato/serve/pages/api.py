@@ -9,10 +9,10 @@ from starlette.responses import Response
 
 from sfumato.query import LARGEST_PAGE
 from sfumato.query.downloads.formats import FORMATS, LARGEST_DOWNLOAD
-from sfumato.query.downloads.words import LANGUAGES
 from sfumato.serve.address import data_path, data_query
 from sfumato.serve.catalogue import Sheet
-from sfumato.serve.pages.site import Pages
+from sfumato.serve.pages.home import language
+from sfumato.serve.pages.site import HTML, Pages
 from sfumato.serve.question import Question, shown_codes, universe_codes
 from sfumato.serve.reply import fresh, unchanged
 from sfumato.serve.snippets import origin, snippets
@@ -42,9 +42,7 @@ class Trial:
 
 def api(pages: Pages, request: Request) -> Response:
     """The page of the API."""
-    asked = request.query_params.get("lang", "en")
-    lang = asked if asked in LANGUAGES else "en"
-    tag = pages.tag(pages.catalogue.tag)
+    lang, tag = language(request), pages.tag(pages.catalogue.tag)
     held = unchanged(request, tag)
     if held:
         return held
@@ -59,7 +57,7 @@ def api(pages: Pages, request: Request) -> Response:
         "formats": FORMATS,
         "bounds": bounds,
     }
-    return fresh(pages.page("api.html", lang, **shown), "text/html; charset=utf-8", tag)
+    return fresh(pages.page("api.html", lang, **shown), HTML, tag)
 
 
 def _first(sheet: Sheet) -> Question:

@@ -6,10 +6,11 @@ from starlette.responses import Response
 from sfumato.pictures import BudgetShare, Caption, Picture, PictureWords
 from sfumato.pictures import budget as bar
 from sfumato.privacy import Approximate, Concentrated, Gaussian, Limit
+from sfumato.query.wording import Words
 from sfumato.serve.accounts import AccountLine, PublicAccount, accounts, amount, brief, uncharged
-from sfumato.serve.pages import words as language_file
-from sfumato.serve.pages.card import NARROW, Say, widths
+from sfumato.serve.pages.card import NARROW, widths
 from sfumato.serve.pages.home import language
+from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.site import HTML, Pages
 from sfumato.serve.reply import fresh, unchanged
 
@@ -22,7 +23,7 @@ def budget(pages: Pages, request: Request) -> Response:
     held = unchanged(request, tag)
     if held:
         return held
-    said, editions = language_file.words(lang), pages.catalogue.editions
+    said, editions = Look(lang=lang).words, pages.catalogue.editions
     found = accounts(editions)
     bars = {id(one): widths(lambda wide, one=one: _bar(one, said, wide)) for one in found}  # type: ignore[misc]
     shown = {
@@ -48,7 +49,7 @@ def unseen(entry: AccountLine) -> str:
     return (Approximate(rest) if isinstance(entry.spent, Approximate) else Concentrated(rest)).words()
 
 
-def _bar(account: PublicAccount, said: Say, wide: bool) -> Picture:
+def _bar(account: PublicAccount, said: Words, wide: bool) -> Picture:
     taken = []
     for entry in account.entries:
         if entry.unseen:

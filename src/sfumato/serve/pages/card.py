@@ -7,10 +7,11 @@ from starlette.responses import Response
 
 from sfumato.pictures import Caption, Picture, PictureWords, power_curve
 from sfumato.pictures.bells import bells
+from sfumato.query.wording import Words
 from sfumato.release.manifest import ALARM
 from sfumato.serve.catalogue import Edition
-from sfumato.serve.pages import words as language_file
 from sfumato.serve.pages.home import language
+from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.noise import density
 from sfumato.serve.pages.promise import Promised, promise
 from sfumato.serve.pages.site import HTML, Pages
@@ -18,7 +19,6 @@ from sfumato.serve.reply import edition_of, fresh, unchanged
 
 NARROW = 340
 """The width of a picture on a phone, where a wide one would be too small to read."""
-Say = language_file.Words
 
 
 def card(pages: Pages, request: Request) -> Response:
@@ -29,7 +29,7 @@ def card(pages: Pages, request: Request) -> Response:
     held = unchanged(request, tag)
     if held:
         return held
-    privacy, said = promise(edition), language_file.words(lang)
+    privacy, said = promise(edition), Look(lang=lang).words
     shown = {
         "edition": edition,
         "unbounded": unbounded,
@@ -52,13 +52,13 @@ def widths(draw: Callable[[bool], Picture]) -> tuple[Picture, Picture]:
     return draw(True), draw(False)
 
 
-def banner(edition: Edition, said: Say) -> str:
+def banner(edition: Edition, said: Words) -> str:
     """What stands across the pictures of a release that is not to be used as it is."""
     kinds = [one.kind for one in edition.notices if one.grave]
     return said(f"notice.{kinds[0].replace(' ', '_')}") if kinds else ""
 
 
-def _curve(privacy: Promised, said: Say, wide: bool) -> Picture:
+def _curve(privacy: Promised, said: Words, wide: bool) -> Picture:
     at = (ALARM, privacy.told / 100)
     words = PictureWords(
         blind=said("privacy.blind"),
@@ -72,7 +72,7 @@ def _curve(privacy: Promised, said: Say, wide: bool) -> Picture:
     return power_curve(privacy.curve, at, caption, width=460 if wide else NARROW)
 
 
-def _seen(privacy: Promised, said: Say, wide: bool) -> Picture:
+def _seen(privacy: Promised, said: Words, wide: bool) -> Picture:
     shown = privacy.example
     if shown is None or shown.example is None or shown.line is None:
         raise LookupError("No measure has noise that can be drawn.")

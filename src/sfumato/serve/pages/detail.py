@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 from sfumato.errors import QueryError
 from sfumato.query import Crosstab, Estimate, Group, Sentence, number
+from sfumato.query.wording import Words
 from sfumato.release import NoNumber
 from sfumato.serve.pages.cell import Cell, cell, codes_of, like_whole
 from sfumato.serve.pages.layout import Layout
-from sfumato.serve.pages.words import Words
 from sfumato.serve.question import Question
 
 
@@ -48,7 +48,7 @@ def detail_view(layout: Layout) -> DetailView | None:
         cell=shown,
         errors=tuple(apart),
         noise=shown.noise,
-        sentences=tuple(said(one, words) for one in found.sentences),
+        sentences=tuple(one.said(words) for one in found.sentences),
         compared=_compared(layout, table) if look.hold != look.cell and _stands(layout, look.hold) else None,
     )
 
@@ -71,9 +71,9 @@ def _compared(layout: Layout, table: Crosstab) -> CellPair:
         difference = table.source.difference(*boxes)
     except QueryError as error:
         unsaid = Sentence("differ_unsaid", {"reason": str(error).rstrip(".")})
-        return CellPair(labels, held, cell(NoNumber(str(error)), plain), said(unsaid, look.words))
+        return CellPair(labels, held, cell(NoNumber(str(error)), plain), unsaid.said(look.words))
     # A grade says how a number compares with its error; of a difference the sentence says it, and better.
-    return CellPair(labels, held, replace(cell(difference, plain), grade=""), said(difference.sentence(), look.words))
+    return CellPair(labels, held, replace(cell(difference, plain), grade=""), difference.sentence().said(look.words))
 
 
 def one_cell(layout: Layout, written: str) -> Crosstab:
@@ -122,14 +122,3 @@ def _errors(estimate: Estimate, words: Words) -> Sequence[tuple[str, str]]:
         except QueryError:
             listed.append((words("detail.interval", level=level), words("error.withheld")))
     return [*listed, (words("detail.cells"), words.figure(f"{estimate.cells:,}"))]
-
-
-def said(sentence: Sentence, words: Words) -> str:
-    """A sentence of the query engine in the language of the page."""
-    values = {
-        name: one
-        if isinstance(one, str) and name != "moe"
-        else words.figure(one if isinstance(one, str) else number(one))
-        for name, one in sentence.values.items()
-    }
-    return words(f"sentence.{sentence.key}", **values)

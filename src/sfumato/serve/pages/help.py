@@ -7,10 +7,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sfumato.query import Estimate, number
+from sfumato.query.wording import Words
 from sfumato.release import Withheld
 from sfumato.release.figures import like
 from sfumato.serve.catalogue import Sheet
-from sfumato.serve.pages import words as language_file
 from sfumato.serve.pages.home import language
 from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.site import HTML, Pages
@@ -34,7 +34,7 @@ class HelpEntry:
 @lru_cache(maxsize=1_000)
 def answers(sheet: Sheet, lang: str) -> tuple[HelpEntry, ...]:
     """What readers ask, answered for one table."""
-    said = language_file.words(lang)
+    said = Look(lang=lang).words
     census = sheet.edition.release.manifest.sampling["kind"] == "census"
     kinds = {"adding": "" if sheet.product.subject.additive else "_not", "census": "" if census else "_sample"}
     here = {"margin": _margin_here(sheet, said), "grade": _grades_here(sheet, said), "negative": _negative(sheet, said)}
@@ -62,7 +62,7 @@ def one_cell(sheet: Sheet) -> Estimate | None:
     return found if isinstance(found, Estimate) and found.cells == 1 else None
 
 
-def _margin_here(sheet: Sheet, said: language_file.Words) -> str:
+def _margin_here(sheet: Sheet, said: Words) -> str:
     """The noise of one cell and, where numbers may be summed, the error of the whole."""
     cell, unit = one_cell(sheet), sheet.product.subject.unit
     noise = cell.noise_se if cell else None
@@ -79,13 +79,13 @@ def _margin_here(sheet: Sheet, said: language_file.Words) -> str:
     return f"{one} {said('help.whole_here', unit=unit, **{name: said.figure(one) for name, one in figures.items()})}"
 
 
-def _grades_here(sheet: Sheet, said: language_file.Words) -> str:
+def _grades_here(sheet: Sheet, said: Words) -> str:
     grades = sheet.edition.release.manifest.grades
     low, high = (said.figure(f"{100 * grades[name]:.3g}%") for name in ("A", "B"))
     return said("help.grade_here", low=low, high=high)
 
 
-def _negative(sheet: Sheet, said: language_file.Words) -> str:
+def _negative(sheet: Sheet, said: Words) -> str:
     cell = one_cell(sheet)
     noise = cell.noise_se if cell else None
     if noise is None or isinstance(noise, Withheld) or not noise:

@@ -4,10 +4,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sfumato.query.wording import languages
 from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.site import HTML, TYPES, Pages
 from sfumato.serve.pages.view import total_view
-from sfumato.serve.pages.words import languages
 from sfumato.serve.reply import fresh, unchanged
 
 

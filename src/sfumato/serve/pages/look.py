@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from sfumato.serve.pages.words import Words, languages, words
+from sfumato.query.wording import Words, languages, words
 from sfumato.serve.question import Parameters
 
 ERRORS = ("moe90", "se", "cv", "interval95")
@@ -58,7 +58,7 @@ class Look:
 
     @property
     def words(self) -> Words:
-        return words(self.lang)
+        return words(self.lang, "sfumato.serve")
 
     def pairs(self) -> list[tuple[str, str]]:
         """What differs from the first look, as it stands in an address."""

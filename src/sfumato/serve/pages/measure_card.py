@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from sfumato.query import number
 from sfumato.query.downloads.about import in_100
+from sfumato.query.wording import Words
 from sfumato.release.manifest import ExampleLine, ProductLine, SpendLine
 from sfumato.schema import Attribute
 from sfumato.serve.pages.noise import standard_error
-from sfumato.serve.pages.words import Words
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from sfumato.privacy import Concentrated, Loss, Unbounded, in_sequence
 from sfumato.privacy.notation import loss_from_dict
 from sfumato.query import number
 from sfumato.query.downloads.about import in_100
+from sfumato.query.wording import Words
 from sfumato.release import Manifest
 from sfumato.release.manifest import ALARM, ProductLine, SpendLine
 from sfumato.schema import Attribute
 from sfumato.serve.catalogue import Edition
 from sfumato.serve.pages.measure_card import Measured, by_words
-from sfumato.serve.pages.words import Words
 
 Curve = list[tuple[float, float]]
 _LEVELS = sorted({*(place / 50 for place in range(51)), 0.002, 0.005, 0.01, 0.03, 0.05, 0.07, 0.95, 0.98, 0.99})

@@ -8,9 +8,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import Response
 
 from sfumato import __version__
+from sfumato.query.wording import languages
 from sfumato.serve.catalogue import Catalogue, Edition
+from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.markup import cells, figured
-from sfumato.serve.pages.words import languages, words
 from sfumato.serve.reply import fresh
 
 HTML = "text/html; charset=utf-8"
@@ -34,8 +35,7 @@ class Pages:
 
     def page(self, template: str, lang: str = "en", **shown: Any) -> str:
         """A page in one language; `w` gives its texts."""
-        said = words(lang)
-        return self.templates.get_template(template).render(w=said, lang=lang, **shown)
+        return self.templates.get_template(template).render(w=Look(lang=lang).words, lang=lang, **shown)
 
     def tag(self, content: str) -> str:
         """The name of a page's content: what it is made of, and how it looks."""

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from sfumato.errors import QueryError
 from sfumato.query import LARGEST_PAGE
-from sfumato.query.downloads.words import grade_words
+from sfumato.query.wording import grade_words
 from sfumato.serve.catalogue import Sheet
 from sfumato.serve.pages.cell import MARK, exceeds
 from sfumato.serve.pages.detail import detail_view

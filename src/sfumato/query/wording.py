@@ -1,4 +1,4 @@
-"""Words: everything the pages say, in one language, read from a file that a translator can fill in."""
+"""Wording: everything that downloads and pages say, in files that a translator can fill in."""
 
 import tomllib
 from collections.abc import Mapping
@@ -7,15 +7,15 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-_FOLDER = "words"
+OWN = "sfumato.query"
 
 
 @dataclass(frozen=True)
 class Words:
     """The texts of one language by their keys, and how it writes numbers.
 
-    >>> words("en")("build.rows"), words("en").figure("1,234.5%"), words("de").figure("1,234.5")
-    ('Rows', '1,234.5%', '1.234,5')
+    >>> words("en")("sheet.total"), words("en").figure("1,234.5%"), words("de").figure("1,234.5")
+    ('Total', '1,234.5%', '1.234,5')
     """
 
     code: str
@@ -37,20 +37,25 @@ class Words:
 
 
 @cache
-def words(code: str) -> Words:
-    written = tomllib.loads((files("sfumato.serve") / _FOLDER / f"{code}.toml").read_text("utf-8"))
-    return Words(code, dict(_flat(written)))
+def words(code: str, more: str = OWN) -> Words:
+    """The texts of a language: what downloads say, and what a package that says more has beside it."""
+    found: dict[str, str] = {}
+    for package in dict.fromkeys((OWN, more)):
+        tables = tomllib.loads((files(package) / "words" / f"{code}.toml").read_text("utf-8"))
+        found |= {f"{group}.{key}": str(text) for group, texts in tables.items() for key, text in texts.items()}
+    return Words(code, found)
 
 
 @cache
 def languages() -> Mapping[str, str]:
     """The languages there is a file for, each by its own name."""
-    found = sorted(path.name.removesuffix(".toml") for path in (files("sfumato.serve") / _FOLDER).iterdir())
+    found = sorted(path.name.removesuffix(".toml") for path in (files(OWN) / "words").iterdir())
     return {code: words(code)("language.name") for code in found if "." not in code}
 
 
-def _flat(tables: Mapping[str, Any], start: str = "") -> list[tuple[str, str]]:
-    found = []
-    for key, value in tables.items():
-        found += _flat(value, f"{start}{key}.") if isinstance(value, dict) else [(f"{start}{key}", str(value))]
-    return found
+def grade_words(grades: Mapping[str, float], language: str = "en") -> dict[str, str]:
+    """What each grade means, and what is said where there is none."""
+    said = words(language)
+    low, high = (said.figure(f"{100 * grades[grade]:.3g}%") for grade in ("A", "B"))
+    texts = said.listed("grade").items()
+    return {"-" if grade == "none" else grade: text.format(low=low, high=high) for grade, text in texts}
