@@ -10,7 +10,7 @@ from sfumato.draws import SeededDraws
 from sfumato.errors import QueryError
 from sfumato.mechanisms import Geometric
 from sfumato.query import Group, QueryEngine, change, over_periods
-from sfumato.query.sentences import ENGLISH
+from sfumato.query.wording import words
 from sfumato.release import Cube, Independent, Release, Withheld
 
 VALUES = np.arange(np.prod(TABLE.shape)).reshape(TABLE.shape) * TABLE.possible - 3
@@ -82,7 +82,7 @@ def test_a_comparison_gives_its_facts_for_any_language():
     assert same.sentence().key == "may_be_same"
     assert (same.p_value, same.differs()) == (1.0, False)
     assert engine(variance=Withheld("no")).table("trade").compare("trade0", "trade1").sentence().key == "differ_unsaid"
-    assert {"differ", "may_be_same", "differ_unsaid"} <= set(ENGLISH)
+    assert {"differ", "may_be_same", "differ_unsaid"} <= set(words("en").listed("sentence"))
 
 
 def test_rows_are_sorted_by_value_then_code_with_the_ranks_they_may_have():

@@ -9,7 +9,7 @@ from tests.serve.small import NOISE, promised, seen, small
 
 import sfumato as sf
 from sfumato.mechanisms import Typical
-from sfumato.privacy import Bounded
+from sfumato.privacy import Bounded, ReplaceOne
 from sfumato.release import Manifest, SpendLine
 from sfumato.release.manifest import NoiseLine
 from sfumato.serve.catalogue import Catalogue
@@ -86,7 +86,7 @@ def test_the_card_says_whom_it_protects_how_and_at_what_price(card):
     for words in (
         "14 of 100",
         "Whether any one firm is there.",
-        "Two data sets are neighbours when one of them holds one firm more",
+        "Two data sets that differ in this and in nothing else are neighbours.",
         "Each row of the data is one firm of its own.",
         "At best 14 times in 100 right, for 5 false alarms in 100.",
         "geometric (epsilon 1) epsilon 1 14 1.4 firms 100 100 or 110",
@@ -96,7 +96,7 @@ def test_the_card_says_whom_it_protects_how_and_at_what_price(card):
         "everything published about firms has cost epsilon 1, of epsilon 8 that may be lost",
     ):
         assert words in text, words
-    assert "Two data sets are neighbours when one firm says something else" not in text
+    assert "Values further apart" not in text
 
 
 def test_losses_that_add_and_losses_of_disjoint_parts_are_told_apart(tmp_path):
@@ -107,12 +107,14 @@ def test_losses_that_add_and_losses_of_disjoint_parts_are_told_apart(tmp_path):
         assert promise(Catalogue.open([made]).editions[0]).composed == word
 
 
-def test_what_is_public_about_a_replaced_unit_is_said(tmp_path, browse):
-    hidden = {"neighbours": "replace-one", "unit": "firm", "fixed": ["size"]}
-    made = small(tmp_path / "one", promise=promised({"epsilon": "1"}, hidden=hidden))
+@pytest.mark.parametrize("kind", ["replace-one", "a relation that no page has heard of"])
+def test_whom_a_relation_hides_is_said_in_its_own_words_whatever_its_name(tmp_path, browse, kind):
+    told = ReplaceOne("firm", fixed=("size",)).words()
+    hidden = {"neighbours": kind, "unit": "firm", "fixed": ["size"]}
+    made = small(tmp_path / "one", promise=promised({"epsilon": "1"}, hidden=hidden, words=told))
     text = seen(browse([made]), "/privacy/firms").text
-    assert "Of each firm: Size. The guarantee takes them as public." in text
-    assert "How many firms there are, and which ones." in text
+    assert f"{told} Two data sets that differ in this and in nothing else are neighbours." in text
+    assert "(its size and the number of units are public)" in text
 
 
 def test_a_release_without_a_guarantee_draws_no_curve(tmp_path, browse):

@@ -48,7 +48,8 @@ def test_the_card_says_what_is_hidden_and_what_is_not(shelf):
     text = seen(shelf, "/privacy/qcew").text
     for words in (
         "employment in the third month, each between 91 and 110 when it is 100 (square roots within 0.5)",
-        "Two data sets are neighbours when one establishment reports something else",
+        "Two data sets that differ in this and in nothing else are neighbours.",
+        "Values further apart are told apart more often.",
         "Each establishment has one row in a public register, and every row counts.",
         "Which establishments there are, and what the register says of them, is public",
         "jobs_1_rows each establishment",

@@ -17,26 +17,23 @@ from tests.serve.small import promised, small
 import sfumato.query
 import sfumato.serve
 from sfumato.geography import Shapes
-from sfumato.query.downloads.words import LANGUAGES, grade_words
-from sfumato.query.sentences import ENGLISH
+from sfumato.query.wording import grade_words, languages, words
 from sfumato.release import open_release, seal, withdraw, write_shapes
 from sfumato.serve.pages.help import QUESTIONS
 from sfumato.serve.pages.look import CHARTS, ERRORS, SHARES, VIEWS
-from sfumato.serve.pages.words import languages, words
 
 SERVE = Path(sfumato.serve.__file__).parent
 QUERY = Path(sfumato.query.__file__).parent
 FILES = {"": SERVE / "words", "data": QUERY / "words"}
 """What the pages say, and what downloads say."""
-OTHERS = sorted(code for code in LANGUAGES if code != "en")
+OTHERS = sorted(code for code in languages() if code != "en")
 LISTED = {"picture", "map_words"}
 """The groups that are handed on whole."""
 SAME = {
-    *("language.name", "number.thousands", "number.decimal", "number.percent", "site.api", "site.budget"),
-    *("error.cv_sign", "error.se_sign", "budget.share", "api.parameters"),
+    *("site.api", "site.budget", "error.cv_sign", "error.se_sign", "budget.share", "api.parameters"),
 }
 """Names and signs, the only texts that two languages may share."""
-SAME_DATA = {"number..", "number.%", "sheet.margin"}
+SAME_DATA = {"language.name", "number.thousands", "number.decimal", "number.percent", "sheet.margin"}
 LONG = 25
 
 _KINDS = ("published", "assumed_known", "invariant")
@@ -48,11 +45,10 @@ COMPOSED = {
     "notice.*": ("withdrawn", "not_for_publication", "not_formally_private", "superseded", "a_step_found_no_answer"),
     "privacy.kind_*": _KINDS,
     "privacy.kind_*_words": _KINDS,
-    "privacy.*_words": ("add_remove", "replace_one", "near", "other", *_COMPOSED),
+    "privacy.*_words": _COMPOSED,
     "build.*": ("rows", "then", "columns", "wrap", "share_none", *(f"share_{one}" for one in SHARES if one)),
     "level.*": ("top", "step", "leaves", "all"),
     "detail.*": ("se_noise", "se_sampling", "se"),
-    "sentence.*": tuple(ENGLISH),
     "help.**": tuple(
         f"{one}{more}{said}"
         for one, said in product(QUESTIONS, ("", "_words"))
@@ -100,9 +96,8 @@ def _constant(node):
 
 
 def test_every_language_has_both_files():
-    assert set(languages()) == set(LANGUAGES)
     for folder in FILES.values():
-        assert {one.name for one in folder.iterdir()} == {f"{code}.toml" for code in LANGUAGES}
+        assert {one.name for one in folder.iterdir()} == {f"{code}.toml" for code in languages()}
 
 
 @pytest.mark.parametrize("code", OTHERS)
@@ -141,7 +136,7 @@ def test_every_key_is_used_and_every_used_key_is_there():
     made = {one.replace("**", "*").replace("*", value) for one, values in COMPOSED.items() for value in values}
     assert made <= known
     used = made | (constants & known) | {key for key in known if key.partition(".")[0] in LISTED}
-    assert known - used - {"language.name"} == set()
+    assert known - used == set()
     groups = {key.partition(".")[0] for key in known}
     asked = {one for one in constants if re.fullmatch(r"[a-z_]+\.[a-z_0-9]*[a-z0-9]", one)}
     assert {one for one in asked if one.partition(".")[0] in groups and not one.endswith(".html")} <= known
@@ -150,14 +145,14 @@ def test_every_key_is_used_and_every_used_key_is_there():
 def test_every_key_of_the_data_file_is_used():
     constants, _ = written()
     texts = tomllib.loads((FILES["data"] / "en.toml").read_text("utf-8"))
-    for group in ("metric", "sheet", "about"):
-        assert set(texts[group]) <= constants
+    for group in ("metric", "sheet", "about", "sentence"):
+        assert set(texts[group]) <= constants, group
 
 
-@pytest.mark.parametrize("code", sorted(LANGUAGES))
+@pytest.mark.parametrize("code", sorted(languages()))
 def test_texts_that_are_written_with_their_numbers_hold_no_sign_that_changes(code):
     """An error is put into its words before its signs are those of the language, so the words must hold none."""
-    for text in words(code).listed("error").values():
+    for text in words(code, "sfumato.serve").listed("error").values():
         assert not re.search(r"[.,%]", text), text
 
 
@@ -167,7 +162,7 @@ def test_german_numbers():
     assert german.figure("−1,234,567.8") == "−1.234.567,8"
     assert german.figure("12.5%") == "12,5\u00a0%"
     assert words("en").figure("−1,234,567.8%") == "−1,234,567.8%"
-    assert grade_words({"A": 0.125, "B": 0.3}, "de")["B"] == "VK 12,5 % bis 30 %"
+    assert grade_words({"A": 0.125, "B": 0.3}, "de")["B"] == "VK 12,5\u00a0% bis 30\u00a0%"
     assert grade_words({"A": 0.125, "B": 0.3})["B"] == "CV 12.5% to 30%"
 
 
@@ -255,7 +250,7 @@ def test_a_german_page_is_german_throughout(shelf, address, status):
     shown = german(shelf, address, status)
     assert '<html lang="de">' in shown
     assert english_in(shown) == []
-    assert words("de")("site.skip") in shown
+    assert words("de", "sfumato.serve")("site.skip") in shown
 
 
 def test_the_search_for_english_finds_it(shelf):

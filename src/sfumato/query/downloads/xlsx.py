@@ -132,6 +132,6 @@ def _write_tidy(book: _Book, sheet: Any, answer: Answer) -> None:
 def _write_about(book: _Book, sheet: Any, answer: Answer) -> None:
     sheet.set_column(0, 0, 34)
     sheet.set_column(1, 1, 110)
-    for row, (what, words) in enumerate(about(answer)):
+    for row, (what, said) in enumerate(about(answer)):
         book.put(sheet, row, 0, what, "head")
-        book.put(sheet, row, 1, words, "words")
+        book.put(sheet, row, 1, said, "words")

@@ -22,6 +22,7 @@ _LEVELS = sorted({*(place / 50 for place in range(51)), 0.002, 0.005, 0.01, 0.03
 
 NEAR = {
     "privacy.learned_words": "privacy.learned_words_root",
+    "privacy.neighbours_words": "privacy.neighbours_words_root",
     "privacy.big_words": "privacy.big_words_root",
     "privacy.attack_words": "privacy.attack_words_root",
     "privacy.axis_power": "privacy.axis_power_root",
@@ -80,19 +81,6 @@ class Promised:
     def at_most(self) -> int | None:
         """How many rows of one unit count; none where all do."""
         return self.manifest.promise.hidden.get("at_most")
-
-    @property
-    def neighbours(self) -> str:
-        """The kind of neighbours, `other` where it is none that there are words for beside the promise's own."""
-        kind = str(self.manifest.promise.hidden.get("neighbours"))
-        known = {"add-remove": "add_remove", "replace-one": "replace_one"}
-        return "near" if self.near else known.get(kind, "other")
-
-    @property
-    def fixed(self) -> list[str]:
-        """The labels of what is public about a unit."""
-        labels = {one.name: one.label for one in self.manifest.attributes}
-        return [labels.get(name, name) for name in self.manifest.promise.hidden.get("fixed", [])]
 
     @property
     def formal(self) -> bool:
