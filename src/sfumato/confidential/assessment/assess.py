@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from sfumato.confidential.assessment.bounds import bounds
-from sfumato.confidential.assessment.comparisons import Compared, ComparedTable, ReportRules, pooled
+from sfumato.confidential.assessment.comparisons import Compared, ComparedTable, Numbers, ReportRules, mean, pooled
 from sfumato.confidential.assessment.honesty import errors, honesty
 from sfumato.confidential.assessment.pairs import MOST_CELLS, Pair, looked_at, pairs, tables
-from sfumato.confidential.assessment.risk import Slivers, flips, nested, slivers, uniques
+from sfumato.confidential.assessment.risk import flips, nested, slivers, uniques
 from sfumato.confidential.assessment.sweep import Rehearsal, Sweep, currency_of
 from sfumato.confidential.assessment.truth import Truths
 from sfumato.confidential.assessment.utility import (
@@ -39,7 +39,7 @@ Progress = Callable[[str], None]
 class Assessment(Sealed):
     """Risk and utility of a release against the true data: plain numbers, as confidential as the data."""
 
-    numbers: dict[str, Any]
+    numbers: Numbers
 
     def to_html(self) -> str:
         """One page that stands alone: no script, no font, no picture from elsewhere."""
@@ -74,7 +74,7 @@ def assess(
     return Assessment(plainly(numbers))
 
 
-def _about(plan: Plan, release: Release, rules: ReportRules) -> dict[str, Any]:
+def _about(plan: Plan, release: Release, rules: ReportRules) -> Numbers:
     manifest = release.manifest
     return {
         "confidential": True,
@@ -108,7 +108,7 @@ def _same_plan(plan: Plan, release: Release) -> bool:
         return False
 
 
-def _product(pair: Pair, plan: Plan, rules: ReportRules) -> dict[str, Any]:
+def _product(pair: Pair, plan: Plan, rules: ReportRules) -> Numbers:
     compared = [pair.table(names) for names in looked_at(pair, rules)]
     subject = pair.product.subject
     small = [table.cells for table in compared if table.dimension <= 2] or [table.cells for table in compared]
@@ -131,13 +131,11 @@ def _product(pair: Pair, plan: Plan, rules: ReportRules) -> dict[str, Any]:
     }
 
 
-def _sized(words: str, cells: Compared) -> dict[str, Any]:
+def _sized(words: str, cells: Compared) -> Numbers:
     return {"size": words, "cells": cells.size, "differences": differences(cells), "honesty": honesty(cells)}
 
 
-def _by_dimension(
-    compared: list[ComparedTable], pair: Pair, plan: Plan, rules: ReportRules
-) -> Iterator[dict[str, Any]]:
+def _by_dimension(compared: list[ComparedTable], pair: Pair, plan: Plan, rules: ReportRules) -> Iterator[Numbers]:
     for dimension in sorted({table.dimension for table in compared}):
         same = [table for table in compared if table.dimension == dimension]
         cells = pooled([table.cells for table in same])
@@ -151,7 +149,7 @@ def _by_dimension(
             "uniques": uniques(cells) if pair.product.subject.statistic == "count" else None,
             "slivers": _slivers(same, pair, rules),
             "differences": differences(cells),
-            "hellinger": _mean([_hellinger(table, pair) for table in same]),
+            "hellinger": mean([_hellinger(table, pair) for table in same]),
             "publishable": publishable(cells, rules),
             "grade_a": grade_a(cells, plan.publish.grades["A"]),
             "honesty": honesty(cells),
@@ -165,12 +163,7 @@ def _hellinger(table: ComparedTable, pair: Pair) -> float | None:
     return hellinger(table.cells.truth, table.cells.released) if pair.product.subject.additive else None
 
 
-def _mean(values: list[float | None]) -> float | None:
-    stated = [value for value in values if value is not None]
-    return sum(stated) / len(stated) if stated else None
-
-
-def _slivers(compared: list[ComparedTable], pair: Pair, rules: ReportRules) -> Slivers | None:
+def _slivers(compared: list[ComparedTable], pair: Pair, rules: ReportRules) -> Numbers | None:
     """Slivers in the small tables of a count; nothing for a total, whose size says little about a record."""
     small = [table for table in compared if 1 <= table.dimension <= 2]
     if pair.product.subject.statistic != "count" or not small:
@@ -178,7 +171,7 @@ def _slivers(compared: list[ComparedTable], pair: Pair, rules: ReportRules) -> S
     return slivers([nested(pair.product, table, rules) for table in small])
 
 
-def _table(table: ComparedTable, pair: Pair, rules: ReportRules) -> dict[str, Any]:
+def _table(table: ComparedTable, pair: Pair, rules: ReportRules) -> Numbers:
     cells = table.cells
     crossed = table.dimension == 2 and pair.product.subject.additive
     return {

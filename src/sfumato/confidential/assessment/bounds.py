@@ -1,49 +1,33 @@
 """Bounds: what clip, step and at_most took from the data before any noise was added."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from sfumato.confidential.assessment.comparisons import margin, share
+from sfumato.confidential.assessment.comparisons import Numbers, margin, share
 from sfumato.confidential.assessment.truth import Truth
 from sfumato.privacy import plain
 from sfumato.statistics import Total
 
 
-@dataclass(frozen=True)
-class Bounds:
+def bounds(truth: Truth) -> Numbers:
     """The share of the total that clip and step took, on balance, and that at_most took besides; the rows left out.
 
-    `worst` is the margin of one attribute, and the level in it, that lost the largest share to clip and step.
+    `worst` is the margin of one attribute, and the level in it, that lost the largest share to clip and step. Of what
+    may not be summed only the rows are told.
     """
-
-    clip: str
-    total: float | None
-    clipped: float | None
-    worst: float | None
-    worst_level: str
-    rows: int
-    dropped: int
-    left_out: float | None
-
-
-def bounds(truth: Truth) -> Bounds:
-    """What the bounds of one measure cost; noise comes on top."""
     total, clipped, kept = (float(part.sum()) for part in (truth.as_is, truth.clipped, truth.kept))
     rows = int(truth.records.sum())
-    if not truth.measure.of.additive:
-        return Bounds(_clip(truth), None, None, None, "", rows, rows - truth.kept_rows, None)
-    worst, level = _worst(truth)
-    return Bounds(
-        clip=_clip(truth),
-        total=total,
-        clipped=share(total - clipped, total),
-        worst=worst,
-        worst_level=level,
-        rows=rows,
-        dropped=rows - truth.kept_rows,
-        left_out=share(clipped - kept, total),
-    )
+    additive = truth.measure.of.additive
+    worst, level = _worst(truth) if additive else (None, "")
+    return {
+        "clip": _clip(truth),
+        "total": total if additive else None,
+        "clipped": share(total - clipped, total) if additive else None,
+        "worst": worst,
+        "worst_level": level,
+        "rows": rows,
+        "dropped": rows - truth.kept_rows,
+        "left_out": share(clipped - kept, total) if additive else None,
+    }
 
 
 def _clip(truth: Truth) -> str:

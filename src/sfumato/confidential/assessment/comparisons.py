@@ -15,6 +15,8 @@ from sfumato.schema import Mask, Table
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Numbers = dict[str, Any]
+"""What a report says of some cells, by name; as confidential as they are."""
 
 LEVEL = 0.90
 """The level of the margin of error that a release shows."""
@@ -142,9 +144,21 @@ def margin(values: NDArray[Any], names: Sequence[str], kept: Sequence[str]) -> N
     return np.asarray(summed.transpose([*map(left.index, kept), *range(len(left), summed.ndim)]))
 
 
+def counted(**chosen: Mask) -> Numbers:
+    """How many cells are chosen, in each of some ways."""
+    return {name: int(which.sum()) for name, which in chosen.items()}
+
+
 def share(part: float, whole: float) -> float | None:
     """A part of a whole, or nothing where there is no whole."""
     return float(part) / float(whole) if whole else None
+
+
+def mean(values: Sequence[float | None] | Floats) -> float | None:
+    """The mean of the numbers that are known, or nothing where there are none."""
+    found = np.array(values, dtype=np.float64)
+    known = found[~np.isnan(found)]
+    return float(known.mean()) if len(known) else None
 
 
 def quantile(values: Floats, at: float) -> float | None:

@@ -1,18 +1,23 @@
 """Layout: the nouns that a report is laid out in, and how its numbers are written."""
 
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
 
 from markupsafe import Markup
 
-from sfumato.confidential.assessment.words import WORDS
+from sfumato.confidential.assessment.comparisons import Numbers
 from sfumato.query import number
 
 Row = Sequence[str]
 Picture = tuple[str, Markup]
 DIMENSIONS = {0: "the total", 1: "one-way", 2: "two-way", 3: "three-way"}
 NOTHING = "–"
+WORDS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+"""The title of each metric, the sentence on how to read it, and what to mind."""
+SAID = WORDS.pop("said")
+"""Captions and notes."""
 
 
 @dataclass(frozen=True)
@@ -47,18 +52,18 @@ def section(
 ) -> Section:
     """The section of a metric with its words, the names in them filled in."""
     words = WORDS[id]
-    mind = [words.mind.format(**filled)] if words.mind else []
-    return Section(id, words.title, words.reads.format(**filled), pictures, sheets, [*mind, *notes])
+    mind = [words["mind"].format(**filled)] if "mind" in words else []
+    return Section(id, words["title"], words["reads"].format(**filled), pictures, sheets, [*mind, *notes])
 
 
-def parts(numbers: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+def parts(numbers: Numbers) -> Iterator[tuple[str, Numbers, Numbers]]:
     """Every product at every dimension: a name, the product, the numbers."""
     for product in numbers["products"]:
         for part in product["by_dimension"]:
             yield f"{product['name']}, {kind_of(part, product)}", product, part
 
 
-def kind_of(part: dict[str, Any], product: dict[str, Any]) -> str:
+def kind_of(part: Numbers, product: Numbers) -> str:
     """What tables a part is about, in words."""
     dimension = part["dimension"]
     if dimension == len(product["attributes"]) > 2:

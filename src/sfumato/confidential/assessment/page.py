@@ -9,8 +9,7 @@ from markupsafe import Markup
 from sfumato import __version__
 from sfumato.confidential.assessment.layout import kind_of, percent
 from sfumato.confidential.assessment.sections_honesty import bounds_section, errors_section, honesty_section
-from sfumato.confidential.assessment.sections_risk import flips_section, slivers_section, uniques_section
-from sfumato.confidential.assessment.sections_sweep import sweep_section
+from sfumato.confidential.assessment.sections_risk import flips_section, slivers_section, sweep_section, uniques_section
 from sfumato.confidential.assessment.sections_utility import (
     association_section,
     differences_section,

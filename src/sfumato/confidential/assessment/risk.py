@@ -10,7 +10,9 @@ from sfumato.confidential.assessment.comparisons import (
     ComparedTable,
     Floats,
     Integers,
+    Numbers,
     ReportRules,
+    counted,
     margin,
     quantile,
 )
@@ -19,67 +21,23 @@ from sfumato.release import Product
 from sfumato.schema import Grid, Table
 
 
-@dataclass(frozen=True)
-class Flips:
-    """How many cells went from zero to something and back; zero is less than the threshold away from 0."""
+def flips(cells: Compared, rules: ReportRules) -> Numbers:
+    """How many cells went from zero to something and back; zero is less than the threshold away from 0.
 
-    cells: int
-    threshold: float
-    zeros: int
-    to_nonzero: int
-    nonzeros: int
-    to_zero: int
-    negative: int
-
-
-def flips(cells: Compared, rules: ReportRules) -> Flips:
-    """Flips between zero and non-zero; the more of them, the less an empty or occupied cell gives away."""
+    The more of them, the less an empty or occupied cell gives away.
+    """
     near = rules.near_zero * cells.worth
     was, now = np.abs(cells.truth) < near, np.abs(cells.released) < near
-    return Flips(
-        cells=cells.size,
-        threshold=near,
-        zeros=int(was.sum()),
-        to_nonzero=int((was & ~now).sum()),
-        nonzeros=int((~was).sum()),
-        to_zero=int((~was & now).sum()),
-        negative=int((cells.released <= -near).sum()),
-    )
+    moved = counted(zeros=was, to_nonzero=was & ~now, nonzeros=~was, to_zero=~was & now)
+    return {"cells": cells.size, "threshold": near, **moved, **counted(negative=cells.released <= -near)}
 
 
-@dataclass(frozen=True)
-class Uniques:
-    """How many cells hold one record, how many look so in the release, and how many are both."""
-
-    cells: int
-    unique: int
-    look_unique: int
-    both: int
-
-
-def uniques(cells: Compared) -> Uniques | None:
-    """Sample uniques before and after noise; nothing where the release has no number of records."""
+def uniques(cells: Compared) -> Numbers | None:
+    """How many cells hold one record, look so in the release, and both; nothing without a number of records there."""
     if cells.counted is None:
         return None
     unique, look = cells.records == 1, np.rint(cells.counted) == 1
-    return Uniques(cells.size, int(unique.sum()), int(look.sum()), int((unique & look).sum()))
-
-
-@dataclass(frozen=True)
-class Slivers:
-    """Pairs of nested questions, both large enough to publish, and those whose difference holds one or two records.
-
-    `told` slivers read as their true number once the released difference is rounded. `say` counts all pairs whose
-    released difference reads as 1 or 2, and `say_rightly` those of them that are slivers.
-    """
-
-    pairs: int
-    slivers: int
-    told: int
-    say: int
-    say_rightly: int
-    said: tuple[float | None, float | None, float | None]
-    error: float | None
+    return {"cells": cells.size, **counted(unique=unique, look_unique=look, both=unique & look)}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,22 +67,23 @@ def nested(product: Product, looked: ComparedTable, rules: ReportRules) -> Neste
     return NestedDifferences(true.astype(np.int64), said, error)
 
 
-def slivers(differences: Sequence[NestedDifferences]) -> Slivers:
-    """Slivers among the differences of nested questions in several tables."""
+def slivers(differences: Sequence[NestedDifferences]) -> Numbers:
+    """Pairs of nested questions, both large enough to publish, and those whose difference holds one or two records.
+
+    `told` slivers read as their true number once the released difference is rounded. `say` counts all pairs whose
+    released difference reads as 1 or 2, and `say_rightly` those of them that are slivers.
+    """
     true, released, error = (
         np.concatenate([getattr(difference, name) for difference in differences]) for name in ("true", "said", "error")
     )
     sliver, read = (true == 1) | (true == 2), np.rint(released)
     say = (read == 1) | (read == 2)
-    return Slivers(
-        pairs=len(true),
-        slivers=int(sliver.sum()),
-        told=int((sliver & (read == true)).sum()),
-        say=int(say.sum()),
-        say_rightly=int((say & sliver).sum()),
-        said=(quantile(released[sliver], 0.25), quantile(released[sliver], 0.5), quantile(released[sliver], 0.75)),
-        error=quantile(error[sliver & np.isfinite(error)], 0.5),
-    )
+    return {
+        "pairs": len(true),
+        **counted(slivers=sliver, told=sliver & (read == true), say=say, say_rightly=say & sliver),
+        "said": tuple(quantile(released[sliver], at) for at in (0.25, 0.5, 0.75)),
+        "error": quantile(error[sliver & np.isfinite(error)], 0.5),
+    }
 
 
 def _totals(product: Product, table: Table, names: Sequence[str], without: str | None = None) -> Floats:

@@ -1,11 +1,10 @@
 """The sections on honesty: stated against realised error, what errors are made of, what the bounds took."""
 
-from typing import Any
-
 from sfumato.confidential.assessment.charts import coverage, parts_of
-from sfumato.confidential.assessment.comparisons import LEVEL, share
+from sfumato.confidential.assessment.comparisons import LEVEL, Numbers, share
 from sfumato.confidential.assessment.layout import (
     NOTHING,
+    SAID,
     ReportTable,
     Section,
     amount,
@@ -15,10 +14,9 @@ from sfumato.confidential.assessment.layout import (
     percent,
     section,
 )
-from sfumato.confidential.assessment.words import ANOTHER_DRAW, COVERED, LITERAL, SHARED
 
 
-def honesty_section(numbers: dict[str, Any]) -> Section:
+def honesty_section(numbers: Numbers) -> Section:
     rows, seen = [], []
     for name, _, part in parts(numbers):
         one = part["honesty"]
@@ -27,14 +25,16 @@ def honesty_section(numbers: dict[str, Any]) -> Section:
     heads = ["table", "cells", "hold what noise was added to", "hold the data as they are"]
     sheet = ReportTable([*heads, "squared error over variance"], rows)
     words = "share of the 90% margins that hold the truth"
-    return section("honesty", [sheet], [(COVERED, coverage(seen, LEVEL, words))] if seen else [], _drawn(numbers))
+    return section(
+        "honesty", [sheet], [(SAID["covered"], coverage(seen, LEVEL, words))] if seen else [], _drawn(numbers)
+    )
 
 
-def _drawn(numbers: dict[str, Any]) -> list[str]:
-    return [ANOTHER_DRAW] if any(product["bounds"]["dropped"] for product in numbers["products"]) else []
+def _drawn(numbers: Numbers) -> list[str]:
+    return [SAID["another_draw"]] if any(product["bounds"]["dropped"] for product in numbers["products"]) else []
 
 
-def errors_section(numbers: dict[str, Any]) -> Section:
+def errors_section(numbers: Numbers) -> Section:
     rows, literal, bars = [], [], []
     for name, product, part in parts(numbers):
         if not (errors := part["errors"]):
@@ -52,17 +52,17 @@ def errors_section(numbers: dict[str, Any]) -> Section:
         bars += [(name, [errors["noise_share"], 1 - errors["noise_share"]])] if sampled else []
     heads = ["table", "in", "noise, median", "sampling, median", "noise in all variance", "with over without"]
     instead = ["table", "in", "honest error", "by the paper", "equal the estimate", "of those empty", "share"]
-    sheets = [ReportTable(heads, rows, names=2), ReportTable(instead, literal, names=2, note=LITERAL)]
-    pictures = [(SHARED, parts_of(bars, ["noise", "sampling"], "share of the variance"))] if bars else []
+    sheets = [ReportTable(heads, rows, names=2), ReportTable(instead, literal, names=2, note=SAID["literal"])]
+    pictures = [(SAID["shared"], parts_of(bars, ["noise", "sampling"], "share of the variance"))] if bars else []
     return section("errors", sheets, pictures, [*_without(numbers)])
 
 
-def _without(numbers: dict[str, Any]) -> list[str]:
+def _without(numbers: Numbers) -> list[str]:
     lacking = [product for product in numbers["products"] if product["no_sampling_error"]]
     return [f"{one['name']} has no sampling error here: {one['no_sampling_error']}." for one in lacking]
 
 
-def bounds_section(numbers: dict[str, Any]) -> Section:
+def bounds_section(numbers: Numbers) -> Section:
     rows = []
     for product in numbers["products"]:
         bounds = product["bounds"]

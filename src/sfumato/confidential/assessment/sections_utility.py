@@ -1,10 +1,11 @@
 """The sections on utility: differences, size, publication, association, overlap, and every table."""
 
 from dataclasses import replace
-from typing import Any
 
 from sfumato.confidential.assessment.charts import Spread, changes, parts_of, spreads
+from sfumato.confidential.assessment.comparisons import Numbers
 from sfumato.confidential.assessment.layout import (
+    SAID,
     ReportTable,
     Section,
     amount,
@@ -14,13 +15,12 @@ from sfumato.confidential.assessment.layout import (
     percent,
     section,
 )
-from sfumato.confidential.assessment.words import NO_COUNT, RULED, SMEARED
 
 MOST_TABLES = 60
 MOST_PAIRS = 12
 
 
-def differences_section(numbers: dict[str, Any]) -> Section:
+def differences_section(numbers: Numbers) -> Section:
     rows, seen = [], []
     for name, product, part in parts(numbers):
         one = part["differences"]
@@ -31,7 +31,7 @@ def differences_section(numbers: dict[str, Any]) -> Section:
         seen.append((name, *one["relative"]))
     heads = ["table", "in", "cells", "mean absolute", "root mean square", "mean"]
     heads += ["median relative", "mean relative", "grade A", "Hellinger"]
-    pictures = [(SMEARED, spreads(seen, "relative difference"))] if _some(seen) else []
+    pictures = [(SAID["smeared"], spreads(seen, "relative difference"))] if _some(seen) else []
     return section("differences", [ReportTable(heads, rows, names=2)], pictures, grade=percent(numbers["grades"]["A"]))
 
 
@@ -39,7 +39,7 @@ def _some(seen: list[Spread]) -> bool:
     return any(middle is not None for _, _, middle, _ in seen)
 
 
-def size_section(numbers: dict[str, Any]) -> Section:
+def size_section(numbers: Numbers) -> Section:
     pictures, sheets = [], []
     for product in numbers["products"]:
         seen, rows = [], []
@@ -56,7 +56,7 @@ def size_section(numbers: dict[str, Any]) -> Section:
     return section("size", sheets, pictures)
 
 
-def publishable_section(numbers: dict[str, Any]) -> Section:
+def publishable_section(numbers: Numbers) -> Section:
     rows, bars = [], []
     for name, _, part in parts(numbers):
         one = part["publishable"]
@@ -66,14 +66,14 @@ def publishable_section(numbers: dict[str, Any]) -> Section:
             shares = [value / one["cells"] for value in (one["before"] - one["lost"], one["newly"], one["lost"])]
             bars.append((name, [*shares, max(0.0, 1 - sum(shares))]))
     heads = ["table", "cells", "before", "after", "newly", "no longer", "after, by CV alone", "newly, by CV alone"]
-    pictures = [(RULED, parts_of(bars, ["accent", "noise", "lost", "rest"], "share of cells"))] if bars else []
+    pictures = [(SAID["ruled"], parts_of(bars, ["accent", "noise", "lost", "rest"], "share of cells"))] if bars else []
     rules = numbers["rules"]
-    notes = [] if all(part["publishable"]["count_known"] for _, _, part in parts(numbers)) else [NO_COUNT]
+    notes = [] if all(part["publishable"]["count_known"] for _, _, part in parts(numbers)) else [SAID["no_count"]]
     filled = {"least": rules["least"], "cv": percent(rules["largest_cv"])}
     return section("publishable", [ReportTable(heads, rows)], pictures, notes, **filled)
 
 
-def association_section(numbers: dict[str, Any]) -> Section | None:
+def association_section(numbers: Numbers) -> Section | None:
     pictures = []
     for product in numbers["products"]:
         both = [(table["title"], *table["cramers_v"]) for table in product["tables"] if table["cramers_v"]]
@@ -88,7 +88,7 @@ def association_section(numbers: dict[str, Any]) -> Section | None:
     return section("association", [], pictures) if pictures else None
 
 
-def overlap_section(numbers: dict[str, Any]) -> Section | None:
+def overlap_section(numbers: Numbers) -> Section | None:
     rows = [
         [name, count(one["cells"]), decimals(one["mean"]), decimals(one["median"]), count(one["apart"])]
         for name, _, part in parts(numbers)
@@ -98,7 +98,7 @@ def overlap_section(numbers: dict[str, Any]) -> Section | None:
     return section("overlap", [ReportTable(heads, rows)]) if rows else None
 
 
-def tables_section(numbers: dict[str, Any]) -> Section:
+def tables_section(numbers: Numbers) -> Section:
     sheets = []
     for product in numbers["products"]:
         rows = [_row(table) for table in product["tables"][:MOST_TABLES]]
@@ -110,7 +110,7 @@ def tables_section(numbers: dict[str, Any]) -> Section:
     return replace(section("tables", sheets, notes=left_out), folded=True)
 
 
-def _row(one: dict[str, Any]) -> list[str]:
+def _row(one: Numbers) -> list[str]:
     before, after = one["cramers_v"] or (None, None)
     found = one["differences"]
     row = [one["title"], count(one["cells"]), amount(found["mean_absolute"]), percent(found["relative"][1])]

@@ -1,15 +1,13 @@
 """Sweep: the same plan at other budgets, priced and rehearsed, so that loss and utility can be chosen together."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from itertools import product as combinations
 from typing import Any
 
-import numpy as np
-
 from sfumato.calibrate import calibrated
-from sfumato.confidential.assessment.comparisons import ReportRules, pooled
+from sfumato.confidential.assessment.comparisons import Compared, Numbers, ReportRules, mean, pooled
 from sfumato.confidential.assessment.honesty import honesty
 from sfumato.confidential.assessment.pairs import Pair, looked_at, released
 from sfumato.confidential.assessment.utility import differences, grade_a
@@ -153,33 +151,6 @@ def _loosened(plan: Plan, measures: Sequence[Measure]) -> Limit:
     return limit
 
 
-@dataclass(frozen=True)
-class Utility:
-    """One product at one budget, the mean over draws: median relative error, its range, grade A cells, honesty."""
-
-    product: str
-    relative: float | None = None
-    least: float | None = None
-    most: float | None = None
-    grade_a: float | None = None
-    held: float | None = None
-
-
-@dataclass(frozen=True)
-class Point:
-    """One budget: its loss, what an attacker gains by it, and the utility that it buys; or why it has no promise."""
-
-    total: float
-    cap: int | None
-    words: str
-    power: float = 1.0
-    posterior: float = 1.0
-    utilities: list[Utility] = field(default_factory=list)
-    diverged: int = 0
-    refused: str = ""
-    controls: float | None = None
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Rehearsal:
     """What every draw starts from: the true cells, the names of the products, and the pairs to compare with."""
@@ -189,30 +160,30 @@ class Rehearsal:
     pairs: Sequence[Pair]
     rules: ReportRules
 
-    def points(self, plan: Plan, sweep: Sweep) -> Iterator[Point]:
-        """Every budget of a sweep; the draws are seeded 1, 2, … and never leave this process."""
+    def points(self, plan: Plan, sweep: Sweep) -> Iterator[Numbers]:
+        """Every budget of a sweep: its loss, what an attacker gains, what utility it buys; or why it has no promise."""
         for share, cap, total in combinations(sweep.controls or (None,), sweep.caps or (None,), sweep.totals):
             part = None if share is None else float(share)
+            asked = {"total": float(total), "cap": cap, "controls": part}
             try:
                 tried, priced = rescaled(shared(plan, share), total, cap)
             except (PromiseError, PlanError) as error:
-                yield Point(float(total), cap, "no promise", refused=str(error), controls=part)
+                nothing = {"power": 1.0, "posterior": 1.0, "utilities": [], "diverged": 0}
+                yield {**asked, "words": "no promise", "refused": str(error), **nothing}
                 continue
-            drawn = [self._drawn(tried, SeededDraws(seed)) for seed in range(1, sweep.draws + 1)]
-            loss = priced.total
-            yield Point(
-                total=float(total),
-                cap=cap,
-                words=_words(loss, plan.limit) + (f", {part:.0%} of it on controls" if part is not None else ""),
-                controls=part,
-                power=loss.power(0.05),
-                posterior=loss.posterior(),
-                utilities=[
-                    self._utility(plan, pair, [one[pair.name] for one in drawn if pair.name in one])
-                    for pair in self.pairs
-                ],
-                diverged=sum(len(plan.then) + len(plan.published) + len(plan.measures) - len(one) for one in drawn),
-            )
+            words = _words(priced.total, plan.limit) + (f", {part:.0%} of it on controls" if part is not None else "")
+            yield {**asked, "words": words, "refused": "", **self._bought(tried, priced.total, sweep.draws)}
+
+    def _bought(self, plan: Plan, loss: Loss, draws: int) -> Numbers:
+        """What a budget buys, by draws that are seeded 1, 2, … and never leave this process."""
+        drawn = [self._drawn(plan, SeededDraws(seed)) for seed in range(1, draws + 1)]
+        made = {pair.name: [one[pair.name] for one in drawn if pair.name in one] for pair in self.pairs}
+        return {
+            "power": loss.power(0.05),
+            "posterior": loss.posterior(),
+            "utilities": [self._utility(plan, pair, made[pair.name]) for pair in self.pairs],
+            "diverged": sum(len(plan.then) + len(plan.published) + len(plan.measures) - len(one) for one in drawn),
+        }
 
     def _drawn(self, plan: Plan, draws: Draws) -> dict[str, Product]:
         """The products of one rehearsal; a step that found no answer is not among them."""
@@ -224,27 +195,22 @@ class Rehearsal:
         noisy = measure.with_.perturb(self.cells[measure.name], draws)
         return measured(self.release.products[measure.name].subject, noisy, measure.with_.uncertainty(noisy))
 
-    def _utility(self, plan: Plan, pair: Pair, made: Sequence[Product]) -> Utility:
-        """The utility of one product over the draws in which it was made; stated errors are those of the first."""
-        if not made:
-            return Utility(pair.name)
-        asked = looked_at(pair, self.rules)
-        small = [names for names in asked if len(names) <= 2] or asked
-        first = [Pair(made[0], pair.truth).table(names, STATED) for names in small]
-        drawn = [
-            pooled([replace(one.cells, released=released(product, one.table)) for one in first]) for product in made
-        ]
-        relative = [one for one in (differences(cells).relative[1] for cells in drawn) if one is not None]
-        return Utility(
-            product=pair.name,
-            relative=_mean(relative),
-            least=min(relative, default=None),
-            most=max(relative, default=None),
-            grade_a=_mean([grade_a(cells, plan.publish.grades["A"]) for cells in drawn]),
-            held=_mean([honesty(cells).held for cells in drawn]),
-        )
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    stated = [value for value in values if value is not None]
-    return float(np.mean(stated)) if stated else None
+    def _utility(self, plan: Plan, pair: Pair, made: Sequence[Product]) -> Numbers:
+        """The utility of one product, the mean over the draws in which it was made; stated errors are of the first."""
+        drawn: list[Compared] = []
+        if made:
+            asked = looked_at(pair, self.rules)
+            small = [names for names in asked if len(names) <= 2] or asked
+            first = [Pair(made[0], pair.truth).table(names, STATED) for names in small]
+            drawn = [
+                pooled([replace(one.cells, released=released(product, one.table)) for one in first]) for product in made
+            ]
+        relative = [one for one in (differences(cells)["relative"][1] for cells in drawn) if one is not None]
+        return {
+            "product": pair.name,
+            "relative": mean(relative),
+            "least": min(relative, default=None),
+            "most": max(relative, default=None),
+            "grade_a": mean([grade_a(cells, plan.publish.grades["A"]) for cells in drawn]),
+            "held": mean([honesty(cells)["held"] for cells in drawn]),
+        }

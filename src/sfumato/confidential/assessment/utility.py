@@ -1,44 +1,29 @@
 """Utility: what noise did to the numbers that people use."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from sfumato.confidential.assessment.comparisons import Compared, Floats, ReportRules, quantile
+from sfumato.confidential.assessment.comparisons import Compared, Floats, Numbers, ReportRules, counted, mean, quantile
 from sfumato.query.tails import z_score
 
 CLASSES = ((0, 0), (1, 2), (3, 9), (10, 99), (100, 999), (1000, None))
 """Sizes of cells, by the records in them."""
 
 
-@dataclass(frozen=True)
-class Differences:
-    """Released less true: absolute, relative to a truth other than 0, squared, and with its sign."""
+def differences(cells: Compared) -> Numbers:
+    """Released less true: absolute, relative to a truth other than 0, squared, and with its sign.
 
-    cells: int
-    mean_absolute: float | None
-    root_mean_square: float | None
-    bias: float | None
-    mean_relative: float | None
-    relative: tuple[float | None, float | None, float | None]
-
-
-def differences(cells: Compared) -> Differences:
-    """Differences of estimates; `relative` is the first decile, the median and the ninth decile."""
+    `relative` is the first decile, the median and the ninth decile.
+    """
     error, some = cells.error, cells.truth != 0
     relative = np.abs(error[some] / cells.truth[some])
-    return Differences(
-        cells=cells.size,
-        mean_absolute=_mean(np.abs(error)),
-        root_mean_square=float(np.sqrt(np.square(error).mean())) if cells.size else None,
-        bias=_mean(error),
-        mean_relative=_mean(relative),
-        relative=(quantile(relative, 0.1), quantile(relative, 0.5), quantile(relative, 0.9)),
-    )
-
-
-def _mean(values: Floats) -> float | None:
-    return float(values.mean()) if len(values) else None
+    return {
+        "cells": cells.size,
+        "mean_absolute": mean(np.abs(error)),
+        "root_mean_square": None if (squared := mean(np.square(error))) is None else squared**0.5,
+        "bias": mean(error),
+        "mean_relative": mean(relative),
+        "relative": tuple(quantile(relative, at) for at in (0.1, 0.5, 0.9)),
+    }
 
 
 def by_size(cells: Compared) -> list[tuple[str, Compared]]:
@@ -51,37 +36,19 @@ def by_size(cells: Compared) -> list[tuple[str, Compared]]:
     return found
 
 
-@dataclass(frozen=True)
-class Publishable:
-    """Cells that pass the threshold rules before noise, after it, newly and no longer; and after it by the CV alone."""
+def publishable(cells: Compared, rules: ReportRules) -> Numbers:
+    """Cells that pass the threshold rules before noise, after it, newly and no longer; and after it by the CV alone.
 
-    cells: int
-    before: int
-    after: int
-    newly: int
-    lost: int
-    by_cv: int
-    newly_by_cv: int
-    count_known: bool
-
-
-def publishable(cells: Compared, rules: ReportRules) -> Publishable:
-    """Threshold rules on the true and on the released numbers, where the released ones have a stated error."""
+    The released numbers are those that have a stated error.
+    """
     cells = cells.stated()
     sampling = cells.sampling if cells.sampling is not None else np.zeros(cells.size)
     before = (cells.records >= rules.least) & (_cv(sampling, cells.truth) <= rules.largest_cv)
     by_cv = (cells.released > 0) & (_cv(cells.variance, cells.released) <= rules.largest_cv)
     after = by_cv if cells.counted is None else by_cv & (np.rint(cells.counted) >= rules.least)
-    return Publishable(
-        cells=cells.size,
-        before=int(before.sum()),
-        after=int(after.sum()),
-        newly=int((after & ~before).sum()),
-        lost=int((before & ~after).sum()),
-        by_cv=int(by_cv.sum()),
-        newly_by_cv=int((by_cv & ~before).sum()),
-        count_known=cells.counted is not None,
-    )
+    found = counted(before=before, after=after, newly=after & ~before, lost=before & ~after)
+    found |= counted(by_cv=by_cv, newly_by_cv=by_cv & ~before)
+    return {"cells": cells.size, **found, "count_known": cells.counted is not None}
 
 
 def _cv(variance: Floats, value: Floats) -> Floats:
@@ -140,22 +107,15 @@ def overlap(centre: Floats, error: Floats, other: Floats, other_error: Floats, l
     return np.asarray((shared / (2 * reach) + shared / (2 * other_reach)) / 2)
 
 
-@dataclass(frozen=True)
-class Overlap:
-    """The overlap of the 95% intervals without and with noise, over the cells that have a sampling error."""
+def overlaps(cells: Compared) -> Numbers | None:
+    """The overlap of the 95% intervals without and with noise, over the cells that have a sampling error.
 
-    cells: int
-    mean: float | None
-    median: float | None
-    apart: int
-
-
-def overlaps(cells: Compared) -> Overlap | None:
-    """Interval overlap; nothing in a census, whose true intervals have no width."""
+    Nothing in a census, whose true intervals have no width.
+    """
     if cells.sampling is None:
         return None
     cells = cells.take(np.isfinite(cells.noise) & (cells.sampling > 0))
     if cells.sampling is None or not cells.size:
         return None
     found = overlap(cells.truth, np.sqrt(cells.sampling), cells.released, np.sqrt(cells.variance))
-    return Overlap(cells.size, float(found.mean()), float(np.median(found)), int((found < 0).sum()))
+    return {"cells": cells.size, "mean": mean(found), "median": quantile(found, 0.5), "apart": int((found < 0).sum())}
