@@ -13,7 +13,7 @@ from sfumato.privacy import Bounded, ReplaceOne
 from sfumato.release import Manifest, SpendLine
 from sfumato.release.manifest import NoiseLine
 from sfumato.serve.catalogue import Catalogue
-from sfumato.serve.pages.promise import promise, trade_off
+from sfumato.serve.pages.promise import Promised, trade_off
 
 POLICY = "default-src 'self'"
 
@@ -104,7 +104,7 @@ def test_losses_that_add_and_losses_of_disjoint_parts_are_told_apart(tmp_path):
     for total, word in (("2", "add_approximate"), ("1", "parts")):
         loss = {"epsilon": total}
         made = small(tmp_path / total, spends=both, promise=promised(loss, limit={"epsilon": "2"}))
-        assert promise(Catalogue.open([made]).editions[0]).composed == word
+        assert Promised(Catalogue.open([made]).editions[0]).composed == word
 
 
 @pytest.mark.parametrize("kind", ["replace-one", "a relation that no page has heard of"])

@@ -13,7 +13,7 @@ from sfumato.confidential.gate import stages
 from sfumato.plan import Plan
 from sfumato.release import open_release
 from sfumato.serve.catalogue import Catalogue
-from sfumato.serve.pages.promise import promise
+from sfumato.serve.pages.promise import Promised
 from sfumato.synth import write
 
 ROWS = 400
@@ -82,7 +82,7 @@ def test_a_table_says_its_unit_and_shows_no_zero_where_nothing_stands(shelf):
 
 def test_the_example_is_as_told_apart_as_normal_noise_on_roots(release):
     """The test between 100 and 110 sees roots 10 and 10.488 through noise with sd beta / mu = 0.5 / 0.7."""
-    example = promise(Catalogue.open([release]).editions[0]).example
+    example = Promised(Catalogue.open([release]).editions[0]).example
     assert example.pair == ("100", "110")
     power = norm.sf(norm.isf(0.05) - (110**0.5 - 10) * 0.7 / 0.5)
     assert example.example.told_apart == pytest.approx(power, abs=2e-4)

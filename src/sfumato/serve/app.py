@@ -20,7 +20,7 @@ from sfumato.serve.limits import Running
 from sfumato.serve.log import FAULT, Logged, Noted
 from sfumato.serve.overload import Refusals, Shedding, Turns
 from sfumato.serve.pages import Pages, routes
-from sfumato.serve.pages.home import language
+from sfumato.serve.pages.site import language
 from sfumato.serve.reply import for_programs, problem
 
 DESCRIPTION = (
@@ -77,9 +77,9 @@ def _refuse_in_words(inner: FastAPI, pages: Pages) -> None:
 
     @inner.exception_handler(HTTPException)
     async def not_there(request: Request, error: HTTPException) -> Response:
-        if for_programs(request.url.path.removeprefix(pages.base_path)):
-            return problem(error.status_code, error.detail)
         path = request.url.path.removeprefix(pages.base_path)
+        if for_programs(path):
+            return problem(error.status_code, error.detail)
         return pages.problem(error.status_code, error.detail, path, language(request))
 
 

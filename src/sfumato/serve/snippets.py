@@ -2,8 +2,8 @@
 
 import json
 import re
+import shlex
 from dataclasses import dataclass
-from datetime import date
 
 from starlette.requests import Request
 
@@ -36,9 +36,11 @@ class Citation:
 
 def snippets(question: Question, server: str, base: str, placement: Placement | None = None) -> Snippets:
     """The snippets of a question to a server such as https://statistics.example."""
-    address = server + data_path(question.sheet, base) + _query(question, placement, "json-stat2")
-    table = server + data_path(question.sheet, base) + _query(question, placement, "csv")
-    return Snippets(address, _curl(table), _python(table, question), _r(table, question))
+    path = server + data_path(question.sheet, base)
+    address, table = (f"{path}?{data_query(question, placement, form)}" for form in ("json-stat2", "csv"))
+    # -g, as curl would read the brackets of valueCodes[…] as a pattern of its own.
+    curl = f"curl -g -o table.csv {shlex.quote(table)}"
+    return Snippets(address, curl, _python(table, question), _r(table, question))
 
 
 def origin(request: Request) -> str:
@@ -46,15 +48,6 @@ def origin(request: Request) -> str:
     host = request.headers.get("host", "")
     scheme = request.url.scheme if request.url.scheme in {"http", "https"} else "https"
     return f"{scheme}://{host}" if _HOST.fullmatch(host) else "https://server"
-
-
-def _query(question: Question, placement: Placement | None, form: str) -> str:
-    return f"?{data_query(question, placement, form)}"
-
-
-def _curl(address: str) -> str:
-    # -g, as curl would read the brackets of valueCodes[…] as a pattern of its own.
-    return f"curl -g -o table.csv {_shell(address)}"
 
 
 def _python(address: str, question: Question) -> str:
@@ -88,22 +81,16 @@ def _name(name: str) -> str:
     return "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"
 
 
-def _shell(text: str) -> str:
-    """A text as one word for a shell."""
-    return "'" + text.replace("'", "'\\''") + "'"
-
-
-def citation(sheet: Sheet, title: str, server: str, address: str, read_on: date | None = None) -> Citation:
+def citation(sheet: Sheet, title: str, server: str, address: str) -> Citation:
     """How to cite a table: its title, the release with its id and hash, and where it was read."""
     release, manifest = sheet.edition.release, sheet.edition.release.manifest
     url = f"{server}{address}"
     period = f", {manifest.period}" if manifest.period else ""
-    said = f" Read {read_on.isoformat()}." if read_on else ""
     text = (
         f"{title}. {manifest.title}{period}. Release {sheet.edition.lasting}, issued {manifest.created[:10]}, "
-        f"SHA-256 {release.id}. {manifest.promise.loss_words[:1].upper()}{manifest.promise.loss_words[1:]}. {url}{said}"
+        f"SHA-256 {release.id}. {manifest.promise.loss_words[:1].upper()}{manifest.promise.loss_words[1:]}. {url}"
     )
-    return Citation(_with_notices(sheet, text), _bibtex(sheet, title, url, read_on), _ris(sheet, title, url, read_on))
+    return Citation(_with_notices(sheet, text), _bibtex(sheet, title, url), _ris(sheet, title, url))
 
 
 def _with_notices(sheet: Sheet, text: str) -> str:
@@ -114,7 +101,7 @@ def _note(sheet: Sheet) -> str:
     return _with_notices(sheet, f"Release {sheet.edition.lasting}, SHA-256 {sheet.edition.release.id}")
 
 
-def _bibtex(sheet: Sheet, title: str, url: str, read_on: date | None) -> str:
+def _bibtex(sheet: Sheet, title: str, url: str) -> str:
     manifest = sheet.edition.release.manifest
     key = re.sub(r"[^A-Za-z0-9]+", "-", sheet.edition.lasting).strip("-")
     fields = {
@@ -125,7 +112,7 @@ def _bibtex(sheet: Sheet, title: str, url: str, read_on: date | None) -> str:
         "version": sheet.edition.release.id,
         "url": url.replace("{", "%7B").replace("}", "%7D"),
         "note": _tex(_note(sheet)),
-    } | ({"urldate": read_on.isoformat()} if read_on else {})
+    }
     lines = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
     return f"@misc{{{key},\n{lines}\n}}\n"
 
@@ -140,7 +127,7 @@ def _tex(text: str) -> str:
     return "".join(spoken.get(sign, f"\\{sign}" if sign in "&%$#_{}" else sign) for sign in " ".join(text.split()))
 
 
-def _ris(sheet: Sheet, title: str, url: str, read_on: date | None) -> str:
+def _ris(sheet: Sheet, title: str, url: str) -> str:
     manifest = sheet.edition.release.manifest
     lines = [
         ("TY", "DATA"),
@@ -150,7 +137,6 @@ def _ris(sheet: Sheet, title: str, url: str, read_on: date | None) -> str:
         ("DA", manifest.created[:10].replace("-", "/")),
         ("ET", sheet.edition.release.id),
         ("UR", url),
-        *([("Y2", read_on.isoformat().replace("-", "/"))] if read_on else []),
         ("N1", _note(sheet)),
         ("ER", ""),
     ]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 
 from sfumato.errors import QueryError, nearest
 
@@ -85,21 +86,9 @@ def _some(known: Sequence[str]) -> str:
 
 
 def fits(code: str, pattern: str) -> bool:
-    """Whether a code fits a pattern of * and ?, in time that grows with their lengths only.
+    """Whether a code fits a pattern of * and ?; brackets stand for themselves.
 
     >>> [fits("29-1141", one) for one in ("29*", "*41", "29-????", "?", "*-*")]
     [True, True, True, False, True]
     """
-    at = star = -1
-    place = sign = 0
-    while place < len(code):
-        if sign < len(pattern) and pattern[sign] in {"?", code[place]} and pattern[sign] != "*":
-            place, sign = place + 1, sign + 1
-        elif sign < len(pattern) and pattern[sign] == "*":
-            star, at, sign = sign, place, sign + 1
-        elif star >= 0:
-            at, sign = at + 1, star + 1
-            place = at
-        else:
-            return False
-    return set(pattern[sign:]) <= {"*"}
+    return fnmatchcase(code, pattern.replace("[", "[[]"))

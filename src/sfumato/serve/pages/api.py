@@ -11,10 +11,8 @@ from sfumato.query import LARGEST_PAGE
 from sfumato.query.downloads.formats import FORMATS, LARGEST_DOWNLOAD
 from sfumato.serve.address import data_path, data_query
 from sfumato.serve.catalogue import Sheet
-from sfumato.serve.pages.home import language
-from sfumato.serve.pages.site import HTML, Pages
+from sfumato.serve.pages.site import Pages
 from sfumato.serve.question import Question, shown_codes, universe_codes
-from sfumato.serve.reply import fresh, unchanged
 from sfumato.serve.snippets import origin, snippets
 
 
@@ -42,10 +40,6 @@ class Trial:
 
 def api(pages: Pages, request: Request) -> Response:
     """The page of the API."""
-    lang, tag = language(request), pages.tag(pages.catalogue.tag)
-    held = unchanged(request, tag)
-    if held:
-        return held
     current = [sheet for edition in pages.catalogue.editions if edition.current for sheet in edition.sheets]
     sheets = current or [sheet for edition in pages.catalogue.editions for sheet in edition.sheets]
     bounds = {"page": f"{LARGEST_PAGE:,}", "download": f"{LARGEST_DOWNLOAD:,}"}
@@ -57,7 +51,7 @@ def api(pages: Pages, request: Request) -> Response:
         "formats": FORMATS,
         "bounds": bounds,
     }
-    return fresh(pages.page("api.html", lang, **shown), HTML, tag)
+    return pages.reply(request, "api.html", pages.catalogue.tag, lambda _: shown)
 
 
 def _first(sheet: Sheet) -> Question:

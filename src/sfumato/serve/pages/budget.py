@@ -1,5 +1,7 @@
 """The budget page: what each population may lose, what each release took of it, and what is left."""
 
+from typing import Any
+
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -8,32 +10,23 @@ from sfumato.pictures import budget as bar
 from sfumato.privacy import Approximate, Concentrated, Gaussian, Limit
 from sfumato.query.wording import Words
 from sfumato.serve.accounts import AccountLine, PublicAccount, accounts, amount, brief, uncharged
-from sfumato.serve.pages.card import NARROW, widths
-from sfumato.serve.pages.home import language
+from sfumato.serve.pages.card import NARROW
 from sfumato.serve.pages.look import Look
-from sfumato.serve.pages.site import HTML, Pages
-from sfumato.serve.reply import fresh, unchanged
+from sfumato.serve.pages.site import Pages
 
 WIDE = 760
 
 
 def budget(pages: Pages, request: Request) -> Response:
     """The accounts of all populations that the served releases are about."""
-    lang, tag = language(request), pages.tag(pages.catalogue.tag)
-    held = unchanged(request, tag)
-    if held:
-        return held
-    said, editions = Look(lang=lang).words, pages.catalogue.editions
-    found = accounts(editions)
-    bars = {id(one): widths(lambda wide, one=one: _bar(one, said, wide)) for one in found}  # type: ignore[misc]
-    shown = {
-        "accounts": [(one, bars[id(one)]) for one in found],
-        "uncharged": uncharged(editions),
-        "share": share,
-        "unseen": unseen,
-        "brief": brief,
-    }
-    return fresh(pages.page("budget.html", lang, **shown), HTML, tag)
+    editions = pages.catalogue.editions
+    shown = {"uncharged": uncharged(editions), "share": share, "unseen": unseen, "brief": brief}
+
+    def show(look: Look) -> dict[str, Any]:
+        bars = [(one, [_bar(one, look.words, width) for width in (WIDE, NARROW)]) for one in accounts(editions)]
+        return {**shown, "accounts": bars}
+
+    return pages.reply(request, "budget.html", pages.catalogue.tag, show)
 
 
 def share(part: Limit, limit: Limit) -> int:
@@ -49,7 +42,7 @@ def unseen(entry: AccountLine) -> str:
     return (Approximate(rest) if isinstance(entry.spent, Approximate) else Concentrated(rest)).words()
 
 
-def _bar(account: PublicAccount, said: Words, wide: bool) -> Picture:
+def _bar(account: PublicAccount, said: Words, width: int) -> Picture:
     taken = []
     for entry in account.entries:
         if entry.unseen:
@@ -60,4 +53,4 @@ def _bar(account: PublicAccount, said: Words, wide: bool) -> Picture:
     words = PictureWords(limit=said("budget.limit"), left=said("budget.left"), in_words=said("privacy.in_words"))
     left = said("budget.left_words", left=brief(account.left, left=True))
     caption = Caption(account.population, brief(account.limit), headed=False, words=words)
-    return bar(taken, float(amount(account.limit)), caption, left, width=WIDE if wide else NARROW)
+    return bar(taken, float(amount(account.limit)), caption, left, width=width)

@@ -1,6 +1,7 @@
 """The privacy card: one page a release that says whom it protects, how, at what price, and what it does not protect."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -10,34 +11,28 @@ from sfumato.pictures.bells import bells
 from sfumato.query.wording import Words
 from sfumato.release.manifest import ALARM
 from sfumato.serve.catalogue import Edition
-from sfumato.serve.pages.home import language
 from sfumato.serve.pages.look import Look
-from sfumato.serve.pages.noise import density
-from sfumato.serve.pages.promise import Promised, promise
-from sfumato.serve.pages.site import HTML, Pages
-from sfumato.serve.reply import edition_of, fresh, unchanged
+from sfumato.serve.pages.measure_card import density
+from sfumato.serve.pages.promise import Promised
+from sfumato.serve.pages.site import Pages
+from sfumato.serve.reply import edition_of
 
-NARROW = 340
-"""The width of a picture on a phone, where a wide one would be too small to read."""
+WIDE, NARROW = 460, 340
+"""The widths of a picture: on a phone a wide one would be too small to read."""
 
 
 def card(pages: Pages, request: Request) -> Response:
     """The privacy card of one release."""
     edition = edition_of(pages.catalogue, request.path_params["release"])
     unbounded = _unbounded(edition, pages.catalogue.editions)
-    lang, tag = language(request), pages.tag(f"{edition.tag}{unbounded or ''}")
-    held = unchanged(request, tag)
-    if held:
-        return held
-    privacy, said = promise(edition), Look(lang=lang).words
-    shown = {
-        "edition": edition,
-        "unbounded": unbounded,
-        "privacy": privacy,
-        "curve": widths(lambda wide: _curve(privacy, said, wide)) if privacy.curve else None,
-        "seen": widths(lambda wide: _seen(privacy, said, wide)) if privacy.example else None,
-    }
-    return fresh(pages.page("card.html", lang, **shown), HTML, tag)
+    privacy = Promised(edition)
+
+    def show(look: Look) -> dict[str, Any]:
+        curves = [_curve(privacy, look.words, width) for width in (WIDE, NARROW)] if privacy.curve else None
+        bells_ = [_seen(privacy, look.words, width) for width in (WIDE, NARROW)] if privacy.example else None
+        return {"edition": edition, "unbounded": unbounded, "privacy": privacy, "curve": curves, "seen": bells_}
+
+    return pages.reply(request, "card.html", f"{edition.tag}{unbounded or ''}", show)
 
 
 def _unbounded(edition: Edition, editions: Sequence[Edition]) -> int:
@@ -47,18 +42,13 @@ def _unbounded(edition: Edition, editions: Sequence[Edition]) -> int:
     return max((one.unbounded for one in anchors if one and own and one.population == own.population), default=0)
 
 
-def widths(draw: Callable[[bool], Picture]) -> tuple[Picture, Picture]:
-    """The same picture for a wide page and for a phone."""
-    return draw(True), draw(False)
-
-
 def banner(edition: Edition, said: Words) -> str:
     """What stands across the pictures of a release that is not to be used as it is."""
     kinds = [one.kind for one in edition.notices if one.grave]
     return said(f"notice.{kinds[0].replace(' ', '_')}") if kinds else ""
 
 
-def _curve(privacy: Promised, said: Words, wide: bool) -> Picture:
+def _curve(privacy: Promised, said: Words, width: int) -> Picture:
     at = (ALARM, privacy.told / 100)
     words = PictureWords(
         blind=said("privacy.blind"),
@@ -69,10 +59,10 @@ def _curve(privacy: Promised, said: Words, wide: bool) -> Picture:
     )
     title = said("privacy.curve_title", unit=privacy.unit)
     caption = Caption(title, headed=False, banner=banner(privacy.edition, said), words=words)
-    return power_curve(privacy.curve, at, caption, width=460 if wide else NARROW)
+    return power_curve(privacy.curve, at, caption, width=width)
 
 
-def _seen(privacy: Promised, said: Words, wide: bool) -> Picture:
+def _seen(privacy: Promised, said: Words, width: int) -> Picture:
     shown = privacy.example
     if shown is None or shown.example is None or shown.line is None:
         raise LookupError("No measure has noise that can be drawn.")
@@ -81,4 +71,4 @@ def _seen(privacy: Promised, said: Words, wide: bool) -> Picture:
     axis = said("privacy.seen_axis", unit=shown.line.unit)
     caption = Caption(title, axis, headed=False, banner=banner(privacy.edition, said))
     pair = shown.example.low, shown.example.high
-    return bells(pair, density(shown.example), shown.example.cut, caption, 460 if wide else NARROW)
+    return bells(pair, density(shown.example), shown.example.cut, caption, width)

@@ -38,7 +38,8 @@ def cell(estimate: Figure, look: Look, code: str = "", largest_cv: float | None 
     if estimate.cells == 0:
         return Cell("–", "", "", 0, words("cell.impossible"))
     percent = estimate.unit == "share"
-    value = _percent(estimate.value) if percent else number(_displayed(estimate.value, look))
+    # Showing negative numbers as 0 is for the eye alone and reaches no total and no download.
+    value = _percent(estimate.value) if percent else number(max(estimate.value, 0) if look.zero else estimate.value)
     shown, said = _error(estimate, look, percent=percent)
     grade = estimate.grade if estimate.grade != "-" else words("cell.no_grade")
     unit = words("cell.percent") if percent else estimate.unit
@@ -52,7 +53,7 @@ def cell(estimate: Figure, look: Look, code: str = "", largest_cv: float | None 
         spoken=f"{spoken}, {words('cell.exceeds')}" if marked else spoken,
         code=code,
         negative=estimate.value < 0,
-        noise=noise_tenths(estimate),
+        noise=None if estimate.noise_share is None else round(10 * estimate.noise_share),
         mark=MARK if marked else "",
     )
 
@@ -78,19 +79,6 @@ def codes_of(written: str) -> list[str]:
     ['29-0000', 'a|b', '']
     """
     return [code.replace("%7C", "|").replace("%25", "%") for code in written.split("|")]
-
-
-def noise_tenths(estimate: Estimate) -> int | None:
-    """How many tenths of the variance are privacy noise."""
-    noise, whole = estimate.noise_variance, estimate.variance
-    if isinstance(noise, Withheld) or isinstance(whole, Withheld) or not whole:
-        return None
-    return round(10 * noise / whole)
-
-
-def _displayed(value: float, look: Look) -> float:
-    """What is printed; showing negative numbers as 0 is for the eye alone and reaches no total and no download."""
-    return max(value, 0) if look.zero else value
 
 
 def _percent(value: float) -> str:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -11,11 +12,9 @@ from sfumato.query.wording import Words
 from sfumato.release import Withheld
 from sfumato.release.figures import like
 from sfumato.serve.catalogue import Sheet
-from sfumato.serve.pages.home import language
 from sfumato.serve.pages.look import Look
-from sfumato.serve.pages.site import HTML, Pages
+from sfumato.serve.pages.site import Pages
 from sfumato.serve.pages.view import total_view, whole_of
-from sfumato.serve.reply import fresh, unchanged
 
 QUESTIONS = ("margin", "negative", "adding", "census", "grade", "withheld", "differ", "again")
 """In the order in which they are answered; each is also the anchor of its answer."""
@@ -46,13 +45,12 @@ def help_page(pages: Pages, request: Request) -> Response:
     """The answers on a page of their own, for the table that the address names or for the first one."""
     first = pages.catalogue.all_series[0].current.sheets[0]
     sheet = pages.catalogue.tables.get(request.query_params.get("table", ""), first)
-    lang, tag = language(request), pages.tag(sheet.edition.tag)
-    held = unchanged(request, tag)
-    if held:
-        return held
-    total = total_view(sheet, Look(lang=lang))
-    shown = {"sheet": sheet, "edition": sheet.edition, "answers": answers(sheet, lang), "total": total}
-    return fresh(pages.page("guide.html", lang, **shown), HTML, tag)
+    shown = {"sheet": sheet, "edition": sheet.edition}
+
+    def show(look: Look) -> dict[str, Any]:
+        return {**shown, "answers": answers(sheet, look.lang), "total": total_view(sheet, look)}
+
+    return pages.reply(request, "guide.html", sheet.edition.tag, show)
 
 
 def one_cell(sheet: Sheet) -> Estimate | None:

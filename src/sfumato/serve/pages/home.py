@@ -1,31 +1,34 @@
-"""The first page: the releases and their tables; and the files of the look."""
+"""The first page: the releases and their tables; the page of a series; and the files of the look."""
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sfumato.query.wording import languages
-from sfumato.serve.pages.look import Look
-from sfumato.serve.pages.site import HTML, TYPES, Pages
+from sfumato.errors import QueryError
+from sfumato.serve.pages.site import TYPES, Pages
 from sfumato.serve.pages.view import total_view
 from sfumato.serve.reply import fresh, unchanged
 
 
-def language(request: Request) -> str:
-    """The language that an address asks for, if there is a file for it."""
-    asked = request.query_params.get("lang", "en")
-    return asked if asked in languages() else "en"
-
-
 def home(pages: Pages, request: Request) -> Response:
     """The releases and their tables."""
-    lang, tag = language(request), pages.tag(pages.catalogue.tag)
-    held = unchanged(request, tag)
-    if held:
-        return held
-    sheets = [sheet for series in pages.catalogue.all_series for sheet in series.current.sheets]
-    totals = {sheet.id: total_view(sheet, Look(lang=lang)) for sheet in sheets}
-    return fresh(pages.page("home.html", lang, catalogue=pages.catalogue, totals=totals), HTML, tag)
+    catalogue = pages.catalogue
+    sheets = [sheet for series in catalogue.all_series for sheet in series.current.sheets]
+    return pages.reply(
+        request,
+        "home.html",
+        catalogue.tag,
+        lambda look: {"catalogue": catalogue, "totals": {sheet.id: total_view(sheet, look) for sheet in sheets}},
+    )
+
+
+def series(pages: Pages, request: Request) -> Response:
+    """The releases of one name: every period and every version of it, the newest first."""
+    try:
+        found = pages.catalogue.series(request.path_params["name"])
+    except QueryError as error:
+        raise HTTPException(404, str(error)) from None
+    return pages.reply(request, "series.html", pages.catalogue.tag, lambda _: {"series": found})
 
 
 def asset(pages: Pages, request: Request) -> Response:

@@ -1,14 +1,16 @@
-"""How the privacy card of a release tells a measure: what it is by, its cost, its noise."""
+"""How the privacy card of a release tells a measure: what it is by, its cost, its noise; no law is known here."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+
+import numpy as np
 
 from sfumato.query import number
 from sfumato.query.downloads.about import in_100
 from sfumato.query.wording import Words
 from sfumato.release.manifest import ExampleLine, ProductLine, SpendLine
 from sfumato.schema import Attribute
-from sfumato.serve.pages.noise import standard_error
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,17 @@ class Measured:
 
     @property
     def se(self) -> float | None:
-        """A standard error: of any cell, of a row of the example's size, or of a group by its largest row."""
-        return standard_error(self.spend, self.line) if self.line else None
+        """A standard error: of any cell, of a row of the example's size, or of a group by its largest row.
+
+        Of releases that do not say what their noise is like it is that of a cell, where all have the same.
+        """
+        if self.line is None:
+            return None
+        if self.spend.noise is not None:
+            return self.spend.noise.standard_error
+        stated = self.line.uncertainty
+        variance = stated.get("variance", 0) if stated.get("kind") == "independent" else 0
+        return math.sqrt(variance) * float(self.line.step) if variance > 0 else None
 
     @property
     def why(self) -> str:
@@ -53,6 +64,22 @@ class Measured:
         return (
             said("privacy.se_at", size=size) if noise.at == "size" else said("privacy.se_largest", unit=unit, size=size)
         )
+
+
+def density(example: ExampleLine) -> Callable[[float, float], float]:
+    """How likely a published value is, next to the likeliest, of either true value of an example.
+
+    >>> shown = ExampleLine(low=100, high=110, told_apart=1, cut=105, of_low=[(-2, 0), (0, 1), (1, 0)])
+    >>> density(shown)(99, 100), density(shown)(101.5, 100), density(shown)(109, 110)
+    (0.5, 0.0, 0.5)
+    """
+
+    def likely(published: float, true: float) -> float:
+        curve = example.of_low if true == example.low else example.of_high or example.of_low
+        away, chances = zip(*curve, strict=True)
+        return float(np.interp(published - true, away, chances, left=0.0, right=0.0))
+
+    return likely
 
 
 def by_words(line: ProductLine, labels: Mapping[str, Attribute | str], unit: str, said: Words) -> str:

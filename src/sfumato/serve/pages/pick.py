@@ -15,10 +15,9 @@ from sfumato.schema import Attribute
 from sfumato.serve.catalogue import Sheet
 from sfumato.serve.guard import LONGEST_QUERY
 from sfumato.serve.pages.form import Pair, grouped, level_words
-from sfumato.serve.pages.home import language
 from sfumato.serve.pages.layout import ONLY_GROUPS, Layout, joined
 from sfumato.serve.pages.look import Look
-from sfumato.serve.pages.site import HTML, Pages
+from sfumato.serve.pages.site import HTML, Pages, language
 from sfumato.serve.pages.table import sheet_of
 from sfumato.serve.pages.tree import MOST, matches, tree
 from sfumato.serve.question import Pairs, code_list, code_lists

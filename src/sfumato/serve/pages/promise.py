@@ -7,7 +7,6 @@ from functools import cached_property
 from sfumato.errors import SfumatoError
 from sfumato.privacy import Concentrated, Loss, Unbounded, in_sequence
 from sfumato.privacy.notation import loss_from_dict
-from sfumato.query import number
 from sfumato.query.downloads.about import in_100
 from sfumato.query.wording import Words
 from sfumato.release import Manifest
@@ -146,10 +145,6 @@ class Promised:
         loss = read_loss(written)
         return loss.words() if loss else ", ".join(f"{name} {value}" for name, value in written.items())
 
-    def figure(self, value: float) -> str:
-        """A standard error as people read it."""
-        return number(value)
-
     @property
     def composed(self) -> str:
         """How the measures' losses became one: `one`, they `add`, disjoint `parts`, or `other`."""
@@ -164,11 +159,6 @@ class Promised:
         except SfumatoError:
             return "other"
         return f"add_{self.loss.kind}" if together == self.loss else "parts"
-
-
-def promise(edition: Edition) -> Promised:
-    """What the account of a release's protection says."""
-    return Promised(edition)
 
 
 def read_loss(written: dict[str, str]) -> Loss | None:

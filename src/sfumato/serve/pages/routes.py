@@ -11,9 +11,8 @@ from sfumato.serve.pages.api import api
 from sfumato.serve.pages.budget import budget
 from sfumato.serve.pages.card import card
 from sfumato.serve.pages.help import help_page
-from sfumato.serve.pages.home import asset, home
+from sfumato.serve.pages.home import asset, home, series
 from sfumato.serve.pages.pick import pick, picked
-from sfumato.serve.pages.series import series
 from sfumato.serve.pages.site import Pages
 from sfumato.serve.pages.table import table
 from sfumato.serve.pages.take import picture

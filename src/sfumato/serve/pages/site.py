@@ -1,19 +1,24 @@
 """Site: the templates and files of the pages, read once, and what is on every page."""
 
 import hashlib
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.requests import Request
 from starlette.responses import Response
 
 from sfumato import __version__
+from sfumato.query import number
 from sfumato.query.wording import languages
 from sfumato.serve.catalogue import Catalogue, Edition
 from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.markup import cells, figured
-from sfumato.serve.reply import fresh
+from sfumato.serve.reply import fresh, unchanged
 
+Show = Callable[[Look], Mapping[str, Any]]
+"""From a look to what a template is filled with."""
 HTML = "text/html; charset=utf-8"
 TYPES = {"css": "text/css; charset=utf-8", "svg": "image/svg+xml", "js": "text/javascript; charset=utf-8"}
 
@@ -31,11 +36,16 @@ class Pages:
             loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
         )
         self.templates.globals |= {"base": base_path, "stamp": self.look, "version": __version__}
-        self.templates.globals |= {"languages": languages(), "figured": figured, "cells": cells}
+        self.templates.globals |= {"languages": languages(), "figured": figured, "cells": cells, "number": number}
 
     def page(self, template: str, lang: str = "en", **shown: Any) -> str:
         """A page in one language; `w` gives its texts."""
         return self.templates.get_template(template).render(w=Look(lang=lang).words, lang=lang, **shown)
+
+    def reply(self, request: Request, template: str, content: str, show: Show) -> Response:
+        """The page in the language that its address asks for, made unless the reader holds it already."""
+        look, tag = Look(lang=language(request)), self.tag(content)
+        return unchanged(request, tag) or fresh(self.page(template, look.lang, **show(look)), HTML, tag)
 
     def tag(self, content: str) -> str:
         """The name of a page's content: what it is made of, and how it looks."""
@@ -51,6 +61,12 @@ class Pages:
         first, *rest = path.strip("/").split("/")
         key = rest[0] if first == "privacy" and rest else first.partition("~")[0]
         return self.catalogue.releases.get(key)
+
+
+def language(request: Request) -> str:
+    """The language that an address asks for, if there is a file for it."""
+    asked = request.query_params.get("lang", "en")
+    return asked if asked in languages() else "en"
 
 
 def _read(folder: str) -> dict[str, bytes]:

@@ -14,12 +14,11 @@ from sfumato.serve.pages.cell import MARK, exceeds
 from sfumato.serve.pages.detail import detail_view
 from sfumato.serve.pages.form import form
 from sfumato.serve.pages.help import answers
-from sfumato.serve.pages.home import language
 from sfumato.serve.pages.layout import Layout
 from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.picture import charts_of, in_both_widths, views_of
-from sfumato.serve.pages.promise import promise
-from sfumato.serve.pages.site import HTML, Pages
+from sfumato.serve.pages.promise import Promised
+from sfumato.serve.pages.site import HTML, Pages, language
 from sfumato.serve.pages.take import taken
 from sfumato.serve.pages.view import TableView, table_view
 from sfumato.serve.reply import fresh, unchanged
@@ -77,7 +76,7 @@ def frame(layout: Layout) -> dict[str, Any]:
         "layout": layout,
         "look": layout.look,
         "form": form(layout),
-        "privacy": promise(sheet.edition),
+        "privacy": Promised(sheet.edition),
         "answers": answers(sheet, layout.look.lang),
     }
 

@@ -1,13 +1,13 @@
 """What a page shows of a table: one block for each level it is wrapped by, each with heads, rows and totals."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product as combinations
 
 from sfumato.errors import QueryError
-from sfumato.query import LARGEST_PAGE, Axis, Crosstab, Estimate, Figure
+from sfumato.query import LARGEST_PAGE, Axis, Crosstab, Estimate, Figure, Shares
 from sfumato.release import NoNumber
 from sfumato.schema import Where
 from sfumato.serve.catalogue import Sheet
@@ -15,8 +15,10 @@ from sfumato.serve.pages.cell import Cell, address, cell
 from sfumato.serve.pages.layout import Layout
 from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.order import Order, order_of
-from sfumato.serve.pages.share import figures
 from sfumato.serve.question import Question
+
+Name = Callable[[tuple[str, ...]], str]
+"""From the codes of a cell to the name that it has in an address."""
 
 
 @dataclass(frozen=True)
@@ -115,36 +117,27 @@ def questions_of(layout: Layout) -> list[tuple[Question, Head | None]]:
         return [(whole, None)]
     axis = whole.table([name]).axes[0]
     found: list[tuple[Question, Head | None]] = []
-    for head, leaves in zip(_heads(axis), axis.groups, strict=True):
-        held = tuple(code for code, kept in zip(axis.attribute.levels.leaves, leaves, strict=True) if kept)
-        inside = set(whole.within.get(name, held))
-        kept_codes = held if name not in whole.within else _both(axis, held, inside)
-        shown = {one: codes for one, codes in whole.shown.items() if one != name}
-        found.append((replace(whole, shown=shown, within={**whole.within, name: kept_codes}), head))
+    levels, shown = axis.attribute.levels, {one: codes for one, codes in whole.shown.items() if one != name}
+    inside = levels.mask(whole.within.get(name, levels.leaves))
+    for head, leaves in zip(_heads(axis), axis.groups & inside, strict=True):
+        held = tuple(code for code, kept in zip(levels.leaves, leaves, strict=True) if kept)
+        found.append((replace(whole, shown=shown, within={**whole.within, name: held}), head))
     return found
-
-
-def _both(axis: Axis, held: Sequence[str], inside: set[str]) -> tuple[str, ...]:
-    """The lowest levels of a block that the universe holds as well."""
-    mask = axis.attribute.levels.mask(sorted(inside))
-    within = {code for code, kept in zip(axis.attribute.levels.leaves, mask, strict=True) if kept}
-    return tuple(code for code in held if code in within)
 
 
 def _block(layout: Layout, question: Question, head: Head | None) -> tuple[PageTable, Crosstab, Order]:
     subject, total = layout.sheet.product.subject, layout.look.words("table.total")
     body = question.table(layout.rows, layout.column)
-    row_axes = body.axes[:-1] if layout.column else body.axes
     columns = _heads(body.axes[-1]) if layout.column else [Head(subject.title, "", key="total")]
     beside = question.table(layout.rows) if layout.column and subject.additive else None
     order = order_of(layout, body, beside)
     rows = _rows(layout, body, beside, head, order)
     block = PageTable(
         head,
-        corner=tuple(axis.attribute.label for axis in row_axes),
+        corner=tuple(axis.attribute.label for axis in body.row_axes),
         columns=(*([Head(total, "", key="total")] if beside else []), *columns),
         rows=tuple(rows[place] for place in order.places),
-        totals=_totals(layout, question, len(row_axes), head) if subject.additive else None,
+        totals=_totals(layout, question, head) if subject.additive else None,
     )
     return block, body, order
 
@@ -152,24 +145,35 @@ def _block(layout: Layout, question: Question, head: Head | None) -> tuple[PageT
 def _rows(layout: Layout, body: Crosstab, beside: Crosstab | None, head: Head | None, order: Order) -> list[Row]:
     wrap = [head.key] if head else []
     width = len(body.axes[-1].codes) if layout.column else 1
-    inner = figures(body, layout, lambda codes: address([*codes, *wrap]))
-    outer = figures(beside, layout, lambda codes: address([*codes, "", *wrap]), whole=True) if beside else []
-    row_axes = body.axes[:-1] if layout.column else body.axes
+    inner = _figures(body, layout, lambda codes: address([*codes, *wrap]))
+    outer = _figures(beside, layout, lambda codes: address([*codes, "", *wrap]), whole=True) if beside else []
     return [
         Row(heads, (*outer[place : place + 1], *inner[place * width : (place + 1) * width]), order.rank(place))
-        for place, heads in enumerate(_row_heads(row_axes))
+        for place, heads in enumerate(_row_heads(body.row_axes))
     ]
 
 
-def _totals(layout: Layout, question: Question, span: int, head: Head | None) -> Row:
+def _totals(layout: Layout, question: Question, head: Head | None) -> Row:
     """The row of totals: the same table with the row variables left out."""
     empty, wrap = [""] * len(layout.rows), [head.key] if head else []
     corner = [*empty, *([""] if layout.column else []), *wrap]
-    cells = figures(question.table([]), layout, lambda _: address(corner), whole=True)
+    cells = _figures(question.table([]), layout, lambda _: address(corner), whole=True)
     if layout.column:
         across = question.table([], layout.column)
-        cells += figures(across, layout, lambda codes: address([*empty, *codes, *wrap]), whole=True)
-    return Row((Head(layout.look.words("table.total"), "", span=span),), tuple(cells))
+        cells += _figures(across, layout, lambda codes: address([*empty, *codes, *wrap]), whole=True)
+    return Row((Head(layout.look.words("table.total"), "", span=len(layout.rows)),), tuple(cells))
+
+
+def _figures(table: Crosstab, layout: Layout, name: Name, *, whole: bool = False) -> list[Cell]:
+    """The cells of a table; totals beside a table of percentages stay the numbers that the percentages are of."""
+    look, largest = layout.look, layout.sheet.edition.release.manifest.largest_cv
+    return [cell(one, look, name(codes), largest) for codes, one in (table if whole else asked(table, layout)).items()]
+
+
+def asked(table: Crosstab, layout: Layout) -> Crosstab | Shares:
+    """The table as numbers, or as the percentages that the reader asked for; without columns a row is the whole."""
+    share = layout.look.share
+    return table.shares(share if layout.column else "whole") if share else table
 
 
 def total_view(sheet: Sheet, look: Look) -> Cell | None:
