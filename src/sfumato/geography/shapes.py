@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -33,7 +33,7 @@ class Shapes:
     places: Mapping[str, tuple[int, int]]
     source: str = ""
     projection: str = ""
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for code, outline in self.outlines.items():
@@ -50,16 +50,9 @@ class Shapes:
 
     def to_bytes(self) -> bytes:
         """The one way to write them: the same shapes, the same bytes."""
-        content = {
-            "format": FORMAT,
-            "attribute": self.attribute,
-            "width": self.width,
-            "height": self.height,
-            "source": self.source,
-            "projection": self.projection,
-            "notes": list(self.notes),
-            "shapes": {code: {"outline": self.outlines[code], "place": self.places[code]} for code in self.outlines},
-        }
+        plain = {name: getattr(self, name) for name in ("attribute", "width", "height", "source", "projection")}
+        shapes = {code: {"outline": self.outlines[code], "place": self.places[code]} for code in self.outlines}
+        content = {"format": FORMAT, **plain, "notes": list(self.notes), "shapes": shapes}
         return (json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
 
     @classmethod
@@ -71,16 +64,10 @@ class Shapes:
             one = error.errors()[0]
             place = ".".join(str(part) for part in one["loc"])
             raise ReleaseError(f"The shapes cannot be read: {place}: {one['msg']}.") from None
-        return cls(
-            attribute=read.attribute,
-            width=read.width,
-            height=read.height,
-            outlines={code: shape.outline for code, shape in read.shapes.items()},
-            places={code: shape.place for code, shape in read.shapes.items()},
-            source=read.source,
-            projection=read.projection,
-            notes=tuple(read.notes),
-        )
+        outlines = {code: shape.outline for code, shape in read.shapes.items()}
+        places = {code: shape.place for code, shape in read.shapes.items()}
+        plain = read.model_dump(exclude={"format", "shapes", "notes"})
+        return cls(**plain, outlines=outlines, places=places, notes=tuple(read.notes))
 
 
 Across = Annotated[int, Field(ge=0, le=99_999)]

@@ -65,9 +65,7 @@ def _members(lines: Iterable[Line], known: Mapping[str, Attribute]) -> dict[str,
 def _group(attribute: Attribute, name: str, members: Mapping[str, int]) -> Group:
     """A group none of whose codes lies under another of them."""
     for code, number in members.items():
-        above = attribute.levels.parent(code)
-        while above is not None and above not in members:
-            above = attribute.levels.parent(above)
+        above = next((one for one in attribute.levels.path(code)[1:] if one in members), None)
         if above is not None:
             raise QueryError(
                 f"line {number}: '{code}' lies under '{above}', which '{name}' has in line {members[above]}; "

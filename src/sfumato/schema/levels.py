@@ -42,7 +42,7 @@ class Levels:
                 raise PlanError(
                     f"Level '{code}' has parent '{parent}', which is not listed; {nearest(parent, self.codes)}"
                 )
-            self._path(code)
+            self.path(code)
 
     @classmethod
     def of(cls, listed: Iterable[str | int | Mapping[str, object]]) -> "Levels":
@@ -76,7 +76,7 @@ class Levels:
     def _row(self) -> dict[str, int]:
         return {code: row for row, code in enumerate(self.codes)}
 
-    def _path(self, code: str) -> list[str]:
+    def path(self, code: str) -> list[str]:
         """The code and its ancestors, nearest first."""
         path = [code]
         while (parent := self.parents[self._row[path[-1]]]) is not None:
@@ -146,14 +146,14 @@ class Levels:
         """The places of the leaves under each code: a mask for each would be the square of a long list."""
         under: dict[str, list[int]] = {code: [] for code in self.codes}
         for place, leaf in enumerate(self.leaves):
-            for code in self._path(leaf):
+            for code in self.path(leaf):
                 under[code].append(place)
         return under
 
     @cached_property
     def depths(self) -> dict[str, int]:
         """How far each code stands below the top of its tree."""
-        return {code: len(self._path(code)) - 1 for code in self.codes}
+        return {code: len(self.path(code)) - 1 for code in self.codes}
 
     @property
     def depth(self) -> int:

@@ -171,7 +171,10 @@ class Catalogue:
         if len(set(ids)) < len(ids):
             raise ReleaseError("The same release is given twice; name each release folder once.")
         named = keys(releases)
-        editions = [_edition(one, releases, named) for one in releases]
+        editions = [
+            Edition(one, own.short, own.lasting, _notices(one, releases, named), own.period)
+            for one, own in ((one, named[one.id]) for one in releases)
+        ]
         return cls(tuple(sorted(editions, key=lambda one: (one.marred, one.release.manifest.title, one.key))))
 
     @cached_property
@@ -208,11 +211,6 @@ class Catalogue:
     @cached_property
     def tag(self) -> str:
         return hashlib.sha256("".join(edition.tag for edition in self.editions).encode()).hexdigest()[:32]
-
-
-def _edition(release: Release, releases: Sequence[Release], named: Mapping[str, Keys]) -> Edition:
-    own = named[release.id]
-    return Edition(release, own.short, own.lasting, _notices(release, releases, named), own.period)
 
 
 def _notices(release: Release, releases: Sequence[Release], named: Mapping[str, Keys]) -> tuple[Notice, ...]:

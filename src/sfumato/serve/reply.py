@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from sfumato.errors import nearest
 from sfumato.serve.catalogue import Catalogue, Edition
-from sfumato.serve.shapes import ProblemDetails
+from sfumato.serve.shapes import ProblemDetails, Shape
 
 # A withdrawal must be seen soon, so a copy is asked about again after a minute; asking is cheap.
 _KEEP = "public, max-age=60, must-revalidate"
@@ -45,10 +45,15 @@ def held_tag(said: str, tag: str) -> str | None:
     return next((one for one in (tag, tag + ZIPPED) if one in names), tag if "*" in names else None)
 
 
-def fresh(content: bytes | str, media_type: str, tag: str, status: int = 200) -> Response:
-    """The reply with its content; an error is not kept."""
-    headers = _headers(tag) if status == 200 else {"Cache-Control": "no-store"}
+def fresh(content: bytes | str, media_type: str, tag: str = "", status: int = 200) -> Response:
+    """The reply with its content; an error, and what has no name, is not kept."""
+    headers = _headers(tag) if tag and status == 200 else {"Cache-Control": "no-store"}
     return Response(content, status, headers, media_type)
+
+
+def as_json(request: Request, said: Shape, tag: str) -> Response:
+    """The reply to a program, unless it holds the content already."""
+    return unchanged(request, tag) or fresh(said.to_bytes(), "application/json", tag)
 
 
 def for_programs(path: str) -> bool:
@@ -59,7 +64,7 @@ def for_programs(path: str) -> bool:
 def problem(status: int, detail: str) -> Response:
     """The reply that says why not, as JSON (RFC 9457)."""
     said = ProblemDetails(title=_TITLES.get(status, "Problem"), status=status, detail=detail)
-    return Response(said.to_bytes(), status, {"Cache-Control": "no-store"}, "application/problem+json")
+    return fresh(said.to_bytes(), "application/problem+json", status=status)
 
 
 def _headers(tag: str) -> dict[str, str]:

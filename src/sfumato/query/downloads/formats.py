@@ -14,12 +14,13 @@ LARGEST_DOWNLOAD = 1_000_000
 
 @dataclass(frozen=True)
 class Format:
-    """A format: its name in addresses, its media type, the ending of its files, and how an answer is written in it.
+    """A format: its name in addresses and for people, its media type, its files' ending, and how it is written.
 
     `pieces` gives a long answer part by part; a format without it takes no more cells than a page.
     """
 
     name: str
+    label: str
     media_type: str
     suffix: str
     write: Callable[[Answer], bytes]
@@ -55,12 +56,13 @@ def _joined(pieces: Callable[[Answer], Iterator[bytes]]) -> Callable[[Answer], b
 
 
 FORMATS: tuple[Format, ...] = (
-    Format("json-stat2", "application/json", "json", jsonstat.write),
-    Format("csv", "text/csv; charset=utf-8", "csv", _joined(tidy.pieces), tidy.pieces),
-    Format("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx", xlsx.write),
-    Format("parquet", "application/vnd.apache.parquet", "parquet", _joined(parquet.pieces), parquet.pieces),
+    Format("json-stat2", "JSON-stat", "application/json", "json", jsonstat.write),
+    Format("csv", "CSV", "text/csv; charset=utf-8", "csv", _joined(tidy.pieces), tidy.pieces),
+    Format("xlsx", "Excel", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx", xlsx.write),
+    Format("parquet", "Parquet", "application/vnd.apache.parquet", "parquet", _joined(parquet.pieces), parquet.pieces),
     Format(
         "sdmx-csv",
+        "SDMX-CSV",
         "application/vnd.sdmx.data+csv; version=2.0.0; charset=utf-8",
         "sdmx.csv",
         _joined(sdmx.pieces),

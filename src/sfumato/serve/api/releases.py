@@ -16,7 +16,7 @@ from sfumato.serve.api.lookup import Served, parameters
 from sfumato.serve.api.parameters import LANG
 from sfumato.serve.api.selection import language_of
 from sfumato.serve.catalogue import Catalogue
-from sfumato.serve.reply import edition_of, fresh, unchanged
+from sfumato.serve.reply import as_json, edition_of, fresh
 from sfumato.serve.shapes import (
     BudgetResponse,
     ConfigResponse,
@@ -65,7 +65,7 @@ def config(served: Served, request: Request) -> Response:
         features=[download],
     )
     tag = f"{served.catalogue.tag}-{limits.calls}"
-    return unchanged(request, tag) or fresh(said.to_bytes(), JSON, tag)
+    return as_json(request, said, tag)
 
 
 def privacy(served: Served, request: Request) -> Response:
@@ -86,14 +86,13 @@ def privacy(served: Served, request: Request) -> Response:
         exposures=manifest.exposures,
         citation=edition.engine.cite(),
     )
-    return unchanged(request, edition.tag) or fresh(said.to_bytes(), JSON, edition.tag)
+    return as_json(request, said, edition.tag)
 
 
 def budget(served: Served, request: Request) -> Response:
     """What everything published here has cost, as far as the releases tell it."""
     language_of(parameters(request, "lang"))
-    tag = served.catalogue.tag
-    return unchanged(request, tag) or fresh(budgets(served.catalogue).to_bytes(), JSON, tag)
+    return as_json(request, budgets(served.catalogue), served.catalogue.tag)
 
 
 def budgets(catalogue: Catalogue) -> BudgetResponse:
@@ -131,10 +130,10 @@ def _charge(entry: AccountLine) -> ReleaseCharge:
 
 def health(_: Request) -> Response:
     """Whether the server answers."""
-    return Response(Health().to_bytes(), headers={"Cache-Control": "no-store"}, media_type=JSON)
+    return fresh(Health().to_bytes(), JSON)
 
 
 def version(served: Served, _: Request) -> Response:
     """Which program answers from which releases."""
     said = Version(sfumato=__version__, releases=[one.release.id for one in served.catalogue.editions])
-    return Response(said.to_bytes(), headers={"Cache-Control": "no-store"}, media_type=JSON)
+    return fresh(said.to_bytes(), JSON)

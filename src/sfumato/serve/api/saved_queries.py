@@ -19,10 +19,9 @@ from sfumato.serve.api.lookup import Served, parameters
 from sfumato.serve.api.parameters import DATA_CONTENT, LANG, OUTPUT_FORMAT
 from sfumato.serve.api.selection import answer_to, form_of, language_of, read_body
 from sfumato.serve.catalogue import Sheet
-from sfumato.serve.reply import fresh, unchanged
+from sfumato.serve.reply import as_json, fresh
 from sfumato.serve.shapes import Link, SavedQuery, SavedQueryResponse
 
-JSON = "application/json"
 _KIND = "q1"
 """The kind of name, so that a later kind can be told from it."""
 _LONGEST_NAME, _LARGEST_QUERY = 6_000, 65_536
@@ -47,7 +46,7 @@ def save(served: Served, request: Request) -> Response:
     answer_to(sheet, query.selection, query.language, served.base)
     kept = query.model_copy(update={"id": None, "saved_from": sheet.lasting_id})
     name = written(kept)
-    reply = fresh(_response(served, name, kept, query.language, []).to_bytes(), JSON, "", 201)
+    reply = fresh(_response(served, name, kept, query.language, []).to_bytes(), "application/json", status=201)
     reply.headers["Location"] = _address(served, name)
     return reply
 
@@ -57,9 +56,8 @@ def saved(served: Served, request: Request) -> Response:
     name = request.path_params["query_id"]
     language = language_of(parameters(request, "lang"))
     query = read(name)
-    tag = f"{served.catalogue.tag}"
-    problems = _problems(served, query)
-    return unchanged(request, tag) or fresh(_response(served, name, query, language, problems).to_bytes(), JSON, tag)
+    said = _response(served, name, query, language, _problems(served, query))
+    return as_json(request, said, served.catalogue.tag)
 
 
 def run(served: Served, request: Request) -> Response:
@@ -67,12 +65,11 @@ def run(served: Served, request: Request) -> Response:
     query, asked = read(request.path_params["query_id"]), parameters(request, "outputFormat", "lang")
     form = form_of(asked) if "outputFormat" in asked.plain else BY_NAME[query.output_format]
     language = language_of(asked) if "lang" in asked.plain else query.language
-    sheet = served.catalogue.tables.get(query.table_id)
+    sheet, problems = served.catalogue.tables.get(query.table_id), " ".join(_problems(served, query))
     if sheet is None:
-        raise HTTPException(404, " ".join(_problems(served, query)))
-    problems = _problems(served, query)
+        raise HTTPException(404, problems)
     if problems:
-        raise QueryError(" ".join(problems))
+        raise QueryError(problems)
     return given(request, sheet, answer_to(sheet, query.selection, language, served.base), form)
 
 

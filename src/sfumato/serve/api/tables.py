@@ -18,7 +18,7 @@ from sfumato.serve.api.parameters import LANG, METADATA_CONTENT, query
 from sfumato.serve.api.selection import language_of, one_of
 from sfumato.serve.catalogue import Sheet
 from sfumato.serve.question import Parameters, code_list, code_lists
-from sfumato.serve.reply import fresh, unchanged
+from sfumato.serve.reply import as_json, fresh, unchanged
 from sfumato.serve.shapes import (
     CodelistResponse,
     Link,
@@ -62,20 +62,16 @@ def tables(served: Served, request: Request) -> Response:
         raise QueryError(f"query has {len(words):,} characters; at most {_LONGEST_QUERY} are looked for.")
     number, size = _whole(given, "pageNumber", 1, _MOST_PAGES), _whole(given, "pageSize", 100, _LARGEST_LIST)
     every = one_of(given, "includeDiscontinued", "false", ["true", "false"]) == "true"
-    tag = served.catalogue.tag
-    held = unchanged(request, tag)
-    if held:
-        return held
     found = [sheet for one in served.catalogue.editions for sheet in one.sheets if every or one.current]
     listed = [entry for entry in (_entry(sheet, served.base) for sheet in found) if _matches(entry, words)]
-    return fresh(_page(listed, number, size, served.base, language).to_bytes(), JSON, tag)
+    return as_json(request, _page(listed, number, size, served.base, language), served.catalogue.tag)
 
 
 def table(served: Served, request: Request) -> Response:
     """One table."""
     sheet, language = served.sheet(request.path_params["table_id"]), language_of(parameters(request, "lang"))
     entry = TableResponse(**_entry(sheet, served.base).model_dump(), language=language)
-    return unchanged(request, sheet.edition.tag) or fresh(entry.to_bytes(), JSON, sheet.edition.tag)
+    return as_json(request, entry, sheet.edition.tag)
 
 
 def metadata(served: Served, request: Request) -> Response:
@@ -92,7 +88,7 @@ def codelist(served: Served, request: Request) -> Response:
     if name not in served.codelists:
         raise HTTPException(404, f"There is no code list '{name[:100]}' here; {nearest(name[:100], served.codelists)}")
     sheet, attribute, listed = served.codelists[name]
-    levels, tag = attribute.levels, sheet.edition.tag
+    levels = attribute.levels
     summed = jsonstat.list_type(listed) == "Aggregation"
     values = [
         ValueMap(code=code, label=levels.label(code), value_map=_leaves(levels, code) if summed else [code])
@@ -108,7 +104,7 @@ def codelist(served: Served, request: Request) -> Response:
         values=values,
         links=[Link(**jsonstat.codelist_link(served.base, name) | {"rel": "self"})],
     )
-    return unchanged(request, tag) or fresh(found.to_bytes(), JSON, tag)
+    return as_json(request, found, sheet.edition.tag)
 
 
 def _leaves(levels: Levels, code: str) -> list[str]:

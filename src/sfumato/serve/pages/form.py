@@ -1,11 +1,11 @@
 """The form of the table builder: what may be chosen, what is, and the address without each choice."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from sfumato.query import Group
-from sfumato.schema import Attribute, Levels
-from sfumato.serve.pages.layout import ONLY_GROUPS, Layout, joined
+from sfumato.schema import Attribute
+from sfumato.serve.pages.layout import ONLY_GROUPS, Layout, Pair
 from sfumato.serve.pages.look import ERRORS, SHARES
 from sfumato.serve.question import code_list, code_lists
 
@@ -13,7 +13,6 @@ FEW = 40
 """The most codes that are offered as boxes to tick; longer lists are chosen from on a page of their own."""
 # What a reader chooses by the picture itself, so the form carries it along unseen.
 _CARRIED = ("sort", "order", "view", "chart", "map", "of", "hold", "lang")
-Pair = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -49,23 +48,17 @@ class CodesShown:
 
     name: str
     label: str
-    levels: Choice
+    levels: tuple[Option, ...]
     picked: Chip | None
     groups: tuple[Chip, ...]
     few: bool
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a variable may stand, which one does, and how much of it is shown."""
-
-    choice: Choice
-    detail: CodesShown | None
-
-
-@dataclass(frozen=True)
 class Form:
-    places: tuple[Place, ...]
+    """Where variables may stand and how much of each is shown, and what else may be chosen."""
+
+    places: tuple[tuple[Choice, CodesShown | None], ...]
     universe: tuple[Choice, ...]
     filters: tuple[Chip, ...]
     errors: tuple[Option, ...]
@@ -107,27 +100,16 @@ def _carried(layout: Layout) -> tuple[str, ...]:
     return _CARRIED if layout.look.view == "map" else (*_CARRIED, "own")
 
 
-def grouped(name: str, groups: Sequence[Group], levels: Levels) -> list[Pair]:
-    """The groups of a variable as parameters."""
-    return [pair for group in groups for pair in joined(f"group[{name}]", group.codes, levels, f"{group.name}:")]
-
-
 def _kept(layout: Layout) -> tuple[Pair, ...]:
     """What no field of the form shows, so that it is not lost when the form is sent: picked codes and groups."""
-    kept: list[Pair] = []
-    for name in layout.names:
-        levels = layout.sheet.attribute(name).levels
-        kept += joined(f"valueCodes[{name}]", layout.picks.get(name, ()), levels)
-        kept += grouped(name, layout.groups.get(name, ()), levels)
-    for name, codes in layout.within.items():
-        if name not in layout.sheet.names:
-            kept += [(f"sum[{name}]", code) for code in codes]
-        elif len(layout.sheet.attribute(name).levels.codes) > FEW:
-            kept += joined(f"sum[{name}]", codes, layout.sheet.attribute(name).levels)
+    kept = [pair for name in layout.names for pair in (*layout.picked(name), *layout.grouped(name))]
+    for name in layout.within:
+        if name not in layout.sheet.names or len(layout.sheet.attribute(name).levels.codes) > FEW:
+            kept += layout.held(name)
     return tuple(kept)
 
 
-def _places(layout: Layout) -> tuple[Place, ...]:
+def _places(layout: Layout) -> tuple[tuple[Choice, CodesShown | None], ...]:
     words, attributes = layout.look.words, layout.sheet.product.attributes
     first, second = layout.rows[0], layout.rows[1] if len(layout.rows) > 1 else ""
     none = Option("", words("build.none"))
@@ -138,7 +120,7 @@ def _places(layout: Layout) -> tuple[Place, ...]:
         kept = [one for one in attributes if not _refusal(layout, one.name, chosen)]
         offered = (Option(one.name, one.label, one.name == chosen) for one in kept)
         choice = Choice(name, words(f"build.{key}"), (*(() if key == "rows" else (none,)), *offered))
-        found.append(Place(choice, _detail(layout.sheet.attribute(chosen), layout) if chosen else None))
+        found.append((choice, _detail(layout.sheet.attribute(chosen), layout) if chosen else None))
     return tuple(found)
 
 
@@ -163,7 +145,7 @@ def _detail(attribute: Attribute, layout: Layout) -> CodesShown:
     return CodesShown(
         name,
         attribute.label,
-        Choice(f"codelist[{name}]", attribute.label, options if len(options) > 1 else ()),
+        options if len(options) > 1 else (),
         _picked(attribute, layout) if name in layout.picks else None,
         tuple(_group(name, group, layout) for group in groups),
         few=len(attribute.levels.codes) <= 2,

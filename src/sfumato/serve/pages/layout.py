@@ -20,6 +20,7 @@ from sfumato.serve.question import (
     universe_codes,
 )
 
+Pair = tuple[str, str]
 ONLY_GROUPS = "groups"
 """The code list of a variable that shows nothing but the reader's own groups."""
 _FEW_COLUMNS = 8
@@ -76,7 +77,8 @@ class Layout:
 
     @property
     def question(self) -> Question:
-        shown = shown_codes(self.sheet, self._values(), self._lists(), self.groups)
+        picks = {name: self.picks[name] for name in self.names if name in self.picks}
+        shown = shown_codes(self.sheet, picks, self._lists(), self.groups)
         groups = {name: self.groups[name] for name in self.names if name in self.groups}
         return Question(self.sheet, {name: shown[name] for name in shown if name in self.names}, self.within, groups)
 
@@ -86,19 +88,26 @@ class Layout:
         pairs += [("cols", self.column)] if self.column else []
         pairs += [("wrap", self.wrap)] if self.wrap else []
         pairs += [(f"codelist[{name}]", self.list_of(name)) for name in self.names if self._chooses_list(name)]
-        pairs += self._picked()
-        return written([*pairs, *self._grouped(), *self._universe(), *(look or self.look).pairs()])
+        pairs += [pair for name in self.names for pair in self.picked(name)]
+        pairs += [pair for name in self.groups for pair in self.grouped(name)]
+        pairs += [pair for name in self.within for pair in self.held(name)]
+        return urlencode([*pairs, *(look or self.look).pairs()], safe="[],:*")
 
-    def _values(self) -> Codes:
-        """The codes that were picked one by one."""
-        return {name: self.picks[name] for name in self.names if name in self.picks}
+    def picked(self, name: str) -> list[Pair]:
+        """The codes of a variable that were picked one by one, as parameters."""
+        return joined(f"valueCodes[{name}]", self.picks.get(name, ()), self.sheet.attribute(name).levels)
 
-    def _picked(self) -> list[tuple[str, str]]:
-        return [
-            pair
-            for name, codes in self._values().items()
-            for pair in joined(f"valueCodes[{name}]", codes, self.sheet.attribute(name).levels)
-        ]
+    def grouped(self, name: str) -> list[Pair]:
+        """The groups of a variable as parameters."""
+        key, levels, groups = f"group[{name}]", self.sheet.attribute(name).levels, self.groups.get(name, ())
+        return [pair for group in groups for pair in joined(key, group.codes, levels, f"{group.name}:")]
+
+    def held(self, name: str) -> list[Pair]:
+        """The universe as far as it is about one variable, as parameters."""
+        key, codes = f"sum[{name}]", self.within.get(name, ())
+        if name not in self.sheet.names:
+            return [(key, code) for code in codes]
+        return joined(key, codes, self.sheet.attribute(name).levels)
 
     def _lists(self) -> Codes:
         """The code lists of the variables that were not picked from and show more than groups."""
@@ -109,19 +118,8 @@ class Layout:
         deep = self.sheet.attribute(name).levels.depth > 0 or name in self.groups
         return deep and name not in self.picks
 
-    def _grouped(self) -> list[tuple[str, str]]:
-        every = [(self.sheet.attribute(name), group) for name, groups in self.groups.items() for group in groups]
-        return [
-            pair
-            for one, group in every
-            for pair in joined(f"group[{one.name}]", group.codes, one.levels, f"{group.name}:")
-        ]
 
-    def _universe(self) -> list[tuple[str, str]]:
-        return [(f"sum[{name}]", code) for name, codes in self.within.items() for code in codes]
-
-
-def joined(key: str, codes: Sequence[str], levels: Levels, start: str = "") -> list[tuple[str, str]]:
+def joined(key: str, codes: Sequence[str], levels: Levels, start: str = "") -> list[Pair]:
     """Codes as few parameters: parted by commas, unless that could be read as another code.
 
     >>> joined("sum[place]", ["N", "S"], Levels.of(["N", "S"]))
@@ -133,11 +131,6 @@ def joined(key: str, codes: Sequence[str], levels: Levels, start: str = "") -> l
     if len(codes) > 1 and "," not in "".join(codes) and together not in levels.codes:
         return [(key, start + together)]
     return [(key, start + code) for code in codes]
-
-
-def written(pairs: Pairs) -> str:
-    """Pairs as a query string that people can read."""
-    return urlencode(pairs, safe="[],:*")
 
 
 def _refuse_twice(sheet: Sheet, rows: tuple[str, ...], column: str | None, wrap: str | None) -> None:

@@ -14,8 +14,8 @@ from sfumato.query import Group
 from sfumato.schema import Attribute
 from sfumato.serve.catalogue import Sheet
 from sfumato.serve.guard import LONGEST_QUERY
-from sfumato.serve.pages.form import Pair, grouped, level_words
-from sfumato.serve.pages.layout import ONLY_GROUPS, Layout, joined
+from sfumato.serve.pages.form import level_words
+from sfumato.serve.pages.layout import ONLY_GROUPS, Layout, Pair
 from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.site import HTML, Pages, language
 from sfumato.serve.pages.table import sheet_of
@@ -112,7 +112,7 @@ def twisted(layout: Layout, said: str) -> Layout:
     levels, shown = layout.sheet.attribute(name).levels, layout.question.shown.get(name, ())
     if branch not in shown:
         raise QueryError(f"{layout.sheet.attribute(name).label}: '{branch[:100]}' is not a row of this table.")
-    below = {code for code in levels.codes if branch in _ancestors(layout, name, code)}
+    below = {code for code in levels.codes if branch in levels.path(code)[1:]}
     if below & set(shown):
         kept = set(shown) - below
     else:
@@ -150,7 +150,7 @@ def picked(pages: Pages, request: Request) -> Response:
         return _to(pages, sheet, _checked(chosen, parameters))
     except QueryError as error:
         shown = _shown(chosen) | {"problem": str(error), "titled": parameters.get("name", "")[:100]}
-        return fresh(pages.page("pick.html", chosen.layout.look.lang, **shown), HTML, "", 400)
+        return fresh(pages.page("pick.html", chosen.layout.look.lang, **shown), HTML, status=400)
 
 
 def _checked(chosen: Pick, parameters: dict[str, str]) -> Layout:
@@ -177,7 +177,7 @@ def _to(pages: Pages, sheet: Sheet, layout: Layout) -> Response:
 
 def _refused(pages: Pages, request: Request, error: QueryError) -> Response:
     said = {"status": 400, "detail": str(error), "edition": sheet_of(pages, request).edition}
-    return fresh(pages.page("problem.html", language(request), **said), HTML, "", 400)
+    return fresh(pages.page("problem.html", language(request), **said), HTML, status=400)
 
 
 def _shown(chosen: Pick) -> dict[str, Any]:
@@ -219,12 +219,8 @@ def _carried(layout: Layout) -> list[Pair]:
     lists = [(f"codelist[{name}]", layout.list_of(name)) for name in layout.names]
     carried = [pair for pair in parse_qsl(bare.address()) if not pair[0].startswith("codelist")] + lists
     for name in layout.sheet.names:
-        levels = layout.sheet.attribute(name).levels
-        carried += joined(f"{SHOWN}[{name}]", layout.picks.get(name, ()), levels)
-        carried += grouped(name, layout.groups.get(name, ()), levels)
-        carried += joined(f"{UNIVERSE}[{name}]", layout.within.get(name, ()), levels)
-    outside = [(name, codes) for name, codes in layout.within.items() if name not in layout.sheet.names]
-    carried += [(f"{UNIVERSE}[{name}]", code) for name, codes in outside for code in codes]
+        carried += [*layout.picked(name), *layout.grouped(name)]
+    carried += [pair for name in layout.within for pair in layout.held(name)]
     return [*carried, *layout.look.but(**dict.fromkeys(_NOT_CARRIED, "")).pairs()]
 
 
@@ -232,12 +228,3 @@ def _known(attribute: Attribute, codes: Sequence[str]) -> tuple[str, ...]:
     """Those of the codes that the list has, in its order."""
     asked = set(codes)
     return tuple(code for code in attribute.levels.codes if code in asked)
-
-
-def _ancestors(layout: Layout, name: str, code: str) -> set[str]:
-    levels, ancestors = layout.sheet.attribute(name).levels, set[str]()
-    parent = levels.parent(code)
-    while parent is not None:
-        ancestors.add(parent)
-        parent = levels.parent(parent)
-    return ancestors

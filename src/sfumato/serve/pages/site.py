@@ -54,7 +54,7 @@ class Pages:
     def problem(self, status: int, detail: str, path: str = "", lang: str = "en") -> Response:
         """A page that says why not, and what is to be said of the release that was asked for."""
         written = self.page("problem.html", lang, status=status, detail=detail, edition=self._concerned(path))
-        return fresh(written, HTML, "", status)
+        return fresh(written, HTML, status=status)
 
     def _concerned(self, path: str) -> Edition | None:
         """The release that an address below the base names, if it names one."""

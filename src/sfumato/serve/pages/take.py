@@ -18,7 +18,6 @@ from sfumato.serve.pages.site import Pages
 from sfumato.serve.reply import fresh, unchanged
 from sfumato.serve.snippets import Citation, Snippets, citation, snippets
 
-NAMES = {"json-stat2": "JSON-stat", "csv": "CSV", "xlsx": "Excel", "parquet": "Parquet", "sdmx-csv": "SDMX-CSV"}
 PICTURES = {"svg": "image/svg+xml", "png": "image/png", "json": "application/json"}
 
 
@@ -37,8 +36,7 @@ def taken(layout: Layout, origin: str, base: str) -> Downloads:
     placement = Placement(layout.rows, (layout.column,) if layout.column else ())
     path = data_path(layout.sheet, base, lasting=False)
     files = tuple(
-        (NAMES.get(one.name, one.name), f"{path}?{data_query(question, placement, one.name, layout.look.lang)}")
-        for one in FORMATS
+        (one.label, f"{path}?{data_query(question, placement, one.name, layout.look.lang)}") for one in FORMATS
     )
     address = f"{base}/{quote(layout.sheet.lasting_id, safe='~')}?{layout.address(Look(lang=layout.look.lang))}"
     cited = citation(layout.sheet, layout.sheet.titled(layout.names), origin, address)

@@ -92,13 +92,7 @@ class _Growing:
 
     def _above(self, codes: Iterable[str]) -> frozenset[str]:
         """The ancestors of some codes."""
-        ancestors: set[str] = set()
-        for code in codes:
-            parent = self.levels.parent(code)
-            while parent is not None and parent not in ancestors:
-                ancestors.add(parent)
-                parent = self.levels.parent(parent)
-        return frozenset(ancestors)
+        return frozenset(above for code in codes for above in self.levels.path(code)[1:])
 
     def _nodes(self, codes: Sequence[str], *, inside: bool) -> tuple[Node, ...]:
         """The nodes of one branch; below a code that was found, everything is there to be opened."""
