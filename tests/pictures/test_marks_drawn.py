@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from tests.pictures.conftest import SPACE, Drawn, mark, places
 
 from sfumato.errors import QueryError
-from sfumato.pictures import KINDS, Caption, Mark, bars, dots, lines
+from sfumato.pictures import KINDS, Caption, Mark, lines
+from sfumato.pictures.bars import bars
+from sfumato.pictures.dots import dots
 
 NUMBERS = st.floats(-1e9, 1e9, allow_nan=False)
 

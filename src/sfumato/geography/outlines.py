@@ -58,13 +58,16 @@ def joined(areas: Sequence[Any]) -> Any:
     return areas[0] if len(areas) == 1 else shapely.union_all(list(areas))
 
 
+_UNREADABLE = (
+    *(ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError),
+    shapely.errors.ShapelyError,
+)
 Feature = tuple[dict[str, Any], Mapping[str, Any] | None]
 """The properties of a shape and its geometry as GeoJSON writes it."""
 
 
 def _checked(features: Iterator[Feature], name: str) -> Iterator[Outline]:
-    points = 0
-    number = 0
+    points, number = 0, 0
     try:
         for number, (properties, geometry) in enumerate(features, start=1):
             area = _area(geometry) if geometry else None
@@ -73,9 +76,7 @@ def _checked(features: Iterator[Feature], name: str) -> Iterator[Outline]:
                 most = f"{MOST_SHAPES:,} shapes or {MOST_POINTS:,} points"
                 raise PlanError(f"{name} has more than {most}; take a generalised (cartographic) edition.")
             yield Outline(properties, area)
-    except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError) as error:
-        raise PlanError(f"{name}: shape {number + 1} cannot be read as an area: {_said(error)}.") from None
-    except shapely.errors.ShapelyError as error:
+    except _UNREADABLE as error:
         raise PlanError(f"{name}: shape {number + 1} cannot be read as an area: {_said(error)}.") from None
     if not number:
         raise PlanError(f"{name} holds no shapes.")
@@ -194,12 +195,8 @@ def _shapefile_features(path: Path) -> tuple[Iterator[Feature], bool | None]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # rings wound the wrong way are mended, not reported
             with shapefile.Reader(str(path), encodingErrors="replace") as file:
-                records = [(record.record.as_dict(), _geometry(record.shape)) for record in file.iterShapeRecords()]
+                read = [(one.record.as_dict(), one.shape) for one in file.iterShapeRecords()]
+                records = [(told, drawn.__geo_interface__ if drawn.shapeType else None) for told, drawn in read]
     except (shapefile.ShapefileException, OSError, ValueError, LookupError, TypeError, struct.error) as error:
         raise PlanError(f"{path.name} cannot be read as a shapefile: {_said(error)}.") from None
     return iter(records), planar
-
-
-def _geometry(one: Any) -> Mapping[str, Any] | None:
-    geometry: Mapping[str, Any] | None = one.__geo_interface__ if one.shapeType else None
-    return geometry

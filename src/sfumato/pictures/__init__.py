@@ -7,22 +7,8 @@ from sfumato.pictures.lines import lines
 from sfumato.pictures.mark import Caption, Mark, PictureWords
 from sfumato.pictures.picture import Picture
 from sfumato.pictures.power import power_curve
-from sfumato.pictures.vega import vega_lite
 
 KINDS = {"dot": dots, "bar": bars, "line": lines}
 """The kinds of picture that a table can be drawn as."""
 
-__all__ = [
-    "KINDS",
-    "BudgetShare",
-    "Caption",
-    "Mark",
-    "Picture",
-    "PictureWords",
-    "bars",
-    "budget",
-    "dots",
-    "lines",
-    "power_curve",
-    "vega_lite",
-]
+__all__ = ["KINDS", "BudgetShare", "Caption", "Mark", "Picture", "PictureWords", "budget", "lines", "power_curve"]

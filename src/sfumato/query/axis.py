@@ -73,10 +73,6 @@ class Axis:
         """The level above; a group stands under none."""
         return self.attribute.levels.parent(code) if self.group(code) is None else None
 
-    def depth(self, code: str) -> int:
-        """How far a code stands below the top; a group stands at the top."""
-        return self.attribute.levels.depths[code] if self.group(code) is None else 0
-
     def note(self, code: str) -> str:
         """The note of a level, or the levels of a group."""
         group, levels = self.group(code), self.attribute.levels

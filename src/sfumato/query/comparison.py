@@ -38,12 +38,8 @@ class Comparison(Estimate):
         return Sentence("differ" if differs else "may_be_same", said)
 
     def words(self, level: float = 0.90) -> str:
-        """The answer as one sentence."""
-        differs = self.differs(level)
-        if isinstance(differs, Withheld):
-            return f"Whether they differ cannot be said: {differs.reason}"
-        how = "They differ" if differs else "They may well be the same"
-        return f"{how}: the difference is {self!r} (at {level:.0%})."
+        """The answer as one sentence in English."""
+        return self.sentence(level).english()
 
 
 def difference_of(one: Estimate, other: Estimate, covariance: Variance, alone: Sequence[Variance]) -> Comparison:

@@ -48,9 +48,10 @@ def words(code: str, more: str = OWN) -> Words:
 
 @cache
 def languages() -> Mapping[str, str]:
-    """The languages there is a file for, each by its own name."""
-    found = sorted(path.name.removesuffix(".toml") for path in (files(OWN) / "words").iterdir())
-    return {code: words(code)("language.name") for code in found if "." not in code}
+    """The languages there is a file for, each by its own name, English first."""
+    found = (path.name.removesuffix(".toml") for path in (files(OWN) / "words").iterdir())
+    listed = sorted((code for code in found if "." not in code), key=lambda code: (code != "en", code))
+    return {code: words(code)("language.name") for code in listed}
 
 
 def grade_words(grades: Mapping[str, float], language: str = "en") -> dict[str, str]:

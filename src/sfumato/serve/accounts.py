@@ -96,12 +96,17 @@ def brief(loss: Loss, *, left: bool = False) -> str:
     return f"mu {whole / 1000:g}"
 
 
+def like(limit: Limit, taken: Fraction, delta: Fraction = Fraction(0)) -> Limit:
+    """So much of a limit, in its currency."""
+    if isinstance(limit, Approximate):
+        return Approximate(taken, delta)
+    return Gaussian(squared=taken) if isinstance(limit, Gaussian) else Concentrated(taken)
+
+
 def less(limit: Limit, spent: Limit) -> Limit:
     """What is left of a limit."""
-    rest = max(amount(limit) - amount(spent), Fraction(0))
-    if isinstance(limit, Approximate):
-        return Approximate(rest, max(limit.delta - getattr(spent, "delta", 0), Fraction(0)))
-    return Gaussian(squared=rest) if isinstance(limit, Gaussian) else Concentrated(rest)
+    delta = getattr(limit, "delta", Fraction(0)) - getattr(spent, "delta", Fraction(0))
+    return like(limit, max(amount(limit) - amount(spent), Fraction(0)), max(delta, Fraction(0)))
 
 
 def _readable(anchor: Anchor) -> bool:

@@ -5,11 +5,14 @@
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sfumato.query.notices import lasting, plain_name, private, slug
 from sfumato.release import Release
+
+When = tuple[int, tuple[tuple[bool, int, str], ...]]
+Standing = tuple[bool, bool, bool, When, str, str]
 
 
 @dataclass(frozen=True)
@@ -26,9 +29,14 @@ def keys(releases: Sequence[Release]) -> dict[str, Keys]:
 
     Of the releases of one name, and of those of one period, the one that readers should use has the short address.
     """
-    ranked = sorted(
-        releases, key=_Rank({one.manifest.supersedes: one.id for one in releases if one.manifest.supersedes})
-    )
+    replaced = {one.manifest.supersedes for one in releases}
+
+    def standing(one: Release) -> Standing:
+        """How much a release is the one to use: public, not withdrawn, not replaced, of a late period, issued late."""
+        stands = not private(one), one.withdrawn is None, one.id not in replaced
+        return *stands, when(one.manifest.period), one.manifest.created, one.id
+
+    ranked = sorted(releases, key=standing)
     newest = {slug(one): one.id for one in ranked}
     of_period = {(slug(one), plain_name(one.manifest.period)): one.id for one in ranked}
     found = {}
@@ -40,7 +48,7 @@ def keys(releases: Sequence[Release]) -> dict[str, Keys]:
     return found
 
 
-def when(period: str) -> tuple[int, tuple[tuple[bool, int, str], ...]]:
+def when(period: str) -> When:
     """The place of a period in time: its year, then the numbers and words of its name.
 
     >>> sorted(["2026", "2025-Q4", "2025-Q10", "Q1 2026", ""], key=when)
@@ -49,21 +57,6 @@ def when(period: str) -> tuple[int, tuple[tuple[bool, int, str], ...]]:
     parts = re.findall(r"\d+|\D+", period.casefold())
     year = next((int(part) for part in parts if re.fullmatch(r"[12]\d{3}", part, re.ASCII)), -1)
     return year, tuple((not part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts)
-
-
-Standing = tuple[bool, bool, bool, tuple[int, tuple[tuple[bool, int, str], ...]], str, str]
-
-
-@dataclass(frozen=True)
-class _Rank:
-    """How much a release is the one to use: public, not withdrawn, not replaced, of a late period, issued late."""
-
-    replaced: Mapping[str, str]
-
-    def __call__(self, one: Release) -> Standing:
-        manifest = one.manifest
-        stands = one.withdrawn is None, one.id not in self.replaced
-        return not private(one), *stands, when(manifest.period), manifest.created, one.id
 
 
 def _is_no_hash(period: str) -> bool:

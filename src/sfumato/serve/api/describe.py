@@ -110,11 +110,7 @@ def _headless(endpoint: Any) -> Callable[[Request], Response]:
 
     def head(request: Request) -> Response:
         whole: Response = endpoint(request)
-        length = whole.headers.get("content-length")
-        bare = Response(status_code=whole.status_code, headers=dict(whole.headers))
-        if length is not None:
-            bare.headers["content-length"] = length
-        return bare
+        return Response(status_code=whole.status_code, headers=dict(whole.headers))
 
     return head
 

@@ -9,7 +9,7 @@ from sfumato.query.wording import Words
 from sfumato.release import NoNumber
 from sfumato.serve.pages.cell import Cell, cell, codes_of, like_whole
 from sfumato.serve.pages.layout import Layout
-from sfumato.serve.question import Question
+from sfumato.serve.question import Question, shown_codes
 
 
 @dataclass(frozen=True)
@@ -89,16 +89,8 @@ def one_cell(layout: Layout, written: str) -> Crosstab:
         if code:
             shown[name] = () if named else (code,)
             groups |= {name: tuple(named)} if named else {}
-    _refuse_unknown(layout, shown)
+    shown_codes(layout.sheet, {name: codes for name, codes in shown.items() if codes}, {})
     return Question(question.sheet, shown, question.within, groups).table(list(shown))
-
-
-def _refuse_unknown(layout: Layout, shown: dict[str, tuple[str, ...]]) -> None:
-    for name, codes in shown.items():
-        known = layout.sheet.attribute(name).levels.depths
-        for code in codes:
-            if code not in known:
-                raise QueryError(f"{layout.sheet.attribute(name).label}: '{code[:100]}' is not a code of this table.")
 
 
 def _labels(layout: Layout, table: Crosstab) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from sfumato.query import Estimate, number
 from sfumato.query.wording import Words
-from sfumato.release import Withheld
+from sfumato.release import stated
 from sfumato.release.figures import like
 from sfumato.serve.catalogue import Sheet
 from sfumato.serve.pages.look import Look
@@ -53,25 +53,24 @@ def help_page(pages: Pages, request: Request) -> Response:
     return pages.reply(request, "guide.html", sheet.edition.tag, show)
 
 
-def one_cell(sheet: Sheet) -> Estimate | None:
-    """The number of one published cell, to tell its noise by; none where the first one cannot exist."""
+def _noise(sheet: Sheet) -> float | None:
+    """The standard error that noise gave one published cell; none where it is withheld or the cell cannot exist."""
     first = {one.name: one.levels.leaves[0] for one in sheet.product.attributes}
     found = whole_of(sheet, first)
-    return found if isinstance(found, Estimate) and found.cells == 1 else None
+    return stated(found.noise_se) if isinstance(found, Estimate) and found.cells == 1 else None
 
 
 def _margin_here(sheet: Sheet, said: Words) -> str:
     """The noise of one cell and, where numbers may be summed, the error of the whole."""
-    cell, unit = one_cell(sheet), sheet.product.subject.unit
-    noise = cell.noise_se if cell else None
-    if cell is None or noise is None or isinstance(noise, Withheld):
+    noise, unit = _noise(sheet), sheet.product.subject.unit
+    if noise is None:
         return ""
     one = said("help.margin_here", se=said.figure(number(noise)), unit=unit, margin=said.figure(number(1.645 * noise)))
     if not sheet.product.subject.additive:
         return one
     whole = whole_of(sheet)
-    margin = whole.moe(0.90) if isinstance(whole, Estimate) else None
-    if not isinstance(whole, Estimate) or margin is None or isinstance(margin, Withheld):
+    margin = stated(whole.moe(0.90)) if isinstance(whole, Estimate) else None
+    if not isinstance(whole, Estimate) or margin is None:
         return one
     figures = {"value": number(whole.value), "margin": like(margin, whole.value), "cells": f"{whole.cells:,}"}
     return f"{one} {said('help.whole_here', unit=unit, **{name: said.figure(one) for name, one in figures.items()})}"
@@ -84,8 +83,7 @@ def _grades_here(sheet: Sheet, said: Words) -> str:
 
 
 def _negative(sheet: Sheet, said: Words) -> str:
-    cell = one_cell(sheet)
-    noise = cell.noise_se if cell else None
-    if noise is None or isinstance(noise, Withheld) or not noise:
+    noise = _noise(sheet)
+    if not noise:
         return ""
     return said("help.negative_here", se=said.figure(number(noise)), unit=sheet.product.subject.unit)
