@@ -105,8 +105,8 @@ def like(limit: Limit, taken: Fraction, delta: Fraction = Fraction(0)) -> Limit:
 
 def less(limit: Limit, spent: Limit) -> Limit:
     """What is left of a limit."""
-    delta = getattr(limit, "delta", Fraction(0)) - getattr(spent, "delta", Fraction(0))
-    return like(limit, max(amount(limit) - amount(spent), Fraction(0)), max(delta, Fraction(0)))
+    first, second = (one.delta if isinstance(one, Approximate) else Fraction(0) for one in (limit, spent))
+    return like(limit, max(amount(limit) - amount(spent), Fraction(0)), max(first - second, Fraction(0)))
 
 
 def _readable(anchor: Anchor) -> bool:

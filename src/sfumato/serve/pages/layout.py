@@ -90,7 +90,7 @@ class Layout:
         pairs += [(f"codelist[{name}]", self.list_of(name)) for name in self.names if self._chooses_list(name)]
         pairs += [pair for name in self.names for pair in self.picked(name)]
         pairs += [pair for name in self.groups for pair in self.grouped(name)]
-        pairs += [pair for name in self.within for pair in self.held(name)]
+        pairs += [(f"sum[{name}]", code) for name, codes in self.within.items() for code in codes]
         return urlencode([*pairs, *(look or self.look).pairs()], safe="[],:*")
 
     def picked(self, name: str) -> list[Pair]:
@@ -103,7 +103,7 @@ class Layout:
         return [pair for group in groups for pair in joined(key, group.codes, levels, f"{group.name}:")]
 
     def held(self, name: str) -> list[Pair]:
-        """The universe as far as it is about one variable, as parameters."""
+        """The universe as far as it is about one variable, in as few parameters as hold it."""
         key, codes = f"sum[{name}]", self.within.get(name, ())
         if name not in self.sheet.names:
             return [(key, code) for code in codes]
