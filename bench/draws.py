@@ -19,14 +19,14 @@ import numpy as np
 from bench.line import Goal, Line
 
 from sfumato.draws import DiscreteNormal, Law, RoundedNormal, SystemDraws, TwoSidedGeometric
-from sfumato.draws.loops import compiled
+from sfumato.kernels.choose import compiled
 
 Work = Callable[[], object]
 
 
 def lines(*, quick: bool = False) -> Iterator[Line]:
     n = 10**5 if quick else 10**6
-    compiled()
+    compiled("draws")
     for scale in (1, 10, 100, 10**4, 10**6, 10**9):
         yield against_numpy(scale, n)
     for scale in (1, 10**6):

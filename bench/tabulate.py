@@ -24,7 +24,7 @@ from bench.line import Goal, Line, timed
 from sfumato.confidential.engines.choose import opened
 from sfumato.confidential.engines.duckdb import DuckDB
 from sfumato.confidential.engines.engine import Engine
-from sfumato.confidential.engines.reading import Reading, TableRequest
+from sfumato.confidential.engines.request import Reading, TableRequest
 from sfumato.privacy import Truncate
 from sfumato.schema import LARGEST, Attribute, Box, Levels, Rows, Schema, Table
 

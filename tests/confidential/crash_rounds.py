@@ -60,7 +60,7 @@ def late(plan: sf.Plan, data: Path, ledger: Path, out: Path, options: Options) -
     """The control: a gate that publishes first and charges afterwards."""
     price, account = plan.price(), Account(ledger)
     draws = options.draws()
-    records = gate._read(plan, Microdata.open(data, plan.schema), draws)
+    records = gate.Tabulation(plan, Microdata.open(data, plan.schema), draws)
     products = list(gate._measured(plan, records, draws, options).values())
     part = out.with_name(f".{out.name}.partial")
     part.mkdir()

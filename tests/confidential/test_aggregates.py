@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sfumato.confidential.engines.arrays import Arrays
 from sfumato.confidential.engines.duckdb import DuckDB
-from sfumato.confidential.engines.reading import Reading
+from sfumato.confidential.engines.request import Reading
 from sfumato.errors import DataError
 from sfumato.privacy import Truncate
 from sfumato.schema import (

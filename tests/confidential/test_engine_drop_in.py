@@ -15,7 +15,7 @@ from sfumato.confidential.engines import choose
 from sfumato.confidential.engines.arrays import Arrays
 from sfumato.confidential.engines.duckdb import DuckDB
 from sfumato.confidential.engines.engine import Unsure
-from sfumato.confidential.engines.reading import Reading
+from sfumato.confidential.engines.request import Reading
 from sfumato.draws import SeededDraws
 from sfumato.errors import DataError
 from sfumato.plan import Plan

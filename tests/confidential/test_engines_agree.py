@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 from sfumato.confidential.engines.arrays import Arrays
 from sfumato.confidential.engines.choose import opened
-from sfumato.confidential.engines.columns import counting
-from sfumato.confidential.engines.columns.meanings import Listed, Stepped
+from sfumato.confidential.engines.columns import tally
+from sfumato.confidential.engines.columns.codebook import Listed, Stepped
 from sfumato.confidential.engines.duckdb import DuckDB
 from sfumato.confidential.engines.engine import Unsure
-from sfumato.confidential.engines.reading import Reading, TableRequest
+from sfumato.confidential.engines.request import Reading, TableRequest
 from sfumato.errors import DataError
 from sfumato.privacy import Truncate
 from sfumato.schema import Attribute, Bands, Box, Clipped, Levels, Missing, Recode, Rows, Rule, Schema, Sum, Table
@@ -174,7 +174,7 @@ def test_tables_wider_than_a_cache_have_the_same_cells_counted_bucket_by_bucket(
     reading = Reading(Schema((A, B, C), key="key"), (A, B, C), V, "id", Truncate("id", most))
     box = Box({"a": np.array([True, False, True, True]), "c": np.array([True, True, False, True])})
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
-        patched.setattr(counting, "WIDE", 0)
+        patched.setattr(tally, "WIDE", 0)
         place = Path(folder) / "data.parquet"
         pq.write_table(rows, place, row_group_size=7)
         assert compared([place], reading, box), "sound data are taken"
@@ -183,7 +183,7 @@ def test_tables_wider_than_a_cache_have_the_same_cells_counted_bucket_by_bucket(
 def test_a_table_of_many_buckets_is_duckdbs_cell_by_cell():
     pytest.importorskip("numba")
     rng, shape = np.random.default_rng(5), (300, 200, 100)
-    assert counting.WIDE < np.prod(shape) < counting.SPREAD * 400_000
+    assert tally.WIDE < np.prod(shape) < tally.SPREAD * 400_000
     wide = tuple(Attribute(name, Levels.of([str(leaf) for leaf in range(size)])) for name, size in zip("abc", shape, strict=True))  # fmt: skip  # noqa: E501
     rows = pa.table({name: rng.integers(0, size, 400_000) for name, size in zip("abc", shape, strict=True)})
     reading = Reading(Schema(wide), wide, ())

@@ -16,7 +16,7 @@ from tests.confidential.test_engines_agree import QUICK, SALT, A, B, C, V, readi
 
 from sfumato.confidential.engines.arrays import Arrays
 from sfumato.confidential.engines.duckdb import DuckDB
-from sfumato.confidential.engines.reading import Reading
+from sfumato.confidential.engines.request import Reading
 from sfumato.errors import DataError
 from sfumato.privacy import Truncate
 from sfumato.schema import Attribute, Box, Clipped, Levels, Rows, Schema, Sum, Table

@@ -250,10 +250,10 @@ def test_floats_alone_could_not_tell():
 def test_both_kernels_read_the_same_numbers_and_leave_the_stream_at_the_same_word(law, monkeypatch):
     pytest.importorskip("numba")
     compiled_stream, plain_stream = SeededDraws(12), SeededDraws(12)
-    assert strips.loops().__name__ == "sfumato.kernels.draws_compiled"
+    assert strips.loops("draws").__name__ == "sfumato.kernels.draws_compiled"
     compiled = law.draw(150_000, compiled_stream)
     for module in (strips, leads):
-        monkeypatch.setattr(module, "loops", lambda *_: plain)
+        monkeypatch.setattr(module, "loops", lambda *_, **__: plain)
     assert np.array_equal(compiled, law.draw(150_000, plain_stream))
     assert compiled_stream.bits(64) == plain_stream.bits(64)
 
@@ -321,9 +321,10 @@ import sys
 import zlib
 sys.modules["numba"] = None
 from fractions import Fraction
-from sfumato.draws import SeededDraws, TwoSidedGeometric, loops
+from sfumato.draws import SeededDraws, TwoSidedGeometric
+from sfumato.kernels.choose import loops
 noise = TwoSidedGeometric(Fraction(1, 1000)).draw(100_000, SeededDraws(14))
-print(loops.loops().__name__, zlib.crc32(noise.tobytes()))
+print(loops("draws").__name__, zlib.crc32(noise.tobytes()))
 """
 FEW = """
 import sys

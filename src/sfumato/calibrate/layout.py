@@ -1,24 +1,16 @@
 """Layout: the cells of a cube as raking reads them, the places of some control tables down, of the others across."""
 
 from dataclasses import dataclass
-from functools import cache, cached_property
-from importlib import import_module
-from importlib.util import find_spec
+from functools import cached_property
 from math import prod
-from typing import Any
 
 import numpy as np
 
+from sfumato.kernels.choose import compiled
 from sfumato.kernels.rake import Floats, ListedCells, Places, Side
 from sfumato.release.uncertainties.margins import Facet, Facets
 
 Axes = tuple[int, ...]
-
-
-@cache
-def kernel() -> Any:
-    """The compiled loops where numba is installed, else the plain ones."""
-    return import_module("sfumato.kernels.rake_compiled" if find_spec("numba") else "sfumato.kernels.rake")
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +46,7 @@ class CubeLayout:
     def scaled(self, laid: Floats, down: Floats, across: Floats) -> Floats:
         """The cells times the factors of their places, as the cube that they are."""
         if self.listed is None:
-            made = kernel().scale(laid, down, across)
+            made = compiled("rake").scale(laid, down, across)
         else:
             made = laid * (down[self.listed[0]] * across[self.listed[1]])[:, None]
         lengths, back = self._way_back

@@ -12,9 +12,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sfumato.calibrate.layout import CubeLayout, kernel, layout_of
+from sfumato.calibrate.layout import CubeLayout, layout_of
 from sfumato.calibrate.step import Diverged, Problem, Step
 from sfumato.errors import PlanError
+from sfumato.kernels.choose import compiled
 from sfumato.release import Cube, Product, Raked, Varying
 from sfumato.release.noisy import Floats
 from sfumato.release.products.product import PUBLISHED
@@ -86,7 +87,7 @@ def raked(margins: Margins, cells: Floats, aims: Floats, cycles: int, tolerance:
 
 def _found(layout: CubeLayout, laid: Floats, aims: Floats, cycles: int, tolerance: float) -> Any:
     first, second = layout.sides(np.ascontiguousarray(aims, dtype=np.float64))
-    return kernel().rake(layout.summed(laid), first, second, cycles, tolerance)
+    return compiled("rake").rake(layout.summed(laid), first, second, cycles, tolerance)
 
 
 @lru_cache(maxsize=4)

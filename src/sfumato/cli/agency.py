@@ -1,5 +1,6 @@
 """Commands of the agency: check the data, run a plan, audit it, make synthetic data."""
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,8 +39,8 @@ def check(plan: PlanFile, data: Data, engine: EngineName = "", json: Json = Fals
 
     read = Plan.read(plan)
     read.refuse_too_large()
-    tabulation = Tabulation(read, opened(data, read, engine), SystemDraws())
-    faults = [(fault, tabulation.examples(fault)) for fault in tabulation.faults()]
+    with closing(Tabulation(read, opened(data, read, engine), SystemDraws())) as tabulation:
+        faults = [(fault, tabulation.examples(fault)) for fault in tabulation.faults()]
     if json:
         listed = [{"column": one.column, "rule": one.rule, "values": values} for one, values in faults]
         say_json({"confidential": True, "faults": listed})

@@ -9,6 +9,7 @@ claim alone. Steps after a measurement are arithmetic on what is audited here, s
 
 import math
 from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, assert_never
@@ -177,15 +178,16 @@ def _limit(loss: Loss) -> Limit:
 def _views(plan: Plan, pair: tuple[Microdata, Microdata], samples: int, draws: Draws) -> list[View]:
     """The views of every measure that differs; both sides keep the same rows, and what is given was drawn once."""
     seed = draws.bits(64)
-    sides = [Tabulation(plan, data, SeededDraws(seed)) for data in pair]
     made: dict[str, Product] = {}
     watched: list[Watched] = []
-    for measure in plan.measures:
-        both = side_by_side(*(side.cells(measure) for side in sides))
-        given = {name: made[name] for name in measure.given}
-        if any(measure.name in other.given for other in plan.measures):
-            made[measure.name] = published(measure.name, measure.with_, both[0], draws, given)
-        watched += watched_cells(measure.name, measure.with_, both, samples, draws, given)
+    with ExitStack() as opened:
+        sides = [opened.enter_context(closing(Tabulation(plan, data, SeededDraws(seed)))) for data in pair]
+        for measure in plan.measures:
+            both = side_by_side(*(side.cells(measure) for side in sides))
+            given = {name: made[name] for name in measure.given}
+            if any(measure.name in other.given for other in plan.measures):
+                made[measure.name] = published(measure.name, measure.with_, both[0], draws, given)
+            watched += watched_cells(measure.name, measure.with_, both, samples, draws, given)
     if not watched:
         raise DataError("The two datasets have the same cells in every measure, so there is nothing to tell apart.")
     return [*(view for one in watched for view in one.plain), all_at_once(EVERYTHING, watched)]

@@ -1,6 +1,7 @@
 """Design: estimates over domains by survey weights, and their variance by successive difference replication."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.confidential.engines.choose import opened
 from sfumato.confidential.engines.engine import Engine
-from sfumato.confidential.engines.reading import Reading, TableRequest
+from sfumato.confidential.engines.request import Reading, TableRequest
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.replicate_cube import LARGEST_CUBE, ReplicateCube
 from sfumato.confidential.sealed import Sealed, scrubbed
@@ -78,8 +79,13 @@ class Survey(Sealed):
         """The engine that read the records; it stops at the first rule that is broken."""
         engine, _ = scrubbed(opened, self._microdata.sources, need, b"", self._microdata.engine)
         for fault in engine.faults():
+            engine.close()
             raise DataError(f"{fault} `sfumato check` lists the values, in a confidential report.")
         return engine
+
+    def close(self) -> None:
+        """Forget all that was read."""
+        self._engine.close()
 
     def total(self, grid: Grid, column: str | None = None) -> Replicated:
         """The weighted number of records, or the weighted total of a column, in every box of a grid."""
@@ -91,9 +97,9 @@ class Survey(Sealed):
 
     def each(self, of: Statistic, grid: Grid) -> Replicated:
         """A statistic of the records in every box of a grid, each counted once, whether or not boxes may be summed."""
-        engine = self._opened(replace(self._need, aggregates=of.aggregates, only=None))
-        columns = (engine.aggregate(Table(()), of.aggregates, box) for box in grid.boxes())
-        values = [float(of.value(column).item() * of.step) for column in columns]
+        with closing(self._opened(replace(self._need, aggregates=of.aggregates, only=None))) as engine:
+            columns = (engine.aggregate(Table(()), of.aggregates, box) for box in grid.boxes())
+            values = [float(of.value(column).item() * of.step) for column in columns]
         return Replicated(np.array(values).reshape(*grid.shape, 1))
 
     @cached_property

@@ -24,6 +24,9 @@ class FrameSurvey(Sealed):
         self._tabulation = Tabulation(plan, microdata, SystemDraws())
         self._tabulation.refuse_faults()
 
+    def close(self) -> None:
+        self._tabulation.close()
+
     def total(self, grid: Grid, column: str | None = None) -> Replicated:
         """The number of units, or the total of a column, in every box of a grid."""
         if column is None:

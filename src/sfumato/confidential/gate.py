@@ -6,7 +6,7 @@ without a release, which is listed, and never the reverse.
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -53,14 +53,16 @@ def run(
     shapes = [one.shapes(plan.schema.attribute(one.attribute)) for one in plan.geographies]
     account = _account(ledger, plan, price, options)
     options.progress("priced")
-    records = scrubbed(_read, plan, microdata, draws)
-    options.note(f"The data were {records.read_by}.")
-    options.progress("read")
-    charge = _charged(account, plan, price)
-    options.progress("reserved")
+    with closing(scrubbed(Tabulation, plan, microdata, draws)) as records:
+        scrubbed(records.refuse_faults)  # as `check` tells them
+        options.note(f"The data were {records.read_by}.")
+        options.progress("read")
+        charge = _charged(account, plan, price)
+        options.progress("reserved")
+        with _staying(charge):
+            noisy = scrubbed(_measured, plan, records, draws, options)
+    del records  # true values are held no longer than they are needed
     with _staying(charge), partial(out) as part:
-        noisy = scrubbed(_measured, plan, records, draws, options)
-        del records  # true values are held no longer than they are needed
         # From here on everything is public arithmetic.
         made, diverged = calibrated(plan.then, noisy | _published(plan, noisy))
         products = list(made.values())
@@ -89,13 +91,6 @@ def _account(ledger: Path | str | None, plan: Plan, price: Price, options: Optio
     account = Account(Path(ledger))
     account.ledger.admit(plan.name, price.total, plan.hidden, datetime.now(UTC).year)
     return account
-
-
-def _read(plan: Plan, microdata: Microdata, draws: Draws) -> Tabulation:
-    """The records, read once; refused where a rule of the plan is broken, as `check` tells it."""
-    records = Tabulation(plan, microdata, draws)
-    records.refuse_faults()
-    return records
 
 
 def _charged(account: Account | None, plan: Plan, price: Price) -> Reservation | None:

@@ -7,7 +7,7 @@ from itertools import islice, product
 import numpy as np
 import pyarrow as pa
 
-from sfumato.confidential.engines.reading import Reading
+from sfumato.confidential.engines.request import Reading
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.tabulate import reading
 from sfumato.errors import PlanError

@@ -4,7 +4,7 @@ from functools import cached_property
 
 from sfumato.confidential.engines.choose import opened
 from sfumato.confidential.engines.engine import Columns
-from sfumato.confidential.engines.reading import Fault, Reading, TableRequest
+from sfumato.confidential.engines.request import Fault, Reading, TableRequest
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import Sealed, scrubbed
 from sfumato.draws import Draws
@@ -26,6 +26,10 @@ class Tabulation(Sealed):
     def read_by(self) -> str:
         """Which engine read the data, and why those that were asked before it declined."""
         return "; ".join((f"read by {self._engine.name}", *self._declined))
+
+    def close(self) -> None:
+        """Forget all that was read."""
+        self._engine.close()
 
     def faults(self) -> list[Fault]:
         """What in the data does not fit the plan: the columns and the rules."""

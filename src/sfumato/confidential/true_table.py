@@ -1,6 +1,7 @@
 """TrueTable: the table as the microdata say it, with design-based standard errors; confidential."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import product as combinations
 from typing import Any
@@ -101,6 +102,7 @@ def true_table(plan: Plan, microdata: Microdata, layout: TableLayout, of: Estima
         survey = FrameSurvey(plan, microdata, register)
     else:
         survey = Survey(plan, microdata, (*layout.shown, *layout.where, *of.names), of.columns)
-    estimates = of.estimate(survey, grid)
-    variances, sample = survey.variances(estimates), survey.records(grid)
+    with closing(survey):
+        estimates = of.estimate(survey, grid)
+        variances, sample = survey.variances(estimates), survey.records(grid)
     return TrueTable(title, axes, estimates, variances, sample, survey.method, layout.cols is not None)

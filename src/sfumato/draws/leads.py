@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.draws.loops import loops
 from sfumato.draws.stream import Draws
+from sfumato.kernels.choose import loops
 from sfumato.kernels.draws import Leads, Levels, Opened, Rest
 
 BATCH = 1 << 17
@@ -36,10 +36,10 @@ class Desk:
         batches = []
         for start in range(0, len(noise), BATCH):
             batch = noise[start : start + BATCH]
-            count = loops().look_up(self._read(len(batch), draws), leads, bits, batch, self.opened)
+            count = loops("draws").look_up(self._read(len(batch), draws), leads, bits, batch, self.opened)
             opened, further = Opened(self.opened.places[:count], self.opened.pieces[:count]), self.further[:count]
             draws.fill(further)
-            rest = loops().weigh(opened, further, leads, levels, bits, batch)
+            rest = loops("draws").weigh(opened, further, leads, levels, bits, batch)
             batches.append(rest._replace(places=rest.places + start))
         return Rest(*map(np.concatenate, zip(*batches, strict=True)))
 

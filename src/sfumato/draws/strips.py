@@ -31,10 +31,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.draws.leads import Desk
-from sfumato.draws.loops import loops
 from sfumato.draws.sampler import by_words, counted, signed
 from sfumato.draws.share import StripLaw, Thinned
 from sfumato.draws.stream import Draws
+from sfumato.kernels.choose import loops
 from sfumato.kernels.draws import DOUBTFUL, REFUSED, TAIL, UNSETTLED, Leads, Levels
 
 MANY = 1 << 16  # fewer draws do not pay for strips
@@ -48,6 +48,7 @@ _SHARE_BITS = 16
 _ERROR = 2.0**-39  # pmf() and survival() are within 2^-40 of themselves
 _LEAST = 2.0**-100  # pmf() need not know of less: a number it takes for impossible is covered too
 _SHEET = 1 << 22  # what leads leave open is settled together
+_WORTH_LOADING = 50_000_000  # fewer draws do not pay for loading numba, a second where the plain loops take half
 _FEW = 1 << 10  # fewer numbers are drawn by words in less time
 
 
@@ -192,7 +193,7 @@ def sample(law: StripLaw, n: int, draws: Draws) -> NDArray[np.int64]:
     strips = strips_of(law) if n >= MANY else None
     if strips is None:
         return by_words(law, n, draws)
-    loops(n)
+    loops("draws", worth=n >= _WORTH_LOADING)
     noise = np.empty(n, dtype=np.int64)
     strips.fill(noise, draws)
     return noise

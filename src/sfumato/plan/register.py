@@ -147,7 +147,7 @@ class RegisterCoverage(Coverage):
 
 def _refuse_large_firms(path: Path, firms: Truncate, unit: str) -> None:
     """The frame is public, so that no firm has more units than promised can be checked, and is."""
-    from sfumato.schema.reading import counts_of
+    from sfumato.schema.frame_file import counts_of
 
     most = max(counts_of(path, firms.column))
     if most > firms.at_most:

@@ -39,7 +39,7 @@ class Frame:
     @classmethod
     def read(cls, path: Path, unit: str, id: str, attributes: Sequence[Attribute]) -> "Frame":  # noqa: A002
         """The register in a Parquet or CSV file: an id a row, and a column of codes for each attribute."""
-        from sfumato.schema.reading import read_frame
+        from sfumato.schema.frame_file import read_frame
 
         ids, places = read_frame(path, unit, id, attributes)
         return cls(unit, tuple(attributes), places, ids, path.name, id)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import asdict, dataclass, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -59,17 +60,17 @@ def assess(
     """Compare every table that matters; a release that was altered or is of another plan is refused."""
     plan.over.refuse_assessing(plan.measures)
     rules, release = rules or ReportRules(), open_release(folder)
-    truths = Truths(plan, microdata)
-    found = pairs(plan, release, truths)
-    progress("read")
-    numbers = _about(plan, release, rules)
-    numbers["products"] = [_product(pair, plan, rules) for pair in found]
-    progress("compared")
-    numbers["sweep"] = None
-    if sweep:
-        cells = {measure.name: truths.cells(measure) for measure in plan.measures}
-        points = list(Rehearsal(release, cells, found, rules).points(plan, sweep))
-        numbers["sweep"] = {"currency": currency_of(plan.limit), "draws": sweep.draws, "points": points}
+    with closing(Truths(plan, microdata)) as truths:
+        found = pairs(plan, release, truths)
+        progress("read")
+        numbers = _about(plan, release, rules)
+        numbers["products"] = [_product(pair, plan, rules) for pair in found]
+        progress("compared")
+        numbers["sweep"] = None
+        if sweep:
+            cells = {measure.name: truths.cells(measure) for measure in plan.measures}
+            points = list(Rehearsal(release, cells, found, rules).points(plan, sweep))
+            numbers["sweep"] = {"currency": currency_of(plan.limit), "draws": sweep.draws, "points": points}
     progress("rehearsed")
     return Assessment(plainly(numbers))
 

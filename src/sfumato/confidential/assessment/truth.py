@@ -1,6 +1,7 @@
 """Truth: what the microdata say of each measure, as they are and as the plan's bounds leave them."""
 
 from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -53,11 +54,17 @@ class Truths(Sealed):
         self.plan, self._microdata = plan, microdata
         names = [name for measure in plan.measures for name in (*measure.names, *measure.where)]
         columns = [measure.of.column for measure in plan.measures if isinstance(measure.of, Total)]
-        self._as_is = Survey(_unweighted(plan), microdata, names, list(dict.fromkeys(columns)))
-        self._kept = Tabulation(plan, microdata, SystemDraws())
-        self._all = self._kept
+        self._open = ExitStack()
+        unweighted = Survey(_unweighted(plan), microdata, names, list(dict.fromkeys(columns)))
+        self._as_is = self._open.enter_context(closing(unweighted))
+        self._kept = self._all = self._open.enter_context(closing(Tabulation(plan, microdata, SystemDraws())))
         if plan.hidden.truncation:
-            self._all = Tabulation(plan, microdata, SystemDraws(), truncated=False)
+            whole = Tabulation(plan, microdata, SystemDraws(), truncated=False)
+            self._all = self._open.enter_context(closing(whole))
+
+    def close(self) -> None:
+        """Forget all that was read."""
+        self._open.close()
 
     def cells(self, measure: Measure) -> Cells:
         """The cells that noise is added to."""
@@ -82,7 +89,7 @@ class Truths(Sealed):
         )
 
     def sampling(self, measure: Measure) -> "SamplingVariances":
-        return SamplingVariances(self.plan, self._microdata, measure)
+        return self._open.enter_context(closing(SamplingVariances(self.plan, self._microdata, measure)))
 
 
 def _unweighted(plan: Plan) -> Plan:
@@ -110,6 +117,10 @@ class SamplingVariances(Sealed):
         columns = 1 + (plan.schema.replicate_count if plan.schema.order else len(plan.schema.replicates))
         if plan.table(measure).size * columns <= MOST_REPLICATED:
             self._cube = self._weighed(measure.names).values
+
+    def close(self) -> None:
+        if self._survey is not None:
+            self._survey.close()
 
     def _why_not(self) -> str:
         """Why the released numbers have no sampling error that can be computed, or nothing."""

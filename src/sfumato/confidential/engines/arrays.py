@@ -4,8 +4,7 @@ It reads Parquet files and frames of plain types that break no rule, and gives t
 data it declines with a reason: DuckDB reads them again, and names the rule.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import prod
@@ -15,23 +14,27 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sfumato.confidential.engines.columns.coded import WORTH_LOADING, WORTH_SORTING, Coded, Integers, inside, loops
-from sfumato.confidential.engines.columns.counting import COUNTED, Tally
-from sfumato.confidential.engines.columns.meanings import leaf_meaning, value_meaning
+from sfumato.confidential.engines.columns.codebook import leaf_meaning, value_meaning
+from sfumato.confidential.engines.columns.coded_column import CodedColumn, Integers, inside
+from sfumato.confidential.engines.columns.grounds import by_arrow, decline, is_counted
 from sfumato.confidential.engines.columns.names import Names
-from sfumato.confidential.engines.columns.partners import HeldPartner
-from sfumato.confidential.engines.columns.scan import BATCH, batches, can_scan, columns_of, rows_of
+from sfumato.confidential.engines.columns.scan import batches, rows_of
+from sfumato.confidential.engines.columns.tally import COUNTED, Tally
 from sfumato.confidential.engines.engine import Columns, Engine, Sources, Unsure
-from sfumato.confidential.engines.folding import FOLDS, LARGEST_SUM, Runs, laid_out
-from sfumato.confidential.engines.reading import Fault, Reading, TableRequest
-from sfumato.confidential.engines.sources.tables import by_table, refuse_misplaced, wanted
+from sfumato.confidential.engines.request import Reading, TableRequest
+from sfumato.confidential.engines.row_aggregates import FOLDS, LARGEST_SUM, Runs, laid_out
+from sfumato.confidential.engines.sources.tables import by_table
 from sfumato.confidential.sealed import Sealed
-from sfumato.schema import LARGEST, Aggregate, Attribute, Box, InSteps, Level, Rows, Table, Weighted
+from sfumato.kernels.choose import loops
+from sfumato.schema import Aggregate, Attribute, Box, InSteps, Level, Rows, Table, Weighted
 
 LARGEST_SHORT = 2**31
 """The most cells whose keys take 32 bits, which is half the memory and half the time."""
-WORTH_WEIGHING = 500_000
-"""The rows from which on the compiled loops save more than it takes to load them, each added once for every weight."""
+WORTH_LOADING, WORTH_SORTING, WORTH_WEIGHING = 40_000_000, 5_000_000, 500_000
+"""The rows from which on the compiled loops save more than it takes to load them: counted, sorted, or weighed.
+
+They save more of a sort, and most of rows that are added once for every weight.
+"""
 Mask = NDArray[np.bool_]
 
 
@@ -47,47 +50,36 @@ class Arrays(Sealed, Engine):
 
     def __init__(self, sources: Sources, reading: Reading, salt: bytes) -> None:
         self.reading, self._sources = reading, sources
-        tables = by_table(sources, reading.schema)
-        own = tables[reading.schema.base]
-        _decline(tables, reading)
-        with _arrow():
-            expected = sum(rows_of(source) for source in own)
-            self._kernel = loops(expected, WORTH_WEIGHING if reading.weighted else WORTH_LOADING)
+        rows = by_table(sources, reading.schema)[reading.schema.base]
+        decline(rows, reading)
+        with by_arrow():
+            expected = sum(rows_of(source) for source in rows)
+            kernel = loops("scatter", worth=expected >= (WORTH_WEIGHING if reading.weighted else WORTH_LOADING))
+            self._kernel = kernel
             self._leaves = {
-                _called(one): Coded(one.column, leaf_meaning(one), self._kernel) for one in reading.attributes
+                _called(one): CodedColumn(one.column, leaf_meaning(one), kernel) for one in reading.attributes
             }
-            self._values = {one: Coded(one.column, value_meaning(one), self._kernel) for one in reading.values}
+            self._values = {one: CodedColumn(one.column, value_meaning(one), kernel) for one in reading.values}
             self._names = {column: Names(column) for column in reading.names}
             self._key = Names(reading.schema.key) if reading.schema.key else None
-            counted = reading.only if _is_counted(reading) else None
-            self._counted = Tally(self._kernel, counted, expected, reading.weights) if counted else None
+            counted = reading.only if is_counted(reading) else None
+            self._counted = Tally(kernel, counted, expected, reading.weights) if counted else None
             self._held = self._counted is None or bool(reading.weighted)
             self._lengths: list[int] = []
-            self._read(tables)
+            for source in rows:
+                for batch in batches(source, reading.columns, [one.column for one in reading.attributes]):
+                    self._take(batch)
             self._settle(salt)
 
-    def _read(self, tables: Mapping[str, Sequence[Any]]) -> None:
-        """Every batch of the rows, with the columns of the tables that they are looked up in."""
-        asked, schema = wanted(self.reading), self.reading.schema
-        columns = {name: columns_of(own[0], asked) for name, own in tables.items()}
-        refuse_misplaced(columns, self.reading)
-        keys = {one.on for one in schema.joined}
-        partners = [
-            HeldPartner(one.on, tables[one.name], [one.on, *(name for name in columns[one.name] if name not in keys)])
-            for one in schema.joined
-        ]
-        codes = [attribute.column for attribute in self.reading.attributes if attribute.column in columns[schema.base]]
-        for source in tables[schema.base]:
-            for batch in batches(source, columns[schema.base], codes, 8 * BATCH if partners else BATCH):
-                for partner in partners:
-                    batch.update(partner.columns(batch[partner.on]))
-                self._take(batch)
+    @property
+    def _coded(self) -> tuple[CodedColumn, ...]:
+        return (*self._leaves.values(), *self._values.values())
 
     def _take(self, batch: Mapping[str, Any]) -> None:
         """The next batch, column by column."""
         self._lengths.append(len(next(iter(batch.values()))))
         part = len(self._lengths) - 1
-        for coded in (*self._leaves.values(), *self._values.values()):
+        for coded in self._coded:
             coded.add(batch[coded.column])
         for name in (*self._names.values(), *([self._key] if self._key else [])):
             name.add(batch[name.column])
@@ -98,7 +90,7 @@ class Arrays(Sealed, Engine):
         if self._counted:
             self._count(self._counted, part, batch)
         if not self._held:
-            for coded in (*self._leaves.values(), *self._values.values()):
+            for coded in self._coded:
                 coded.parts[-1] = np.empty(0, dtype=coded.meaning.dtype)
 
     def _settle(self, salt: bytes) -> None:
@@ -111,7 +103,7 @@ class Arrays(Sealed, Engine):
         if self._key:
             self._key.refuse_repeats()
         if reading.truncation:
-            content = [coded.joined() for coded in (*self._leaves.values(), *self._values.values())]
+            content = [self._joined(coded.parts, None, coded.meaning.dtype) for coded in self._coded]
             others = [name for column, name in self._names.items() if column != reading.truncation.column]
             named = self._names[reading.truncation.column]
             self._keep(named.kept(reading.truncation.at_most, salt, content, others))
@@ -134,18 +126,12 @@ class Arrays(Sealed, Engine):
         for name in self._names.values():
             name.keep(kept)
         for part, mask in enumerate(np.split(kept, np.cumsum(self._lengths)[:-1])):
-            for coded in (*self._leaves.values(), *self._values.values()):
+            for coded in self._coded:
                 coded.parts[part] = coded.parts[part][mask]
             self._lengths[part] = int(mask.sum())
 
     def _named(self, part: int) -> dict[str, Integers]:
         return {name: coded.parts[part] for name, coded in self._leaves.items()}
-
-    def faults(self) -> list[Fault]:
-        return []  # data that break a rule are declined
-
-    def examples(self, fault: Fault) -> list[tuple[str | None, int]]:  # noqa: ARG002 - there are none
-        return []
 
     def aggregate(self, table: Table, aggregates: Sequence[Aggregate], universe: Box) -> Columns:
         asked, counted = TableRequest(table, tuple(aggregates), universe), self._counted
@@ -156,10 +142,11 @@ class Arrays(Sealed, Engine):
             return Arrays(self._sources, replace(self.reading, only=asked), b"").aggregate(table, aggregates, universe)
         if not self._held:
             return self._again.aggregate(table, aggregates, universe)
-        summed = Tally(self._kernel, replace(asked, aggregates=_only(aggregates, COUNTED)), sum(self._lengths))
-        for part in range(len(self._lengths)) if summed.question.aggregates else ():
-            self._count(summed, part, {})
         others = [one for one in aggregates if not isinstance(one, COUNTED)]
+        added = tuple(one for one in aggregates if one not in others)
+        summed = Tally(self._kernel, replace(asked, aggregates=added), sum(self._lengths))
+        for part in range(len(self._lengths)) if added else ():
+            self._count(summed, part, {})
         places, found = self.occupied(table, others, universe) if others else (np.empty(0, dtype=np.int64), {})
         return summed.columns() | {one: laid_out(table.shape, places, column) for one, column in found.items()}
 
@@ -195,7 +182,7 @@ class Arrays(Sealed, Engine):
         self, keys: Integers, size: int, aggregates: Sequence[Aggregate], within: Sequence[Mask] | None
     ) -> tuple[NDArray[np.int64], Columns]:
         """The cells that keys are of, rising, and the aggregates of these; the records are those within."""
-        kernel = loops(len(keys), WORTH_SORTING)
+        kernel = loops("scatter", worth=len(keys) >= WORTH_SORTING)
         only_rows = all(isinstance(one, Rows) for one in aggregates)
         order = np.arange(0 if only_rows else len(keys), dtype=np.min_scalar_type(len(keys)))
         keys, order = kernel.ordered(keys, order, size.bit_length())
@@ -237,45 +224,6 @@ def _called(attribute: Attribute) -> str:
 
 def _key_type(table: Table) -> Any:
     return np.int32 if table.size <= LARGEST_SHORT else np.int64
-
-
-def _only(aggregates: Sequence[Aggregate], kinds: tuple[type[Aggregate], ...]) -> tuple[Aggregate, ...]:
-    return tuple(one for one in aggregates if isinstance(one, kinds))
-
-
-def _is_counted(reading: Reading) -> bool:
-    """Whether one dense table is asked whose records need not be held together, nor any of them left out."""
-    asked = reading.only
-    if asked is None or reading.names or asked.table.size > LARGEST:
-        return False
-    return _only(asked.aggregates, (*COUNTED, Weighted)) == asked.aggregates
-
-
-def _decline(tables: Mapping[str, Sequence[Any]], reading: Reading) -> None:
-    """Leave to DuckDB what is not of one pass over columns."""
-    schema = reading.schema
-    if not all(can_scan(source) for own in tables.values() for source in own):
-        raise Unsure("a source is neither a Parquet file nor a frame")
-    if len(tables[schema.base]) > 1 and not (schema.key or schema.repeated_rows):
-        raise Unsure("rows may stand in two sources, and no key tells them apart")
-    if not reading.columns:
-        raise Unsure("no column is read")
-    if reading.weighted and (reading.weighted != (Weighted(),) or not reading.weights or schema.order):
-        raise Unsure("weights times a column, and replicates built from an order, are summed by queries")
-    if reading.weighted and not _is_counted(reading):
-        raise Unsure("weights are summed on arrays for one table, while they are read")
-
-
-@contextmanager
-def _arrow() -> Iterator[None]:
-    """What Arrow cannot read, or hold as whole numbers, is left to DuckDB."""
-    try:
-        yield
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        reason = type(error).__name__
-    else:
-        return
-    raise Unsure(f"Arrow does not read the data ({reason})")
 
 
 EXAMPLE = Arrays

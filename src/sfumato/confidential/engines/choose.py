@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from traceback import extract_tb
 
 from sfumato.confidential.engines.engine import Engine, Sources, Unsure
-from sfumato.confidential.engines.reading import Reading
+from sfumato.confidential.engines.request import Reading
 from sfumato.confidential.engines.sources.tables import refuse_unreadable
 from sfumato.errors import DataError, SfumatoError, nearest
 from sfumato.plugins import found

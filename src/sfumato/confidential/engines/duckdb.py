@@ -9,11 +9,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sfumato.confidential.engines.engine import Columns, Engine, Sources
-from sfumato.confidential.engines.folding import FOLDS, Runs, laid_out
 from sfumato.confidential.engines.queries.database import Database
 from sfumato.confidential.engines.queries.rules import Rules
 from sfumato.confidential.engines.queries.weights import Weights
-from sfumato.confidential.engines.reading import Fault, Reading
+from sfumato.confidential.engines.request import Fault, Reading
+from sfumato.confidential.engines.row_aggregates import FOLDS, Runs, laid_out
 from sfumato.confidential.engines.sql import dialect
 from sfumato.confidential.sealed import Sealed, without_values
 from sfumato.errors import DataError

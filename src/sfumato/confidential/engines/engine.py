@@ -1,12 +1,13 @@
 """Engine: whatever reads the microdata once and gives whole numbers over cells; a file in this folder is one."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.confidential.engines.reading import Fault, Reading
+from sfumato.confidential.engines.request import Fault, Reading
 from sfumato.schema import Aggregate, Box, Table
 
 Columns = Mapping[Aggregate, Any]
@@ -18,7 +19,7 @@ class Unsure(Exception):  # noqa: N818 - it is no error, another engine reads on
     """An engine declines data, for a reason that names no value of theirs; another one reads them from the start."""
 
 
-class Engine(Protocol):
+class Engine(ABC):
     """One reading of the sources, in which no rule is broken, or which names those that are.
 
     All engines give the same cells: a record becomes leaves and whole steps as the plan says, and of a crowded unit the
@@ -29,25 +30,32 @@ class Engine(Protocol):
     turn: ClassVar[int]
     knows: ClassVar[frozenset[type[Aggregate]]]
 
+    @abstractmethod
     def __init__(self, sources: Sources, reading: Reading, salt: bytes) -> None:
         """Read the sources, or raise `Unsure`; which rows of crowded units are kept depends on the salt."""
 
     def faults(self) -> list[Fault]:
-        """The rules that the data break, none of them with a value."""
+        """The rules that the data break, none of them with a value; there are none where such data are declined."""
+        return []
 
-    def examples(self, fault: Fault) -> list[tuple[str | None, int]]:
+    def examples(self, fault: Fault) -> list[tuple[str | None, int]]:  # noqa: ARG002 - of no fault
         """The commonest offending values and how many records have each: confidential."""
+        return []
 
+    @abstractmethod
     def aggregate(self, table: Table, aggregates: Sequence[Aggregate], universe: Box) -> Columns:
         """The aggregates of every cell of a table, empty ones included, over the records in a universe."""
 
+    @abstractmethod
     def occupied(
         self, table: Table, aggregates: Sequence[Aggregate], universe: Box
     ) -> tuple[NDArray[np.int64], Columns]:
         """The places of the cells that hold records of a universe, rising, and the aggregates of these cells alone."""
 
+    @abstractmethod
     def reports(self, aggregates: Sequence[Aggregate]) -> Columns:
         """The aggregates of every unit of the register, in its order; 0 of one that did not report."""
 
+    @abstractmethod
     def close(self) -> None:
         """Forget all that was read."""

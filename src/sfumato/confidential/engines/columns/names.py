@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sfumato.confidential.engines import crowded
-from sfumato.confidential.engines.columns.coded import whole_numbers
+from sfumato.confidential.engines.columns.coded_column import whole_numbers
 from sfumato.confidential.engines.columns.scan import is_text
 from sfumato.confidential.engines.engine import Unsure
 
@@ -39,28 +39,24 @@ class Names:
     @cached_property
     def _texts(self) -> Any:
         """The texts, each as its place in a list where it stands once; none where names are numbers."""
-        if not self._parts or not is_text(self._parts[0].type):
+        if not is_text(self.written.type):
             return None
         import pyarrow.compute as pc
 
         coded = self.written.dictionary_encode()
-        if not pc.all(pc.match_substring_regex(coded.dictionary, PLAIN)).as_py():
+        if not pc.all(pc.match_substring_regex(coded.dictionary, PLAIN), min_count=0).as_py():
             raise Unsure(f"column '{self.column}' has names that may be spellings of one another")
         return coded
 
     @cached_property
-    def _numbers(self) -> Integers:
-        if self._texts is not None:
-            return np.asarray(self._texts.indices.to_numpy(), dtype=np.int64)
-        return (
-            np.concatenate([whole_numbers(part) for part in self._parts])
-            if self._parts
-            else np.empty(0, dtype=np.int64)
-        )
+    def codes(self) -> Integers:
+        """A number for every record, the same where the name is."""
+        numbers = self.written if self._texts is None else self._texts.indices.cast(pa.int64())
+        return np.asarray(whole_numbers(numbers), dtype=np.int64)
 
     def refuse_repeats(self) -> None:
         """Leave the data to DuckDB where a name stands twice."""
-        names = self._numbers
+        names = self.codes
         if len(names) and _is_dense(names):
             seen = np.zeros(int(names.max()) - int(names.min()) + 1, dtype=bool)
             seen[names - names.min()] = True
@@ -71,35 +67,30 @@ class Names:
         if repeated:
             raise Unsure(f"column '{self.column}' has a name twice")
 
-    @property
+    @cached_property
     def written(self) -> Any:
         """All names as they are written."""
         return pa.chunked_array(self._parts, None if self._parts else pa.string()).combine_chunks()
 
-    @property
-    def codes(self) -> Integers:
-        """A number for every record, the same where the name is."""
-        return self._numbers
-
     def keep(self, mask: NDArray[np.bool_]) -> None:
         """Forget the names of all records but some."""
-        self._numbers = self._numbers[mask]
+        self.codes = self.codes[mask]
 
     def texts_of(self, rows: Integers) -> Any:
         """The names of some records, as they are written."""
         if self._texts is None:
-            return pa.array(self._numbers[rows])
+            return pa.array(self.codes[rows])
         return self._texts.take(pa.array(rows)).cast(pa.string())
 
     def kept(self, at_most: int, salt: bytes, content: Sequence[NDArray[Any]], named: Sequence["Names"]) -> Any:
         """Which records are kept where no unit has more than so many; nothing is said where none has too many."""
-        crowds = _in_crowds(self._numbers, at_most)
+        crowds = _in_crowds(self.codes, at_most)
         rows = np.flatnonzero(crowds)
         if not len(rows):
             return None
         said = [*(pa.array(column[rows]) for column in content), *(other.texts_of(rows) for other in named)]
         kept = ~crowds
-        kept[rows] = crowded.kept(self._numbers[rows], self.texts_of(rows), said, at_most, salt)
+        kept[rows] = crowded.kept(self.codes[rows], self.texts_of(rows), said, at_most, salt)
         return kept
 
     def places_in(self, names: Any) -> Integers:

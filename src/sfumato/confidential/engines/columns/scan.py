@@ -7,30 +7,23 @@ from typing import Any
 import pyarrow as pa
 
 from sfumato.confidential.engines.engine import Unsure
-from sfumato.confidential.engines.reading import Wanted
-from sfumato.confidential.engines.sources.files import place_of, told_columns
-from sfumato.confidential.engines.sources.frames import frame_table, opened_frame
+from sfumato.confidential.engines.request import Wanted
+from sfumato.confidential.engines.sources.files import place_of
+from sfumato.confidential.engines.sources.frames import frame_table
 
 Batch = dict[str, Any]
 BATCH = 2**17
 """Records at a time: enough that calls cost nothing, few enough that a column stays in the cache."""
 
 
-def batches(source: Any, columns: Sequence[str], codes: Sequence[str] = (), most: int = BATCH) -> Iterator[Batch]:
+def batches(source: Any, columns: Sequence[str], codes: Sequence[str]) -> Iterator[Batch]:
     """The columns of every batch, those of codes as few texts and the place of each; nothing else is read."""
     if isinstance(source, (str, Path)):
-        yield from _of_parquet(place_of(str(source))[0], columns, codes, most)
+        yield from _of_parquet(place_of(str(source))[0], columns, codes)
     else:
         _, table = frame_table(source, Wanted(columns))
-        for batch in table.to_batches(most):
+        for batch in table.to_batches(BATCH):
             yield dict(zip(columns, batch.columns, strict=True))
-
-
-def columns_of(source: Any, wanted: Wanted) -> list[str]:
-    """The wanted columns that a source has."""
-    if isinstance(source, (str, Path)):
-        return told_columns(source, wanted) or []
-    return wanted.of("The frame", opened_frame(source)[1])
 
 
 def can_scan(source: Any) -> bool:
@@ -47,7 +40,7 @@ def rows_of(source: Any) -> int:
     return len(source) if hasattr(source, "__len__") else 0
 
 
-def _of_parquet(path: Path, columns: Sequence[str], codes: Sequence[str], most: int) -> Iterator[Batch]:
+def _of_parquet(path: Path, columns: Sequence[str], codes: Sequence[str]) -> Iterator[Batch]:
     from pyarrow.parquet import ParquetFile, read_schema
 
     if path.suffix.lower() != ".parquet":  # where a link of that name leads elsewhere
@@ -59,7 +52,7 @@ def _of_parquet(path: Path, columns: Sequence[str], codes: Sequence[str], most: 
         raise Unsure(f"{path.name} lacks a column, or has it in several spellings")
     texts = [column for column in codes if is_text(schema.field(column).type)]
     with ParquetFile(path, read_dictionary=texts, pre_buffer=False) as file:
-        for batch in file.iter_batches(most, columns=list(columns), use_threads=False):
+        for batch in file.iter_batches(BATCH, columns=list(columns), use_threads=False):
             yield {column: batch.column(column) for column in columns}
 
 

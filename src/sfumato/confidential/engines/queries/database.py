@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.confidential.engines.engine import Sources
-from sfumato.confidential.engines.reading import Reading, Wanted
+from sfumato.confidential.engines.request import Reading, Wanted
 from sfumato.confidential.engines.sources.files import attach
 from sfumato.confidential.engines.sources.tables import by_table, refuse_misplaced, wanted
 from sfumato.confidential.engines.sql import dialect

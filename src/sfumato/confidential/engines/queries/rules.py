@@ -4,7 +4,7 @@
 from collections.abc import Iterator, Sequence
 
 from sfumato.confidential.engines.queries.database import EXACT, Database
-from sfumato.confidential.engines.reading import Fault
+from sfumato.confidential.engines.request import Fault
 from sfumato.confidential.engines.sql import dialect
 from sfumato.schema import Clipped, Reported
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sfumato.confidential.engines.queries.database import Database
-from sfumato.confidential.engines.reading import Fault
+from sfumato.confidential.engines.request import Fault
 from sfumato.confidential.engines.sql.dialect import literal
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import DataError

@@ -9,7 +9,7 @@ from typing import Any
 
 from pyarrow.parquet import read_schema
 
-from sfumato.confidential.engines.reading import Wanted
+from sfumato.confidential.engines.request import Wanted
 from sfumato.confidential.engines.sources.frames import frame_table, readstat_table
 from sfumato.confidential.engines.sources.postgres import postgres_table
 from sfumato.confidential.engines.sql.dialect import quoted, quoted_text

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sfumato.confidential.engines.reading import Wanted
+from sfumato.confidential.engines.request import Wanted
 from sfumato.errors import DataError
 
 
-def opened_frame(frame: Any) -> tuple[Any, list[str]]:
-    """Any frame that narwhals accepts, eager or lazy, and its columns."""
+def frame_table(frame: Any, wanted: Wanted) -> tuple[list[str], pa.Table]:
+    """The wanted columns of any frame that narwhals accepts, eager or lazy."""
     import narwhals as nw
 
     try:
@@ -22,14 +22,7 @@ def opened_frame(frame: Any) -> tuple[Any, list[str]]:
         raise DataError(
             "The data are neither a path nor a frame; give a file, or a pandas, polars or Arrow frame."
         ) from None
-    return native, list(native.collect_schema().names())
-
-
-def frame_table(frame: Any, wanted: Wanted) -> tuple[list[str], pa.Table]:
-    """The wanted columns of a frame."""
-    import narwhals as nw
-
-    native, there = opened_frame(frame)
+    there = list(native.collect_schema().names())
     named = wanted.of("The frame", there)
     chosen = native.select(named or there[:1])
     collected = chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen

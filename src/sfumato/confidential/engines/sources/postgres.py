@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sfumato.confidential.engines.reading import Wanted
+from sfumato.confidential.engines.request import Wanted
 from sfumato.errors import DataError
 
 KINDS = {20: pa.int64(), 21: pa.int64(), 23: pa.int64(), 700: pa.float64(), 701: pa.float64()}

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sfumato.confidential.engines.engine import Sources
-from sfumato.confidential.engines.reading import Reading, Wanted
+from sfumato.confidential.engines.request import Reading, Wanted
 from sfumato.confidential.engines.sources.files import told_columns
 from sfumato.errors import DataError
 from sfumato.schema import Schema

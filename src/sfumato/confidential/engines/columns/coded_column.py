@@ -1,42 +1,22 @@
-"""Coded: one column of the records as the numbers that its values stand for, batch after batch."""
+"""Coded column: one column of the records as the numbers that its values stand for, batch after batch."""
 
-import sys
-from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sfumato.confidential.engines.columns.meanings import EXACT, Meaning
+from sfumato.confidential.engines.columns.codebook import EXACT, Meaning
 from sfumato.confidential.engines.columns.scan import is_text
 from sfumato.confidential.engines.engine import Unsure
-from sfumato.kernels import scatter
 from sfumato.schema import Box
 
 Integers = NDArray[np.integer]
 WIDEST = 2**20
 """The widest range of whole numbers that a table of meanings is made for."""
-WORTH_LOADING = 40_000_000
-"""The rows from which on the compiled loops save more than it takes to load them."""
-
-WORTH_SORTING = 5_000_000
-"""The same where the rows are sorted, of which the compiled loops save more."""
 
 
-def loops(rows: int, worth: int = WORTH_LOADING) -> Any:
-    """The loops for so many rows: compiled where numba is loaded already, or is installed and worth loading."""
-    return _compiled() if "numba" in sys.modules or (rows >= worth and find_spec("numba")) else scatter
-
-
-@cache
-def _compiled() -> Any:
-    return import_module("sfumato.kernels.scatter_compiled")
-
-
-class Coded:
+class CodedColumn:
     """What the values of one column stand for: leaves, or whole steps."""
 
     def __init__(self, column: str, meaning: Meaning | None, kernel: Any) -> None:
@@ -61,10 +41,6 @@ class Coded:
             raise Unsure(f"column '{self.column}' is of type {array.type}")
         self.parts.append(part)
 
-    def joined(self) -> Integers:
-        """All batches as one array."""
-        return np.concatenate([np.empty(0, dtype=self.meaning.dtype), *self.parts])
-
     def _texts(self, array: Any) -> Integers:
         coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
         if self._dictionary is None or not coded.dictionary.equals(self._dictionary):
@@ -76,7 +52,8 @@ class Coded:
         places = coded.indices
         if places.null_count:
             places = places.cast(pa.int64()).fill_null(len(self._of_dictionary) - 1)
-        return self._looked(_view(places), 0, self._of_dictionary)
+        part = np.empty(len(places), dtype=self.meaning.dtype)
+        return self._sound(part, self._kernel.look(_view(places), 0, self._of_dictionary, self.meaning.lacking, part))
 
     def _whole(self, values: Integers) -> Integers:
         """Whole numbers, by a table of all between the least and the largest where it is small."""
@@ -88,14 +65,12 @@ class Coded:
             raise Unsure(f"column '{self.column}' has whole numbers beyond 2^53")
         if not self._reaches(least, most):
             return self._numbers(values.astype(np.float64))
-        if not self._ranged(values, part):
-            raise self._lacking()
-        return part
+        return self._sound(part, self._ranged(values, part))
 
     def _ranged(self, values: Integers, part: Integers) -> bool:
         """Whether all values have a meaning in the table, which then is in `part`."""
         if self._shift is None:
-            return self._found(values, self._low, self._of_range, part)
+            return bool(self._kernel.look(values, self._low, self._of_range, self.meaning.lacking, part))
         return bool(self._kernel.shift(values, self._low, self._low + len(self._of_range) - 1, self._shift, part))
 
     def _reaches(self, least: int, most: int) -> bool:
@@ -110,23 +85,14 @@ class Coded:
             self._shift = _rising(self._of_range, least, self.meaning.lacking)
         return True
 
-    def _looked(self, values: Integers, low: int, table: Integers) -> Integers:
-        part = np.empty(len(values), dtype=self.meaning.dtype)
-        if not self._found(values, low, table, part):
-            raise self._lacking()
-        return part
-
-    def _found(self, values: Integers, low: int, table: Integers, part: Integers) -> bool:
-        return bool(self._kernel.look(values, low, table, self.meaning.lacking, part))
-
     def _numbers(self, numbers: NDArray[np.float64]) -> Integers:
         part = np.asarray(self.meaning.of_numbers(numbers))
-        if (part == self.meaning.lacking).any():
-            raise self._lacking()
-        return part
+        return self._sound(part, not (part == self.meaning.lacking).any())
 
-    def _lacking(self) -> Unsure:
-        return Unsure(f"column '{self.column}' has values that have no meaning on arrays")
+    def _sound(self, part: Integers, sound: Any) -> Integers:
+        if not sound:
+            raise Unsure(f"column '{self.column}' has values that have no meaning on arrays")
+        return part
 
 
 def _rising(table: Integers, low: int, lacking: int) -> int | None:
@@ -154,9 +120,4 @@ def whole_numbers(array: Any) -> Integers:
 
 def inside(box: Box, leaves: dict[str, Integers]) -> NDArray[np.bool_]:
     """Which records of a batch are in a box."""
-    found: NDArray[np.bool_] | None = None
-    for name, mask in box.masks.items():
-        here = mask[leaves[name]]
-        found = here if found is None else found & here
-    assert found is not None  # noqa: S101 - asked of boxes that name an attribute
-    return found
+    return np.asarray(np.logical_and.reduce([mask[leaves[name]] for name, mask in box.masks.items()]))

@@ -1,14 +1,16 @@
-"""Meanings: what a raw value stands for, a leaf or a number of steps, worked out on arrays instead of in SQL.
+"""Codebook: what a raw value stands for, a leaf or a number of steps, worked out on arrays instead of in SQL.
 
 Each says to the last bit what the dialect of SQL says. A value that it cannot be sure of lacks a meaning, and data
 with such a value are read by DuckDB, which finds the meaning or names the rule that is broken.
 """
 
+import re
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,43 +23,36 @@ Integers = NDArray[np.integer]
 EXACT = 2.0**53
 DIGITS = 15
 """The digits up to which DuckDB and Python read a decimal as the same double."""
+LACKING = int(np.iinfo(np.int64).min)
 
 
-class Meaning(Protocol):
+class Meaning(ABC):
     """What the values of one column stand for; not a number is a value that is not there."""
 
-    @property
-    def lacking(self) -> int: ...
-
-    @property
-    def dtype(self) -> Any: ...
-
-    def of_texts(self, texts: Sequence[str | None]) -> Integers | None: ...
-
-    def of_numbers(self, numbers: Floats) -> Integers: ...
-
-
-@dataclass(frozen=True)
-class Listed:
-    """Codes that are listed one by one, of a column of codes or of a recode."""
-
-    leaves: dict[str, int]
-    size: int
+    lacking: int
+    """What stands for a value without a meaning; of leaves, how many there are."""
 
     @cached_property
     def dtype(self) -> Any:
-        return np.min_scalar_type(self.size)
+        return np.min_scalar_type(self.lacking)
 
-    @property
-    def lacking(self) -> int:
-        return self.size
+    @abstractmethod
+    def of_numbers(self, numbers: Floats) -> Integers: ...
 
-    @property
-    def nothing(self) -> int:
-        return self.leaves.get("", self.size)
+    def of_texts(self, texts: Sequence[str | None]) -> Integers | None:  # noqa: ARG002
+        """The meanings of texts; none where numbers are read, as DuckDB alone knows what it takes for a number."""
+        return None
+
+
+@dataclass(frozen=True)
+class Listed(Meaning):
+    """Codes that are listed one by one, of a column of codes or of a recode."""
+
+    leaves: dict[str, int]
+    lacking: int
 
     def of_texts(self, texts: Sequence[str | None]) -> Integers:
-        return np.array([self.leaves.get(one or "", self.size) for one in texts], dtype=self.dtype)
+        return np.array([self.leaves.get(one or "", self.lacking) for one in texts], dtype=self.dtype)
 
     @cached_property
     def _whole(self) -> tuple[Floats, Integers]:
@@ -67,56 +62,39 @@ class Listed:
 
     def of_numbers(self, numbers: Floats) -> Integers:
         codes, leaves = self._whole
-        found = np.full(len(numbers), self.size, dtype=self.dtype)
+        found = np.full(len(numbers), self.lacking, dtype=self.dtype)
         if len(codes):
             place = np.searchsorted(codes, numbers).clip(max=len(codes) - 1)
             same = codes[place] == numbers
             found[same] = leaves[place[same]]
-        found[np.isnan(numbers)] = self.nothing
+        found[np.isnan(numbers)] = self.leaves.get("", self.lacking)
         return found
 
 
 @dataclass(frozen=True)
-class Banded:
+class Banded(Meaning):
     """Bands of a number, and the numbers that mean no answer."""
 
     edges: Floats
     bands: Integers
     missing: Floats
     nothing: int
-    size: int
-
-    @cached_property
-    def dtype(self) -> Any:
-        return np.min_scalar_type(self.size)
-
-    @property
-    def lacking(self) -> int:
-        return self.size
-
-    def of_texts(self, texts: Sequence[str | None]) -> None:  # noqa: ARG002 - DuckDB alone knows what it takes for a number
-        return None
+    lacking: int
 
     def of_numbers(self, numbers: Floats) -> Integers:
         band = np.searchsorted(self.edges, numbers, side="right") - 1
-        found = np.where(band >= 0, self.bands[band], self.size).astype(self.dtype)
-        found[~(np.abs(numbers) < EXACT)] = self.size
-        for code in self.missing:
-            found[numbers == code] = self.nothing
-        found[np.isnan(numbers)] = self.nothing
+        found = np.where(band >= 0, self.bands[band], self.lacking).astype(self.dtype)
+        found[~(np.abs(numbers) < EXACT)] = self.lacking
+        found[np.isnan(numbers) | np.isin(numbers, self.missing)] = self.nothing
         return found
 
 
 @dataclass(frozen=True)
-class Stepped:
+class Stepped(Meaning):
     """A value in whole steps: held within the clip, rounded half up, held again."""
 
     one: Clipped
-    dtype: ClassVar[Any] = np.int64
-    lacking: ClassVar[int] = int(np.iinfo(np.int64).min)
-
-    def of_texts(self, texts: Sequence[str | None]) -> None:  # noqa: ARG002 - DuckDB alone knows what it takes for a number
-        return None
+    lacking = LACKING
 
     @property
     def largest(self) -> Fraction:
@@ -124,54 +102,48 @@ class Stepped:
         return max(abs(self.one.low), abs(self.one.high)) / self.one.step
 
     def of_numbers(self, numbers: Floats) -> Integers:
-        one, nothing = self.one, np.isnan(numbers)
-        given = numbers if one.missing is None else np.where(nothing, float(one.missing), numbers)
+        one, given = self.one, _given(numbers, self.one)
+        nothing = np.isnan(given)
         with np.errstate(over="ignore"):  # what is beyond all numbers is held within the clip as well
             given = given * given if one.power == 2 else given
         held = np.maximum(np.minimum(given, float(one.high)), float(one.low))
         steps = np.floor(_to_six_places(held / float(one.step)) + 0.5)
-        if one.missing is None:
-            steps[nothing] = 0
+        steps[nothing] = 0
         found = steps.astype(np.int64).clip(int(one.low / one.step), int(one.high / one.step))
-        if one.missing is None:
-            found[nothing] = self.lacking
+        found[nothing] = self.lacking
         return found
 
 
 @dataclass(frozen=True)
-class Standing:
+class Standing(Meaning):
     """A value that stands as it is reported: whole steps, 0 or more."""
 
     one: Reported
-    dtype: ClassVar[Any] = np.int64
-    lacking: ClassVar[int] = Stepped.lacking
-    largest: ClassVar[Fraction] = Fraction(int(EXACT))
-
-    def of_texts(self, texts: Sequence[str | None]) -> None:  # noqa: ARG002 - DuckDB alone knows what it takes for a number
-        return None
+    lacking = LACKING
+    largest = Fraction(int(EXACT))
 
     def of_numbers(self, numbers: Floats) -> Integers:
-        one = self.one
-        steps = (numbers if one.missing is None else np.where(np.isnan(numbers), float(one.missing), numbers)) / float(
-            one.step
-        )
+        steps = _given(numbers, self.one) / float(self.one.step)
         sound = (steps >= 0) & (steps < EXACT) & (steps == np.rint(steps))
         return np.where(sound, steps, 0).astype(np.int64) + np.where(sound, 0, self.lacking)
+
+
+def _given(numbers: Floats, one: Clipped | Reported) -> Floats:
+    """The numbers, and what those that are not there stand for."""
+    return numbers if one.missing is None else np.where(np.isnan(numbers), float(one.missing), numbers)
 
 
 def leaf_meaning(attribute: Attribute) -> Meaning | None:
     """What the values of an attribute's column stand for; none where a number in the plan has too many digits."""
     size, missing = len(attribute.levels.leaves), attribute.missing
-    nothing = {"": attribute.missing_leaf} if missing else {}
-    leaves = nothing | attribute.raw_codes
+    leaves = ({"": attribute.missing_leaf} if missing else {}) | attribute.raw_codes
     if not isinstance(attribute.read, Bands):
         return Listed(leaves, size)
-    codes = [numeral(code) for code in (missing.codes if missing else ())]
-    stated = [code for code in codes if code is not None]
-    if not all(_is_short(float(one)) for one in [*attribute.read.edges, *map(Fraction, stated)]):
+    edges = [float(edge) for edge in attribute.read.edges]
+    stated = [code for code in map(numeral, missing.codes if missing else ()) if code is not None]
+    if not all(_is_short(number) for number in (*edges, *stated)):
         return None
-    edges = np.array([float(edge) for edge in attribute.read.edges])
-    return Banded(edges, np.array(attribute.banded), np.array(stated, dtype=float), leaves.get("", size), size)
+    return Banded(np.array(edges), np.array(attribute.banded), np.array(stated), leaves.get("", size), size)
 
 
 def value_meaning(one: InSteps) -> Stepped | Standing | None:
@@ -187,17 +159,10 @@ def value_meaning(one: InSteps) -> Stepped | Standing | None:
 def _is_whole(code: str) -> bool:
     """Whether a code is how a whole number is written, in doubles exactly.
 
-    >>> [_is_whole(code) for code in ("7", "-9", "0", "07", "-0", "7.0", "", "9007199254740993")]
-    [True, True, True, False, False, False, False, False]
+    >>> [_is_whole(code) for code in ("7", "-9", "0", "07", "-0", "7.0", "", "9007199254740993", "٣")]
+    [True, True, True, False, False, False, False, False, False]
     """
-    digits = code.removeprefix("-")
-    return (
-        digits.isascii()
-        and digits.isdigit()
-        and str(int(digits[:20])) == digits
-        and code != "-0"
-        and (abs(int(code)) < EXACT)
-    )
+    return re.fullmatch(r"0|-?[1-9][0-9]{0,15}", code) is not None and abs(int(code)) < EXACT
 
 
 def _is_short(value: float) -> bool:

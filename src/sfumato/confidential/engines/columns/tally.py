@@ -1,17 +1,17 @@
-"""Counting: how many records each cell holds, from keys that come batch after batch."""
+"""Tally: what the records add to each cell of a table, from keys that come batch after batch."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sfumato.confidential.engines.columns.coded import whole_numbers
-from sfumato.confidential.engines.columns.meanings import EXACT
+from sfumato.confidential.engines.columns.codebook import EXACT
+from sfumato.confidential.engines.columns.coded_column import whole_numbers
 from sfumato.confidential.engines.engine import Unsure
-from sfumato.confidential.engines.folding import LARGEST_SUM
-from sfumato.confidential.engines.reading import TableRequest
+from sfumato.confidential.engines.request import TableRequest
+from sfumato.confidential.engines.row_aggregates import LARGEST_SUM
 from sfumato.kernels import scatter
 from sfumato.kernels.scatter import BUCKET
 from sfumato.schema import Aggregate, Rows, Sum, Weighted
@@ -27,18 +27,8 @@ SPREAD = 16
 """The most cells a record for that to pay; fewer records are counted sooner than they are sorted."""
 
 
-class Counts(Protocol):
-    """The cells of one table while they are counted."""
-
-    def add(self, keys: Integers) -> None:
-        """The keys of the next batch."""
-
-    def cells(self) -> Counted:
-        """All cells, when every batch was added."""
-
-
 class Scattered:
-    """Each key is counted where its cell stands."""
+    """The cells of one table while they are counted: each key of a batch where its cell stands."""
 
     def __init__(self, kernel: Any, size: int, rows: int) -> None:
         self._kernel, self._cells = kernel, np.zeros(size, dtype=_count_type(rows))
@@ -51,7 +41,7 @@ class Scattered:
 
 
 class Parted:
-    """Each batch is sorted into buckets of neighbouring cells; a bucket is counted whole, while it is in the cache.
+    """The same, where each batch is sorted into buckets of neighbouring cells; a bucket is counted whole, in the cache.
 
     Of a key only the place in its bucket is held, 16 bits a record.
     """
@@ -76,7 +66,7 @@ class Parted:
         return cells
 
 
-def counts(kernel: Any, size: int, rows: int) -> Counts:
+def counts(kernel: Any, size: int, rows: int) -> Scattered | Parted:
     """The way to count so many records at most over so many cells that suits the cache."""
     # Plain numpy takes longer to sort keys than to wait for the memory.
     parted = kernel is not scatter and WIDE <= size <= SPREAD * rows
