@@ -1,6 +1,7 @@
 """An engine dropped in as one file is found, reads, refuses, and gives the same cells as the others."""
 
 import importlib
+import json
 import sys
 from pathlib import Path
 
@@ -8,41 +9,49 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.commands import page, sfumato
+from tests.confidential.test_engines_agree import compared
 
-from sfumato.cli.agency import check
 from sfumato.confidential import Microdata, Options, Tabulation, engines, run
 from sfumato.confidential.engines import choose
 from sfumato.confidential.engines.arrays import Arrays
-from sfumato.confidential.engines.duckdb import DuckDB
 from sfumato.confidential.engines.engine import Unsure
-from sfumato.confidential.engines.request import Reading
+from sfumato.confidential.engines.request import Fault, Reading
+from sfumato.confidential.estimands import TotalOf
+from sfumato.confidential.true_table import TableLayout, true_table
 from sfumato.draws import SeededDraws
 from sfumato.errors import DataError
 from sfumato.plan import Plan
 from sfumato.privacy import Truncate
-from sfumato.schema import Attribute, Box, Levels, Rows, Schema, Table, Weighted
+from sfumato.schema import Attribute, Box, Levels, Rows, Schema, Table, Units
 
 POLARS = '''
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 from sfumato.confidential.engines.engine import Engine, Unsure
 from sfumato.confidential.engines.crowded import kept
-from sfumato.schema import Rows
+from sfumato.schema import Rows, Weighted
 
 
 class Polars(Engine):
-    """Counts of plain text codes in one Parquet file, by polars."""
+    """Counts of plain codes in one Parquet file or frame, by polars; asked before all others."""
 
-    name, turn, knows = "polars", 50, frozenset([Rows])
+    name, turn, knows = "polars", 5, frozenset([Rows, Weighted])
+    opened, closed = [], []
 
     def __init__(self, sources, reading, salt):
-        rows = pl.read_parquet(sources[0]).to_arrow()
+        if reading.schema.weight or reading.schema.joined:
+            raise Unsure("it knows no weights, and one table")
+        given = pl.read_parquet(sources[0]) if isinstance(sources[0], (str, Path)) else pl.from_arrow(sources[0])
+        rows = given.select(pl.col(reading.columns).cast(pl.String)).to_arrow()
         self._leaves = {}
         for one in reading.attributes:
             codes = [one.raw_codes.get(value, -1) for value in rows[one.column].to_pylist()]
             if -1 in codes:
                 raise Unsure(f"column '{one.column}' has values that are no level")
-            self._leaves[one.name] = np.array(codes)
+            self._leaves[one.name] = np.array(codes, dtype=np.int64)
         if reading.truncation:
             names = rows[reading.truncation.column].combine_chunks()
             _, units = np.unique(names.to_numpy(zero_copy_only=False), return_inverse=True)
@@ -53,20 +62,19 @@ class Polars(Engine):
             mask[crowd] = kept(units[crowd], names.take(crowd), content, most, salt)
             self._leaves = {name: leaves[mask] for name, leaves in self._leaves.items()}
 
-    def faults(self):
-        return []
-
-    def examples(self, fault):
-        return []
+        self.opened.append(self)
 
     def aggregate(self, table, aggregates, universe):
         key = np.zeros(len(next(iter(self._leaves.values()))), dtype=np.int64)
         for one, length in zip(table.attributes, table.shape, strict=True):
             key = key * length + self._leaves[one.name]
-        return {Rows(): np.bincount(key, minlength=table.size).reshape(table.shape)}
+        for name, mask in universe.masks.items():
+            key = np.where(mask[self._leaves[name]], key, table.size)
+        rows = np.bincount(key, minlength=table.size)[: table.size].reshape(table.shape)
+        return {one: rows if one == Rows() else rows[..., None] for one in aggregates}
 
     def occupied(self, table, aggregates, universe):
-        cells = self.aggregate(table, aggregates, universe)[Rows()].ravel()
+        cells = self.aggregate(table, [Rows()], universe)[Rows()].ravel()
         return np.flatnonzero(cells), {Rows(): cells[cells > 0]}
 
     def reports(self, aggregates):
@@ -74,6 +82,7 @@ class Polars(Engine):
 
     def close(self):
         self._leaves = {}
+        self.closed.append(self)
 
 
 EXAMPLE = Polars
@@ -101,6 +110,7 @@ with = { mechanism = "geometric", epsilon = "1" }
 
 @pytest.fixture
 def dropped(tmp_path, monkeypatch):
+    pytest.importorskip("polars")
     folder = tmp_path / "more engines"
     folder.mkdir()
     (folder / "polars_dropped.py").write_text(POLARS, encoding="utf-8")
@@ -120,25 +130,62 @@ def data(tmp_path):
     return tmp_path / "jobs.parquet"
 
 
-def test_an_engine_dropped_in_goes_through_check_and_run_and_gives_the_same_cells(dropped, data, tmp_path, capsys):
-    pytest.importorskip("polars")
+def test_an_engine_dropped_in_gives_the_same_cells(dropped, data, tmp_path):
     plan = Plan.read(tmp_path / "dropped.toml")
-    assert list(choose.engines()) == ["arrays", "polars", "duckdb"]
+    assert list(choose.engines()) == ["polars", "arrays", "duckdb"]
     cells = {}
     for name in choose.engines():
         tabulation = Tabulation(plan, Microdata.open(data, plan.schema, name), SeededDraws(4))
         assert tabulation.read_by == f"read by {name}"
         cells[name] = tabulation.cells(plan.measures[0]).values.tolist()
     assert cells["arrays"] == cells["polars"] == cells["duckdb"]
-    check(tmp_path / "dropped.toml", [str(data)], "polars")
-    said = capsys.readouterr()
-    assert "fit the plan" in said.out
-    run(plan, Microdata.open(data, plan.schema, "polars"), None, tmp_path / "release", Options(rehearsal=1))
+    place = plan.schema.attribute("place")
+    reading = Reading(plan.schema, (place,), (Rows(),), "shop", Truncate("shop", 3))
+    assert compared([data], reading, Box({"place": np.array([True, False])})) == {"polars", "arrays", "duckdb"}
+
+
+def test_it_goes_through_every_command_and_is_closed_after_each(dropped, data, tmp_path):
+    plan, release, made = tmp_path / "dropped.toml", tmp_path / "release", choose.engines()["polars"]
+
+    def asked(command, *words):
+        """What a command says; by then every engine that read something is closed."""
+        read = len(made.opened)
+        said = sfumato(command, plan, *words)
+        assert len(made.closed) == len(made.opened)
+        assert len(made.opened) > read or command == "price"
+        return said
+
+    assert "geometric (epsilon 1)" in asked("price")
+    assert "fit the plan" in asked("check", "--data", data)
+    assert "read by polars." in asked("run", "--data", data, "--rehearsal", "1", "--out", release)
+    audits = json.loads(asked("audit", "--samples", "20000", "--json"))
+    assert all(one["holds"] for one in audits)
+    true = json.loads(asked("tabulate", "--data", data, "--rows", "place", "--json"))
+    assert sum(cell["estimate"] for cell in true["cells"]) == 900
+    asked("assess", "--data", data, "--release", release, "--out", tmp_path / "report.html")
+    table = json.loads(sfumato("table", release, "--rows", "place", "--format", "json"))
+    assert "north" in page(release, "/dropped~jobs?rows=place").text
+    assert table
+
+
+def test_an_engine_is_closed_where_the_data_break_a_rule_or_a_run_stops(dropped, data, tmp_path, monkeypatch):
+    plan, made = Plan.read(tmp_path / "dropped.toml"), choose.engines()["polars"]
+    microdata = Microdata.open(data, plan.schema)
+    monkeypatch.setattr(made, "faults", lambda self: [Fault("place", "some values are odd.")])
+    with pytest.raises(DataError, match="some values are odd"):
+        run(plan, microdata, None, tmp_path / "release", Options(rehearsal=1))
+    with pytest.raises(DataError, match="some values are odd"):
+        true_table(plan, microdata, TableLayout(["place"]), TotalOf())
+    monkeypatch.setattr(made, "faults", lambda self: [])
+    monkeypatch.setattr(made, "aggregate", lambda *_: (_ for _ in ()).throw(MemoryError))
+    with pytest.raises(MemoryError):
+        run(plan, microdata, None, tmp_path / "release", Options(rehearsal=1))
+    assert len(made.closed) == len(made.opened) == 3
 
 
 def test_what_an_engine_does_not_know_is_refused_before_it_reads(dropped, data):
-    reading = Reading(Schema(()), (), (Weighted(),))
-    with pytest.raises(DataError, match="asks for Weighted over cells, which polars does not run; arrays, duckdb can"):
+    reading = Reading(Schema(()), (), (Units(),))
+    with pytest.raises(DataError, match="asks for Units over cells, which polars does not run; arrays, duckdb can"):
         choose.candidates(reading, "polars")
     assert [make.name for make in choose.candidates(reading)] == ["arrays", "duckdb"]
     with pytest.raises(DataError, match="no engine 'spark'"):
@@ -157,14 +204,16 @@ def test_an_engine_that_declines_says_why_and_one_that_fails_is_not_passed_over(
 
 
 @pytest.mark.slow
-def test_a_million_crowded_rows_are_the_same_whichever_engine():
+def test_a_million_crowded_rows_are_the_same_whichever_engine(dropped, tmp_path):
     rng, rows = np.random.default_rng(3), 10**6
     places = Attribute("place", Levels.of([str(one) for one in range(500)]))
     table = pa.table({"place": rng.integers(0, 500, rows), "unit": rng.integers(0, 20_000, rows)})
     reading = Reading(Schema((places,)), (places,), (Rows(),), "unit", Truncate("unit", 7))
-    one, other = (
-        make([table], reading, bytes(range(32))).aggregate(Table((places,)), (Rows(),), Box())[Rows()]
-        for make in (Arrays, DuckDB)
-    )
-    assert one.sum() == 7 * 20_000
-    assert (one == other).all()
+    pq.write_table(table, tmp_path / "crowded.parquet")
+    cells = [
+        make([tmp_path / "crowded.parquet"], reading, bytes(range(32))).aggregate(Table((places,)), (Rows(),), Box())
+        for make in choose.engines().values()
+    ]
+    assert len(cells) == 3
+    assert cells[0][Rows()].sum() == 7 * 20_000
+    assert all((one[Rows()] == cells[0][Rows()]).all() for one in cells)

@@ -1,17 +1,22 @@
-"""Rows looked up in other tables: many to one, keys checked, the same cells as the flat file, in both engines."""
+"""Rows looked up in other tables: many to one, keys checked, the same numbers as the flat file in every command."""
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.commands import sfumato
 
 from sfumato.cli.agency import check
 from sfumato.confidential import Microdata, Options, Tabulation, run
+from sfumato.confidential.assessment.assess import assess
+from sfumato.confidential.audit import audit_plan
 from sfumato.draws import SeededDraws, SystemDraws
 from sfumato.errors import DataError, PlanError
 from sfumato.plan import Plan
+from sfumato.plan.tables import PER_JOINED
 
 PLAN = """
 name = "jobs"
@@ -72,20 +77,77 @@ def plan_of(text: str = PLAN) -> Plan:
 def cells(sources, engine="", plan=None):
     plan = plan or plan_of()
     tabulation = Tabulation(plan, Microdata.open(sources, plan.schema, engine), SeededDraws(3))
-    assert not engine or tabulation.read_by == f"read by {engine}"
+    assert tabulation.read_by.startswith(f"read by {engine}")
     return [tabulation.cells(measure).values.tolist() for measure in plan.measures]
 
 
+FLAT = PLAN[: PLAN.index("[data.tables]")] + PLAN[PLAN.index("[attributes.sex]") :]
+
+
 def flat(given):
-    joined = given["jobs"].join(given["workers"], "worker_id").join(given["workplaces"], "workplace_id")
-    text = PLAN[: PLAN.index("[data.tables]")] + PLAN[PLAN.index("[attributes.sex]") :]
-    return cells(joined, plan=plan_of(text))
+    return given["jobs"].join(given["workers"], "worker_id").join(given["workplaces"], "workplace_id")
 
 
-@pytest.mark.parametrize("engine", ["arrays", "duckdb"])
+@pytest.mark.parametrize("engine", ["", "duckdb"])
 def test_joined_tables_give_the_cells_of_the_flat_file(engine):
     given = tables()
-    assert cells(given, engine) == flat(given)
+    assert cells(given, engine) == cells(flat(given), "arrays", plan_of(FLAT))
+
+
+def test_arrays_decline_joined_tables_and_say_why():
+    plan = plan_of()
+    tabulation = Tabulation(plan, Microdata.open(tables(), plan.schema), SeededDraws(3))
+    assert tabulation.read_by == "read by duckdb; arrays declined: rows are looked up in other tables"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The joined plan and its tables, and the same as one flat file."""
+    (tmp_path / "jobs.toml").write_text(PLAN, encoding="utf-8")
+    (tmp_path / "flat.toml").write_text(FLAT, encoding="utf-8")
+    given = tables()
+    for name, table in (given | {"flat": flat(given)}).items():
+        pq.write_table(table, tmp_path / f"{name}.parquet")
+    return tmp_path
+
+
+def both(folder, command, *words):
+    """What a command says of the joined tables, and of the flat file."""
+    joined = [part for name in tables(60) for part in ("--data", f"{name}={folder / name}.parquet")]
+    given = {"jobs": joined, "flat": ["--data", folder / "flat.parquet"]}
+    return [sfumato(command, folder / f"{plan}.toml", *data, *words) for plan, data in given.items()]
+
+
+@pytest.mark.parametrize("of", [(), ("--mean", "pay")])
+def test_tabulate_says_the_same_of_joined_tables_as_of_the_flat_file(folder, of):
+    one, other = both(folder, "tabulate", "--rows", "county,sex", "--where", "kind=full", *of, "--json")
+    assert json.loads(one) == json.loads(other)
+    assert json.loads(one)["cells"]
+
+
+def test_assess_compares_a_release_of_joined_tables_as_one_of_the_flat_file(folder):
+    assessed = []
+    for name in ("jobs", "flat"):
+        plan = Plan.read(folder / f"{name}.toml")
+        given = {table: folder / f"{table}.parquet" for table in plan.schema.tables}
+        microdata = Microdata.open(given if plan.schema.joined else folder / "flat.parquet", plan.schema)
+        run(plan, microdata, None, folder / f"{name} release", Options(rehearsal=5))
+        assessed.append(assess(plan, microdata, folder / f"{name} release").numbers["products"])
+    one, other = ([product["bounds"] for product in products] for products in assessed)
+    assert [bound["rows"] for bound in one] == [bound["rows"] for bound in other] == [3000, 3000]
+    assert [product["cells"] for product in assessed[0]] == [12, 3]
+
+
+def test_an_audit_of_a_plan_with_joined_tables_holds():
+    audits = audit_plan(plan_of(), samples=20_000, draws=SeededDraws(2))
+    assert {one.measure for one in audits} >= {"jobs", "pay"}
+    assert all(one.holds for one in audits)
+
+
+def test_the_price_counts_what_rows_of_joined_tables_take_beside_their_own():
+    joined, alone = (Plan.parse(text, Path("jobs.toml")).memory() for text in (PLAN, FLAT))
+    assert joined.bytes == alone.bytes
+    assert joined.a_record == alone.a_record + 2 * PER_JOINED
 
 
 def test_a_plan_with_joined_tables_reads_back_equal_and_runs_from_the_command_line(tmp_path, capsys):

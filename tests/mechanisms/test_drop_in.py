@@ -1,6 +1,5 @@
 """Adding a mechanism touches one file: dropped in it is found, priced, run, drawn, and held to the contract."""
 
-import asyncio
 import importlib
 import json
 import math
@@ -8,23 +7,19 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
-import httpx
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from contract_law import LAW_CHECKS, MOVES
 from contract_noise import NOISE_CHECKS, Bench
-from tests.serve.small import Seen
-from typer.testing import CliRunner
+from tests.commands import page, sfumato
 
 import sfumato as sf
 from sfumato import mechanisms
-from sfumato.cli.main import app
 from sfumato.confidential import Microdata, Options, run
 from sfumato.errors import PlanError
 from sfumato.mechanisms import Typical
 from sfumato.plugins import found
-from sfumato.serve import app as served
 
 DROPPED = Path(__file__).parent / "dropped"
 PLAN = """
@@ -84,26 +79,6 @@ def plan_of(text: str = PLAN) -> sf.Plan:
 
 def jobs() -> pa.Table:
     return pa.table({"place": ["north"] * 500 + ["south"] * 300, "firm": [str(row // 2) for row in range(800)]})
-
-
-def sfumato(*words: object) -> str:
-    """A command in this process, where the dropped file is."""
-    done = CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    return done.output
-
-
-def page(folder: Path, address: str) -> Seen:
-    """A page of a release that is served."""
-
-    async def asked() -> httpx.Response:
-        transport = httpx.ASGITransport(served([folder]))
-        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
-            return await client.get(address)
-
-    reply = asyncio.run(asked())
-    assert reply.status_code == 200, reply.text
-    return Seen(reply.text)
 
 
 def test_a_dropped_in_mechanism_is_found_priced_run_and_sound(drop, tmp_path):

@@ -19,6 +19,8 @@ PER_NUMBER, PER_CALIBRATED = 8, 48
 """Bytes of a number, and of a cell while a step works on it."""
 PER_LISTED, LISTED_IN_WORK, LISTED_AGAIN, PER_PACKED = 16, 32, 24, 64
 """Bytes of a listed cell: its number and value; more while the list is made, or is read back; and of a record's own."""
+PER_JOINED = 64
+"""Bytes of a record for each table that it is looked up in: its key, and what it finds there."""
 
 
 class TableCoverage(Coverage):
@@ -87,14 +89,14 @@ class TableCoverage(Coverage):
     def _a_record(self, measures: Sequence[Measure]) -> int:
         """Bytes of a record: a small integer for each attribute, a number for each value that is summed.
 
-        Of a sparse table a cell as well, as records may all stand in cells of their own.
+        Of a sparse table a cell as well, as records may all stand in cells of their own; and what it finds elsewhere.
         """
         read = {name for measure in measures for name in (*measure.names, *measure.where)}
         leaves = [len(self.schema.attribute(name).levels.leaves) for name in read]
         values = {value for measure in measures for aggregate in measure.aggregates for value in aggregate.values}
         packed = any(not self.table(measure).dense for measure in measures)
         whole = sum(np.min_scalar_type(size).itemsize for size in leaves)
-        return whole + PER_NUMBER * len(values) + PER_PACKED * packed
+        return whole + PER_NUMBER * len(values) + PER_PACKED * packed + PER_JOINED * len(self.schema.joined)
 
     def answering(self, measures: Sequence[Measure]) -> list[str]:
         return [measure.name for measure in measures if self._widest(measure, measures) == measure]
