@@ -58,12 +58,12 @@ def _drawn(with_: Mechanism, cells: Cells, place: int, samples: int, draws: Draw
 
 
 def _rows(cells: Cells, place: int, given: Given) -> Integers:
-    """The rows of a cell that matter: those that are not 0, and the one with the largest number that is given."""
+    """The rows of a cell that matter: its first, those not 0, and the one with the largest number that is given."""
     if cells.grouping is None:
         return np.array([place])
     inside = np.flatnonzero(cells.grouping.of == place)
     largest = [inside[np.argmax(one.values[inside])] for one in given.values()]
-    return np.unique(np.concatenate([inside[cells.values[inside] != 0], largest]).astype(np.int64))
+    return np.unique([*inside[:1], *inside[cells.values[inside] != 0], *largest]).astype(np.int64)
 
 
 def _copied(cells: Cells, rows: Integers, copies: int) -> Cells:

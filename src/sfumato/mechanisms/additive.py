@@ -34,8 +34,6 @@ class Additive(Mechanism):
         """The law of the noise in one cell, in steps."""
 
     def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:  # noqa: ARG002
-        if not isinstance(cells.domain, Table):
-            raise PlanError(f"{self.name} is for tables; the rows of a frame are measured with square-root.")
         law = self.law(cells.move)
         if cells.places is not None:
             places, values = scattered(cells, law, draws)
@@ -78,14 +76,14 @@ def fits(law: Law, what: str) -> Law:
 
 
 def laid_out(cells: Cells, law: Law, draws: Draws) -> Integers:
-    """The noisy value of every cell of a table, 0 where a cell is impossible."""
-    table, true = _table(cells), cells.values
-    if not table.impossible:
-        noise = law.draw(table.size, draws).reshape(table.shape)
+    """The noisy value of every cell, row or group, 0 where a cell is impossible."""
+    domain, true = cells.domain, cells.totals
+    if not domain.impossible:
+        noise = law.draw(domain.size, draws).reshape(true.shape)
         noise += true
         return noise
-    values = np.zeros(table.shape, dtype=np.int64)
-    values[table.possible] = true[table.possible] + law.draw(int(table.possible.sum()), draws)
+    values = np.zeros(true.shape, dtype=np.int64)
+    values[domain.possible] = true[domain.possible] + law.draw(int(domain.possible.sum()), draws)
     return values
 
 
@@ -95,8 +93,9 @@ def scattered(cells: Cells, law: Law, draws: Draws) -> tuple[Integers, Integers]
     Changes come some at a time and in order, so they meet the records up to the last of them, and those that are
     left when no change is.
     """
-    table = _table(cells)
-    assert cells.places is not None  # noqa: S101 - asked of sparse tables alone
+    table = cells.domain
+    assert isinstance(table, Table)  # noqa: S101 - asked of sparse tables alone
+    assert cells.places is not None  # noqa: S101
     places, values = _possible(table, cells.places, cells.values)
     found, start = [], 0
     for some in law.changed(table.size, draws):
@@ -131,8 +130,3 @@ def summed(places: Integers, values: Integers) -> tuple[Integers, Integers]:
     sums = np.add.reduceat(values, first)
     kept = sums != 0
     return places[first[kept]], sums[kept]
-
-
-def _table(cells: Cells) -> Table:
-    assert isinstance(cells.domain, Table)  # noqa: S101 - a frame is refused before
-    return cells.domain

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sfumato.calibrate import Step
 from sfumato.errors import PlanError
+from sfumato.mechanisms import SquareRoot
 from sfumato.plan.control import ControlTable
 from sfumato.plan.coverage import Coverage
 from sfumato.plan.measure import Measure
@@ -105,7 +106,10 @@ class RegisterCoverage(Coverage):
             raise PlanError(f'No measure is of the rows of the frame, which a release holds: by = ["{unit}"].')
 
     def refuse_step(self, step: Step, table: tuple[Measure, Table | None], controls: Sequence[Table]) -> None:  # noqa: ARG002 - none is a table
-        step.refuse_unframed(of_rows=self._of_rows(table[0]))
+        rows = table[0]
+        step.refuse_unframed(of_rows=self._of_rows(rows))
+        if not isinstance(rows.with_, SquareRoot):
+            raise PlanError(f"Step '{step.name}' moves rows measured with square-root; '{rows.name}' is not.")
 
     def refuse_unlistable(self, measures: Sequence[Measure]) -> None:
         """All rows are there already."""

@@ -52,7 +52,9 @@ class CountedRows(Neighbours, ABC):
         return None
 
     def refuses(self, *, register: bool) -> str:
-        return f'A frame is for neighbours = "square-root-within"; these are {self.kind}.' if register else ""
+        if not register or self.at_most == 1:
+            return ""
+        return f"Over a frame every {self.unit} reports once, and [hidden] at_most is {self.at_most}; only 1 is meant."
 
     def not_hidden(self) -> str:
         return ""
