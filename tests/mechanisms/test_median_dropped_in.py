@@ -222,5 +222,5 @@ def test_its_audit_sees_the_rows_and_catches_a_weight_that_is_too_steep(dropped,
 
 
 def test_an_audit_of_the_mechanism_alone_says_that_it_needs_rows(dropped):
-    with pytest.raises(PlanError, match="audit a plan"):
+    with pytest.raises(PlanError, match="in their order; measure a median with it"):
         audit_mechanism(found(mechanisms)["exponential"], Bounded(1, 1, 1), 2_000, SeededDraws(1))

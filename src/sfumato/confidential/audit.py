@@ -24,12 +24,12 @@ from sfumato.confidential.tabulate import Tabulation
 from sfumato.confidential.views import View, Watched, all_at_once, side_by_side
 from sfumato.draws import Draws, SeededDraws, SystemDraws
 from sfumato.errors import DataError, PlanError, PromiseError
-from sfumato.mechanisms import Cells, ClippedTotal, Mechanism, SquareRoot
+from sfumato.mechanisms import Cells, Mechanism
 from sfumato.plan import Plan
 from sfumato.privacy import Approximate, Bounded, Concentrated, Gaussian, Limit, Loss, Move, Root, Unbounded, bounded
 from sfumato.privacy.neighbours.square_root_within import worst_sizes
 from sfumato.release import Product
-from sfumato.schema import Attribute, Frame, Grouping, Levels, Table
+from sfumato.schema import Attribute, Frame, Grouping, Levels, Rows, Table
 
 __all__ = ["Audit", "audit_mechanism", "audit_plan", "neighbours_of", "worst_shifts"]
 
@@ -103,7 +103,7 @@ def audit_mechanism(
     """Audit a mechanism on the worst cells that a move allows: empty ones on one side, beside one of 5."""
     _refuse_few(samples)
     claim = _limit(mechanism.loss(move))
-    if type(mechanism).needs is not Mechanism.needs:
+    if mechanism.needs((Rows(),)):
         raise PlanError(f"{mechanism.name} reads more of cells than their values; audit a plan that measures with it.")
     if isinstance(move, Root):
         return _rooted_audits(mechanism, move, claim, samples, draws or SystemDraws())
@@ -112,23 +112,25 @@ def audit_mechanism(
     columns = (still + np.array([*shifts, 0]), still)
     one, other = (Cells(table, column, Fraction(1), move) for column in columns)
     watched = Watched.of(mechanism.name, mechanism, (one, other), samples, draws or SystemDraws())
-    views = [*watched.plain, all_at_once(mechanism.name, [watched])]
-    return _audits([(view, claim) for view in views])
+    return _watched_audits(mechanism.name, [watched], claim)
 
 
 def _rooted_audits(mechanism: Mechanism, move: Root, claim: Limit, samples: int, draws: Draws) -> list[Audit]:
-    """One row of two sizes that look alike, or its group with one other row, given the rows with mu 1."""
-    rows, group = (
-        Frame("row", (), {}, range(2)),
-        Grouping(Frame("group", (), {}, range(1)), np.zeros(2, dtype=np.int32)),
-    )
+    """One row of two sizes that look alike; its group with one other row, where the mechanism is given rows."""
+    rows = Frame("row", (), {}, range(2))
+    group = Grouping(Frame("group", (), {}, range(1)), np.zeros(2, dtype=np.int32))
     sizes = worst_sizes(move.farthest, Fraction(1), claim.mu if isinstance(claim, Gaussian) else 1.0)
-    by_row = [Cells(rows, np.array([size, sizes[0]]), Fraction(1), move) for size in sizes]
-    given = {"rows": published("rows", SquareRoot(1), by_row[0], draws, {})}
-    needs = isinstance(mechanism, ClippedTotal)
-    sides = [replace(cells, domain=group.groups, grouping=group) for cells in by_row] if needs else by_row
-    watched = watched_cells(mechanism.name, mechanism, (sides[0], sides[1]), samples, draws, given)
-    views = [*(view for one in watched for view in one.plain), all_at_once(mechanism.name, watched)]
+    sides = [Cells(rows, np.array([size, sizes[0]]), Fraction(1), move) for size in sizes]
+    given = {one.name: published(one.name, one, sides[0], draws, {}) for one in mechanism.rests_on}
+    if given:
+        sides = [replace(cells, domain=group.groups, grouping=group) for cells in sides]
+    return _watched_audits(
+        mechanism.name, watched_cells(mechanism.name, mechanism, (sides[0], sides[1]), samples, draws, given), claim
+    )
+
+
+def _watched_audits(name: str, watched: list[Watched], claim: Limit) -> list[Audit]:
+    views = [*(view for one in watched for view in one.plain), all_at_once(name, watched)]
     return _audits([(view, claim) for view in views])
 
 

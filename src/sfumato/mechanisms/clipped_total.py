@@ -46,6 +46,7 @@ class ClippedTotal(Mechanism):
 
     name: ClassVar[str] = "clipped-total"
     source: ClassVar[str] = "cmla-psu, 'PNC'; topcodes and scales in whole numbers here"
+    rests_on: ClassVar[tuple[Mechanism, ...]] = (SquareRoot(1),)
     mu: Fraction
     clip: Fraction
 
