@@ -13,6 +13,7 @@ from sfumato.errors import DataError
 if TYPE_CHECKING:
     from sfumato.confidential import Microdata
     from sfumato.plan import Plan
+    from sfumato.release import Release
 
 
 def opened(data: list[str], plan: "Plan", engine: str) -> "Microdata":
@@ -96,12 +97,14 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
     with progress(stages(read)) as show:
         asked = replace(options, progress=show, note=note)
         release = gate(read, opened(data, read, engine), ledger, out, asked)
+    _say_release(release, out, json)
+
+
+def _say_release(release: "Release", out: Path, json: bool) -> None:
     manifest = release.manifest
     if json:
-        say_json(
-            {"release": str(out), "id": release.id, "loss": manifest.promise.loss, "releasable": manifest.releasable}
-            | {"caveats": manifest.caveats}
-        )
+        said = {"id": release.id, "loss": manifest.promise.loss, "releasable": manifest.releasable}
+        say_json({"release": str(out), **said, "caveats": manifest.caveats})
         return
     say(f"Release {release.id[:16]} in {out}: {manifest.promise.loss_words}.")
     say(f"{'Releasable' if manifest.releasable else 'NOT releasable'}: {manifest.why}.")

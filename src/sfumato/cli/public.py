@@ -168,9 +168,8 @@ def serve(  # noqa: PLR0913, PLR0917 - each is an option of the command
 
     # What is loaded stays: the search for cycles after the releases are opened, here and in each worker, leaves it out.
     gc.freeze()
-    limits = Limits(
-        waiting=at_most, calls=per_client, window=10, cache_bytes=cache_mb * MEBIBYTE, proxies=tuple(proxy or ())
-    )
+    believed, kept = tuple(proxy or ()), cache_mb * MEBIBYTE
+    limits = Limits(waiting=at_most, calls=per_client, window=10, cache_bytes=kept, proxies=believed)
     lines = Log(log_questions, log_clients) if log or log_questions or log_clients else None
     listen(folders, host, port, base_path, _say_where, workers=workers, running=Running(limits, lines, origin=origin))
 

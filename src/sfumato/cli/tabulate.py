@@ -42,18 +42,13 @@ def tabulate(  # noqa: PLR0913, PLR0917 - one argument an option
     json: Json = False,
 ) -> None:
     """Print the true table with design-based standard errors; it is confidential and nothing is charged."""
-    from sfumato.confidential.estimands import MeasureOf
     from sfumato.confidential.true_table import TableLayout, true_table
     from sfumato.plan import Plan
 
     read = Plan.read(plan)
     names = [name.strip() for name in rows.split(",") if name.strip()]
     layout = TableLayout(names, cols, pairs(where, "--where"), choices(pairs(at, "--at")))
-    if sum(map(bool, (total, mean, ratio, share, percent, measure))) > 1:
-        raise QueryError(
-            "A table shows one thing: choose one of --total, --mean, --ratio, --share, --percent and --measure."
-        )
-    of = MeasureOf(read.measure(measure)) if measure else _estimand(read, total, mean, ratio, share, percent)
+    of = _estimand(read, measure, total, mean, ratio, share, percent)
     table = true_table(read, opened(data, read, engine), layout, of)
     if json:
         head = {"confidential": True, "notice": CONFIDENTIAL, "title": table.title, "method": table.method}
@@ -64,11 +59,23 @@ def tabulate(  # noqa: PLR0913, PLR0917 - one argument an option
 
 
 def _estimand(
-    plan: "Plan", total: str | None, mean: str | None, ratio: str | None, share: list[str] | None, percent: bool
+    plan: "Plan",
+    measure: str | None,
+    total: str | None,
+    mean: str | None,
+    ratio: str | None,
+    share: list[str] | None,
+    percent: bool,
 ) -> "Estimand":
     """What is asked for, the number of records if nothing is and the plan measures something that counts or sums."""
-    from sfumato.confidential.estimands import MeanOf, RatioOf, ShareOf, ShareOfRow, TotalOf
+    from sfumato.confidential.estimands import MeanOf, MeasureOf, RatioOf, ShareOf, ShareOfRow, TotalOf
 
+    if sum(map(bool, (total, mean, ratio, share, percent, measure))) > 1:
+        raise QueryError(
+            "A table shows one thing: choose one of --total, --mean, --ratio, --share, --percent and --measure."
+        )
+    if measure:
+        return MeasureOf(plan.measure(measure))
     if mean:
         return MeanOf(mean)
     if share:
