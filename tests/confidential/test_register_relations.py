@@ -140,7 +140,7 @@ def test_the_true_table_is_of_the_reports(folder, capsys):
 def test_what_has_no_bound_over_a_register_is_refused_by_name(folder, relation):
     with pytest.raises(PromiseError, match="Total of jobs has no largest value"):
         plan_in(folder, relation, clip="").price()
-    with pytest.raises(PlanError, match="reports once, and .* at_most is 2; only 1 is meant"):
+    with pytest.raises(PlanError, match=r"reports once, and .* at_most is 2; only 1 is meant"):
         plan_in(folder, relation, at_most="at_most = 2")
     then = '[[then]]\nstep = "protected-microdata"\nname = "made"\ntable = "jobs"\nto = ["jobs_by_trade"]'
     with pytest.raises(PlanError, match="'made' moves rows measured with square-root; 'jobs' is not"):

@@ -13,17 +13,19 @@ from sfumato.confidential.engines.choose import opened
 from sfumato.confidential.engines.engine import Engine
 from sfumato.confidential.engines.request import Reading, TableRequest
 from sfumato.confidential.microdata import Microdata
-from sfumato.confidential.replicate_cube import LARGEST_CUBE, ReplicateCube
 from sfumato.confidential.sealed import Sealed, scrubbed
 from sfumato.errors import DataError, PlanError, QueryError
 from sfumato.plan import Plan
 from sfumato.query.estimate import Variance
 from sfumato.release import Withheld
-from sfumato.schema import LARGEST, Box, Grid, Rows, Table, Weighted
+from sfumato.schema import LARGEST, Aggregate, Box, Grid, Rows, Table, Weighted
+from sfumato.schema.totals import totals_over
 from sfumato.statistics import Statistic, Total
 from sfumato.statistics.replication import sdr_variance
 
 Floats = NDArray[np.float64]
+LARGEST_CUBE = 30_000_000
+"""The most numbers, cells times weights, that are held at once: 240 MB."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,9 +93,14 @@ class Survey(Sealed):
         """The weighted number of records, or the weighted total of a column, in every box of a grid."""
         wanted = Weighted() if column is None else self._columns[column]
         if column is None and self._cube is not None:
-            return Replicated(self._cube.over(grid))
+            return Replicated(totals_over(self._cube, self._cells.attributes, grid))
+        return Replicated(self._summed(wanted, grid))
+
+    def _summed(self, wanted: Aggregate, grid: Grid) -> NDArray[Any]:
+        """An aggregate of the records in every box of a grid, always summed in the order of the levels."""
         table = self.plan.schema.table([name for name, _ in grid.axes])
-        return Replicated(folded(self._engine.aggregate(table, (wanted,), grid.within)[wanted], grid))
+        sums = self._engine.aggregate(table, (wanted,), grid.within)[wanted]
+        return totals_over(sums, table.attributes, Grid(grid.axes))
 
     def each(self, of: Statistic, grid: Grid) -> Replicated:
         """A statistic of the records in every box of a grid, each counted once, whether or not boxes may be summed."""
@@ -103,17 +110,19 @@ class Survey(Sealed):
         return Replicated(np.array(values).reshape(*grid.shape, 1))
 
     @cached_property
-    def _cube(self) -> ReplicateCube | None:
-        """The weights over all attributes that are read, where they are whole, have replicates, and fit."""
+    def _cube(self) -> NDArray[np.int64] | None:
+        """The weights and replicates over all attributes that are read, a cell's side by side, where they fit.
+
+        Only whole ones: their sums are the same in any order, so a table from the cube is the table from the records.
+        """
         if not self._holds_cube:
             return None
         sums = self._engine.aggregate(self._cells, (Weighted(),), Box())[Weighted()]
-        return ReplicateCube(self._cells, sums) if np.issubdtype(sums.dtype, np.integer) else None
+        return sums if np.issubdtype(sums.dtype, np.integer) else None
 
     def records(self, grid: Grid) -> NDArray[np.int64]:
         """How many records of the sample are in every box of a grid."""
-        table = self.plan.schema.table([name for name, _ in grid.axes])
-        return folded(self._engine.aggregate(table, (Rows(),), grid.within)[Rows()], grid)
+        return self._summed(Rows(), grid)
 
     def variances(self, estimates: Replicated) -> Floats | Withheld:
         """The sampling variances: none in a census, by replication where there are replicates."""
@@ -135,13 +144,6 @@ class Survey(Sealed):
         given = f"{len(schema.replicates)} replicate weights"
         built = f"{schema.replicate_count} replicates built from the order of {schema.order}"
         return f"Weight {schema.weight}; successive difference replication, {built if schema.order else given}."
-
-
-def folded(values: NDArray[Any], grid: Grid) -> NDArray[Any]:
-    """Sums over the leaves of every group, axis by axis, always in the order of the levels."""
-    for axis, (_, groups) in enumerate(grid.axes):
-        values = np.stack([values.compress(group, axis).sum(axis) for group in groups], axis)
-    return values
 
 
 def refuse_if_too_large(table: Table, plan: Plan) -> None:

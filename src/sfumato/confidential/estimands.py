@@ -1,7 +1,7 @@
 """Estimands: what is estimated in every cell of a true table, by the weights of the plan's design."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -11,26 +11,31 @@ from sfumato.plan import Measure, Plan
 from sfumato.schema import Grid, Where
 
 
-class Estimand(Protocol):
+class Estimand(ABC):
     """Whatever can be estimated over the boxes of a grid; it names what must be read for it."""
 
     @property
-    def names(self) -> tuple[str, ...]: ...
+    def names(self) -> tuple[str, ...]:
+        """The attributes that it reads beside those of the grid."""
+        return ()
 
     @property
-    def columns(self) -> tuple[str, ...]: ...
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it sums."""
+        return ()
 
+    @abstractmethod
     def title(self, plan: Plan) -> str: ...
 
+    @abstractmethod
     def estimate(self, survey: Survey, grid: Grid) -> Replicated: ...
 
 
 @dataclass(frozen=True)
-class TotalOf:
+class TotalOf(Estimand):
     """The number of units, or the total of a column over them."""
 
     column: str | None = None
-    names: tuple[str, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -45,30 +50,11 @@ class TotalOf:
 
 
 @dataclass(frozen=True)
-class MeanOf:
-    """The mean of a column over the units."""
-
-    column: str
-    names: tuple[str, ...] = ()
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return (self.column,)
-
-    def title(self, plan: Plan) -> str:
-        return f"Mean {self.column} of {plan.schema.unit}s"
-
-    def estimate(self, survey: Survey, grid: Grid) -> Replicated:
-        return survey.total(grid, self.column).over(survey.total(grid))
-
-
-@dataclass(frozen=True)
-class RatioOf:
+class RatioOf(Estimand):
     """The total of one column over the total of another."""
 
     over: str
     under: str
-    names: tuple[str, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -82,11 +68,23 @@ class RatioOf:
 
 
 @dataclass(frozen=True)
-class MeasureOf:
+class MeanOf(TotalOf):
+    """The mean of a column over the units."""
+
+    column: str
+
+    def title(self, plan: Plan) -> str:
+        return f"Mean {self.column} of {plan.schema.unit}s"
+
+    def estimate(self, survey: Survey, grid: Grid) -> Replicated:
+        return super().estimate(survey, grid).over(survey.total(grid))
+
+
+@dataclass(frozen=True)
+class MeasureOf(Estimand):
     """What a measure of the plan is of, in every cell, over its universe; each record counts once, as in a release."""
 
     measure: Measure
-    columns: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -101,11 +99,10 @@ class MeasureOf:
 
 
 @dataclass(frozen=True)
-class ShareOf:
+class ShareOf(Estimand):
     """The share of a cell's units that are in some levels: a rate."""
 
     part: Where
-    columns: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -127,11 +124,8 @@ class ShareOf:
 
 
 @dataclass(frozen=True)
-class ShareOfRow:
+class ShareOfRow(Estimand):
     """The share that a cell has in all units of its row; the last axis is shared out, levels not shown included."""
-
-    names: tuple[str, ...] = ()
-    columns: tuple[str, ...] = ()
 
     def title(self, plan: Plan) -> str:
         return f"Share of the {plan.schema.unit}s of each row"

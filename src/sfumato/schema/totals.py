@@ -5,15 +5,19 @@ from numpy.typing import NDArray
 
 from sfumato.schema.attributes import Attribute
 from sfumato.schema.boxes import Box, Grid
-from sfumato.schema.folds import Along, Number, folded_over
+from sfumato.schema.folds import Along, Number, everything, folded_over
 
 Floats = NDArray[np.float64]
 
 
 def totals_over(values: NDArray[Number], attributes: tuple[Attribute, ...], grid: Grid) -> NDArray[Number]:
-    """Sums over every box: select the universe, sum over what is not asked, fold each axis into its groups."""
+    """Sums over every box: select the universe, sum over what is not asked, fold each axis into its groups.
+
+    Axes after those of the attributes stay as they are.
+    """
     asked, names = dict(grid.axes), [attribute.name for attribute in attributes]
     alongs = [Along.of(grid.within.mask(one), asked.get(one.name)) for one in attributes]
+    alongs += [everything(length, shown=True) for length in values.shape[len(attributes) :]]
     return in_order(folded_over(values, alongs), names, grid)
 
 
@@ -21,7 +25,10 @@ def in_order(found: NDArray[Number], names: list[str], grid: Grid) -> NDArray[Nu
     """Sums whose axes stand as the attributes do, laid out as the grid asks."""
     asked = {name for name, _ in grid.axes}
     order = [name for name in names if name in asked]
-    return np.ascontiguousarray(found.transpose([order.index(name) for name, _ in grid.axes])).reshape(grid.shape)
+    places: list[int] = [order.index(name) for name, _ in grid.axes]
+    shape: tuple[int, ...] = (*grid.shape, *found.shape[len(places) :])
+    places += range(len(places), found.ndim)
+    return np.ascontiguousarray(found.transpose(places)).reshape(shape)
 
 
 def summed_to(
