@@ -14,17 +14,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
-from sfumato.confidential.chain import (
-    FIRST,
-    FORMAT,
-    Entry,
-    broken_links,
-    broken_meaning,
-    canonical,
-    committed,
-    ledger_of,
-    moment,
-)
+from sfumato.confidential import chain
+from sfumato.confidential.chain import Entry
 from sfumato.errors import LedgerError
 from sfumato.privacy.ledger import Ledger
 from sfumato.privacy.loss import Loss
@@ -80,7 +71,7 @@ class Account:
                 f"No ledger can be made at {place}: {error.strerror}. It is opened once, as a new file on a local disk."
             ) from None
         try:
-            _lay_out(place, body | {"per_year": bool(per_year), "format": FORMAT})
+            _lay_out(place, body | {"per_year": bool(per_year), "format": chain.FORMAT})
         except BaseException:
             place.unlink(missing_ok=True)
             raise
@@ -101,12 +92,12 @@ class Account:
 
     @property
     def ledger(self) -> Ledger:
-        return ledger_of(self.entries)
+        return chain.ledger_of(self.entries)
 
     def unfinished(self) -> tuple[Entry, ...]:
         """Charges whose release was never finished; they stay charged."""
         entries = self.entries
-        done = committed(entries)
+        done = chain.committed(entries)
         return tuple(entry for entry in entries if entry.kind == "reserve" and entry.hash not in done)
 
     def reserve(
@@ -116,8 +107,8 @@ class Account:
         body = {"release": _given("release", release), "plan_hash": _given("plan_hash", plan_hash)}
         with _opened(self.path, "BEGIN IMMEDIATE") as connection:
             entries = _sound(connection, self.path, to_write=True)
-            time = moment(entries, when)
-            ledger_of(entries).admit(release, loss, hidden, int(time[:4]))
+            time = chain.moment(entries, when)
+            chain.ledger_of(entries).admit(release, loss, hidden, int(time[:4]))
             priced = {"loss": loss_to_dict(loss), "hidden": hidden_to_dict(hidden)}
             return _append(connection, entries, time, "reserve", body | priced)
 
@@ -131,11 +122,11 @@ class Account:
             entries = _sound(connection, self.path, to_write=True)
             if reservation not in entries or reservation.kind != "reserve":
                 raise LedgerError(f"{self.path} holds no such reservation; commit the entry that reserve() gave.")
-            if reservation.hash in committed(entries):
+            if reservation.hash in chain.committed(entries):
                 raise LedgerError(f"Entry {reservation.sequence} of {self.path} is committed already; reserve again.")
-            if counted and counted.published != ledger_of(entries).published:
+            if counted and counted.published != chain.ledger_of(entries).published:
                 return None
-            return _append(connection, entries, moment(entries), "commit", body)
+            return _append(connection, entries, chain.moment(entries), "commit", body)
 
     def verify(self, anchors: Iterable[str] = ()) -> list[str]:
         """What is wrong with the file, in words; an anchor is a ledger head printed in a release's manifest."""
@@ -206,7 +197,7 @@ def _lay_out(path: Path, body: dict[str, Any]) -> None:
     with _opened(path, "BEGIN IMMEDIATE") as connection:
         for statement in _MADE.values():
             connection.execute(statement)
-        _append(connection, (), moment(()), "open", body)
+        _append(connection, (), chain.moment(()), "open", body)
 
 
 def _sound(connection: sqlite3.Connection, path: Path, to_write: bool = False) -> tuple[Entry, ...]:
@@ -222,13 +213,13 @@ def _read(connection: sqlite3.Connection) -> tuple[tuple[Entry, ...], list[str]]
     """Every entry, and what is wrong with them."""
     rows = connection.execute("SELECT sequence, time, kind, body, previous, hash FROM entries ORDER BY sequence")
     entries = tuple(Entry.read(*row) for row in rows)
-    wrong = broken_links(entries)
+    wrong = chain.broken_links(entries)
     # A flipped bit can hide the last row and leave a shorter, whole chain: the file's own accounts must agree too.
     if connection.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]:
         wrong.append("SQLite finds the file damaged.")
     if connection.execute("SELECT name, seq FROM sqlite_sequence").fetchall() != [("entries", len(entries))]:
         wrong.append(f"It holds {len(entries)} entries and its counter says another number: entries were deleted.")
-    return entries, wrong or broken_meaning(entries)
+    return entries, wrong or chain.broken_meaning(entries)
 
 
 def _altered_schema(connection: sqlite3.Connection) -> list[str]:
@@ -244,10 +235,10 @@ def _append(
     connection: sqlite3.Connection, entries: tuple[Entry, ...], time: str, kind: str, body: dict[str, Any]
 ) -> Entry:
     """The next entry, written; its random mark keeps two copies of a ledger from ever growing alike."""
-    before = entries[-1].hash if entries else FIRST
+    before = entries[-1].hash if entries else chain.FIRST
     entry = Entry(len(entries) + 1, time, kind, body | {"mark": secrets.token_hex(16)}, before, "")
     entry = replace(entry, hash=entry.sealed())
-    row = (entry.sequence, entry.time, entry.kind, canonical(entry.body), entry.previous, entry.hash)
+    row = (entry.sequence, entry.time, entry.kind, chain.canonical(entry.body), entry.previous, entry.hash)
     connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", row)
     return entry
 
