@@ -633,7 +633,6 @@ def test_a_second_commit_is_found_though_its_hash_is_right(account, path):
 
 
 def test_a_ledger_of_a_later_format_is_refused(path, monkeypatch):
-    monkeypatch.setattr(module, "FORMAT", 2)
     monkeypatch.setattr(chain, "FORMAT", 2)
     opened(path)
     monkeypatch.undo()
