@@ -1,13 +1,27 @@
 """Published tables and figures, reproduced and printed beside the published numbers."""
 
-from sfumato.studies.interactive import STUDIES as INTERACTIVE
-from sfumato.studies.masking import STUDIES as MASKING
-from sfumato.studies.ors import STUDIES as ORS
-from sfumato.studies.ors_weights import STUDIES as WEIGHTS
-from sfumato.studies.qcew import STUDIES as QCEW
-from sfumato.studies.qcew_utility import STUDIES as UTILITY
+import tomllib
+from pathlib import Path
+
+from sfumato.studies import interactive, masking, ors, ors_weights, qcew, qcew_utility
 from sfumato.studies.study import Line, Study
 
-STUDIES: dict[str, Study] = {study.name: study for study in (*ORS, *WEIGHTS, *INTERACTIVE, *QCEW, *UTILITY, *MASKING)}
+LINES = {
+    "ors-table-2": ors.table_2,
+    "ors-table-4": ors.table_4,
+    "ors-table-3": ors_weights.table_3,
+    "ors-interactive": interactive.lines,
+    "qcew-intervals": qcew.intervals,
+    "qcew-power": qcew.powers,
+    "qcew-split": qcew.splits,
+    "qcew-total": qcew.state_totals,
+    "qcew-example": qcew.worked_example,
+    "qcew-utility": qcew_utility.table,
+    "qcew-curves": qcew_utility.curves,
+    "qcew-warner": masking.randomized_response,
+    "qcew-fuller": masking.additive,
+}
+WORDS = tomllib.loads(Path(__file__).with_name("studies.toml").read_text(encoding="utf-8"))
+STUDIES = {name: Study(name, lines=LINES[name], **words) for name, words in WORDS.items()}
 
 __all__ = ["STUDIES", "Line", "Study"]

@@ -16,7 +16,7 @@ from sfumato.release.noisy import Floats
 from sfumato.release.uncertainties.margins import Margins
 from sfumato.schema import Level
 from sfumato.studies.ors import counted, whole_table
-from sfumato.studies.study import Line, Study
+from sfumato.studies.study import Line
 from sfumato.synth.ors import paper_set
 
 EPSILONS = (1, 7)
@@ -71,15 +71,3 @@ def _compared(name: str, drawn: list[dict[tuple[str, ...], Floats]], cases: int)
         found.append(Line(f"{name}: {dimension}-way rms error", "", error, f"of {cases} cases"))
     worst = max(disagreement(errors) for errors in drawn)
     return [*found, Line(f"{name}: tables disagree by up to", "", f"{worst:.0f}")]
-
-
-STUDIES = (
-    Study(
-        "ors-interactive",
-        "All one- and two-way tables at the same loss: one cube, or fresh noise for each table",
-        "Li and Krenzke, section 2",
-        lines,
-        runs=200,
-        note="Fresh noise shares the epsilon out over 55 tables; the cube answers these and every other table besides.",
-    ),
-)

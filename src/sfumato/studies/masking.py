@@ -16,7 +16,7 @@ from sfumato.privacy.exact import rounded_up
 from sfumato.release.noisy import Floats
 from sfumato.studies.qcew_state import LEVELS, state
 from sfumato.studies.qcew_utility import BETA, SPLIT, compare, errors, shown, whole_budget
-from sfumato.studies.study import Line, Study
+from sfumato.studies.study import Line
 
 
 @dataclass(frozen=True)
@@ -110,26 +110,3 @@ def additive(runs: int) -> list[Line]:
             Line(f"{level}: Fuller / square root", "", f"{shown(masked)} / {shown(float(beside[level].mean()))}")
         )
     return [Line("the width that hides the largest", "", f"{fuller.deviation:.1f} jobs"), *lines]
-
-
-STUDIES = (
-    Study(
-        "qcew-warner",
-        "Randomized response: a share of 20% among 10,000",
-        "Warner 1965, as cited by Toth",
-        randomized_response,
-        runs=400,
-        note="'published' is Warner's variance without the sampling part; the answers are masked before collection.",
-    ),
-    Study(
-        "qcew-fuller",
-        "Additive masking at the respondent, mean absolute error in jobs at mu 1.319",
-        "Fuller 1993, as cited by Toth",
-        additive,
-        runs=5,
-        note=(
-            "One width for all must hide the largest establishment, whose size must then be public; noise on the root "
-            "grows with the size by itself."
-        ),
-    ),
-)

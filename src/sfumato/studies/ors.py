@@ -22,7 +22,7 @@ from sfumato.release.uncertainties.margins import Margins
 from sfumato.release.uncertainties.normal import Normal
 from sfumato.schema import Table
 from sfumato.statistics import Count
-from sfumato.studies.study import Line, Study
+from sfumato.studies.study import Line
 from sfumato.synth.ors import paper_set
 
 SIZES = (5, 4, 3, 3, 3, 2, 2, 2, 2, 2)
@@ -156,22 +156,3 @@ def table_4(runs: int) -> list[Line]:
 
 def _less(before: float, after: float) -> str:
     return f"{1 - after / before:.1%}"
-
-
-STUDIES = (
-    Study(
-        "ors-table-2",
-        "Perturbation probabilities, epsilon 2, cap 7",
-        "Li and Krenzke, table 2",
-        table_2,
-        note="The published probabilities are for each sign; delta is right for a shift of one and grows with it.",
-    ),
-    Study(
-        "ors-table-4",
-        "Variance of noise with and without calibration",
-        "Li and Krenzke, table 4",
-        table_4,
-        runs=1000,
-        note="The paper averages converged runs only, which favours mild noise; its '23.5%' is 0.182%.",
-    ),
-)

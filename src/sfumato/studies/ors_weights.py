@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from sfumato.draws import Draws, SeededDraws, TwoSidedGeometric
 from sfumato.mechanisms import AverageWeight, Geometric
 from sfumato.plan import Measure
+from sfumato.release.noisy import Floats
 from sfumato.statistics import Total
 from sfumato.studies.ors import cells, cube
-from sfumato.studies.study import Line, Study
+from sfumato.studies.study import Line
 from sfumato.synth.ors import paper_set
 
-Floats = NDArray[np.float64]
 EPSILON, CAP = 2, 7
 CLIP, STEP = 1500, 10
 """The sound route's public bounds on a weight; the synthetic weights are lognormal around 400."""
@@ -82,18 +82,3 @@ def table_3(runs: int) -> list[Line]:
         attack = f"{recall:.1%} of occupied, {alarms:.1%} of empty cells called occupied"
         lines.append(Line(f"lattice attack, {name}", "", attack, f"rms error of the total {np.std(errors):,.0f}"))
     return lines
-
-
-STUDIES = (
-    Study(
-        "ors-table-3",
-        "Weighted cells: what noise times the average weight gives away",
-        "Li and Krenzke, table 3",
-        table_3,
-        runs=20,
-        note=(
-            "Noise on multiples of the average weight leaves every true weighted total readable between them, at any "
-            "epsilon. The sound way costs more noise: the price of a claim that holds."
-        ),
-    ),
-)

@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.privacy import Gaussian, in_sequence
 from sfumato.privacy.neighbours.square_root_within import reach
 from sfumato.release.noisy import Floats
-from sfumato.studies.study import Line, Study
+from sfumato.studies.study import Line
 
 INTERVALS = {1: ("[0, 4]", "400.0%"), 100: ("[81, 121]", "40.0%"), 1_000: ("[937, 1065]", "12.7%"), 10_000: ("[9801, 10201]", "4.0%"), 100_000: ("[99368, 100634]", "1.3%")}  # fmt: skip  # noqa: E501
 POWERS = {"0.5": ("2", "0.1261"), "1": ("1", "0.2595"), "1.5": ("0.67", "0.4424"), "2": ("0.5", "0.6387")}
@@ -122,46 +122,3 @@ def total_deviation() -> float:
     """The standard deviation of the fitted total to leading order: that of one measurement with mu 0.5."""
     counties, total = (4 * sum(TRUE_COUNTIES) / mu**2 for mu in (MU_COUNTY, MU_TOTAL))
     return math.sqrt(1 / (1 / counties + 1 / total))
-
-
-STUDIES = (
-    Study(
-        "qcew-intervals",
-        "Sizes that look alike at beta 1",
-        "Toth, 'Protection vs accuracy'",
-        intervals,
-        note="The slide widens to whole numbers; an establishment of one looks like none and like four.",
-    ),
-    Study(
-        "qcew-power",
-        "Power of a test at 5% against mu",
-        "Toth, 'Protection vs accuracy'",
-        powers,
-        note="sigma = beta / mu is the standard deviation of the noise on the root; the slide calls it the variance.",
-    ),
-    Study(
-        "qcew-split",
-        "Splitting the budget",
-        "Toth, 'Splitting the budget'; baseline configuration of cmla-psu",
-        splits,
-        note="mu grows as the root of the number of periods: the yearly budget is what should be stated.",
-    ),
-    Study(
-        "qcew-total",
-        "Noise on one state's total at mu 0.2: square root against clipped",
-        "Computed by this project from the size of the team's substitute data",
-        state_totals,
-        note="Square-root noise follows the total, clipped noise the largest establishment in it.",
-    ),
-    Study(
-        "qcew-example",
-        "The worked example of calibration",
-        "Toth, 'Calibrate protected values'",
-        worked_example,
-        note=(
-            "Five establishments and four measurements: A, alone in its county, the sums of B and of C, and the total "
-            "are determined. How B's and C's sums are shared between two establishments each is not; it takes a "
-            "measure of the establishments themselves. The slide prints no solution."
-        ),
-    ),
-)

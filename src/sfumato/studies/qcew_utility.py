@@ -18,7 +18,7 @@ from sfumato.release.noisy import Floats
 from sfumato.release.uncertainties.trend import Sizes
 from sfumato.schema import Grouping, Level
 from sfumato.studies.qcew_state import LEVELS, State, state
-from sfumato.studies.study import Line, Study
+from sfumato.studies.study import Line
 
 BETA = Fraction(1, 2)
 SPLIT = {"state": "0.2", "county": "0.6", "NAICS5": "0.6", "county x NAICS5": "0.7", "rows": "0.7"}
@@ -147,32 +147,3 @@ def curves(runs: int) -> list[Line]:
             got = " / ".join(shown(float(found.absolute[way][level].mean())) for way in WAYS)
             lines.append(Line(f"mu {mu:.3g}: {level}", "", got))
     return lines
-
-
-_order = " / ".join(WAYS)
-STUDIES = (
-    Study(
-        "qcew-utility",
-        f"Mean absolute error in jobs: {_order}",
-        "Toth, 'Different method = different utility'; figures for Rhode Island's substitute data",
-        table,
-        runs=20,
-        note=(
-            "The slides print no figures; those shown were computed by this project on the team's substitute data for "
-            "Rhode Island (two seeds), and ours on a synthetic state of the same size and skew. Variances at the draws "
-            "pull totals down; square-root noise on totals buys nothing, clipped totals do."
-        ),
-    ),
-    Study(
-        "qcew-curves",
-        f"Utility against protection, mean absolute error in jobs: {_order}",
-        "Toth, 'Utility / protection tradeoff'",
-        curves,
-        runs=4,
-        note=(
-            "The split is the team's, scaled; the slide is a drawing without numbers. At a quarter of the budget the "
-            "noise on rows lifts the topcodes of small cells so far that their totals say little, and rows alone are "
-            "better there: small budgets should go to fewer sets."
-        ),
-    ),
-)
