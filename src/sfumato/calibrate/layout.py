@@ -8,7 +8,7 @@ import numpy as np
 
 from sfumato.kernels.choose import compiled
 from sfumato.kernels.rake import Floats, ListedCells, Places, Side
-from sfumato.release.uncertainties.margins import Facet, Facets
+from sfumato.release.uncertainties.margins import Facet, Facets, numbers
 
 Axes = tuple[int, ...]
 
@@ -110,12 +110,7 @@ def _parts(named: Axes, tables: tuple[Facets, ...]) -> list[tuple[Axes, tuple[Fa
 
 
 def _number(shape: tuple[int, ...], axes: Axes, table: Facets) -> Places:
-    """For every cell of some axes the number of its cell in the table of others among them."""
-    numbers = np.zeros([shape[axis] for axis in axes], dtype=np.int32)
-    for facet in table:
-        along = [shape[axis] if axis == facet.axis else 1 for axis in axes]
-        numbers = numbers * np.int32(facet.size) + facet.of_leaf.astype(np.int32).reshape(along)
-    return numbers.ravel()
+    return numbers(shape, axes, table).astype(np.int32)
 
 
 def _listed(shape: tuple[int, ...], down: Axes, across: Axes) -> tuple[Places, Places] | None:

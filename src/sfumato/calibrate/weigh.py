@@ -32,21 +32,14 @@ class Weigh(Step):
     name: str
     table: str
     by: str
-    weights: Mapping[str, Fraction]
-    unit: str
-    title: str
+    weights: Mapping[str, Exact]
+    unit: str = ""
+    title: str = ""
     to: tuple[str, ...] = field(default=(), init=False)
 
-    def __init__(
-        self, name: str, table: str, by: str, weights: Mapping[str, Exact], unit: str = "", title: str = ""
-    ) -> None:
-        object.__setattr__(self, "name", name)
-        object.__setattr__(self, "table", table)
-        object.__setattr__(self, "by", by)
-        exact = {str(level): positive(weight, f"the weight of '{level}'") for level, weight in weights.items()}
+    def __post_init__(self) -> None:
+        exact = {str(level): positive(weight, f"the weight of '{level}'") for level, weight in self.weights.items()}
         object.__setattr__(self, "weights", exact)
-        object.__setattr__(self, "unit", unit)
-        object.__setattr__(self, "title", title)
 
     def makes(self, table: Table) -> Table:
         return table.margin([level for level in table.by if level.name != self.by])
@@ -77,7 +70,7 @@ class Weigh(Step):
 
     def _factors(self, leaves: Sequence[str]) -> tuple[Fraction, list[int]]:
         """The largest step that all weights are multiples of, and how many of it each is."""
-        ordered = [self.weights[level] for level in leaves]
+        ordered = [Fraction(self.weights[level]) for level in leaves]
         common = Fraction(reduce(gcd, (one.numerator for one in ordered)), lcm(*(one.denominator for one in ordered)))
         return common, [int(one / common) for one in ordered]
 

@@ -17,7 +17,7 @@ from sfumato.errors import QueryError
 from sfumato.query.columns import in_units
 from sfumato.release import Product
 from sfumato.release.noisy import Floats
-from sfumato.release.uncertainties.fit import Fit
+from sfumato.release.uncertainties.joint_cells import Fit
 
 CHUNK = 2**18
 """How many rows are drawn, and written, at a time."""

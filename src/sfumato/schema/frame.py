@@ -73,7 +73,7 @@ class Frame:
 
     def count(self, box: Box) -> int:
         """How many rows a box is about."""
-        return int(self.rows(box).sum())
+        return int(self.counts(Grid((), box)))
 
     def cells(self, grid: Grid) -> tuple[NDArray[np.intp], int]:
         """The cell of a grid that each row stands in, or the number of cells where it stands in none.
@@ -91,7 +91,11 @@ class Frame:
 
     def counts(self, grid: Grid) -> NDArray[np.int64]:
         """How many rows each box of a grid is about."""
-        return self.totals(np.ones(self.size, dtype=np.int64), grid)
+        return self.alike.groups.totals(self._alike_counts, grid)
+
+    @cached_property
+    def _alike_counts(self) -> NDArray[np.int64]:
+        return self.alike.sums(np.ones(self.size, dtype=np.int64))
 
     def totals(self, column: NDArray[Number], grid: Grid) -> NDArray[Number]:
         """The sums of numbers of the rows over every box of a grid, in a pass for each part of it without overlap."""

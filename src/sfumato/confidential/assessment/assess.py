@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.confidential.assessment.bounds import bounds
 from sfumato.confidential.assessment.comparisons import Compared, ComparedTable, Numbers, ReportRules, mean, pooled
-from sfumato.confidential.assessment.honesty import errors, honesty
+from sfumato.confidential.assessment.honesty import bounds, errors, honesty
 from sfumato.confidential.assessment.pairs import MOST_CELLS, Pair, looked_at, pairs, tables
 from sfumato.confidential.assessment.risk import flips, nested, slivers, uniques
 from sfumato.confidential.assessment.sweep import Rehearsal, Sweep, currency_of

@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.release.noisy import Integers, Noisy
 from sfumato.release.products.product import Held, ProductFile, Subject
 from sfumato.release.uncertainties import Squared, Uncertainty
-from sfumato.schema import Attribute, Box, Frame, Grid, Levels
+from sfumato.schema import Attribute, Frame, Grid, Levels
 
 FRAME = "frame.parquet"
 
@@ -67,20 +67,9 @@ class Records(Held):
     def _sums(self) -> tuple[Frame, Integers]:
         return self.domain.condensed(self.values)
 
-    @cached_property
-    def _counts(self) -> tuple[Frame, Integers]:
-        return self.domain.condensed(np.ones(self.domain.size, dtype=np.int64))
-
     def totals(self, grid: Grid) -> Integers:
         cells, sums = self._sums
         return cells.totals(sums, grid)
-
-    def cells(self, box: Box) -> int:
-        return int(self.cell_counts(Grid((), box)))
-
-    def cell_counts(self, grid: Grid) -> Integers:
-        cells, counts = self._counts
-        return cells.totals(counts, grid)
 
 
 _LEVELS = Levels.of([*"12", {"code": "11", "parent": "1"}, {"code": "12", "parent": "1"}])

@@ -7,7 +7,7 @@ as they were drawn: those of clipped totals are known, those of squared ones are
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from sfumato.errors import ReleaseError
 from sfumato.release.noisy import Floats, Integers
 from sfumato.release.uncertainties.adjusted_boxes import Extra, along, nested
-from sfumato.release.uncertainties.fit import Fit
-from sfumato.release.uncertainties.joint_cells import Joined
+from sfumato.release.uncertainties.joint_cells import Fit, Joined
 from sfumato.release.uncertainties.normal import Eliminated, Normal
 from sfumato.release.uncertainties.squared import Squared
 from sfumato.release.uncertainties.trend import Sizes, Trend
@@ -44,8 +43,11 @@ class ControlSet:
         """A measure of groups as controls of rows of whose steps one of its own is so many."""
         if (trend := uncertainty.trend) is None:
             raise ReleaseError(f"'{product}' is no measure: its values have no noise of their own.")
-        drawn = None if uncertainty.drawn is None else uncertainty.drawn * unit**2
-        return cls(product, by, trend.in_steps(unit), drawn)
+        return cls(product, by, trend, uncertainty.drawn).in_steps(unit)
+
+    def in_steps(self, unit: float) -> "ControlSet":
+        drawn = None if self.variances is None else self.variances * unit**2
+        return replace(self, trend=self.trend.in_steps(unit), variances=drawn)
 
     def expected(self, grouping: Grouping, sizes: Sizes, roots: Sizes) -> Floats:
         """The variance of each total at the sizes that its parts have, and the largest roots among them."""
@@ -106,10 +108,7 @@ class Adjusted(Uncertainty):
         return fit_of(domain, weight, self.sizes, np.sqrt(self.sizes), self.controls)
 
     def in_steps(self, unit: float) -> "Adjusted":
-        controls = tuple(
-            ControlSet(one.product, one.by, one.trend.in_steps(unit), _times(one.variances, unit**2))
-            for one in self.controls
-        )
+        controls = tuple(one.in_steps(unit) for one in self.controls)
         return Adjusted(self.base, self.measured.in_steps(unit), self.sizes * np.float32(unit), controls)
 
     @property
@@ -124,10 +123,6 @@ class Adjusted(Uncertainty):
     def read(cls, written: Mapping[str, Any], source: StatedIn) -> "Adjusted":
         controls = tuple(_control(one, source) for one in written["controls"])
         return cls(written["base"], Squared(float(written["variance"])), source.column("size"), controls)
-
-
-def _times(variances: Floats | None, unit: float) -> Floats | None:
-    return None if variances is None else variances * unit
 
 
 def _control(written: Mapping[str, Any], source: StatedIn) -> ControlSet:

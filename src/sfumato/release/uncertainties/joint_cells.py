@@ -1,4 +1,4 @@
-"""Joint cells: groupings of rows brought together on the coarsest cells that tell all of them apart."""
+"""Joint cells: groupings of rows on the coarsest cells that tell all of them apart, and fits of rows to totals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.release.noisy import Floats
-from sfumato.release.uncertainties.normal import Grouped, folded
+from sfumato.release.uncertainties.normal import Grouped, Normal, folded
 from sfumato.schema import Grouping
 from sfumato.schema.frame import crossed
 
@@ -34,3 +34,16 @@ class Joined(Grouped):
     def sums(self, column: Floats) -> Floats:
         """From rows to the joint cells."""
         return folded(column, self.place, self.cells)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The equations by which rows are moved to controls, and the variances that the controls were drawn with."""
+
+    joined: Joined
+    normal: Normal
+    drawn: Floats
+
+    def pulls(self, gaps: Floats) -> Floats:
+        """How far each joint cell is moved to close gaps of the controls, a unit of variance."""
+        return self.joined.spread(self.normal.solve(gaps))

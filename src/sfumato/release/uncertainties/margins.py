@@ -3,7 +3,7 @@
 Everything that calibration and its errors need of A is here: A x, A' r, A diag(x) A', and A diag(x) f for boxes f.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from math import prod
@@ -88,17 +88,9 @@ class Margins(Sets):
             cells += laid.transpose(np.argsort(axes)).reshape(lengths)
         return np.where(self.domain.possible, cells, 0.0) if self.domain.impossible else cells
 
-    def split(self, totals: Floats) -> list[Floats]:
-        """The stacked totals as the tables that they are."""
-        return [part.reshape(shape) for part, shape in zip(self.parts(totals), self.shapes, strict=True)]
-
-    def of_box(self, cells: NDArray[Any], box: Box) -> Floats:
-        """A diag(x) f: the totals of the cells inside a box."""
-        return np.asarray(self.of_grid(cells, Grid((), box))[0], dtype=np.float64)
-
     def of_boxes(self, cells: NDArray[Any], boxes: Sequence[Box]) -> Floats:
         """A diag(x) f for some boxes f, one row a box."""
-        return np.stack([self.of_box(cells, box) for box in boxes])
+        return np.concatenate([self.of_grid(cells, Grid((), box)) for box in boxes])
 
     def of_grid(self, cells: NDArray[Any], grid: Grid) -> Floats:
         """A diag(x) f for every box f of a grid, one row a box."""
@@ -133,31 +125,29 @@ class Margins(Sets):
         """What two tables share: for each pair of their totals the sum over both."""
         union = tuple(sorted({facet.axis for facet in (*one, *other)}))
         long, wide = (prod(facet.size for facet in facets) for facets in (one, other))
-        pairs = self._places(one, union) * wide + self._places(other, union)
+        first, second = (numbers(self.domain.shape, union, facets) for facets in (one, other))
+        pairs = first * wide + second
         shared = np.bincount(pairs, _to(cells, union).ravel(), long * wide)
         return shared.reshape(long, wide).astype(np.float64)
-
-    def _places(self, facets: Facets, union: tuple[int, ...]) -> Places:
-        """For every cell of some axes the place of its total in a table."""
-        place: Places = np.zeros([1] * len(union), dtype=np.intp)
-        for facet in facets:
-            along = [self.domain.shape[axis] if axis == facet.axis else 1 for axis in union]
-            place = place * facet.size + facet.of_leaf.reshape(along)
-        return np.broadcast_to(place, [self.domain.shape[axis] for axis in union]).ravel()
 
     def nests(self, fine: int, coarse: int) -> bool:
         return not lacking(self.by[coarse], self.by[fine])
 
     def up(self, fine: int, coarse: int) -> Places:
-        parts, shape = {facet.axis: facet for facet in self.facets[fine]}, self.shapes[fine]
-        axes = [facet.axis for facet in self.facets[fine]]
-        place: Places = np.zeros([1] * len(shape), dtype=np.intp)
-        for facet in self.facets[coarse]:
-            # A leaf of each finer group tells the coarser one that it is in.
-            leaf = np.unique(parts[facet.axis].of_leaf, return_index=True)[1]
-            along = [length if axis == facet.axis else 1 for axis, length in zip(axes, shape, strict=True)]
-            place = place * facet.size + facet.of_leaf[leaf].reshape(along)
-        return np.broadcast_to(place, shape).ravel()
+        parts = {facet.axis: facet for facet in self.facets[fine]}
+        # A leaf of each finer group tells the coarser one that it is in.
+        leaf = {axis: np.unique(facet.of_leaf, return_index=True)[1] for axis, facet in parts.items()}
+        above = tuple(Facet(one.axis, one.size, one.of_leaf[leaf[one.axis]]) for one in self.facets[coarse])
+        return numbers({axis: facet.size for axis, facet in parts.items()}, tuple(parts), above)
+
+
+def numbers(lengths: Mapping[int, int] | Sequence[int], axes: tuple[int, ...], facets: Facets) -> Places:
+    """For every cell of some axes, so long each, the number of its total in a table by some of them."""
+    found: Places = np.zeros([1] * len(axes), dtype=np.intp)
+    for facet in facets:
+        along = [lengths[axis] if axis == facet.axis else 1 for axis in axes]
+        found = found * facet.size + facet.of_leaf.reshape(along)
+    return np.broadcast_to(found, [lengths[axis] for axis in axes]).ravel()
 
 
 def _to(cells: NDArray[Any], axes: Sequence[int]) -> NDArray[Any]:

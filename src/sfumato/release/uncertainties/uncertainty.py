@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.release.noisy import Floats, Integers
-from sfumato.release.uncertainties.fit import Fit
+from sfumato.release.uncertainties.joint_cells import Fit
 from sfumato.release.uncertainties.trend import Sizes, Trend
 from sfumato.schema import Box, Domain, Grid
 
