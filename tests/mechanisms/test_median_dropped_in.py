@@ -26,7 +26,7 @@ from sfumato.draws import SeededDraws
 from sfumato.errors import PlanError, PromiseError, QueryError
 from sfumato.mechanisms import Cells
 from sfumato.plugins import found
-from sfumato.privacy import Bounded, Root
+from sfumato.privacy import Bounded, Root, Unsummed
 from sfumato.schema import Attribute, Levels, Ragged, Table
 
 PLAN = """
@@ -85,7 +85,7 @@ def jobs() -> pa.Table:
     return pa.table(dict(zip(("place", "sex", "wage"), map(list, zip(*rows, strict=True)), strict=True)))
 
 
-ONE = Bounded(1, 1, 1)
+ONE = Unsummed(Bounded(1, 1, 1))
 
 
 def cells_of(rows, move=ONE, cells=1) -> Cells:
@@ -115,7 +115,7 @@ def largest_loss(mechanism, move: Bounded, replaced: bool) -> float:
 @pytest.mark.parametrize("epsilon", ["0.5", "2"])
 def test_no_candidate_is_likelier_by_more_than_epsilon(dropped, l1, replaced, epsilon):
     mechanism = type(found(mechanisms)["exponential"])(epsilon, 5)
-    loss = largest_loss(mechanism, Bounded(l1, l1, l1), replaced)
+    loss = largest_loss(mechanism, Unsummed(Bounded(l1, l1, l1)), replaced)
     assert 0.5 * float(epsilon) < loss <= float(epsilon)
 
 
@@ -124,7 +124,7 @@ def test_a_base_that_forgets_that_all_weights_move_is_rejected(dropped):
         def base(self, move):
             return super().base(move) ** 2
 
-    assert largest_loss(Steep(1, 5), Bounded(1, 1, 1), replaced=False) > 1
+    assert largest_loss(Steep(1, 5), Unsummed(Bounded(1, 1, 1)), replaced=False) > 1
 
 
 def test_what_is_published_has_the_stated_chances(dropped):
@@ -147,10 +147,40 @@ def replace_epsilon(mechanism, epsilon):
 
 def test_it_claims_nothing_where_rows_have_no_number_and_is_for_nothing_without_an_order(dropped):
     with pytest.raises(PromiseError):
-        found(mechanisms)["exponential"].loss(Root(Fraction(1)))
+        found(mechanisms)["exponential"].loss(Unsummed(Root(Fraction(1))))
+    with pytest.raises(PromiseError, match="a sum is moved by how large"):
+        found(mechanisms)["exponential"].loss(Bounded(1, 1, 1))
     of = '{ statistic = "median", column = "wage", clip = ["0", "100"], unit = "euros" }'
     with pytest.raises(PlanError, match="measure a median with it"):
         plan_of(PLAN.replace(of, '"count"')).price()
+
+
+NOISES = (
+    '"geometric", epsilon = "2"',
+    '"truncated-geometric", epsilon = "2", cap = 9',
+    '"discrete-gaussian", rho = "1"',
+    '"rounded-gaussian", mu = "1"',
+)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_noise_of_one_width_is_refused_on_what_is_no_sum(dropped, noise):
+    """One more row takes the median of an empty cell from the lowest value to the highest, whatever ranks it moves."""
+    with pytest.raises(PromiseError, match="no sum of them"):
+        plan_of(PLAN.replace('"exponential", epsilon = "2"', noise)).price()
+
+
+def test_a_step_is_refused_on_cells_that_do_not_add_up(dropped):
+    measure = PLAN[PLAN.index("[[measure]]") :]
+    half = PLAN.replace('epsilon = "2" }', 'epsilon = "1" }')
+    whole = (
+        measure.replace('"middle"', '"whole"')
+        .replace('["place", "sex"]', "[]")
+        .replace('epsilon = "2"', 'epsilon = "1"')
+    )
+    step = '[[then]]\nstep = "least-squares"\nname = "both"\ntable = "middle"\nto = ["whole"]\n'
+    with pytest.raises(PlanError, match="do not add up"):
+        plan_of(half + whole + step)
 
 
 def test_the_engines_sort_and_the_statistic_takes_the_middle(dropped, tmp_path):
@@ -223,4 +253,4 @@ def test_its_audit_sees_the_rows_and_catches_a_weight_that_is_too_steep(dropped,
 
 def test_an_audit_of_the_mechanism_alone_says_that_it_needs_rows(dropped):
     with pytest.raises(PlanError, match="in their order; measure a median with it"):
-        audit_mechanism(found(mechanisms)["exponential"], Bounded(1, 1, 1), 2_000, SeededDraws(1))
+        audit_mechanism(found(mechanisms)["exponential"], ONE, 2_000, SeededDraws(1))

@@ -10,7 +10,7 @@ from sfumato.errors import PlanError, nearest
 from sfumato.plan.control import ControlTable
 from sfumato.plan.measure import Measure
 from sfumato.plan.memory import Memory
-from sfumato.privacy import Move, Neighbours, Truncate
+from sfumato.privacy import Move, Neighbours, Truncate, Unsummed
 from sfumato.schema import Attribute, Box, By, Domain, Frame, Schema, Table
 
 
@@ -41,8 +41,9 @@ class Coverage(ABC):
         """What the numbers of a measure stand for."""
 
     def move(self, measure: Measure) -> Move:
-        """How far the cells of a measure can go between neighbours."""
-        return self.hidden.move(measure.of.contribution, self.domain(measure))
+        """How far the cells of a measure can go between neighbours, or their rows where no cell is the sum of them."""
+        move = self.hidden.move(measure.of.contribution, self.domain(measure))
+        return move if measure.of.additive else Unsummed(move)
 
     @abstractmethod
     def size(self, measure: Measure) -> int:

@@ -74,6 +74,10 @@ class StepReading:
 
     def refuse_unlike(self) -> None:
         """Controls are of the same statistic and universe as the table, margins of it, and share no noise with it."""
+        if not self.table.measure.of.additive:
+            raise PlanError(
+                f"Step '{self.step.name}': the cells of '{self.step.table}' do not add up, so no totals bind them."
+            )
         for name, control in self.controls.items():
             if control.statistic != self.table.statistic:
                 raise PlanError(

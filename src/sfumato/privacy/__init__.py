@@ -5,7 +5,7 @@ from sfumato.privacy.contribution import Contribution
 from sfumato.privacy.exact import Exact, exact, plain, positive
 from sfumato.privacy.ledger import Charge, Exposure, Ledger, Spend
 from sfumato.privacy.loss import Approximate, Concentrated, Gaussian, Limit, Loss, Unbounded
-from sfumato.privacy.move import Bounded, Move, Root, bounded
+from sfumato.privacy.move import Bounded, Move, Root, Unsummed, bounded
 from sfumato.privacy.neighbours import AddRemove, Alike, Neighbours, ReplaceOne, SquareRootWithin, Truncate, UnitRows
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "Truncate",
     "Unbounded",
     "UnitRows",
+    "Unsummed",
     "as_concentrated",
     "as_gaussian",
     "bounded",

@@ -55,6 +55,16 @@ class Root(Move):
         )
 
 
+@dataclass(frozen=True)
+class Unsummed(Move):
+    """The rows of a cell move, of which the statistic is no sum: it may go from one end of its range to the other."""
+
+    rows: Move
+
+    def words(self) -> str:
+        return "one row may take a statistic that is no sum of them anywhere; use a mechanism that is made for it"
+
+
 def bounded(move: Move, mechanism: str) -> Bounded:
     """The move, if it is one that additive noise of a fixed width can hide."""
     if isinstance(move, Bounded):

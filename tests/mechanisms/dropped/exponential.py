@@ -15,9 +15,9 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.draws import bounds
-from sfumato.errors import PlanError
+from sfumato.errors import PlanError, PromiseError
 from sfumato.mechanisms.mechanism import Mechanism
-from sfumato.privacy import Approximate, bounded, positive
+from sfumato.privacy import Approximate, Unsummed, bounded, positive
 from sfumato.release import Noisy, Withheld
 from sfumato.schema import Sorted
 
@@ -39,7 +39,7 @@ class Exponential(Mechanism):
         object.__setattr__(self, "candidates", candidates)
 
     def loss(self, move):
-        bounded(move, self.name)
+        self.places(move)
         return Approximate(self.epsilon)
 
     def needs(self, of):
@@ -47,8 +47,14 @@ class Exponential(Mechanism):
             raise PlanError("exponential publishes a value that rows have, in their order; measure a median with it.")
         return ()
 
+    def places(self, move):
+        """How many places rows go in all, up or down."""
+        if not isinstance(move, Unsummed):
+            raise PromiseError("exponential hides the order of rows, and a sum is moved by how large they are.")
+        return bounded(move.rows, self.name).l1
+
     def base(self, move):
-        rate = self.epsilon / (2 * bounded(move, self.name).l1)
+        rate = self.epsilon / (2 * self.places(move))
         return Fraction(bounds.exponential_minus(rate, FINE)[1], 1 << FINE)
 
     def grid(self, cells):
