@@ -80,6 +80,13 @@ def test_a_sound_plan_may_be_run_so_and_is_marked_all_the_same(small_plan, tmp_p
     assert (manifest.mode, manifest.releasable, manifest.ledger) == ("as_published", False, None)
 
 
+@pytest.mark.parametrize("options", [{"mode": "as_published"}, {"rehearsal": 3}])
+def test_what_stays_inside_is_not_signed(small_plan, tmp_path, options):
+    with pytest.raises(ReleaseError, match="leave out --sign"):
+        made(small_plan, tmp_path, sign_with=tmp_path / "key.pem", **options)
+    assert not (tmp_path / "release").exists()
+
+
 def test_a_mode_that_is_none_is_answered_with_the_nearest():
     with pytest.raises(PlanError, match="did you mean 'as_published'"):
         Options(mode="as-published")

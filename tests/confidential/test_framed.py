@@ -216,6 +216,18 @@ def test_a_frame_that_does_not_fit_costs_nothing(folder, wrong):
     assert not Account(ledger).ledger.charges
 
 
+def test_reports_are_joined_on_the_unit_alone(folder):
+    """One row of another table could be the report of many units, and all of them would move with it."""
+    text = PLAN.format(file="frame.parquet", id="id", county="county", firm="")
+    for on, said in (("payer", "joined on 'id'"), ("id", "")):
+        joined = text.replace("[frame]", f'[data.tables]\nreports = {{}}\npay = {{ on = "{on}" }}\n[frame]', 1)
+        if not said:
+            Plan.parse(joined, folder / "census.toml")
+            continue
+        with pytest.raises(PlanError, match=said):
+            Plan.parse(joined, folder / "census.toml")
+
+
 def test_a_firm_with_more_units_than_promised_is_refused_with_the_number(folder):
     with pytest.raises(PlanError, match=r"A firm of the frame has 3 establishments and .* at_most says 2"):
         plan_in(folder, firm='firm = "firm"\nat_most = 2').price()

@@ -128,6 +128,14 @@ def ledger(**kept):
     return Ledger("establishments", AddRemove("establishment"), Approximate(2), **kept)
 
 
+def test_an_account_does_not_afford_deltas_that_reach_1():
+    half = Charge("a", Approximate(Fraction(1, 10), Fraction(1, 2)), 2024, True)
+    limit = Approximate(2, Fraction(3, 4))
+    ledger = Ledger("establishments", AddRemove("establishment"), limit, charges=(half,))
+    assert not ledger.affords(Approximate(Fraction(1, 10), Fraction(1, 2)), 2024)
+    assert ledger.affords(Approximate(Fraction(1, 10), Fraction(1, 4)), 2024)
+
+
 def test_an_account_affords_its_limit_to_the_last_digit_and_no_more():
     spent = tuple(Charge(f"r{place}", Approximate("0.1"), 2024, finished=True) for place in range(10))
     account = ledger(charges=spent)

@@ -1,5 +1,6 @@
 """A release is what was published, to the bit, or it is refused."""
 
+import os
 import random
 import shutil
 import subprocess
@@ -61,6 +62,20 @@ def test_a_flip_in_a_signed_manifest_is_found_by_the_signature(make_release, key
     assert not verify(folder, public).intact
     manifest.write_bytes(content)
     assert verify(folder, public).intact
+
+
+@pytest.mark.parametrize("name", ["withdrawn.json", "manifest.sig", "plan.toml", "products/pipe", "manifest.json"])
+def test_a_pipe_or_a_link_to_no_end_is_named_and_not_read(make_release, name):
+    for put in (os.mkfifo, lambda path: path.symlink_to("/dev/zero")):
+        folder = make_release()
+        (folder / name).unlink(missing_ok=True)
+        put(folder / name)
+        if name == "manifest.json":
+            with pytest.raises(sf.ReleaseError, match="is not a release"):
+                verify(folder)
+        else:
+            assert any(name in problem for problem in verify(folder).problems)
+        shutil.rmtree(folder)
 
 
 def test_dropping_adding_swapping_and_linking_files_is_found(make_release, tmp_path):

@@ -57,6 +57,19 @@ def refusal(path, attributes=(INDUSTRY, COUNTY)):
     return str(refused.value)
 
 
+def test_the_rows_stand_in_the_order_of_their_ids_whatever_that_of_the_file(tmp_path):
+    """A file that holds reports too may be sorted by them, and the order of its rows would publish their ranks."""
+    rows = [(name, *codes) for name, (_, *codes) in zip(("e10", "e9", "b3", "e1", "100"), ROWS, strict=True)]
+    frame = read(written(tmp_path, rows))
+    assert frame.ids.to_pylist() == ["b3", "e1", "e9", "100", "e10"]
+    industries = {name: industry for name, industry, _ in rows}
+    held = [INDUSTRY.levels.leaves[place] for place in frame.places["industry"]]
+    assert held == [industries[name] for name in frame.ids.to_pylist()]
+    again = read(written(tmp_path, rows[::-1]))
+    assert again.ids.equals(frame.ids)
+    assert all((again.places[name] == frame.places[name]).all() for name in frame.names)
+
+
 def test_a_csv_file_and_a_parquet_file_are_the_same_frame(tmp_path):
     pyarrow.csv.write_csv(pa.table(columns()), tmp_path / "frame.csv")
     first, second = read(written(tmp_path)), read(tmp_path / "frame.csv")

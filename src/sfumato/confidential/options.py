@@ -50,6 +50,10 @@ class Options:
                 f"The plan '{plan.name}' exists only as published. {broken} Run it with --mode "
                 f"{AS_PUBLISHED} to study it, on synthetic data or inside the agency; it is never published."
             )
+        if self.confidential and self.sign_with:
+            raise ReleaseError(
+                "A signature says that an agency publishes a release, and this one stays inside: leave out --sign."
+            )
         if self.mode == AS_PUBLISHED and ledger is not None:
             raise ReleaseError("A run as published is charged to no ledger and entered in none; leave out --ledger.")
         if not self.confidential and ledger is None:

@@ -94,6 +94,13 @@ class RegisterCoverage(Coverage):
 
     def refuse(self, measures: Sequence[Measure], controls: Sequence[ControlTable]) -> None:
         super().refuse(measures, controls)
+        unit = self.hidden.unit
+        for partner in self.schema.joined:
+            if partner.on != self.id:
+                raise PlanError(
+                    f"[data.tables] {partner.name} is joined on '{partner.on}', so that several {unit}s could report one "
+                    f"row of it; what a {unit} reports is joined on '{self.id}'."
+                )
         for control in controls:
             raise PlanError(f"The control '{control.name}' is met by steps over tables, and this plan has a [frame].")
         steps: dict[str, Fraction] = {}
@@ -102,7 +109,6 @@ class RegisterCoverage(Coverage):
             if steps.setdefault(column, measure.of.step) != measure.of.step:
                 raise PlanError(f"Measure '{measure.name}' counts '{column}' in another step than a measure before it.")
         if not any(map(self._of_rows, measures)):
-            unit = self.hidden.unit
             raise PlanError(f'No measure is of the rows of the frame, which a release holds: by = ["{unit}"].')
 
     def refuse_step(self, step: Step, table: tuple[Measure, Table | None], controls: Sequence[Table]) -> None:  # noqa: ARG002 - none is a table

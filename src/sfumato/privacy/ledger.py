@@ -87,7 +87,8 @@ class Ledger:
 
     def affords(self, loss: Loss, year: int) -> bool:
         """Whether one more loss keeps the account within its limit, as none without a bound does."""
-        return not isinstance(loss, Unbounded) and self.spent(year, [loss]).within(self.limit)  # type: ignore[union-attr,arg-type]
+        spent = loss if isinstance(loss, Unbounded) else self.spent(year, [loss])
+        return not isinstance(spent, Unbounded) and spent.within(self.limit)  # type: ignore[arg-type]
 
     def left(self, year: int) -> Limit:
         """What one more release may cost, in the currency of the limit."""

@@ -65,39 +65,50 @@ def open_release(folder: Path | str, public_key: Path | None = None) -> Release:
 
 def _manifest_bytes(folder: Path) -> bytes:
     path = folder / NAME
-    if not path.is_file():
+    if not _plain(path):
         raise ReleaseError(f"{folder} is not a release: it has no {NAME}. `sfumato run` writes a release folder.")
     return path.read_bytes()
 
 
 def _file_problems(folder: Path, manifest: Manifest) -> list[str]:
-    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() or path.is_symlink()}
-    problems = [f"{name} is missing." for name in sorted(set(manifest.files) - there)]
+    entries = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*")}
+    there = {name for name, path in entries.items() if path.is_symlink() or not path.is_dir()}
+    problems = [
+        f"{name} is a link to somewhere else, or no file." for name in sorted(there) if not _plain(entries[name])
+    ]
+    problems += [f"{name} is missing." for name in sorted(set(manifest.files) - there)]
     problems += [
         f"{name} does not belong to the release." for name in sorted(there - set(manifest.files) - set(BESIDE))
     ]
     for name in sorted(there & set(manifest.files)):
-        path = folder / name
-        if path.is_symlink():
-            problems.append(f"{name} is a link to somewhere else.")
-        elif line(path) != manifest.files[name]:
+        if _plain(entries[name]) and line(entries[name]) != manifest.files[name]:
             problems.append(f"{name} was altered: its size or hash is not the one in the manifest.")
     return problems
 
 
+def _plain(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
 def _signature(folder: Path, content: bytes, public_key: Path | None) -> tuple[str, list[str]]:
     path = folder / SIGNATURE
-    if not path.exists():
+    if not _plain(path):
         return "not signed", [f"{SIGNATURE} is missing, and a public key was given."] if public_key else []
     if public_key is None:
         return "signed; give --public-key to check it", []
     from cryptography.exceptions import InvalidSignature
 
     try:
-        _public(public_key).verify(path.read_bytes(), content)
+        _public(public_key).verify(_beginning(path), content)
     except InvalidSignature:
         return "signature false", ["The signature is not of this manifest by this key."]
     return "signature true", []
+
+
+def _beginning(path: Path) -> bytes:
+    """What a signature or a notice may fill; whoever put more there did not write it with Sfumato."""
+    with path.open("rb") as file:
+        return file.read(2**16)
 
 
 def sign(folder: Path, key: Path) -> None:
@@ -146,10 +157,10 @@ def withdraw(folder: Path, why: str) -> None:
 
 def _notice(folder: Path, release: str) -> tuple[str | None, list[str]]:
     path = folder / NOTICE
-    if not path.exists():
+    if not _plain(path):
         return None, []
     try:
-        notice = json.loads(path.read_bytes())
+        notice = json.loads(_beginning(path))
         if set(notice) == {"release", "why"} and notice["release"] == release and isinstance(notice["why"], str):
             return notice["why"], []
     except (ValueError, TypeError):

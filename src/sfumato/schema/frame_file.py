@@ -14,7 +14,10 @@ from sfumato.schema.attributes import Attribute, Column
 def read_frame(
     path: Path, unit: str, key: str, attributes: Sequence[Attribute]
 ) -> tuple[Any, Mapping[str, NDArray[np.int32]]]:
-    """The ids of a register and the place of each row's lowest level; an id stands once, and every code is a level."""
+    """The ids of a register and the place of each row's lowest level; an id stands once, and every code is a level.
+
+    The rows are in the order of their ids, short ones first: a file that holds reports too may be sorted by them.
+    """
     if not path.is_file():
         raise PlanError(f"The frame {path} is not there; a path is taken from the plan's own folder.")
     sources = {attribute.name: _source(attribute) for attribute in attributes}
@@ -24,7 +27,17 @@ def read_frame(
         raise PlanError(f"The frame {path.name} has rows without '{key}'; every {unit} needs one.")
     if len(ids.unique()) < len(ids):
         raise PlanError(f"The frame {path.name} has the same '{key}' in two rows; each row is one {unit} of its own.")
-    return ids, {attribute.name: _places(path, attribute, columns[sources[attribute.name]]) for attribute in attributes}
+    places = {attribute.name: _places(path, attribute, columns[sources[attribute.name]]) for attribute in attributes}
+    order = _order(ids)
+    return ids.take(order), {name: one[order] for name, one in places.items()}
+
+
+def _order(ids: Any) -> NDArray[np.int64]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    named = pa.table({"length": pc.utf8_length(ids), "id": ids})
+    return np.asarray(pc.sort_indices(named, [("length", "ascending"), ("id", "ascending")]), dtype=np.int64)
 
 
 def counts_of(path: Path, column: str) -> list[int]:
