@@ -98,8 +98,8 @@ class RegisterCoverage(Coverage):
         for partner in self.schema.joined:
             if partner.on != self.id:
                 raise PlanError(
-                    f"[data.tables] {partner.name} is joined on '{partner.on}', so that several {unit}s could report one "
-                    f"row of it; what a {unit} reports is joined on '{self.id}'."
+                    f"[data.tables] {partner.name} is joined on '{partner.on}', so that several {unit}s could report "
+                    f"one row of it; what a {unit} reports is joined on '{self.id}'."
                 )
         for control in controls:
             raise PlanError(f"The control '{control.name}' is met by steps over tables, and this plan has a [frame].")
