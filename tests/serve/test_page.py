@@ -193,7 +193,7 @@ def test_privacy_is_told_in_plain_words(page, engine):
     assert "at best 37 times in 100, where a blind guess is right 5 times" in text
     assert "Together epsilon 2" in text
     assert "jobs: epsilon 1, by geometric (epsilon 1)" in text
-    assert "Assumed known: Where places are. a map shows it." in text
+    assert "Assumed known: Where places are. A map shows it." in text
     assert engine.release.id in text
     manifest = engine.release.manifest
     assert f"{manifest.title}, {manifest.period}. Release jobs-survey.{engine.release.id[:12]}" in text

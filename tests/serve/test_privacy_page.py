@@ -91,7 +91,7 @@ def test_the_card_says_whom_it_protects_how_and_at_what_price(card):
         "At best 14 times in 100 right, for 5 false alarms in 100.",
         "geometric (epsilon 1) epsilon 1 14 1.4 firms 100 100 or 110",
         "There is one measure, so its loss is the loss of the release: epsilon 1.",
-        "Left as it is (published exactly, without noise): How many firms there are. a register tells it.",
+        "Left as it is (published exactly, without noise): How many firms there are. A register tells it.",
         "Several firms at once.",
         "everything published about firms has cost epsilon 1, of epsilon 8 that may be lost",
     ):
@@ -120,7 +120,7 @@ def test_whom_a_relation_hides_is_said_in_its_own_words_whatever_its_name(tmp_pa
 def test_a_release_without_a_guarantee_draws_no_curve(tmp_path, browse):
     lost = promised({"unbounded": "cells were suppressed"}, loss_words="unbounded: cells were suppressed", limit={})
     page = seen(browse([small(tmp_path / "one", promise=lost)]), "/privacy/firms")
-    assert "No curve can be drawn: unbounded: cells were suppressed." in page.text
+    assert "It promises nothing to anybody in its data: unbounded: cells were suppressed." in page.text
     assert "of 100 attempts" not in page.text.lower()
     assert "Not formally private: unbounded: cells were suppressed." in page.text
 

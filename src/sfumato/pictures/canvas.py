@@ -71,8 +71,8 @@ class Canvas:
 
     @property
     def notice(self) -> list[str]:
-        """The banner in full, to be read."""
-        return fitted(self.caption.banner, self.width - 2 * EDGE, lines=4, size=11.5) if self.caption.banner else []
+        """The banner in full, to be read; its letters are bold, and so wider than they are high for their size."""
+        return fitted(self.caption.banner, self.width - 2 * EDGE, lines=4, size=13.5) if self.caption.banner else []
 
     @property
     def top(self) -> float:

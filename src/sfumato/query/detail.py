@@ -49,9 +49,10 @@ def _sentences(source: Source, estimate: Estimate, *, overlaps: bool) -> Iterato
     else:
         yield Sentence("add_overlap" if overlaps else "add")
     if estimate.cells:
-        said = {"mechanism": product.subject.mechanism, "loss": source.release.manifest.promise.loss_words}
-        many: dict[str, float | str] = {"cells": estimate.cells}
-        yield Sentence("protected", many | said) if estimate.cells > 1 else Sentence("protected_one", dict(said))
+        promise, many = source.release.manifest.promise, estimate.cells > 1
+        key = ("protected" if many else "protected_one") if promise.formal else "unprotected"
+        said: dict[str, float | str] = {"mechanism": product.subject.mechanism, "loss": promise.loss_words}
+        yield Sentence(key, said | ({"cells": estimate.cells} if many else {}))
 
 
 def _moved(product: Product, estimate: Estimate) -> int:

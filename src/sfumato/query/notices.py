@@ -47,7 +47,7 @@ def notices_of(release: Release) -> tuple[Notice, ...]:
         found.append(Notice("withdrawn", release.withdrawn))
     if private(release):
         found.append(Notice("not for publication", manifest.why))
-    if "unbounded" in manifest.promise.loss:
+    if not manifest.promise.formal:
         found.append(Notice("not formally private", manifest.promise.loss_words))
     lost = (Notice("a step found no answer", f"{name}: {why}") for name, why in manifest.diverged.items())
     return (*found, *lost)

@@ -20,6 +20,7 @@ _TOTALS = (
 def how_to_use(engine: QueryEngine, path: Path, columns: Sequence[ValueColumn]) -> str:
     """What the columns are, how to add them up, and how to tell the error of what comes out."""
     manifest = engine.release.manifest
+    hidden = manifest.promise.words if manifest.promise.formal else "nothing, as the release is not formally private."
     said = [
         f"{manifest.title}, {manifest.period}: protected microdata",
         *engine.warnings(),
@@ -27,7 +28,7 @@ def how_to_use(engine: QueryEngine, path: Path, columns: Sequence[ValueColumn]) 
         *(_column(one) for one in columns),
         _TOTALS,
         _errors(columns),
-        f"What is protected: {manifest.promise.words} The loss is {manifest.promise.loss_words}.",
+        f"What is protected: {hidden} The loss is {manifest.promise.loss_words}.",
         f"Cite as: {engine.cite()}",
     ]
     return "\n\n".join(fill(one, 100, break_long_words=False) for one in said) + "\n"

@@ -39,6 +39,11 @@ class Promise(_Part):
     near: bool = False
 
     @property
+    def formal(self) -> bool:
+        """Whether the loss has a bound, so that something is promised at all."""
+        return "unbounded" not in self.loss
+
+    @property
     def only_near(self) -> bool:
         """Whether only what is near to the truth looks like it, as near as the words say, and not whatever else."""
         # Releases of square-root neighbours did not say so when there were no others of this sort.
@@ -190,7 +195,7 @@ class Manifest(_Part):
     @property
     def caveats(self) -> tuple[str, ...]:
         """What a reader must be told before any number, besides whether it may be published at all."""
-        said = [f"Not formally private, {self.promise.loss_words}."] if "unbounded" in self.promise.loss else []
+        said = [] if self.promise.formal else [f"Not formally private, {self.promise.loss_words}."]
         return (*said, *(f"A step found no answer: {name}: {why}." for name, why in self.diverged.items()))
 
     def to_bytes(self) -> bytes:

@@ -46,9 +46,8 @@ def over(catalogue: Catalogue, base_path: str = "", running: Running | None = No
     inner.include_router(router(catalogue, base, running.limits))
     inner.include_router(routes(pages))
     _refuse_in_words(inner, pages)
-    private = any(edition.private for edition in catalogue.editions)
-    fronted = _fronted(inner, Refusals(problem, pages.problem), running, zips=not private)
-    guarded = Guarded(fronted, base, private=private, keyed=bool(running.key))
+    fronted = _fronted(inner, Refusals(problem, pages.problem), running, zips=not catalogue.private)
+    guarded = Guarded(fronted, base, private=catalogue.private, keyed=bool(running.key))
     return Logged(guarded, base, running.log) if running.log else guarded
 
 

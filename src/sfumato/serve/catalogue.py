@@ -177,6 +177,16 @@ class Catalogue:
         ]
         return cls(tuple(sorted(editions, key=lambda one: (one.marred, one.release.manifest.title, one.key))))
 
+    @property
+    def private(self) -> bool:
+        """Whether something here may be seen on this machine only."""
+        return any(edition.private for edition in self.editions)
+
+    @property
+    def formal(self) -> bool:
+        """Whether every release bounds what it gives away."""
+        return all(edition.release.manifest.promise.formal for edition in self.editions)
+
     @cached_property
     def tables(self) -> Mapping[str, Sheet]:
         """Every table by each of its addresses."""

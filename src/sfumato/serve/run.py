@@ -92,8 +92,7 @@ def _server(address: str, port: int, workers: int) -> MPServer:
 
 def _with_key(running: Running, catalogue: Catalogue) -> Running:
     """A server of what is not for publication has a new key at every start."""
-    private = any(edition.private for edition in catalogue.editions)
-    return replace(running, key=secrets.token_urlsafe(16)) if private else running
+    return replace(running, key=secrets.token_urlsafe(16)) if catalogue.private else running
 
 
 def _application(folders: Sequence[Path], host: str, base_path: str, running: Running) -> ASGIApp:

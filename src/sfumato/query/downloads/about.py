@@ -68,14 +68,12 @@ def _release(release: Release, said: Mapping[str, str]) -> Iterator[Line]:
 
 def _privacy(release: Release, said: Mapping[str, str]) -> Iterator[Line]:
     manifest, promise = release.manifest, release.manifest.promise
-    yield said["hidden"], promise.words
-    if promise.not_hidden:
+    if promise.formal:
+        yield said["hidden"], promise.words
+    if promise.formal and promise.not_hidden:
         yield said["not_hidden"], promise.not_hidden
     yield said["loss"], promise.loss_words
-    if "unbounded" in promise.loss:
-        yield said["learned"], said["not_private"]
-    else:
-        yield said["learned"], _learned(promise, said)
+    yield said["learned"], _learned(promise, said) if promise.formal else said["not_private"]
     for spend in manifest.spends:
         yield said["spend"].format(measure=spend.measure), f"{spend.words}, {spend.mechanism}"
     if manifest.ledger:

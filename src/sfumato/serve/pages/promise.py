@@ -82,10 +82,6 @@ class Promised:
         return self.manifest.promise.hidden.get("at_most")
 
     @property
-    def formal(self) -> bool:
-        return "unbounded" not in self.manifest.promise.loss
-
-    @property
     def told(self) -> int:
         return in_100(self.manifest.promise.power_at_5_percent)
 
@@ -101,7 +97,7 @@ class Promised:
     def curve(self) -> Curve:
         """The most power that any test has at each rate of false alarms; empty where nothing is promised."""
         loss = self.loss
-        return [] if loss is None or isinstance(loss, Unbounded) else trade_off(loss)
+        return trade_off(loss) if loss is not None and self.manifest.promise.formal else []
 
     @cached_property
     def measures(self) -> list[Measured]:
@@ -150,7 +146,7 @@ class Promised:
         """How the measures' losses became one: `one`, they `add`, disjoint `parts`, or `other`."""
         losses = [read_loss(spend.loss) for spend in self.manifest.spends]
         known = [loss for loss in losses if loss is not None]
-        if len(known) < len(losses) or self.loss is None:
+        if len(known) < len(losses) or self.loss is None or not self.manifest.promise.formal:
             return "other"
         if len(known) == 1:
             return "one"
