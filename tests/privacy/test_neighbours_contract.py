@@ -128,6 +128,15 @@ def test_losses_never_add_across_relations_that_differ_in_any_number_or_name(wor
         assert other.relation() != world.hidden.relation(), field.name
 
 
+def test_no_name_reads_as_another_field_and_a_field_of_a_subclass_counts():
+    assert ReplaceOne("job", fixed=("a", "b")).relation() != ReplaceOne("job", fixed=("a, b",)).relation()
+    assert AddRemove("job', at_most 3, 'x").relation() != AddRemove("job", "id", 3).relation()
+    widened = make_dataclass("Widened", [("alpha", Fraction, Fraction(1))], bases=(AddRemove,), frozen=True)
+    assert widened("firm", alpha=Fraction(1, 10)).relation() != widened("firm", alpha=Fraction(9, 10)).relation()
+    with pytest.raises(PlanError, match="who is hidden"):
+        AddRemove(["firm"])
+
+
 def another(value):
     match value:
         case str():
@@ -175,9 +184,7 @@ def test_a_ledger_that_an_earlier_version_opened_takes_the_same_relation(written
 def test_a_ledger_of_one_beta_takes_no_other():
     ledger = Ledger("shops", SquareRootWithin("shop", {"jobs": "0.5"}), Gaussian(9))
     ledger.admit("first", Gaussian(1), SquareRootWithin("shop", {"jobs": "1/2"}, "id"), 2026)
-    with pytest.raises(
-        LedgerError, match=r"is for square-root-within of one shop, beta jobs 0.5; the plan hides .* 0.6"
-    ):
+    with pytest.raises(LedgerError, match=r"unit 'shop', beta 'jobs' 0\.5, at_most 1; the plan hides .* 'jobs' 0\.6"):
         ledger.admit("second", Gaussian(1), SquareRootWithin("shop", {"jobs": "0.6"}), 2026)
 
 

@@ -55,9 +55,6 @@ class SizeWithin(Neighbours):
     def attained(self) -> tuple[str, ...]:
         return ("alpha",)
 
-    def relation(self) -> tuple[str, ...]:
-        return (f"{self.kind} of one {self.unit}", f"alpha {plain(self.alpha)}")
-
     def pair(self, row: Contribution, domain: Domain) -> tuple[UnitRows, UnitRows]:
         return UnitRows(40), UnitRows(grown(40, self.alpha))
 

@@ -29,9 +29,6 @@ class AddRemove(CountedRows):
         far = self.at_most * max(abs(bound) for bound in row.bounds)
         return Bounded(cells=self.at_most, l1=far, l2_squared=far**2, largest=far)
 
-    def relation(self) -> tuple[str, ...]:
-        return self._rows_compared
-
     def pair(self, row: Contribution, domain: Domain) -> tuple[UnitRows, UnitRows]:
         return UnitRows(self._too_many(domain), row.farthest), UnitRows(0, row.farthest)
 

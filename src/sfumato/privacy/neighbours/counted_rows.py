@@ -30,11 +30,6 @@ class CountedRows(Neighbours, ABC):
     def rows(self) -> str:
         return f"its {'one row' if self.at_most == 1 else f'rows, at most {self.at_most}'}"
 
-    @property
-    def _rows_compared(self) -> tuple[str, ...]:
-        whose = "named by a column" if self.id else "each row one unit"
-        return (f"{self.kind} of one {self.unit} of at most {self.at_most} rows", whose)
-
     def _too_many(self, domain: Domain) -> int:
         """More rows than count, where a unit can have them, so that an audit sees whether they are kept out."""
         return self.at_most + 2 if self.id and not domain.register else 1

@@ -2,12 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import ClassVar
 
 from sfumato.errors import PlanError
 from sfumato.privacy.contribution import Contribution
+from sfumato.privacy.exact import plain
 from sfumato.privacy.move import Move
 from sfumato.schema import Attribute, Domain
 
@@ -52,11 +53,13 @@ class Neighbours(ABC):
     """One unit may differ, in a way that a relation says; whatever a relation leaves unsaid cannot be guessed."""
 
     kind: ClassVar[str]
+    columns: ClassVar[frozenset[str]] = frozenset({"id"})
+    """The fields that name a column of the data."""
     unit: str
     id: str | None = None
 
     def __post_init__(self) -> None:
-        if not self.unit:
+        if not (self.unit and isinstance(self.unit, str)):
             raise PlanError('The plan does not say who is hidden: give [hidden] unit, for example "establishment".')
         if self.id is not None and not (self.id and isinstance(self.id, str)):
             raise PlanError(f"id is {self.id!r}; it is the name of the column that says which {self.unit} a row is of.")
@@ -70,9 +73,10 @@ class Neighbours(ABC):
     def attained(self) -> tuple[str, ...]:
         """The bounds of its moves that some neighbours reach, by name; the contract suite looks for them."""
 
-    @abstractmethod
     def relation(self) -> tuple[str, ...]:
-        """Everything that must be the same for losses to add, in words; a column may be called otherwise elsewhere."""
+        """Every field: what must be the same for losses to add; a column may be called otherwise in another file."""
+        held = ((one.name, getattr(self, one.name)) for one in fields(self))
+        return (self.kind, *(f"{name} {_told(name in self.columns, value)}" for name, value in held if value))
 
     @abstractmethod
     def pair(self, row: Contribution, domain: Domain) -> tuple[UnitRows, UnitRows]:
@@ -115,3 +119,11 @@ class Neighbours(ABC):
     @abstractmethod
     def alike(self) -> tuple[Alike, ...]:
         """Which values look alike at round sizes, where what is hidden is how large something is."""
+
+
+def _told(column: bool, value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name!r} {plain(one)}" for name, one in sorted(value.items()))
+    if isinstance(value, tuple):
+        return ", ".join(map(repr, sorted(value)))
+    return "a column" if column else plain(value) if isinstance(value, Fraction) else repr(value)

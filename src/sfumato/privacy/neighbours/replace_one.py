@@ -49,10 +49,6 @@ class ReplaceOne(CountedRows):
         """A row that keeps its place reaches none of them."""
         return () if self.fixed else super().attained
 
-    def relation(self) -> tuple[str, ...]:
-        known = (f"with public {', '.join(sorted(self.fixed))}",) if self.fixed else ()
-        return (*self._rows_compared, *known)
-
     def pair(self, row: Contribution, domain: Domain) -> tuple[UnitRows, UnitRows]:
         if domain.register:
             low, high = (bound * row.step for bound in row.bounds)

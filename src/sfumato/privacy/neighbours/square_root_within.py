@@ -32,6 +32,7 @@ class SquareRootWithin(Neighbours):
     firm: str | None = None
     at_most: int = 1
     kind = "square-root-within"
+    columns = frozenset({"id", "firm"})
 
     def __init__(
         self,
@@ -90,8 +91,8 @@ class SquareRootWithin(Neighbours):
         return ("farthest",) if self.at_most == 1 else ()
 
     def relation(self) -> tuple[str, ...]:
-        whose = f"one firm with at most {self.at_most} {self.unit}s" if self.firm else f"one {self.unit}"
-        return (f"{self.kind} of {whose}", *(f"beta {name} {plain(beta)}" for name, beta in sorted(self.beta.items())))
+        """A frame names its units, whether or not a column of the reports is told."""
+        return tuple(one for one in super().relation() if one != "id a column")
 
     def pair(self, row: Contribution, domain: Domain) -> tuple[UnitRows, UnitRows]:  # noqa: ARG002 - of a register
         low, high = (size * row.step for size in worst_sizes(self._of(str(row.column)), row.step, FAINT))
