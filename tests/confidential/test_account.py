@@ -258,7 +258,9 @@ def test_a_time_without_a_zone_is_refused(path):
 )
 def test_a_plan_that_hides_others_is_refused(path, other):
     account = opened(path)
-    with pytest.raises(LedgerError, match=r"is for add-remove of one establishment of at most 8 .*; the plan hides"):
+    with pytest.raises(
+        LedgerError, match=r"is for add-remove, unit 'establishment', id a column, at_most 8; the plan hides"
+    ):
         account.reserve("release", TENTH, other, "plan-hash")
     assert len(account.entries) == 1
 
