@@ -268,7 +268,7 @@ def test_a_plan_that_hides_others_is_refused(path, other):
 def test_what_is_fixed_is_part_of_the_relation_and_its_order_is_not(path):
     account = Account.create(path, "people", ReplaceOne("person", "id", 2, ("place", "year")), Approximate(1))
     account.reserve("release", TENTH, ReplaceOne("person", "pid", 2, ("year", "place")), "plan-hash")
-    with pytest.raises(LedgerError, match=r"public place, year; the plan hides .* public place\."):
+    with pytest.raises(LedgerError, match=r"fixed .place., .year.; the plan hides .* fixed .place.\."):
         account.reserve("release", TENTH, ReplaceOne("person", "pid", 2, ("place",)), "plan-hash")
 
 
