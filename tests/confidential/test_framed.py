@@ -166,6 +166,31 @@ def test_a_report_that_does_not_fit_is_refused_with_the_column_and_the_rule_alon
     assert not (folder / "out").exists()
 
 
+@pytest.mark.parametrize("engine", ["arrays", "duckdb"])
+def test_a_value_beyond_the_lattice_of_a_square_root_is_a_fault_that_check_tells_and_that_costs_nothing(
+    folder, engine, capsys
+):
+    """beta 0.5 is 1,000 lattice steps, so roots up to 2^30 of these are of values below (2^30 / 2000)^2 = 2.88e11."""
+    plan, ledger = plan_in(folder), folder / "units.ledger"
+    account = Account.create(ledger, "establishments", plan.hidden, Gaussian(9))
+    for jobs, fits in ((288_230_376_151, True), (288_230_376_152, False)):
+        rows = reports() | {"m1emp": [jobs, *reports()["m1emp"][1:]]}
+        microdata = Microdata.open(pa.table(rows), plan.schema, engine)
+        faults = Tabulation(plan, microdata, SystemDraws()).faults()
+        assert [(fault.column, "too large for the lattice" in fault.rule) for fault in faults] == [("m1emp", True)] * (
+            not fits
+        )
+    with pytest.raises(DataError, match="'m1emp': some values are too large for the lattice of a square root") as said:
+        run(plan, microdata, ledger, folder / "out")
+    assert str(jobs) not in str(said.value)
+    assert not account.ledger.charges
+    (folder / "census.toml").write_text(plan.to_toml(), encoding="utf-8")
+    pq.write_table(pa.table(rows), folder / "reports.parquet")
+    with pytest.raises(DataError, match="1 rule of the plan is broken"):
+        check(folder / "census.toml", [str(folder / "reports.parquet")], engine)
+    assert "too large for the lattice" in capsys.readouterr().out
+
+
 def test_text_that_is_no_number_is_refused_without_being_quoted(folder):
     told = reports()
     told["m1emp"] = [*map(str, told["m1emp"][:-1]), "about ninety"]

@@ -33,11 +33,18 @@ class Tabulation(Sealed):
 
     def faults(self) -> list[Fault]:
         """What in the data does not fit the plan: the columns and the rules."""
-        return self._engine.faults()
+        return self._engine.faults() or self._unfit
+
+    @cached_property
+    def _unfit(self) -> list[Fault]:
+        """What a mechanism cannot carry of a register, whose reports are read once for all measures."""
+        register = self._need.register
+        told = [(one, one.with_.unfit(self._reported(one, register))) for one in self._plan.measures if register]
+        return [Fault(one.of.contribution.column or one.name, rule) for one, rule in told if rule]
 
     def examples(self, fault: Fault) -> list[tuple[str | None, int]]:
         """Offending values and how often they stand: confidential."""
-        return self._engine.examples(fault)
+        return self._engine.examples(fault) if fault in self._engine.faults() else []
 
     def refuse_faults(self) -> None:
         """Stop at the first rule that is broken, naming the column and the rule and no value."""

@@ -5,8 +5,6 @@ rounding goes down on the way to `low` and up on the way to `high`, so the enclo
 precision; precision only decides how narrow it is. Python integers carry no global state, so threads are safe.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import lru_cache
 from math import factorial, isqrt

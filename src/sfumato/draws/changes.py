@@ -7,8 +7,6 @@ what is found has the law of n draws of K of which only those that are not zero 
 in four changes, drawing all of them, some at a time, and listing those is faster, and that is what is done.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isqrt, log, log1p
@@ -19,9 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from sfumato.draws.bounds import Bounds, ceiling
 from sfumato.draws.sampler import Invertible, counted, settle, signed
-from sfumato.draws.share import StripLaw
 from sfumato.draws.stream import Draws
-from sfumato.draws.strips import sample
+from sfumato.draws.strips import StripLaw, sample
 
 _MOST_CELLS = 2**47  # the steps of a batch then sum to less than 2^63, whatever they are
 _BATCH = 1 << 15
@@ -66,7 +63,7 @@ def _found(law: StripLaw, change: float, n: int, draws: Draws) -> Iterator[Chang
         yield Changed(places, signed(_drawn(size, words, draws) + 1, words))
 
 
-def _drawn(law: Gap | Size, words: NDArray[np.uint64], draws: Draws) -> NDArray[np.int64]:
+def _drawn(law: "Gap | Size", words: NDArray[np.uint64], draws: Draws) -> NDArray[np.int64]:
     """Return a count for each word, in integers alone where the change is too rare for floats."""
     if law.change >= _RARE:
         return counted(law, words, draws)

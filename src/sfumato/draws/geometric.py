@@ -1,7 +1,5 @@
 """The two-sided geometric law, also known as the discrete Laplace law."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, expm1, log1p, tanh

@@ -1,7 +1,5 @@
 """The integer noise laws: what their probabilities and moments are, and how to draw from them exactly."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Pieces of the stream, a batch at a time, in memory that stays in the cache: each is a lead and a position."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +22,7 @@ class Desk:
     opened: Opened
 
     @classmethod
-    def of(cls, piece_bits: int, most: int) -> Desk:
+    def of(cls, piece_bits: int, most: int) -> "Desk":
         # A piece is read as eight bytes, the last one past the end of what was drawn.
         batch = min(BATCH, most)
         words = np.zeros(-(-batch * -(-piece_bits // 8) // 8) + 1, dtype=np.uint64)

@@ -1,7 +1,5 @@
 """The normal laws: the discrete one, and the normal rounded to integers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from math import pi, sqrt

@@ -12,9 +12,8 @@ do not change the count. Hence the law is exactly that of K, not one within 2^-6
 one: after b bits, at most 2 of the 2^b intervals are undecided about a threshold.
 """
 
-from __future__ import annotations
-
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import Protocol
 
 import numpy as np
@@ -66,7 +65,7 @@ def settle(
 ) -> None:
     """Put the count for the whole endless U wherever its prefix left that open, in place of the proposal."""
     for i in unsettled:
-        counts[i] = _settle_in_integers(law, Uniform(int(prefix[i]), draws), int(counts[i]))
+        counts[i] = _settle_in_integers(law, Uniform(int(prefix[i]), PREFIX_BITS, draws), int(counts[i]))
 
 
 def signed(sizes: NDArray[np.int64], bits: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -116,15 +115,15 @@ def thresholds(law: Invertible) -> NDArray[np.int64]:
 
 
 class Uniform:
-    """A uniform U in [0, 1) of which only a prefix has been drawn: U is in [prefix, prefix + 1) / 2^bits."""
+    """A uniform U of which only a prefix has been drawn: U is in [prefix, prefix + 1) / 2^bits."""
 
-    def __init__(self, prefix: int, draws: Draws) -> None:
-        self._prefix, self._bits, self._draws = prefix, PREFIX_BITS, draws
+    def __init__(self, prefix: int, bits: int, draws: Draws) -> None:
+        self._prefix, self._bits, self._draws = prefix, bits, draws
 
-    def below(self, law: Invertible, m: int) -> bool:
-        """Say whether U < S(m), drawing more of U until that is certain."""
+    def below(self, bounds: Callable[[int], Bounds]) -> bool:
+        """Say whether U is below a number, drawing more of it until bounds at so many bits make that certain."""
         while True:
-            low, high = law.exact_survival(m, self._bits)
+            low, high = bounds(self._bits)
             if self._prefix + 1 <= low:
                 return True
             if self._prefix >= high:
@@ -135,14 +134,18 @@ class Uniform:
 
 def _settle_in_integers(law: Invertible, uniform: Uniform, guess: int) -> int:
     """Return #{m >= 1: U < S(m)} by doubling steps away from the guess, then bisection."""
+
+    def below(m: int) -> bool:
+        return uniform.below(partial(law.exact_survival, m))
+
     low = high = guess
     step = 1
-    while low > 0 and not uniform.below(law, low):
+    while low > 0 and not below(low):
         low, high, step = max(0, low - step), low, 2 * step
     if low == guess:
-        while uniform.below(law, high := low + step):
+        while below(high := low + step):
             low, step = high, 2 * step
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if uniform.below(law, middle) else (low, middle)
+        low, high = (middle, high) if below(middle) else (low, middle)
     return low

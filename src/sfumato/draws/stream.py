@@ -1,20 +1,15 @@
 """Random words from a cryptographic stream: the system's for releases, a seeded twin for rehearsals."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import sys
 import threading
 from abc import ABC, abstractmethod
 from operator import index
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, NoReturn, SupportsIndex
+from typing import ClassVar, NamedTuple, NoReturn, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.ciphers import CipherContext
 
 _SEED_DOMAIN = b"sfumato.draws.SeededDraws/1:"
 _ZEROS = memoryview(bytes(1 << 17))  # what is encrypted, in pieces that stay in the cache
@@ -72,7 +67,7 @@ class _Process(NamedTuple):
     forks: int
 
     @classmethod
-    def current(cls) -> _Process:
+    def current(cls) -> "_Process":
         return cls(os.getpid(), _forks)
 
 
@@ -84,7 +79,7 @@ class _Keystream:
 
         self.process = _Process.current()
         self._lock = threading.Lock()
-        self._cipher: CipherContext = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
+        self._cipher = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
 
     def fill(self, words: NDArray[np.uint64]) -> None:
         stream = words.view(np.uint8)

@@ -21,18 +21,17 @@ is. So each point is taken or not as its whole endless V says. How many points a
 follows from random bits alone. Bits that are not used are dropped, never read for another number.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from sfumato.draws.bounds import Bounds, ceiling
 from sfumato.draws.leads import Desk
-from sfumato.draws.sampler import by_words, counted, signed
-from sfumato.draws.share import StripLaw, Thinned
+from sfumato.draws.sampler import Invertible, Uniform, by_words, counted, signed
 from sfumato.draws.stream import Draws
 from sfumato.kernels.choose import loops
 from sfumato.kernels.draws import DOUBTFUL, REFUSED, TAIL, UNSETTLED, Leads, Levels
@@ -50,6 +49,46 @@ _LEAST = 2.0**-100  # pmf() need not know of less: a number it takes for impossi
 _SHEET = 1 << 22  # what leads leave open is settled together
 _WORTH_LOADING = 50_000_000  # fewer draws do not pay for loading numba, a second where the plain loops take half
 _FEW = 1 << 10  # fewer numbers are drawn by words in less time
+
+
+class StripLaw(Invertible, Protocol):
+    """What strips have to know about a law; `laws.Law` says what each means."""
+
+    def pmf(self, k: ArrayLike) -> NDArray[np.float64]: ...
+
+
+@dataclass(frozen=True)
+class Thinned:
+    """A law of which only a share is there: t S(m) for S(m)."""
+
+    law: StripLaw
+    share: Fraction
+
+    @property
+    def scale(self) -> float:
+        return self.law.scale
+
+    def survival(self, m: ArrayLike) -> NDArray[np.float64]:
+        return float(self.share) * self.law.survival(m)
+
+    def exact_survival(self, m: int, bits: int) -> Bounds:
+        low, high = self.law.exact_survival(m, bits + 8)
+        of, whole = self.share.as_integer_ratio()
+        return (low * of // whole) >> 8, ceiling(high * of, whole << 8)
+
+    def inverse_survival(self, u: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        return self.law.inverse_survival(u / float(self.share))
+
+    def exact_pmf(self, k: int, bits: int) -> Bounds:
+        """Integers (low, high), at most 2 apart, with low <= 2^bits t P(k) <= high."""
+        low, high = self.exact_survival(abs(k) + 1, bits + 8)
+        first_low, first_high = self.exact_survival(abs(k), bits + 8) if k else self._all(bits + 8)
+        both_signs = 8 + (k != 0)
+        return max(0, first_low - high) >> both_signs, ceiling(first_high - low, 1 << both_signs)
+
+    def _all(self, bits: int) -> Bounds:
+        of, whole = self.share.as_integer_ratio()
+        return (of << bits) // whole, ceiling(of << bits, whole)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,20 +147,9 @@ class Strips:
         top = float(self.thinned.share * 2 ** (self.lead_bits + self.bits)) * self.thinned.law.pmf(numbers)
         below = point < top
         for i in np.flatnonzero(np.abs(point - top) <= _ERROR * (1 + top)):
-            below[i] = self._below(int(numbers[i]), int(height[i]), int(words[i]), draws)
+            whole = Uniform((int(height[i]) << 64) + int(words[i]), self.lead_bits + self.bits + 64, draws)
+            below[i] = whole.below(partial(self.thinned.exact_pmf, int(numbers[i])))
         return below
-
-    def _below(self, number: int, height: int, prefix: int, draws: Draws) -> bool:
-        """Say whether the point at that height and V is below the law, drawing more of V until that is certain."""
-        bits = 64
-        while True:
-            low, high = self.thinned.exact_pmf(number, self.lead_bits + self.bits + bits)
-            at = (height << bits) + prefix
-            if at + 1 <= low:
-                return True
-            if at >= high:
-                return False
-            prefix, bits = prefix << 64 | draws.bits(64), bits + 64
 
 
 @lru_cache(maxsize=8)

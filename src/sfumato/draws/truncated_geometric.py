@@ -1,7 +1,5 @@
 """The truncated geometric law: a two-sided geometric that stops at a cap."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, expm1

@@ -5,8 +5,6 @@ from numpy.typing import NDArray
 
 Integers = NDArray[np.integer]
 Cells = NDArray[np.int64]
-BUCKET = 2**16
-"""The neighbouring cells that are counted together: 512 KB of counts, which a core's own cache holds."""
 
 
 def look(values: Integers, low: int, table: Integers, lacking: int, out: Integers) -> bool:
@@ -47,22 +45,6 @@ def count(cells: Cells, keys: Integers) -> None:
 def total(cells: Cells, keys: Integers, values: Integers) -> None:
     """Add every value to the cell of its key."""
     np.add.at(cells, keys, values.astype(np.int64, copy=False))
-
-
-def part(keys: Integers, ends: NDArray[np.int32], low: NDArray[np.uint16]) -> None:
-    """Put the low 16 bits of every key in `low`, bucket after bucket; bucket b is from `ends[b]` to `ends[b + 1]`."""
-    bucket = (keys // BUCKET).astype(np.uint16)
-    low[: len(keys)] = keys[np.argsort(bucket, kind="stable")] % BUCKET
-    ends[1:] = np.cumsum(np.bincount(bucket, minlength=len(ends) - 1))
-
-
-def fill(cells: Cells, starts: Cells, ends: NDArray[np.int32], low: NDArray[np.uint16]) -> None:
-    """Add 1 to the cell of every key, bucket by bucket; batch j of the keys was parted to `low` from `starts[j]`."""
-    for bucket in range(ends.shape[1] - 1):
-        first, last = starts[: len(ends)] + ends[:, bucket], starts[: len(ends)] + ends[:, bucket + 1]
-        places = np.concatenate([low[:0], *(low[one:other] for one, other in zip(first, last, strict=True))])
-        here = cells[bucket * BUCKET : (bucket + 1) * BUCKET]
-        here += np.bincount(places, minlength=len(here))
 
 
 def ordered(keys: Integers, order: Integers, bits: int) -> tuple[Integers, Integers]:  # noqa: ARG001 - compiled loops need it

@@ -1,4 +1,6 @@
-"""The loops of `kernels.scatter`, compiled: one pass each, with no array in between.
+"""The loops of `kernels.scatter`, compiled: one pass each, with no array in between; and those that sort into buckets.
+
+Plain numpy takes longer to sort keys than to wait for the memory, so that these have no twin there.
 
 Places are taken without a sign, as a place that could be negative is looked at twice.
 """
@@ -8,8 +10,8 @@ Places are taken without a sign, as a place that could be negative is looked at 
 import numpy as np
 from numba import njit
 
-from sfumato.kernels.scatter import BUCKET
-
+BUCKET = 2**16
+"""The neighbouring cells that are counted together: 512 KB of counts, which a core's own cache holds."""
 BITS, ONE = np.uint64(16), np.uint64(1)  # a bucket has 2^16 cells
 DIGIT = 8  # bits that are sorted by at a time; more would write to more places than a core keeps addresses of
 
@@ -59,6 +61,7 @@ def total(cells, keys, values):
 
 @njit(cache=True)
 def part(keys, ends, low):
+    """Put the low 16 bits of every key in `low`, bucket after bucket; bucket b is from `ends[b]` to `ends[b + 1]`."""
     for key in keys:
         ends[(np.uint64(key) >> BITS) + ONE] += 1
     start = 0
@@ -74,6 +77,7 @@ def part(keys, ends, low):
 
 @njit(cache=True)
 def fill(cells, starts, ends, low):
+    """Add 1 to the cell of every key, bucket by bucket; batch j of the keys was parted to `low` from `starts[j]`."""
     for bucket in range(ends.shape[1] - 1):
         here = cells[bucket * BUCKET : (bucket + 1) * BUCKET]
         for batch in range(len(ends)):

@@ -31,6 +31,7 @@ from sfumato.privacy import Exact, Gaussian, Loss, Move, Root, positive
 from sfumato.release import Noisy, Product, Trend, Varying, Withheld
 from sfumato.release.manifest import NoiseLine
 from sfumato.release.noisy import Floats, Integers
+from sfumato.schema import Grouping
 
 _BITS = 8
 """Scales keep so many leading binary digits, rounded up, so that few different laws are drawn from."""
@@ -70,9 +71,8 @@ class ClippedTotal(Mechanism):
         return self._kept(cells, self.topcodes(cells, identity(given)))
 
     def _kept(self, cells: Cells, topcodes: Integers) -> Integers:
-        if cells.grouping is None:
-            raise PlanError("clipped-total is of groups of rows; the rows themselves are measured with square-root.")
-        return cells.grouping.sums(np.minimum(cells.values, topcodes[cells.grouping.of]))
+        grouping = _groups(cells)
+        return grouping.sums(np.minimum(cells.values, topcodes[grouping.of]))
 
     def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:
         rows = identity(given)
@@ -89,10 +89,7 @@ class ClippedTotal(Mechanism):
     def topcodes(self, cells: Cells, rows: Product) -> Integers:
         """For each group the largest value that is counted whole, in steps, from published numbers alone."""
         roots, deviation = roots_of(rows)
-        if cells.grouping is None:
-            raise PlanError(OF_GROUPS)
-        largest = np.zeros(cells.grouping.size)
-        np.maximum.at(largest, cells.grouping.of, roots)
+        largest = np.maximum(_groups(cells).largest(roots), 0)
         squares = (largest + self._reach(deviation)) ** 2 * float(rows.subject.step / cells.step)
         return np.asarray(np.minimum(np.floor(squares), LARGEST_TOPCODE), dtype=np.int64)
 
@@ -130,6 +127,12 @@ class ClippedTotal(Mechanism):
         size = given_rows(number).facts(move, number).size
         shown = super().facts(move, replace(number, largest=size))
         return shown.model_copy(update={"at": "largest", "size": size})
+
+
+def _groups(cells: Cells) -> Grouping:
+    if cells.grouping is None:
+        raise PlanError(OF_GROUPS)
+    return cells.grouping
 
 
 def given_rows(number: Typical) -> SquareRoot:

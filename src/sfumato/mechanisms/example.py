@@ -19,7 +19,8 @@ RARE, FAINT = 1e-9, 0.01
 
 def example(error: Callable[[float], float], below: Below, step: float) -> ExampleLine | None:
     """The line of the first pair that noise does not swamp, 100 and 110 or tenfold; none where it swamps them all."""
-    low = next((size for size in (100.0 * 10**times for times in range(30)) if _clear(size, error(size), step)), None)
+    sizes = (100.0 * 10**times for times in range(30))
+    low = next((size for size in sizes if 0.1 * size >= max(error(size) / 2, step)), None)
     if low is None:
         return None
     # Both are whole steps, as all true values are; a promise must not sound better than it is, so rather one more.
@@ -36,10 +37,6 @@ def example(error: Callable[[float], float], below: Below, step: float) -> Examp
         of_low=curves[0],
         of_high=curves[1] if curves[1] != curves[0] else [],
     )
-
-
-def _clear(low: float, error: float, step: float) -> bool:
-    return 0.1 * low >= max(error / 2, step)
 
 
 def power(still: Floats, moved: Floats) -> float:

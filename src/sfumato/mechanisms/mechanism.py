@@ -76,6 +76,10 @@ class Mechanism(ABC):
         """What it reads of the cells beside what their statistic is computed of."""
         return ()
 
+    def unfit(self, cells: Cells) -> str:  # noqa: ARG002 - most carry whatever they are given
+        """The rule that cells break which it cannot carry, in words that hold no value; nothing where it can."""
+        return ""
+
     def changes(self, move: Move) -> float:  # noqa: ARG002 - all, unless it is known to be fewer
         """The share of empty cells that it publishes as something else than 0."""
         return 1.0

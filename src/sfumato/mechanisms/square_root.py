@@ -32,6 +32,7 @@ FINE = 1_000
 """How many lattice steps beta is."""
 LARGEST_ROOT = 2**30
 """The largest root on the lattice: its square still leaves room for the sum of a frame in 64 bits."""
+TOO_LARGE = "some values are too large for the lattice of a square root; use a larger beta or a coarser step."
 LARGEST_NOISE, LEAST_MU = 2**27, "0.00001"
 """Noise on roots that can still be squared, and a mu at which it is no wider."""
 
@@ -62,6 +63,9 @@ class SquareRoot(Mechanism):
     def clean(self, cells: Cells, given: Mapping[str, Product] | None = None) -> Integers:  # noqa: ARG002
         """The roots on the lattice, to which the noise is added."""
         return nearest_roots(cells.totals, cells.step / self._step(cells.move))
+
+    def unfit(self, cells: Cells) -> str:
+        return TOO_LARGE if _too_large(cells.totals, cells.step / self._step(cells.move)) else ""
 
     def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:
         law, roots = self.root_law(cells.move), self.clean(cells, given)
@@ -130,16 +134,18 @@ def nearest_roots(values: Integers, scale: Fraction) -> Integers:
     four = 4 * scale
     if (values < 0).any():
         raise DataError("A value below 0 has no square root; the measure is of amounts that are 0 or more.")
-    if values.size and int(values.max()) * four >= (2 * LARGEST_ROOT) ** 2:
-        raise DataError("A value is too large for the lattice of its square root; use a larger beta or a coarser step.")
-    if four.denominator == 1:
-        whole = values * int(four)
-    elif values.size and int(values.max()) * four.numerator < 2**62:
+    if _too_large(values, scale):
+        raise DataError(f"Of a measure {TOO_LARGE}")
+    if int(values.max(initial=0)) * four.numerator < 2**62:
         whole = values * four.numerator // four.denominator
     else:
         listed = [int(value) * four.numerator // four.denominator for value in values.ravel()]
         whole = np.array(listed, dtype=np.int64).reshape(values.shape)
     return np.asarray((1 + whole_roots(whole)) // 2, dtype=np.int64)
+
+
+def _too_large(values: Integers, scale: Fraction) -> bool:
+    return bool(int(values.max(initial=0)) * scale >= LARGEST_ROOT**2)
 
 
 def whole_roots(values: Integers) -> Integers:

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from sfumato.release.noisy import Integers
 from sfumato.schema import Attribute, Grid, Levels
-from sfumato.schema.folds import Along, everything, folded_over
-from sfumato.schema.totals import in_order
+from sfumato.schema.totals import Along, everything, folded_over, in_order
 
 Cells = NDArray[Any]
 Key = tuple[int, ...]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sfumato.errors import PlanError, nearest
 
 Mask = NDArray[np.bool_]
+FIELDS = ("code", "label", "parent", "note")
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Levels:
         if not path.is_file():
             raise PlanError(f"The list of levels {path} is not there; a path is taken from the plan's own folder.")
         try:
-            records = _parquet_records(path) if path.suffix == ".parquet" else _csv_records(path)
+            records = _records(path)
         except (ValueError, OSError, csv.Error):
             raise PlanError(
                 f"{path} cannot be read; a list of levels is a CSV file in UTF-8 or a Parquet file."
@@ -219,28 +220,24 @@ class Levels:
 def _record(one: str | int | Mapping[str, object]) -> dict[str, str]:
     if not isinstance(one, Mapping):
         one = {"code": one}
-    fields = ("code", "label", "parent", "note")
     for key in one:
-        if key not in fields:
-            raise PlanError(f"A level has no '{key}'; {nearest(key, fields)}")
+        if key not in FIELDS:
+            raise PlanError(f"A level has no '{key}'; {nearest(key, FIELDS)}")
     if any(isinstance(value, (list, dict)) for value in one.values()):
         raise PlanError("A level's code, label, parent and note are single words or sentences; got a list or a table.")
     if one.get("code") is None or one["code"] == "":
         raise PlanError("A level has no code; give each level a code, and a label if people should read another word.")
-    return {field: "" if one.get(field) is None else str(one[field]) for field in fields}
+    return {field: "" if one.get(field) is None else str(one[field]) for field in FIELDS}
 
 
-def _csv_records(path: Path) -> list[dict[str, object]]:
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        rows = csv.DictReader(file)
-        return [{key: row[key] for key in ("code", "label", "parent", "note") if key in row} for row in rows]
+def _records(path: Path) -> list[dict[str, object]]:
+    """The rows of a CSV or Parquet file, of the columns that a level has."""
+    if path.suffix == ".parquet":
+        import pyarrow.parquet as pq
 
-
-def _parquet_records(path: Path) -> list[dict[str, object]]:
-    import pyarrow.parquet as pq
-
-    # Read as one file: a reader of folders of files, which `read_table` brings in, takes longer to load than to read.
-    table = pq.ParquetFile(path).read()
-    kept = [name for name in ("code", "label", "parent", "note") if name in table.column_names]
-    records: list[dict[str, object]] = table.select(kept).to_pylist()
-    return records
+        # Read as one file: a reader of folders of files, which `read_table` brings in, takes longer to load than this.
+        rows = pq.ParquetFile(path).read().to_pylist()
+    else:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            rows = list(csv.DictReader(file))
+    return [{key: row[key] for key in FIELDS if key in row} for row in rows]

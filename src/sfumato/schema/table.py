@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from sfumato.errors import PlanError, nearest
 from sfumato.schema.attributes import Attribute, Rule
 from sfumato.schema.boxes import Box, Grid
-from sfumato.schema.folds import Number
 from sfumato.schema.level import By, Level
 from sfumato.schema.levels import Levels
-from sfumato.schema.totals import Floats, in_common, masks, summed_to, totals_over
+from sfumato.schema.totals import Floats, Number, in_common, masks, summed_to, totals_over
 
 Where = Mapping[str, str | int | Sequence[str | int]]
 
@@ -139,12 +138,7 @@ class Table:
 
     def count(self, box: Box) -> int:
         """How many possible cells lie in a box."""
-        ruled = self.ruled
-        free = [one for one in self.attributes if not ruled or one.name not in ruled.names]
-        found = math.prod(int(box.mask(attribute).sum()) for attribute in free)
-        if not ruled:
-            return found
-        return found * int(ruled.possible[np.ix_(*(box.mask(attribute) for attribute in ruled.attributes))].sum())
+        return int(self.counts(Grid((), box)))
 
     def counts(self, grid: Grid) -> NDArray[np.int64]:
         """How many possible cells each box of a grid holds: a product of axes, save where rules bind them together."""

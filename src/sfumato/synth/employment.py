@@ -101,6 +101,8 @@ OCCUPATIONS = tuple(FIGURES.split()[::3])
 JOBS: Floats = np.array(FIGURES.split()[1::3], dtype=float)
 LOG_PAY: Floats = np.log(np.array(FIGURES.split()[2::3], dtype=float) * 1000 / 4)
 GROUP_OF: Integers = np.array([list(GROUPS).index(code[:2]) for code in OCCUPATIONS])
+LEAN: Floats = LOG_PAY - (np.bincount(GROUP_OF, JOBS * LOG_PAY) / np.bincount(GROUP_OF, JOBS))[GROUP_OF]
+"""How far the pay of an occupation lies from its group's, in logarithms."""
 
 # state: relative number of establishments, and how far its pay lies from the nation's in logarithms
 STATES = {
@@ -180,8 +182,7 @@ def _sizes(rows: int, rng: np.random.Generator) -> Integers:
 def _workers(places: Establishments, rng: np.random.Generator) -> Workers:
     at = np.repeat(np.arange(places.size.size), places.size)
     occupation = _occupations(places.trade[at], rng)
-    group_pay = np.bincount(GROUP_OF, JOBS * LOG_PAY) / np.bincount(GROUP_OF, JOBS)
-    lean: Floats = (LOG_PAY - group_pay[GROUP_OF])[occupation]
+    lean = LEAN[occupation]
     age = _ages(occupation, lean, rng)
     school = _schooling(occupation, lean + places.shift[at, 1], age, rng)
     share = _of_group("female")[occupation] / 100

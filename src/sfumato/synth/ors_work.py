@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.synth.columns import Floats, Integers, pick
-from sfumato.synth.employment import GROUP_OF, GROUPS, JOBS, LOG_PAY, OCCUPATIONS
+from sfumato.synth.employment import GROUP_OF, GROUPS, JOBS, LEAN, OCCUPATIONS
 from sfumato.synth.ors_frame import SECTORS
 
 YES_NO = ("no", "yes")
@@ -102,11 +102,9 @@ def _staffing() -> Floats:
 def _profiles() -> Floats:
     """What each occupation asks: its group's profile, its pay within the group, and a leaning of its own."""
     groups = np.array(PROFILES.split(), dtype=float).reshape(len(GROUPS), -1)[:, 1:] / 10
-    usual_pay = np.bincount(GROUP_OF, JOBS * LOG_PAY) / np.bincount(GROUP_OF, JOBS)
-    lean = (LOG_PAY - usual_pay[GROUP_OF])[:, None] * PAY
     # An occupation is the same in every sample, so its own leaning does not hang on the sample's seed.
     own = np.random.Generator(np.random.PCG64(2018)).normal(0, SPREAD, (len(OCCUPATIONS), len(REQUIREMENTS)))
-    return np.asarray(groups[GROUP_OF] + lean + own)
+    return np.asarray(groups[GROUP_OF] + LEAN[:, None] * PAY + own)
 
 
 def requirements(occupation: Integers, at: Integers, rng: np.random.Generator) -> dict[str, Integers]:

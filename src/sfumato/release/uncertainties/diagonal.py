@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sfumato.release.noisy import Floats
 from sfumato.release.uncertainties.margins import Margins
 from sfumato.schema import Grid
-from sfumato.schema.folds import folded
+from sfumato.schema.totals import folded
 
 Names = tuple[str, ...]
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from sfumato.release.noisy import Floats
 from sfumato.release.uncertainties.normal import Places, Sets
 from sfumato.schema import Box, By, Grid, Table
-from sfumato.schema.folds import summed_by
 from sfumato.schema.level import Level, lacking
+from sfumato.schema.totals import summed_by
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,6 @@ from sfumato.confidential.engines.engine import Unsure
 from sfumato.confidential.engines.request import TableRequest
 from sfumato.confidential.engines.row_aggregates import LARGEST_SUM
 from sfumato.kernels import scatter
-from sfumato.kernels.scatter import BUCKET
 from sfumato.schema import Aggregate, Rows, Sum, Weighted
 
 Integers = NDArray[np.integer]
@@ -49,7 +48,7 @@ class Parted:
     def __init__(self, kernel: Any, size: int, rows: int) -> None:
         self._kernel, self._size = kernel, size
         self._low = np.empty(rows, dtype=np.uint16)
-        self._starts, self._ends = [0], [np.zeros(-(-size // BUCKET) + 1, dtype=np.int32)]
+        self._starts, self._ends = [0], [np.zeros(-(-size // kernel.BUCKET) + 1, dtype=np.int32)]
 
     def add(self, keys: Integers) -> None:
         ends, start = np.zeros_like(self._ends[0]), self._starts[-1]
@@ -68,7 +67,6 @@ class Parted:
 
 def counts(kernel: Any, size: int, rows: int) -> Scattered | Parted:
     """The way to count so many records at most over so many cells that suits the cache."""
-    # Plain numpy takes longer to sort keys than to wait for the memory.
     parted = kernel is not scatter and WIDE <= size <= SPREAD * rows
     return Parted(kernel, size, rows) if parted else Scattered(kernel, size, rows)
 
