@@ -81,6 +81,12 @@ def test_a_table_at_a_depth_counts_the_records_under_each_level(tmp_path):
     assert verify(tmp_path / "out").intact
 
 
+def test_a_universe_finer_than_the_cells_is_refused_before_anything_is_charged(tmp_path):
+    with pytest.raises(PlanError, match=r"Measure .cube., where: .*N11"):
+        parsed(tmp_path, [("cube", '["area@0", "sex"]\nwhere = { area = ["N11"] }', 1)])
+    assert parsed(tmp_path, [("cube", '["area@0", "sex"]\nwhere = { area = ["N"] }', 1)]).price()
+
+
 def test_finer_levels_are_refused_in_words_and_coarser_ones_answered(tmp_path):
     engine = made(tmp_path, [("cube", '["area@1", "sex"]', "40")])
     assert engine.total({"area": "N1"}).value == 50

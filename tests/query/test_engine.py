@@ -200,6 +200,20 @@ def test_a_universe_that_the_cells_tell_apart_is_asked_of_the_cells():
         away.total({"state": "NJ"})
 
 
+def test_a_mean_is_over_the_records_of_its_total_or_refused():
+    """500 women at 1,000 and 500 men at 3,000: the pay of women is 1,000 each, whoever else is counted."""
+    place, sex = Attribute("place", Levels.of("n")), Attribute("sex", Levels.of("fm"))
+    women = {"sex": ("f",)}
+    pay = Cube(subject_of("pay", "total", universe=women), Table((place,)), np.array([500_000]), Independent(0.0))
+    jobs = Cube(subject_of("jobs"), Table((place, sex)), np.array([[500, 500]]), Independent(0.0))
+    assert engine_of(pay, jobs).mean("pay", {"place": "n"}, per="jobs").value == 1000
+    alone = Cube(subject_of("jobs"), Table((place,)), np.array([1000]), Independent(0.0))
+    with pytest.raises(QueryError, match="sex"):
+        engine_of(pay, alone).mean("pay", {"place": "n"}, per="jobs")
+    same = Cube(subject_of("jobs", universe=women), Table((place,)), np.array([500]), Independent(0.0))
+    assert engine_of(pay, same).mean("pay", {"place": "n"}, per="jobs").value == 1000
+
+
 def test_what_is_not_additive_refuses_to_be_summed():
     table = Table((Attribute("trade", Levels.of(["1", {"code": "11", "parent": "1"}, {"code": "12", "parent": "1"}])),))
     cube = Cube(subject_of("medians", additive=False), table, np.array([310, 290]), Independent(2.0))

@@ -18,13 +18,14 @@ from sfumato.query.answer import Answer, Placement
 from sfumato.query.downloads.formats import BY_NAME
 from sfumato.query.plot import plot_of
 from sfumato.query.series import SeriesTable
-from sfumato.release import Independent, NoNumber
-from sfumato.schema import Attribute, Levels, Table
+from sfumato.release import Cube, Independent, NoNumber
+from sfumato.schema import Attribute, Levels, Rule, Table
 
 TABLE = Table(
     (Attribute("place", Levels.of(["N", "S", "E"]), label="Place"), Attribute("sex", Levels.of("fm"), label="Sex"))
 )
 VALUES = np.array([[900, 500], [777, 400], [600, 300]])
+NONE = "there is no such combination"
 HOLES = np.array([[0, 0], [1, 0], [0, 2]])
 
 
@@ -102,6 +103,23 @@ def test_csv_and_sdmx_leave_the_value_empty(table):
     lines = list(csv.DictReader(io.StringIO(taken(table, "sdmx-csv").decode())))
     assert [one["OBS_STATUS"] for one in lines] == ["A", "A", "Q", "A", "A", "M"]
     assert (lines[2]["OBS_VALUE"], lines[2]["REASON"]) == ("", FEW.reason)
+
+
+def test_what_cannot_exist_is_said_in_every_file_as_it_is_on_the_page():
+    ruled = Table(TABLE.attributes, (Rule.of({"place": "S", "sex": "f"}),))
+    cube = Cube(subject_of("jobs"), ruled, np.where(ruled.possible, VALUES, 0), Independent(4.0))
+    table = engine_of(cube).table("place", "sex")
+    assert "–" in str(table)
+    line = list(csv.DictReader(io.StringIO(taken(table, "csv").decode())))[2]
+    said = {name: line[name] for name in ("estimate", "moe90", "cv", "grade", "cells", "status", "reason")}
+    assert said == {"estimate": "", "moe90": "", "cv": "", "grade": "-", "cells": "0", "status": "–", "reason": NONE}
+    sdmx = list(csv.DictReader(io.StringIO(taken(table, "sdmx-csv").decode())))[2]
+    assert [sdmx[name] for name in ("OBS_VALUE", "MOE90", "OBS_STATUS", "REASON")] == ["", "", "M", NONE]
+    stat = json.loads(taken(table, "json-stat2"))
+    many = len(stat["dimension"]["metric"]["category"]["index"])
+    assert stat["value"][2 * many : 3 * many] == [None] * many
+    assert stat["status"][str(2 * many)] == "–"
+    assert table.columns().estimate.tolist()[2] == 0, "sums over periods count it as the 0 that it is"
 
 
 def test_json_stat_has_null_with_a_status_and_its_meaning(table):

@@ -156,8 +156,10 @@ class Decisions:
         raise PlanError(f"Measure '{measure.name}' is of the rows of a frame, which are no table; sum them by boxes.")
 
     def universe(self, measure: Measure) -> Box:
-        """The records that a measure is about."""
+        """The records that a measure is about; its cells tell them apart where they are by the same attribute."""
         try:
+            for level in self.over.by(measure):
+                level.of(self.schema.attribute(level.name)).levels.mask(measure.where.get(level.name, ()))
             return self.schema.table(tuple(measure.where)).box(measure.where)
         except (KeyError, PlanError) as error:
             raise PlanError(f"Measure '{measure.name}', where: {error.args[0]}") from None

@@ -44,7 +44,7 @@ class Answer:
 
     @cached_property
     def columns(self) -> Columns:
-        return self.figures.columns()
+        return self.figures.columns().told
 
     @property
     def axes(self) -> tuple[Axis, ...]:

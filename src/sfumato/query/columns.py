@@ -1,7 +1,7 @@
 """Columns: every cell of a table at once, as arrays; the same arithmetic as `Estimate`, to the last bit."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -15,6 +15,7 @@ from sfumato.release import NoNumber, Statuses, Subject
 
 Floats = NDArray[np.float64]
 _EXACT = 2**53
+IMPOSSIBLE = NoNumber("there is no such combination", sdmx="M")
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +73,19 @@ class Columns:
             return [otherwise] * len(self)
         words = [otherwise, *(str(getattr(kind, word)) for kind in self.statuses.kinds)]
         return [words[place] for place in self.statuses.which.ravel().tolist()]
+
+    @property
+    def told(self) -> "Columns":
+        """The same for whoever takes them away: what cannot exist, 0 by definition here, is no number there."""
+        none = (self.cells == 0) & ~self.empty
+        if not none.any():
+            return self
+        held = Statuses((), np.zeros(len(self), dtype=int)) if self.statuses is None else self.statuses
+        kinds = (*held.kinds, IMPOSSIBLE)
+        statuses = Statuses(kinds, np.where(none, len(kinds), held.which.ravel()))
+        noise, sampled = (np.where(none, np.nan, one) for one in (self.noise_variance, self.sampling_variance))
+        value = emptied(self.estimate, none)
+        return replace(self, estimate=value, noise_variance=noise, sampling_variance=sampled, statuses=statuses)
 
     @cached_property
     def variance(self) -> Floats:

@@ -76,7 +76,7 @@ class QueryEngine:
     def mean(self, of: str, where: Where | None = None, per: str = "count") -> Ratio:
         """A total per record: the total of one statistic over the count of the same records."""
         amount, number = self.source(of), self.source(per)
-        boxes = _box(amount, where or {}), _box(number, where or {})
+        boxes = _common(amount, number, where or {}), _common(number, amount, where or {})
         over, under = amount.estimate(boxes[0]), number.estimate(boxes[1])
         unit = f"{over.unit} per {under.unit.rstrip('s')}"
         # Products are measured with noise of their own.
@@ -153,6 +153,11 @@ def _box(source: Source, where: Where, axes: Sequence[Axis] = ()) -> Box:
     if not source.product.subject.additive:
         _refuse_sum(source.product, masks, axes)
     return Box(masks)
+
+
+def _common(source: Source, other: Source, where: Where) -> Box:
+    """The records that a question is about, as far as another product counts them too."""
+    return _box(source, where).within(_box(source, other.product.subject.universe))
 
 
 def _masks(source: Source, where: Where) -> dict[str, Mask]:

@@ -14,7 +14,7 @@ from sfumato.query.downloads.tidy import beside, csv_bytes, harmless
 
 _AGENCY = "SFUMATO"
 _ATTRIBUTES = {"MOE90": "moe90", "SE_NOISE": "se_noise", "SE_SAMPLING": "se_sampling", "CV": "cv"}
-_LOW_RELIABILITY, _NORMAL, _CANNOT_EXIST = "U", "A", "M"
+_LOW_RELIABILITY, _NORMAL = "U", "A"
 """Codes of SDMX's list of observation statuses (CL_OBS_STATUS)."""
 
 
@@ -35,7 +35,10 @@ def columns(answer: Answer) -> dict[str, list[Any]]:
     found |= dimensions
     own = ["TIME_PERIOD", "OBS_VALUE", *_ATTRIBUTES, "GRADE", "CELLS", "OBS_STATUS", "REASON", "UNIT_MEASURE"]
     names = apart([*own, "UNIVERSE", "RELEASE", "NOTICE"], list(dimensions))
-    found |= {names["TIME_PERIOD"]: [harmless(answer.manifest.period)] * count, names["OBS_VALUE"]: _values(answer)}
+    found |= {
+        names["TIME_PERIOD"]: [harmless(answer.manifest.period)] * count,
+        names["OBS_VALUE"]: listed(numbers.estimate, finite=True),
+    }
     found |= {names[name]: listed(getattr(numbers, metric), finite=True) for name, metric in _ATTRIBUTES.items()}
     found |= {names["GRADE"]: numbers.grade.tolist(), names["CELLS"]: numbers.cells.tolist()}
     reasons = [harmless(one) for one in answer.columns.status("reason", " ".join(answer.figures.reasons))]
@@ -70,15 +73,6 @@ def component(name: str) -> str:
     return plain if plain[:1].isalpha() else f"X{plain}"
 
 
-def _values(answer: Answer) -> list[Any]:
-    values = listed(answer.columns.estimate, finite=True)
-    return [value if cells else None for value, cells in zip(values, answer.columns.cells.tolist(), strict=True)]
-
-
 def _statuses(answer: Answer) -> list[str]:
-    numbers = answer.columns
-    held = zip(numbers.status("sdmx"), numbers.grade.tolist(), numbers.cells.tolist(), strict=True)
-    return [
-        missing or (_CANNOT_EXIST if not cells else _LOW_RELIABILITY if grade == "C" else _NORMAL)
-        for missing, grade, cells in held
-    ]
+    held = zip(answer.columns.status("sdmx"), answer.columns.grade.tolist(), strict=True)
+    return [missing or (_LOW_RELIABILITY if grade == "C" else _NORMAL) for missing, grade in held]
