@@ -4,6 +4,7 @@ Simulated covariances have a relative error of about sqrt(2 / runs); a check rej
 alarm in 1e9), which at 2,500 runs is 18%: a variance stated 40% wrong is rejected with probability over 0.999.
 """
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.stats import binomtest
@@ -13,8 +14,8 @@ from sfumato.calibrate import LeastSquares, Rake
 from sfumato.errors import PlanError
 from sfumato.plugins import found
 from sfumato.query import QueryEngine
-from sfumato.release import Cube, Independent, Subject
-from sfumato.schema import Attribute, Box, Levels, Rule, Table
+from sfumato.release import Calibrated, Control, Cube, Independent, Subject
+from sfumato.schema import Attribute, Box, Level, Levels, Rule, Table
 
 RUNS = 2500
 SIX = 6.2
@@ -296,3 +297,21 @@ def test_the_papers_main_example_of_17340_controls(step):
 def test_a_step_without_controls_is_refused_before_anything_is_charged(step):
     with pytest.raises(PlanError, match="calibrates to nothing"):
         step("made", "cube", ()).refuse_unfit(table(zeros=False), [])
+
+
+@pytest.mark.parametrize("tiny", [1e-3, 1e-6, 1e-9, 1e-11])
+@pytest.mark.parametrize("sets", [("a0", "a1"), ("a0", "a0a1"), ("a0", "a1", "a0a1")], ids="-".join)
+def test_errors_beside_controls_of_next_to_no_noise_are_those_of_sixty_digits(tiny, sets):
+    """An inverse written out holds 1 / noise: from 1e-9 on its errors were larger than those of single cells."""
+    whole, base = table(zeros=False), 9.0
+    controls = {name: (tuple(name[at : at + 2] for at in range(0, len(name), 2)), tiny) for name in sets}
+    stated_ = Calibrated(Independent(base), tuple(Control(tuple(map(Level, by)), v) for by, v in controls.values()))
+    product = Cube(subject("cube"), whole, np.ones(SHAPE, dtype=np.int64), stated_)
+    a, _, noise = written_out(whole, controls, base)
+    with mpmath.workdps(60):
+        sums = mpmath.matrix(a.tolist())
+        matrix = base * sums * sums.T + mpmath.diag([mpmath.mpf(one) for one in np.diag(noise)])
+        for box in (Box({}), Box({"a0": np.arange(4) == 1}), Box({"a1": np.arange(3) < 2, "a2": np.arange(3) < 1})):
+            takes = base * sums * mpmath.matrix(indicator(whole, box).astype(float).tolist())
+            exact = base * whole.count(box) - (takes.T * mpmath.lu_solve(matrix, takes))[0]
+            assert product.covariance(box, box) == pytest.approx(float(exact), rel=1e-3, abs=3e-12)

@@ -1,5 +1,6 @@
 """Published totals: read from a file and written into the plan, listed as an exposure, met as in R's survey."""
 
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +9,10 @@ import pyarrow.csv as pc
 import pytest
 
 import sfumato as sf
+from sfumato.calibrate import LeastSquares, Rake
 from sfumato.confidential import Microdata, Options, run
 from sfumato.errors import PlanError, PromiseError
+from sfumato.release import Cube, Independent, Subject
 
 SCHOOLS = Path(__file__).parents[4] / "shared" / "data" / "survey" / "apiclus1.csv"
 # rake(dclus1, list(~stype, ~sch.wide), list(pop.types, pop.schwide)) in the survey package's own example.
@@ -166,7 +169,75 @@ def test_what_a_published_control_cannot_mean_is_refused(tmp_path, wrong, right,
         plan(tmp_path, PLAN.replace(wrong, right, 1))
 
 
-def test_published_totals_that_contradict_each_other_are_refused(tmp_path):
-    read = plan(tmp_path, wide="wide,value\nNo,1072\nYes,5123\n")
-    with pytest.raises(PlanError, match="contradict each other"):
-        run(read, Microdata.open(rows(COUNTS), read.schema), None, tmp_path / "r", Options(rehearsal=1))
+ALL = '[[control]]\nname = "all"\nof = "cube"\nby = []\nfile = "all.csv"\n'
+ERRORS = "wide,value,standard_error\nNo,1072,30\nYes,5122,30\n"
+
+
+@pytest.mark.parametrize("step", ["rake", "least-squares"])
+def test_published_totals_that_contradict_each_other_are_refused_before_anything_is_read(tmp_path, step):
+    text = PLAN.replace('step = "rake"', f'step = "{step}"')
+    with pytest.raises(PlanError, match="'types', 'wides' contradict each other"):
+        plan(tmp_path, text, wide="wide,value\nNo,1072\nYes,5123\n")
+    assert plan(tmp_path, text).then[0].kind == step
+    assert plan(tmp_path, text, wide=ERRORS.replace("5122", "5123")).then[0].kind == step, "noisy totals may disagree"
+
+
+@pytest.mark.parametrize("step", ["rake", "least-squares"])
+@pytest.mark.parametrize("chain", [False, True])
+def test_exact_totals_contradict_beside_noisy_ones_and_along_a_chain(tmp_path, step, chain):
+    text = PLAN.replace("[[then]]", ALL + "[[then]]").replace('step = "rake"', f'step = "{step}"')
+    if chain:
+        last = '[[then]]\nstep = "rake"\nname = "last"\ntable = "schools"\nto = ["all"]\n'
+        text = text.replace("[[exposure]]", last + "[[exposure]]")
+    else:
+        text = text.replace('to = ["types", "wides"]', 'to = ["types", "wides", "all"]')
+    (tmp_path / "all.csv").write_text("value\n6195\n")
+    with pytest.raises(PlanError, match="'types', 'wides', 'all' contradict each other"):
+        plan(tmp_path, text, wide=ERRORS)
+    (tmp_path / "all.csv").write_text("value\n6194\n")
+    assert len(plan(tmp_path, text, wide=ERRORS).controls) == 3
+
+
+def test_a_step_refuses_exact_totals_that_no_table_has_though_others_are_noisy():
+    """The plan tells it first; whoever calls a step is told as well."""
+    whole = sf.Plan.parse(PLAN.split("[[control]]", maxsplit=1)[0], Path("x.toml")).schema.table(("stype", "wide"))
+    of = Subject("x", "count", "X", "x", Fraction(1))
+    products = {"cube": Cube(of, whole, np.full((3, 2), 50), Independent(2.0))}
+    for name, by, values, variance in (("t", ["stype"], [100, 100, 100], 0), ("w", ["wide"], [140, 150], 9)):
+        products[name] = Cube(of, whole.margin(by), np.array(values), Independent(float(variance)))
+    products["all"] = Cube(of, whole.margin([]), np.array(301), Independent(0.0))
+    for step in (Rake, LeastSquares):
+        with pytest.raises(PlanError, match="contradict"):
+            step("made", "cube", ("t", "w", "all")).apply(products)
+        assert step("made", "cube", ("t", "w")).apply(products).subject.name == "made"
+
+
+def chained(first, second):
+    """Two steps: to a measured total first, then to the published ones."""
+    measured = '[[measure]]\nname = "all"\nof = "count"\nby = []\nwith = { mechanism = "geometric", epsilon = "1" }\n'
+    text = PLAN.replace("[[control]]", measured + "[[control]]", 1).replace('epsilon = "40"', 'epsilon = "1"')
+    step = f'step = "{first}"\nname = "first"\ntable = "cube"\nto = ["all"]\n[[then]]\nstep = "{second}"\n'
+    return text.replace('step = "rake"\n', step).replace(
+        'table = "cube"\nto = ["types"', 'table = "first"\nto = ["types"'
+    )
+
+
+@pytest.mark.parametrize("first", ["least-squares", "rake"])
+def test_what_a_step_made_is_raked_to_published_totals_with_an_error_that_is_read_again(tmp_path, first):
+    read = plan(tmp_path, chained(first, "rake"))
+    many = Microdata.open(rows({cell: 9 * count for cell, count in COUNTS.items()}), read.schema)
+    made = run(read, many, None, tmp_path / "r", Options(rehearsal=1)).products["schools"]
+    step, cell = float(made.subject.step), made.domain.box({"stype": "H", "wide": "No"})
+    np.testing.assert_allclose((made.values * step).sum(axis=1), [4421, 755, 1018], atol=1e-4)
+    stated = made.covariance(cell, cell) * step**2
+    apart = run(plan(tmp_path), many, None, tmp_path / "apart", Options(rehearsal=1)).products["schools"]
+    assert 0 < stated < 1e5
+    assert stated > 2 * apart.covariance(cell, cell) * float(apart.subject.step) ** 2, "epsilon 1 is more noise than 40"
+    high = made.domain.box({"stype": "H"})
+    assert made.covariance(high, high) * step**2 == pytest.approx(0, abs=1e-4 * stated)
+
+
+def test_least_squares_from_a_raked_table_to_published_totals_is_refused_with_the_reason(tmp_path):
+    with pytest.raises(PlanError, match="the noise of the weights is in no error that could be stated. Rake to these"):
+        plan(tmp_path, chained("rake", "least-squares"))
+    assert plan(tmp_path, chained("least-squares", "least-squares")).answering == ("schools",)

@@ -9,12 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from sfumato.calibrate.step import Diverged, Problem, Step
-from sfumato.errors import PlanError
 from sfumato.release import Calibrated, Cube, Product
-from sfumato.release.noisy import Floats
 from sfumato.release.uncertainties.calibrated import Calibration
 
 
@@ -29,22 +25,12 @@ class LeastSquares(Step):
 
     def apply(self, products: Mapping[str, Product]) -> Cube | Diverged:
         problem = Problem.of(self, products)
+        problem.refuse_contradictions(self.name)
         margins, base, noise = problem.margins, problem.cube.errors, problem.noise
         gap = problem.aims - margins.of(problem.cells)
         pull = Calibration(base, margins, noise, problem.cube.values).solve(gap)
         cells = problem.cells + base.times(margins.spread(pull))
-        self._refuse_contradictions(problem, cells)
-        return problem.product(self.name, cells, Calibrated)
-
-    def _refuse_contradictions(self, problem: Problem, cells: Floats) -> None:
-        exact = problem.noise == 0
-        if not exact.any() or problem.cube.even == 0:
-            return
-        missed = np.abs(problem.margins.of(cells) - problem.aims)[exact].max()
-        if missed > 1e-6 * max(1.0, float(np.abs(problem.aims).max())):
-            raise PlanError(
-                f"Step '{self.name}': its exact controls contradict each other, so no table meets them all."
-            )
+        return problem.product(self.name, cells, Calibrated, problem.before)
 
 
 EXAMPLE = LeastSquares("calibrated", "cube", ("margin",))

@@ -16,7 +16,7 @@ from sfumato.calibrate.layout import CubeLayout, layout_of
 from sfumato.calibrate.step import Diverged, Problem, Step
 from sfumato.errors import PlanError
 from sfumato.kernels.choose import compiled
-from sfumato.release import Cube, Product, Raked, Varying
+from sfumato.release import Cube, Earlier, Product, Raked, Uncertainty, Varying
 from sfumato.release.noisy import Floats
 from sfumato.release.products.product import PUBLISHED
 from sfumato.release.uncertainties.margins import Margins
@@ -51,29 +51,26 @@ class Rake(Step):
 
     def apply(self, products: Mapping[str, Product]) -> Cube | Diverged:
         problem = Problem.of(self, products)
+        problem.refuse_contradictions(self.name)
         aims = reconciler(problem.margins, problem.noise)(problem.aims)
         largest = max(1.0, float(np.abs(problem.aims).max()))
-        if not problem.noise.any() and np.abs(aims - problem.aims).max() > 1e-6 * largest:
-            raise PlanError(
-                f"Step '{self.name}': its exact controls contradict each other, so no table meets them all."
-            )
         # What a step made is in far finer steps than were measured, below what doubles of such totals tell apart.
         tolerance = self.tolerance if problem.cube.even is not None else max(self.tolerance, 1e-12 * largest)
         cells, missed = raked(problem.margins, problem.cells, aims, self.cycles, tolerance)
         if not missed <= tolerance:
             return Diverged(self.name, f"raking did not converge in {self.cycles} cycles; least-squares always does")
         published = any(products[name].subject.mechanism == PUBLISHED for name in self.to)
-        before = self._scaled(problem, aims, tolerance) if published else None
+        before = self._scaled(problem, aims, tolerance) if published else problem.before
         return problem.product(self.name, cells, Raked, before)
 
-    def _scaled(self, problem: Problem, aims: Floats, tolerance: float) -> Varying:
+    def _scaled(self, problem: Problem, aims: Floats, tolerance: float) -> Uncertainty:
         """The error of cells times their factors: far from 1 where totals are of a population and cells of a sample."""
-        if (weights := problem.cube.errors.weights) is None:
-            raise PlanError(f"Step '{self.name}' rakes to published totals and reads no measured table; name one.")
         layout = _layout(problem.margins)
         laid = layout.laid(problem.cells)
         found = _found(layout, laid, aims, self.cycles, tolerance)
         factors = layout.scaled(np.ones_like(laid), found.first, found.second)
+        if (weights := problem.cube.errors.weights) is None:
+            return Earlier(problem.cube.uncertainty, problem.cells, factors)
         return Varying(weights[0] * weights[1] * factors**2)
 
 

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.errors import PlanError
-from sfumato.release import Control, Cube, Product, Subject, Uncertainty, withheld
+from sfumato.release import Control, Cube, Earlier, Product, Subject, Uncertainty, withheld
 from sfumato.release.noisy import Floats
 from sfumato.release.uncertainties.controls import Controlled, noise_of
 from sfumato.release.uncertainties.margins import Margins
+from sfumato.release.uncertainties.normal import Normal
 from sfumato.schema import LARGEST, Table
 
 
@@ -104,7 +106,7 @@ class Problem:
             control, margin = laid_out(products[name], step)
             unit = float(control.subject.step / cube.subject.step)
             aims.append(control.values.ravel() * unit)
-            controls.append(Control(margin.by, _variances(control, step)).in_steps(unit))
+            controls.append(Control(margin.by, variances(control, step)).in_steps(unit))
         margins = Margins(table, tuple(control.by for control in controls))
         return cls(cube, cube.values.astype(float), margins, np.concatenate(aims), tuple(controls))
 
@@ -113,15 +115,34 @@ class Problem:
         """The variance of every control cell, stacked."""
         return noise_of(self.margins, self.controls)
 
-    def product(self, name: str, cells: Floats, kind: type[Controlled], before: Uncertainty | None = None) -> Cube:
+    def refuse_contradictions(self, step: str) -> None:
+        if contradict(self.margins, self.aims, self.noise == 0):
+            raise PlanError(f"Step '{step}': its exact controls contradict each other, so no table meets them all.")
+
+    @property
+    def before(self) -> Uncertainty:
+        """The error of the cells before the step, at the values that they have now where it follows them."""
+        stated = self.cube.uncertainty
+        return Earlier(stated, self.cells, np.ones(self.cells.shape)) if stated.follows else stated
+
+    def product(self, name: str, cells: Floats, kind: type[Controlled], before: Uncertainty) -> Cube:
         """The calibrated cells as integers of a finer step, a power of two below the cube's own."""
         finer, table = finer_by(cells), self.margins.domain
         values = np.rint(cells * 2.0**finer).astype(np.int64)
         if table.impossible:
             values[~table.possible] = 0
         subject: Subject = replace(self.cube.subject, name=name, step=self.cube.subject.step / 2**finer)
-        uncertainty = kind(before or self.cube.uncertainty, self.controls).in_steps(2.0**finer)
+        uncertainty = kind(before, self.controls).in_steps(2.0**finer)
         return Cube(subject, table, values, uncertainty)
+
+
+def contradict(margins: Margins, aims: Floats, exact: NDArray[np.bool_]) -> bool:
+    """Whether no cells, of any sign, have all the totals that are exact."""
+    if not exact.any():
+        return False
+    normal = Normal(margins, margins.domain.possible, np.where(exact, 0.0, 1.0))
+    missed = np.abs(margins.of(margins.spread(normal.solve(aims))) - aims)[exact]
+    return bool(missed.max() > 1e-6 * max(1.0, float(np.abs(aims).max())))
 
 
 def finer_by(cells: Floats) -> int:
@@ -139,12 +160,17 @@ def laid_out(product: Product, step: Step) -> tuple[Product, Table]:
     """A product of which every cell is laid out with an error that is stated, and its table."""
     if (unsaid := withheld(product.errors)) is not None:
         raise PlanError(f"Step '{step.name}' reads '{product.subject.name}', whose error is withheld: {unsaid.reason}")
+    if product.uncertainty.roots(product.values) is not None:
+        raise PlanError(
+            f"Step '{step.name}' reads '{product.subject.name}', whose noise is on square roots: its variances follow "
+            "the draws, so that the lowest would be trusted most and totals pulled down."
+        )
     if product.laid_out and isinstance(product.domain, Table):
         return product, product.domain
     raise PlanError(f"Step '{step.name}' reads '{product.subject.name}', which is no table with all its cells.")
 
 
-def _variances(control: Product, step: Step) -> float | tuple[float, ...]:
+def variances(control: Product, step: Step) -> float | tuple[float, ...]:
     """The variance of the noise in each cell of a control; one number where all have the same."""
     if control.even is None and control.errors.weights is not None:
         cells, scale = control.errors.weights

@@ -1,6 +1,7 @@
 """Decisions: a list of measurements, each `of` a statistic, `by` some attributes, `with` a mechanism."""
 
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 
 from sfumato.calibrate import Step
@@ -14,6 +15,7 @@ from sfumato.plan.register import FrameFile, RegisterCoverage
 from sfumato.plan.steps import Origin, StepReading
 from sfumato.plan.tables import TableCoverage
 from sfumato.privacy import Exposure, Loss, Move, Neighbours
+from sfumato.release import Subject
 from sfumato.schema import Box, Domain, Schema, Table
 
 
@@ -117,7 +119,8 @@ class Decisions:
         for one in self.published:
             of = before[self.measure(one.of).name]
             noise = frozenset({one.name} if one.noisy else ())
-            before[one.name] = replace(of, table=self.schema.table(one.by), noise=noise, published=True)
+            table, about = self.schema.table(one.by), Subject(one.name, one.of, "", "", Fraction(1))
+            before[one.name] = replace(of, table=table, noise=noise, published=(one.cube(table, about),))
         readings: list[StepReading] = []
         for place, step in enumerate(self.then):
             step.refuse_name()
@@ -125,6 +128,7 @@ class Decisions:
             reading.refuse_twice(readings)
             reading.refuse_unlike()
             reading.refuse_mixed()
+            reading.refuse_contradictions()
             tables = [one.table for one in reading.controls.values() if one.table]
             self.over.refuse_step(step, (reading.table.measure, reading.table.table), tables)
             before[step.name] = reading.made

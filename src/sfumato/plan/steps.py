@@ -3,9 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from sfumato.calibrate import Step
+from sfumato.calibrate.step import contradict, variances
 from sfumato.errors import PlanError, nearest
 from sfumato.plan.measure import Measure
+from sfumato.release import Control, Cube
+from sfumato.release.uncertainties.controls import noise_of
+from sfumato.release.uncertainties.margins import Margins
 from sfumato.release.uncertainties.normal import DENSE
 from sfumato.schema import Table
 from sfumato.schema.level import lacking
@@ -22,7 +28,8 @@ class Origin:
     apart: bool = True
     """Whether every cell has noise of its own."""
     steps: tuple[str, ...] = ()
-    published: bool = False
+    published: tuple[Cube, ...] = ()
+    """The totals published before that it is, or was moved to."""
     relative: bool = False
     """Whether its errors follow the sizes of its cells."""
 
@@ -36,6 +43,7 @@ class Origin:
             apart=step.apart,
             steps=(*self.steps, step.name),
             relative=self.relative or step.relative,
+            published=(*self.published, *(told for one in controls for told in one.published)),
         )
 
 
@@ -103,15 +111,32 @@ class StepReading:
                     f"Step '{self.step.name}' reads '{name}', whose cells share noise since "
                     f"'{sources[name].steps[-1]}'; name a measure."
                 )
-        far = not self.table.apart and any(one.published for one in self.controls.values())
-        if far and (self.step.relative or self.table.relative):
+        if self.table.relative and not self.step.relative and any(one.published for one in self.controls.values()):
             raise PlanError(
-                f"Step '{self.step.name}' moves '{self.step.table}', which a step made, to published totals, and "
-                "raking is one of the two: its errors are known for measured tables. Name all controls in one step."
+                f"Step '{self.step.name}' moves '{self.step.table}', which was raked, to published totals by weights "
+                "that follow its noisy cells; times the gap to totals of any size, the noise of the weights is in no "
+                "error that could be stated. Rake to these totals, or meet them in a step before the raking."
             )
         size = sum(one.table.size for one in self.controls.values() if one.table)
         if not self.table.apart and size > DENSE:
             raise PlanError(
                 f"Step '{self.step.name}' moves '{self.step.table}', which a step made, to {size:,} control cells, "
                 f"more than {DENSE:,}; name all controls in one step."
+            )
+
+    def refuse_contradictions(self) -> None:
+        """Published totals are public, so whether any table has them all is known before anything is charged."""
+        published, table = self.made.published, self.table.table
+        if table is None or len(published) < 2:
+            return
+        controls = [Control(one.domain.by, variances(one, self.step)) for one in published]
+        names = {level.name for one in controls for level in one.by}
+        whole = table.margin([level for level in table.by if level.name in names])
+        margins = Margins(whole, tuple(one.by for one in controls))
+        aims = np.concatenate([one.values.ravel() * float(one.subject.step) for one in published])
+        if contradict(margins, aims, noise_of(margins, controls) == 0):
+            listed = ", ".join(f"'{one.subject.name}'" for one in published)
+            raise PlanError(
+                f"Step '{self.step.name}': the published totals {listed} contradict each other, so no table meets them "
+                "all. Correct the files, or give totals that are not exact a standard_error."
             )

@@ -4,6 +4,7 @@ from sfumato.release.uncertainties.adjusted import Adjusted
 from sfumato.release.uncertainties.calibrated import Calibrated
 from sfumato.release.uncertainties.controls import Control
 from sfumato.release.uncertainties.departures import Departures
+from sfumato.release.uncertainties.earlier import Earlier
 from sfumato.release.uncertainties.independent import Independent
 from sfumato.release.uncertainties.kinds import read_uncertainty
 from sfumato.release.uncertainties.raked import Raked
@@ -17,6 +18,7 @@ __all__ = [
     "Calibrated",
     "Control",
     "Departures",
+    "Earlier",
     "Errors",
     "Independent",
     "Raked",

@@ -180,6 +180,10 @@ class Controlled(Uncertainty):
         return type(self)(self.base.in_steps(unit), tuple(one.in_steps(unit) for one in self.controls))
 
     @property
+    def follows(self) -> bool:
+        return self.base.follows
+
+    @property
     def columns(self) -> dict[str, NDArray[Any]]:
         return self.base.columns
 

@@ -213,15 +213,20 @@ def quotient(over: Floats, under: Floats) -> Floats:
 def inverted(matrix: Floats, noise: Floats | None = None) -> Solve:
     """Solutions of a symmetric system, the shortest where it is singular; a vector stands for its diagonal matrix.
 
-    One inverse and then a product a question; with a factor every question would cost a triangular solve.
+    One inverse and then a product a question; with a factor every question would cost a triangular solve. Where noise
+    is next to nothing the inverse would hold 1 / noise, and lose the digits of what cancels: then by its own axes.
     """
     if matrix.ndim == 1:
         diagonal = quotient(np.ones_like(matrix), matrix)
         return lambda right: diagonal * right
     whole = matrix if noise is None else matrix + np.diag(noise)
-    regular = noise is not None and bool((noise > 0).all())
-    inverse = np.linalg.inv(whole) if regular else np.linalg.pinv(whole, rcond=1e-12, hermitian=True)
-    return lambda right: inverse @ right if right.ndim == 1 else (inverse @ right.T).T
+    if noise is not None and bool((noise > 1e-6 * whole.diagonal().max(initial=0)).all()):
+        inverse = np.linalg.inv(whole)
+        return lambda right: inverse @ right if right.ndim == 1 else (inverse @ right.T).T
+    sizes, axes = np.linalg.eigh(whole)
+    some = sizes > 1e-12 * sizes.max(initial=0)
+    sizes, axes = sizes[some], axes[:, some]
+    return lambda right: ((right @ axes) / sizes) @ axes.T
 
 
 def iterated(apply: Solve, diagonal: Floats, tolerance: float = 1e-13, most: int = 2000) -> Solve:

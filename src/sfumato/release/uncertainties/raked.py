@@ -78,5 +78,9 @@ class Raked(Controlled):
     kind: ClassVar[str] = "raked"
     errors: ClassVar[type[Moved]] = Raking
 
+    @property
+    def follows(self) -> bool:
+        return True
+
 
 EXAMPLE = Raked(Independent(2.0), (Control((Level("a"),), 1.0), Control((Level("b", 0),), 0.5)))

@@ -32,6 +32,10 @@ class Squared(Uncertainty):
         return Squared(self.variance * unit)
 
     @property
+    def follows(self) -> bool:
+        return True
+
+    @property
     def trend(self) -> Trend:
         return Trend(base=2 * self.variance**2, each=4 * self.variance)
 

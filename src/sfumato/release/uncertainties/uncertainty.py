@@ -97,6 +97,11 @@ class Uncertainty(ABC):
         return None
 
     @property
+    def follows(self) -> bool:
+        """Whether it is taken at the values of its product, so that it is another under values that were moved."""
+        return False
+
+    @property
     def trend(self) -> Trend | None:
         """The variance that noise would have at other sizes, where every value has noise of its own; else nothing."""
         return None
