@@ -13,6 +13,7 @@ from sfumato.release import (
     Control,
     Cube,
     Departures,
+    Earlier,
     Independent,
     Raked,
     Subject,
@@ -35,7 +36,7 @@ FRAME = Frame(
     range(12),
 )
 EXAMPLES = found(uncertainties, by="kind")
-ON_TABLES = {"independent", "varying", "squared", "calibrated", "raked", "departures", "withheld"}
+ON_TABLES = {"independent", "varying", "squared", "calibrated", "raked", "earlier", "departures", "withheld"}
 ON_FRAMES = {"independent", "varying", "squared", "adjusted", "departures", "withheld"}
 CASES = [(kind, "table") for kind in ON_TABLES] + [(kind, "frame") for kind in ON_FRAMES]
 
@@ -116,7 +117,7 @@ def test_what_is_written_is_read_again(kind):
     again = read_uncertainty(stated.to_dict(), StatedIn(Fraction(1), columns.__getitem__, lambda _: others))
     assert again.to_dict() == stated.to_dict()
     assert type(again) is type(stated)
-    if not isinstance(stated, (Varying, Adjusted, Departures)):
+    if not isinstance(stated, (Varying, Adjusted, Departures, Earlier)):
         assert again == stated
 
 
@@ -190,6 +191,11 @@ BASES = {
         Varying(np.linspace(0.5, 4.0, 12).reshape(TABLE.shape) * TABLE.possible), (Control((Level("b", 0),), 1.0),)
     ),
     "raked": Raked(Independent(2.0), (Control((Level("b"),), 1.0),)),
+    "earlier": Earlier(
+        Raked(Independent(2.0), (Control((Level("b"),), 1.0),)),
+        np.linspace(9.0, 40.0, 12).round().reshape(TABLE.shape) * TABLE.possible,
+        np.linspace(0.5, 6.0, 12).reshape(TABLE.shape),
+    ),
 }
 
 
@@ -199,6 +205,9 @@ def before(name, values):
         return 2.0 * np.eye(int(TABLE.possible.sum()))
     if name == "varying":
         return np.diag(BASES[name].variances[TABLE.possible])
+    if name == "earlier":
+        then, factors = BASES[name].values.astype(int), BASES[name].factors[TABLE.possible]
+        return np.outer(factors, factors) * before("raked", then)
     if name == "calibrated varying":
         return dense(before("varying", values), Calibrated, [([("b", 0)], 1.0)], values)
     return dense(

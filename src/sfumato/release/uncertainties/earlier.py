@@ -70,7 +70,7 @@ class Multiplied(Errors):
     def _with(self, box: Box) -> Floats:
         """The covariance of every cell with the total of a box."""
         masks = (box.mask(attribute).astype(np.float64) for attribute in self.domain.attributes)
-        return self.times(reduce(np.multiply.outer, masks, np.ones(())).reshape(self.factors.shape))
+        return self.times(reduce(np.multiply.outer, masks, np.ones(())) * self.domain.possible)
 
     def covariance(self, one: Box, other: Box) -> float:
         return float(self.domain.totals(self._with(other), Grid((), one)))
