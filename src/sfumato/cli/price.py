@@ -36,6 +36,8 @@ def price(plan: PlanFile, per_year: PerYear = 1, json: Json = False) -> None:
 
 def _spends(plan: "Plan", bill: "Price", per_year: int) -> str:
     """A line a measure, all together, and a year of it."""
+    from sfumato.plan.budget import over_periods
+
     heads = ["measure", "mechanism", "loss", "test power at 5%", "posterior from 1/2"]
     errors = [_errors(plan, measure) for measure in plan.measures]
     shown = 2 if any(isinstance(error, float) for error, _ in errors) else 0
@@ -45,7 +47,7 @@ def _spends(plan: "Plan", bill: "Price", per_year: int) -> str:
     ]
     rows.append(["all together", "", *_gains(bill.total), *[""] * shown])
     if per_year > 1:
-        rows.append([f"{per_year} releases a year", "", *_gains(_year(bill, per_year)), *[""] * shown])
+        rows.append([f"{per_year} releases a year", "", *_gains(over_periods(bill.total, per_year)), *[""] * shown])
     return columns([*heads, *["± of a cell", "± of all cells"][:shown]], rows)
 
 
@@ -65,12 +67,6 @@ def _margin(error: "float | Withheld") -> str:
     from sfumato.release.figures import number
 
     return number(Z90 * error) if isinstance(error, float) else "–"
-
-
-def _year(bill: "Price", per_year: int) -> "Loss":
-    from sfumato.plan.budget import over_periods
-
-    return over_periods(bill.total, per_year)
 
 
 def _say_sizes(plan: "Plan") -> None:
@@ -148,6 +144,7 @@ def _gains(loss: "Loss") -> list[str]:
 
 
 def _priced(plan: "Plan", bill: "Price", per_year: int) -> dict[str, Any]:
+    from sfumato.plan.budget import over_periods
     from sfumato.privacy.notation import hidden_to_dict, loss_to_dict
 
     def gains(loss: "Loss") -> dict[str, Any]:
@@ -165,7 +162,7 @@ def _priced(plan: "Plan", bill: "Price", per_year: int) -> dict[str, Any]:
             for one, cells in zip(bill.spends, bill.cells, strict=True)
         ],
         "total": gains(bill.total),
-        "per_year": {"releases": per_year} | gains(_year(bill, per_year)),
+        "per_year": {"releases": per_year} | gains(over_periods(bill.total, per_year)),
         "looks_alike": [asdict(one) | {"up": one.up, "down": one.down} for one in plan.hidden.alike()],
         "limit": loss_to_dict(bill.limit),
         "exposures": [asdict(one) for one in bill.exposures],

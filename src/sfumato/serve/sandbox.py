@@ -11,39 +11,17 @@ from typing import Any
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _REFUSED = {
-    "subprocess.Popen": "start a program",
-    "pty.spawn": "start a program",
-    "socket.connect": "call another machine",
-    "socket.sendto": "call another machine",
-    "socket.sendmsg": "call another machine",
-    "socket.getaddrinfo": "look up another machine",
-    "socket.gethostbyname": "look up another machine",
-    "socket.gethostbyaddr": "look up another machine",
-    "socket.bind": "listen anew",
-    "ctypes.dlopen": "load machine code",
-    "ctypes.dlsym": "load machine code",
-    "os.system": "start a program",
-    "os.exec": "start a program",
-    "os.posix_spawn": "start a program",
-    "os.spawn": "start a program",
-    "os.startfile": "start a program",
-    "os.fork": "start a program",
-    "os.forkpty": "start a program",
-    "os.kill": "signal a program",
-    "os.remove": "change files",
-    "os.rename": "change files",
-    "os.mkdir": "change files",
-    "os.rmdir": "change files",
-    "os.link": "change files",
-    "os.symlink": "change files",
-    "os.truncate": "change files",
-    "os.chmod": "change files",
-    "os.chown": "change files",
-    "os.utime": "change files",
-    "os.setxattr": "change files",
-    "os.removexattr": "change files",
-    "sqlite3.connect": "change files",
+    "start a program": "subprocess.Popen pty.spawn os.system os.exec os.posix_spawn os.spawn os.startfile os.fork "
+    "os.forkpty",
+    "call another machine": "socket.connect socket.sendto socket.sendmsg",
+    "look up another machine": "socket.getaddrinfo socket.gethostbyname socket.gethostbyaddr",
+    "listen anew": "socket.bind",
+    "load machine code": "ctypes.dlopen ctypes.dlsym",
+    "signal a program": "os.kill",
+    "change files": "os.remove os.rename os.mkdir os.rmdir os.link os.symlink os.truncate os.chmod os.chown os.utime "
+    "os.setxattr os.removexattr sqlite3.connect",
 }
+"""What is refused, and the audit events of Python that are it."""
 
 
 def close() -> None:
@@ -54,7 +32,8 @@ def close() -> None:
 
 def _hook() -> Callable[[str, tuple[Any, ...]], None]:
     # Bound here, so that a later change of this module's names changes nothing.
-    refused, writing, denied = dict(_REFUSED), _WRITING, PermissionError
+    writing, denied = _WRITING, PermissionError
+    refused = {event: what for what, events in _REFUSED.items() for event in events.split()}
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         if event == "open":

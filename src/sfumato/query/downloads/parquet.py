@@ -1,5 +1,6 @@
 """Parquet: the tidy table with codes and labels as dictionaries, and everything to know of it in the schema."""
 
+import io
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -18,12 +19,15 @@ KEY = b"sfumato"
 """The key of the schema's metadata under which the facts stand, as JSON."""
 
 
-class _Sink:
+class _Sink(io.RawIOBase):
     """What a writer has written and nobody has taken yet."""
 
     def __init__(self) -> None:
         self.parts: list[bytes] = []
-        self.length, self.closed = 0, False
+        self.length = 0
+
+    def writable(self) -> bool:
+        return True
 
     def write(self, part: Any) -> int:
         self.parts.append(bytes(part))
@@ -32,11 +36,6 @@ class _Sink:
 
     def tell(self) -> int:
         return self.length
-
-    def flush(self) -> None: ...
-
-    def close(self) -> None:
-        self.closed = True
 
     def taken(self) -> bytes:
         parts, self.parts = b"".join(self.parts), []

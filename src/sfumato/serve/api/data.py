@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from functools import partial
 from itertools import chain
 
 from starlette.exceptions import HTTPException
@@ -14,20 +13,13 @@ from sfumato.query.answer import Answer
 from sfumato.query.downloads.formats import DEFAULT, Format, TooLargeError
 from sfumato.serve.api.describe import Operation
 from sfumato.serve.api.lookup import Served
-from sfumato.serve.api.parameters import DATA_CONTENT, DATA_PARAMETERS, LANG, OUTPUT_FORMAT
+from sfumato.serve.api.parameters import ASKED, DATA_CONTENT, DATA_PARAMETERS
 from sfumato.serve.api.selection import from_address, from_body, read_body
 from sfumato.serve.catalogue import Sheet
 from sfumato.serve.reply import fresh, unchanged
 from sfumato.serve.shapes import VariablesSelection
 
-
-def operations(served: Served) -> list[Operation]:
-    path, asked = "/api/v2/tables/{table_id}/data", [OUTPUT_FORMAT, LANG]
-    post = partial(data_by_post, served)
-    return [
-        Operation("GetTableData", path, partial(data, served), DATA_CONTENT, DATA_PARAMETERS),
-        Operation("GetTableDataByPost", path, post, DATA_CONTENT, asked, body=VariablesSelection),
-    ]
+PATH = "/api/v2/tables/{table_id}/data"
 
 
 def data(served: Served, request: Request) -> Response:
@@ -80,3 +72,9 @@ def _streamed(pieces: Iterator[bytes], form: Format, tag: str) -> Response:
     headers = dict(fresh(b"", form.media_type, tag).headers)
     del headers["content-length"]
     return StreamingResponse(chain([first], pieces), headers=headers, media_type=form.media_type)
+
+
+OPERATIONS = (
+    Operation("GetTableData", PATH, data, DATA_CONTENT, DATA_PARAMETERS),
+    Operation("GetTableDataByPost", PATH, data_by_post, DATA_CONTENT, ASKED, body=VariablesSelection),
+)

@@ -1,7 +1,8 @@
 """Describe: how the API's operations stand in its OpenAPI document, with the statuses and shapes that really occur."""
 
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter
@@ -10,9 +11,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sfumato.serve.api.lookup import Served
 from sfumato.serve.shapes import ProblemDetails, Shape
 
-Endpoint = Callable[[Request], Response] | Callable[[Request], Awaitable[Response]]
+Endpoint = Callable[[Served, Request], Response]
 Described = dict[str, Any]
 
 _PROBLEM = {"application/problem+json": {"schema": ProblemDetails.model_json_schema()}}
@@ -81,15 +83,16 @@ class Operation:
         return extra
 
 
-def offer(routes: APIRouter, operation: Operation) -> None:
-    """Add an operation; where there is GET there is HEAD."""
+def offer(routes: APIRouter, operation: Operation, served: Served) -> None:
+    """Add an operation over what is served; where there is GET there is HEAD."""
+    run = partial(operation.run, served)
     routes.add_api_route(
         operation.path,
-        operation.run,
+        run,
         methods=[operation.method],
         operation_id=operation.name,
         name=operation.name,
-        summary=_sentence(operation.run),
+        summary=str(operation.run.__doc__).rstrip("."),  # the one sentence that its function says of itself
         description="",
         responses=operation.responses,
         status_code=operation.status,
@@ -97,19 +100,14 @@ def offer(routes: APIRouter, operation: Operation) -> None:
         openapi_extra=operation.extra,
     )
     if operation.body is None:
-        routes.add_api_route(operation.path, _headless(operation.run), methods=["HEAD"], include_in_schema=False)
+        routes.add_api_route(operation.path, _headless(run), methods=["HEAD"], include_in_schema=False)
 
 
-def _sentence(endpoint: Any) -> str:
-    """The one sentence that an operation's function says of itself."""
-    return str(getattr(endpoint, "func", endpoint).__doc__).rstrip(".")
-
-
-def _headless(endpoint: Any) -> Callable[[Request], Response]:
+def _headless(endpoint: Callable[[Request], Response]) -> Callable[[Request], Response]:
     """The same reply without its content."""
 
     def head(request: Request) -> Response:
-        whole: Response = endpoint(request)
+        whole = endpoint(request)
         return Response(status_code=whole.status_code, headers=dict(whole.headers))
 
     return head

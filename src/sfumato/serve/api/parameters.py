@@ -23,24 +23,13 @@ def listed(name: str, description: str) -> Described:
     return query(name, description, {"type": "array", "items": {"type": "string"}}) | {"style": "form", "explode": True}
 
 
-LANG = query(
-    "lang",
-    "The language of our own words; labels are those of the release.",
-    {
-        "type": "string",
-        "enum": list(languages()),
-        "default": "en",
-    },
-)
-OUTPUT_FORMAT = query(
-    "outputFormat",
-    "The format of the answer.",
-    {
-        "type": "string",
-        "enum": [one.name for one in FORMATS],
-        "default": FORMATS[0].name,
-    },
-)
+def one_of(name: str, description: str, known: list[str]) -> Described:
+    return query(name, description, {"type": "string", "enum": known, "default": known[0]})
+
+
+LANG = one_of("lang", "The language of our own words; labels are those of the release.", list(languages()))
+OUTPUT_FORMAT = one_of("outputFormat", "The format of the answer.", [one.name for one in FORMATS])
+ASKED = [OUTPUT_FORMAT, LANG]
 DATA_PARAMETERS = [
     by_variable(
         "valueCodes",
@@ -68,8 +57,7 @@ DATA_PARAMETERS = [
     ),
     listed("stub", "The variables at the side of the table, in formats that have a layout; also written rows."),
     listed("heading", "The variables above the table; also written cols."),
-    OUTPUT_FORMAT,
-    LANG,
+    *ASKED,
 ]
 _NAMES = {"type": "array", "items": {"type": "string"}}
 DATASET: Described = {

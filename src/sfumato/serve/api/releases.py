@@ -1,7 +1,5 @@
 """Releases: what each promises, what all of them cost, what the API can do, and whether it is there."""
 
-from functools import partial
-
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -35,17 +33,6 @@ _WORDS = (
     "Everything that was published about a population adds up in its account. A question to a published release costs "
     "nothing: its noise was drawn once, before publication."
 )
-
-
-def operations(served: Served) -> list[Operation]:
-    card = partial(privacy, served)
-    return [
-        Operation("GetApiConfiguration", "/api/v2/config", partial(config, served), ConfigResponse, (), (400,)),
-        Operation("GetPrivacy", "/api/v2/privacy/{release}", card, PrivacyResponse, [LANG]),
-        Operation("GetBudget", "/api/v2/budget", partial(budget, served), BudgetResponse, [LANG], (400,)),
-        Operation("GetHealth", "/health", health, Health, (), ()),
-        Operation("GetVersion", "/version", partial(version, served), Version, (), ()),
-    ]
 
 
 def config(served: Served, request: Request) -> Response:
@@ -128,7 +115,7 @@ def _charge(entry: AccountLine) -> ReleaseCharge:
     )
 
 
-def health(_: Request) -> Response:
+def health(_: Served, __: Request) -> Response:
     """Whether the server answers."""
     return fresh(Health().to_bytes(), JSON)
 
@@ -137,3 +124,12 @@ def version(served: Served, _: Request) -> Response:
     """Which program answers from which releases."""
     said = Version(sfumato=__version__, releases=[one.release.id for one in served.catalogue.editions])
     return fresh(said.to_bytes(), JSON)
+
+
+OPERATIONS = (
+    Operation("GetApiConfiguration", "/api/v2/config", config, ConfigResponse, (), (400,)),
+    Operation("GetPrivacy", "/api/v2/privacy/{release}", privacy, PrivacyResponse, [LANG]),
+    Operation("GetBudget", "/api/v2/budget", budget, BudgetResponse, [LANG], (400,)),
+    Operation("GetHealth", "/health", health, Health, (), ()),
+    Operation("GetVersion", "/version", version, Version, (), ()),
+)

@@ -3,7 +3,6 @@
 import base64
 import json
 import zlib
-from functools import partial
 from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
@@ -16,25 +15,16 @@ from sfumato.query.wording import languages
 from sfumato.serve.api.data import body_of, given
 from sfumato.serve.api.describe import Operation
 from sfumato.serve.api.lookup import Served, parameters
-from sfumato.serve.api.parameters import DATA_CONTENT, LANG, OUTPUT_FORMAT
+from sfumato.serve.api.parameters import ASKED, DATA_CONTENT, LANG
 from sfumato.serve.api.selection import answer_to, form_of, language_of, read_body
 from sfumato.serve.catalogue import Sheet
 from sfumato.serve.reply import as_json, fresh
 from sfumato.serve.shapes import Link, SavedQuery, SavedQueryResponse
 
+PATH = "/api/v2/savedqueries"
 _KIND = "q1"
 """The kind of name, so that a later kind can be told from it."""
 _LONGEST_NAME, _LARGEST_QUERY = 6_000, 65_536
-
-
-def operations(served: Served) -> list[Operation]:
-    base, asked = "/api/v2/savedqueries", [OUTPUT_FORMAT, LANG]
-    new = partial(save, served)
-    return [
-        Operation("CreateSaveQuery", base, new, SavedQueryResponse, body=SavedQuery, status=201),
-        Operation("GetSaveQuery", f"{base}/{{query_id}}", partial(saved, served), SavedQueryResponse, [LANG]),
-        Operation("RunSaveQuery", f"{base}/{{query_id}}/data", partial(run, served), DATA_CONTENT, asked),
-    ]
 
 
 def save(served: Served, request: Request) -> Response:
@@ -156,7 +146,7 @@ def _first(served: Served, query: SavedQuery) -> list[str]:
 
 
 def _address(served: Served, name: str) -> str:
-    return f"{served.base}/api/v2/savedqueries/{name}"
+    return f"{served.base}{PATH}/{name}"
 
 
 def _response(served: Served, name: str, query: SavedQuery, language: str, problems: list[str]) -> SavedQueryResponse:
@@ -168,3 +158,10 @@ def _response(served: Served, name: str, query: SavedQuery, language: str, probl
         problems=problems,
         links=[Link(rel="self", href=address), Link(rel="data", href=f"{address}/data")],
     )
+
+
+OPERATIONS = (
+    Operation("CreateSaveQuery", PATH, save, SavedQueryResponse, body=SavedQuery, status=201),
+    Operation("GetSaveQuery", f"{PATH}/{{query_id}}", saved, SavedQueryResponse, [LANG]),
+    Operation("RunSaveQuery", f"{PATH}/{{query_id}}/data", run, DATA_CONTENT, ASKED),
+)

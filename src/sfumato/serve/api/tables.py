@@ -1,7 +1,6 @@
 """Tables: the list of them, each one's description and metadata, and the code lists of their variables."""
 
 import math
-from functools import partial
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -30,6 +29,7 @@ from sfumato.serve.shapes import (
 )
 
 JSON = "application/json"
+PATH = "/api/v2/tables"
 _LARGEST_LIST, _MOST_PAGES, _LONGEST_QUERY = 1_000, 1_000_000, 200
 _LIST_PARAMETERS = [
     query("query", "Words that the table's name, label or variables have.", {"type": "string", "maxLength": 200}),
@@ -38,20 +38,6 @@ _LIST_PARAMETERS = [
     query("pageSize", "Tables a page.", {"type": "integer", "minimum": 1, "maximum": _LARGEST_LIST, "default": 100}),
     LANG,
 ]
-
-
-def operations(served: Served) -> list[Operation]:
-    base = "/api/v2/tables"
-    every = Operation("ListAllTables", base, partial(tables, served), TablesResponse, _LIST_PARAMETERS, (400,))
-    lists = "/api/v2/codelists/{codelist_id}"
-    return [
-        every,
-        Operation("GetTableById", f"{base}/{{table_id}}", partial(table, served), TableResponse, [LANG]),
-        Operation(
-            "GetMetadataById", f"{base}/{{table_id}}/metadata", partial(metadata, served), METADATA_CONTENT, [LANG]
-        ),
-        Operation("GetCodelistById", lists, partial(codelist, served), CodelistResponse, [LANG]),
-    ]
 
 
 def tables(served: Served, request: Request) -> Response:
@@ -147,5 +133,13 @@ def _page(listed: list[TableEntry], number: int, size: int, base: str, language:
     pages = max(1, math.ceil(len(listed) / size))
     info = PageInfo(page_number=number, page_size=size, total_elements=len(listed), total_pages=pages)
     shown = listed[(number - 1) * size : number * size]
-    here = Link(rel="self", href=f"{base}/api/v2/tables")
+    here = Link(rel="self", href=f"{base}{PATH}")
     return TablesResponse(language=language, tables=shown, page=info, links=[here])
+
+
+OPERATIONS = (
+    Operation("ListAllTables", PATH, tables, TablesResponse, _LIST_PARAMETERS, (400,)),
+    Operation("GetTableById", f"{PATH}/{{table_id}}", table, TableResponse, [LANG]),
+    Operation("GetMetadataById", f"{PATH}/{{table_id}}/metadata", metadata, METADATA_CONTENT, [LANG]),
+    Operation("GetCodelistById", "/api/v2/codelists/{codelist_id}", codelist, CodelistResponse, [LANG]),
+)

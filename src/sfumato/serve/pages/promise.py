@@ -10,7 +10,7 @@ from sfumato.privacy.notation import loss_from_dict
 from sfumato.query.downloads.about import in_100
 from sfumato.query.wording import Words
 from sfumato.release import Manifest
-from sfumato.release.manifest import ALARM, ProductLine, SpendLine
+from sfumato.release.manifest import ALARM, ProductLine
 from sfumato.schema import Attribute
 from sfumato.serve.catalogue import Edition
 from sfumato.serve.pages.measure_card import Measured, by_words
@@ -58,28 +58,13 @@ class Promised:
         return str(self.manifest.promise.hidden.get("unit", "unit"))
 
     @property
-    def near(self) -> bool:
-        """Whether what a unit reports is hidden, as far as it is near to the truth."""
-        return self.manifest.promise.only_near
-
-    @property
     def listed(self) -> bool:
         """Whether the units stand in a public register, which comes with the release."""
         return "frame.parquet" in self.manifest.files
 
     def said(self, key: str) -> str:
         """The key of a text, of its other form where that is what is true."""
-        return ((NEAR if self.near else {}) | (LISTED if self.listed else {})).get(key, key)
-
-    @property
-    def whole(self) -> bool:
-        """Whether all rows of a unit are hidden together."""
-        return bool(self.manifest.promise.hidden.get("id"))
-
-    @property
-    def at_most(self) -> int | None:
-        """How many rows of one unit count; none where all do."""
-        return self.manifest.promise.hidden.get("at_most")
+        return ((NEAR if self.manifest.promise.only_near else {}) | (LISTED if self.listed else {})).get(key, key)
 
     @property
     def told(self) -> int:
@@ -102,7 +87,7 @@ class Promised:
     @cached_property
     def measures(self) -> list[Measured]:
         lines = {line.name: line for line in self.manifest.products}
-        return [_measured(spend, lines.get(spend.measure)) for spend in self.manifest.spends]
+        return [Measured(spend, lines.get(spend.measure), told_of(spend.loss)) for spend in self.manifest.spends]
 
     @property
     def unsaid(self) -> bool:
@@ -110,20 +95,17 @@ class Promised:
         return any(spend.noise is None for spend in self.manifest.spends)
 
     @property
-    def made(self) -> list[ProductLine]:
+    def made(self) -> str:
         """The products that were made of measures by arithmetic on public numbers."""
         measured = {spend.measure for spend in self.manifest.spends}
-        return [line for line in self.manifest.products if line.answers and line.name not in measured]
+        lines = [line for line in self.manifest.products if line.answers and line.name not in measured]
+        return ", ".join(f"{line.title} ({line.name})" for line in lines)
 
     @property
     def example(self) -> Measured | None:
         """The measure whose noise the picture of two true values is drawn with: one that is not settled by it."""
         shown = [one for one in self.measures if one.example]
         return min(shown, key=lambda one: one.apart or 100, default=None)
-
-    @property
-    def made_names(self) -> str:
-        return ", ".join(f"{line.title} ({line.name})" for line in self.made)
 
     def by(self, line: ProductLine, said: Words) -> str:
         """What a measure is by, as people call it."""
@@ -179,7 +161,7 @@ def trade_off(loss: Loss) -> Curve:
     return [(level, min(1.0, *(grown * level + delta for grown, delta in bounds))) for level in _LEVELS]
 
 
-def _measured(spend: SpendLine, line: ProductLine | None) -> Measured:
-    loss = read_loss(spend.loss)
-    told = in_100(loss.power(ALARM)) if loss is not None and not isinstance(loss, Unbounded) else None
-    return Measured(spend, line, told)
+def told_of(written: dict[str, str]) -> int | None:
+    """How often a loss gives one unit away at best, of 100; none where it has no bound or is of no known kind."""
+    loss = read_loss(written)
+    return None if loss is None or isinstance(loss, Unbounded) else in_100(loss.power(ALARM))
