@@ -77,8 +77,8 @@ def _say_sizes(plan: "Plan") -> None:
     sized = [measure for measure in plan.measures if _sizes(plan, measure)]
     if sized:
         unit = plan.hidden.unit
-        say(f"\nThe 90% margin of error by noise alone, of one {unit} of a size, or of a total whose largest")
-        say(f"{unit} has that size, before any calibration:\n\n{_margins(plan, sized)}")
+        say("\nThe 90% margin of error by noise alone, before any calibration, by the size of a number, or by that")
+        say(f"of the largest {unit} in it:\n\n{_margins(plan, sized)}")
     others = [(measure, _errors(plan, measure)[0]) for measure in plan.measures if measure not in sized]
     if any(isinstance(error, float) for _, error in others) or not alike:
         say("\n± is the 90% margin of error by noise alone, before any calibration.")
@@ -113,10 +113,11 @@ def _margins(plan: "Plan", sized: list["Measure"]) -> str:
         asked = [Target(measure.name, 1.0, size, size) for size in _sizes(plan, measure)]
         errors = [measure.with_.expected(plan.move(measure), typical(plan, measure, one)) for one in asked]
         told = [f"± {_margin(error)} at {number(one.size or 0)}" for one, error in zip(asked, errors, strict=True)]
-        rows.setdefault(tuple(told), []).append(measure.name)
+        by_largest = measure.with_.facts(plan.move(measure), typical(plan, measure)).at == "largest"
+        rows.setdefault(("its largest" if by_largest else "its size", *told), []).append(measure.name)
     widest = max(len(line) for line in rows)
     said = [[", ".join(names), *line, *[""] * (widest - len(line))] for line, names in rows.items()]
-    return columns(["measure", *[""] * widest], said)
+    return columns(["measure", "by", *[""] * (widest - 1)], said)
 
 
 def _percent(change: float) -> str:

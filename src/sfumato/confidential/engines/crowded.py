@@ -1,8 +1,8 @@
 """Crowded: which rows of a unit with too many are kept; a keyed digest of what a row says, the same in every engine.
 
-A row of a crowded unit is the text of the salt, the unit and the row's content, each after a unit separator: leaves in
-the order of the attributes that are read, then values in steps, then the names of other units. Of each unit the rows
-with the least SHA-256 of that text are kept. So what a unit keeps depends on its own rows and the salt alone, in
+A row of a crowded unit is the text of the salt, the unit and the row's content, joined by a unit separator: the numbers
+of its leaves in the order of the attributes that are read, those at a depth last, then values in steps, then the names
+of other units. Of each unit the rows with the least SHA-256 of that text are kept, by its first 16 bytes. So what a unit keeps depends on its own rows and the salt alone, in
 whatever order and files they stand, and rows of one digest say the same, so that it does not matter which is kept.
 """
 
