@@ -2,8 +2,9 @@
 
 A row of a crowded unit is the text of the salt, the unit and the row's content, joined by a unit separator: the numbers
 of its leaves in the order of the attributes that are read, those at a depth last, then values in steps, then the names
-of other units. Of each unit the rows with the least SHA-256 of that text are kept, by its first 16 bytes. So what a unit keeps depends on its own rows and the salt alone, in
-whatever order and files they stand, and rows of one digest say the same, so that it does not matter which is kept.
+of other units. Of each unit the rows with the least SHA-256 of that text are kept, by its first 16 bytes. So what a
+unit keeps depends on its own rows and the salt alone, in whatever order and files they stand, and rows of one digest
+say the same, so that it does not matter which is kept.
 """
 
 from collections.abc import Sequence
