@@ -6,7 +6,7 @@ import sys
 import threading
 from abc import ABC, abstractmethod
 from operator import index
-from typing import ClassVar, NamedTuple, NoReturn, SupportsIndex
+from typing import ClassVar, NoReturn, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,15 +60,9 @@ class Draws(ABC):
         )
 
 
-class _Process(NamedTuple):
+def _process() -> tuple[int, int]:
     """The running process, told apart from its parent by two independent signs."""
-
-    pid: int
-    forks: int
-
-    @classmethod
-    def current(cls) -> "_Process":
-        return cls(os.getpid(), _forks)
+    return os.getpid(), _forks
 
 
 class _Keystream:
@@ -77,7 +71,7 @@ class _Keystream:
     def __init__(self, key: bytes) -> None:
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-        self.process = _Process.current()
+        self.process = _process()
         self._lock = threading.Lock()
         self._cipher = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
 
@@ -108,7 +102,7 @@ class SystemDraws(Draws):
     def fill(self, words: NDArray[np.uint64]) -> None:
         """Put the next words in every place of the array."""
         keystream = self._keystream
-        if keystream.process != _Process.current():
+        if keystream.process != _process():
             # A fork copied the parent's key, and perhaps a lock held by a thread that did not come along. Key,
             # counter and lock are replaced together, so two threads that both get here are merely two streams.
             keystream = self._keystream = _Keystream(os.urandom(32))
@@ -133,7 +127,7 @@ class SeededDraws(Draws):
 
     def fill(self, words: NDArray[np.uint64]) -> None:
         """Put the next words in every place of the array, in the process that made this stream."""
-        if self._keystream.process != _Process.current():
+        if self._keystream.process != _process():
             raise RuntimeError(
                 f"{self!r} was made in another process and would repeat the words drawn there. "
                 "Make one with its own seed in each process."

@@ -145,16 +145,14 @@ class Frame:
             keys *= length
             keys += attribute.levels.above(one.levels).astype(keys.dtype)[self.places[attribute.name]]
         found, group = distinct(keys, width)
-        places: dict[str, tuple[Attribute, Places]] = {}
-        for attribute, length in reversed(list(zip(cut, widths, strict=True))):
+        finest: dict[str, Attribute] = {}
+        columns: dict[str, Places] = {}
+        for attribute, places in zip(cut, np.unravel_index(found, widths) if widths else (), strict=True):
             # Of an attribute that is named at several depths the finest tells all.
-            if attribute.name not in places or length > len(places[attribute.name][0].levels.leaves):
-                places[attribute.name] = attribute, (found % length).astype(np.int32)
-            found = found // length
-        told = {name: places[name] for name in dict.fromkeys(level.name for level in by)}
-        columns = {name: column for name, (_, column) in told.items()}
-        attributes = tuple(attribute for attribute, _ in told.values())
-        return Grouping(Frame("group", attributes, columns, range(len(found)), groups_by=by), group)
+            other = finest.setdefault(attribute.name, attribute)
+            if len(attribute.levels.leaves) >= len(other.levels.leaves):
+                finest[attribute.name], columns[attribute.name] = attribute, places.astype(np.int32)
+        return Grouping(Frame("group", tuple(finest.values()), columns, range(len(found)), groups_by=by), group)
 
 
 def summed_by(of: NDArray[np.integer[Any]], column: NDArray[Number], size: int) -> NDArray[Number]:

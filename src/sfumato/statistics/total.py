@@ -45,12 +45,9 @@ class Total(Statistic):
         if clip is not None and (not isinstance(clip, (tuple, list)) or len(clip) != 2):
             raise PlanError(f'The clip of {column} is a lowest and a highest value, for example clip = ["0", "50000"].')
         bounds = None if clip is None else (exact(clip[0], "clip"), exact(clip[1], "clip"))
-        object.__setattr__(self, "column", column)
-        object.__setattr__(self, "clip", bounds)
-        object.__setattr__(self, "step", positive(step, "step"))
-        object.__setattr__(self, "missing", None if missing is None else exact(missing, "missing"))
-        object.__setattr__(self, "unit", unit or column)
-        object.__setattr__(self, "power", power)
+        given = None if missing is None else exact(missing, "missing")
+        made = {"column": column, "clip": bounds, "step": positive(step, "step"), "missing": given, "power": power}
+        vars(self).update(made, unit=unit or column)
         if power not in {1, 2}:
             raise PlanError(f"The power of {column} is {power!r}; a total is of values (1) or of their squares (2).")
         if bounds and not bounds[0] < bounds[1]:

@@ -17,11 +17,8 @@ from sfumato.synth.ors_work import REQUIREMENTS, occupations, requirements
 
 REPLICATES = 80
 WEIGHTS = ("design", "stratum")
-CONCENTRATION = {
-    "skewed": 0.45,
-    "moderate": 0.7,
-    "near-uniform": 1.0,
-}  # of the Dirichlet law of a margin, times its levels
+CONCENTRATION = {"skewed": 0.45, "moderate": 0.7, "near-uniform": 1.0}
+"""Of the Dirichlet law of a margin, times its levels."""
 
 
 def ors(rows: int = 100_000, seed: int = 1, weights: str = "design") -> pa.Table:

@@ -147,8 +147,7 @@ class Arrays(Sealed, Engine):
         summed = Tally(self._kernel, replace(asked, aggregates=added), sum(self._lengths))
         for part in range(len(self._lengths)) if added else ():
             self._count(summed, part, {})
-        places, found = self.occupied(table, others, universe) if others else (np.empty(0, dtype=np.int64), {})
-        return summed.columns() | {one: laid_out(table.shape, places, column) for one, column in found.items()}
+        return summed.columns() | (laid_out(table.shape, *self.occupied(table, others, universe)) if others else {})
 
     def _count(self, cells: Tally, part: int, batch: Mapping[str, Any]) -> None:
         """Add the records of one batch to the cells of a table."""
@@ -175,8 +174,7 @@ class Arrays(Sealed, Engine):
     def reports(self, aggregates: Sequence[Aggregate]) -> Columns:
         register = self.reading.register
         assert register is not None  # noqa: S101 - asked of readings over a register
-        places, found = self._folded(self._cells.copy(), register.size, aggregates, None)
-        return {one: laid_out((register.size,), places, column) for one, column in found.items()}
+        return laid_out((register.size,), *self._folded(self._cells.copy(), register.size, aggregates, None))
 
     def _folded(
         self, keys: Integers, size: int, aggregates: Sequence[Aggregate], within: Sequence[Mask] | None

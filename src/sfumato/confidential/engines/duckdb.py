@@ -76,13 +76,10 @@ class DuckDB(Sealed, Engine):
 
     def aggregate(self, table: Table, aggregates: Sequence[Aggregate], universe: Box) -> Columns:
         counted = [one for one in aggregates if not isinstance(one, Weighted)]
-        places, columns = self.occupied(table, counted, universe) if counted else (np.empty(0, dtype=np.int64), {})
-        found = {name: laid_out(table.shape, places, column) for name, column in columns.items()}
+        found = laid_out(table.shape, *self.occupied(table, counted, universe)) if counted else {}
         with without_values("The data could not be weighed"):
-            for one in aggregates:
-                if isinstance(one, Weighted):
-                    found[one] = self._weights.over(table, one, universe)
-        return found
+            weighted = [one for one in aggregates if isinstance(one, Weighted)]
+            return found | {one: self._weights.over(table, one, universe) for one in weighted}
 
     def occupied(self, table: Table, aggregates: Sequence[Aggregate], universe: Box) -> tuple[Integers, Columns]:
         key = self._records.key(table)
@@ -92,8 +89,7 @@ class DuckDB(Sealed, Engine):
         assert self.reading.register is not None  # noqa: S101 - asked of readings over a register
         unit = self._unit(None)
         rows = f"(SELECT cell, coded.* FROM coded JOIN register ON CAST({unit} AS VARCHAR) = register.name)"
-        places, found = self._grouped(rows, aggregates)
-        return {name: laid_out((self.reading.register.size,), places, column) for name, column in found.items()}
+        return laid_out((self.reading.register.size,), *self._grouped(rows, aggregates))
 
     def close(self) -> None:
         self._session.close()

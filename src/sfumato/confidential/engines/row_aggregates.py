@@ -1,7 +1,7 @@
 """Folding: the aggregates of cells, from rows that stand in the order of their cells."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,18 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
-from sfumato.schema import (
-    Aggregate,
-    Influence,
-    InSteps,
-    Largest,
-    Ragged,
-    Rows,
-    Sorted,
-    Sum,
-    SumOfProducts,
-    Units,
-)
+from sfumato.schema import Aggregate, Influence, InSteps, Largest, Ragged, Rows, Sorted, Sum, SumOfProducts, Units
 
 Integers = NDArray[np.int64]
 LARGEST_SUM = 2**62
@@ -113,8 +102,12 @@ FOLDS: dict[type[Aggregate], Callable[[Runs, Any], Any]] = {
 """How each aggregate is computed; one that is not here is refused before anything is read."""
 
 
-def laid_out(shape: tuple[int, ...], places: Integers, column: Any) -> Any:
-    """A column of the cells at some places over all cells of a shape: 0, or no rows, where there is none."""
+def laid_out(shape: tuple[int, ...], places: Integers, columns: Mapping[Aggregate, Any]) -> dict[Aggregate, Any]:
+    """Columns of the cells at some places over all cells of a shape: 0, or no rows, where there is none."""
+    return {one: _over_all(shape, places, column) for one, column in columns.items()}
+
+
+def _over_all(shape: tuple[int, ...], places: Integers, column: Any) -> Any:
     size = math.prod(shape)
     if isinstance(column, Ragged):
         lengths = np.zeros(size, dtype=np.int64)

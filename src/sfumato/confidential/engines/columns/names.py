@@ -14,7 +14,7 @@ from sfumato.confidential.engines.columns.scan import is_text
 from sfumato.confidential.engines.engine import Unsure
 
 Integers = NDArray[np.int64]
-SPREAD = 8
+SPREAD = 2
 """How many places a row a range of names may have to be counted place by place; wider ranges are sorted."""
 PLAIN = r"^([A-Za-z]([ -~]*[!-~])?|0|[1-9][0-9]{0,29})$"
 """Texts that no other text is a spelling of: in ASCII, without spaces around them or zeros before a number."""
@@ -56,15 +56,7 @@ class Names:
 
     def refuse_repeats(self) -> None:
         """Leave the data to DuckDB where a name stands twice."""
-        names = self.codes
-        if len(names) and _is_dense(names):
-            seen = np.zeros(int(names.max()) - int(names.min()) + 1, dtype=bool)
-            seen[names - names.min()] = True
-            repeated = int(np.count_nonzero(seen)) < len(names)
-        else:
-            ordered = np.sort(names)
-            repeated = bool((ordered[1:] == ordered[:-1]).any())
-        if repeated:
+        if _times(self.codes)[1].max(initial=0) > 1:
             raise Unsure(f"column '{self.column}' has a name twice")
 
     @cached_property
@@ -84,7 +76,8 @@ class Names:
 
     def kept(self, at_most: int, salt: bytes, content: Sequence[NDArray[Any]], named: Sequence["Names"]) -> Any:
         """Which records are kept where no unit has more than so many; nothing is said where none has too many."""
-        crowds = _in_crowds(self.codes, at_most)
+        places, times = _times(self.codes)
+        crowds = np.asarray(times > at_most)[places]
         rows = np.flatnonzero(crowds)
         if not len(rows):
             return None
@@ -103,20 +96,10 @@ class Names:
         return np.asarray(places.to_numpy(), dtype=np.int64)
 
 
-def _is_dense(names: Integers) -> bool:
-    return int(names.max()) - int(names.min()) < SPREAD * len(names) + 1000
-
-
-def _in_crowds(names: Integers, most: int) -> NDArray[np.bool_]:
-    """Which records belong to a unit with more than so many."""
-    if not len(names):
-        return np.zeros(0, dtype=bool)
-    if _is_dense(names):
-        places = names - names.min()
-        return np.asarray((np.bincount(places) > most)[places])
-    import pyarrow.compute as pc
-
-    ordered = np.sort(names)
-    # Of sorted names, one that stands again `most` places further on has too many.
-    crowds = np.unique(ordered[most:][ordered[most:] == ordered[:-most]])
-    return np.asarray(pc.is_in(pa.array(names), value_set=pa.array(crowds)).to_numpy(zero_copy_only=False))
+def _times(names: Integers) -> tuple[Integers, Integers]:
+    """The place of each record's name among all that there are, or may be, and how often each of these stands."""
+    if not len(names) or int(names.max()) - int(names.min()) >= SPREAD * len(names) + 1000:
+        _, places, times = np.unique(names, return_inverse=True, return_counts=True)
+        return places, times
+    places = names - names.min()
+    return places, np.bincount(places)

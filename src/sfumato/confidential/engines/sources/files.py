@@ -18,7 +18,7 @@ from sfumato.confidential.sealed import without_values
 from sfumato.errors import DataError
 
 READSTAT = {".dta": "read_dta", ".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".sas7bdat": "read_sas7bdat", ".xpt": "read_xport"}  # fmt: skip  # noqa: E501
-DELIMITED = ((".csv",), (".tsv",), (".txt",), (".csv", ".gz"), (".tsv", ".gz"), (".txt", ".gz"))
+DELIMITED = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
 DATABASES = (".duckdb", ".ddb", ".db")
 KINDS = (
     ".csv, .csv.gz, .tsv, .parquet, .dta, .sav, .zsav, .por, .sas7bdat, .xpt, file.duckdb#table, postgresql://…#table"
@@ -50,13 +50,13 @@ def told_columns(source: Any, wanted: Wanted) -> list[str] | None:
     if not isinstance(source, (str, Path)) or "://" in str(source):
         return None
     path, _ = place_of(str(source))
-    suffixes = tuple(suffix.lower() for suffix in path.suffixes)
+    kind = path.name.lower()
     with without_values(f"{path.name} could not be read; it must be whole, and of the kind that its name says"):
-        if suffixes[-1:] == (".parquet",):
+        if kind.endswith(".parquet"):
             return wanted.of(path.name, read_schema(path).names)
-        if suffixes[-1:] in DELIMITED or suffixes[-2:] in DELIMITED:
+        if kind.endswith(DELIMITED):
             return wanted.of(path.name, _header(path, path.suffix.lower() == ".gz", wanted)[0])
-        if not suffixes or suffixes[-1] not in (*READSTAT, *DATABASES):
+        if not kind.endswith((*READSTAT, *DATABASES)):
             raise DataError(f"{path.name} is of no kind that can be read; known: {KINDS}.")
     return None
 
@@ -73,16 +73,16 @@ def place_of(text: str) -> tuple[Path, str]:
 
 
 def _attach_file(session: Session, name: str, path: Path, table: str, wanted: Wanted) -> list[str]:
-    suffixes = tuple(suffix.lower() for suffix in path.suffixes)
-    if suffixes[-1:] == (".parquet",):
+    kind = path.name.lower()
+    if kind.endswith(".parquet"):
         # Hive partitioning would put parts of the path, state=NY, in the place of the column of that name.
         relation = f"read_parquet({quoted_text(str(path))}, hive_partitioning=false)"
         return _choose(session, name, relation, path.name, wanted)
-    if suffixes[-1:] in DELIMITED or suffixes[-2:] in DELIMITED:
+    if kind.endswith(DELIMITED):
         return _attach_csv(session, name, path, wanted)
-    if suffixes and suffixes[-1] in READSTAT:
-        return _registered(session, name, *readstat_table(path, READSTAT[suffixes[-1]], wanted))
-    if suffixes and suffixes[-1] in DATABASES:
+    if kind.endswith(tuple(READSTAT)):
+        return _registered(session, name, *readstat_table(path, READSTAT[path.suffix.lower()], wanted))
+    if kind.endswith(DATABASES):
         if not table:
             raise DataError(f"{path.name} is a database; name its table after a #, as in file.duckdb#jobs.")
         session.run(f"ATTACH {quoted_text(str(path))} AS {name}_file (READ_ONLY, TYPE duckdb)")

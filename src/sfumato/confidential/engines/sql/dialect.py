@@ -12,11 +12,7 @@ from sfumato.schema import Attribute, Bands, Clipped
 
 FLOATS = {"FLOAT": 2**24, "DOUBLE": 2**53}
 """The types that hold every whole number only up to a bound."""
-INTEGERS = {f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "BIG", "HUGE")} | {
-    "INTEGER",
-    "UINTEGER",
-}
-
+INTEGERS = {f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")}
 WIDE = {"UBIGINT", "HUGEINT", "UHUGEINT"}
 """The integers that 64 bits with a sign do not hold."""
 
