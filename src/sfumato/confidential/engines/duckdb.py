@@ -37,7 +37,9 @@ class DuckDB(Sealed, Engine):
             self.reading, self._records = reading, Database(sources, reading)
             self._session, rules = self._records.session, Rules(self._records)
             self._weights = Weights(self._records)
-            self._list_register()
+            if reading.register is not None:
+                names = pa.array(reading.register.ids).cast(pa.string())
+                self._session.register("register", pa.table({"name": names, "cell": np.arange(len(names))}))
             self._faults = rules.of_joins()
             if self._faults:
                 return
@@ -45,11 +47,6 @@ class DuckDB(Sealed, Engine):
             self._faults = rules.of_records() + (self._weights.faults() if reading.weighted else [])
             if reading.truncation and not self._faults:
                 self._truncate(reading.truncation, salt)
-
-    def _list_register(self) -> None:
-        if self.reading.register is not None:
-            names = pa.array(self.reading.register.ids).cast(pa.string())
-            self._session.register("register", pa.table({"name": names, "cell": np.arange(len(names))}))
 
     def _truncate(self, kept: Truncate, salt: bytes) -> None:
         """Of a unit with too many rows keep those with the least digests, as `crowded` defines them."""

@@ -22,17 +22,6 @@ ROOT_HALF = math.sqrt(0.5)
 
 
 @dataclass(frozen=True)
-class Extent:
-    """How large some numbers are at most, and whether all are whole."""
-
-    largest: float
-    whole: bool
-
-    def times(self, other: "Extent") -> "Extent":
-        return Extent(self.largest * other.largest, self.whole and other.whole)
-
-
-@dataclass(frozen=True)
 class Multiples:
     """The integers that terms are summed in: the terms themselves if whole, else multiples of a power of two.
 
@@ -43,15 +32,15 @@ class Multiples:
     scale: float = 1.0
 
     @classmethod
-    def of(cls, terms: Extent, rows: int) -> "Multiples":
-        """The lattice of so many terms; doubles keep every digit down to 2^-10 of the largest.
+    def of(cls, largest: float, rows: int, *, whole: bool) -> "Multiples":
+        """The lattice of so many terms, none larger; doubles keep every digit down to 2^-10 of the largest.
 
-        >>> Multiples.of(Extent(2738.5, whole=False), 80).scale == 2.0**50
+        >>> Multiples.of(2738.5, 80, whole=False).scale == 2.0**50
         True
         """
-        if terms.whole and terms.largest < 2**53 and terms.largest * rows < 2**62:
+        if whole and largest < 2**53 and largest * rows < 2**62:
             return cls(whole=True)
-        return cls(whole=False, scale=2.0 ** min(62 - math.frexp(terms.largest)[1], 1000))
+        return cls(whole=False, scale=2.0 ** min(62 - math.frexp(largest)[1], 1000))
 
     def sum(self, term: str) -> str:
         """The sum of a term over a group, as SQL."""
@@ -68,20 +57,20 @@ class Weights(Sealed):
         self._records, self._reading, self._session = records, records.reading, records.session
 
     @cached_property
-    def _facts(self) -> tuple[int, Extent, list[str]]:
-        """One scan of the weights: how many records, how large the weights, and which columns are broken."""
+    def _facts(self) -> tuple[int, float, bool, list[str]]:
+        """One scan of the weights: how many, how large, whether all are whole, and which columns are broken."""
         columns = self._reading.weights
         numbers = [self._records.number(column) for column in columns]
         lacking = [f"bool_or(coalesce(NOT isfinite({number}), true))" for number in numbers]
         asked = ", ".join(["count(*)", *_extent(numbers or [literal(1)]), *lacking])
         ((rows, largest, whole, *broken),) = self._session.ask(f"SELECT {asked} FROM records")
         wrong = [column for column, is_broken in zip(columns, broken, strict=True) if is_broken]
-        return rows, Extent(largest or 0.0, whole is not False), wrong
+        return rows, largest or 0.0, whole is not False, wrong
 
     def faults(self) -> list[Fault]:
         """The rules that weights and the order of selection break."""
         found = []
-        for column in self._facts[2]:
+        for column in self._facts[3]:
             rule = "some values are missing or no finite numbers; every record needs its weights."
             broken = f"coalesce(NOT isfinite({self._records.number(column)}), true)"
             listed = f"SELECT nullif({self._records.text(column)}, '') AS value FROM legible WHERE {broken}"
@@ -117,20 +106,20 @@ class Weights(Sealed):
 
     def _lattice(self, one: Weighted, universe: Box) -> Multiples:
         """The lattice of weight times value, from one scan of the values; a record without a value is refused."""
-        rows, weights, _ = self._facts
+        rows, heaviest, are_whole, _ = self._facts
         if one.column is None:
-            return Multiples.of(weights, rows)
+            return Multiples.of(heaviest, rows, whole=are_whole)
         asked = ", ".join(["bool_or(NOT coalesce(isfinite(value), false))", *_extent(["value"])])
         chosen = ", ".join([f"{self._value(one)} AS value", *(f"leaf{place}" for place in self._records.places)])
         query = f"SELECT {asked} FROM (SELECT {chosen} FROM legible){self._records.within(universe)}"
         ((lacking, largest, whole),) = self._session.ask(query)
-        terms = weights.times(Extent(largest or 0.0, whole is not False))
-        if lacking or not math.isfinite(terms.largest):
+        term = heaviest * (largest or 0.0)
+        if lacking or not math.isfinite(term):
             raise DataError(
                 f"Column '{one.column}': some records in question have no finite number; leave them out with `where`, "
                 "or declare `missing`, the value they stand for, where the plan measures the column."
             )
-        return Multiples.of(terms, rows)
+        return Multiples.of(term, rows, whole=are_whole and whole is not False)
 
     def _weighable(self, one: Weighted) -> str:
         """The records as leaf numbers, weights, the value that is weighted and, in a built design, their turn."""

@@ -24,12 +24,11 @@ def wanted(reading: Reading, also: Sequence[str] = ()) -> Wanted:
 
 def refuse_unreadable(sources: Sources, reading: Reading, also: Sequence[str] = ()) -> None:
     """Stop at what can be told without reading a record: no such file, no known kind, no such column."""
-    asked, told = wanted(reading, also), {}
-    for name, own in by_table(sources, reading.schema).items():
-        columns = [told_columns(source, asked) for source in own]
-        told[name] = columns[0]
-    if all(columns is not None for columns in told.values()):
-        refuse_misplaced({name: columns or [] for name, columns in told.items()}, reading)
+    asked, tables = wanted(reading, also), by_table(sources, reading.schema)
+    told = {name: [told_columns(source, asked) for source in own] for name, own in tables.items()}
+    first = {name: columns[0] for name, columns in told.items() if columns[0] is not None}
+    if len(first) == len(told):
+        refuse_misplaced(first, reading)
 
 
 def refuse_misplaced(columns: Mapping[str, Sequence[str]], reading: Reading) -> None:
