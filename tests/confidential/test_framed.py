@@ -117,6 +117,18 @@ def test_reports_stand_in_the_order_of_the_frame_whatever_their_own(folder):
     assert values(folder, shuffled, "pay_rows") == [one // 10 for one in told["wage"]]
 
 
+@pytest.mark.parametrize("engine", ["arrays", "duckdb"])
+def test_reports_whose_sum_would_wrap_are_a_fault(folder, engine):
+    """6,000 times 9e15 in steps of 10 is beyond 2^62: it may wrap, and neighbours on either side would be far apart."""
+    pq.write_table(frame_table(6_000), folder / "frame.parquet")
+    plan, rows = plan_in(folder), reports(6_000)
+    for wage, said in ((9 * 10**15, ["too large to be summed"]), (10**15, [])):
+        microdata = Microdata.open(pa.table(rows | {"wage": [wage] * 6_000}), plan.schema, engine)
+        faults = Tabulation(plan, microdata, SystemDraws()).faults()
+        assert [fault.column for fault in faults] == ["wage"] * len(said)
+        assert all(rule in fault.rule for rule, fault in zip(said, faults, strict=True))
+
+
 def test_a_unit_that_does_not_report_counts_as_zero(folder):
     told = {name: column[:40] for name, column in reports().items()}
     assert values(folder, told) == [*told["m1emp"], *[0] * 20]

@@ -2,6 +2,8 @@
 
 from functools import cached_property
 
+import numpy as np
+
 from sfumato.confidential.engines.choose import opened
 from sfumato.confidential.engines.engine import Columns
 from sfumato.confidential.engines.request import Fault, Reading, TableRequest
@@ -12,6 +14,9 @@ from sfumato.errors import DataError
 from sfumato.mechanisms import Cells
 from sfumato.plan import Measure, Plan
 from sfumato.schema import Frame
+
+
+TOO_LARGE = "all values together are too large to be summed in 64 bits; use a coarser step."
 
 
 class Tabulation(Sealed):
@@ -37,9 +42,10 @@ class Tabulation(Sealed):
 
     @cached_property
     def _unfit(self) -> list[Fault]:
-        """What a mechanism cannot carry of a register, whose reports are read once for all measures."""
+        """What sums or a mechanism cannot carry of a register, whose reports are read once for all measures."""
         register = self._need.register
-        told = [(one, one.with_.unfit(self._reported(one, register))) for one in self._plan.measures if register]
+        cells = [(one, self._reported(one, register)) for one in self._plan.measures if register]
+        told = [(one, TOO_LARGE if _overflows(each) else one.with_.unfit(each)) for one, each in cells]
         return [Fault(one.of.contribution.column or one.name, rule) for one, rule in told if rule]
 
     def examples(self, fault: Fault) -> list[tuple[str | None, int]]:
@@ -78,6 +84,10 @@ class Tabulation(Sealed):
         if measure.where:
             values = values * register.rows(self._plan.universe(measure))
         return Cells(domain, values, measure.of.step, self._plan.move(measure), grouping, columns=columns)
+
+
+def _overflows(cells: Cells) -> bool:
+    return bool(np.abs(cells.values).sum(dtype=np.float64) >= 2**62)
 
 
 def reading(plan: Plan, *, truncated: bool = True) -> Reading:
