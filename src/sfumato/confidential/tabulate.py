@@ -15,7 +15,6 @@ from sfumato.mechanisms import Cells
 from sfumato.plan import Measure, Plan
 from sfumato.schema import Frame
 
-
 TOO_LARGE = "all values together are too large to be summed in 64 bits; use a coarser step."
 
 
