@@ -1,11 +1,15 @@
 """The parts of a plan file: which keys there are, and what is said of a wrong one."""
 
+from dataclasses import fields, is_dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sfumato.errors import nearest
+from sfumato.plan.measure import Publish
+from sfumato.privacy import Exposure
+from sfumato.schema import Missing
 
 Codes = str | list[str]
 
@@ -28,11 +32,6 @@ class DataPart(Part):
     tables: dict[str, TablePart] = {}
 
 
-class MissingPart(Part):
-    level: str
-    codes: list[str] = []
-
-
 class AttributePart(Part):
     levels: str | list[str | int | dict[str, Any]] | None = None
     of: str = "unit"
@@ -40,7 +39,7 @@ class AttributePart(Part):
     column: str | None = Field(None, alias="from")
     bands: list[int | Decimal | str] | None = None
     recode: dict[str, str] | None = None
-    missing: str | MissingPart | None = None
+    missing: str | Missing | None = None
 
 
 class MeasurePart(Part):
@@ -60,19 +59,6 @@ class ControlPart(Part):
     source: str | None = Field(None, alias="from")
     file: str | None = None
     totals: list[dict[str, Any]] | None = None
-
-
-class PublishPart(Part):
-    grades: dict[str, float] = {"A": 0.15, "B": 0.30}
-    answers: list[str] = []
-    least: int = 3
-    largest_cv: float = 0.30
-
-
-class ExposurePart(Part):
-    kind: str
-    what: str
-    why: str
 
 
 class VarianceFunctionPart(Part):
@@ -113,23 +99,27 @@ class PlanPart(Part):
     measure: list[MeasurePart]
     control: list[ControlPart] = []
     then: list[dict[str, Any]] = []
-    publish: PublishPart = PublishPart()
+    publish: Publish = Publish()
     geography: dict[str, GeographyPart] = {}
     frame: FramePart | None = None
-    exposure: list[ExposurePart] = []
+    exposure: list[Exposure] = []
+
+
+UNKNOWN = {"extra_forbidden", "unexpected_keyword_argument"}
+"""What a key that is not there is called, in a part and in a noun of the plan."""
 
 
 def in_words(error: ValidationError) -> str:
     """The first thing wrong: the key, and the nearest valid one."""
-    one = min(error.errors(), key=lambda wrong: wrong["type"] != "extra_forbidden")
-    place = [str(part) for part in one["loc"] if part not in {"str", "list", "MissingPart"}]
-    if one["type"] == "extra_forbidden":
+    wrong = min(error.errors(), key=lambda one: one["type"] not in UNKNOWN)
+    place = [str(part) for part in wrong["loc"] if part not in {"str", "list", "Missing"}]
+    if wrong["type"] in UNKNOWN:
         return f"{_section(place[:-1])} has no key '{place[-1]}'; {nearest(place[-1], _keys(place[:-1]))}"
-    if one["type"] == "missing":
+    if wrong["type"] == "missing":
         return f"{_section(place[:-1])} lacks '{place[-1]}'; add it."
-    if place[:1] == ["geography"] and one["type"] == "model_type":
+    if place[:1] == ["geography"] and wrong["type"] == "model_type":
         return "[geography] holds a table for each attribute: write [geography.state] above file and id."
-    return f"{_section(place)}: {one['msg']}."
+    return f"{_section(place)}: {wrong['msg']}."
 
 
 def _section(place: list[str]) -> str:
@@ -137,17 +127,19 @@ def _section(place: list[str]) -> str:
 
 
 def _keys(place: list[str]) -> list[str]:
-    models: dict[str, type[Part]] = {
-        "data": DataPart,
-        "attributes": AttributePart,
-        "measure": MeasurePart,
-        "publish": PublishPart,
-        "geography": GeographyPart,
-        "frame": FramePart,
-        "exposure": ExposurePart,
-        "control": ControlPart,
-        "sampling": VarianceFunctionPart,
-    }
-    model = models.get(place[0], PlanPart) if place else PlanPart
-    model = MissingPart if place[:1] == ["attributes"] and place[2:] == ["missing"] else model
-    return [field.alias or name for name, field in model.model_fields.items()]
+    """The keys of a section, those of the plan where it has none of its own."""
+    if place[:1] == ["attributes"] and place[2:] == ["missing"]:
+        return _named(Missing)
+    kinds = _kinds(PlanPart.model_fields[place[0]].annotation) if place else []
+    return next((keys for keys in map(_named, kinds) if keys), _named(PlanPart))
+
+
+def _kinds(annotation: Any) -> list[Any]:
+    """The types that an annotation is made of."""
+    return [one for part in get_args(annotation) for one in _kinds(part)] or [annotation]
+
+
+def _named(kind: Any) -> list[str]:
+    if is_dataclass(kind):
+        return [field.name for field in fields(kind)]
+    return [field.alias or name for name, field in getattr(kind, "model_fields", {}).items()]

@@ -12,21 +12,18 @@ from sfumato.errors import PlanError, SfumatoError
 from sfumato.plan.control import ControlTable, rows_at, totals_of
 from sfumato.plan.decisions import Decisions
 from sfumato.plan.geography import Geography
-from sfumato.plan.measure import BoughtVariance, Measure, Publish, VarianceFunction
+from sfumato.plan.measure import BoughtVariance, Measure, VarianceFunction
 from sfumato.plan.parts import (
     AttributePart,
     ControlPart,
     DataPart,
-    GeographyPart,
     MeasurePart,
-    MissingPart,
     PlanPart,
     VarianceFunctionPart,
     in_words,
 )
 from sfumato.plan.plugins import mechanism, statistic, step
 from sfumato.plan.register import FrameFile
-from sfumato.privacy import Exposure
 from sfumato.privacy.notation import hidden_from_dict, plan_limit_from_dict
 from sfumato.schema import Attribute, Bands, Column, Levels, Missing, Partner, Recode, Rule, Schema
 
@@ -51,16 +48,19 @@ def text_at(path: Path) -> str:
 def parse(text: str, path: Path, kind: type[P]) -> P:
     """The plan in a text that came from a path; the paths in it are taken from the folder of that one."""
     try:
-        part = PlanPart.model_validate(tomllib.loads(text, parse_float=Decimal))
-    except ValidationError as error:
-        raise PlanError(f"{path}: {in_words(error)}") from None
-    except (ValueError, ArithmeticError, RecursionError) as error:
-        said = str(error) if isinstance(error, ValueError) else "a number or a nesting of lists in it is too large"
-        raise PlanError(f"{path}: not TOML, {said}.") from None
-    try:
-        return _plan(part, path.parent, kind)
+        return _plan(_part(text), path.parent, kind)
     except SfumatoError as error:
         raise type(error)(f"{path}: {error}") from None
+
+
+def _part(text: str) -> PlanPart:
+    try:
+        return PlanPart.model_validate(tomllib.loads(text, parse_float=Decimal))
+    except ValidationError as error:
+        raise PlanError(in_words(error)) from None
+    except (ValueError, ArithmeticError, RecursionError) as error:
+        said = str(error) if isinstance(error, ValueError) else "a number or a nesting of lists in it is too large"
+        raise PlanError(f"not TOML, {said}.") from None
 
 
 def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
@@ -77,7 +77,6 @@ def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
         order=part.data.order,
         replicate_count=_built(part.data),
     )
-    publish = part.publish
     return kind(
         name=part.name,
         title=part.title,
@@ -88,11 +87,11 @@ def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
         measures=tuple(_measure(one) for one in part.measure),
         controls=tuple(_control(one, schema, folder) for one in part.control),
         then=tuple(step(one) for one in part.then),
-        exposures=tuple(Exposure(one.kind, one.what, one.why) for one in part.exposure),
-        publish=Publish(publish.grades, tuple(publish.answers), publish.least, publish.largest_cv),
+        exposures=tuple(part.exposure),
+        publish=part.publish,
         sampling=_sampling(part),
-        geographies=tuple(_geography(name, one, folder) for name, one in part.geography.items()),
-        frame=FrameFile(part.frame.file, part.frame.id, folder) if part.frame else None,
+        geographies=tuple(Geography(name, **dict(one), folder=folder) for name, one in part.geography.items()),
+        frame=FrameFile(**dict(part.frame), folder=folder) if part.frame else None,
     )
 
 
@@ -104,10 +103,6 @@ def _control(part: ControlPart, schema: Schema, folder: Path) -> ControlTable:
     written = [(f"[[control]] '{part.name}', total {number}", row) for number, row in enumerate(part.totals or (), 1)]
     totals = totals_of(rows_at(folder / part.file) if part.file else written, schema.table(part.by))
     return ControlTable(part.name, part.of, tuple(part.by), "published", totals)
-
-
-def _geography(name: str, part: GeographyPart, folder: Path) -> Geography:
-    return Geography(name, part.file, part.id, part.projection, part.detail, part.partial, part.source, folder)
 
 
 def _built(data: DataPart) -> int:
@@ -191,9 +186,7 @@ def _attribute(name: str, part: AttributePart, folder: Path) -> Attribute:
         read = Bands(column, tuple(part.bands))  # type: ignore[arg-type]
     elif part.recode is not None:
         read = Recode.of(column, part.recode)
-    missing = Missing(part.missing) if isinstance(part.missing, str) else None
-    if isinstance(part.missing, MissingPart):
-        missing = Missing(part.missing.level, tuple(part.missing.codes))
+    missing = Missing(part.missing) if isinstance(part.missing, str) else part.missing
     try:
         return Attribute(name, _levels(name, part, read, missing, folder), part.of, read, missing, part.label)
     except PlanError as error:
@@ -214,9 +207,8 @@ def _levels(name: str, part: AttributePart, read: object, missing: Missing | Non
 
 
 def _measure(part: MeasurePart) -> Measure:
-    where = {name: (codes,) if isinstance(codes, str) else tuple(codes) for name, codes in part.where.items()}
     try:
         what, how = statistic(part.of), mechanism(part.with_)
-        return Measure(part.name, what, tuple(part.by), how, where, part.title, tuple(part.given))
+        return Measure(part.name, what, tuple(part.by), how, part.where, part.title, tuple(part.given))  # type: ignore[arg-type]
     except PlanError as error:
         raise PlanError(f"[[measure]] '{part.name}': {error}") from None

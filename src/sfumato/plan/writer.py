@@ -1,14 +1,14 @@
 """Plans written as TOML that reads back equal."""
 
+from dataclasses import fields
 from typing import Any
 
 from sfumato.plan.control import ControlTable
 from sfumato.plan.decisions import Decisions
-from sfumato.plan.geography import Geography
-from sfumato.plan.measure import BoughtVariance, Measure, Publish, VarianceFunction
+from sfumato.plan.measure import Measure
 from sfumato.plan.plugins import written
 from sfumato.privacy import plain
-from sfumato.privacy.notation import hidden_to_dict, loss_to_dict
+from sfumato.privacy.notation import hidden_to_dict, loss_to_dict, text
 from sfumato.schema import Attribute, Bands, Level, Recode, Schema
 
 
@@ -26,7 +26,7 @@ def to_dict(plan: Decisions) -> dict[str, Any]:
         "name": plan.name,
         "title": plan.title,
         "period": plan.period,
-        "sampling": plan.sampling if isinstance(plan.sampling, str) else [_function_dict(one) for one in plan.sampling],
+        "sampling": plan.sampling if isinstance(plan.sampling, str) else [_said(one) for one in plan.sampling],
         "data": _data_dict(schema),
         "attributes": {attribute.name: _attribute_dict(attribute) for attribute in schema.attributes},
         "impossible": [{name: list(codes) for name, codes in rule.where} for rule in schema.impossible],
@@ -35,12 +35,19 @@ def to_dict(plan: Decisions) -> dict[str, Any]:
         "measure": [_measure_dict(one) for one in plan.measures if one.name not in taken],
         "control": [_control_dict(one) for one in plan.controls],
         "then": [written(step, "step") for step in plan.then],
-        "publish": _publish_dict(plan.publish),
-        "geography": {geography.attribute: _geography_dict(geography) for geography in plan.geographies},
-        "frame": {"file": plan.frame.file, "id": plan.frame.id} if plan.frame else {},
-        "exposure": [{"kind": one.kind, "what": one.what, "why": one.why} for one in plan.exposures],
+        "publish": _said(plan.publish),
+        "geography": {one.attribute: _said(one, without=("attribute",)) for one in plan.geographies},
+        "frame": _said(plan.frame) if plan.frame else {},
+        "exposure": [_said(one) for one in plan.exposures],
     }
     return {key: value for key, value in whole.items() if value not in ("", [], {})}
+
+
+def _said(part: Any, without: tuple[str, ...] = ()) -> dict[str, Any]:
+    """A part of the plan by its own fields, less those that are empty."""
+    own = {field.name: getattr(part, field.name) for field in fields(part) if field.compare}
+    told = {name: value for name, value in own.items() if name not in without and value is not False}
+    return {name: text(value) for name, value in told.items() if value not in (None, "", (), {})}
 
 
 def _control_dict(control: ControlTable) -> dict[str, Any]:
@@ -55,30 +62,12 @@ def _control_dict(control: ControlTable) -> dict[str, Any]:
     return {"name": control.name, "of": control.of, "by": list(control.by), **source}
 
 
-def _geography_dict(geography: Geography) -> dict[str, Any]:
-    whole = {"file": geography.file, "id": geography.id, "projection": geography.projection, "detail": geography.detail}
-    whole |= {"partial": geography.partial, "source": geography.source}
-    return {key: value for key, value in whole.items() if value not in ("", False)}
-
-
-def _publish_dict(publish: Publish) -> dict[str, Any]:
-    rules = {"least": publish.least, "largest_cv": publish.largest_cv}
-    return {"grades": dict(publish.grades), "answers": list(publish.answers)} | rules
-
-
 def _data_dict(schema: Schema) -> dict[str, Any]:
     data: dict[str, Any] = {"unit": schema.unit, "key": schema.key, "weight": schema.weight, "order": schema.order}
     data["replicates"] = schema.replicate_count if schema.order else list(schema.replicates)
     data["repeated_rows"] = schema.repeated_rows
     data["tables"] = {schema.base: {}, **{one.name: {"on": one.on} for one in schema.joined}} if schema.base else {}
     return {key: value for key, value in data.items() if value not in (None, [], {}, False)}
-
-
-def _function_dict(one: VarianceFunction | BoughtVariance) -> dict[str, Any]:
-    if isinstance(one, BoughtVariance):
-        return {"of": one.of, "squares": one.squares, "weights": one.weights, "deff": plain(one.deff)}
-    outside = {"outside": True} if one.outside else {}
-    return {"of": one.of, "a": plain(one.a), "b": plain(one.b), "source": one.source} | outside
 
 
 def _attribute_dict(attribute: Attribute) -> dict[str, Any]:
@@ -94,12 +83,5 @@ def _attribute_dict(attribute: Attribute) -> dict[str, Any]:
 
 
 def _measure_dict(measure: Measure) -> dict[str, Any]:
-    rest = {"where": {name: list(codes) for name, codes in measure.where.items()}, "title": measure.title}
-    rest |= {"given": list(measure.given)} if measure.given else {}
-    whole = {
-        "name": measure.name,
-        "of": written(measure.of, "statistic"),
-        "by": list(measure.by),
-        "with": written(measure.with_, "mechanism"),
-    } | rest
-    return {key: value for key, value in whole.items() if value not in ({}, "")}
+    plugged = {"of": written(measure.of, "statistic"), "with": written(measure.with_, "mechanism")}
+    return _said(measure, without=("of", "with_")) | plugged
