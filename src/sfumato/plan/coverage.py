@@ -1,9 +1,12 @@
 """Coverage: what the measures of a plan are over, which alone knows how they are read, sized and answered."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar
+
+import numpy as np
 
 from sfumato.calibrate import Step
 from sfumato.errors import PlanError, nearest
@@ -11,12 +14,31 @@ from sfumato.plan.control import ControlTable
 from sfumato.plan.measure import Measure
 from sfumato.plan.memory import Memory
 from sfumato.privacy import Move, Neighbours, Truncate, Unsummed
-from sfumato.schema import Attribute, Box, By, Domain, Frame, Schema, Table
+from sfumato.schema import FARTHEST, LARGEST, Attribute, Box, By, Domain, Frame, Schema, Table
+from sfumato.schema.level import lacking
+
+BASE = 180_000_000
+"""Bytes of the program, its libraries, and what does not grow."""
+PER_NUMBER, PER_CALIBRATED = 8, 48
+"""Bytes of a number, and of a cell while a step works on it."""
+PER_LISTED, LISTED_IN_WORK, LISTED_AGAIN, PER_PACKED = 16, 32, 24, 64
+"""Bytes of a listed cell: its number and value; more while the list is made, or is read back; and of a record's own."""
+PER_JOINED = 64
+"""Bytes of a record for each table that it is looked up in: its key, and what it finds there."""
+
+
+@contextmanager
+def naming(measure: Measure, key: str = "by") -> Iterator[None]:
+    """What is refused of a measure says of which, and where it stands."""
+    try:
+        yield
+    except (KeyError, PlanError) as error:
+        raise PlanError(f"Measure '{measure.name}', {key}: {error.args[0]}") from None
 
 
 @dataclass(frozen=True, eq=False)
-class Coverage(ABC):
-    """Records in the cells of tables, or reports of the units of a public register."""
+class Coverage:
+    """Records in the cells of tables, laid out or, where there are too many, listed; a register is another one."""
 
     registered: ClassVar[bool] = False
     """Whether there is a public register of the units."""
@@ -27,31 +49,32 @@ class Coverage(ABC):
 
     def by(self, measure: Measure) -> By:
         """The attributes of a measure, each at its lowest level or at a depth, as in `naics@3`."""
-        try:
-            return tuple(self.schema.level(written) for written in measure.by)
-        except PlanError as error:
-            raise PlanError(f"Measure '{measure.name}', by: {error}") from None
+        return self._cells(measure).by
 
-    @abstractmethod
     def table(self, measure: Measure) -> Table | None:
         """The table of a measure, none where it is of the rows of a register; refused where it names what is not."""
+        return self._cells(measure)
 
-    @abstractmethod
+    def _cells(self, measure: Measure) -> Table:
+        with naming(measure):
+            return self.schema.table(measure.by)
+
     def domain(self, measure: Measure) -> Domain:
         """What the numbers of a measure stand for."""
+        return self._cells(measure)
 
     def move(self, measure: Measure) -> Move:
         """How far the cells of a measure can go between neighbours, or their rows where no cell is the sum of them."""
         move = self.hidden.move(measure.of.contribution, self.domain(measure))
         return move if measure.of.additive else Unsummed(move)
 
-    @abstractmethod
     def size(self, measure: Measure) -> int:
         """How many numbers a measure publishes."""
+        return self._cells(measure).size
 
     def possible(self, measure: Measure) -> int:
         """How many of them may be something."""
-        return self.size(measure)
+        return self._cells(measure).count(Box())
 
     def refuse(self, measures: Sequence[Measure], controls: Sequence[ControlTable]) -> None:  # noqa: ARG002 - any
         """Neighbours that mean nothing here, and measures that are given what they cannot be."""
@@ -65,33 +88,94 @@ class Coverage(ABC):
                     raise PlanError(f"Measure '{measure.name}' is given '{name}', which no earlier measure is; {hint}")
                 _refuse_unlike(measure, earlier[name])
 
-    @abstractmethod
     def refuse_step(self, step: Step, table: tuple[Measure, Table | None], controls: Sequence[Table]) -> None:
         """Say so where a step cannot do with the measure and the cells that it moves, and with its controls."""
+        if (cells := table[1]) is not None:
+            step.refuse_unfit(cells, controls)
 
-    @abstractmethod
+    def _listed(self, measure: Measure) -> int:
+        """How many cells of a measure are held: all where they are laid out, else those that noise will change."""
+        table = self._cells(measure)
+        return table.size if table.dense else math.ceil(table.size * measure.with_.changes(self.move(measure)))
+
     def refuse_unlistable(self, measures: Sequence[Measure]) -> None:
         """Stop a measure of which not all numbers can be held, on whatever machine."""
+        for measure in measures:
+            table = self._cells(measure)
+            table.refuse_if_too_large(FARTHEST)
+            if (listed := self._listed(measure)) > LARGEST:
+                raise PlanError(
+                    f"Measure '{measure.name}' is over {table.sides}, {table.size:,} cells, of which "
+                    f"{measure.with_.words()} changes about {listed:,}; {LARGEST:,} can be listed. Leave out an "
+                    "attribute, measure at a coarser level, or give it more budget, as less noise leaves more cells "
+                    "at 0."
+                )
 
-    @abstractmethod
     def refuse_assessing(self, measures: Sequence[Measure]) -> None:
-        """Stop where a release cannot be gone through table by table."""
+        """Stop where a release cannot be gone through table by table, every cell of it laid out."""
+        for measure in measures:
+            self._cells(measure).refuse_if_too_large()
 
-    @abstractmethod
     def memory(self, measures: Sequence[Measure], moved: Sequence[Measure]) -> Memory | None:
-        """What a run will need for measures and for those that steps move; nothing where it cannot be told."""
+        """What a run will need for measures and for those that steps move; nothing where it cannot be told.
 
-    @abstractmethod
+        Products stay until the release is read back; beside them is the work of a measure or of a step, or those.
+        """
+        sizes = {measure.name: self._listed(measure) for measure in measures}
+        dense = {measure.name for measure in measures if self._cells(measure).dense}
+        made = [measure.name for measure in (*measures, *moved)]
+        products = sum(sizes[name] * (PER_NUMBER if name in dense else PER_LISTED) for name in made)
+        work = [sum(sizes[name] * (PER_NUMBER if name in dense else LISTED_AGAIN) for name in made)]
+        work += [PER_NUMBER * len(measure.aggregates) * sizes[measure.name] for measure in measures]
+        work += [LISTED_IN_WORK * size for name, size in sizes.items() if name not in dense]
+        work += [PER_CALIBRATED * sizes[measure.name] for measure in moved]
+        laid, listed = (sum(size for name, size in sizes.items() if (name in dense) == one) for one in (True, False))
+        held = [f"{laid:,} cells"] * bool(laid) + [f"about {listed:,} listed cells"] * bool(listed)
+        largest = max(measures, key=lambda measure: sizes[measure.name])
+        instead = (
+            f"the largest is '{largest.name}' by {self._cells(largest).sides}: leave out an attribute, measure at a "
+            "coarser level, or use a larger machine."
+        )
+        return Memory(" and ".join(held), BASE + products + max(work), self._a_record(measures), instead)
+
+    def _a_record(self, measures: Sequence[Measure]) -> int:
+        """Bytes of a record: a small integer for each attribute, a number for each value that is summed.
+
+        Of a sparse table a cell as well, as records may all stand in cells of their own; and what it finds elsewhere.
+        """
+        read = {name for measure in measures for name in (*measure.names, *measure.where)}
+        leaves = [len(self.schema.attribute(name).levels.leaves) for name in read]
+        values = {value for measure in measures for aggregate in measure.aggregates for value in aggregate.values}
+        packed = any(not self._cells(measure).dense for measure in measures)
+        whole = sum(np.min_scalar_type(size).itemsize for size in leaves)
+        return whole + PER_NUMBER * len(values) + PER_PACKED * packed + PER_JOINED * len(self.schema.joined)
+
     def answering(self, measures: Sequence[Measure]) -> list[str]:
         """Which of some measures answer: one for each statistic and universe, as one question has one answer."""
+        return [measure.name for measure in measures if self._widest(measure, measures) == measure]
 
-    @abstractmethod
+    def _widest(self, measure: Measure, measures: Sequence[Measure]) -> Measure:
+        rivals = [one for one in measures if one.of == measure.of and one.where == measure.where]
+        for one in rivals:
+            if not any(lacking(self.by(other), self.by(one)) for other in rivals):
+                return one
+        names = ", ".join(one.name for one in rivals)
+        raise PlanError(
+            f"The measures {names} are of the same statistic and none has all the attributes of the others, "
+            "so a question would have several answers; choose with [publish] answers = [...]."
+        )
+
     def attributes(self, measures: Sequence[Measure]) -> list[Attribute]:
         """The attributes that a release can be asked by."""
+        named = {name for measure in measures for name in measure.names}
+        return [attribute for attribute in self.schema.attributes if attribute.name in named]
 
-    @abstractmethod
     def read(self, measures: Sequence[Measure]) -> tuple[Attribute, ...]:
-        """The attributes that are read of the microdata."""
+        """The attributes that are read of the microdata: whole, and again cut off at the depth of a table."""
+        named = [name for measure in measures for name in (*measure.names, *measure.where)]
+        named += [name for rule in self.schema.impossible for name, _ in rule.where]
+        cut = [one for measure in measures for one in self._cells(measure).attributes if one.depth is not None]
+        return (*(self.schema.attribute(name) for name in dict.fromkeys(named)), *dict.fromkeys(cut))
 
     @property
     def register(self) -> Frame | None:
@@ -108,9 +192,9 @@ class Coverage(ABC):
         """The rows of a unit that count, where some may not."""
         return self.hidden.truncation
 
-    @abstractmethod
-    def units(self, universe: Box, others: int) -> list[str]:
+    def units(self, universe: Box, others: int) -> list[str]:  # noqa: ARG002 - a record may have any name
         """The name of a unit that may be in a universe, and of so many others at most, for the pair of an audit."""
+        return ["the unit", *(f"other {place}" for place in range(others))]
 
 
 def _refuse_unlike(measure: Measure, given: Measure) -> None:

@@ -7,13 +7,12 @@ from functools import cached_property
 from sfumato.calibrate import Step
 from sfumato.errors import PlanError, nearest
 from sfumato.plan.control import ControlTable
-from sfumato.plan.coverage import Coverage
+from sfumato.plan.coverage import Coverage, naming
 from sfumato.plan.geography import Geography
 from sfumato.plan.measure import BoughtVariance, Measure, Publish, VarianceFunction
 from sfumato.plan.memory import Memory
 from sfumato.plan.register import FrameFile, RegisterCoverage
 from sfumato.plan.steps import Origin, StepReading
-from sfumato.plan.tables import TableCoverage
 from sfumato.privacy import Exposure, Loss, Move, Neighbours
 from sfumato.release import Subject
 from sfumato.schema import Box, Domain, Schema, Table
@@ -77,7 +76,7 @@ class Decisions:
     def over(self) -> Coverage:
         """What the measures are over: tables, or the register that the plan names."""
         if self.frame is None:
-            return TableCoverage(self.hidden, self.schema)
+            return Coverage(self.hidden, self.schema)
         return RegisterCoverage(self.hidden, self.schema, self.frame)
 
     def _refuse_names(self) -> None:
@@ -161,12 +160,10 @@ class Decisions:
 
     def universe(self, measure: Measure) -> Box:
         """The records that a measure is about; its cells tell them apart where they are by the same attribute."""
-        try:
+        with naming(measure, "where"):
             for level in self.over.by(measure):
                 level.of(self.schema.attribute(level.name)).levels.mask(measure.where.get(level.name, ()))
             return self.schema.table(tuple(measure.where)).box(measure.where)
-        except (KeyError, PlanError) as error:
-            raise PlanError(f"Measure '{measure.name}', where: {error.args[0]}") from None
 
     def move(self, measure: Measure) -> Move:
         """How far the cells of a measure can go between neighbours."""

@@ -11,7 +11,7 @@ from sfumato.calibrate import Step
 from sfumato.errors import PlanError
 from sfumato.mechanisms import SquareRoot
 from sfumato.plan.control import ControlTable
-from sfumato.plan.coverage import Coverage
+from sfumato.plan.coverage import Coverage, naming
 from sfumato.plan.measure import Measure
 from sfumato.plan.memory import Memory
 from sfumato.privacy import Truncate
@@ -74,7 +74,8 @@ class RegisterCoverage(Coverage):
 
     def by(self, measure: Measure) -> By:
         """No attribute tells the rows themselves apart."""
-        return () if self._of_rows(measure) else super().by(measure)
+        with naming(measure):
+            return () if self._of_rows(measure) else tuple(map(self.schema.level, measure.by))
 
     def table(self, measure: Measure) -> None:
         self.by(measure)
@@ -84,6 +85,9 @@ class RegisterCoverage(Coverage):
         if not self.file.path.is_file():
             return Frame(self.hidden.unit, self.schema.attributes, {}, ())
         return self.register if self._of_rows(measure) else self.register.grouped(self.by(measure)).groups
+
+    def possible(self, measure: Measure) -> int:
+        return self.size(measure)
 
     def size(self, measure: Measure) -> int:
         """The rows or groups; where the register is not at hand, the most groups that there could be."""
