@@ -1,7 +1,6 @@
 """Pairs: neighbouring microdata made of the plan alone, as far apart as it allows, so that no real data are needed."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice, product
 
 import numpy as np
@@ -12,10 +11,13 @@ from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.tabulate import reading
 from sfumato.errors import PlanError
 from sfumato.plan import Measure, Plan
+from sfumato.privacy import UnitRows
 from sfumato.schema import Attribute, Bands, Mask
 
 Place = dict[str, int]
 """A record by the leaf that it has of each attribute."""
+Values = dict[str, float]
+"""What stands in columns."""
 OTHERS = 4
 """How many records of other units stand in the second cell, the same on both sides; the first has none."""
 TRIED = 100_000
@@ -37,53 +39,46 @@ def worst_pairs(plan: Plan) -> list[tuple[Microdata, Microdata]]:
     return [(Microdata.open(one, plan.schema.flat), Microdata.open(other, plan.schema.flat)) for one, other in frames]
 
 
-@dataclass(frozen=True)
-class UnitSide:
-    """One unit on one side of a pair: how many rows it has, what stands in their columns, and where they stand."""
-
-    rows: int
-    values: Mapping[str, float]
-    elsewhere: bool
-
-
-def _sides(plan: Plan, measure: Measure) -> tuple[UnitSide, UnitSide]:
-    """The unit that neighbours differ in, its rows by one measure and in each column the farthest value of any."""
-    values: tuple[dict[str, float], dict[str, float]] = ({}, {})
-    for each in plan.measures:
-        column, pair = each.of.contribution.column, plan.hidden.pair(each.of.contribution, plan.domain(each))
+def _farthest(plan: Plan) -> tuple[Values, Values]:
+    """In each column the farthest value that any measure's pair has, on either side."""
+    values: tuple[Values, Values] = ({}, {})
+    for measure in plan.measures:
+        column, pair = measure.of.contribution.column, plan.hidden.pair(measure.of.contribution, plan.domain(measure))
         for side, unit in zip(values, pair, strict=True):
             if column is not None:
                 side[column] = max(side.get(column, 0.0), float(unit.value), key=abs)
-    one, other = plan.hidden.pair(measure.of.contribution, plan.domain(measure))
-    return UnitSide(one.rows, values[0], one.elsewhere), UnitSide(other.rows, values[1], other.elsewhere)
+    return values
 
 
 def _frames(plan: Plan, measure: Measure) -> tuple[pa.Table, pa.Table]:
     """The unit's rows in the first cell, against what its neighbour has there or in the second."""
-    need, sides = reading(plan), _sides(plan, measure)
-    free = {attribute.name: _readable(attribute, sides[0]) for attribute in need.attributes}
+    need, values = reading(plan), _farthest(plan)
+    free = {attribute.name: _readable(attribute, values[0]) for attribute in need.attributes}
     first = _place(plan, [measure, *plan.measures], free, {})
     kept = plan.hidden.keeps(plan.schema.attributes)
-    held = {name: mask & _only(first[name], mask) if name in kept else mask for name, mask in free.items()}
+    held = {name: mask & (np.arange(len(mask)) == first[name]) if name in kept else mask for name, mask in free.items()}
     second = _place(plan, sorted(plan.measures, key=lambda one: _holds(plan, one, first)), held, first)
     unit, *others = plan.over.units(plan.universe(measure), OTHERS)
     # None of the others in the first: noise that empty cells lack is seen nowhere else.
-    still = dict.fromkeys(others, second)
-    one, other = (_table(need, still, side, (unit, second if side.elsewhere else first)) for side in sides)
+    still = [(name, second) for name in others]
+    sides = zip(plan.hidden.pair(measure.of.contribution, plan.domain(measure)), values, strict=True)
+    one, other = (_table(need, [*still, *_rows(unit, side, first, second)], told) for side, told in sides)
     return one, other
 
 
-def _readable(attribute: Attribute, side: UnitSide) -> Mask:
+def _rows(unit: str, side: UnitRows, first: Place, second: Place) -> list[tuple[str, Place]]:
+    return [(unit, second if side.elsewhere else first)] * side.rows
+
+
+def _readable(attribute: Attribute, values: Values) -> Mask:
     """The leaves that some value of the column is read as; one that is summed too has the value of the sum."""
     leaves = range(len(attribute.levels.leaves))
-    if attribute.column in side.values and isinstance(attribute.read, Bands):
-        bands = sum(edge <= side.values[attribute.column] for edge in attribute.read.edges)
+    if attribute.column in values and isinstance(attribute.read, Bands):
+        bands = sum(edge <= values[attribute.column] for edge in attribute.read.edges)
         return np.array([_raw(attribute, leaf) == str(float(attribute.read.edges[bands - 1])) for leaf in leaves])
-    return np.array([_raw(attribute, leaf) is not None or _is_missing(attribute, leaf) for leaf in leaves])
-
-
-def _only(leaf: int, mask: Mask) -> Mask:
-    return np.asarray(np.arange(len(mask)) == leaf)
+    missing = attribute.missing and attribute.missing.level
+    codes = attribute.levels.leaves
+    return np.array([_raw(attribute, leaf) is not None or codes[leaf] == missing for leaf in leaves])
 
 
 def _holds(plan: Plan, measure: Measure, place: Place) -> bool:
@@ -135,20 +130,14 @@ def _raw(attribute: Attribute, leaf: int) -> str | None:
     return next((raw for raw, place in attribute.raw_codes.items() if place == leaf), None)
 
 
-def _is_missing(attribute: Attribute, leaf: int) -> bool:
-    return attribute.missing is not None and attribute.levels.leaves[leaf] == attribute.missing.level
-
-
-def _table(need: Reading, others: Mapping[str, Place], side: UnitSide, unit: tuple[str, Place]) -> pa.Table:
-    """The records as text, the unit's rows under one name and every other one under its own."""
-    named = [*others.items(), *[unit] * side.rows]
-    columns: dict[str, Sequence[str | None]] = {name: ["1"] * len(named) for name in need.columns}
+def _table(need: Reading, rows: Sequence[tuple[str, Place]], values: Values) -> pa.Table:
+    """Records as text, each of a unit by its name, with the same values in their columns."""
+    columns: dict[str, Sequence[str | None]] = {name: ["1"] * len(rows) for name in need.columns}
     for attribute in need.attributes:
-        columns[attribute.column] = [_raw(attribute, place[attribute.name]) for _, place in named]
-    for column, value in side.values.items():
-        columns[column] = [str(value)] * len(named)
+        columns[attribute.column] = [_raw(attribute, place[attribute.name]) for _, place in rows]
+    columns |= {column: [str(value)] * len(rows) for column, value in values.items()}
     if need.id:
-        columns[need.id] = [name for name, _ in named]
+        columns[need.id] = [name for name, _ in rows]
     if need.schema.key:
-        columns[need.schema.key] = [f"record {number}" for number in range(len(named))]
-    return pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()})
+        columns[need.schema.key] = [f"record {number}" for number in range(len(rows))]
+    return pa.table({name: pa.array(texts, pa.string()) for name, texts in columns.items()})
