@@ -65,14 +65,8 @@ def _dearest(groups: list[list[Loss]], touches: int, everything: Loss, limit: Lo
     if not isinstance(limit, Approximate):
         groups = [[in_sequence(group, limit)] for group in groups]
 
-    def top(size: Callable[[Loss], Fraction]) -> Fraction:
-        sizes = sorted((sum(map(size, group), Fraction(0)) for group in groups), reverse=True)
-        return sum(sizes[:touches], Fraction(0))
-
-    delta = top(lambda loss: loss.delta if isinstance(loss, Approximate) else Fraction(0))
-    epsilon = top(lambda loss: loss.epsilon if isinstance(loss, Approximate) else Fraction(0))
-    mu_squared = top(lambda loss: loss.mu_squared if isinstance(loss, Gaussian) else Fraction(0))
-    rho = top(lambda loss: loss.rho if isinstance(loss, Concentrated) else Fraction(0))
+    amounts = zip(*map(_amounts, groups), strict=True)
+    epsilon, delta, mu_squared, rho = (sum(sorted(some, reverse=True)[:touches], Fraction(0)) for some in amounts)
     if delta >= 1 or ((mu_squared or rho) and isinstance(limit, Approximate) and delta >= limit.delta):
         return everything
     parts: list[Loss] = [Approximate(epsilon, delta)] if epsilon or delta else []
@@ -121,21 +115,10 @@ def _cliques(meets: Mapping[int, frozenset[int]]) -> list[frozenset[int]] | None
 
 
 def _as_approximate(losses: Sequence[Loss], limit: Approximate) -> Loss:
-    if sum(loss.delta for loss in losses if isinstance(loss, Approximate)) >= 1:
+    epsilon, delta, mu_squared, rho = _amounts(losses)
+    if delta >= 1:
         return Unbounded("the deltas add up to 1 or more")
-    total = Approximate(0)
-    mu_squared, rho = Fraction(0), Fraction(0)
-    for loss in losses:
-        if isinstance(loss, Approximate):
-            total = total.plus(loss)
-        elif isinstance(loss, Gaussian):
-            mu_squared += loss.mu_squared
-        elif isinstance(loss, Concentrated):
-            rho += loss.rho
-        elif isinstance(loss, Unbounded):
-            return loss
-        else:
-            assert_never(loss)
+    total = Approximate(epsilon, delta)
     if not mu_squared and not rho:
         return total
     left = limit.delta - total.delta
@@ -144,8 +127,25 @@ def _as_approximate(losses: Sequence[Loss], limit: Approximate) -> Loss:
             f"Gaussian noise has no epsilon without a delta, and the limit ({limit.words()}) leaves none; "
             'give the limit a delta, for example "1e-6", or use the geometric mechanism.'
         )
-    epsilon = epsilon_of_rho(rho + mu_squared / 2, left) if rho else epsilon_of_mu(mu_squared, left)
-    return total.plus(Approximate(epsilon, left))
+    more = epsilon_of_rho(rho + mu_squared / 2, left) if rho else epsilon_of_mu(mu_squared, left)
+    return total.plus(Approximate(more, left))
+
+
+def _amounts(losses: Sequence[Loss]) -> tuple[Fraction, Fraction, Fraction, Fraction]:
+    """What losses with a bound add up to in each currency: epsilon, delta, mu squared and rho."""
+    epsilon = delta = mu_squared = rho = Fraction(0)
+    for loss in losses:
+        if isinstance(loss, Approximate):
+            epsilon, delta = epsilon + loss.epsilon, delta + loss.delta
+        elif isinstance(loss, Gaussian):
+            mu_squared += loss.mu_squared
+        elif isinstance(loss, Concentrated):
+            rho += loss.rho
+        elif isinstance(loss, Unbounded):
+            raise PromiseError(f"A loss without a bound adds up to none: {loss.words()}.")
+        else:
+            assert_never(loss)
+    return epsilon, delta, mu_squared, rho
 
 
 def as_gaussian(loss: Loss) -> Loss:
