@@ -34,11 +34,10 @@ def in_sequence(losses: Sequence[Loss], limit: Loss) -> Loss:
     if not isinstance(limit, Gaussian | Concentrated):
         assert_never(limit)
     convert = as_gaussian if isinstance(limit, Gaussian) else as_concentrated
-    total: Loss | None = None
+    total = convert(Approximate(0))
     for loss in losses:
-        one = convert(loss)
-        total = one if total is None else total.plus(one)  # type: ignore[union-attr,arg-type]
-    return total if total is not None else convert(Approximate(0))
+        total = total.plus(convert(loss))  # type: ignore[union-attr,arg-type]
+    return total
 
 
 def over_universes(losses: Sequence[Loss], apart: Callable[[int, int], bool], touches: int, limit: Loss) -> Loss:

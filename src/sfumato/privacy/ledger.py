@@ -1,12 +1,13 @@
 """Spend, Exposure, Account: the ledger of one population of units as pure data; its file is confidential/account.py."""
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from sfumato.errors import LedgerError, PlanError, PromiseError, nearest
 from sfumato.privacy.compose import in_sequence
-from sfumato.privacy.loss import Approximate, Concentrated, Gaussian, Limit, Loss, Unbounded
+from sfumato.privacy.loss import Limit, Loss, Unbounded
 from sfumato.privacy.neighbours import Neighbours
 
 EXPOSURES = ("published", "assumed known", "invariant")
@@ -52,11 +53,9 @@ def not_counted(unbounded: int) -> str:
     >>> not_counted(1)
     'Besides, 1 release of this population has no bound on its loss; what is stated as spent counts the others only.'
     """
-    whose = (
-        "release of this population has no bound on its"
-        if unbounded == 1
-        else "releases of this population have no bound on their"
-    )
+    whose = "release of this population has no bound on its"
+    if unbounded != 1:
+        whose = "releases of this population have no bound on their"
     return f"Besides, {unbounded} {whose} loss; what is stated as spent counts the others only." if unbounded else ""
 
 
@@ -92,16 +91,13 @@ class Ledger:
 
     def left(self, year: int) -> Limit:
         """What one more release may cost, in the currency of the limit."""
-        spent, limit, none = self.spent(year), self.limit, Fraction(0)
-        if isinstance(limit, Approximate) and isinstance(spent, Approximate):
-            return Approximate(max(limit.epsilon - spent.epsilon, none), max(limit.delta - spent.delta, none))
-        if isinstance(limit, Gaussian) and isinstance(spent, Gaussian):
-            return Gaussian(squared=max(limit.mu_squared - spent.mu_squared, none))
-        if isinstance(limit, Concentrated) and isinstance(spent, Concentrated):
-            return Concentrated(max(limit.rho - spent.rho, none))
-        raise PromiseError(
-            f"The ledger of {self.population} cannot add its charges in {limit.words()}; nothing is left."
-        )
+        spent = self.spent(year)
+        if type(spent) is not type(self.limit):
+            raise PromiseError(
+                f"The ledger of {self.population} cannot add its charges in {self.limit.words()}; nothing is left."
+            )
+        left = map(operator.sub, self.limit.parts, spent.parts)
+        return self.limit.of(*(max(part, Fraction(0)) for part in left))
 
     def admit(self, release: str, loss: Loss, hidden: Neighbours, year: int) -> None:
         """Refuses a release that hides other units than the account, or costs more than is left.

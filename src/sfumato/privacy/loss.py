@@ -1,8 +1,9 @@
 """Loss: what a release costs the people in it, how losses add, and what an attacker gains by one."""
 
 import math
+import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from statistics import NormalDist
 from typing import Self
@@ -18,8 +19,30 @@ def normal_cdf(z: float) -> float:
     return 0.5 * math.erfc(-z / math.sqrt(2))
 
 
+class Amounts:
+    """A loss with a bound: it adds up, and is compared, part by part."""
+
+    @property
+    def parts(self) -> tuple[Fraction, ...]:
+        return tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+
+    @classmethod
+    def of(cls, *parts: Fraction) -> Self:
+        return cls(*parts)
+
+    def plus(self, other: Self) -> Self:
+        return self.of(*map(operator.add, self.parts, other.parts))
+
+    def joined(self, other: Self) -> Self:
+        """The larger of two, part by part."""
+        return self.of(*map(max, self.parts, other.parts))
+
+    def within(self, limit: Self) -> bool:
+        return all(map(operator.le, self.parts, limit.parts))
+
+
 @dataclass(frozen=True)
-class Approximate:
+class Approximate(Amounts):
     """(epsilon, delta): no event is more than e^epsilon times as likely, but for delta.
 
     >>> round(Approximate(1).power(0.05), 4), round(Approximate(1).posterior(), 3)
@@ -36,16 +59,6 @@ class Approximate:
         if self.epsilon < 0 or not 0 <= self.delta < 1:
             raise PromiseError(f"A loss needs epsilon >= 0 and 0 <= delta < 1, got {self.words()}.")
 
-    def plus(self, other: Self) -> "Approximate":
-        return Approximate(self.epsilon + other.epsilon, self.delta + other.delta)
-
-    def joined(self, other: Self) -> "Approximate":
-        """The larger of two, part by part."""
-        return Approximate(max(self.epsilon, other.epsilon), max(self.delta, other.delta))
-
-    def within(self, limit: Self) -> bool:
-        return self.epsilon <= limit.epsilon and self.delta <= limit.delta
-
     def power(self, level: float) -> float:
         """Largest power of any test at this level of one neighbour against the other."""
         grown, delta = _exp(self.epsilon), float(self.delta)
@@ -61,7 +74,7 @@ class Approximate:
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class Gaussian(Amounts):
     """mu: neighbours are at most as easy to tell apart as two unit normals mu apart (Dong, Roth and Su 2022).
 
     >>> round(Gaussian(1).power(0.05), 5)      # Toth, 'Protection vs accuracy': 0.2595
@@ -82,14 +95,9 @@ class Gaussian:
     def mu(self) -> float:
         return math.sqrt(self.mu_squared)
 
-    def plus(self, other: Self) -> "Gaussian":
-        return Gaussian(squared=self.mu_squared + other.mu_squared)
-
-    def joined(self, other: Self) -> "Gaussian":
-        return Gaussian(squared=max(self.mu_squared, other.mu_squared))
-
-    def within(self, limit: Self) -> bool:
-        return self.mu_squared <= limit.mu_squared
+    @classmethod
+    def of(cls, *parts: Fraction) -> Self:
+        return cls(squared=parts[0])
 
     def delta(self, epsilon: float) -> float:
         """The delta that goes with an epsilon."""
@@ -115,7 +123,7 @@ class Gaussian:
 
 
 @dataclass(frozen=True)
-class Concentrated:
+class Concentrated(Amounts):
     """rho: zero-concentrated (Bun and Steinke 2016); it never becomes a mu.
 
     >>> Concentrated("0.125").plus(Concentrated("0.375")).words()
@@ -129,15 +137,6 @@ class Concentrated:
         object.__setattr__(self, "rho", exact(rho, "rho"))
         if self.rho < 0:
             raise PromiseError(f"A loss needs rho >= 0, got {self.words()}.")
-
-    def plus(self, other: Self) -> "Concentrated":
-        return Concentrated(self.rho + other.rho)
-
-    def joined(self, other: Self) -> "Concentrated":
-        return Concentrated(max(self.rho, other.rho))
-
-    def within(self, limit: Self) -> bool:
-        return self.rho <= limit.rho
 
     def delta(self, epsilon: float) -> float:
         """A delta that goes with an epsilon: Canonne, Kamath and Steinke 2020, the best of all orders."""
