@@ -161,9 +161,10 @@ class Decisions:
     def universe(self, measure: Measure) -> Box:
         """The records that a measure is about; its cells tell them apart where they are by the same attribute."""
         with naming(measure, "where"):
+            box = self.schema.table(tuple(measure.where)).box(measure.where)
             for level in self.over.by(measure):
                 level.of(self.schema.attribute(level.name)).levels.mask(measure.where.get(level.name, ()))
-            return self.schema.table(tuple(measure.where)).box(measure.where)
+            return box
 
     def move(self, measure: Measure) -> Move:
         """How far the cells of a measure can go between neighbours."""
