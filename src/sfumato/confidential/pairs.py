@@ -5,6 +5,7 @@ from itertools import islice, product
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from sfumato.confidential.engines.request import Reading
 from sfumato.confidential.microdata import Microdata
@@ -53,7 +54,7 @@ def _farthest(plan: Plan) -> tuple[Values, Values]:
 def _frames(plan: Plan, measure: Measure) -> tuple[pa.Table, pa.Table]:
     """The unit's rows in the first cell, against what its neighbour has there or in the second."""
     need, values = reading(plan), _farthest(plan)
-    free = {attribute.name: _readable(attribute, values[0]) for attribute in need.attributes}
+    free = {attribute.name: _readable(attribute, values[0]) for attribute in _whole(need)}
     first = _place(plan, [measure, *plan.measures], free, {})
     kept = plan.hidden.keeps(plan.schema.attributes)
     held = {name: mask & (np.arange(len(mask)) == first[name]) if name in kept else mask for name, mask in free.items()}
@@ -68,6 +69,11 @@ def _frames(plan: Plan, measure: Measure) -> tuple[pa.Table, pa.Table]:
 
 def _rows(unit: str, side: UnitRows, first: Place, second: Place) -> list[tuple[str, Place]]:
     return [(unit, second if side.elsewhere else first)] * side.rows
+
+
+def _whole(need: Reading) -> list[Attribute]:
+    """The attributes as data carry them, and not again cut off at the depths of tables."""
+    return [attribute for attribute in need.attributes if attribute.depth is None]
 
 
 def _readable(attribute: Attribute, values: Values) -> Mask:
@@ -104,10 +110,7 @@ def _possible(plan: Plan, free: Mapping[str, Mask], away: Place) -> Iterator[Pla
 
     Only attributes that a rule names are tried, as the leaves of the others forbid nothing, however many they are.
     """
-    leaves = {
-        name: sorted(np.flatnonzero(mask).tolist(), key=lambda leaf: leaf == away.get(name))
-        for name, mask in free.items()
-    }
+    leaves = {name: _apart(plan, name, np.flatnonzero(mask), away.get(name)) for name, mask in free.items()}
     rules = [
         [(name, plan.schema.attribute(name).levels.mask(codes)) for name, codes in rule.where]
         for rule in plan.schema.impossible
@@ -118,6 +121,15 @@ def _possible(plan: Plan, free: Mapping[str, Mask], away: Place) -> Iterator[Pla
         place = dict(zip(free, combination, strict=True))
         if not any(all(mask[place[name]] for name, mask in rule) for rule in rules):
             yield place
+
+
+def _apart(plan: Plan, name: str, leaves: NDArray[np.intp], away: int | None) -> list[int]:
+    """Leaves, those last that are in the cell of another one in most tables, each of which is cut off at a depth."""
+    if away is not None:
+        levels = plan.schema.attribute(name).levels
+        ups = [levels.above(one.levels) for one in reading(plan).attributes if one.name == name]
+        leaves = leaves[np.argsort(sum((up[leaves] == up[away]).astype(int) for up in ups), kind="stable")]
+    return [int(leaf) for leaf in leaves]
 
 
 def _raw(attribute: Attribute, leaf: int) -> str | None:
@@ -133,7 +145,7 @@ def _raw(attribute: Attribute, leaf: int) -> str | None:
 def _table(need: Reading, rows: Sequence[tuple[str, Place]], values: Values) -> pa.Table:
     """Records as text, each of a unit by its name, with the same values in their columns."""
     columns: dict[str, Sequence[str | None]] = {name: ["1"] * len(rows) for name in need.columns}
-    for attribute in need.attributes:
+    for attribute in _whole(need):
         columns[attribute.column] = [_raw(attribute, place[attribute.name]) for _, place in rows]
     columns |= {column: [str(value)] * len(rows) for column, value in values.items()}
     if need.id:
