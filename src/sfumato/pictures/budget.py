@@ -36,7 +36,9 @@ def budget(
     parts, at = [], 0.0
     if spent < limit:
         parts.append(bar(scale(spent), top, scale(limit) - scale(spent), TALL, "left"))
-        parts.append(_inside(scale(spent), scale(limit), top, left or words.left))
+        middle, room = (scale(spent) + scale(limit)) / 2, scale(limit) - scale(spent)
+        said = left or words.left
+        parts.append(text(middle, top + TALL / 2 + 4, said, "axis", "middle") if breadth(said, 11) < room else "")
     for place, share in enumerate(taken):
         parts.append(_part(share, place, (scale(at), scale(at + share.amount)), top))
         at += share.amount
@@ -55,12 +57,6 @@ def _part(share: BudgetShare, place: int, ends: tuple[float, float], top: float)
     drawn = bar(start + 1, top, max(end - start - 2, 1), TALL, ground)
     number = text((start + end) / 2, top + TALL / 2 + 4, str(place + 1), ink, "middle") if end - start > 16 else ""
     return group(drawn, number, tip=f"{place + 1}. {share.label}: {_amount(share)}")
-
-
-def _inside(start: float, end: float, top: float, words: str) -> str:
-    return (
-        text((start + end) / 2, top + TALL / 2 + 4, words, "axis", "middle") if breadth(words, 11) < end - start else ""
-    )
 
 
 def _amount(share: BudgetShare) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from sfumato.pictures.canvas import EDGE, Canvas, Key, error_keys, fitted, keys_along, stacked
+from sfumato.pictures.canvas import EDGE, Canvas, error_keys, fitted, keys_along, stacked
 from sfumato.pictures.glyphs import glyph
 from sfumato.pictures.mark import Caption, Mark, MarkRow, rows_of, series_of, shown, spoken
 from sfumato.pictures.picture import Picture
@@ -99,7 +99,9 @@ def rows_drawn(marks: Sequence[Mark], caption: Caption, width: float, kind: str,
     series, zero = series_of(marks), kind == "bar"
     sheet = RowSheet(rows_of(marks), series, caption, width)
     frame, scale = Canvas(caption, width), sheet.scale(zero=zero)
-    legend, top = keys_along(_series_keys(sheet), EDGE, frame.top + 6, width - 2 * EDGE)
+    named = enumerate(series) if sheet.several and not sheet.narrow else ()
+    swatches = [(glyph(place, 0, 0, f"f{place}"), name) for place, name in named]
+    legend, top = keys_along(swatches, EDGE, frame.top + 6, width - 2 * EDGE)
     top -= 0 if legend else 6
     bottom, parts = top, []
     for row in sheet.rows:
@@ -114,12 +116,6 @@ def rows_drawn(marks: Sequence[Mark], caption: Caption, width: float, kind: str,
     links = any(mark.href for mark in marks)
     svg = frame.closed(foot, [legend, axis, ruler, *parts, keys], told, links=links)
     return Picture(caption.title, svg, told, vega_lite(marks, caption, kind), caption.words.in_words)
-
-
-def _series_keys(sheet: RowSheet) -> list[Key]:
-    if not sheet.several or sheet.narrow:
-        return []
-    return [(glyph(place, 0, 0, f"f{place}"), name) for place, name in enumerate(sheet.series)]
 
 
 def _row(row: MarkRow, sheet: RowSheet, scale: Scale, top: float, draw: Draw) -> str:

@@ -67,9 +67,6 @@ class Crosstab(Portable):
         excess, grades = self.product.excess(counts), self.source.release.manifest.grades
         return Columns(emptied(values, empty), noise, sampled, counts, grades, excess, statuses)
 
-    def columns(self) -> Columns:
-        return self._columns
-
     @cached_property
     def _unsaid(self) -> tuple[Withheld | None, Withheld | None]:
         """Why the noise and the sampling error are withheld, where they are."""

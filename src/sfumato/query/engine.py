@@ -9,7 +9,7 @@ from sfumato.query.axis import Axis, Choice, axis
 from sfumato.query.comparison import Comparison
 from sfumato.query.crosstab import Crosstab
 from sfumato.query.estimate import Estimate
-from sfumato.query.figures import LARGEST_PAGE
+from sfumato.query.figures import LARGEST_PAGE, codes_of
 from sfumato.query.notices import Notice, cited, notices_of
 from sfumato.query.ratio import Ratio, ratio_of
 from sfumato.query.source import Source
@@ -168,7 +168,7 @@ def _masks(source: Source, where: Where) -> dict[str, Mask]:
     masks: dict[str, Mask] = {name: source.attribute(name).levels.mask(codes) for name, codes in about.items()}
     for name, levels in where.items():
         # What all records share needs no mask; where the cells tell it apart, they answer as tables do.
-        if name not in known and product.subject.universe.get(name) == _codes(levels):
+        if name not in known and product.subject.universe.get(name) == codes_of(levels):
             continue
         attribute = source.attribute(name)
         try:
@@ -192,10 +192,6 @@ def _refuse_sum(product: Product, masks: Mapping[str, Mask], axes: Sequence[Axis
             f"{product.subject.title} may not be summed over {', '.join(summed)}; "
             "name one lowest level of each variable, or show its lowest levels."
         )
-
-
-def _codes(levels: str | int | Sequence[str | int]) -> tuple[str, ...]:
-    return (str(levels),) if isinstance(levels, (str, int)) else tuple(str(one) for one in levels)
 
 
 def open_folder(folder: Path | str) -> QueryEngine:

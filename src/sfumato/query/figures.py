@@ -35,9 +35,14 @@ class Figures(ABC):
     @abstractmethod
     def title(self) -> str: ...
 
+    @property
     @abstractmethod
+    def _columns(self) -> Columns:
+        """What `columns` gives, computed once."""
+
     def columns(self) -> Columns:
-        """Every cell at once, as arrays; NaN where an error is withheld."""
+        """Every cell at once, as arrays; NaN where a number is missing or an error withheld."""
+        return self._columns
 
     @abstractmethod
     def figure(self, flat: int) -> Figure:
@@ -99,8 +104,7 @@ class Figures(ABC):
     @property
     def universe(self) -> dict[str, tuple[str, ...]]:
         """What the numbers are about: the product's own universe, and what the question holds it to."""
-        asked = {name: (one,) if isinstance(one, (str, int)) else tuple(one) for name, one in self.where.items()}
-        return {**self.product.subject.universe, **{name: tuple(map(str, codes)) for name, codes in asked.items()}}
+        return {**self.product.subject.universe, **{name: codes_of(levels) for name, levels in self.where.items()}}
 
     @cached_property
     def missing(self) -> tuple[NoNumber, ...]:
@@ -118,6 +122,11 @@ class Figures(ABC):
             part for one in told if isinstance(one, Estimate) for part in (one.noise_variance, one.sampling_variance)
         ]
         return tuple(dict.fromkeys(part.reason for part in parts if isinstance(part, Withheld)))
+
+
+def codes_of(levels: str | int | Sequence[str | int]) -> tuple[str, ...]:
+    """Levels as a question names them, one or several, as a list of texts."""
+    return (str(levels),) if isinstance(levels, (str, int)) else tuple(map(str, levels))
 
 
 def titled(title: str, shown: Sequence[Attribute]) -> str:

@@ -56,7 +56,9 @@ class Ratio(Estimate):
 def ratio_of(over: Estimate, under: Estimate, covariance: Variance, unit: str, sampled: Variance) -> Ratio:
     """The ratio of two totals with their covariance; refused where the denominator may be 0."""
     if unsaid := withheld(over.noise_variance, under.noise_variance, covariance):
-        return Ratio(_divided(over.value, under.value), unsaid, sampled, unit, over.cells)
+        if under.value == 0:
+            raise QueryError(ZERO)
+        return Ratio(over.value / under.value, unsaid, sampled, unit, over.cells)
     noise_over, noise_under = float(over.noise_variance), float(under.noise_variance)  # type: ignore[arg-type]
     if under.value**2 <= z_score(0.95) ** 2 * noise_under:
         raise QueryError(too_near(0.95))
@@ -76,12 +78,6 @@ def ratio_of(over: Estimate, under: Estimate, covariance: Variance, unit: str, s
         under_variance=noise_under,
         covariance=shared,
     )
-
-
-def _divided(over: float, under: float) -> float:
-    if under == 0:
-        raise QueryError(ZERO)
-    return over / under
 
 
 def too_near(level: float) -> str:

@@ -65,7 +65,12 @@ class Series:
         """The same table in each release side by side; `together` adds a "sum" or "mean" of each year."""
         if together is not None and together not in TOGETHER:
             raise QueryError(f"Periods are taken together as their {' or '.join(TOGETHER)}; got '{together}'.")
-        tables = tuple(self._asked(engine, rows, where, of, at) for engine in self.engines)
+        tables = []
+        for engine, period in zip(self.engines, self.periods, strict=True):
+            try:
+                tables.append(engine.table(rows, None, where, of, at))
+            except QueryError as error:
+                raise QueryError(f"{period}: {error}") from None
         _refuse_other_levels(tables, self.periods)
         cells = len(tables) * tables[0].size
         if cells > LARGEST_PAGE:
@@ -73,20 +78,7 @@ class Series:
                 f"The table has {cells:,} cells over {len(tables)} periods, more than {LARGEST_PAGE:,}; show a higher "
                 "level, fewer variables, or filter."
             )
-        return SeriesTable(tables, self.periods, together)
-
-    @staticmethod
-    def _asked(
-        engine: QueryEngine,
-        rows: str | Sequence[str],
-        where: Where | None,
-        of: str | None,
-        at: Mapping[str, Choice] | None,
-    ) -> Crosstab:
-        try:
-            return engine.table(rows, None, where, of, at)
-        except QueryError as error:
-            raise QueryError(f"{engine.release.manifest.period}: {error}") from None
+        return SeriesTable(tuple(tables), self.periods, together)
 
     def warnings(self) -> list[str]:
         """What a reader must be told of any of the releases."""
@@ -103,6 +95,8 @@ class SeriesTable(Portable):
     """One table in several periods: the axes of the table, then the periods, then what they are together."""
 
     has_columns = True
+    note = "Each release has noise of its own, so the noise of periods adds up as if independent, which it is."
+    """What the errors of a year rest on."""
 
     def __init__(self, tables: tuple[Crosstab, ...], periods: tuple[str, ...], together: str | None) -> None:
         self.tables, self.periods, self.together = tables, periods, together
@@ -116,11 +110,6 @@ class SeriesTable(Portable):
     @property
     def title(self) -> str:
         return f"{self.tables[0].title}, {self.periods[0]} to {self.periods[-1]}"
-
-    @property
-    def note(self) -> str:
-        """What the errors of a year rest on."""
-        return "Each release has noise of its own, so the noise of periods adds up as if independent, which it is."
 
     @cached_property
     def _columns(self) -> Columns:
@@ -139,9 +128,6 @@ class SeriesTable(Portable):
             _beside(np.broadcast_to(one.excess, len(one)) for one in every),
             _statuses([one.statuses for one in every], len(each[0])),
         )
-
-    def columns(self) -> Columns:
-        return self._columns
 
     def figure(self, flat: int) -> Figure:
         cell, column = divmod(flat, len(self.axes[-1].codes))

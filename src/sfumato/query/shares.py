@@ -114,10 +114,6 @@ class Shares(Portable):
         found = np.select(cases, [inner.which.ravel(), before + of_whole, zero, near], 0)
         return Statuses((*inner.kinds, *outer.kinds, NoNumber(ZERO), NoNumber(too_near(0.95))), found)
 
-    def columns(self) -> ShareColumns:
-        """Every share at once, as arrays; NaN where one is refused or its error withheld."""
-        return self._columns
-
 
 def kept_of(table: Figures, of: str | Sequence[str]) -> tuple[str, ...]:
     """The variables whose totals are the wholes: those of a row, of a column, none for the whole, or as named."""

@@ -168,7 +168,8 @@ class Collected:
         if not tag or refused or named.get(b"vary") == b"*" or b"content-encoding" in named:
             return None
         body = b"".join(message.get("body", b"") for message in self.messages[1:])
-        zipped = _zipped(body) if zips and _ZIPS_WELL.match(named.get(b"content-type", b"")) else None
+        packs = zips and len(body) >= _WORTH_ZIPPING and _ZIPS_WELL.match(named.get(b"content-type", b""))
+        zipped = gzip.compress(body, 5, mtime=0) if packs else None
         varies = {name.strip().lower() for name in named.get(b"vary", b"").split(b",") if name.strip()}
         told = tuple(sorted(varies - {b"accept-encoding"}))
         shown = (*told, *([] if zipped is None else [b"accept-encoding"]))
@@ -176,10 +177,6 @@ class Collected:
         if shown:
             plain.append((b"vary", b", ".join(shown)))
         return Kept(tag, tuple(plain), body, zipped), told
-
-
-def _zipped(body: bytes) -> bytes | None:
-    return gzip.compress(body, 5, mtime=0) if len(body) >= _WORTH_ZIPPING else None
 
 
 class Remembering:

@@ -42,7 +42,8 @@ def keys(releases: Sequence[Release]) -> dict[str, Keys]:
     found = {}
     for one in releases:
         name, period = slug(one), plain_name(one.manifest.period)
-        stands = of_period[name, period] == one.id and _is_no_hash(period)
+        # The name of a period that could be taken for the hash of a release stands in no address.
+        stands = of_period[name, period] == one.id and period and not re.fullmatch(r"[0-9a-f]{12}", period)
         dated = f"{name}.{period}" if stands else ""
         found[one.id] = Keys(name if newest[name] == one.id else dated or lasting(one), dated, lasting(one))
     return found
@@ -57,8 +58,3 @@ def when(period: str) -> When:
     parts = re.findall(r"\d+|\D+", period.casefold())
     year = next((int(part) for part in parts if re.fullmatch(r"[12]\d{3}", part, re.ASCII)), -1)
     return year, tuple((not part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts)
-
-
-def _is_no_hash(period: str) -> bool:
-    """Whether the name of a period can stand in an address and is not taken for the hash of a release."""
-    return bool(period) and not re.fullmatch(r"[0-9a-f]{12}", period)

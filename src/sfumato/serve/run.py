@@ -55,7 +55,9 @@ def serve(  # noqa: PLR0913 - each is an option of the command
     if workers < 1:
         raise ReleaseError(f"{workers} workers were asked for; a server needs at least 1.")
     catalogue = _admitted(folders, host)
-    running = _with_key(running or Running(), catalogue)
+    # A server of what is not for publication has a new key at every start.
+    running = running or Running()
+    running = replace(running, key=secrets.token_urlsafe(16)) if catalogue.private else running
     over(catalogue, base_path, running)
     del catalogue
     _freed()  # each worker opens the releases itself, and would inherit what lies about here
@@ -88,11 +90,6 @@ def _server(address: str, port: int, workers: int) -> MPServer:
         respawn_failed_workers=True,
         workers_kill_timeout=STOPS_WITHIN,
     )
-
-
-def _with_key(running: Running, catalogue: Catalogue) -> Running:
-    """A server of what is not for publication has a new key at every start."""
-    return replace(running, key=secrets.token_urlsafe(16)) if catalogue.private else running
 
 
 def _application(folders: Sequence[Path], host: str, base_path: str, running: Running) -> ASGIApp:

@@ -1,8 +1,6 @@
 """The page of the API: what can be asked, how, and links to try it for every table; all of it from this server."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,18 +12,6 @@ from sfumato.serve.catalogue import Sheet
 from sfumato.serve.pages.site import Pages
 from sfumato.serve.question import Question, shown_codes, universe_codes
 from sfumato.serve.snippets import origin, snippets
-
-
-@dataclass(frozen=True)
-class Offered:
-    """One operation as the page shows it."""
-
-    method: str
-    path: str
-    summary: str
-    parameters: tuple[tuple[str, str], ...]
-    statuses: tuple[str, ...]
-    body: bool
 
 
 @dataclass(frozen=True)
@@ -47,7 +33,7 @@ def api(pages: Pages, request: Request) -> Response:
     shown = {
         "trials": [_trial(sheet, pages.base_path) for sheet in sheets],
         "example": snippets(_first(sheets[0]), origin(request), pages.base_path),
-        "operations": list(_operations(request.app.openapi())),
+        "paths": request.app.openapi()["paths"],
         "formats": FORMATS,
         "bounds": bounds,
     }
@@ -67,12 +53,3 @@ def _trial(sheet: Sheet, base: str) -> Trial:
     address, question = data_path(sheet, base, lasting=False), _first(sheet)
     links = tuple((one.name, f"{address}?{data_query(question, form=one.name)}") for one in FORMATS)
     return Trial(sheet.title, sheet.id, f"{address.removesuffix('/data')}/metadata", links)
-
-
-def _operations(document: dict[str, Any]) -> Iterator[Offered]:
-    for path, methods in document["paths"].items():
-        for method, told in methods.items():
-            given = [one for one in told.get("parameters", ()) if one["in"] == "query"]
-            parameters = tuple((one["name"], one["description"]) for one in given)
-            statuses = tuple(code for code in told["responses"] if code[:1] in {"2", "4"})
-            yield Offered(method.upper(), path, told["summary"], parameters, statuses, "requestBody" in told)

@@ -53,7 +53,7 @@ def _curve(privacy: Promised, said: Words, width: int) -> Picture:
     words = PictureWords(
         blind=said("privacy.blind"),
         false_alarm=said("privacy.axis_alarm"),
-        power=said(privacy.said("privacy.axis_power"), unit=privacy.unit),
+        power=said(privacy.said("axis_power"), unit=privacy.unit),
         told=said("privacy.curve_told"),
         in_words=said("privacy.in_words"),
     )
@@ -67,7 +67,7 @@ def _seen(privacy: Promised, said: Words, width: int) -> Picture:
     if shown is None or shown.example is None or shown.line is None:
         raise LookupError("No measure has noise that can be drawn.")
     one, other = shown.pair  # type: ignore[misc]
-    title = said(privacy.said("privacy.seen_title"), one=one, other=other, row=privacy.row)
+    title = said(privacy.said("seen_title"), one=one, other=other, row=privacy.row)
     axis = said("privacy.seen_axis", unit=shown.line.unit)
     caption = Caption(title, axis, headed=False, banner=banner(privacy.edition, said))
     pair = shown.example.low, shown.example.high

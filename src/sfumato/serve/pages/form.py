@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from sfumato.query import Group
 from sfumato.schema import Attribute
 from sfumato.serve.pages.layout import ONLY_GROUPS, Layout, Pair
-from sfumato.serve.pages.look import ERRORS, SHARES
 from sfumato.serve.question import code_list, code_lists
 
 FEW = 40
@@ -61,8 +60,6 @@ class Form:
     places: tuple[tuple[Choice, CodesShown | None], ...]
     universe: tuple[Choice, ...]
     filters: tuple[Chip, ...]
-    errors: tuple[Option, ...]
-    shares: tuple[Option, ...]
     carried: tuple[Pair, ...]
     pivot: str | None
     branches: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
@@ -73,15 +70,12 @@ class Form:
 
 def form(layout: Layout) -> Form:
     """The form as the layout fills it in."""
-    look, words = layout.look, layout.look.words
+    look = layout.look
     attributes = layout.sheet.product.attributes
-    shares = {"": "share_none", **{share: f"share_{share}" for share in SHARES if share}}
     return Form(
         places=_places(layout),
         universe=tuple(_universe(one, layout) for one in attributes if not _refusal(layout, one.name)),
         filters=tuple(_filter(name, layout) for name in layout.within if name in layout.sheet.names),
-        errors=tuple(Option(name, words(f"errors.{name}"), name == look.error) for name in ERRORS),
-        shares=tuple(Option(name, words(f"build.{key}"), name == look.share) for name, key in shares.items()),
         carried=(*(pair for pair in look.pairs() if pair[0] in _carried(layout)), *_kept(layout)),
         pivot=_pivot(layout),
         branches={name: _branches(layout, name) for name in layout.rows[:2]},

@@ -19,21 +19,9 @@ Curve = list[tuple[float, float]]
 _LEVELS = sorted({*(place / 50 for place in range(51)), 0.002, 0.005, 0.01, 0.03, 0.05, 0.07, 0.95, 0.98, 0.99})
 
 
-NEAR = {
-    "privacy.learned_words": "privacy.learned_words_root",
-    "privacy.neighbours_words": "privacy.neighbours_words_root",
-    "privacy.big_words": "privacy.big_words_root",
-    "privacy.attack_words": "privacy.attack_words_root",
-    "privacy.axis_power": "privacy.axis_power_root",
-    "privacy.one_found": "privacy.one_found_root",
-}
+NEAR = ("learned_words", "neighbours_words", "big_words", "attack_words", "axis_power", "one_found")
 """What is said otherwise where it is not hidden who is in the data, but what they report, as far as it is near."""
-LISTED = {
-    "privacy.lead": "privacy.lead_root",
-    "privacy.how_words": "privacy.how_words_root",
-    "privacy.seen_words": "privacy.seen_words_root",
-    "privacy.seen_title": "privacy.seen_title_root",
-}
+LISTED = ("lead", "how_words", "seen_words", "seen_title")
 """What is said otherwise where the units stand in a public register."""
 
 
@@ -64,7 +52,8 @@ class Promised:
 
     def said(self, key: str) -> str:
         """The key of a text, of its other form where that is what is true."""
-        return ((NEAR if self.manifest.promise.only_near else {}) | (LISTED if self.listed else {})).get(key, key)
+        other = (*(NEAR if self.manifest.promise.only_near else ()), *(LISTED if self.listed else ()))
+        return f"privacy.{key}_root" if key in other else f"privacy.{key}"
 
     @property
     def told(self) -> int:

@@ -13,7 +13,7 @@ from sfumato import __version__
 from sfumato.query import number
 from sfumato.query.wording import languages
 from sfumato.serve.catalogue import Catalogue, Edition
-from sfumato.serve.pages.look import Look
+from sfumato.serve.pages.look import ERRORS, SHARES, Look
 from sfumato.serve.pages.markup import cells, figured
 from sfumato.serve.reply import fresh, unchanged
 
@@ -37,6 +37,7 @@ class Pages:
         )
         self.templates.globals |= {"base": base_path, "stamp": self.look, "version": __version__}
         self.templates.globals |= {"languages": languages(), "figured": figured, "cells": cells, "number": number}
+        self.templates.globals |= {"errors": ERRORS, "shares": SHARES}
 
     def page(self, template: str, lang: str = "en", **shown: Any) -> str:
         """A page in one language; `w` gives its texts."""
