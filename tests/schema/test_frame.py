@@ -135,7 +135,7 @@ def test_no_attribute_makes_one_group_of_all_rows(tmp_path):
 
 
 def test_an_attribute_that_the_frame_lacks_is_answered_with_the_nearest(tmp_path):
-    with pytest.raises(PlanError, match="county"):
+    with pytest.raises(KeyError, match="did you mean 'county'"):
         read(written(tmp_path)).grouped((Level("countie"),))
 
 

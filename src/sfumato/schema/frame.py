@@ -10,9 +10,9 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.errors import PlanError, nearest
 from sfumato.schema.attributes import Attribute, Rule
 from sfumato.schema.boxes import Box, Grid
+from sfumato.schema.domain import Domain
 from sfumato.schema.level import By, Level
 
 Places = NDArray[np.int32]
@@ -22,7 +22,7 @@ MOST = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class Frame(Domain):
     """For each row and attribute the place of its lowest level; `ids` name the rows where they have names."""
 
     unit: str
@@ -32,9 +32,9 @@ class Frame:
     file: str = ""
     id: str = ""
     register: ClassVar[bool] = True
-    impossible: ClassVar[tuple[Rule, ...]] = ()
     groups_by: By | None = None
     """Of groups of rows: the attributes, and the depth of each, that they are groups by."""
+    impossible: tuple[Rule, ...] = ()
 
     @classmethod
     def read(cls, path: Path, unit: str, id: str, attributes: Sequence[Attribute]) -> "Frame":  # noqa: A002
@@ -49,19 +49,8 @@ class Frame:
         return len(next(iter(self.places.values()))) if self.places else len(self.ids)
 
     @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(attribute.name for attribute in self.attributes)
-
-    @property
     def by(self) -> By:
-        """The attributes, each at a depth, that tell the rows apart."""
-        return tuple(map(Level, self.names)) if self.groups_by is None else self.groups_by
-
-    def attribute(self, name: str) -> Attribute:
-        for one in self.attributes:
-            if one.name == name:
-                return one
-        raise PlanError(f"'{name}' is not an attribute of the frame; {nearest(name, self.names)}")
+        return super().by if self.groups_by is None else self.groups_by
 
     def rows(self, box: Box) -> NDArray[np.bool_]:
         """Which rows a box is about."""
@@ -70,10 +59,6 @@ class Frame:
             if one.name in box.masks:
                 kept &= box.masks[one.name][self.places[one.name]]
         return kept
-
-    def count(self, box: Box) -> int:
-        """How many rows a box is about."""
-        return int(self.counts(Grid((), box)))
 
     def cells(self, grid: Grid) -> tuple[NDArray[np.intp], int]:
         """The cell of a grid that each row stands in, or the number of cells where it stands in none.
@@ -90,7 +75,6 @@ class Frame:
         return flat, size
 
     def counts(self, grid: Grid) -> NDArray[np.int64]:
-        """How many rows each box of a grid is about."""
         return self.alike.groups.totals(self._alike_counts, grid)
 
     @cached_property
@@ -98,7 +82,7 @@ class Frame:
         return self.alike.sums(np.ones(self.size, dtype=np.int64))
 
     def totals(self, column: NDArray[Number], grid: Grid) -> NDArray[Number]:
-        """The sums of numbers of the rows over every box of a grid, in a pass for each part of it without overlap."""
+        """In a pass for each part of the grid without overlap."""
         found = np.zeros(grid.shape, dtype=column.dtype)
         for places, part in grid.apart(MOST):
             flat, size = self.cells(part)
@@ -106,18 +90,15 @@ class Frame:
         return found
 
     def common(self, ones: list[Box], others: list[Box], column: NDArray[np.float64] | None = None) -> NDArray[Any]:
-        """How many rows each of some boxes shares with each of some others, or the sum of what these rows hold."""
         held = np.ones(self.size) if column is None else column
         inside = [self.rows(box) for box in others]
         return np.array([[held[rows & other].sum() for other in inside] for rows in map(self.rows, ones)])
 
     def condensed(self, column: NDArray[Number]) -> tuple["Frame", NDArray[Number]]:
-        """The rows that no question can tell apart taken together, with what a column sums to in each."""
         return self.alike.groups, self.alike.sums(column)
 
     @property
     def possible(self) -> NDArray[np.bool_]:
-        """Which rows may hold something: all of them."""
         return np.ones(self.size, dtype=bool)
 
     @cached_property

@@ -9,10 +9,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.errors import PlanError, nearest
+from sfumato.errors import PlanError
 from sfumato.schema.attributes import Attribute, Rule
 from sfumato.schema.boxes import Box, Grid
-from sfumato.schema.level import By, Level
+from sfumato.schema.domain import Domain
+from sfumato.schema.level import Level
 from sfumato.schema.levels import Levels
 from sfumato.schema.totals import Floats, Number, in_common, masks, summed_to, totals_over
 
@@ -26,7 +27,7 @@ Places = NDArray[np.integer]
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(Domain):
     """A product of attributes less its structural zeros.
 
     >>> from sfumato.schema.levels import Levels
@@ -38,15 +39,6 @@ class Table:
     attributes: tuple[Attribute, ...]
     impossible: tuple[Rule, ...] = ()
     register: ClassVar[bool] = False
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(attribute.name for attribute in self.attributes)
-
-    @property
-    def by(self) -> By:
-        """Its attributes, each at the depth where it stands."""
-        return tuple(Level(attribute.name, attribute.depth) for attribute in self.attributes)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -104,12 +96,6 @@ class Table:
         found: NDArray[np.bool_] = self.ruled.possible[tuple(self.leaves_at(places, name) for name in self.ruled.names)]
         return found
 
-    def attribute(self, name: str) -> Attribute:
-        for attribute in self.attributes:
-            if attribute.name == name:
-                return attribute
-        raise KeyError(f"'{name}' is not an attribute of this table; {nearest(name, self.names)}")
-
     def margin(self, by: Sequence[str | Level]) -> "Table":
         """The table of some of the attributes, each at a depth, in the order asked for; rules about others go."""
         named = [Level.read(one) if isinstance(one, str) else one for one in by]
@@ -118,7 +104,6 @@ class Table:
 
     @cached_property
     def possible(self) -> NDArray[np.bool_]:
-        """Which cells may hold a record."""
         cells = np.ones(self.shape, dtype=bool)
         for rule in self.impossible:
             masks = [self.box(dict(rule.where)).mask(attribute) for attribute in self.attributes]
@@ -136,12 +121,8 @@ class Table:
                 raise KeyError(f"{attribute.label}: {error.args[0]}") from None
         return Box(masks)
 
-    def count(self, box: Box) -> int:
-        """How many possible cells lie in a box."""
-        return int(self.counts(Grid((), box)))
-
     def counts(self, grid: Grid) -> NDArray[np.int64]:
-        """How many possible cells each box of a grid holds: a product of axes, save where rules bind them together."""
+        """A product of axes, save where rules bind them together."""
         named = set(self.ruled.names) if self.ruled else set()
         asked, found = dict(grid.axes), np.ones(grid.shape, dtype=np.int64)
         for attribute in self.attributes:
@@ -160,11 +141,9 @@ class Table:
         return found
 
     def totals(self, column: NDArray[Number], grid: Grid) -> NDArray[Number]:
-        """The sums of numbers of the cells over every box of a grid."""
         return totals_over(column.reshape(self.shape), self.attributes, grid)
 
     def common(self, ones: list[Box], others: list[Box], column: Floats | None = None) -> Floats:
-        """How many possible cells each of some boxes shares with each of some others, or the sum of what they hold."""
         if column is not None:
             return in_common(column.reshape(self.shape), self.attributes, ones, others)
         named, found = self.ruled.names if self.ruled else (), np.ones((len(ones), len(others)))
@@ -174,7 +153,6 @@ class Table:
         return found * in_common(self.ruled.possible, self.ruled.attributes, ones, others) if self.ruled else found
 
     def condensed(self, column: NDArray[Number]) -> tuple["Table", NDArray[Number]]:
-        """The cells that questions can tell apart, with what a column sums to in each."""
         return self, column
 
 
