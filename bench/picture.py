@@ -8,8 +8,7 @@ from bench.record import Record
 
 from sfumato.pictures import Caption, Picture
 from sfumato.pictures.canvas import EDGE, Canvas
-from sfumato.pictures.glyphs import glyph
-from sfumato.pictures.svg import Scale, group, line, path, powers_around, text, tick_words
+from sfumato.pictures.svg import Scale, glyph, group, line, path, powers_around, text, tick_words
 
 WIDTH, HEIGHT, NAMES, GAP = 880, 320, 140, 58
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
-from sfumato.pictures.glyphs import glyph
 from sfumato.pictures.mark import Caption, Mark
 from sfumato.pictures.picture import Picture
 from sfumato.pictures.rows import rows_drawn, spread, unstated
-from sfumato.pictures.svg import WIDTH, Scale
+from sfumato.pictures.svg import WIDTH, Scale, glyph
 
 
 def dots(marks: Sequence[Mark], caption: Caption, width: float = WIDTH) -> Picture:

@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from sfumato.pictures.canvas import EDGE, Canvas, Key, error_keys, fitted, keys_along, stacked
-from sfumato.pictures.glyphs import glyph
 from sfumato.pictures.mark import Caption, Mark, rows_of, series_of, spoken
 from sfumato.pictures.picture import Picture
 from sfumato.pictures.rows import domain
-from sfumato.pictures.svg import WIDTH, Point, Scale, area, bar, breadth, group, line, path, text, tick_words
+from sfumato.pictures.svg import WIDTH, Point, Scale, area, bar, breadth, glyph, group, line, path, text, tick_words
 from sfumato.pictures.vega import vega_lite
 
 HEIGHT = 300

@@ -6,7 +6,6 @@ from hashlib import sha256
 
 from sfumato.errors import QueryError
 from sfumato.pictures.canvas import EDGE, Canvas
-from sfumato.pictures.glyphs import glyph
 from sfumato.pictures.ground import Ground, Outlined
 from sfumato.pictures.map_keys import area_keys, dot_keys
 from sfumato.pictures.map_look import patterns
@@ -14,7 +13,7 @@ from sfumato.pictures.map_sheet import MapSheet, MapStyle
 from sfumato.pictures.map_vega import map_vega
 from sfumato.pictures.mark import Caption, Mark, shown
 from sfumato.pictures.picture import Picture
-from sfumato.pictures.svg import WIDTH, breadth, dot, group, text, tick_words
+from sfumato.pictures.svg import WIDTH, breadth, dot, glyph, group, text, tick_words
 
 MOST_AREAS = 5_000
 MOST_NAMES = 80

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from sfumato.pictures.canvas import EDGE, Key, fitted, keys_along, stacked
 from sfumato.pictures.classes import SHADES
-from sfumato.pictures.glyphs import glyph
 from sfumato.pictures.map_sheet import MapSheet
-from sfumato.pictures.svg import bar, dot, round_step, smear, text, tick_words
+from sfumato.pictures.svg import bar, dot, glyph, round_step, smear, text, tick_words
 
 
 def area_keys(sheet: MapSheet, y: float, width: float) -> tuple[str, float]:

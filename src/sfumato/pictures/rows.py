@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sfumato.pictures.canvas import EDGE, Canvas, error_keys, fitted, keys_along, stacked
-from sfumato.pictures.glyphs import glyph
 from sfumato.pictures.mark import Caption, Mark, MarkRow, rows_of, series_of, shown, spoken
 from sfumato.pictures.picture import Picture
-from sfumato.pictures.svg import Scale, across, bar, breadth, group, line, round_step, smear, text, tick_words
+from sfumato.pictures.svg import Scale, across, bar, breadth, glyph, group, line, round_step, smear, text, tick_words
 from sfumato.pictures.vega import vega_lite
 
 NARROW = 520

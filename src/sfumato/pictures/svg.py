@@ -19,6 +19,17 @@ ROW = 26
 Point = tuple[float, float]
 _UNSPEAKABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
+_SHAPES: tuple[Sequence[Point], ...] = (
+    (),
+    ((-1, -1), (1, -1), (1, 1), (-1, 1)),
+    ((0, -1.35), (1.35, 0), (0, 1.35), (-1.35, 0)),
+    ((0, -1.25), (1.2, 0.95), (-1.2, 0.95)),
+    ((0, 1.25), (1.2, -0.95), (-1.2, -0.95)),
+    ((-0.5, -1.3), (0.5, -1.3), (0.5, -0.5), (1.3, -0.5), (1.3, 0.5), (0.5, 0.5), (0.5, 1.3), (-0.5, 1.3), (-0.5, 0.5),
+     (-1.3, 0.5), (-1.3, -0.5), (-0.5, -0.5)),
+)  # fmt: skip
+"""A circle, a square, a diamond, a triangle either way up, a cross."""
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -131,6 +142,16 @@ def smear(x1: float, x2: float, y: float, height: float = 12, kind: str = "smear
 
 def dot(x: float, y: float, kind: str, radius: float = 5) -> str:
     return f'<circle cx="{short(x)}" cy="{short(y)}" r="{short(radius)}"{dressed(kind)}/>'
+
+
+def glyph(series: int, x: float, y: float, kind: str, radius: float = 4.5) -> str:
+    """The shape of a series about a place."""
+    corners = _SHAPES[series]
+    if not corners:
+        return dot(x, y, kind, radius)
+    size = radius * 0.95
+    places = " ".join(f"{short(x + across * size)},{short(y + down * size)}" for across, down in corners)
+    return f'<polygon points="{places}"{dressed(kind)}/>'
 
 
 def path(points: Sequence[Point], kind: str) -> str:

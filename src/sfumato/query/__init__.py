@@ -12,9 +12,9 @@ from sfumato.query.periods import AtPeriod, change, over_periods
 from sfumato.query.ranks import RowStanding
 from sfumato.query.ratio import Ratio
 from sfumato.query.regions import read_groups
-from sfumato.query.sentences import Sentence
 from sfumato.query.series import Series, SeriesTable, series
 from sfumato.query.shares import Shares
+from sfumato.query.wording import Sentence
 from sfumato.release.figures import number
 
 __all__ = [

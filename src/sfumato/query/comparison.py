@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sfumato.query.estimate import Estimate, Variance
-from sfumato.query.sentences import Sentence
 from sfumato.query.tails import tail
+from sfumato.query.wording import Sentence
 from sfumato.release import Withheld, withheld
 
 

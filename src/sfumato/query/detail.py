@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sfumato.query.estimate import Estimate, Figure
-from sfumato.query.sentences import Sentence
 from sfumato.query.source import Source
 from sfumato.query.tails import z_score
+from sfumato.query.wording import Sentence
 from sfumato.release import NoNumber, Product, Withheld
 from sfumato.schema import Box
 

@@ -1,11 +1,13 @@
-"""Wording: everything that downloads and pages say, in files that a translator can fill in."""
+"""Wording: everything that downloads and pages say, in files that a translator can fill in; sentences by key."""
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from sfumato.release.figures import number
 
 OWN = "sfumato.query"
 
@@ -60,3 +62,23 @@ def grade_words(grades: Mapping[str, float], language: str = "en") -> dict[str, 
     low, high = (said.figure(f"{100 * grades[grade]:.3g}%") for grade in ("A", "B"))
     texts = said.listed("grade").items()
     return {"-" if grade == "none" else grade: text.format(low=low, high=high) for grade, text in texts}
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence by its key and what stands in its places.
+
+    >>> Sentence("error_noise", {"moe": 76.4}).english()
+    'Everybody was counted; noise was added for privacy and stays within ± 76.4 in 90 of 100 cells.'
+    """
+
+    key: str
+    values: Mapping[str, float | str] = field(default_factory=dict)
+
+    def said(self, wording: Words) -> str:
+        """The sentence in a language."""
+        said = {name: one if isinstance(one, str) else wording.figure(number(one)) for name, one in self.values.items()}
+        return wording(f"sentence.{self.key}", **said)
+
+    def english(self) -> str:
+        return self.said(words("en"))

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from starlette.requests import Request
 
 from sfumato.query.answer import Placement
-from sfumato.serve.address import data_path, data_query
 from sfumato.serve.catalogue import Sheet
-from sfumato.serve.question import Question
+from sfumato.serve.question import Question, data_path, data_query
 
 _HOST = re.compile(r"[A-Za-z0-9._-]{1,253}(:\d{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:\d{1,5})?")
 

@@ -11,11 +11,20 @@ from sfumato.query.answer import Answer, Placement
 from sfumato.query.downloads.formats import BY_NAME, DEFAULT, Format
 from sfumato.query.downloads.jsonstat import metric_name
 from sfumato.query.wording import languages
-from sfumato.serve.address import data_path, data_query
 from sfumato.serve.api.expressions import chosen
 from sfumato.serve.catalogue import Sheet
 from sfumato.serve.jsonstat import more
-from sfumato.serve.question import Pairs, Parameters, Question, code_list, group_codes, shown_codes, universe_codes
+from sfumato.serve.question import (
+    Pairs,
+    Parameters,
+    Question,
+    code_list,
+    data_path,
+    data_query,
+    group_codes,
+    shown_codes,
+    universe_codes,
+)
 from sfumato.serve.shapes import VariablesSelection
 
 PLAIN = ("outputFormat", "outputFormatParams", "lang", "stub", "heading", "rows", "cols")

@@ -10,13 +10,12 @@ from sfumato.errors import QueryError, nearest
 from sfumato.query.wording import languages
 from sfumato.schema import Levels
 from sfumato.serve import jsonstat
-from sfumato.serve.address import data_path
 from sfumato.serve.api.describe import Operation
 from sfumato.serve.api.lookup import Served, parameters
 from sfumato.serve.api.parameters import LANG, METADATA_CONTENT, query
 from sfumato.serve.api.selection import language_of, one_of
 from sfumato.serve.catalogue import Sheet
-from sfumato.serve.question import Parameters, code_list, code_lists
+from sfumato.serve.question import Parameters, code_list, code_lists, data_path
 from sfumato.serve.reply import as_json, fresh, unchanged
 from sfumato.serve.shapes import (
     CodelistResponse,

@@ -1,6 +1,43 @@
 """The pages: server-rendered, their address is their state, and they work without a script."""
 
-from sfumato.serve.pages.routes import routes
+from collections.abc import Callable
+from functools import partial
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sfumato.serve.pages.api import api
+from sfumato.serve.pages.budget import budget
+from sfumato.serve.pages.card import card
+from sfumato.serve.pages.help import help_page
+from sfumato.serve.pages.home import asset, home, series
+from sfumato.serve.pages.pick import pick, picked
 from sfumato.serve.pages.site import Pages
+from sfumato.serve.pages.table import table
+from sfumato.serve.pages.take import picture
 
 __all__ = ["Pages", "routes"]
+
+Page = Callable[[Pages, Request], Response]
+ADDRESSES: dict[str, Page] = {
+    "/": home,
+    "/static/{name}": asset,
+    "/api": api,
+    "/budget": budget,
+    "/help": help_page,
+    "/privacy/{release}": card,
+    "/series/{name}": series,
+    "/{table_id}": table,
+    "/{table_id}/pick": pick,
+    "/{table_id}/picked": picked,
+    "/{table_id}/picture.{form}": picture,
+}
+"""In the order in which they are tried."""
+
+
+def routes(pages: Pages) -> APIRouter:
+    found = APIRouter(include_in_schema=False)
+    for address, page in ADDRESSES.items():
+        found.add_route(address, partial(page, pages), methods=["GET"])
+    return found

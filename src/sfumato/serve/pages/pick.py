@@ -130,7 +130,7 @@ def pick(pages: Pages, request: Request) -> Response:
         if parameters.get("add"):
             chosen = chosen.and_(parameters["add"])
     except QueryError as error:
-        return _refused(pages, request, error)
+        return pages.problem(400, str(error), request.path_params["table_id"], language(request))
     shown = _shown(chosen) | {"titled": parameters.get("name", "")[:100]}
     tag = pages.tag(chosen.layout.sheet.edition.tag)
     return fresh(pages.page("pick.html", chosen.layout.look.lang, **shown), HTML, tag)
@@ -145,7 +145,7 @@ def picked(pages: Pages, request: Request) -> Response:
             return _to(pages, sheet, twisted(Layout.read(sheet, pairs), parameters["twist"]))
         chosen = Pick.read(sheet, pairs)
     except QueryError as error:
-        return _refused(pages, request, error)
+        return pages.problem(400, str(error), request.path_params["table_id"], language(request))
     try:
         return _to(pages, sheet, _checked(chosen, parameters))
     except QueryError as error:
@@ -173,11 +173,6 @@ def _to(pages: Pages, sheet: Sheet, layout: Layout) -> Response:
     reply = RedirectResponse(f"{pages.base_path}/{quote(sheet.id)}?{address}", 303)
     reply.headers["Cache-Control"] = "no-store"
     return reply
-
-
-def _refused(pages: Pages, request: Request, error: QueryError) -> Response:
-    said = {"status": 400, "detail": str(error), "edition": sheet_of(pages, request).edition}
-    return fresh(pages.page("problem.html", language(request), **said), HTML, status=400)
 
 
 def _shown(chosen: Pick) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from sfumato import __version__
 from sfumato.query import number
 from sfumato.query.wording import languages
 from sfumato.serve.catalogue import Catalogue, Edition
+from sfumato.serve.pages.cell import cells, figured
 from sfumato.serve.pages.look import ERRORS, SHARES, Look
-from sfumato.serve.pages.markup import cells, figured
 from sfumato.serve.reply import fresh, unchanged
 
 Show = Callable[[Look], Mapping[str, Any]]

@@ -10,11 +10,11 @@ from starlette.responses import Response
 from sfumato.errors import QueryError
 from sfumato.query.answer import Placement
 from sfumato.query.downloads.formats import FORMATS
-from sfumato.serve.address import data_path, data_query
 from sfumato.serve.pages.layout import Layout
 from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.picture import file_of, pictures_of
 from sfumato.serve.pages.site import Pages
+from sfumato.serve.question import data_path, data_query
 from sfumato.serve.reply import fresh, unchanged
 from sfumato.serve.snippets import Citation, Snippets, citation, snippets
 
