@@ -91,7 +91,7 @@ class MeasureOf(Estimand):
         return tuple(self.measure.where)
 
     def title(self, plan: Plan) -> str:
-        title = self.measure.title or self.measure.of.title.replace("records", f"{plan.schema.unit}s")
+        title = self.measure.titled(plan.schema.unit)
         return f"{title}, every {plan.schema.unit} counted once" if plan.schema.weight else title
 
     def estimate(self, survey: Survey, grid: Grid) -> Replicated:

@@ -134,30 +134,18 @@ def _published(plan: Plan, noisy: Mapping[str, Product]) -> dict[str, Product]:
 
 
 def _perturbed(measure: Measure, plan: Plan, cells: Cells, draws: Draws, given: Mapping[str, Product]) -> Product:
-    noisy = measure.with_.perturb(cells, draws, given)
+    noisy, row = measure.with_.perturb(cells, draws, given), plan.schema.unit
+    kept = plan.over.truncation
+    rows = f"At most {kept.at_most} {row}s of one {plan.hidden.unit} count." if kept else ""
     subject = Subject(
         name=measure.name,
         statistic=measure.of.name,
-        title=_title(measure, plan),
-        unit=_unit(measure, plan),
+        title=measure.titled(row),
+        unit=f"{row}s" if measure.of.unit == "records" else measure.of.unit,
         step=noisy.step,
         additive=measure.of.additive,
-        universe={name: tuple(codes) for name, codes in measure.where.items()},
+        universe=dict(measure.where),
         mechanism=measure.with_.words(),
-        note=_note(measure, plan),
+        note=" ".join(one for one in (measure.of.note, rows) if one),
     )
     return measured(subject, noisy, measure.with_.uncertainty(noisy))
-
-
-def _note(measure: Measure, plan: Plan) -> str:
-    kept = plan.hidden.truncation
-    rows = f"At most {kept.at_most} {plan.schema.unit}s of one {plan.hidden.unit} count." if kept else ""
-    return " ".join(one for one in (measure.of.note, rows) if one)
-
-
-def _unit(measure: Measure, plan: Plan) -> str:
-    return f"{plan.schema.unit}s" if measure.of.unit == "records" else measure.of.unit
-
-
-def _title(measure: Measure, plan: Plan) -> str:
-    return measure.title or measure.of.title.replace("records", f"{plan.schema.unit}s")

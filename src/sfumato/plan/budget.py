@@ -9,12 +9,13 @@ topcodes, so the mu of the rows is where the sum of squares is least. Calibratio
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from fractions import Fraction
 
 from sfumato.errors import PlanError
 from sfumato.mechanisms import Mechanism
 from sfumato.plan.decisions import Decisions
-from sfumato.plan.margins import Z90, Target, budget_name, margin_of, needed, with_budget
+from sfumato.plan.margins import Target, budget_name, margin_of, needed, with_budget
 from sfumato.plan.measure import Measure
 from sfumato.plan.price import total_of
 from sfumato.privacy import Limit, Loss, in_sequence
@@ -78,7 +79,8 @@ def allot(plan: Decisions, targets: Sequence[Target]) -> Allotment:
         plan.measure(target.measure)
     by_name = {target.measure: target for target in targets}
     budgets = _budgets(plan, by_name)
-    total = _cost(plan, budgets)
+    losses = _losses(plan, budgets)
+    total = total_of(plan, list(losses.values()))
     renewed = replace(plan, measures=tuple(_with(measure, budgets[measure.name]) for measure in plan.measures))
     shares = tuple(_share(plan, renewed, measure.name, by_name) for measure in plan.measures)
     renewed.over.refuse_unlistable(
@@ -89,7 +91,7 @@ def allot(plan: Decisions, targets: Sequence[Target]) -> Allotment:
     alone = tuple(
         target.measure
         for target in targets
-        if not _one(plan, target.measure, budgets).within(limit)  # type: ignore[union-attr,arg-type]
+        if not in_sequence([losses[target.measure]], limit).within(limit)  # type: ignore[union-attr,arg-type]
     )
     return Allotment(renewed, shares, total, limit, _wider(plan, by_name), alone)
 
@@ -137,14 +139,9 @@ def _with(measure: Measure, budget: Fraction) -> Measure:
     return replace(measure, with_=with_budget(measure.with_, budget))
 
 
-def _cost(plan: Decisions, budgets: Mapping[str, Fraction]) -> Loss:
+def _losses(plan: Decisions, budgets: Mapping[str, Fraction]) -> dict[str, Loss]:
     measures = [_with(measure, budgets[measure.name]) for measure in plan.measures]
-    return total_of(plan, [measure.with_.loss(plan.move(measure)) for measure in measures])
-
-
-def _one(plan: Decisions, name: str, budgets: Mapping[str, Fraction]) -> Loss:
-    measure = _with(plan.measure(name), budgets[name])
-    return in_sequence([measure.with_.loss(plan.move(measure))], plan.limit)
+    return {measure.name: measure.with_.loss(plan.move(measure)) for measure in measures}
 
 
 def _wider(plan: Decisions, targets: Mapping[str, Target]) -> float | None:
@@ -153,7 +150,8 @@ def _wider(plan: Decisions, targets: Mapping[str, Target]) -> float | None:
 
     def fits(factor: float) -> bool:
         widened = {name: replace(target, margin=target.margin * factor) for name, target in targets.items()}
-        return _cost(plan, _budgets(plan, widened)).within(plan.limit)  # type: ignore[union-attr,arg-type]
+        total = total_of(plan, list(_losses(plan, _budgets(plan, widened)).values()))
+        return total.within(plan.limit)  # type: ignore[union-attr,arg-type]
 
     if not fits(high):
         return math.inf
@@ -178,8 +176,6 @@ def targets_of(
     plan: Decisions, margins: Mapping[str, str], sizes: Mapping[str, float], largest: Mapping[str, float]
 ) -> tuple[Target, ...]:
     """Targets as people write them, by the name of a measure or a pattern of names such as jobs_*_county."""
-    from fnmatch import fnmatchcase
-
     names = [measure.name for measure in plan.measures]
     targets: dict[str, Target] = {}
     for pattern, written in margins.items():
@@ -187,8 +183,8 @@ def targets_of(
         if not meant:
             plan.measure(pattern)
         for name in meant:
-            known = [_of(name, given) for given in (sizes, largest)]
-            targets[name] = Target.read(name, written, known[0], known[1])
+            size, top = (_of(name, given) for given in (sizes, largest))
+            targets[name] = Target.read(name, written, size, top)
     for given in (sizes, largest):
         for pattern in given:
             if not any(fnmatchcase(name, pattern) for name in targets):
@@ -197,9 +193,4 @@ def targets_of(
 
 
 def _of(name: str, given: Mapping[str, float]) -> float | None:
-    from fnmatch import fnmatchcase
-
     return next((value for pattern, value in given.items() if fnmatchcase(name, pattern)), None)
-
-
-__all__ = ["Z90", "Allotment", "Share", "Target", "allot", "over_periods", "targets_of"]

@@ -36,6 +36,10 @@ class Measure:
         where = {name: (codes,) if isinstance(codes, str) else tuple(codes) for name, codes in self.where.items()}
         object.__setattr__(self, "where", where)
 
+    def titled(self, row: str) -> str:
+        """What it is called, by what a row is where it says nothing itself."""
+        return self.title or self.of.title.replace("records", f"{row}s")
+
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:
         """What an engine must compute of every cell: for the statistic, and for the mechanism beside it."""
