@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, assert_never
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from sfumato.draws import Draws, SeededDraws, SystemDraws
 from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.mechanisms import Cells, Mechanism
 from sfumato.plan import Plan
-from sfumato.privacy import Approximate, Bounded, Concentrated, Gaussian, Limit, Loss, Move, Root, Unbounded, bounded
+from sfumato.privacy import Approximate, Bounded, Gaussian, Limit, Loss, Move, Root, Unbounded, bounded
 from sfumato.privacy.neighbours.square_root_within import worst_sizes
 from sfumato.release import Product
 from sfumato.schema import Attribute, Frame, Grouping, Levels, Rows, Table
@@ -53,14 +53,7 @@ class Audit:
 
     @property
     def claimed(self) -> float:
-        claim = self.claim
-        if isinstance(claim, Approximate):
-            return float(claim.epsilon)
-        if isinstance(claim, Gaussian):
-            return claim.mu
-        if isinstance(claim, Concentrated):
-            return float(claim.rho)
-        assert_never(claim)
+        return self.claim.amount
 
     @property
     def holds(self) -> bool:
@@ -80,12 +73,9 @@ class Audit:
 
     def words(self) -> str:
         """The finding as one sentence."""
-        name = {"approximate": "epsilon", "gaussian": "mu", "concentrated": "rho"}[self.claim.kind]
         law = "no law is stated" if self.exact is None else f"the law shows {self.exact:.3g}"
-        return (
-            f"{self.measure}, {self.view}: {name} is at least {self.bound:.3g}, {self.claim.words()} is claimed, "
-            f"{law}: {self.verdict}."
-        )
+        least = f"{self.claim.currency} is at least {self.bound:.3g}"
+        return f"{self.measure}, {self.view}: {least}, {self.claim.words()} is claimed, {law}: {self.verdict}."
 
     def row(self) -> list[str]:
         """The finding as a line of a table: measure, view, bound, claim, verdict."""

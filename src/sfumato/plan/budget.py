@@ -86,14 +86,12 @@ def allot(plan: Decisions, targets: Sequence[Target]) -> Allotment:
     renewed.over.refuse_unlistable(
         renewed.measures
     )  # the least budget that meets a target may change more cells than can be listed
-    if total.within(limit):  # type: ignore[union-attr,arg-type]
+    if total.within(limit):
         return Allotment(renewed, shares, total, limit)
     alone = tuple(
-        target.measure
-        for target in targets
-        if not in_sequence([losses[target.measure]], limit).within(limit)  # type: ignore[union-attr,arg-type]
+        target.measure for target in targets if not in_sequence([losses[target.measure]], limit).within(limit)
     )
-    return Allotment(renewed, shares, total, limit, _wider(plan, by_name), alone)
+    return Allotment(renewed, shares, total, limit, _wider(plan, by_name, limit), alone)
 
 
 def _budgets(plan: Decisions, targets: Mapping[str, Target]) -> dict[str, Fraction]:
@@ -144,14 +142,14 @@ def _losses(plan: Decisions, budgets: Mapping[str, Fraction]) -> dict[str, Loss]
     return {measure.name: measure.with_.loss(plan.move(measure)) for measure in measures}
 
 
-def _wider(plan: Decisions, targets: Mapping[str, Target]) -> float | None:
+def _wider(plan: Decisions, targets: Mapping[str, Target], limit: Limit) -> float | None:
     """The factor by which all margins must grow together for the plan to fit, or infinity where nothing helps."""
     low, high = 1.0, 1e4
 
     def fits(factor: float) -> bool:
         widened = {name: replace(target, margin=target.margin * factor) for name, target in targets.items()}
         total = total_of(plan, list(_losses(plan, _budgets(plan, widened)).values()))
-        return total.within(plan.limit)  # type: ignore[union-attr,arg-type]
+        return total.within(limit)
 
     if not fits(high):
         return math.inf

@@ -65,7 +65,7 @@ def total_of(plan: Decisions, losses: list[Loss]) -> Loss:
     by_kept = _over(plan, losses, narrowed, plan.hidden.touches(kept))
     if isinstance(by_any, Unbounded) or isinstance(by_kept, Unbounded):
         return by_any
-    return by_kept if by_kept.within(by_any) else by_any  # type: ignore[arg-type]
+    return by_kept if by_kept.within(by_any) else by_any
 
 
 def _over(plan: Decisions, losses: list[Loss], boxes: list[Box], touches: int) -> Loss:
@@ -80,7 +80,7 @@ def _refuse_over(total: Loss, limit: Loss, spends: tuple[Spend, ...]) -> None:
             f"The plan has no guarantee, {total.words()}. Give it a bound, or say in [limit] that it has none "
             'and why, unbounded = "the reason": the release and all later ones of its population are then marked.'
         )
-    if not total.within(limit):  # type: ignore[arg-type]
+    if not total.within(limit):
         parts = ", ".join(f"{spend.measure} {spend.loss.words()}" for spend in spends)
         raise PromiseError(
             f"The measures cost {total.words()} together ({parts}), over the plan's limit of {limit.words()}; "

@@ -72,7 +72,7 @@ def _dearest(groups: list[list[Loss]], touches: int, everything: Loss, limit: Lo
     parts += [Gaussian(squared=mu_squared)] if mu_squared else []
     parts += [Concentrated(rho)] if rho else []
     dearest = in_sequence(parts, limit)
-    return dearest if dearest.within(everything) else everything  # type: ignore[union-attr,arg-type]
+    return dearest if dearest.within(everything) else everything  # type: ignore[arg-type]
 
 
 def _groups(count: int, apart: Callable[[int, int], bool]) -> list[frozenset[int]]:

@@ -1,9 +1,7 @@
 """Spend, Exposure, Account: the ledger of one population of units as pure data; its file is confidential/account.py."""
 
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 from sfumato.errors import LedgerError, PlanError, PromiseError, nearest
 from sfumato.privacy.compose import in_sequence
@@ -86,18 +84,16 @@ class Ledger:
 
     def affords(self, loss: Loss, year: int) -> bool:
         """Whether one more loss keeps the account within its limit, as none without a bound does."""
-        spent = loss if isinstance(loss, Unbounded) else self.spent(year, [loss])
-        return not isinstance(spent, Unbounded) and spent.within(self.limit)  # type: ignore[arg-type]
+        return (loss if isinstance(loss, Unbounded) else self.spent(year, [loss])).within(self.limit)
 
     def left(self, year: int) -> Limit:
         """What one more release may cost, in the currency of the limit."""
         spent = self.spent(year)
-        if type(spent) is not type(self.limit):
+        if isinstance(spent, Unbounded):
             raise PromiseError(
                 f"The ledger of {self.population} cannot add its charges in {self.limit.words()}; nothing is left."
             )
-        left = map(operator.sub, self.limit.parts, spent.parts)
-        return self.limit.of(*(max(part, Fraction(0)) for part in left))
+        return self.limit.less(spent)
 
     def admit(self, release: str, loss: Loss, hidden: Neighbours, year: int) -> None:
         """Refuses a release that hides other units than the account, or costs more than is left.

@@ -1,12 +1,11 @@
 """Loss: what a release costs the people in it, how losses add, and what an attacker gains by one."""
 
 import math
-import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from statistics import NormalDist
-from typing import Self
+from typing import ClassVar, Self
 
 from sfumato.errors import PromiseError
 from sfumato.privacy.exact import Exact, exact, plain, positive
@@ -20,7 +19,14 @@ def normal_cdf(z: float) -> float:
 
 
 class Amounts:
-    """A loss with a bound: it adds up, and is compared, part by part."""
+    """A loss with a bound: it adds up, and is compared, part by part; its currency is what people state it in."""
+
+    currency: ClassVar[str]
+
+    @property
+    def amount(self) -> float:
+        """The loss in its currency; a delta stands beside it."""
+        return float(getattr(self, self.currency))
 
     @property
     def parts(self) -> tuple[Fraction, ...]:
@@ -30,15 +36,24 @@ class Amounts:
     def of(cls, *parts: Fraction) -> Self:
         return cls(*parts)
 
-    def plus(self, other: Self) -> Self:
-        return self.of(*map(operator.add, self.parts, other.parts))
+    def plus(self, other: "Amounts") -> Self:
+        return self.of(*(part + more for part, more in self._beside(other)))
 
-    def joined(self, other: Self) -> Self:
+    def joined(self, other: "Amounts") -> Self:
         """The larger of two, part by part."""
-        return self.of(*map(max, self.parts, other.parts))
+        return self.of(*map(max, self._beside(other)))
 
-    def within(self, limit: Self) -> bool:
-        return all(map(operator.le, self.parts, limit.parts))
+    def within(self, limit: "Amounts") -> bool:
+        return all(part <= most for part, most in self._beside(limit))
+
+    def less(self, spent: "Amounts") -> Self:
+        """What is left of a limit."""
+        return self.of(*(max(part - gone, Fraction(0)) for part, gone in self._beside(spent)))
+
+    def _beside(self, other: "Amounts") -> Iterator[tuple[Fraction, Fraction]]:
+        if type(other) is not type(self):
+            raise PromiseError(f"A loss in {self.currency} and one in {other.currency} neither add up nor compare.")
+        return zip(self.parts, other.parts, strict=True)
 
 
 @dataclass(frozen=True)
@@ -52,6 +67,7 @@ class Approximate(Amounts):
     epsilon: Fraction
     delta: Fraction = Fraction(0)
     kind = "approximate"
+    currency = "epsilon"
 
     def __init__(self, epsilon: Exact, delta: Exact = 0) -> None:
         object.__setattr__(self, "epsilon", exact(epsilon, "epsilon"))
@@ -85,6 +101,7 @@ class Gaussian(Amounts):
 
     mu_squared: Fraction
     kind = "gaussian"
+    currency = "mu"
 
     def __init__(self, mu: Exact | None = None, *, squared: Fraction | None = None) -> None:
         object.__setattr__(self, "mu_squared", positive(mu or 0, "mu") ** 2 if squared is None else squared)
@@ -132,6 +149,7 @@ class Concentrated(Amounts):
 
     rho: Fraction
     kind = "concentrated"
+    currency = "rho"
 
     def __init__(self, rho: Exact) -> None:
         object.__setattr__(self, "rho", exact(rho, "rho"))
@@ -167,6 +185,9 @@ class Unbounded:
 
     why: str
     kind = "unbounded"
+
+    def within(self, limit: object) -> bool:  # noqa: ARG002 - no limit covers it
+        return False
 
     def power(self, level: float) -> float:  # noqa: ARG002 - a test of any level is won
         return 1.0

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sfumato.errors import SfumatoError
-from sfumato.privacy import Approximate, Concentrated, Gaussian, Limit, Loss, in_sequence
+from sfumato.privacy import Gaussian, Limit, Loss, Unbounded, in_sequence
 from sfumato.privacy.loss import exact_root
 from sfumato.privacy.notation import limit_from_dict, loss_from_dict
 from sfumato.release import Anchor
@@ -77,11 +77,7 @@ def uncharged(editions: Sequence[Edition]) -> tuple[Edition, ...]:
 
 def amount(loss: Loss) -> Fraction:
     """A loss in a measure that adds up: epsilon, rho, or the square of mu."""
-    if isinstance(loss, Approximate):
-        return loss.epsilon
-    if isinstance(loss, Gaussian):
-        return loss.mu_squared
-    return loss.rho if isinstance(loss, Concentrated) else Fraction(0)
+    return Fraction(0) if isinstance(loss, Unbounded) else loss.parts[0]
 
 
 def brief(loss: Loss, *, left: bool = False) -> str:
@@ -94,19 +90,6 @@ def brief(loss: Loss, *, left: bool = False) -> str:
         return loss.words()
     whole = math.floor(loss.mu * 1000) if left else math.ceil(loss.mu * 1000)
     return f"mu {whole / 1000:g}"
-
-
-def like(limit: Limit, taken: Fraction, delta: Fraction = Fraction(0)) -> Limit:
-    """So much of a limit, in its currency."""
-    if isinstance(limit, Approximate):
-        return Approximate(taken, delta)
-    return Gaussian(squared=taken) if isinstance(limit, Gaussian) else Concentrated(taken)
-
-
-def less(limit: Limit, spent: Limit) -> Limit:
-    """What is left of a limit."""
-    first, second = (one.delta if isinstance(one, Approximate) else Fraction(0) for one in (limit, spent))
-    return like(limit, max(amount(limit) - amount(spent), Fraction(0)), max(first - second, Fraction(0)))
 
 
 def _readable(anchor: Anchor) -> bool:
@@ -129,7 +112,7 @@ def _account(population: str, year: str, editions: Sequence[Edition]) -> PublicA
         cost = loss_from_dict(edition.release.manifest.promise.loss)
         grown = amount(spent) - before
         own = min(grown, _in_currency(cost, limit))
-        entries.append(AccountLine(edition, cost, spent, less(limit, spent), own, grown - own))
+        entries.append(AccountLine(edition, cost, spent, limit.less(spent), own, grown - own))
         before = amount(spent)
     return PublicAccount(population, limit, year, tuple(entries))
 

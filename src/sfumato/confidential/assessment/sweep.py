@@ -93,7 +93,7 @@ def _cost(loss: Loss, limit: Loss) -> float:
 
 
 def currency_of(limit: Loss) -> str:
-    return {Approximate: "epsilon", Gaussian: "mu", Concentrated: "rho"}[type(bounded_limit(limit))]
+    return bounded_limit(limit).currency
 
 
 def size(loss: Loss) -> Fraction:

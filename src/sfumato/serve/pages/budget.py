@@ -9,7 +9,7 @@ from sfumato.pictures import BudgetShare, Caption, Picture, PictureWords
 from sfumato.pictures import budget as bar
 from sfumato.privacy import Limit
 from sfumato.query.wording import Words
-from sfumato.serve.accounts import AccountLine, PublicAccount, accounts, amount, brief, like, uncharged
+from sfumato.serve.accounts import AccountLine, PublicAccount, accounts, amount, brief, uncharged
 from sfumato.serve.pages.card import NARROW
 from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.site import Pages
@@ -36,7 +36,7 @@ def share(part: Limit, limit: Limit) -> int:
 
 def unseen(entry: AccountLine) -> str:
     """What others took, in the currency of the account."""
-    return brief(like(entry.spent, entry.unseen))
+    return brief(entry.spent.of(entry.unseen))
 
 
 def _bar(account: PublicAccount, said: Words, width: int) -> Picture:
