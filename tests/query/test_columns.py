@@ -238,7 +238,7 @@ def test_covariances_in_one_stroke_are_those_of_pairs(errors):
         engine, asked = data.draw(questions(errors, sampled=False))
         table = laid_out(engine, asked)
         boxes = list(table.grid.boxes())
-        matrix = table.product.covariances(boxes, boxes[:3])
+        matrix = table.product.errors.covariances(boxes, boxes[:3])
         scale = max(1.0, np.abs(matrix).max())
         for row, one in enumerate(boxes):
             for column, other in enumerate(boxes[:3]):
@@ -286,7 +286,7 @@ def test_covariances_with_the_whole_are_those_of_pairs(errors):
         table = laid_out(engine, asked)
         names = [axis.attribute.name for axis in table.axes]
         kept = tuple(name for name in names if data.draw(st.booleans()))
-        found, boxes = table.product.with_whole(table.grid, kept).ravel(), list(table.grid.boxes())
+        found, boxes = table.product.errors.with_whole(table.grid, kept).ravel(), list(table.grid.boxes())
         for flat, box in enumerate(boxes):
             whole = Box({name: mask for name, mask in box.masks.items() if name in kept}).within(table.grid.within)
             assert found[flat] == pytest.approx(table.product.covariance(box, whole), rel=1e-9, abs=1e-8)
@@ -325,7 +325,7 @@ def test_one_control_is_summed_over_its_own_cells(kind, by, kept):
     engine = engine_of(Cube(subject_of("jobs"), TABLE, jobs, kind(Independent(3.7), control)))
     where, at = {"age": ["young", "old"], "place": ["place0", "place1-1"]}, {"place": "all"}
     table = engine.table("trade", "place", where=where, at=at)
-    found = table.product.with_whole(table.grid, kept).ravel()
+    found = table.product.errors.with_whole(table.grid, kept).ravel()
     for flat, box in enumerate(table.grid.boxes()):
         whole = Box({name: mask for name, mask in box.masks.items() if name in kept}).within(table.grid.within)
         assert found[flat] == pytest.approx(table.product.covariance(box, whole), rel=1e-9, abs=1e-9)

@@ -171,7 +171,7 @@ def test_intervals_of_few_cells_with_geometric_noise_cover_what_they_say(cells, 
     middle = len(sums) // 2
     noisy = Noisy(ROWS, np.zeros(12, dtype=np.int64), Fraction(1), COUNTS)
     cube = Cube(subject_of("jobs"), ROWS, noisy.values, Geometric(Fraction(1, scale)).uncertainty(noisy))
-    variance, excess = cells * cube.uncertainty.variance, float(cube.excess(np.array([cells]))[0])
+    variance, excess = cells * cube.uncertainty.variance, float(cube.errors.excess(np.array([cells]))[0])
     for level in (0.90, 0.95, 0.99):
         reach = math.floor(Estimate(0, variance, step=1.0, excess=excess).interval(level)[1])
         covered = sums[middle - reach : middle + reach + 1].sum()

@@ -145,7 +145,7 @@ def test_the_covariance_of_a_cell_with_its_row_column_or_whole_is_that_of_the_tw
         tuple((name, one if name in kept else np.ones_like(one)) for name, one in grid.axes), grid.within
     ).boxes()
     by_hand = [product.covariance(box, whole) for box, whole in zip(grid.boxes(), wide, strict=True)]
-    found = product.with_whole(grid, kept).ravel()
+    found = product.errors.with_whole(grid, kept).ravel()
     assert found.tolist() == pytest.approx(by_hand, rel=1e-9, abs=1e-6 * max(by_hand))
 
 

@@ -159,7 +159,7 @@ def test_a_rule_that_binds_many_cells_is_counted_on_what_a_question_tells_apart(
     sparse = Sparse(SUBJECT, table, none, Independent(0.5), none)
     within = Box({"block": np.arange(100) < 10})
     rows = [Box({"job": np.arange(400) == job}).within(within) for job in range(400)]
-    shared = sparse.covariances(rows, rows)
+    shared = sparse.errors.covariances(rows, rows)
     full, ruled = 0.5 * 10 * 500 * 100, 0.5 * (10 * 500 - 2) * 100
     assert np.diagonal(shared).tolist() == [ruled if job in {3, 4} else full for job in range(400)]
     assert np.count_nonzero(shared) == 400

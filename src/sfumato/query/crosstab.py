@@ -64,7 +64,7 @@ class Crosstab(Portable):
             noise = np.where(empty, np.nan, self.variances.ravel() * float(step) ** 2)
         sampled = np.where(empty, np.nan, self.source.sampling.totals(values.astype(np.float64), noise))
         counts = self.product.cell_counts(self.grid).ravel()
-        excess, grades = self.product.excess(counts), self.source.release.manifest.grades
+        excess, grades = self.product.errors.excess(counts), self.source.release.manifest.grades
         return Columns(emptied(values, empty), noise, sampled, counts, grades, excess, statuses)
 
     @cached_property
@@ -124,7 +124,7 @@ class Crosstab(Portable):
             raise QueryError(
                 why or f"{self.product.subject.title} may not be summed, so no cell is a share of a whole."
             )
-        shared = self.product.with_whole(self.grid, kept).reshape(-1) * float(self.product.subject.step) ** 2
+        shared = self.product.errors.with_whole(self.grid, kept).reshape(-1) * float(self.product.subject.step) ** 2
         return Shares(self, whole, self.source, shared)
 
     def ranks(self, column: str | int | None = None, level: float = 0.90) -> dict[str, tuple[int, int]]:

@@ -91,7 +91,7 @@ def _tail(a: float, steps: int) -> float:
 def variances_of_differences(product: Product, rows: Grid, sampling: Sampling) -> Floats | Withheld:
     """The variances of the differences of all pairs of rows; what two rows share has no error in their difference."""
     boxes = list(rows.boxes())
-    shared = product.covariances(boxes, boxes)
+    shared = product.errors.covariances(boxes, boxes)
     if isinstance(shared, Withheld):
         return shared
     shared = shared * float(product.subject.step) ** 2

@@ -67,7 +67,7 @@ class Source:
             cells,
             float(step),
             self.release.manifest.grades,
-            float(product.excess(np.array([cells]))[0]),
+            float(product.errors.excess(np.array([cells]))[0]),
         )
 
     def covariance(self, one: Box, other: Box) -> Variance:

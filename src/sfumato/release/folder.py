@@ -44,7 +44,7 @@ def write_levels(folder: Path, attributes: Sequence[Attribute]) -> list[Attribut
     from pyarrow import table
     from pyarrow.parquet import write_table
 
-    from sfumato.release.texts import texts
+    from sfumato.release.parquet import texts
 
     (folder / "levels").mkdir(parents=True, exist_ok=True)
     lines = []

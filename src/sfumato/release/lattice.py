@@ -26,7 +26,6 @@ Key = tuple[int, ...]
 QUICK = 100_000
 """Reading so few cells takes under a millisecond, so a question that needs no more makes no margin."""
 _LARGEST_SHARE = 4
-_MOST_FOUND = 10_000
 FITS_32_BITS = 2**31 - 1
 """Integers whose sizes sum to no more are summed in 32 bits, in half the memory and half the time."""
 
@@ -124,20 +123,10 @@ class Lattice:
     def _at(self, key: Key, alongs: list[Along]) -> list[Along]:
         return [_along_level(levels[one], along) for levels, one, along in zip(self._levels, key, alongs, strict=True)]
 
-    @cached_property
-    def _found(self) -> dict[Key, tuple[Key, Cells]]:
-        """Where the answer was found to what was asked since a margin was kept last."""
-        return {}
-
     def _nearest(self, key: Key) -> tuple[Key, Cells]:
         """The smallest margin at hand that is nowhere coarser than what is asked for."""
-        before, found = self._found.get(key), self._found
-        if before is None:
-            finer = [(at, one) for at, one in self.kept.items() if all(map(ge, at, key))]
-            before = min([*finer, (self._finest, self._cube)], key=lambda one: one[1].size)
-            if len(found) < _MOST_FOUND:
-                found[key] = before
-        return before
+        finer = [(at, one) for at, one in self.kept.items() if all(map(ge, at, key))]
+        return min([*finer, (self._finest, self._cube)], key=lambda one: one[1].size)
 
     def _made(self, key: Key, at: Key, source: Cells) -> Cells:
         """A margin from a finer one, an attribute at a time; what shrinks it most comes first, and is kept as well."""
@@ -163,7 +152,7 @@ class Lattice:
         kept = {**self.kept, key: margin}
         while sum(one.nbytes for one in kept.values()) > self.limit_bytes:
             kept.pop(next(iter(kept)))
-        self.__dict__.update(kept=kept, _found={})
+        self.__dict__["kept"] = kept
 
 
 def _along(attribute: Attribute, grid: Grid, groups: NDArray[np.bool_] | None) -> Along:

@@ -1,6 +1,6 @@
 """Parquet files of products: the codes of every cell, its value in steps, and what its error needs, in pieces."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from sfumato.release.lattice import FITS_32_BITS
 from sfumato.release.noisy import Integers
-from sfumato.release.texts import texts
 from sfumato.schema import Attribute, Frame, Table
 
 _PIECE = 1 << 20
@@ -150,3 +149,15 @@ def read_frame(path: Path, unit: str, known: Mapping[str, Attribute]) -> Frame:
 def _coded(column: pa.ChunkedArray) -> pa.DictionaryArray:
     whole = column.combine_chunks()
     return whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
+
+
+def texts(values: Sequence[str | None]) -> pa.Array:
+    """A column of texts, some of which may lack; Arrow's own `array` would load pandas first, which takes long.
+
+    >>> texts(["Zürich", None, ""]).to_pylist()
+    ['Zürich', None, '']
+    """
+    written = [b"" if value is None else value.encode() for value in values]
+    ends = np.cumsum([0, *map(len, written)], dtype=np.int32)
+    there = np.packbits(np.array([value is not None for value in values], dtype=bool), bitorder="little")
+    return pa.StringArray.from_buffers(len(written), *map(pa.py_buffer, (ends, b"".join(written), there)))

@@ -135,21 +135,9 @@ class Product(ABC):
         """The joint error of any totals; of a product that states none, box by box as it answers itself."""
         return Answered(self.covariance)
 
-    def excess(self, cells: Integers) -> Floats:
-        """The excess kurtosis of the noise of totals over so many cells; 0 where it is normal or not known."""
-        return self.errors.excess(cells)
-
     def variances(self, grid: Grid) -> Floats | Withheld:
         """The variances of all totals of a grid."""
-        return self.with_whole(grid, tuple(name for name, _ in grid.axes))
-
-    def with_whole(self, grid: Grid, kept: tuple[str, ...]) -> Floats | Withheld:
-        """The covariances of the totals of a grid, each with the total of the wider box that only some axes tell."""
-        return self.errors.with_whole(grid, kept)
-
-    def covariances(self, ones: list[Box], others: list[Box]) -> Floats | Withheld:
-        """The covariance of each of some totals with each of some others."""
-        return self.errors.covariances(ones, others)
+        return self.errors.with_whole(grid, tuple(name for name, _ in grid.axes))
 
 
 @dataclass(frozen=True, eq=False)

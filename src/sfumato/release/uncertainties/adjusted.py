@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import ReleaseError
 from sfumato.release.noisy import Floats, Integers
-from sfumato.release.uncertainties.adjusted_boxes import Extra, along, nested
+from sfumato.release.uncertainties.adjusted_boxes import Extra, along
 from sfumato.release.uncertainties.joint_cells import Fit, Joined
 from sfumato.release.uncertainties.normal import Eliminated, Normal
 from sfumato.release.uncertainties.squared import Squared
@@ -156,7 +156,7 @@ class Adjustment(Errors):
     def with_whole(self, grid: Grid, kept: tuple[str, ...]) -> Floats:
         found = np.zeros(grid.shape)
         for places, part in grid.apart(MOST):
-            shared = along(nested(self.frame, part, kept), self.weight, self._extra)
+            shared = along(self.frame, part, kept, self.weight, self._extra)
             found[np.ix_(*places)] = shared.reshape(part.shape)
         # A variance is not below 0, whatever rounding says; a covariance may be.
         return np.maximum(found, 0.0) if all(name in kept for name, _ in grid.axes) else found

@@ -20,28 +20,6 @@ Places = NDArray[np.integer]
 
 
 @dataclass(frozen=True, eq=False)
-class Boxes:
-    """Boxes that share no cell: for each cell the place of its box, or `size` where it is in none."""
-
-    of: NDArray[np.intp]
-    size: int
-
-    def sums(self, column: Floats) -> Floats:
-        """The sum over each box."""
-        return np.asarray(np.bincount(self.of, column, self.size + 1)[: self.size], dtype=np.float64)
-
-
-Nested = tuple[Boxes, Boxes, NDArray[np.intp]]
-"""Boxes that share no cell, the wider ones that they lie in, and the place of each one's."""
-
-
-def nested(frame: Frame, grid: Grid, kept: tuple[str, ...]) -> Nested:
-    """The boxes of a grid, within those that only some of its axes tell."""
-    (wide, up), inner = grid.around(kept), Boxes(*frame.cells(grid))
-    return inner, inner if wide is grid else Boxes(*frame.cells(wide)), up
-
-
-@dataclass(frozen=True, eq=False)
 class Extra:
     """What the noise of the controls is above what the step took it for, and all that follows from it alone."""
 
@@ -67,11 +45,13 @@ class Taken:
     amount: Floats
 
     @classmethod
-    def of(cls, boxes: Boxes, weight: Floats, extra: Extra) -> "Taken":
-        inside = boxes.of < boxes.size
-        keys = extra.cell[inside].astype(np.int64) * boxes.size + boxes.of[inside]
-        found, entry = distinct(keys, len(extra.kappa) * boxes.size)
-        return cls(extra, boxes.size, found, np.bincount(entry, weight[inside], len(found)).astype(np.float64))
+    def of(cls, frame: Frame, grid: Grid, weight: Floats, extra: Extra) -> "Taken":
+        """Of the boxes of a grid, which share no row."""
+        box, size = frame.cells(grid)
+        inside = box < size
+        keys = extra.cell[inside].astype(np.int64) * size + box[inside]
+        found, entry = distinct(keys, len(extra.kappa) * size)
+        return cls(extra, size, found, np.bincount(entry, weight[inside], len(found)).astype(np.float64))
 
     @cached_property
     def cell(self) -> Places:
@@ -107,15 +87,13 @@ class Taken:
         return self.folded(self.extra.kappa * self.extra.system.weight)
 
 
-def along(boxes: Nested, weight: Floats, extra: Extra) -> Floats:
-    """The covariance of the total of each inner box with that of the outer one that it lies in."""
-    within, around, up = boxes
-    inner = Taken.of(within, weight, extra)
-    outer = inner if around is within else Taken.of(around, weight, extra)
+def along(frame: Frame, grid: Grid, kept: tuple[str, ...], weight: Floats, extra: Extra) -> Floats:
+    """The covariance of the total of each box of a grid with that of the wider one that only some axes tell."""
+    (wide, up), inner = grid.around(kept), Taken.of(frame, grid, weight, extra)
+    outer = inner if wide is grid else Taken.of(frame, wide, weight, extra)
     both = inner.amount * outer.within(inner.cell, up[inner.box]) * (extra.system.gain - extra.kappa)[inner.cell]
-    found = within.sums(weight) - np.bincount(inner.box, both, inner.boxes)
-    wide = outer.solved[up]
-    found -= (inner.asked * wide).sum(axis=1)
-    found -= (inner.solved * outer.moved[up]).sum(axis=1) + (wide * inner.moved).sum(axis=1)
+    found, solved = np.bincount(inner.box, inner.amount - both, inner.boxes), outer.solved[up]
+    found -= (inner.asked * solved).sum(axis=1)
+    found -= (inner.solved * outer.moved[up]).sum(axis=1) + (solved * inner.moved).sum(axis=1)
     found += (inner.solved * extra.joint(outer.solved)[up]).sum(axis=1)
     return np.asarray(found, dtype=np.float64)
