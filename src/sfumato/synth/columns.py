@@ -1,5 +1,8 @@
 """What every generator does: draw levels in proportion to weights, and write levels and names as columns."""
 
+import tomllib
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -7,6 +10,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+FIGURES = tomllib.loads(Path(__file__).with_name("figures.toml").read_text(encoding="utf-8"))
+"""The round numbers that the data sets are drawn from."""
 
 
 def pick(weights: Floats, row: Integers, rng: np.random.Generator) -> Integers:

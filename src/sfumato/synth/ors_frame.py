@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.errors import PlanError
-from sfumato.synth.columns import Floats, Integers
+from sfumato.synth.columns import FIGURES, Floats, Integers
 
 AGEING = 0.2  # how far an establishment has moved from the frame by the time of collection, in logarithms
 
@@ -44,16 +44,7 @@ CLASSES = (
     SizeClass("100-499", 100, 500, 1.1, 6, 700, 0.22),
     SizeClass("500+", 500, 4000, 1.1, 8, 1000, 0.12),
 )
-SECTORS = {
-    "construction": 0.08,
-    "manufacturing": 0.11,
-    "trade": 0.18,
-    "transport": 0.08,
-    "business": 0.20,
-    "education": 0.11,
-    "health": 0.14,
-    "services": 0.10,
-}
+SECTORS = FIGURES["ors"]["sectors"]
 FEWEST = 2  # establishments of a stratum, for a variance within it
 LEAST_ROWS = 1_000
 SPARE = 40  # quotes kept back so that the last ones can be met with establishments of four and of five

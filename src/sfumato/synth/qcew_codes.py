@@ -10,47 +10,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sfumato.synth.columns import FIGURES
+
 
 @dataclass(frozen=True)
 class Sector:
-    """A two-digit sector: its branches, its private establishments, their mean size, pay and season.
-
-    Round figures of the right order, not an official table.
-    """
+    """A two-digit sector: its branches, its private establishments, their mean size, pay and season."""
 
     label: str
-    prefixes: tuple[str, ...]
+    prefixes: Sequence[str]
     branches: int
     weight: float  # private establishments, in thousands
     size: float  # mean jobs of a private establishment
     weekly: int  # dollars a job and week
-    swing: float = 0.02  # how far employment goes up and down over the year
-    peak: int = 7  # the month in which it is highest
+    swing: float  # how far employment goes up and down over the year
+    peak: int  # the month in which it is highest
 
 
-SECTORS = {
-    "11": Sector("Farming, forestry and fishing", ("11",), 5, 0.46, 12, 520, 0.25, 8),
-    "21": Sector("Mining and quarrying", ("21",), 3, 0.06, 15, 1430, 0.08, 7),
-    "22": Sector("Utilities", ("22",), 1, 0.23, 37, 2470, 0.01, 7),
-    "23": Sector("Construction", ("23",), 3, 16.5, 6.7, 1180, 0.11, 8),
-    "31-33": Sector("Manufacturing", ("31", "32", "33"), 21, 6.3, 29, 1670, 0.01, 9),
-    "42": Sector("Wholesale trade", ("42",), 3, 9.6, 14, 1640, 0.01, 9),
-    "44-45": Sector("Retail trade", ("44", "45"), 9, 23.2, 15.5, 600, 0.04, 12),
-    "48-49": Sector("Transport and storage", ("48", "49"), 11, 4.5, 21, 960, 0.04, 12),
-    "51": Sector("Information", ("51",), 6, 2.2, 25, 2410, 0.01, 6),
-    "52": Sector("Finance and insurance", ("52",), 5, 8.4, 16, 2850, 0.01, 6),
-    "53": Sector("Property and rental", ("53",), 3, 6.1, 6.8, 1300, 0.03, 7),
-    "54": Sector("Professional services", ("54",), 1, 21.8, 9.6, 2190, 0.02, 4),
-    "55": Sector("Head offices", ("55",), 1, 0.94, 63, 3780, 0.01, 6),
-    "56": Sector("Administrative support", ("56",), 2, 11.0, 16, 820, 0.06, 9),
-    "61": Sector("Education", ("61",), 1, 2.7, 24, 910, 0.12, 11),
-    "62": Sector("Health and social care", ("62",), 4, 21.3, 20.5, 930, 0.01, 10),
-    "71": Sector("Arts and recreation", ("71",), 3, 2.7, 16, 620, 0.22, 7),
-    "72": Sector("Hotels and restaurants", ("72",), 2, 14.8, 15.7, 430, 0.09, 7),
-    "81": Sector("Other services", ("81",), 4, 19.7, 5.2, 575, 0.02, 7),
-    "92": Sector("Public administration", ("92",), 8, 0.0, 60, 1150, 0.02, 7),
-    "99": Sector("Not classified", ("99",), 1, 5.7, 1.8, 575, 0.02, 7),
-}
+SECTORS = {code: Sector(*figures) for code, figures in FIGURES["qcew"]["sectors"].items()}
 OWNERSHIP = {"1": "Federal government", "2": "State government", "3": "Local government", "5": "Private"}
 TRADES, LINES = (3, 2, 1, 2, 3), (1, 1, 2, 1, 3, 1)
 """How many five-digit industries a group has, and how many six-digit ones each of those, in turn."""
