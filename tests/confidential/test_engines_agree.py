@@ -111,6 +111,7 @@ def compared(sources, reading, *boxes):
             same(cells(passing(sources, reading, box), reading, box), expected)
     for engine in took.values():
         engine.close()
+    assert "arrays" not in took or not vars(took["arrays"]), "closed, it holds nothing"
     return set(took)
 
 

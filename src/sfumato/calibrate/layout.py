@@ -1,6 +1,6 @@
 """Layout: the cells of a cube as raking reads them, the places of some control tables down, of the others across."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
@@ -60,7 +60,7 @@ class CubeLayout:
         """The two sides with what their control cells should be."""
         first, second = self.blank
         cut = int(first.starts[-1])
-        return first.to(aims[:cut]), second.to(aims[cut:])
+        return replace(first, aims=aims[:cut]), replace(second, aims=aims[cut:])
 
 
 def layout_of(shape: tuple[int, ...], tables: tuple[Facets, ...]) -> CubeLayout:

@@ -40,10 +40,6 @@ class Side:
     def size(self) -> int:
         return prod(self.widths.tolist())
 
-    def to(self, aims: Floats) -> "Side":
-        """The same tables with something else to aim at."""
-        return Side(self.widths, self.within, self.of, self.starts, aims)
-
     def parts(self) -> Iterator[tuple[tuple[int, int, int], list[tuple[Places, Floats]]]]:
         """Each part: the places before it, its own and those after, and its tables with what they should be."""
         begins = [0, *accumulate(self.widths[self.within].tolist())]

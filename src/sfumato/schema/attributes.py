@@ -142,15 +142,10 @@ class Attribute:
     def raw_codes(self) -> dict[str, int]:
         """Which leaf each value of the column is read as; bands are read by their edges instead."""
         index = self.levels.carried
-        if isinstance(self.read, Bands):
-            pairs: dict[str, int] = {}
-        elif isinstance(self.read, Recode):
+        pairs = {} if isinstance(self.read, Bands) else index
+        if isinstance(self.read, Recode):
             pairs = {raw: index[code] for raw, code in self.read.codes}
-        else:
-            pairs = dict(index)
-        if self.missing:
-            pairs |= dict.fromkeys(self.missing.codes, index[self.missing.level])
-        return pairs
+        return pairs | (dict.fromkeys(self.missing.codes, index[self.missing.level]) if self.missing else {})
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import csv
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -116,14 +116,8 @@ class Levels:
         if depth is None or depth >= self.depth:
             return self
         if depth not in self._cuts:
-            kept = [row for row, code in enumerate(self.codes) if self.depths[code] <= depth]
-            self._cuts[depth] = Levels(
-                tuple(self.codes[row] for row in kept),
-                tuple(self.labels[row] for row in kept),
-                tuple(self.parents[row] for row in kept),
-                tuple(self.notes[row] for row in kept),
-                self.whole or self,
-            )
+            kept = [one for one in self.records() if self.depths[one["code"]] <= depth]
+            self._cuts[depth] = replace(Levels.of(kept), whole=self.whole or self)
         return self._cuts[depth]
 
     @cached_property

@@ -213,7 +213,7 @@ class Arrays(Sealed, Engine):
         return keys
 
     def close(self) -> None:
-        self._leaves, self._values, self._names, self._counted, self._lengths = {}, {}, {}, None, []
+        vars(self).clear()
 
 
 def _called(attribute: Attribute) -> str:
