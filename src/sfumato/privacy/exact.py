@@ -45,15 +45,10 @@ def plain(number: Fraction) -> str:
     >>> plain(Fraction("1e-6")), plain(Fraction(7)), plain(Fraction(1, 3))
     ('1e-6', '7', '1/3')
     """
-    rest = number.denominator
-    twos = fives = 0
-    while rest % 2 == 0:
-        rest, twos = rest // 2, twos + 1
-    while rest % 5 == 0:
-        rest, fives = rest // 5, fives + 1
-    if rest != 1:
-        return f"{number.numerator}/{number.denominator}"
-    places = max(twos, fives)
+    under = number.denominator
+    places = next((place for place in range(under.bit_length()) if 10**place % under == 0), None)
+    if places is None:
+        return f"{number.numerator}/{under}"
     digits = abs(number.numerator) * 10**places // number.denominator
     if digits and places > 4 and len(str(digits)) < 4:
         return f"{'-' if number < 0 else ''}{digits}e-{places}"
