@@ -88,7 +88,7 @@ def test_the_price_is_that_of_the_most_that_one_report_adds(folder, relation, ca
     """A report goes from 0 to 20 or to none, so noise has a = e^(-2 / 20), variance 2 a / (1 - a)²."""
     plan = plan_in(folder, relation)
     assert [spend.loss for spend in plan.price().spends] == [Approximate(2), Approximate(2), Approximate(1)]
-    assert [plan.size(measure) for measure in plan.measures] == [UNITS, 2, 2]
+    assert [plan.over.size(measure) for measure in plan.measures] == [UNITS, 2, 2]
     a = math.exp(-2 / LARGEST)
     law = Geometric(2).law(plan.move(plan.measure("jobs")))
     assert law.variance == pytest.approx(2 * a / (1 - a) ** 2)

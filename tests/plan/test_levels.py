@@ -150,7 +150,7 @@ def test_stated_errors_after_a_control_at_a_depth_are_those_of_many_runs(tmp_pat
 def test_the_finest_measure_answers_and_a_table_names_an_attribute_once(tmp_path):
     plan = parsed(tmp_path, [("fine", '["area", "sex"]', "1"), ("coarse", '["area@0"]', "1")])
     assert plan.answering == ("fine",)
-    assert [plan.size(measure) for measure in plan.measures] == [8, 2]
+    assert [plan.over.size(measure) for measure in plan.measures] == [8, 2]
     with pytest.raises(PlanError, match="names an attribute twice"):
         parsed(tmp_path, [("fine", '["area", "area@0"]', "1")])
     with pytest.raises(PlanError, match="'area@3': area has levels @0 to @2"):

@@ -19,7 +19,7 @@ import numpy as np
 from sfumato.confidential.copies import published, watched_cells
 from sfumato.confidential.evidence import bound, visible
 from sfumato.confidential.microdata import Microdata
-from sfumato.confidential.pairs import neighbours_of, worst_pairs
+from sfumato.confidential.pairs import worst_pairs
 from sfumato.confidential.tabulate import Tabulation
 from sfumato.confidential.views import View, Watched, all_at_once, side_by_side
 from sfumato.draws import Draws, SeededDraws, SystemDraws
@@ -30,8 +30,6 @@ from sfumato.privacy import Approximate, Bounded, Gaussian, Limit, Loss, Move, R
 from sfumato.privacy.neighbours.square_root_within import worst_sizes
 from sfumato.release import Product
 from sfumato.schema import Attribute, Frame, Grouping, Levels, Rows, Table
-
-__all__ = ["Audit", "audit_mechanism", "audit_plan", "neighbours_of", "worst_shifts"]
 
 CONFIDENCE = 0.99
 STRONG = 0.85

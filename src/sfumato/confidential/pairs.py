@@ -12,7 +12,6 @@ from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.tabulate import reading
 from sfumato.errors import PlanError
 from sfumato.plan import Measure, Plan
-from sfumato.privacy import UnitRows
 from sfumato.schema import Attribute, Bands, Mask
 
 Place = dict[str, int]
@@ -25,13 +24,11 @@ TRIED = 100_000
 """How many combinations of leaves are tried for one that is possible."""
 
 
-def neighbours_of(plan: Plan) -> tuple[Microdata, Microdata]:
-    """A pair in which one unit, with more rows than it may have, fills a cell of the first measure or leaves it."""
-    return worst_pairs(plan)[0]
-
-
 def worst_pairs(plan: Plan) -> list[tuple[Microdata, Microdata]]:
-    """Such a pair for each measure, each once; one pair does where a record can be in all."""
+    """Pairs in which one unit, with more rows than it may have, fills a cell of a measure or leaves it, each once.
+
+    One pair does where a record can be in all measures.
+    """
     frames: list[tuple[pa.Table, pa.Table]] = []
     for measure in plan.measures:
         pair = _frames(plan, measure)
@@ -44,8 +41,8 @@ def _farthest(plan: Plan) -> tuple[Values, Values]:
     """In each column the farthest value that any measure's pair has, on either side."""
     values: tuple[Values, Values] = ({}, {})
     for measure in plan.measures:
-        column, pair = measure.of.contribution.column, plan.hidden.pair(measure.of.contribution, plan.domain(measure))
-        for side, unit in zip(values, pair, strict=True):
+        column = measure.of.contribution.column
+        for side, unit in zip(values, plan.over.pair(measure), strict=True):
             if column is not None:
                 side[column] = max(side.get(column, 0.0), float(unit.value), key=abs)
     return values
@@ -62,13 +59,9 @@ def _frames(plan: Plan, measure: Measure) -> tuple[pa.Table, pa.Table]:
     unit, *others = plan.over.units(plan.universe(measure), OTHERS)
     # None of the others in the first: noise that empty cells lack is seen nowhere else.
     still = [(name, second) for name in others]
-    sides = zip(plan.hidden.pair(measure.of.contribution, plan.domain(measure)), values, strict=True)
-    one, other = (_table(need, [*still, *_rows(unit, side, first, second)], told) for side, told in sides)
+    own = [[(unit, second if side.elsewhere else first)] * side.rows for side in plan.over.pair(measure)]
+    one, other = (_table(need, [*still, *rows], told) for rows, told in zip(own, values, strict=True))
     return one, other
-
-
-def _rows(unit: str, side: UnitRows, first: Place, second: Place) -> list[tuple[str, Place]]:
-    return [(unit, second if side.elsewhere else first)] * side.rows
 
 
 def _whole(need: Reading) -> list[Attribute]:

@@ -78,7 +78,7 @@ class Tabulation(Sealed):
     def _reported(self, measure: Measure, register: Frame) -> Cells:
         """The values of a register's units, one a row, with the groups that a measure is by; 0 outside its universe."""
         columns = {one: self._reports[one] for one in measure.aggregates}
-        values, domain = measure.of.value(columns), self._plan.domain(measure)
+        values, domain = measure.of.value(columns), self._plan.over.domain(measure)
         grouping = None if domain is register else register.grouped(domain.by)
         if measure.where:
             values = values * register.rows(self._plan.universe(measure))

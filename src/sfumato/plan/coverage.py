@@ -13,7 +13,7 @@ from sfumato.errors import PlanError, nearest
 from sfumato.plan.control import ControlTable
 from sfumato.plan.measure import Measure
 from sfumato.plan.memory import Memory
-from sfumato.privacy import Move, Neighbours, Truncate, Unsummed
+from sfumato.privacy import Move, Neighbours, Truncate, UnitRows, Unsummed
 from sfumato.schema import FARTHEST, LARGEST, Attribute, Box, By, Domain, Frame, Schema, Table
 from sfumato.schema.level import lacking
 
@@ -67,6 +67,10 @@ class Coverage:
         """How far the cells of a measure can go between neighbours, or their rows where no cell is the sum of them."""
         move = self.hidden.move(measure.of.contribution, self.domain(measure))
         return move if measure.of.additive else Unsummed(move)
+
+    def pair(self, measure: Measure) -> tuple[UnitRows, UnitRows]:
+        """The rows of one unit in two neighbours that are as far apart as any."""
+        return self.hidden.pair(measure.of.contribution, self.domain(measure))
 
     def size(self, measure: Measure) -> int:
         """How many numbers a measure publishes."""

@@ -15,7 +15,7 @@ from sfumato.plan.register import FrameFile, RegisterCoverage
 from sfumato.plan.steps import Origin, StepReading
 from sfumato.privacy import Exposure, Loss, Move, Neighbours
 from sfumato.release import Subject
-from sfumato.schema import Box, Domain, Schema, Table
+from sfumato.schema import Box, Schema, Table
 
 
 @dataclass(frozen=True)
@@ -169,14 +169,6 @@ class Decisions:
     def move(self, measure: Measure) -> Move:
         """How far the cells of a measure can go between neighbours."""
         return self.over.move(measure)
-
-    def domain(self, measure: Measure) -> Domain:
-        """What the numbers of a measure stand for: cells of a table, or rows of the frame or groups of them."""
-        return self.over.domain(measure)
-
-    def size(self, measure: Measure) -> int:
-        """How many cells a measure publishes."""
-        return self.over.size(measure)
 
     def memory(self) -> Memory | None:
         """What a run will need; nothing where a register is not at hand."""

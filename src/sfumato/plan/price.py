@@ -37,7 +37,7 @@ def price(plan: Decisions) -> Price:
     _refuse_unlisted(plan)
     total = total_of(plan, [spend.loss for spend in spends])
     _refuse_over(total, plan.limit, spends)
-    cells = tuple(plan.size(measure) for measure in plan.measures)
+    cells = tuple(plan.over.size(measure) for measure in plan.measures)
     return Price(spends, total, plan.limit, plan.exposures, cells)
 
 
