@@ -7,7 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -117,9 +117,9 @@ def _ask_once(releases: list[Path]) -> None:
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)  # noqa: S603
     try:
         base = _address(server)
-        listed = json.loads(_get(f"{base}/api/v2/tables"))["tables"]
+        listed = _get(f"{base}/api/v2/tables")["tables"]
         tables = [one for one in listed if one["id"].startswith("ors~")]
-        answer = json.loads(_get(f"{base}/api/v2/tables/{tables[0]['id']}/data"))
+        answer = _get(f"{base}/api/v2/tables/{tables[0]['id']}/data")
     finally:
         server.terminate()
         server.wait(20)
@@ -144,14 +144,12 @@ def _address(server: "subprocess.Popen[str]") -> str:
     raise ReleaseError(f"The server stopped before it served (exit code {server.wait()}).")
 
 
-def _get(url: str) -> bytes:
+def _get(url: str) -> Any:
     """The answer of a server that has said that it serves."""
-    from urllib.error import URLError
     from urllib.request import urlopen
 
     try:
         with urlopen(url, timeout=20) as answer:  # noqa: S310 - loopback
-            content: bytes = answer.read()
-            return content
-    except URLError:
+            return json.load(answer)
+    except OSError:
         raise ReleaseError(f"The server did not answer at {url}.") from None

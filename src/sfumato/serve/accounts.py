@@ -62,7 +62,7 @@ def accounts(editions: Sequence[Edition]) -> tuple[PublicAccount, ...]:
     charged: dict[tuple[str, str, tuple[tuple[str, str], ...]], list[Edition]] = {}
     for edition in editions:
         anchor = edition.release.manifest.ledger
-        if anchor is not None and _readable(anchor):
+        if anchor and _readable(anchor):
             year = edition.release.manifest.created[:4] if anchor.per_year else ""
             charged.setdefault((anchor.population, year, tuple(sorted(anchor.limit.items()))), []).append(edition)
     found = [_account(population, year, some) for (population, year, _), some in charged.items()]
@@ -71,8 +71,9 @@ def accounts(editions: Sequence[Edition]) -> tuple[PublicAccount, ...]:
 
 def uncharged(editions: Sequence[Edition]) -> tuple[Edition, ...]:
     """The releases that no ledger was charged for, or whose charge cannot be read."""
-    anchors = [(edition, edition.release.manifest.ledger) for edition in editions]
-    return tuple(edition for edition, anchor in anchors if anchor is None or not _readable(anchor))
+    return tuple(
+        one for one in editions if not (one.release.manifest.ledger and _readable(one.release.manifest.ledger))
+    )
 
 
 def amount(loss: Loss) -> Fraction:
