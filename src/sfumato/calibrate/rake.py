@@ -8,7 +8,7 @@ where it does not, that is said and no cells are given.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from sfumato.calibrate.layout import CubeLayout, layout_of
 from sfumato.calibrate.step import Diverged, Problem, Step
 from sfumato.errors import PlanError
 from sfumato.kernels.choose import compiled
-from sfumato.release import Cube, Earlier, Product, Raked, Uncertainty, Varying
+from sfumato.kernels.rake import Factors
+from sfumato.release import Cube, Earlier, Product, Raked, Varying
 from sfumato.release.noisy import Floats
 from sfumato.release.products.product import PUBLISHED
 from sfumato.release.uncertainties.margins import Margins
@@ -56,35 +57,32 @@ class Rake(Step):
         largest = max(1.0, float(np.abs(problem.aims).max()))
         # What a step made is in far finer steps than were measured, below what doubles of such totals tell apart.
         tolerance = self.tolerance if problem.cube.even is not None else max(self.tolerance, 1e-12 * largest)
-        cells, missed = raked(problem.margins, problem.cells, aims, self.cycles, tolerance)
-        if not missed <= tolerance:
-            return Diverged(self.name, f"raking did not converge in {self.cycles} cycles; least-squares always does")
-        published = any(products[name].subject.mechanism == PUBLISHED for name in self.to)
-        before = self._scaled(problem, aims, tolerance) if published else problem.before
-        return problem.product(self.name, cells, Raked, before)
-
-    def _scaled(self, problem: Problem, aims: Floats, tolerance: float) -> Uncertainty:
-        """The error of cells times their factors: far from 1 where totals are of a population and cells of a sample."""
         layout = _layout(problem.margins)
         laid = layout.laid(problem.cells)
-        found = _found(layout, laid, aims, self.cycles, tolerance)
-        factors = layout.scaled(np.ones_like(laid), found.first, found.second)
-        if (weights := problem.cube.errors.weights) is None:
-            return Earlier(problem.cube.uncertainty, problem.cells, factors)
-        return Varying(weights[0] * weights[1] * factors**2)
+        found = _factors(layout, laid, aims, self.cycles, tolerance)
+        if not found.missed <= tolerance:
+            return Diverged(self.name, f"raking did not converge in {self.cycles} cycles; least-squares always does")
+        before, weights = problem.before, problem.cube.errors.weights
+        if any(products[name].subject.mechanism == PUBLISHED for name in self.to):
+            # Factors are far from 1 where totals are of a population and cells of a sample.
+            by = layout.scaled(np.ones_like(laid), found.first, found.second)
+            stated = problem.cube.uncertainty
+            before = Earlier(stated, problem.cells, by) if weights is None else Varying(weights[0] * weights[1] * by**2)
+        return problem.product(self.name, layout.scaled(laid, found.first, found.second), Raked, before)
 
 
 def raked(margins: Margins, cells: Floats, aims: Floats, cycles: int, tolerance: float) -> tuple[Floats, float]:
     """The raked cells and the largest control missed, infinite where a margin of 0 should become something else."""
     layout = _layout(margins)
     laid = layout.laid(cells)
-    found = _found(layout, laid, aims, cycles, tolerance)
+    found = _factors(layout, laid, aims, cycles, tolerance)
     return layout.scaled(laid, found.first, found.second), found.missed
 
 
-def _found(layout: CubeLayout, laid: Floats, aims: Floats, cycles: int, tolerance: float) -> Any:
+def _factors(layout: CubeLayout, laid: Floats, aims: Floats, cycles: int, tolerance: float) -> Factors:
     first, second = layout.sides(np.ascontiguousarray(aims, dtype=np.float64))
-    return compiled("rake").rake(layout.summed(laid), first, second, cycles, tolerance)
+    found: Factors = compiled("rake").rake(layout.summed(laid), first, second, cycles, tolerance)
+    return found
 
 
 @lru_cache(maxsize=4)

@@ -208,8 +208,7 @@ class Manifest(_Part):
     @classmethod
     def from_bytes(cls, written: bytes) -> "Manifest":
         try:
-            content = json.loads(written)
-            manifest = cls.model_validate(content)
+            manifest = cls.model_validate(json.loads(written))
         except (ValueError, ValidationError) as error:
             raise ReleaseError(f"{NAME} cannot be read as a manifest: {_first(error)}.") from None
         if manifest.format != FORMAT:

@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from sfumato.release.noisy import Floats
 
 Places = NDArray[np.integer]
-Cells = NDArray[Any]
-"""A number for every cell."""
 Solve = Callable[[Floats], Floats]
 DENSE = 5000
 """The most totals for which a matrix over them is held."""
@@ -34,7 +32,7 @@ class Sets(ABC):
     """How many totals each table has."""
 
     @abstractmethod
-    def table(self, place: int, cells: Cells) -> Floats:
+    def table(self, place: int, cells: NDArray[Any]) -> Floats:
         """The totals of one table."""
 
     @abstractmethod
@@ -42,7 +40,7 @@ class Sets(ABC):
         """A' p: every cell gets the sum of what the totals that it is in hold."""
 
     @abstractmethod
-    def gram(self, cells: Cells) -> Floats:
+    def gram(self, cells: NDArray[Any]) -> Floats:
         """A diag(x) A', the whole matrix."""
 
     @abstractmethod
@@ -57,7 +55,7 @@ class Sets(ABC):
     def size(self) -> int:
         return sum(self.sizes)
 
-    def of(self, cells: Cells) -> Floats:
+    def of(self, cells: NDArray[Any]) -> Floats:
         """A x: the totals of the cells, stacked."""
         return np.concatenate([self.table(place, cells) for place in range(len(self.sizes))], axis=-1)
 
@@ -86,10 +84,10 @@ class Grouped(Sets):
     ups: tuple[Places, ...]
     sizes: tuple[int, ...]
 
-    def table(self, place: int, cells: Cells) -> Floats:
+    def table(self, place: int, cells: NDArray[Any]) -> Floats:
         return folded(cells, self.ups[place], self.sizes[place])
 
-    def of(self, cells: Cells) -> Floats:
+    def of(self, cells: NDArray[Any]) -> Floats:
         return super().of(cells) if self.sizes else np.zeros((*cells.shape[:-1], 0))
 
     def spread(self, totals: Floats) -> Floats:
@@ -98,7 +96,7 @@ class Grouped(Sets):
             found += part[..., up]
         return found
 
-    def gram(self, cells: Cells) -> Floats:
+    def gram(self, cells: NDArray[Any]) -> Floats:
         tables = list(zip(self.ups, self.sizes, strict=True))
         blocks = [
             [np.bincount(up * wide + beside, cells, long * wide).reshape(long, wide) for beside, wide in tables]
@@ -120,23 +118,23 @@ class Normal:
     """The equations of some totals: the weight of every cell, times a scale, and the noise of every total."""
 
     sets: Sets
-    weight: Cells
+    weight: NDArray[Any]
     noise: Floats
     scale: float = 1.0
 
     @cached_property
     def solve(self) -> Solve:
         """Solutions for one right side, or for several that are the rows of a matrix."""
-        sets = self.sets
-        if not sets.sizes:
+        if not self.sets.sizes:
             return lambda right: right
-        if sets.finest is not None:
+        if self.sets.finest is not None:
             return self._by_elimination
-        if sets.size <= DENSE:
-            return inverted(self.scale * sets.gram(self.weight), self.noise)
-        diagonal = self.scale * sets.of(self.weight) + self.noise
-        apply = lambda totals: self.scale * sets.of(self.weight * sets.spread(totals)) + self.noise * totals  # noqa: E731
-        return iterated(apply, diagonal)
+        if self.sets.size <= DENSE:
+            return inverted(self.scale * self.sets.gram(self.weight), self.noise)
+        return iterated(self.times, self.scale * self.sets.of(self.weight) + self.noise)
+
+    def times(self, totals: Floats) -> Floats:
+        return self.scale * self.sets.of(self.weight * self.sets.spread(totals)) + self.noise * totals
 
     @cached_property
     def own(self) -> NDArray[np.bool_]:
@@ -213,8 +211,7 @@ def quotient(over: Floats, under: Floats) -> Floats:
 def inverted(matrix: Floats, noise: Floats | None = None) -> Solve:
     """Solutions of a symmetric system, the shortest where it is singular; a vector stands for its diagonal matrix.
 
-    One inverse and then a product a question; with a factor every question would cost a triangular solve. Where noise
-    is next to nothing the inverse would hold 1 / noise, and lose the digits of what cancels: then by its own axes.
+    One inverse, then a product a question; where noise is next to nothing it would hold 1 / noise, and lose digits.
     """
     if matrix.ndim == 1:
         diagonal = quotient(np.ones_like(matrix), matrix)
