@@ -15,16 +15,6 @@ _SPARSE = 4
 
 
 @njit(cache=True)
-def _levels(widths):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
-    """Room for the levels of a side, the coarsest first."""
-    size, cells = 1, 0
-    for width in widths:
-        size *= width
-        cells += size
-    return np.empty(cells)
-
-
-@njit(cache=True)
 def _fold(widths, sums, levels):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
     size, end = len(sums), len(levels)
     levels[end - size :] = sums
@@ -189,22 +179,18 @@ def _listed(matrix, filled):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN
     values, first, second = np.empty(filled), np.empty(filled, np.int32), np.empty(filled, np.int32)
     cell = 0
     for row in range(len(matrix)):
-        own, left, column = matrix[row], 0, 0
-        for beside in range(len(own)):
-            left += own[beside] != 0
-        while left > 0:
-            if own[column] != 0:
-                values[cell], first[cell], second[cell] = own[column], row, column
+        for column in range(matrix.shape[1]):
+            if matrix[row, column] != 0:
+                values[cell], first[cell], second[cell] = matrix[row, column], row, column
                 cell += 1
-                left -= 1
-            column += 1
     return values, first, second
 
 
 @njit(cache=True)
 def _rake(dense, matrix, values, at, to, one, two, cycles, tolerance):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202, PLR0913, PLR0917
     ones, others, missed = np.ones(np.prod(one[0])), np.ones(np.prod(two[0])), np.inf
-    down, across = _levels(one[0]), _levels(two[0])
+    # Room for the levels of either side, the coarsest first.
+    down, across = np.empty(np.cumprod(one[0]).sum()), np.empty(np.cumprod(two[0]).sum())
     sums = _down(matrix, others) if dense else _gathered(values, at, to, others, len(ones))
     _fold(one[0], sums, down)
     for cycle in range(cycles):
