@@ -48,9 +48,14 @@ def by_ipfn(cells: np.ndarray, aims: list[np.ndarray], cycles: int, verbose: int
         ).iteration()  # fmt: skip
 
 
+def by_table(margins: Margins, aims: np.ndarray) -> list[np.ndarray]:
+    """What each table aims at, from all that they aim at in turn."""
+    return np.split(aims, np.cumsum(margins.sizes)[:-1])
+
+
 def cycles_of_ipfn(margins: Margins, cells: np.ndarray, aims: np.ndarray, cycles: int) -> int:
     """How many cycles it runs when asked for some; its longest answer has a row for each."""
-    return len(by_ipfn(cells, margins.split(aims), cycles, verbose=2)[2])
+    return len(by_ipfn(cells, by_table(margins, aims), cycles, verbose=2)[2])
 
 
 def last(run: Callable[[], Any], runs: int) -> Any:
@@ -67,7 +72,7 @@ def repeated(what: str, filled: float, runs: int, cycles: int = 10) -> Line:
     ran = cycles_of_ipfn(margins, cells, aims, cycles)
     few = max(3, runs // 20)
     wall, cpu, (ours, _) = timed(lambda: last(lambda: raked(margins, cells, aims, cycles, 0.0), runs))  # type: ignore[misc]
-    wall_theirs, cpu_theirs, found = timed(lambda: last(lambda: by_ipfn(cells, margins.split(aims), cycles), few))
+    wall_theirs, cpu_theirs, found = timed(lambda: last(lambda: by_ipfn(cells, by_table(margins, aims), cycles), few))
     scale = runs / few
     return _line(
         f"raking, {what}, 10 margins, {cycles} cycles, {runs:,} runs", (wall, cpu),
@@ -89,7 +94,7 @@ def once(shape: tuple[int, ...], cycles: int) -> Line:
     wall, cpu = sorted(took, key=lambda one: one[1])[3]
     ours, _ = raked(margins, cells, aims, cycles, 0.0)
     a_cycle = (min(one[1] for one in took) - min(less)) / (cycles - 1)
-    wall_theirs, cpu_theirs, found = timed(lambda: by_ipfn(cells, margins.split(aims), cycles))
+    wall_theirs, cpu_theirs, found = timed(lambda: by_ipfn(cells, by_table(margins, aims), cycles))
     note = f"{ran} cycles each; a cycle takes as long as {a_cycle / min(reads):.1f} reads of the cube"
     what = f"raking, {cells.size:,} cells, 10 margins, {cycles} cycles"
     return _line(what, (wall, cpu), (wall_theirs, cpu_theirs), apart(ours, found), note)
