@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
+from fnmatch import translate
+from functools import lru_cache
 
 from sfumato.errors import QueryError, nearest
 
@@ -91,4 +92,9 @@ def fits(code: str, pattern: str) -> bool:
     >>> [fits("29-1141", one) for one in ("29*", "*41", "29-????", "?", "*-*")]
     [True, True, True, False, True]
     """
-    return fnmatchcase(code, pattern.replace("[", "[[]"))
+    return _compiled(pattern).match(code) is not None
+
+
+@lru_cache(maxsize=64)  # fnmatch would keep 32,768 patterns, whoever wrote them
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(translate(pattern.replace("[", "[[]")))
