@@ -67,6 +67,9 @@ class StepReading:
                 raise PlanError(f"Step '{step.name}' reads '{name}', which this plan does not make; {hint}")
         return cls(step, before[step.table], {name: before[name] for name in step.to})
 
+    def _refusal(self, why: str) -> PlanError:
+        return PlanError(f"Step '{self.step.name}'{why}")
+
     @property
     def made(self) -> Origin:
         return self.table.after(self.step, list(self.controls.values()))
@@ -83,23 +86,17 @@ class StepReading:
     def refuse_unlike(self) -> None:
         """Controls are of the same statistic and universe as the table, margins of it, and share no noise with it."""
         if not self.table.measure.of.additive:
-            raise PlanError(
-                f"Step '{self.step.name}': the cells of '{self.step.table}' do not add up, so no totals bind them."
-            )
+            raise self._refusal(f": the cells of '{self.step.table}' do not add up, so no totals bind them.")
         for name, control in self.controls.items():
             if control.statistic != self.table.statistic:
-                raise PlanError(
-                    f"Step '{self.step.name}': '{name}' is not of the same statistic as '{self.step.table}'."
-                )
-            told = (control.table, self.table.table)
-            if missed := lacking(told[0].by, told[1].by) if told[0] and told[1] else ():
-                raise PlanError(
-                    f"Step '{self.step.name}': '{self.step.table}' lacks {', '.join(map(str, missed))} of '{name}'."
-                )
+                raise self._refusal(f": '{name}' is not of the same statistic as '{self.step.table}'.")
+            coarse, fine = control.table, self.table.table
+            if missed := lacking(coarse.by, fine.by) if coarse and fine else ():
+                raise self._refusal(f": '{self.step.table}' lacks {', '.join(map(str, missed))} of '{name}'.")
             if shared := sorted(control.noise & self.table.noise) if self.table.steps else []:
-                raise PlanError(
-                    f"Step '{self.step.name}': the noise of '{shared[0]}' is in '{self.step.table}' already, so "
-                    f"'{name}' would be counted as new; calibrate to it once."
+                raise self._refusal(
+                    f": the noise of '{shared[0]}' is in '{self.step.table}' already, so '{name}' would be counted as "
+                    "new; calibrate to it once."
                 )
 
     def refuse_mixed(self) -> None:
@@ -107,21 +104,19 @@ class StepReading:
         sources = {self.step.table: self.table, **self.controls}
         for name in self.step.reads if self.step.apart or self.table.table is None else self.step.to:
             if not sources[name].apart:
-                raise PlanError(
-                    f"Step '{self.step.name}' reads '{name}', whose cells share noise since "
-                    f"'{sources[name].steps[-1]}'; name a measure."
-                )
+                since = sources[name].steps[-1]
+                raise self._refusal(f" reads '{name}', whose cells share noise since '{since}'; name a measure.")
         if self.table.relative and not self.step.relative and any(one.published for one in self.controls.values()):
-            raise PlanError(
-                f"Step '{self.step.name}' moves '{self.step.table}', which was raked, to published totals by weights "
+            raise self._refusal(
+                f" moves '{self.step.table}', which was raked, to published totals by weights "
                 "that follow its noisy cells; times the gap to totals of any size, the noise of the weights is in no "
                 "error that could be stated. Rake to these totals, or meet them in a step before the raking."
             )
         size = sum(one.table.size for one in self.controls.values() if one.table)
         if not self.table.apart and size > DENSE:
-            raise PlanError(
-                f"Step '{self.step.name}' moves '{self.step.table}', which a step made, to {size:,} control cells, "
-                f"more than {DENSE:,}; name all controls in one step."
+            raise self._refusal(
+                f" moves '{self.step.table}', which a step made, to {size:,} control cells, more than {DENSE:,}; name "
+                "all controls in one step."
             )
 
     def refuse_contradictions(self) -> None:
