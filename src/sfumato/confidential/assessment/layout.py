@@ -1,21 +1,24 @@
-"""Layout: the nouns that a report is laid out in, and how its numbers are written."""
+"""Layout: the sheets of a report, laid out as its words say, and how its numbers are written."""
 
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
-from markupsafe import Markup
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from sfumato.confidential.assessment.comparisons import Numbers
+from sfumato.confidential.assessment.comparisons import Numbers, share
 from sfumato.query import number
 
+HERE = Path(__file__).parent
+MOST_TABLES = 60
 Row = Sequence[str]
-Picture = tuple[str, Markup]
 DIMENSIONS = {0: "the total", 1: "one-way", 2: "two-way", 3: "three-way"}
 NOTHING = "–"
-WORDS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
-"""The title of each metric, the sentence on how to read it, and what to mind."""
+WORDS: dict[str, Numbers] = tomllib.loads((HERE / "words.toml").read_text(encoding="utf-8"))
+"""The title of each metric, the sentence on how to read it, what to mind, and what stands in its sheets."""
 SAID = WORDS.pop("said")
 """Captions and notes."""
 
@@ -26,34 +29,50 @@ class ReportTable:
 
     heads: Row
     rows: Sequence[Row]
-    names: int = 1
-    note: str = ""
+    names: int
+    note: str
 
 
-@dataclass(frozen=True)
-class Section:
-    """One metric: how to read it in one sentence, its pictures with captions, its tables, what to mind."""
-
-    id: str
-    title: str
-    reads: str
-    pictures: Sequence[Picture]
-    sheets: Sequence[ReportTable]
-    notes: Sequence[str]
-    folded: bool = False
+def sheets_of(id: str, numbers: Numbers) -> Iterator[ReportTable]:  # noqa: A002 - the id of an element
+    """The sheets of a metric, as its words lay them out."""
+    for sheet in WORDS[id].get("sheet", ()):
+        for product, rows in _lists(numbers)[sheet.get("over", "parts")]:
+            found = [row | {"one": _asked(sheet.get("one", "one"), **row)} for row in rows]
+            cells = [[_asked(cell, **row) for _, cell in sheet["columns"]] for row in found if row["one"]]
+            heads = [head.format(product=product.get("name")) for head, _ in sheet["columns"]]
+            yield ReportTable(heads, cells, sheet.get("names", 1), _asked(sheet.get("note", "''"), product=product))
 
 
-def section(
-    id: str,  # noqa: A002 - it becomes the id of an element
-    sheets: Sequence[ReportTable],
-    pictures: Sequence[Picture] = (),
-    notes: Sequence[str] = (),
-    **filled: object,
-) -> Section:
-    """The section of a metric with its words, the names in them filled in."""
-    words = WORDS[id]
-    mind = [words["mind"].format(**filled)] if "mind" in words else []
-    return Section(id, words["title"], words["reads"].format(**filled), pictures, sheets, [*mind, *notes])
+def _asked(expression: str, **row: Any) -> Any:
+    return _compiled(expression)(**row)
+
+
+@cache
+def _compiled(expression: str) -> Callable[..., Any]:
+    return environment().compile_expression(expression, undefined_to_none=False)
+
+
+def _lists(numbers: Numbers) -> dict[str, list[tuple[Numbers, list[Numbers]]]]:
+    """What sheets have rows for: all that there is of a kind in one sheet, or a sheet for each product."""
+    products, sweep = numbers["products"], numbers["sweep"] or {"points": []}
+    every = [{"name": name, "product": product, "part": part} for name, product, part in parts(numbers)]
+    budgets = [
+        {"name": budget_named(point, sweep), "point": point, "one": utility}
+        for point in sweep["points"]
+        for utility in point["utilities"]
+    ]
+    return {
+        "parts": [({}, every)],
+        "products": [({}, [{"product": product} for product in products])],
+        "budgets": [({}, budgets)],
+        "sizes": [(product, [{"one": one} for one in product["by_size"]]) for product in products],
+        "tables": [(product, [{"one": one} for one in product["tables"][:MOST_TABLES]]) for product in products],
+    }
+
+
+def budget_named(point: Numbers, sweep: Numbers) -> str:
+    words = f"{sweep['currency']} {point['total']:g}" if point["refused"] else point["words"]
+    return words + (f", cap {point['cap']}" if point["cap"] is not None else "")
 
 
 def parts(numbers: Numbers) -> Iterator[tuple[str, Numbers, Numbers]]:
@@ -102,3 +121,18 @@ def percent(value: float | None) -> str:
         return "under 0.01%"
     digits = 0 if number_of in {0, 100} or abs(number_of) >= 100 else 1 if abs(number_of) >= 1 else 2
     return f"{number_of:,.{digits}f}%".replace("-", "−")
+
+
+@cache
+def environment() -> Environment:
+    """Where the page and what stands in its sheets are written out; whatever comes from a plan is escaped."""
+    jinja = Environment(
+        loader=FileSystemLoader(HERE),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    jinja.filters |= {"count": count, "amount": amount, "decimals": decimals, "percent": percent}
+    jinja.globals |= {"share": share, "said": SAID, "most": MOST_TABLES, "kind_of": kind_of}
+    return jinja
