@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.commands import page
 
 import sfumato as sf
 from sfumato.cli.agency import audit as audit_command
@@ -145,3 +146,15 @@ def test_what_has_no_bound_over_a_register_is_refused_by_name(folder, relation):
     then = '[[then]]\nstep = "protected-microdata"\nname = "made"\ntable = "jobs"\nto = ["jobs_by_trade"]'
     with pytest.raises(PlanError, match="'made' moves rows measured with square-root; 'jobs' is not"):
         plan_in(folder, relation, then=then)
+
+
+def test_groups_answer_what_no_rows_answer_and_the_card_names_no_other_noise(folder):
+    chosen = '[publish]\nanswers = ["jobs", "jobs_by_trade", "reporting"]\n'
+    (folder / "shops.toml").write_text(text("add-remove").replace(chosen, ""), encoding="utf-8")
+    plan = Plan.read(folder / "shops.toml")
+    assert plan.answering == ("jobs", "reporting")
+    Account.create(folder / "ledger", "shops", plan.hidden, Approximate(9))
+    run(plan, Microdata.open(folder / "reports.parquet", plan.schema), folder / "ledger", folder / "out")
+    assert set(sf.open(folder / "out").table("trade", of="reporting").columns().cells) == {1}
+    card = page(folder / "out", "/privacy/shops").text
+    assert "square roots" not in card

@@ -134,7 +134,7 @@ class RegisterCoverage(Coverage):
     def memory(self, measures: Sequence[Measure], moved: Sequence[Measure]) -> Memory | None:
         if not self.file.path.is_file():
             return None
-        columns = dict.fromkeys(measure.of.contribution.column or "" for measure in measures)
+        columns = dict.fromkeys(measure.of.contribution.column or measure.name for measure in measures)
         groupings = {measure.by for measure in measures if not self._of_rows(measure)}
         each = FIXED + PER_ATTRIBUTE * len(self.schema.attributes) + PER_GROUPING * len(groupings)
         each += PER_COLUMN * len(columns) + PER_STEP * len(moved)
@@ -143,7 +143,11 @@ class RegisterCoverage(Coverage):
         return Memory(f"{rows:,} rows of {', '.join(columns)}", BASE + rows * each, instead=instead)
 
     def answering(self, measures: Sequence[Measure]) -> list[str]:
-        return [measure.name for measure in measures if self._of_rows(measure)]
+        """Rows answer whatever is asked of their statistic; groups what no rows answer."""
+        rows = [measure for measure in measures if self._of_rows(measure)]
+        told = [(one.of, one.where) for one in rows]
+        alone = [measure for measure in measures if (measure.of, measure.where) not in told]
+        return [*(measure.name for measure in rows), *super().answering(alone)]
 
     def attributes(self, measures: Sequence[Measure]) -> list[Attribute]:  # noqa: ARG002 - the register has them all
         return list(self.schema.attributes)

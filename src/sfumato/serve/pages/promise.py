@@ -21,8 +21,10 @@ _LEVELS = sorted({*(place / 50 for place in range(51)), 0.002, 0.005, 0.01, 0.03
 
 NEAR = ("learned_words", "neighbours_words", "big_words", "attack_words", "axis_power", "one_found")
 """What is said otherwise where it is not hidden who is in the data, but what they report, as far as it is near."""
-LISTED = ("lead", "how_words", "seen_words", "seen_title")
+LISTED = ("lead", "seen_words", "seen_title")
 """What is said otherwise where the units stand in a public register."""
+GROWING = ("how_words",)
+"""What is said otherwise where noise grows with what it is added to."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +54,9 @@ class Promised:
 
     def said(self, key: str) -> str:
         """The key of a text, of its other form where that is what is true."""
-        other = (*(NEAR if self.manifest.promise.only_near else ()), *(LISTED if self.listed else ()))
+        growing = self.listed and any(one.noise is None or one.noise.at != "any" for one in self.manifest.spends)
+        near = self.manifest.promise.only_near
+        other = (*(NEAR if near else ()), *(LISTED if self.listed else ()), *(GROWING if growing else ()))
         return f"privacy.{key}_root" if key in other else f"privacy.{key}"
 
     @property
