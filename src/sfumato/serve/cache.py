@@ -6,9 +6,9 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from urllib.parse import unquote_to_bytes
 
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import QueryParams
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sfumato.serve.overload import Turns
@@ -108,15 +108,10 @@ def question_key(scope: Scope, asked: Mapping[bytes, bytes]) -> Key:
     >>> key(b"rows=age&rows=sex") == key(b"rows=sex&rows=age")
     False
     """
-    pairs = [_pair(part) for part in scope["query_string"].split(b"&") if part]
+    pairs = QueryParams(scope["query_string"]).multi_items()
     # Upper and lower case of a name count the same to the application, so their order among themselves may matter.
     pairs.sort(key=lambda pair: pair[0].lower())
     return (asked.get(b"host"), scope["path"], *pairs)
-
-
-def _pair(part: bytes) -> tuple[bytes, bytes]:
-    name, _, value = part.replace(b"+", b" ").partition(b"=")
-    return unquote_to_bytes(name), unquote_to_bytes(value)
 
 
 @lru_cache(maxsize=1_000)

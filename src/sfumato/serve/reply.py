@@ -1,5 +1,8 @@
 """Replies: bytes with a name of their content, so that a reader who has them already is told so."""
 
+import tomllib
+from pathlib import Path
+
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -10,19 +13,11 @@ from sfumato.serve.shapes import ProblemDetails, Shape
 
 # A withdrawal must be seen soon, so a copy is asked about again after a minute; asking is cheap.
 _KEEP = "public, max-age=60, must-revalidate"
-_TITLES = {
-    400: "Bad request",
-    403: "Forbidden",
-    404: "Not found",
-    405: "Method not allowed",
-    408: "Request too slow",
-    413: "Request too large",
-    414: "Address too long",
-    429: "Too many requests",
-    500: "Fault",
-    503: "Busy",
+REFUSALS: dict[int, dict[str, str]] = {
+    int(status): told
+    for status, told in tomllib.loads(Path(__file__).with_name("refusals.toml").read_text("utf-8")).items()
 }
-
+"""The statuses of refusals, each with its title and, where the API says it, what it means."""
 ZIPPED = "-gzip"
 """What the name of a content has at its end when it travels compressed, as the bytes are others."""
 
@@ -63,7 +58,7 @@ def for_programs(path: str) -> bool:
 
 def problem(status: int, detail: str) -> Response:
     """The reply that says why not, as JSON (RFC 9457)."""
-    said = ProblemDetails(title=_TITLES.get(status, "Problem"), status=status, detail=detail)
+    said = ProblemDetails(title=REFUSALS.get(status, {}).get("title", "Problem"), status=status, detail=detail)
     return fresh(said.to_bytes(), "application/problem+json", status=status)
 
 

@@ -12,22 +12,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sfumato.serve.api.lookup import Served
+from sfumato.serve.reply import REFUSALS
 from sfumato.serve.shapes import ProblemDetails, Shape
 
 Endpoint = Callable[[Served, Request], Response]
 Described = dict[str, Any]
 
 _PROBLEM = {"application/problem+json": {"schema": ProblemDetails.model_json_schema()}}
-_REFUSED = {
-    400: "What was asked cannot be answered; `detail` says why and what would work.",
-    403: "More cells than this format gives at once, or a release that is shown on its own machine only.",
-    404: "There is no such thing here; `detail` names the nearest.",
-    408: "The request did not arrive in time.",
-    413: "The request is too large.",
-    414: "The address is too long.",
-    429: "This client asks too often; `Retry-After` says when to come back.",
-    503: "The server is busy; `Retry-After` says when to come back.",
-}
 _ALWAYS = (403, 414, 429, 503)
 
 
@@ -114,7 +105,7 @@ def _headless(endpoint: Callable[[Request], Response]) -> Callable[[Request], Re
 
 
 def _refusal(code: int) -> Described:
-    told: Described = {"description": _REFUSED[code], "content": _PROBLEM}
+    told: Described = {"description": REFUSALS[code]["words"], "content": _PROBLEM}
     if code in {429, 503}:
         wait = {"schema": {"type": "integer"}, "description": "Seconds to wait."}
         told["headers"] = {"Retry-After": wait}
