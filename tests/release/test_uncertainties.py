@@ -96,6 +96,13 @@ def test_a_table_is_answered_as_its_boxes_are(kind, where, kept):
 
 
 @pytest.mark.parametrize(("kind", "where"), sorted(CASES))
+def test_a_table_in_which_nobody_is_has_no_error(kind, where):
+    nobody = Grid((("b", np.eye(4, dtype=bool)),), Box({"a": np.zeros(3, dtype=bool)}))
+    asked = errors(kind, where).with_whole(nobody, ("b",))
+    assert asked == EXAMPLES[kind] if kind == "withheld" else asked.ravel().tolist() == [0.0] * 4
+
+
+@pytest.mark.parametrize(("kind", "where"), sorted(CASES))
 def test_in_other_steps_errors_are_those_times_the_square(kind, where):
     if kind in {"squared", "adjusted"}:  # they follow the values, which change with the steps
         return

@@ -92,8 +92,9 @@ def along(frame: Frame, grid: Grid, kept: tuple[str, ...], weight: Floats, extra
     (wide, up), inner = grid.around(kept), Taken.of(frame, grid, weight, extra)
     outer = inner if wide is grid else Taken.of(frame, wide, weight, extra)
     both = inner.amount * outer.within(inner.cell, up[inner.box]) * (extra.system.gain - extra.kappa)[inner.cell]
-    found, solved = np.bincount(inner.box, inner.amount - both, inner.boxes), outer.solved[up]
+    # Of no units at all, bincount makes whole numbers.
+    found, solved = np.bincount(inner.box, inner.amount - both, inner.boxes).astype(np.float64), outer.solved[up]
     found -= (inner.asked * solved).sum(axis=1)
     found -= (inner.solved * outer.moved[up]).sum(axis=1) + (solved * inner.moved).sum(axis=1)
     found += (inner.solved * extra.joint(outer.solved)[up]).sum(axis=1)
-    return np.asarray(found, dtype=np.float64)
+    return found
