@@ -8,13 +8,6 @@ from sfumato.draws.stream import Draws, SeededDraws, SystemDraws
 from sfumato.draws.truncated_geometric import TruncatedGeometric
 
 __all__ = [
-    "Changed",
-    "DiscreteNormal",
-    "Draws",
-    "Law",
-    "RoundedNormal",
-    "SeededDraws",
-    "SystemDraws",
-    "TruncatedGeometric",
+    "Changed", "DiscreteNormal", "Draws", "Law", "RoundedNormal", "SeededDraws", "SystemDraws", "TruncatedGeometric",
     "TwoSidedGeometric",
-]
+]  # fmt: skip

@@ -12,15 +12,6 @@ from sfumato.mechanisms.square_root import SquareRoot
 from sfumato.mechanisms.truncated_geometric import TruncatedGeometricNoise
 
 __all__ = [
-    "Additive",
-    "AverageWeight",
-    "Cells",
-    "ClippedTotal",
-    "DiscreteGaussian",
-    "Geometric",
-    "Mechanism",
-    "RoundedGaussian",
-    "SquareRoot",
-    "TruncatedGeometricNoise",
-    "Typical",
-]
+    "Additive", "AverageWeight", "Cells", "ClippedTotal", "DiscreteGaussian", "Geometric", "Mechanism",
+    "RoundedGaussian", "SquareRoot", "TruncatedGeometricNoise", "Typical",
+]  # fmt: skip

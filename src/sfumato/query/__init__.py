@@ -18,29 +18,7 @@ from sfumato.query.wording import Sentence
 from sfumato.release.figures import number
 
 __all__ = [
-    "LARGEST_PAGE",
-    "AtPeriod",
-    "Axis",
-    "Choice",
-    "Columns",
-    "Comparison",
-    "Crosstab",
-    "Detail",
-    "Estimate",
-    "Figure",
-    "Figures",
-    "Group",
-    "QueryEngine",
-    "Ratio",
-    "RowStanding",
-    "Sentence",
-    "Series",
-    "SeriesTable",
-    "Shares",
-    "change",
-    "number",
-    "open_folder",
-    "over_periods",
-    "read_groups",
-    "series",
-]
+    "LARGEST_PAGE", "AtPeriod", "Axis", "Choice", "Columns", "Comparison", "Crosstab", "Detail", "Estimate", "Figure",
+    "Figures", "Group", "QueryEngine", "Ratio", "RowStanding", "Sentence", "Series", "SeriesTable", "Shares", "change",
+    "number", "open_folder", "over_periods", "read_groups", "series",
+]  # fmt: skip

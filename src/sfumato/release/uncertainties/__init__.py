@@ -14,21 +14,6 @@ from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertai
 from sfumato.release.uncertainties.varying import Varying
 
 __all__ = [
-    "Adjusted",
-    "Calibrated",
-    "Control",
-    "Departures",
-    "Earlier",
-    "Errors",
-    "Independent",
-    "Raked",
-    "Squared",
-    "StatedIn",
-    "Trend",
-    "Uncertainty",
-    "Varying",
-    "Withheld",
-    "read_uncertainty",
-    "stated",
-    "withheld",
-]
+    "Adjusted", "Calibrated", "Control", "Departures", "Earlier", "Errors", "Independent", "Raked", "Squared",
+    "StatedIn", "Trend", "Uncertainty", "Varying", "Withheld", "read_uncertainty", "stated", "withheld",
+]  # fmt: skip
