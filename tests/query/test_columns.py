@@ -255,7 +255,7 @@ def test_a_grid_cut_into_pieces_has_the_same_variances(cube):
     shown = [attribute.name for attribute in cube.attributes]
     whole = engine_of(cube).table(shown, at=dict.fromkeys(shown, "all"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sfumato.release.uncertainties.pieces.LARGEST", 1)
+        patch.setattr("sfumato.release.uncertainties.controls.LARGEST", 1)
         cut = engine_of(cube).table(shown, at=dict.fromkeys(shown, "all"))
         np.testing.assert_allclose(cut.variances, whole.variances, atol=1e-9)
         shares = [one.shares(shown[0]).columns().noise_variance for one in (cut, whole)]

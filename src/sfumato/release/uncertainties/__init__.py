@@ -6,11 +6,18 @@ from sfumato.release.uncertainties.controls import Control
 from sfumato.release.uncertainties.departures import Departures
 from sfumato.release.uncertainties.earlier import Earlier
 from sfumato.release.uncertainties.independent import Independent
-from sfumato.release.uncertainties.kinds import read_uncertainty
 from sfumato.release.uncertainties.raked import Raked
 from sfumato.release.uncertainties.squared import Squared
 from sfumato.release.uncertainties.trend import Trend
-from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty, Withheld, stated, withheld
+from sfumato.release.uncertainties.uncertainty import (
+    Errors,
+    StatedIn,
+    Uncertainty,
+    Withheld,
+    read_uncertainty,
+    stated,
+    withheld,
+)
 from sfumato.release.uncertainties.varying import Varying
 
 __all__ = [

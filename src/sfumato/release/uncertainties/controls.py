@@ -5,8 +5,9 @@ f and g have the covariance (f − A'r_f)' V (g − A'r_g) + r_f' N r_g = f'Vg �
 what a box takes of the controls and c_f = b_f − (A V A' + N) r_f what is left of that; for least squares nothing is.
 """
 
+import math
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -17,12 +18,12 @@ from numpy.typing import NDArray
 
 from sfumato.release.noisy import Floats, Integers
 from sfumato.release.uncertainties.diagonal import Leafwise, leaves_wide
-from sfumato.release.uncertainties.kinds import read_uncertainty
 from sfumato.release.uncertainties.margins import Margins
-from sfumato.release.uncertainties.pieces import sliced
-from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty, Withheld
+from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty, Withheld, read_uncertainty
 from sfumato.schema import Box, By, Domain, Grid, Level, Table
 
+LARGEST = 8_000_000
+"""The most numbers that are worked out at once: 64 MB."""
 Sums = Callable[[NDArray[Any]], Floats]
 """The totals of some cells within boxes: one row a box."""
 
@@ -202,3 +203,14 @@ def noise_of(margins: Margins, controls: Sequence[Control]) -> Floats:
     """The variance of every control cell, stacked."""
     pairs = zip(controls, margins.sizes, strict=True)
     return np.concatenate([np.broadcast_to(np.asarray(one.variance, dtype=np.float64), size) for one, size in pairs])
+
+
+def sliced(grid: Grid, width: float) -> Iterator[Grid]:
+    """Slices of a grid of which each box needs so many numbers."""
+    if not grid.axes:
+        yield grid
+        return
+    (name, groups), *rest = grid.axes
+    length = max(1, int(LARGEST / max(1.0, width * math.prod(grid.shape[1:]))))
+    for start in range(0, len(groups), length):
+        yield Grid(((name, groups[start : start + length]), *rest), grid.within)

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from sfumato.release.noisy import Floats, Integers
 from sfumato.release.uncertainties.independent import Independent
-from sfumato.release.uncertainties.kinds import read_uncertainty
-from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty, Withheld
+from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty, Withheld, read_uncertainty
 from sfumato.schema import Box, Domain, Grid
 
 

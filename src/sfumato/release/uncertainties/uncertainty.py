@@ -8,11 +8,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib import import_module
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.errors import ReleaseError
+from sfumato.plugins import found
 from sfumato.release.noisy import Floats, Integers
 from sfumato.release.uncertainties.joint_cells import Fit
 from sfumato.release.uncertainties.trend import Sizes, Trend
@@ -163,3 +166,17 @@ def stated(error: "Number | Withheld") -> Number | None:
 def withheld(*errors: object) -> Withheld | None:
     """The first of some errors that is withheld, if one is."""
     return next((one for one in errors if isinstance(one, Withheld)), None)
+
+
+def read_uncertainty(written: Mapping[str, Any], source: StatedIn) -> Uncertainty:
+    """The uncertainty that a manifest states; of a kind that nobody wrote it is refused."""
+    known, kind = found(import_module(__package__), by="kind"), written.get("kind")
+    if kind not in known:
+        raise ReleaseError(
+            f"The manifest states an uncertainty of kind '{kind}', which this version does not know; update Sfumato."
+        )
+    stated: Uncertainty = type(known[kind]).read(written, source)
+    return stated
+
+
+EXAMPLE = Withheld("its scale follows a confidential size")
