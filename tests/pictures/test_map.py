@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import sfumato.serve
 from sfumato.errors import QueryError
 from sfumato.pictures.classes import quantiles
+from sfumato.pictures.look import SHADES
 from sfumato.pictures.map import map_of
-from sfumato.pictures.map_look import SHADES
 from sfumato.pictures.map_sheet import MapStyle
 from sfumato.pictures.mark import Caption, Mark
 from sfumato.pictures.overlay import overlay

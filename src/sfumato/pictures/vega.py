@@ -1,38 +1,72 @@
 """Vega-Lite: the same marks as a specification that other tools draw, every error field in its data."""
 
+import json
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from sfumato.pictures.look import CARD, INK, MUTE, NOISE, SAMPLING, SERIES
+from sfumato.pictures.look import CARD, COLOURS, INK, SERIES
 from sfumato.pictures.mark import Caption, Mark, rows_of, series_of
 
-SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 Spec = dict[str, Any]
+_SPECS: Spec = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+"""Each kind of picture, and the parts that several have; `$names` stand for what is told of one picture."""
+_COLOURS = {f"${name}": colour for name, colour in COLOURS.items()}
 
 
 def vega_lite(marks: Sequence[Mark], caption: Caption, kind: str) -> Spec:
     """A layered specification of a dot, bar or line picture; its data stand inside it and nothing is fetched."""
-    series = series_of(marks)
-    upright, values = kind == "line", values_of(marks)
-    size: Spec = {"width": 560, "height": 300} if upright else {"width": 460, "height": {"step": 24}}
-    return sheet_of(caption) | {
-        **size,
-        "data": {"values": values},
-        "encoding": _shared(kind, series, list(dict.fromkeys(value["label"] for value in values))),
-        "layer": _line_layers(caption, series) if upright else _row_layers(kind, caption, series),
+    series, values = series_of(marks), values_of(marks)
+    axis: Spec = {"type": "quantitative", "title": caption.axis or None, "scale": {"zero": kind == "bar"}}
+    axis |= {"axis": {"format": ".0%"}} if caption.percent else {}
+    told = {
+        "$values": values,
+        # The order is written out, as layers that leave marks out would else put them last.
+        "$labels": list(dict.fromkeys(value["label"] for value in values)),
+        "$offset": {"yOffset": {"field": "series", "sort": list(series)}} if len(series) > 1 else {},
+        "$axis": axis,
+        "$value": {"y" if kind == "line" else "x": {"field": "value", **axis}},
+        "$withheld": caption.words.withheld,
     }
+    return spec_of(kind, caption, told | _by_series(series))
 
 
-def sheet_of(caption: Caption) -> Spec:
-    """What stands round every picture."""
+def _by_series(series: Sequence[str]) -> Spec:
+    """Colour and shape by series, where there are several, in one scale so that one key serves both."""
+    if len(series) < 2:
+        return {"$colours": {"color": {"value": INK}}, "$shapes": {}}
+    scale = {"domain": list(series), "range": list(SERIES)[: len(series)]}
+    shape = {"field": "series", "title": None, "scale": {"domain": list(series)}}
+    colour = {"field": "series", "type": "nominal", "title": None, "scale": scale}
+    return {"$colours": {"color": colour}, "$shapes": {"shape": shape}}
+
+
+def spec_of(kind: str, caption: Caption, told: Spec) -> Spec:
+    """The specification of a kind of picture, with what stands round every one and what is told of this one."""
     notes = [note for note in (caption.banner, caption.source) if note]
-    return {
-        "$schema": SCHEMA,
+    sheet = {
+        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
         "title": {"text": caption.title, "anchor": "start", **({"subtitle": notes} if notes else {})},
         "usermeta": {"banner": caption.banner, "source": caption.source},
         "background": CARD,
     }
+    whole: Spec = _filled(_SPECS[kind], _COLOURS | told | {"$sheet": sheet})
+    return whole
+
+
+def _filled(part: Any, told: Mapping[str, Any]) -> Any:
+    """A part with what its names stand for; a key that is a name gives way to all keys of what it stands for."""
+    if isinstance(part, str) and part.startswith("$"):
+        return told[part] if part in told else _filled(_SPECS["parts"][part], told)
+    if isinstance(part, list):
+        return [_filled(one, told) for one in part]
+    if not isinstance(part, dict):
+        return part
+    whole: Spec = {}
+    for key, one in part.items():
+        whole |= _filled(key, told) if key.startswith("$") else {key: _filled(one, told)}
+    return whole
 
 
 def values_of(marks: Sequence[Mark]) -> list[Spec]:
@@ -63,99 +97,3 @@ def _value(mark: Mark, shared: bool) -> Spec:
 def _plain(value: object) -> object:
     """A value that JSON can hold; what is infinite has no number there."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _shared(kind: str, series: Sequence[str], labels: list[str]) -> Spec:
-    """What every layer shares: the place of the row or period, and the series beside one another.
-
-    The order is written out, as layers that leave marks out would else put them last.
-    """
-    if kind == "line":
-        return {"x": {"field": "label", "type": "ordinal", "sort": labels, "title": None}}
-    rows: Spec = {
-        "y": {"field": "label", "type": "nominal", "sort": labels, "title": None, "axis": {"labelLimit": 280}}
-    }
-    if len(series) > 1:
-        rows["yOffset"] = {"field": "series", "sort": list(series)}
-    return rows
-
-
-def _colours(series: Sequence[str]) -> Spec:
-    """Colour by series, where there are several."""
-    if len(series) < 2:
-        return {"color": {"value": INK}}
-    scale = {"domain": list(series), "range": list(SERIES)[: len(series)]}
-    return {"color": {"field": "series", "type": "nominal", "title": None, "scale": scale}}
-
-
-def _shapes(series: Sequence[str]) -> Spec:
-    """Shape by series, in the scale of its colours, so that one key serves both."""
-    scale = {"domain": list(series)}
-    return {"shape": {"field": "series", "title": None, "scale": scale}} if len(series) > 1 else {}
-
-
-def _axis(field: str, caption: Caption, *, zero: bool) -> Spec:
-    axis: Spec = {"axis": {"format": ".0%"}} if caption.percent else {}
-    return {"field": field, "type": "quantitative", "title": caption.axis or None, "scale": {"zero": zero}, **axis}
-
-
-def _row_layers(kind: str, caption: Caption, series: Sequence[str]) -> list[Spec]:
-    """The bar or the dot, the interval with the noise's share of it, the grade, and the words for a withheld error."""
-    zero = kind == "bar"
-    value = {"x": _axis("value", caption, zero=zero)}
-    hidden = {"type": "text", "align": "left", "dx": 8, "color": MUTE, "text": caption.words.withheld}
-    grade: Spec = {"mark": {"type": "text", "align": "left", "dx": 6, "fontSize": 10, "color": MUTE}}
-    grade["encoding"] = {"x": _axis("high", caption, zero=zero), "text": {"field": "grade"}}
-    return [
-        *([_bar(value | _colours(series))] if zero else []),
-        *_intervals(caption, zero=zero),
-        *([] if zero else _dots(value, series)),
-        _kept("datum.low !== null", grade),
-        _kept("datum.low === null", {"mark": hidden, "encoding": value}),
-    ]
-
-
-def _intervals(caption: Caption, *, zero: bool) -> list[Spec]:
-    def rule(ends: tuple[str, str], **mark: Any) -> Spec:
-        encoding = {"x": _axis(ends[0], caption, zero=zero), "x2": {"field": ends[1]}}
-        return {"mark": {"type": "rule", **mark}, "encoding": encoding}
-
-    return [
-        _kept("datum.noise_low !== null", rule(("low", "high"), strokeWidth=6, opacity=0.35, color=SAMPLING)),
-        _kept("datum.noise_low !== null", rule(("noise_low", "noise_high"), strokeWidth=6, opacity=0.7, color=NOISE)),
-        _kept("datum.low !== null", rule(("low", "high"), strokeWidth=1, color=INK)),
-    ]
-
-
-def _line_layers(caption: Caption, series: Sequence[str]) -> list[Spec]:
-    """The band of the intervals, the line, and its points, hollow where the grade is C or the error withheld."""
-    colours, value = _colours(series), {"y": _axis("value", caption, zero=False)}
-    band = {"y": _axis("low", caption, zero=False), "y2": {"field": "high"}, **colours}
-    return [
-        _kept("datum.low !== null", {"mark": {"type": "area", "opacity": 0.2}, "encoding": band}),
-        {"mark": {"type": "line"}, "encoding": value | colours},
-        *_dots(value, series),
-    ]
-
-
-def _dots(value: Mapping[str, Any], series: Sequence[str]) -> list[Spec]:
-    """Full for grades A and B, hollow for C and for a withheld error."""
-    encoding = {**value, **_colours(series), **_shapes(series)}
-    point = {"type": "point", "opacity": 1, "size": 60, "tooltip": {"content": "data"}}
-    full: Spec = {"mark": point | {"filled": True}, "encoding": encoding}
-    hollow: Spec = {"mark": point | {"filled": False, "fill": CARD}, "encoding": encoding}
-    return [
-        _kept("datum.low !== null && datum.grade !== 'C'", full),
-        _kept("datum.low === null || datum.grade === 'C'", hollow),
-    ]
-
-
-def _bar(encoding: Mapping[str, Any]) -> Spec:
-    """A bar filled for grades A and B and pale for C and for a withheld error."""
-    open_ = {"test": "datum.low === null || datum.grade === 'C'", "value": 0.12}
-    mark: Spec = {"type": "bar", "tooltip": {"content": "data"}}
-    return {"mark": mark, "encoding": {**encoding, "fillOpacity": {"condition": open_, "value": 0.65}}}
-
-
-def _kept(test: str, layer: Spec) -> Spec:
-    return {"transform": [{"filter": test}], **layer}
