@@ -8,7 +8,7 @@ from tests.serve.test_page import TABLE, Parsed, parsed
 from sfumato.schema import Levels
 from sfumato.serve.guard import LONGEST_QUERY
 from sfumato.serve.pages.layout import joined
-from sfumato.serve.pages.tree import MOST, WHOLE, tree
+from sfumato.serve.pages.tree import MOST, WHOLE, LevelTree
 
 STATE = [("rows", "place"), ("cols", "sex"), ("sum[trade]", "a"), ("error", "se"), ("zero", "on")]
 SHOWN, UNIVERSE = "valueCodes[place]", "sum[place]"
@@ -179,20 +179,20 @@ def codes(nodes):
 
 
 def test_of_a_long_list_only_the_opened_branches_are_on_the_page():
-    closed = tree(TEN_THOUSAND, ("03-001",))
+    closed = LevelTree(TEN_THOUSAND, ("03-001",))
     assert len(TEN_THOUSAND.codes) > WHOLE
     assert codes(closed.nodes) == [f"{top:02}" for top in range(20)]
     assert closed.unseen == ("03-001",)
-    opened = tree(TEN_THOUSAND, ("03-001",), opened=("03",))
+    opened = LevelTree(TEN_THOUSAND, ("03-001",), opened=("03",))
     assert len(codes(opened.nodes)) == 20 + MOST
     assert (opened.left_out, opened.unseen) == (600 - MOST, ())
     assert opened.nodes[3].ticked_below == 1
 
 
 def test_search_finds_every_code_of_a_long_list():
-    found = tree(TEN_THOUSAND, (), "trade 599")
+    found = LevelTree(TEN_THOUSAND, (), "trade 599")
     assert codes(found.nodes) == [code for top in range(20) for code in (f"{top:02}", f"{top:02}-599")]
-    many = tree(TEN_THOUSAND, (), "trade")
+    many = LevelTree(TEN_THOUSAND, (), "trade")
     assert (many.found, many.left_out) == (12_000, 12_000 - MOST)
     assert sum("-" in code for code in codes(many.nodes)) == MOST
 

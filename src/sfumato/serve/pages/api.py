@@ -1,7 +1,5 @@
 """The page of the API: what can be asked, how, and links to try it for every table; all of it from this server."""
 
-from dataclasses import dataclass
-
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -11,16 +9,6 @@ from sfumato.serve.catalogue import Sheet
 from sfumato.serve.pages.site import Pages
 from sfumato.serve.question import Question, data_path, data_query, shown_codes, universe_codes
 from sfumato.serve.snippets import origin, snippets
-
-
-@dataclass(frozen=True)
-class Trial:
-    """A table and the addresses to try it at."""
-
-    title: str
-    id: str
-    metadata: str
-    links: tuple[tuple[str, str], ...]
 
 
 def api(pages: Pages, request: Request) -> Response:
@@ -48,7 +36,8 @@ def _first(sheet: Sheet) -> Question:
     return Question(sheet, shown_codes(sheet, {first.name: first.levels.leaves[:10]}, {}), held)
 
 
-def _trial(sheet: Sheet, base: str) -> Trial:
+def _trial(sheet: Sheet, base: str) -> tuple[Sheet, str, list[tuple[str, str]]]:
+    """A table, the address of its metadata, and those to try each format at."""
     address, question = data_path(sheet, base, lasting=False), _first(sheet)
-    links = tuple((one.name, f"{address}?{data_query(question, form=one.name)}") for one in FORMATS)
-    return Trial(sheet.title, sheet.id, f"{address.removesuffix('/data')}/metadata", links)
+    links = [(one.name, f"{address}?{data_query(question, form=one.name)}") for one in FORMATS]
+    return sheet, f"{address.removesuffix('/data')}/metadata", links

@@ -29,7 +29,6 @@ class DetailView:
     labels: tuple[str, ...]
     cell: Cell
     errors: tuple[tuple[str, str], ...]
-    noise: int | None
     sentences: tuple[str, ...]
     compared: CellPair | None = None
 
@@ -47,7 +46,6 @@ def detail_view(layout: Layout) -> DetailView | None:
         labels=_labels(layout, table),
         cell=shown,
         errors=tuple(apart),
-        noise=shown.noise,
         sentences=tuple(one.said(words) for one in found.sentences),
         compared=_compared(layout, table) if look.hold != look.cell and _stands(layout, look.hold) else None,
     )

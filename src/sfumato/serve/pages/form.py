@@ -1,7 +1,7 @@
 """The form of the table builder: what may be chosen, what is, and the address without each choice."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from sfumato.query import Group
 from sfumato.schema import Attribute
@@ -45,77 +45,81 @@ class Choice:
 class CodesShown:
     """Which codes a variable of the table shows: a level, or codes and groups that were picked."""
 
-    name: str
-    label: str
+    attribute: Attribute
     levels: tuple[Option, ...]
     picked: Chip | None
     groups: tuple[Chip, ...]
-    few: bool
 
 
 @dataclass(frozen=True)
 class Form:
-    """Where variables may stand and how much of each is shown, and what else may be chosen."""
+    """Where variables may stand, how much of each is shown and what else may be chosen, as a layout fills it in."""
 
-    places: tuple[tuple[Choice, CodesShown | None], ...]
-    universe: tuple[Choice, ...]
-    filters: tuple[Chip, ...]
-    carried: tuple[Pair, ...]
-    pivot: str | None
-    branches: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
-    """For each row variable the codes with others below them, and whether those stand in the table already."""
-    refusal: str = ""
-    """Why some variables are not offered."""
+    layout: Layout
 
+    @property
+    def universe(self) -> list[Choice]:
+        attributes = self.layout.sheet.product.attributes
+        return [_universe(one, self.layout) for one in attributes if not _refusal(self.layout, one.name)]
 
-def form(layout: Layout) -> Form:
-    """The form as the layout fills it in."""
-    look = layout.look
-    attributes = layout.sheet.product.attributes
-    return Form(
-        places=_places(layout),
-        universe=tuple(_universe(one, layout) for one in attributes if not _refusal(layout, one.name)),
-        filters=tuple(_filter(name, layout) for name in layout.within if name in layout.sheet.names),
-        carried=(*(pair for pair in look.pairs() if pair[0] in _carried(layout)), *_kept(layout)),
-        pivot=_pivot(layout),
-        branches={name: _branches(layout, name) for name in layout.rows[:2]},
-        refusal=next((why for why in (_refusal(layout, one.name) for one in attributes) if why), ""),
-    )
+    @property
+    def filters(self) -> list[Chip]:
+        layout = self.layout
+        return [_filter(name, layout) for name in layout.within if name in layout.sheet.names]
+
+    @property
+    def refusal(self) -> str:
+        """Why some variables are not offered."""
+        refusals = (_refusal(self.layout, one.name) for one in self.layout.sheet.product.attributes)
+        return next(filter(None, refusals), "")
+
+    @property
+    def carried(self) -> list[Pair]:
+        """What no field of the form shows, so that it is not lost when the form is sent."""
+        layout = self.layout
+        # A map has a field of its own for the figures that a reader brings.
+        unseen = _CARRIED if layout.look.view == "map" else (*_CARRIED, "own")
+        kept = [pair for pair in layout.look.pairs() if pair[0] in unseen]
+        kept += [pair for name in layout.names for pair in (*layout.picked(name), *layout.grouped(name))]
+        for name in layout.within:
+            if name not in layout.sheet.names or len(layout.sheet.attribute(name).levels.codes) > FEW:
+                kept += layout.held(name)
+        return kept
+
+    @property
+    def places(self) -> list[tuple[Choice, CodesShown | None]]:
+        layout, words = self.layout, self.layout.look.words
+        first, second = layout.rows[0], layout.rows[1] if len(layout.rows) > 1 else ""
+        none = Option("", words("build.none"))
+        stands = [("rows", "rows", first), ("rows", "then", second)]
+        stands += [("cols", "columns", layout.column or ""), ("wrap", "wrap", layout.wrap or "")]
+        found = []
+        for name, key, chosen in stands:
+            kept = [one for one in layout.sheet.product.attributes if not _refusal(layout, one.name, chosen)]
+            offered = (Option(one.name, one.label, one.name == chosen) for one in kept)
+            choice = Choice(name, words(f"build.{key}"), (*(() if key == "rows" else (none,)), *offered))
+            found.append((choice, _detail(layout.sheet.attribute(chosen), layout) if chosen else None))
+        return found
+
+    @property
+    def pivot(self) -> str | None:
+        """The address of the table with its rows and columns exchanged."""
+        layout = self.layout
+        if not layout.column or len(layout.rows) > 1:
+            return None
+        look = layout.look.but(sort="", order="falling", cell="", hold="")
+        return replace(layout, rows=(layout.column,), column=layout.rows[0], look=look).address()
+
+    @cached_property
+    def branches(self) -> dict[str, dict[str, bool]]:
+        """For each row variable the codes with others below them, and whether those stand in the table already."""
+        return {name: _branches(self.layout, name) for name in self.layout.rows[:2]}
 
 
 def _refusal(layout: Layout, name: str, instead: str = "") -> str:
     """Why one more variable, or one instead of another, leaves the table without an answer; '' where it does not."""
     stands = {*layout.names, *layout.within}
     return "" if name in stands else layout.sheet.source.refusal({name, *(stands - {instead})})
-
-
-def _carried(layout: Layout) -> tuple[str, ...]:
-    """A map has a field of its own for the figures that a reader brings."""
-    return _CARRIED if layout.look.view == "map" else (*_CARRIED, "own")
-
-
-def _kept(layout: Layout) -> tuple[Pair, ...]:
-    """What no field of the form shows, so that it is not lost when the form is sent: picked codes and groups."""
-    kept = [pair for name in layout.names for pair in (*layout.picked(name), *layout.grouped(name))]
-    for name in layout.within:
-        if name not in layout.sheet.names or len(layout.sheet.attribute(name).levels.codes) > FEW:
-            kept += layout.held(name)
-    return tuple(kept)
-
-
-def _places(layout: Layout) -> tuple[tuple[Choice, CodesShown | None], ...]:
-    words, attributes = layout.look.words, layout.sheet.product.attributes
-    first, second = layout.rows[0], layout.rows[1] if len(layout.rows) > 1 else ""
-    none = Option("", words("build.none"))
-    stands = [("rows", "rows", first), ("rows", "then", second)]
-    stands += [("cols", "columns", layout.column or ""), ("wrap", "wrap", layout.wrap or "")]
-    found = []
-    for name, key, chosen in stands:
-        kept = [one for one in attributes if not _refusal(layout, one.name, chosen)]
-        offered = (Option(one.name, one.label, one.name == chosen) for one in kept)
-        choice = Choice(name, words(f"build.{key}"), (*(() if key == "rows" else (none,)), *offered))
-        found.append((choice, _detail(layout.sheet.attribute(chosen), layout) if chosen else None))
-    return tuple(found)
 
 
 def level_words(layout: Layout, attribute: Attribute) -> dict[str, str]:
@@ -137,12 +141,10 @@ def _detail(attribute: Attribute, layout: Layout) -> CodesShown:
     offered |= {ONLY_GROUPS: layout.look.words("build.groups")} if groups else {}
     options = tuple(Option(one, label, one == chosen) for one, label in offered.items())
     return CodesShown(
-        name,
-        attribute.label,
+        attribute,
         options if len(options) > 1 else (),
         _picked(attribute, layout) if name in layout.picks else None,
         tuple(_group(name, group, layout) for group in groups),
-        few=len(attribute.levels.codes) <= 2,
     )
 
 
@@ -176,14 +178,6 @@ def _universe(attribute: Attribute, layout: Layout) -> Choice:
     offered = levels.codes if layout.sheet.product.subject.additive else levels.leaves
     options = (Option(code, levels.label(code), code in chosen, min(levels.depths[code], 5)) for code in offered)
     return Choice(name, attribute.label, tuple(options), len(chosen))
-
-
-def _pivot(layout: Layout) -> str | None:
-    """The address of the table with its rows and columns exchanged."""
-    if not layout.column or len(layout.rows) > 1:
-        return None
-    look = layout.look.but(sort="", order="falling", cell="", hold="")
-    return replace(layout, rows=(layout.column,), column=layout.rows[0], look=look).address()
 
 
 def _branches(layout: Layout, name: str) -> dict[str, bool]:

@@ -16,10 +16,6 @@ class Order:
     places: tuple[int, ...]
     ranks: Mapping[int, tuple[int, int]] = field(default_factory=dict)
 
-    @property
-    def ranked(self) -> bool:
-        return bool(self.ranks)
-
     def rank(self, place: int) -> str:
         if place not in self.ranks:
             return ""

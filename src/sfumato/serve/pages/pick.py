@@ -19,7 +19,7 @@ from sfumato.serve.pages.layout import ONLY_GROUPS, Layout, Pair
 from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.site import HTML, Pages, language
 from sfumato.serve.pages.table import sheet_of
-from sfumato.serve.pages.tree import MOST, matches, tree
+from sfumato.serve.pages.tree import MOST, LevelTree, matches
 from sfumato.serve.question import Pairs, code_list, code_lists
 from sfumato.serve.reply import fresh
 
@@ -131,7 +131,7 @@ def pick(pages: Pages, request: Request) -> Response:
             chosen = chosen.and_(parameters["add"])
     except QueryError as error:
         return pages.problem(400, str(error), request.path_params["table_id"], language(request))
-    shown = _shown(chosen) | {"titled": parameters.get("name", "")[:100]}
+    shown = _shown(chosen) | {"problem": None, "titled": parameters.get("name", "")[:100]}
     tag = pages.tag(chosen.layout.sheet.edition.tag)
     return fresh(pages.page("pick.html", chosen.layout.look.lang, **shown), HTML, tag)
 
@@ -180,20 +180,12 @@ def _shown(chosen: Pick) -> dict[str, Any]:
     sizes = {name: len(code_list(attribute.levels, name)) for name in code_lists(attribute.levels)}
     offered = level_words(layout, attribute) if attribute.levels.depth else {"all": layout.look.words("level.all")}
     return {
-        "sheet": layout.sheet,
-        "edition": layout.sheet.edition,
-        "layout": layout,
         "pick": chosen,
-        "universe": chosen.kind == UNIVERSE,
-        "tree": tree(attribute.levels, chosen.ticked, chosen.find, chosen.opened),
-        "total": len(attribute.levels.codes),
+        "tree": LevelTree(attribute.levels, chosen.ticked, chosen.find, chosen.opened),
         "levels": [(name, label, sizes[name] > MOST_TICKS) for name, label in offered.items()],
-        "groups": layout.groups.get(attribute.name, ()) if chosen.kind == SHOWN else (),
         "carried": _carried(layout),
         "shown_now": _shown_now(chosen),
         "most": MOST,
-        "problem": None,
-        "titled": "",
     }
 
 

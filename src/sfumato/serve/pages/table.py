@@ -12,7 +12,7 @@ from sfumato.query.wording import grade_words
 from sfumato.serve.catalogue import Sheet
 from sfumato.serve.pages.cell import MARK, exceeds
 from sfumato.serve.pages.detail import detail_view
-from sfumato.serve.pages.form import form
+from sfumato.serve.pages.form import Form
 from sfumato.serve.pages.help import answers
 from sfumato.serve.pages.layout import Layout
 from sfumato.serve.pages.look import Look
@@ -56,7 +56,6 @@ def shown(layout: Layout, pages: Pages, request: Request) -> dict[str, Any]:
         "title": layout.sheet.titled(layout.names),
         "within": _within(layout),
         "grades": {name: words for name, words in graded.items() if name != "-" or "-" in view.grades},
-        "withheld": view.withheld,
         "threshold": _threshold(layout, view),
         "limit": LARGEST_PAGE,
         "views": views_of(layout),
@@ -75,7 +74,7 @@ def frame(layout: Layout) -> dict[str, Any]:
         "edition": sheet.edition,
         "layout": layout,
         "look": layout.look,
-        "form": form(layout),
+        "form": Form(layout),
         "privacy": Promised(sheet.edition),
         "answers": answers(sheet, layout.look.lang),
     }

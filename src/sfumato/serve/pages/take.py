@@ -1,6 +1,6 @@
 """What a reader takes along: files in every format, the call that made them, and how to cite them."""
 
-from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
@@ -16,31 +16,21 @@ from sfumato.serve.pages.picture import file_of, pictures_of
 from sfumato.serve.pages.site import Pages
 from sfumato.serve.question import data_path, data_query
 from sfumato.serve.reply import fresh, unchanged
-from sfumato.serve.snippets import Citation, Snippets, citation, snippets
+from sfumato.serve.snippets import citation, snippets
 
 PICTURES = {"svg": "image/svg+xml", "png": "image/png", "json": "application/json"}
 
 
-@dataclass(frozen=True)
-class Downloads:
-    """The downloads of a table by name, each an address below the site; the snippets and the citation."""
-
-    files: tuple[tuple[str, str], ...]
-    snippets: Snippets
-    citation: Citation
-
-
-def taken(layout: Layout, origin: str, base: str) -> Downloads:
-    """Everything that goes along with the table of a layout, at the address of the server as the reader sees it."""
+def taken(layout: Layout, origin: str, base: str) -> dict[str, Any]:
+    """What goes along with a table, where the reader sees the server: files by name, the snippets and the citation."""
     question = layout.question
     placement = Placement(layout.rows, (layout.column,) if layout.column else ())
     path = data_path(layout.sheet, base, lasting=False)
-    files = tuple(
-        (one.label, f"{path}?{data_query(question, placement, one.name, layout.look.lang)}") for one in FORMATS
-    )
+    queries = {one.label: data_query(question, placement, one.name, layout.look.lang) for one in FORMATS}
     address = f"{base}/{quote(layout.sheet.lasting_id, safe='~')}?{layout.address(Look(lang=layout.look.lang))}"
     cited = citation(layout.sheet, layout.sheet.titled(layout.names), origin, address)
-    return Downloads(files, snippets(question, origin, base, placement), cited)
+    files = [(label, f"{path}?{query}") for label, query in queries.items()]
+    return {"files": files, "snippets": snippets(question, origin, base, placement), "citation": cited}
 
 
 def picture(pages: Pages, request: Request) -> Response:

@@ -29,23 +29,6 @@ class Node:
     children: tuple["Node", ...]
 
 
-@dataclass(frozen=True)
-class LevelTree:
-    """What a page shows of a list: its branches, how many codes were found, and what it leaves out."""
-
-    nodes: tuple[Node, ...]
-    found: int
-    whole: bool
-    left_out: int
-    unseen: tuple[str, ...]
-    """Ticked codes that are not on the page, which it carries along."""
-
-
-def tree(levels: Levels, ticked: Sequence[str], find: str = "", opened: Collection[str] = ()) -> LevelTree:
-    """The part of a list that a reader asked to see."""
-    return _Growing(levels, frozenset(ticked), find.split(), frozenset(opened)).tree(ticked)
-
-
 def matches(levels: Levels, words: Sequence[str]) -> list[str]:
     """The codes that hold every word, in their code or in their label; upper and lower case count the same.
 
@@ -69,26 +52,23 @@ def marked(text: str, words: Sequence[str]) -> Marked:
     return tuple((part, place % 2 == 1) for place, part in enumerate(parts) if part)
 
 
-class _Growing:
-    """A tree while it grows."""
+class LevelTree:
+    """What a reader asked to see of a list: its branches, how many codes were found, and what the page leaves out."""
 
-    def __init__(self, levels: Levels, ticked: frozenset[str], words: list[str], opened: frozenset[str]) -> None:
-        self.levels, self.ticked, self.words = levels, ticked, words
-        self.whole = len(levels.codes) <= WHOLE
-        self.below = _below(levels)
-        hits = matches(levels, words) if words else []
-        self.total = len(hits)
-        self.found = frozenset(hits if self.whole else hits[:MOST])
-        self.path = self._above(self.found)
-        self.opened = opened | self._above(opened)
-        self.ticked_above = self._above(ticked)
+    def __init__(self, levels: Levels, ticked: Sequence[str], find: str = "", opened: Collection[str] = ()) -> None:
+        self.levels, self.words, self.whole = levels, find.split(), len(levels.codes) <= WHOLE
+        self._below = _below(levels)
+        hits = matches(levels, self.words) if self.words else []
+        self.found = len(hits)
+        self._hits = frozenset(hits if self.whole else hits[:MOST])
+        self._path = self._above(self._hits)
+        self._opened = frozenset(opened) | self._above(opened)
+        self._ticked, self._ticked_above = frozenset(ticked), self._above(ticked)
         self.left_out = 0 if self.whole else max(0, len(hits) - MOST)
-        self.seen: set[str] = set()
-
-    def tree(self, ticked: Sequence[str]) -> LevelTree:
-        nodes = self._nodes(self.below.get(None, ()), inside=False)
-        unseen = tuple(code for code in ticked if code not in self.seen)
-        return LevelTree(nodes, self.total, self.whole, self.left_out, unseen)
+        self._seen: set[str] = set()
+        self.nodes = self._nodes(self._below.get(None, ()), inside=False)
+        self.unseen = tuple(code for code in ticked if code not in self._seen)
+        """Ticked codes that are not on the page, which it carries along."""
 
     def _above(self, codes: Iterable[str]) -> frozenset[str]:
         """The ancestors of some codes."""
@@ -96,31 +76,31 @@ class _Growing:
 
     def _nodes(self, codes: Sequence[str], *, inside: bool) -> tuple[Node, ...]:
         """The nodes of one branch; below a code that was found, everything is there to be opened."""
-        kept = [code for code in codes if not self.words or inside or code in self.found or code in self.path]
+        kept = [code for code in codes if not self.words or inside or code in self._hits or code in self._path]
         if not self.whole and not self.words and len(kept) > MOST:
             self.left_out += len(kept) - MOST
             kept = kept[:MOST]
-        return tuple(self._node(code, inside=inside or code in self.found) for code in kept)
+        return tuple(self._node(code, inside=inside or code in self._hits) for code in kept)
 
     def _node(self, code: str, *, inside: bool) -> Node:
-        self.seen.add(code)
-        below = self.below.get(code, ())
+        self._seen.add(code)
+        below = self._below.get(code, ())
         opened = (
-            code in self.path or code in self.opened or (not self.words and self.whole and code in self.ticked_above)
+            code in self._path or code in self._opened or (not self.words and self.whole and code in self._ticked_above)
         )
         grown = self.whole or opened
-        children = self._nodes(below, inside=inside and (self.whole or code in self.opened)) if below and grown else ()
+        children = self._nodes(below, inside=inside and (self.whole or code in self._opened)) if below and grown else ()
         label = self.levels.label(code)
         return Node(
             code,
             label,
             () if code.lower() == label.lower() else marked(code, self.words),
             marked(label, self.words),
-            ticked=code in self.ticked,
-            found=code in self.found,
+            ticked=code in self._ticked,
+            found=code in self._hits,
             opened=opened,
             below=len(below),
-            ticked_below=sum(one in self.ticked for one in below) + sum(child.ticked_below for child in children),
+            ticked_below=sum(one in self._ticked for one in below) + sum(child.ticked_below for child in children),
             children=children,
         )
 

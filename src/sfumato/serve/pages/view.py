@@ -43,10 +43,10 @@ class Row:
 
 @dataclass(frozen=True)
 class PageTable:
-    """One table of the page: heads, rows, the row of totals."""
+    """One table of the page: its figures, heads, rows, the row of totals."""
 
     head: Head | None
-    corner: tuple[str, ...]
+    figures: Crosstab
     columns: tuple[Head, ...]
     rows: tuple[Row, ...]
     totals: Row | None
@@ -54,11 +54,17 @@ class PageTable:
 
 @dataclass(frozen=True)
 class TableView:
-    """All tables of a page, and the figures behind them."""
+    """All tables of a page."""
 
     blocks: tuple[PageTable, ...]
-    tables: tuple[Crosstab, ...]
-    ranked: bool = False
+
+    @property
+    def tables(self) -> tuple[Crosstab, ...]:
+        return tuple(block.figures for block in self.blocks)
+
+    @property
+    def ranked(self) -> bool:
+        return any(row.rank for block in self.blocks for row in block.rows)
 
     @property
     def size(self) -> int:
@@ -91,12 +97,7 @@ class TableView:
 def table_view(layout: Layout) -> TableView:
     """Ask for the tables and, where they may be summed, for their totals; sums are never rounded, only displays are."""
     _refuse_too_large(layout)
-    found = [_block(layout, question, head) for question, head in questions_of(layout)]
-    return TableView(
-        tuple(block for block, _, _ in found),
-        tuple(table for _, table, _ in found),
-        any(order.ranked for _, _, order in found),
-    )
+    return TableView(tuple(_block(layout, question, head) for question, head in questions_of(layout)))
 
 
 def _refuse_too_large(layout: Layout) -> None:
@@ -125,21 +126,20 @@ def questions_of(layout: Layout) -> list[tuple[Question, Head | None]]:
     return found
 
 
-def _block(layout: Layout, question: Question, head: Head | None) -> tuple[PageTable, Crosstab, Order]:
+def _block(layout: Layout, question: Question, head: Head | None) -> PageTable:
     subject, total = layout.sheet.product.subject, layout.look.words("table.total")
     body = question.table(layout.rows, layout.column)
     columns = _heads(body.axes[-1]) if layout.column else [Head(subject.title, "", key="total")]
     beside = question.table(layout.rows) if layout.column and subject.additive else None
     order = order_of(layout, body, beside)
     rows = _rows(layout, body, beside, head, order)
-    block = PageTable(
+    return PageTable(
         head,
-        corner=tuple(axis.attribute.label for axis in body.row_axes),
+        body,
         columns=(*([Head(total, "", key="total")] if beside else []), *columns),
         rows=tuple(rows[place] for place in order.places),
         totals=_totals(layout, question, head) if subject.additive else None,
     )
-    return block, body, order
 
 
 def _rows(layout: Layout, body: Crosstab, beside: Crosstab | None, head: Head | None, order: Order) -> list[Row]:
