@@ -1,13 +1,11 @@
 """Assess: a release against the microdata it was made from, all numbers of it, for the agency alone."""
 
-import math
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import numpy as np
+from pydantic_core import from_json, to_json
 
 from sfumato.confidential.assessment.comparisons import Compared, ComparedTable, Numbers, ReportRules, mean, pooled
 from sfumato.confidential.assessment.honesty import bounds, errors, honesty
@@ -203,14 +201,7 @@ def _left_out(compared: list[ComparedTable], pair: Pair, rules: ReportRules) -> 
             yield f"{pair.name}, {table.title}: stated errors were worked out for a part; {spread}."
 
 
-def plainly(value: Any) -> Any:
+def plainly(numbers: Numbers) -> Numbers:
     """Numbers as JSON knows them: dataclasses as tables, what is not finite as nothing."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return plainly(asdict(value))
-    if isinstance(value, dict):
-        return {str(key): plainly(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plainly(one) for one in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    plain: Numbers = from_json(to_json(numbers, inf_nan_mode="null", fallback=lambda number: number.item()))
+    return plain

@@ -1,7 +1,7 @@
 """Comparisons: the cells of a table, the released number of each beside the true one; every metric starts here."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -75,11 +75,8 @@ class Compared(Sealed):
 
     def take(self, chosen: Mask | Integers) -> "Compared":
         """Some of the cells."""
-        parts: dict[str, Any] = {}
-        for field in fields(self):
-            part = getattr(self, field.name)
-            parts[field.name] = part[chosen] if isinstance(part, np.ndarray) else part
-        return Compared(**parts)
+        some: Numbers = {name: part[chosen] for name, part in vars(self).items() if isinstance(part, np.ndarray)}
+        return replace(self, **some)
 
     def stated(self) -> "Compared":
         """The cells whose noise has a stated error."""
@@ -98,14 +95,10 @@ class Compared(Sealed):
 
 def pooled(parts: Sequence[Compared]) -> Compared:
     """The cells of several tables in one row; an error that one of them lacks is lacking."""
-    columns: dict[str, Any] = {}
-    for field in fields(Compared):
-        found = [getattr(part, field.name) for part in parts]
-        if field.name == "worth":
-            columns[field.name] = found[0]
-        else:
-            columns[field.name] = None if any(part is None for part in found) else np.concatenate(found)
-    return Compared(**columns)
+    found = {name: [getattr(part, name) for part in parts] for name in vars(parts[0]) if name != "worth"}
+    lacking = {name for name, some in found.items() if any(one is None for one in some)}
+    columns: Numbers = {name: None if name in lacking else np.concatenate(some) for name, some in found.items()}
+    return replace(parts[0], **columns)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -135,4 +135,5 @@ def environment() -> Environment:
     )
     jinja.filters |= {"count": count, "amount": amount, "decimals": decimals, "percent": percent}
     jinja.globals |= {"share": share, "said": SAID, "most": MOST_TABLES, "kind_of": kind_of}
+    jinja.globals |= {"budget_named": budget_named}
     return jinja

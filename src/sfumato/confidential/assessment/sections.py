@@ -11,7 +11,6 @@ from sfumato.confidential.assessment.layout import (
     SAID,
     WORDS,
     ReportTable,
-    budget_named,
     count,
     parts,
     percent,
@@ -29,10 +28,9 @@ class Section:
     id: str
     title: str
     reads: str
+    mind: str
     pictures: Sequence[Picture]
     sheets: Sequence[ReportTable]
-    notes: Sequence[str]
-    folded: bool
 
 
 def sections(numbers: Numbers) -> Iterator[Section]:
@@ -43,10 +41,8 @@ def sections(numbers: Numbers) -> Iterator[Section]:
         pictures = list(PICTURES[id_](numbers)) if id_ in PICTURES else []
         if words.get("if_any") and not pictures and not any(sheet.rows for sheet in sheets):
             continue
-        mind = [words["mind"].format(**filled)] if "mind" in words else []
-        notes = [*mind, *(NOTES[id_](numbers) if id_ in NOTES else ())]
-        reads = words["reads"].format(**filled)
-        yield Section(id_, words["title"], reads, pictures, sheets, notes, folded=id_ == "tables")
+        reads, mind = (words.get(key, "").format(**filled) for key in ("reads", "mind"))
+        yield Section(id_, words["title"], reads, mind, pictures, sheets)
 
 
 def _filled(numbers: Numbers) -> Numbers:
@@ -146,39 +142,4 @@ PICTURES = {
     "honesty": _honesty,
     "errors": _errors,
     "sweep": _sweep,
-}
-
-
-def _drawn(numbers: Numbers) -> list[str]:
-    return [SAID["another_draw"]] if any(product["bounds"]["dropped"] for product in numbers["products"]) else []
-
-
-def _uncounted(numbers: Numbers) -> list[str]:
-    known = all(part["publishable"]["count_known"] for _, _, part in parts(numbers))
-    return [] if known else [SAID["no_count"]]
-
-
-def _unsampled(numbers: Numbers) -> list[str]:
-    lacking = [product for product in numbers["products"] if product["no_sampling_error"]]
-    return [f"{one['name']} has no sampling error here: {one['no_sampling_error']}." for one in lacking]
-
-
-def _refused(numbers: Numbers) -> list[str]:
-    points = [(budget_named(point, numbers["sweep"]), point) for point in numbers["sweep"]["points"]]
-    notes = [f"{name} was refused: {one['refused']}" for name, one in points if one["refused"]]
-    lost = "steps of the plan found no answer in some of the draws"
-    return notes + [f"{name}: {one['diverged']} {lost}." for name, one in points if one["diverged"]]
-
-
-def _left_out(numbers: Numbers) -> list[str]:
-    return [sentence for product in numbers["products"] for sentence in product["left_out"]]
-
-
-NOTES = {
-    "honesty": _drawn,
-    "bounds": _drawn,
-    "publishable": _uncounted,
-    "errors": _unsampled,
-    "sweep": _refused,
-    "tables": _left_out,
 }
