@@ -16,8 +16,10 @@ def found(folder: ModuleType, by: str = "name") -> dict[str, Any]:
         importlib.import_module(f"{folder.__name__}.{module.name}") for module in pkgutil.iter_modules(folder.__path__)
     ]
     examples: dict[str, Any] = {}
-    for example in (module.EXAMPLE for module in modules if hasattr(module, "EXAMPLE")):
-        name = getattr(example, by)
+    for module in (module for module in modules if hasattr(module, "EXAMPLE")):
+        example, name = module.EXAMPLE, getattr(module.EXAMPLE, by, "")
+        if not isinstance(name, str) or not name:
+            raise PlanError(f"{module.__name__}: its class lacks `{by}`, what plans call it: {by}: ClassVar[str] = ….")
         if name in examples:
             raise PlanError(f"Two files of {folder.__name__} are called '{name}'; a name means one thing: rename one.")
         examples[name] = example

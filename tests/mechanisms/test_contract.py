@@ -6,6 +6,7 @@ import pytest
 from contract_law import LAW_CHECKS, MOVES, attained_epsilon, attained_mu, attained_rho, scaled, splits
 from contract_mutants import REJECTED_BY_LAW, REJECTED_BY_NOISE
 from contract_noise import NOISE_CHECKS, Bench
+from contract_plugin import PLUGIN_CHECKS
 
 from sfumato import mechanisms
 from sfumato.draws import Law
@@ -24,6 +25,11 @@ SOUND = [Geometric(1), DiscreteGaussian("0.5"), RoundedGaussian(1)]
 def test_as_many_mechanisms_are_found_as_there_are_files():
     assert set(FOUND) >= {"geometric", "truncated-geometric", "discrete-gaussian", "rounded-gaussian"}
     assert all(mechanism.name == name and mechanism.source for name, mechanism in FOUND.items())
+
+
+@pytest.mark.parametrize("name", sorted(FOUND))
+def test_a_mechanism_is_frozen_and_made_of_the_texts_of_a_plan(name):
+    assert {check: said for check, run in PLUGIN_CHECKS.items() if (said := run(FOUND[name]))} == {}
 
 
 @pytest.mark.parametrize("left_out", ["loss", "perturb", "uncertainty", "expected"])

@@ -3,6 +3,7 @@
 import importlib
 import json
 import math
+import re
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -12,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from contract_law import LAW_CHECKS, MOVES
 from contract_noise import NOISE_CHECKS, Bench
+from contract_plugin import PLUGIN_CHECKS
 from tests.commands import page, sfumato
 
 import sfumato as sf
@@ -22,6 +24,7 @@ from sfumato.mechanisms import Typical
 from sfumato.plugins import found
 
 DROPPED = Path(__file__).parent / "dropped"
+GUIDE = Path(__file__).parents[2] / "docs" / "architecture.md"
 PLAN = """
 name = "dropped"
 [attributes.place]
@@ -45,14 +48,15 @@ with = { mechanism = "staircase", epsilon = "0.3" }
 
 @pytest.fixture
 def drop(tmp_path, monkeypatch):
-    """Drop a file into a folder that is searched for mechanisms, and forget it afterwards."""
+    """Drop a file, or what the guide shows, into a folder that is searched for mechanisms; forget it afterwards."""
     folder = tmp_path / "more mechanisms"
     folder.mkdir()
     monkeypatch.setattr(mechanisms, "__path__", [*mechanisms.__path__, str(folder)])
     modules = []
 
     def dropped(name: str = "staircase", old: str = "", new: str = "") -> None:
-        text = (DROPPED / f"{name}.py").read_text(encoding="utf-8")
+        guide = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)[0]
+        text = guide if name == "guide" else (DROPPED / f"{name}.py").read_text(encoding="utf-8")
         assert old in text
         (folder / f"{name}_dropped.py").write_text(text.replace(old, new) if old else text, encoding="utf-8")
         importlib.invalidate_caches()
@@ -162,4 +166,36 @@ def test_a_dropped_in_mechanism_that_claims_too_little_is_rejected(drop, old, ne
 def test_a_dropped_in_file_cannot_take_the_place_of_a_mechanism(drop):
     drop("staircase", 'ClassVar[str] = "staircase"', 'ClassVar[str] = "geometric"')
     with pytest.raises(PlanError, match="are called 'geometric'"):
+        found(mechanisms)
+
+
+def test_the_mechanism_of_the_guide_is_complete(drop, tmp_path):
+    drop("guide")
+    text = PLAN.replace("staircase", "geometric-in-rho").replace('[limit]\nepsilon = "1"', '[limit]\nrho = "1"')
+    plan = plan_of(text)
+    assert plan.price().total == sf.Concentrated("0.045")  # 0.3 squared, halved
+    assert sf.Plan.parse(plan.to_toml(), Path("again.toml")) == plan
+    run(plan, Microdata.open(jobs(), plan.schema), None, tmp_path / "release", Options(rehearsal=3))
+    made = found(mechanisms)["geometric-in-rho"]
+    assert complaints(made) == {}
+    assert not [said for check in PLUGIN_CHECKS.values() for said in check(made)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "check"),
+    [
+        ("@dataclass(frozen=True)", "@dataclass", "frozen dataclass"),
+        ("@dataclass(frozen=True)", "", "frozen dataclass"),
+        ('positive(epsilon, "epsilon")', "epsilon", "parameters are read from text"),
+    ],
+    ids=["it can be changed", "no dataclass of its own", "its parameter stays text"],
+)
+def test_what_the_guide_asks_for_and_a_file_leaves_out_is_named(drop, old, new, check):
+    drop("guide", old, new)
+    assert PLUGIN_CHECKS[check](found(mechanisms)["geometric-in-rho"])
+
+
+def test_a_file_whose_class_has_no_name_is_named(drop):
+    drop("guide", "    name: ClassVar", "    label: ClassVar")
+    with pytest.raises(PlanError, match=r"guide_dropped: its class lacks `name`"):
         found(mechanisms)
