@@ -92,6 +92,28 @@ def test_a_second_release_says_what_both_cost_and_what_their_difference_holds(ag
     assert "noise alone gives ±" in said
 
 
+@pytest.mark.parametrize("id_", ["", "the one before", "0" * 16, "A" * 64, "0" * 65])
+def test_what_is_no_whole_id_is_superseded_by_nothing_and_costs_nothing(agency, id_):
+    refused = sfumato(*run_words(agency), "--supersedes", id_, good=False)
+    assert "is no id of a release: it has 64 digits" in refused.stderr
+    assert "No charges yet." in sfumato("ledger", "show", agency / "l").stdout
+
+
+def test_a_run_says_how_the_whole_id_is_told(agency):
+    assert f"`sfumato verify {agency / 'release'}` prints its whole id" in sfumato(*run_words(agency)).stderr
+
+
+def test_a_table_says_what_it_is_only_about_the_plans_own_universe_too(agency):
+    text = SMALL.replace(
+        'by = ["trade", "place", "age"]', 'by = ["trade", "place", "age"]\nwhere = { place = ["north"] }'
+    )
+    (agency / "part.toml").write_text(text)
+    sfumato("run", agency / "part.toml", "--data", agency / "jobs.parquet", "--rehearsal", 1, "--out", agency / "part")
+    asked = ("table", agency / "part", "--rows", "age", "--of", "jobs")
+    assert "Only place: north." in sfumato(*asked).stdout
+    assert "Only place: north; trade: 11." in sfumato(*asked, "--where", "trade=11").stdout
+
+
 def test_data_that_do_not_fit_are_refused_without_a_charge_and_checked_in_a_confidential_report(agency):
     bad = small_rows().to_pydict()
     bad["place"][7] = "MARKER-atlantis"

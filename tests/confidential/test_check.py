@@ -133,6 +133,37 @@ def test_what_cannot_be_read_says_so_without_a_value(plan, sfumato, tmp_path):
     assert "secret" not in err
 
 
+TORN = {
+    "a field too few": ("f,3,1,a,1\nsecret\nf,3,1,a,2\n", "look at line 3: a field too few or too many"),
+    "a field too many": ("f,3,1,a,1\nf,3,1,a,2,secret\n", "look at line 3: a field too few or too many"),
+    "a quote left open": ('f,3,1,a,1\n"secret,3,1,a,2\n', "look at line 3: a field too few or too many, a quote"),
+    "another file in a value": ('f,3,1,a,1\n"secret\n  file = secret\n",3\n', "look at line 3:"),
+    "line ends of two kinds": ("f,3,1,a,1\r\nf,3,1,secret,2\nf,3,1,a,3\r\n", "look at line ends of two kinds"),
+}
+
+
+@pytest.mark.parametrize(("rows", "said"), TORN.values(), ids=list(TORN))
+def test_a_text_file_that_cannot_be_taken_apart_is_named_with_its_line(plan, sfumato, tmp_path, rows, said):
+    whole = write_csv(tmp_path / "whole.csv", CLEAN)
+    (tmp_path / "torn.csv").write_bytes(f"sex,age,w,id,k\n{rows}".encode())
+    code, out, err = sfumato("check", plan, "--data", whole, "--data", tmp_path / "torn.csv")
+    assert (code, out) == (1, "")
+    assert f"torn.csv could not be read; {said}" in err
+    assert "secret" not in err
+
+
+@pytest.mark.parametrize("verb", ["check", "run"])
+def test_a_file_of_a_header_alone_is_refused_before_anything_is_charged(plan, sfumato, tmp_path, verb):
+    (tmp_path / "a.csv").write_text("sex,age,w,id,k\n", encoding="utf-8")
+    sfumato("ledger", "open", tmp_path / "l", "--population", "firms", "--plan", plan, "--epsilon", "2")
+    charged = ["--ledger", tmp_path / "l", "--out", tmp_path / "release"] if verb == "run" else []
+    code, out, err = sfumato(verb, plan, "--data", tmp_path / "a.csv", *charged)
+    assert code == 1
+    assert "The data hold no rows" in out + err
+    assert "No charges yet." in sfumato("ledger", "show", tmp_path / "l")[1]
+    assert not (tmp_path / "release").exists()
+
+
 def test_a_check_charges_nothing_and_writes_nothing(plan, sfumato, tmp_path):
     source = write_csv(tmp_path / "a.csv", CLEAN)
     before = sorted(tmp_path.iterdir())

@@ -72,7 +72,8 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
         typer.Option(metavar="SEED", help="A trial run with this seed: no ledger, confidential, not releasable."),
     ] = None,
     supersedes: Annotated[
-        str | None, typer.Option(metavar="ID", help="The id of the release that this one replaces.")
+        str | None,
+        typer.Option(metavar="ID", help="The whole id, as `verify` prints it, of the release that this replaces."),
     ] = None,
     mode: Annotated[
         str,
@@ -111,6 +112,7 @@ def _say_release(release: "Release", out: Path, json: bool) -> None:
     for caveat in manifest.caveats:
         say(caveat)
     note(f"Ask it with `sfumato table {out} --rows …`, show it with `sfumato serve {out}`.")
+    note(f"`sfumato verify {out}` prints its whole id.")
 
 
 def audit(

@@ -68,8 +68,9 @@ def _written(asked: "Figures", form: str) -> bytes:
 
 def _text(asked: "Figures") -> str:
     """The table for people, between what they must be told before it and what it is only about."""
-    levels = ((name, one if isinstance(one, list) else [one]) for name, one in asked.where.items())
-    only = "; ".join(f"{name}: {', '.join(map(str, some))}" for name, some in levels)
+    from sfumato.query.answer import Answer
+
+    only = Answer(asked).universe_words
     parts = [*warnings_of(asked), str(asked), f"Only {only}." if only else "", asked.product.subject.note]
     return "\n\n".join(part for part in parts if part)
 

@@ -1,5 +1,6 @@
 """Options: how one run differs from the plain one."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,11 @@ class Options:
     def __post_init__(self) -> None:
         if self.mode not in MODES:
             raise PlanError(f"A run has no mode '{self.mode}'; {nearest(self.mode, MODES)}")
+        if self.supersedes is not None and not re.fullmatch("[0-9a-f]{64}", self.supersedes):
+            raise ReleaseError(
+                f"--supersedes {self.supersedes[:80]} is no id of a release: it has 64 digits, 0 to 9 and a to f; "
+                "`sfumato verify DIR` prints that of the release in DIR."
+            )
 
     def draws(self) -> Draws:
         return SystemDraws() if self.rehearsal is None else SeededDraws(self.rehearsal)

@@ -49,12 +49,13 @@ class Tabulation(Sealed):
 
     def examples(self, fault: Fault) -> list[tuple[str | None, int]]:
         """Offending values and how often they stand: confidential."""
-        return self._engine.examples(fault) if fault in self._engine.faults() else []
+        return self._engine.examples(fault) if fault.query else []
 
     def refuse_faults(self) -> None:
         """Stop at the first rule that is broken, naming the column and the rule and no value."""
         for fault in self.faults():
-            raise DataError(f"{fault} `sfumato check` lists the values, in a confidential report.")
+            listed = " `sfumato check` lists the values, in a confidential report." if fault.query else ""
+            raise DataError(f"{fault}{listed}")
 
     def cells(self, measure: Measure) -> Cells:
         """The true cells of a measure; none of data that break a rule, as their bounds are not enforced."""

@@ -84,7 +84,7 @@ class Fault:
     query: str = field(default="", repr=False)
 
     def __str__(self) -> str:
-        return f"Column '{self.column}': {self.rule}"
+        return f"Column '{self.column}': {self.rule}" if self.column else self.rule
 
 
 @dataclass(frozen=True)

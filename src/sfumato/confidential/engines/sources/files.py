@@ -116,6 +116,7 @@ def _attach_csv(session: Session, name: str, path: Path, wanted: Wanted) -> list
     options = f"auto_detect=false, header=true, strict_mode=true, skip=0, comment='', quote='\"', escape='\"', delim='{delimiter}'"  # noqa: E501
     options += f", hive_partitioning=false, compression='{'gzip' if packed else 'none'}', columns={{{fields}}}"
     relation = f"read_csv({quoted_text(str(path))}, {options})"
+    session.texts.append(path)
     session.run(f"CREATE VIEW {name} AS SELECT {chosen or '0 AS nothing'} FROM {relation}")
     return columns
 

@@ -1,11 +1,14 @@
 """Session: the one way that DuckDB is opened, closed to the disk, to extensions and to this program's variables."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.confidential.sealed import Sealed
+from sfumato.errors import DataError
 
 CLOSED: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
@@ -29,13 +32,21 @@ class Session(Sealed):
     def __init__(self) -> None:
         import duckdb
 
-        self._connection = duckdb.connect(config=CLOSED)
+        self._connection, self.texts = duckdb.connect(config=CLOSED), list[Path]()
         named = [name for (name,) in self.ask("SELECT name FROM duckdb_optimizers()") if name not in TRUSTED]
         self.run(f"SET disabled_optimizers = '{','.join(named)}'")
 
     def run(self, query: str) -> Any:
-        """Carry out a query."""
-        return self._connection.execute(query)
+        """Carry out a query; a text file that cannot be taken apart is named, with its line, and nothing it holds."""
+        try:
+            return self._connection.execute(query)
+        except Exception as error:
+            torn = [path.name for path in self.texts if f"\n  file = {path}\n" in str(error)]
+            line = re.match(r"Invalid Input Error: CSV Error on Line: (\d+)\n", str(error))
+            if not torn:
+                raise
+            at = f"line {line[1]}: a field too few or too many, a quote left open" if line else "line ends of two kinds"
+        raise DataError(f"{torn[0]} could not be read; look at {at}, or letters that are not UTF-8.")
 
     def ask(self, query: str) -> list[Any]:
         """The rows that answer a query."""
