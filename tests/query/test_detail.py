@@ -10,6 +10,7 @@ from sfumato.draws import SeededDraws
 from sfumato.errors import QueryError
 from sfumato.mechanisms import Geometric
 from sfumato.query import Group, QueryEngine, change, over_periods
+from sfumato.query.columns import IMPOSSIBLE
 from sfumato.query.wording import words
 from sfumato.release import Cube, Independent, Release, Withheld
 
@@ -58,8 +59,8 @@ def test_a_detail_says_what_a_reader_would_ask():
     single = engine().table(list(TABLE.names), at=leaves).detail(("trade1-0", "place0-0", "young", "f"))
     assert keys(single) == ["error_noise", "add", "protected_one"]
     ruled = engine().table(list(TABLE.names), at=leaves).detail(("trade0-0", "place0-0", "retired", "f"))
-    assert ruled.estimate.cells == 0
-    assert keys(ruled) == ["impossible", "negative", "add"]
+    assert ruled.estimate == IMPOSSIBLE
+    assert keys(ruled) == ["impossible"]
     hidden = engine(variance=Withheld("it would leak")).table("age").detail("old")
     assert (hidden.estimate.se, hidden.estimate.noise_share) == (Withheld("it would leak"), None)
     assert keys(hidden) == ["error_withheld", "add", "protected"]

@@ -119,6 +119,10 @@ def test_what_cannot_exist_is_said_in_every_file_as_it_is_on_the_page():
     many = len(stat["dimension"]["metric"]["category"]["index"])
     assert stat["value"][2 * many : 3 * many] == [None] * many
     assert stat["status"][str(2 * many)] == "–"
+    sheets = openpyxl.load_workbook(io.BytesIO(taken(table, "xlsx")))
+    assert any("–" in row for row in sheets.worksheets[0].iter_rows(values_only=True))
+    assert NONE in stat["extension"]["status"]["label"]["–"]
+    assert [one.said for one in plot_of(table).left_out] == ["S, f: there is no such combination"]
     assert table.columns().estimate.tolist()[2] == 0, "sums over periods count it as the 0 that it is"
 
 

@@ -52,8 +52,8 @@ class Columns:
     def figure(self, flat: int, noise: Variance | None, sampled: Variance | None, subject: Subject) -> Figure:
         """The figure of one cell; `noise` and `sampled` say why an error is withheld, where one is."""
         missing = self.statuses.at(flat) if self.statuses else None
-        if missing:
-            return missing
+        if missing or not self.cells[flat]:
+            return missing or IMPOSSIBLE
         value = self.estimate[flat]
         value = value.item() if isinstance(value, np.generic) else value
         return Estimate(

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from sfumato.query.columns import IMPOSSIBLE
 from sfumato.query.estimate import Estimate, Figure
 from sfumato.query.source import Source
 from sfumato.query.tails import z_score
@@ -30,6 +31,8 @@ class Detail:
 
 def detail_of(source: Source, figure: Figure, labels: tuple[str, ...], *, overlaps: bool) -> Detail:
     """What is to be known of a cell; `overlaps` where groups of its table share records."""
+    if figure is IMPOSSIBLE:
+        return Detail(figure, labels, (Sentence("impossible"),))
     if isinstance(figure, NoNumber):
         return Detail(figure, labels, (Sentence("missing", {"reason": figure.reason.rstrip(".")}),))
     return Detail(figure, labels, tuple(_sentences(source, figure, overlaps=overlaps)))
@@ -72,8 +75,6 @@ def _moved(product: Product, estimate: Estimate) -> int:
 
 def _of_error(estimate: Estimate) -> Sentence:
     moe = estimate.moe(0.90)
-    if estimate.cells == 0:
-        return Sentence("impossible")
     if isinstance(moe, Withheld):
         return Sentence("error_withheld", {"reason": moe.reason.rstrip(".")})
     if moe == 0:

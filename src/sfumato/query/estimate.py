@@ -89,6 +89,8 @@ class Estimate:
         return "A" if self.cv < self.grades["A"] else "B" if self.cv < self.grades["B"] else "C"
 
     def __repr__(self) -> str:
+        if not self.cells:
+            return "– (there is no such combination)"
         margin = self.moe()
         shown = f"± {like(margin, self.value)}" if not isinstance(margin, Withheld) else "± withheld"
         return f"{number(self.value)} {shown} {self.grade}"

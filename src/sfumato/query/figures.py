@@ -109,7 +109,7 @@ class Figures(ABC):
     @cached_property
     def missing(self) -> tuple[NoNumber, ...]:
         """Why cells hold no number, each reason once."""
-        return self.columns().kinds
+        return self.columns().told.kinds
 
     @cached_property
     def reasons(self) -> tuple[str, ...]:

@@ -92,8 +92,6 @@ def figure(one: Figure, level: float = 0.90) -> tuple[str, str]:
     """The number and its margin as they are read; a share in percent, and a mark where there is no number."""
     if isinstance(one, NoNumber):
         return one.code, ""
-    if one.cells == 0:
-        return "–", ""
     margin = one.moe(level)
     if one.unit == "share":
         said = "withheld" if isinstance(margin, Withheld) else f"{100 * margin:.1f}"

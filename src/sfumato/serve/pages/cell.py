@@ -11,6 +11,7 @@ from html import escape
 from markupsafe import Markup
 
 from sfumato.query import Estimate, Figure, number
+from sfumato.query.columns import IMPOSSIBLE
 from sfumato.release import NoNumber, Withheld
 from sfumato.release.figures import like
 from sfumato.serve.pages.look import Look
@@ -39,10 +40,10 @@ class Cell:
 def cell(estimate: Figure, look: Look, code: str = "", largest_cv: float | None = None) -> Cell:
     """A number as `310 ± 76 B`, or with the error a reader chose; a mark where there is none, which says why."""
     words = look.words
+    if estimate is IMPOSSIBLE:
+        return Cell(IMPOSSIBLE.code, "", "", 0, words("cell.impossible"))
     if isinstance(estimate, NoNumber):
         return Cell(estimate.code, "", "", 0, words("cell.refused", reason=estimate.reason), code)
-    if estimate.cells == 0:
-        return Cell("–", "", "", 0, words("cell.impossible"))
     percent = estimate.unit == "share"
     # Showing negative numbers as 0 is for the eye alone and reaches no total and no download.
     value = _percent(estimate.value) if percent else number(max(estimate.value, 0) if look.zero else estimate.value)
