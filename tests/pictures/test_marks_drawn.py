@@ -10,8 +10,7 @@ from tests.pictures.conftest import SPACE, Drawn, mark, places
 
 from sfumato.errors import QueryError
 from sfumato.pictures import KINDS, Caption, Mark, lines
-from sfumato.pictures.bars import bars
-from sfumato.pictures.dots import dots
+from sfumato.pictures.rows import bars, dots
 
 NUMBERS = st.floats(-1e9, 1e9, allow_nan=False)
 

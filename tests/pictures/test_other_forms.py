@@ -13,7 +13,7 @@ from tests.pictures.conftest import mark
 from sfumato.errors import QueryError
 from sfumato.pictures import KINDS, Caption, budget
 from sfumato.pictures import png as png_module
-from sfumato.pictures.dots import dots
+from sfumato.pictures.rows import dots
 from sfumato.pictures.vega import vega_lite
 
 

@@ -100,7 +100,7 @@ def test_the_command_line_prints_text_csv_and_json(folders):
 
 
 def test_sum_and_mean_at_once_are_refused(folders):
-    from sfumato.cli.series import series
+    from sfumato.cli.public import series
 
     with pytest.raises(QueryError, match="one at a time"):
         series(folders, sum=True, mean=True)

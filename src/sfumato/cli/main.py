@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli import agency, assess, budget, demo, ledger, microdata, price, public, reproduce, series, tabulate
+from sfumato.cli import agency, assess, budget, demo, ledger, price, public, reproduce, tabulate
 from sfumato.errors import SfumatoError
 
 app = typer.Typer(
@@ -33,8 +33,8 @@ app.command("verify")(public.verify)
 app.command("diff")(public.diff)
 app.command("withdraw")(public.withdraw)
 app.command("table")(public.table)
-app.command("series")(series.series)
-app.command("microdata")(microdata.microdata)
+app.command("series")(public.series)
+app.command("microdata")(public.microdata)
 app.command("serve")(public.serve)
 
 

@@ -1,6 +1,7 @@
-"""Commands for anyone: verify, compare, ask and serve releases; nothing here needs the confidential folder."""
+"""Commands for anyone: verify, compare, ask, take and serve releases; nothing here needs the confidential folder."""
 
 import gc
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,7 +22,7 @@ from sfumato.cli.options import (
     say_overlaps,
 )
 from sfumato.cli.output import note, say, say_json
-from sfumato.errors import ReleaseError
+from sfumato.errors import QueryError, ReleaseError
 
 if TYPE_CHECKING:
     from sfumato.query import Crosstab, QueryEngine, Shares
@@ -129,6 +130,57 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
     say_overlaps(counts.axes)
     asked: Crosstab | Shares = counts.shares(share) if share else counts
     give(asked, form, out, "A: CV under 15%, B: 15 to 30%, C: more, or 0 is within the margin.")
+
+
+def series(  # noqa: PLR0913, PLR0917 - each is an option of the command
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR…", help="Folders of releases, one a period.")],
+    rows: Annotated[
+        str, typer.Option(help="The variables of the rows, for example county; the whole unless named.")
+    ] = "",
+    where: Within = None,
+    at: AtLevels = None,
+    group: OwnGroups = None,
+    groups: GroupFiles = None,
+    of: Annotated[str | None, typer.Option(help="Which statistic, where the releases have several.")] = None,
+    sum: Annotated[bool, typer.Option("--sum", help="Add the sum of each year, as for wages.")] = False,  # noqa: A002
+    mean: Annotated[bool, typer.Option("--mean", help="Add the average of each year, as for jobs.")] = False,
+    format: Form = None,  # noqa: A002
+    out: Out = None,
+) -> None:
+    """Print a table over the periods of several releases, with the error of every number."""
+    import sfumato
+
+    if sum and mean:
+        raise QueryError("--sum and --mean are asked for together; ask for one at a time.")
+    opened, form = sfumato.series(folders), form_of(format, out)
+    names = [name.strip() for name in rows.split(",") if name.strip()]
+    shown = chosen(opened.engines[0], at, group, groups)
+    asked = opened.table(names, pairs(where, "--where"), of, shown, "sum" if sum else "mean" if mean else None)
+    say_overlaps(asked.axes)
+    give(asked, form, out, asked.note)
+
+
+def microdata(
+    folder: Folder,
+    out: Annotated[Path, typer.Option(help="The file to write, .parquet or .csv.")],
+    replicates: Annotated[
+        int, typer.Option(help="Replicates of each value, from which errors of any total are computed; 0 for none.")
+    ] = 20,
+) -> None:
+    """Write protected microdata, one row a unit with all its values, and a page on how to use them."""
+    import sfumato
+    from sfumato.query.rows import write_rows
+
+    answers = sfumato.open(folder)
+    for warning in answers.warnings():
+        note(warning)
+    rows = write_rows(answers, out, replicates, _told)
+    say(f"{out}: {rows:,} rows. How to use them: {out}.README.txt")
+
+
+def _told(done: int, of: int) -> None:
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r{done:,} of {of:,} rows{'' if done < of else chr(10)}")
 
 
 def serve(  # noqa: PLR0913, PLR0917 - each is an option of the command

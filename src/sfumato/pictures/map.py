@@ -7,13 +7,13 @@ from hashlib import sha256
 from sfumato.errors import QueryError
 from sfumato.pictures.canvas import EDGE, Canvas
 from sfumato.pictures.ground import Ground, Outlined
+from sfumato.pictures.look import dressed
 from sfumato.pictures.map_keys import area_keys, dot_keys
-from sfumato.pictures.map_look import patterns
 from sfumato.pictures.map_sheet import MapSheet, MapStyle
 from sfumato.pictures.map_vega import map_vega
 from sfumato.pictures.mark import Caption, Mark, shown
 from sfumato.pictures.picture import Picture
-from sfumato.pictures.svg import WIDTH, breadth, dot, glyph, group, text, tick_words
+from sfumato.pictures.svg import WIDTH, breadth, dot, glyph, group, short, text, tick_words
 
 MOST_AREAS = 5_000
 MOST_NAMES = 80
@@ -37,11 +37,35 @@ def map_of(
     keys, foot = keys_of(sheet, ground.bottom + 20, width - 2 * EDGE)
     elsewhere = (f"{one}." for one in _elsewhere(shapes, marks, style))
     told = (*(sheet.said(mark) for mark in placed), *sheet.missing.values(), *elsewhere)
-    parts = [patterns(name, 1.0), patterns(f"{name}-s", ground.scale), *drawn, _own(sheet), keys]
+    parts = [_patterns(name, 1.0), _patterns(f"{name}-s", ground.scale), *drawn, _own(sheet), keys]
     heard = told if len(told) <= MOST_HEARD else ()
     svg = frame.closed(foot, parts, heard, links=any(mark.href for mark in placed))
     vega = map_vega(sheet, frame.caption.source)
     return Picture(caption.title, svg, told, vega=vega, in_words=caption.words.in_words)
+
+
+def _patterns(name: str, scale: float) -> str:
+    """What lies over a shade: hatching, a dark line beside a light one so that it shows on any; specks; crosses.
+
+    >>> _patterns("x", 1.0).count("<pattern ")
+    3
+    """
+    hatch = _line("M0 2.5H8", "map-dark") + _line("M0 3.5H8", "map-light")
+    crosses = _line("M0 0L7 7M7 0L0 7", "map-cross")
+    specks = f'<circle cx="3.5" cy="3.5" r="1.4"{dressed("map-speck")}/>'
+    fine = f"scale({f'{1 / scale:.4f}'.rstrip('0').rstrip('.')})"
+    over = _pattern(f"{name}-hatch", 8, f"{fine} rotate(-45)", hatch)
+    over += _pattern(f"{name}-specks", 7, fine, specks) + _pattern(f"{name}-crosses", 7, fine, crosses)
+    return f"<defs>{over}</defs>"
+
+
+def _pattern(name: str, size: float, turned: str, inside: str) -> str:
+    measured = f'width="{short(size)}" height="{short(size)}" patternUnits="userSpaceOnUse"'
+    return f'<pattern id="{name}" {measured} patternTransform="{turned}">{inside}</pattern>'
+
+
+def _line(d: str, kind: str) -> str:
+    return f'<path d="{d}" fill="none"{dressed(kind)}/>'
 
 
 def _placed(shapes: Outlined, marks: Sequence[Mark], style: MapStyle) -> list[Mark]:

@@ -1,4 +1,4 @@
-"""Rows: a label, a mark or one a series, and the number written out, row under row on one axis."""
+"""Rows: dots or bars, each with its label and its number written out, row under row on one axis."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,20 @@ from functools import cached_property
 from sfumato.pictures.canvas import EDGE, Canvas, error_keys, fitted, keys_along, stacked
 from sfumato.pictures.mark import Caption, Mark, MarkRow, rows_of, series_of, shown, spoken
 from sfumato.pictures.picture import Picture
-from sfumato.pictures.svg import Scale, across, bar, breadth, glyph, group, line, round_step, smear, text, tick_words
+from sfumato.pictures.svg import (
+    WIDTH,
+    Scale,
+    across,
+    bar,
+    breadth,
+    glyph,
+    group,
+    line,
+    round_step,
+    smear,
+    text,
+    tick_words,
+)
 from sfumato.pictures.vega import vega_lite
 
 NARROW = 520
@@ -93,7 +106,36 @@ def domain(marks: Sequence[Mark], *, zero: bool, near: float = 0.6) -> tuple[flo
     return (first, last) if last > first else (first, first + step)
 
 
-def rows_drawn(marks: Sequence[Mark], caption: Caption, width: float, kind: str, draw: Draw) -> Picture:
+def dots(marks: Sequence[Mark], caption: Caption, width: float = WIDTH) -> Picture:
+    """One row a label, in it a dot a series over its interval: full for grades A and B, hollow for C."""
+
+    def draw(mark: Mark, series: int | None, scale: Scale, y: float) -> str:
+        x, place = scale(mark.value), series or 0
+        full, edge = ("ink", "rim") if series is None else (f"f{place}", f"k{place}")
+        if not mark.stated:
+            return glyph(place, x, y, f"hollow {edge} broken") + _unstated(mark, scale, y, caption.words.withheld)
+        kind = f"hollow {edge}" if mark.doubtful else full
+        return _spread(mark, scale, y, 15) + glyph(place, x, y, kind, 4)
+
+    return _drawn(marks, caption, width, "dot", draw)
+
+
+def bars(marks: Sequence[Mark], caption: Caption, width: float = WIDTH) -> Picture:
+    """One row a label, in it a bar a series; negative numbers reach to the left of zero, grade C is hollow."""
+
+    def draw(mark: Mark, series: int | None, scale: Scale, y: float) -> str:
+        ends = sorted((scale(0), scale(mark.value)))
+        full, edge = ("column", "outline") if series is None else (f"f{series}", f"k{series}")
+        kind = f"hollow {edge}" if mark.doubtful or not mark.stated else full
+        drawn = bar(ends[0], y - 7, max(ends[1] - ends[0], 1), 14, kind if mark.stated else f"{kind} broken")
+        if not mark.stated:
+            return drawn + _unstated(mark, scale, y, caption.words.withheld, 6)
+        return drawn + _spread(mark, scale, y, 10, over=series is not None)
+
+    return _drawn(marks, caption, width, "bar", draw)
+
+
+def _drawn(marks: Sequence[Mark], caption: Caption, width: float, kind: str, draw: Draw) -> Picture:
     """The picture of some marks, row by row, each mark drawn by the kind of picture that it is; bars begin at 0."""
     series, zero = series_of(marks), kind == "bar"
     sheet = RowSheet(rows_of(marks), series, caption, width)
@@ -159,7 +201,7 @@ def _number(mark: Mark, sheet: RowSheet, y: float) -> str:
     )
 
 
-def spread(mark: Mark, scale: Scale, y: float, height: float, *, over: bool = False) -> str:
+def _spread(mark: Mark, scale: Scale, y: float, height: float, *, over: bool = False) -> str:
     """The interval: a smear of sampling error with the noise's share of it inside, and exact ends over it.
 
     The lengths of the two parts are their shares of the variance. Over a dark bar the ends stand out by a pale line.
@@ -182,7 +224,7 @@ def spread(mark: Mark, scale: Scale, y: float, height: float, *, over: bool = Fa
     return "".join(parts)
 
 
-def unstated(mark: Mark, scale: Scale, y: float, words: str, beside: float = 10) -> str:
+def _unstated(mark: Mark, scale: Scale, y: float, words: str, beside: float = 10) -> str:
     """The words where an error would stand, on the side that has room."""
     x, long = scale(mark.value), beside + breadth(words, 11)
     left = x - long >= scale.start and (mark.value < 0 or x + long > scale.end + 6)
