@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.query.axis import Axis
 from sfumato.query.columns import Columns
 from sfumato.query.figures import LARGEST_PAGE, Figures
 from sfumato.query.notices import notices_of
-from sfumato.release import Manifest, Release, Subject
+from sfumato.release import Manifest, Release
 
 METRICS = ("estimate", "moe90", "se_noise", "se_sampling", "cv")
 OWN = (*METRICS, "grade", "cells", "status", "reason", "unit", "universe", "release", "notice")
@@ -47,14 +46,6 @@ class Answer:
         return self.figures.columns().told
 
     @property
-    def axes(self) -> tuple[Axis, ...]:
-        return self.figures.axes
-
-    @property
-    def subject(self) -> Subject:
-        return self.figures.product.subject
-
-    @property
     def release(self) -> Release:
         """What the numbers are from; of several periods, the last."""
         return self.figures.releases[-1]
@@ -82,7 +73,7 @@ class Answer:
     @property
     def titles(self) -> list[tuple[str, str]]:
         """For each axis the names of its column of codes and of its column of labels, all of them different."""
-        names = [axis.attribute.name for axis in self.axes]
+        names = [axis.attribute.name for axis in self.figures.axes]
         labels = apart([f"{name}_label" for name in names], names)
         return [(name, labels[f"{name}_label"]) for name in names]
 

@@ -23,7 +23,7 @@ def facts(answer: Answer) -> dict[str, object]:
     manifest = answer.manifest
     return {
         "title": answer.title,
-        "statistic": answer.subject.title,
+        "statistic": answer.figures.product.subject.title,
         "unit": answer.figures.unit,
         "period": manifest.period,
         "universe": {name: list(codes) for name, codes in answer.figures.universe.items()},
@@ -39,7 +39,7 @@ def facts(answer: Answer) -> dict[str, object]:
 
 
 def _table(answer: Answer, said: Mapping[str, str]) -> Iterator[Line]:
-    subject, manifest = answer.subject, answer.manifest
+    subject, manifest = answer.figures.product.subject, answer.manifest
     for notice in answer.notices:
         yield said["notice"], notice
     yield said["title"], answer.title

@@ -39,7 +39,7 @@ def described(answer: Answer, *, whole: bool) -> dict[str, Any]:
     """The dataset without its values: every variable with its codes and their hierarchy, and what is to be known."""
     manifest = answer.manifest
     metric = metric_name([one.name for one in answer.figures.product.attributes])
-    dimensions = {axis.attribute.name: _dimension(axis, answer) for axis in answer.axes}
+    dimensions = {axis.attribute.name: _dimension(axis, answer) for axis in answer.figures.axes}
     dimensions[metric] = _metric_dimension(answer, whole=whole)
     drawn = [one.attribute for one in manifest.geographies if one.attribute in dimensions]
     plain = {
@@ -71,7 +71,7 @@ def joined(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
 
 def _extension(answer: Answer) -> dict[str, Any]:
     periods = [release.manifest.period for release in answer.figures.releases]
-    subject, manifest = answer.subject, answer.manifest
+    subject, manifest = answer.figures.product.subject, answer.manifest
     statuses = grade_words(manifest.grades, answer.language) | words(answer.language).listed("status")
     return {
         "px": {"contents": subject.title, "language": answer.language, "aggregallowed": subject.additive},
@@ -98,7 +98,7 @@ def _dimension(axis: Axis, answer: Answer) -> dict[str, Any]:
     category |= {"child": children} if children else {}
     notes = {code: [axis.note(code)] for code in codes if axis.note(code)} if any(levels.notes) or axis.named else {}
     category |= {"note": notes} if notes else {}
-    extension = {"elimination": answer.subject.additive}
+    extension = {"elimination": answer.figures.product.subject.additive}
     return {"label": axis.attribute.label, "category": category, "extension": extension}
 
 

@@ -16,27 +16,20 @@ KEY = b"sfumato"
 """The key of the schema's metadata under which the facts stand, as JSON."""
 
 
-class _Sink(io.RawIOBase):
+class _Sink(io.BytesIO):
     """What a writer has written and nobody has taken yet."""
 
-    def __init__(self) -> None:
-        self.parts: list[bytes] = []
-        self.length = 0
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, part: Any) -> int:
-        self.parts.append(bytes(part))
-        self.length += len(self.parts[-1])
-        return len(self.parts[-1])
+    before = 0
 
     def tell(self) -> int:
-        return self.length
+        return self.before + super().tell()
 
     def taken(self) -> bytes:
-        parts, self.parts = b"".join(self.parts), []
-        return parts
+        part = self.getvalue()
+        self.before += len(part)
+        self.seek(0)
+        self.truncate(0)
+        return part
 
 
 def pieces(answer: Answer) -> Iterator[bytes]:

@@ -32,31 +32,30 @@ def columns(answer: Answer) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {"STRUCTURE": ["dataflow"] * count, "STRUCTURE_ID": [structure(answer)] * count}
     found["ACTION"] = ["I"] * count
     dimensions = _dimensions(answer)
-    found |= dimensions
-    own = ["TIME_PERIOD", "OBS_VALUE", *_ATTRIBUTES, "GRADE", "CELLS", "OBS_STATUS", "REASON", "UNIT_MEASURE"]
-    names = apart([*own, "UNIVERSE", "RELEASE", "NOTICE"], list(dimensions))
-    found |= {
-        names["TIME_PERIOD"]: [harmless(answer.manifest.period)] * count,
-        names["OBS_VALUE"]: listed(numbers.estimate, finite=True),
+    own = {
+        "TIME_PERIOD": [harmless(answer.manifest.period)] * count,
+        "OBS_VALUE": listed(numbers.estimate, finite=True),
+        **{name: listed(getattr(numbers, metric), finite=True) for name, metric in _ATTRIBUTES.items()},
+        "GRADE": numbers.grade.tolist(),
+        "CELLS": numbers.cells.tolist(),
+        "OBS_STATUS": _statuses(answer),
+        "REASON": [harmless(one) for one in numbers.status("reason", " ".join(answer.figures.reasons))],
     }
-    found |= {names[name]: listed(getattr(numbers, metric), finite=True) for name, metric in _ATTRIBUTES.items()}
-    found |= {names["GRADE"]: numbers.grade.tolist(), names["CELLS"]: numbers.cells.tolist()}
-    reasons = [harmless(one) for one in answer.columns.status("reason", " ".join(answer.figures.reasons))]
-    found |= {names["OBS_STATUS"]: _statuses(answer), names["REASON"]: reasons}
     for name, text in beside(answer).items():
-        found[names["UNIT_MEASURE" if name == "unit" else name.upper()]] = [harmless(text)] * count
-    return found
+        own["UNIT_MEASURE" if name == "unit" else name.upper()] = [harmless(text)] * count
+    names = apart(list(own), list(dimensions))
+    return found | dimensions | {names[name]: values for name, values in own.items()}
 
 
 def structure(answer: Answer) -> str:
     """The dataflow's identification, AGENCY:ID(VERSION); the version tells releases of one name apart."""
-    name = re.sub(r"[^A-Za-z0-9_-]", "_", f"{answer.manifest.name}_{answer.subject.name}").upper()
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", f"{answer.manifest.name}_{answer.figures.product.subject.name}").upper()
     return f"{_AGENCY}:{name}(1.0.0-{answer.release.id[:12]})"
 
 
 def _dimensions(answer: Answer) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
-    for place, axis in enumerate(answer.axes):
+    for place, axis in enumerate(answer.figures.axes):
         codes = [harmless(code) for code in axis.codes]
         name = apart([component(axis.attribute.name)], ["STRUCTURE", "STRUCTURE_ID", "ACTION", *found])
         found[next(iter(name.values()))] = [codes[one] for one in answer.codes(place).tolist()]

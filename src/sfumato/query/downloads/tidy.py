@@ -28,7 +28,7 @@ def lines(answer: Answer, *, mark: bool = True) -> dict[str, list[Any]]:
 def cells(answer: Answer) -> dict[str, list[Any]]:
     """For each cell its codes and labels, its estimate and errors, and why there is no number or no error."""
     found: dict[str, list[Any]] = {}
-    for place, axis in enumerate(answer.axes):
+    for place, axis in enumerate(answer.figures.axes):
         places = answer.codes(place).tolist()
         for title, texts in zip(answer.titles[place], (axis.codes, axis.labels), strict=True):
             found[title] = [texts[one] for one in places]

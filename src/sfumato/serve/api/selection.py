@@ -25,7 +25,7 @@ from sfumato.serve.question import (
     shown_codes,
     universe_codes,
 )
-from sfumato.serve.shapes import VariablesSelection
+from sfumato.serve.shapes import VariableSelection, VariablesSelection
 
 PLAIN = ("outputFormat", "outputFormatParams", "lang", "stub", "heading", "rows", "cols")
 OF_VARIABLE = ("valueCodes", "codelist", "group", "sum", "outputValues")
@@ -51,20 +51,15 @@ def from_body(sheet: Sheet, body: VariablesSelection, pairs: Pairs, base: str) -
 
 def answer_to(sheet: Sheet, body: VariablesSelection, language: str, base: str) -> Answer:
     """The answer to a question as it stands in a body."""
-    values: dict[str, tuple[str, ...]] = {}
-    lists: dict[str, tuple[str, ...]] = {}
-    groups: dict[str, tuple[str, ...]] = {}
+    named: dict[str, VariableSelection] = {}
     for one in body.selection:
-        if one.variable_code in {*values, *lists, *groups}:
+        if one.variable_code in named:
             raise QueryError(f"The selection names the variable '{one.variable_code}' twice; name it once.")
-        if one.value_codes is not None:
-            values[one.variable_code] = tuple(one.value_codes)
-        if one.codelist:
-            lists[one.variable_code] = (one.codelist,)
-        if one.groups:
-            groups[one.variable_code] = tuple(one.groups)
-        if one.variable_code not in {*values, *lists, *groups}:
-            values[one.variable_code] = ("*",)
+        named[one.variable_code] = one
+    lists = {name: (one.codelist,) for name, one in named.items() if one.codelist}
+    groups = {name: tuple(one.groups) for name, one in named.items() if one.groups}
+    values = {name: tuple(one.value_codes) for name, one in named.items() if one.value_codes is not None}
+    values |= {name: ("*",) for name in named if name not in {*values, *lists, *groups}}
     sums = {name: tuple(codes) for name, codes in body.sum.items()}
     question = asked(sheet, values, lists, groups, sums, split=False)
     place = body.placement
@@ -83,11 +78,8 @@ def asked(sheet: Sheet, values: Codes, lists: Codes, groups: Codes, sums: Codes,
     for name, given in values.items():
         known = code_list(sheet.attribute(name).levels, listed.get(name, ("all",))[-1])
         meant[name] = _chosen(sheet, name, known, given, split=split)
-    within = {}
-    for name, given in sums.items():
-        inside = name in sheet.names
-        known = sheet.attribute(name).levels.codes if inside else ()
-        within[name] = _chosen(sheet, name, known, given, split=split) if inside else given
+    inside = {name: sheet.attribute(name).levels.codes for name in sums if name in sheet.names}
+    within = {**sums, **{name: _chosen(sheet, name, inside[name], sums[name], split=split) for name in inside}}
     found = group_codes(sheet, groups)
     return Question(sheet, shown_codes(sheet, meant, listed, found), universe_codes(sheet, within), found)
 

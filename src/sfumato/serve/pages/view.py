@@ -192,16 +192,15 @@ def whole_of(sheet: Sheet, where: Where | None = None) -> Figure:
 def _row_heads(axes: Sequence[Axis]) -> list[tuple[Head, ...]]:
     """For each row the heads that start there; an outer head spans the rows it is the head of."""
     heads = [_heads(axis) for axis in axes]
-    lengths = [len(one) for one in heads]
-    found = []
-    for place in combinations(*(range(length) for length in lengths)):
-        starting = []
-        for depth, index in enumerate(place):
-            if all(later == 0 for later in place[depth + 1 :]):
-                span = math.prod(lengths[depth + 1 :])
-                starting.append(replace(heads[depth][index], span=span, outermost=depth == 0))
-        found.append(tuple(starting))
-    return found
+    spans = [math.prod(len(one) for one in heads[depth + 1 :]) for depth in range(len(heads))]
+    return [
+        tuple(
+            replace(heads[depth][index], span=spans[depth], outermost=depth == 0)
+            for depth, index in enumerate(place)
+            if not any(place[depth + 1 :])
+        )
+        for place in combinations(*(range(len(one)) for one in heads))
+    ]
 
 
 def _heads(axis: Axis) -> list[Head]:
