@@ -77,10 +77,12 @@ def _row(share: "Share") -> list[str]:
 
 
 def _verdict(allotment: "Allotment", per_year: int) -> list[str]:
+    from sfumato.plan.budget import over_periods
+
     total = allotment.total
     lines = [f"Together {total.words()}: a test at 5% has power {total.power(0.05):.4f} at most."]
     if per_year > 1:
-        year = allotment.over(per_year)
+        year = over_periods(total, per_year)
         lines.append(f"{per_year} releases a year: {year.words()}, power {year.power(0.05):.4f} at most.")
     if allotment.fits:
         lines.append(f"It fits the plan's limit of {allotment.limit.words()}.")
@@ -101,6 +103,7 @@ def _verdict(allotment: "Allotment", per_year: int) -> list[str]:
 
 
 def _told(allotment: "Allotment", per_year: int) -> dict[str, Any]:
+    from sfumato.plan.budget import over_periods
     from sfumato.privacy import plain
     from sfumato.privacy.notation import loss_to_dict
 
@@ -111,7 +114,7 @@ def _told(allotment: "Allotment", per_year: int) -> dict[str, Any]:
             {"measure": one.measure, "currency": one.currency} | named | wanted | {"margin": one.margin, "why": one.why}
         )
 
-    year = allotment.over(per_year)
+    year = over_periods(allotment.total, per_year)
     return {
         "measures": [share(one) for one in allotment.shares],
         "total": loss_to_dict(allotment.total),

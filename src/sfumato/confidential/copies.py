@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.confidential.views import MOST_MOVED, Integers, Watched
+from sfumato.confidential.views import Integers, Watched, most_moved
 from sfumato.draws import Draws
 from sfumato.errors import PlanError
 from sfumato.mechanisms import Cells, Mechanism
@@ -38,9 +38,8 @@ def watched_cells(
         return [Watched.of(measure, with_, sides, samples, draws)] if sides[0].apart(sides[1]).any() else []
     clean = [with_.clean(side, given) for side in sides]
     apart = np.abs(clean[0] - clean[1])
-    moved = np.argsort(-apart, kind="stable")[: min(MOST_MOVED, int(np.count_nonzero(apart)))]
     found = []
-    for place in moved:
+    for place in most_moved(apart):
         drawn = [list(_drawn(with_, side, int(place), samples, draws, given)) for side in sides]
         one, other = (np.concatenate([with_.seen(noisy) for noisy in parts])[:, None] for parts in drawn)
         true = [side[place : place + 1] for side in clean]
@@ -67,13 +66,9 @@ def _rows(cells: Cells, place: int, given: Given) -> Integers:
 
 
 def _copied(cells: Cells, rows: Integers, copies: int) -> Cells:
-    values, columns = np.tile(cells.values[rows], copies), {}
-    for name, column in cells.columns.items():
-        columns[name] = np.concatenate([column[rows]] * copies)
-    table, grouping = _bare(copies), None
-    if cells.grouping is not None:
-        grouping = Grouping(table, np.repeat(np.arange(copies, dtype=np.int32), len(rows)))
-    return Cells(table, values, cells.step, cells.move, grouping, columns=columns)
+    frame = _bare(copies)
+    grouping = cells.grouping and Grouping(frame, np.repeat(np.arange(copies, dtype=np.int32), len(rows)))
+    return replace(cells.taken(frame, np.tile(rows, copies)), grouping=grouping)
 
 
 def _given(given: Given, rows: Integers, copies: int) -> dict[str, Product]:

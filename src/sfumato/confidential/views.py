@@ -139,9 +139,14 @@ def _taken(cells: Cells, places: Integers, table: Table, held: Integers) -> Cell
     return cells.taken(table, found, np.arange(len(held)))
 
 
+def most_moved(apart: Integers) -> NDArray[np.intp]:
+    """The cells that are farthest apart, a few of those that are at all."""
+    return np.argsort(-apart, kind="stable")[: min(MOST_MOVED, int(np.count_nonzero(apart)))]
+
+
 def _places(one: Cells, other: Cells) -> Integers:
     apart = one.apart(other)
-    moved = np.argsort(-apart, kind="stable")[: min(MOST_MOVED, int(np.count_nonzero(apart)))]
+    moved = most_moved(apart)
     possible = one.domain.possible.ravel() if isinstance(one.domain, Table) else np.ones(len(apart), dtype=bool)
     still = np.flatnonzero((apart == 0) & possible)
     return np.concatenate([moved, still[:1]]) if len(moved) else moved

@@ -32,9 +32,9 @@ class Cells:
     columns: Mapping[Aggregate, Any] = field(default_factory=dict)
     """What the statistic was made of, and what the mechanism needs beside it; arrays over the cells, or `Ragged`."""
 
-    def taken(self, table: Table, cells: Integers, places: Integers | None = None) -> "Cells":
-        """Some of the cells, each as often as it is named, as those of another table; -1 is a cell without records."""
-        shape = table.shape if places is None else cells.shape
+    def taken(self, domain: Domain, cells: Integers, places: Integers | None = None) -> "Cells":
+        """Some of the cells, each as often as it is named, as those of another domain; -1 is a cell without records."""
+        shape = domain.shape if isinstance(domain, Table) and places is None else cells.shape
 
         def take(column: Any) -> Any:
             if isinstance(column, Ragged):
@@ -44,7 +44,7 @@ class Cells:
             return kept.reshape((*shape, *width))
 
         columns = {one: take(column) for one, column in self.columns.items()}
-        return replace(self, domain=table, values=take(self.values), places=places, columns=columns)
+        return replace(self, domain=domain, values=take(self.values), places=places, columns=columns)
 
     def apart(self, other: "Cells") -> Integers:
         """How far each cell is from the same one of others: by its value, or by 1 where only what it is made of is."""

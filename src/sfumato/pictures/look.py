@@ -32,8 +32,6 @@ def dressed(kind: str) -> str:
     names = kind.split()
     if not names:
         return ""
-    attributes: dict[str, str] = {}
-    for name in names:
-        attributes |= LOOK.get(name, {})
+    attributes = {attribute: value for name in names for attribute, value in LOOK.get(name, {}).items()}
     worn = "".join(f' {name}="{value}"' for name, value in attributes.items())
     return f' class="{" ".join(f"pic-{name}" for name in names)}"{worn}'

@@ -57,10 +57,6 @@ class Allotment:
     def fits(self) -> bool:
         return self.wider is None
 
-    def over(self, periods: int) -> Loss:
-        """The loss of so many releases of the same units, one a period."""
-        return over_periods(self.total, periods)
-
 
 def over_periods(loss: Loss, periods: int) -> Loss:
     """The loss of several releases of the same units: mu grows as the root of their number.

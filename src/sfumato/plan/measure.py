@@ -78,11 +78,9 @@ class VarianceFunction:
     outside: bool
 
     def __init__(self, of: str, a: Exact, b: Exact, source: str, outside: bool = False) -> None:
-        object.__setattr__(self, "outside", outside)
-        object.__setattr__(self, "of", of)
-        object.__setattr__(self, "a", exact(a, "a"))
-        object.__setattr__(self, "b", exact(b, "b"))
-        object.__setattr__(self, "source", source.strip())
+        told = {"of": of, "a": exact(a, "a"), "b": exact(b, "b"), "source": source.strip(), "outside": outside}
+        for name, value in told.items():
+            object.__setattr__(self, name, value)
         if not self.source:
             raise PlanError(f"The variance function of '{of}' needs its source: which publication a and b come from.")
 
@@ -101,7 +99,6 @@ class BoughtVariance:
     deff: Fraction
 
     def __init__(self, of: str, squares: str, weights: str, deff: Exact = 1) -> None:
-        object.__setattr__(self, "of", of)
-        object.__setattr__(self, "squares", squares)
-        object.__setattr__(self, "weights", weights)
-        object.__setattr__(self, "deff", positive(deff, "deff"))
+        told = {"of": of, "squares": squares, "weights": weights, "deff": positive(deff, "deff")}
+        for name, value in told.items():
+            object.__setattr__(self, name, value)

@@ -11,7 +11,8 @@ from sfumato.confidential.sealed import Sealed
 from sfumato.errors import PlanError
 from sfumato.plan import Plan
 from sfumato.query.tails import z_score
-from sfumato.schema import Mask, Table
+from sfumato.release import Product
+from sfumato.schema import Grid, Mask, Table
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -135,6 +136,18 @@ def margin(values: NDArray[Any], names: Sequence[str], kept: Sequence[str]) -> N
     left = [name for name in names if name in kept]
     summed = values.sum(axis=others)
     return np.asarray(summed.transpose([*map(left.index, kept), *range(len(left), summed.ndim)]))
+
+
+def leaves_of(table: Table, without: str | None = None) -> Grid:
+    """Every cell of a table; of one attribute each level may be left out in turn instead of taken."""
+    leaves = {one.name: np.eye(len(one.levels.leaves), dtype=bool) for one in table.attributes}
+    return Grid(tuple((name, ~each if name == without else each) for name, each in leaves.items()))
+
+
+def totals(product: Product, table: Table, without: str | None = None) -> Floats:
+    """The released totals of a table, in the product's unit."""
+    found = product.totals(leaves_of(table, without)).reshape(table.shape)
+    return np.asarray(found * float(product.subject.step))
 
 
 def counted(**chosen: Mask) -> Numbers:

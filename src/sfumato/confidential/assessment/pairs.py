@@ -6,13 +6,21 @@ from itertools import combinations
 
 import numpy as np
 
-from sfumato.confidential.assessment.comparisons import Compared, ComparedTable, Floats, ReportRules, margin
+from sfumato.confidential.assessment.comparisons import (
+    Compared,
+    ComparedTable,
+    Floats,
+    ReportRules,
+    leaves_of,
+    margin,
+    totals,
+)
 from sfumato.confidential.assessment.truth import SamplingVariances, Truth, Truths
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import PlanError, ReleaseError
 from sfumato.plan import Measure, Plan
 from sfumato.release import Product, Release, stated
-from sfumato.schema import Box, Grid, Table
+from sfumato.schema import Box, Table
 
 MOST_CELLS = 2_000_000
 """The most cells of a table that is looked at."""
@@ -54,12 +62,7 @@ class Pair(Sealed):
 
 def released(product: Product, table: Table) -> Floats:
     """The published numbers of the possible cells of a table, in the product's unit."""
-    totals = product.totals(_leaves(table)).reshape(table.shape)
-    return np.asarray(totals[table.possible] * float(product.subject.step))
-
-
-def _leaves(table: Table) -> Grid:
-    return Grid(tuple((one.name, np.eye(len(one.levels.leaves), dtype=bool)) for one in table.attributes))
+    return totals(product, table)[table.possible]
 
 
 def stated_variances(product: Product, table: Table, most: int) -> Floats:
@@ -68,7 +71,7 @@ def stated_variances(product: Product, table: Table, most: int) -> Floats:
     Where each takes an equation of its own and there are too many, cells evenly spread over the table stand for all.
     """
     if table.size <= most or product.even is not None:
-        found = stated(product.variances(_leaves(table)))
+        found = stated(product.variances(leaves_of(table)))
         return np.full(table.shape, np.nan) if found is None else np.maximum(found.reshape(table.shape), 0)
     variances = np.full(table.size, np.nan)
     for place in np.linspace(0, table.size - 1, most).astype(np.int64):

@@ -15,10 +15,10 @@ from sfumato.confidential.assessment.comparisons import (
     counted,
     margin,
     quantile,
+    totals,
 )
 from sfumato.confidential.sealed import Sealed
 from sfumato.release import Product
-from sfumato.schema import Grid, Table
 
 
 def flips(cells: Compared, rules: ReportRules) -> Numbers:
@@ -59,7 +59,7 @@ def nested(product: Product, looked: ComparedTable, rules: ReportRules) -> Neste
     found = []
     for place, name in enumerate(table.names):
         rest = [one for one in table.names if one != name]
-        said = np.expand_dims(_totals(product, table, rest), place) - _totals(product, table, table.names, without=name)
+        said = np.expand_dims(totals(product, table.margin(rest)), place) - totals(product, table, without=name)
         larger = np.expand_dims(margin(records, table.names, rest), place)
         asked = table.possible & (larger - records >= rules.least)
         found.append((records[asked], said[asked], np.sqrt(noise[asked])))
@@ -84,13 +84,3 @@ def slivers(differences: Sequence[NestedDifferences]) -> Numbers:
         "said": tuple(quantile(released[sliver], at) for at in (0.25, 0.5, 0.75)),
         "error": quantile(error[sliver & np.isfinite(error)], 0.5),
     }
-
-
-def _totals(product: Product, table: Table, names: Sequence[str], without: str | None = None) -> Floats:
-    """The released totals by some attributes; of one of them each level is left out in turn instead of taken."""
-    axes = []
-    for name in names:
-        leaves = np.eye(len(table.attribute(name).levels.leaves), dtype=bool)
-        axes.append((name, ~leaves if name == without else leaves))
-    grid = Grid(tuple(axes))
-    return np.asarray(product.totals(grid).reshape(grid.shape) * float(product.subject.step))
