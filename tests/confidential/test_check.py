@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.confidential.writers import write_csv, write_duckdb, write_parquet
 
@@ -152,12 +154,17 @@ def test_a_text_file_that_cannot_be_taken_apart_is_named_with_its_line(plan, sfu
     assert "secret" not in err
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize("verb", ["check", "run"])
-def test_a_file_of_a_header_alone_is_refused_before_anything_is_charged(plan, sfumato, tmp_path, verb):
-    (tmp_path / "a.csv").write_text("sex,age,w,id,k\n", encoding="utf-8")
+def test_a_file_without_a_row_is_refused_before_anything_is_charged(plan, sfumato, tmp_path, verb, kind):
+    source = tmp_path / f"a.{kind}"
+    if kind == "csv":
+        source.write_text("sex,age,w,id,k\n", encoding="utf-8")
+    else:
+        pq.write_table(pa.Table.from_pylist(CLEAN).slice(0, 0), source)
     sfumato("ledger", "open", tmp_path / "l", "--population", "firms", "--plan", plan, "--epsilon", "2")
     charged = ["--ledger", tmp_path / "l", "--out", tmp_path / "release"] if verb == "run" else []
-    code, out, err = sfumato(verb, plan, "--data", tmp_path / "a.csv", *charged)
+    code, out, err = sfumato(verb, plan, "--data", source, *charged)
     assert code == 1
     assert "The data hold no rows" in out + err
     assert "No charges yet." in sfumato("ledger", "show", tmp_path / "l")[1]

@@ -55,6 +55,11 @@ def test_the_plan_that_the_others_are_spoiled_from_is_good():
         ('name = "jobs"', 'nmae = "jobs"', "the plan has no key 'nmae'; did you mean 'name'?"),
         ("[[measure]]", "[[measures]]", "the plan has no key 'measures'; did you mean 'measure'?"),
         ('unit = "job"\n[attr', 'unti = "job"\n[attr', "[data] has no key 'unti'; did you mean 'unit'?"),
+        (
+            "[attributes.sex]",
+            '[data.tables.jobs]\n[data.tables.w]\nont = "id"\n[attributes.sex]',
+            "[data.tables.w] has no key 'ont'; did you mean 'on'?",
+        ),
         ("levels =", "level =", "[attributes.sex] has no key 'level'; did you mean 'levels'?"),
         ("bands =", 'form = "AGEP"\nbands =', "[attributes.age] has no key 'form'; did you mean 'from'?"),
         (
@@ -98,7 +103,7 @@ def test_an_unknown_key_is_answered_with_the_nearest(old, new, said):
         (
             '["sex", "age"]',
             '["sex", "agee"]',
-            "Measure 'table', by: 'agee' is not an attribute of this plan; did you mean 'age'?",
+            "^Measure 'table', by: 'agee' is not an attribute of this plan; did you mean 'age'",
         ),
         (
             "by = [",

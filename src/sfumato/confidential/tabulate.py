@@ -15,6 +15,7 @@ from sfumato.mechanisms import Cells
 from sfumato.plan import Measure, Plan
 from sfumato.schema import Frame
 
+EMPTY = "The data hold no rows; a release of nothing is not charged for. Check the files and their filters."
 TOO_LARGE = "all values together are too large to be summed in 64 bits; use a coarser step."
 
 
@@ -36,8 +37,8 @@ class Tabulation(Sealed):
         self._engine.close()
 
     def faults(self) -> list[Fault]:
-        """What in the data does not fit the plan: the columns and the rules."""
-        return self._engine.faults() or self._unfit
+        """What in the data does not fit the plan: the columns and the rules, or that there are no rows."""
+        return self._engine.faults() or self._unfit or ([Fault("", EMPTY)] if self._engine.rows == 0 else [])
 
     @cached_property
     def _unfit(self) -> list[Fault]:
@@ -59,7 +60,8 @@ class Tabulation(Sealed):
 
     def cells(self, measure: Measure) -> Cells:
         """The true cells of a measure; none of data that break a rule, as their bounds are not enforced."""
-        self.refuse_faults()
+        if self._engine.rows != 0:  # an audit may take the last record away
+            self.refuse_faults()
         if self._need.register is not None:
             return self._reported(measure, self._need.register)
         table, wanted = self._plan.table(measure), measure.aggregates

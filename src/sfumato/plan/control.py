@@ -58,6 +58,15 @@ class ControlTable:
         """The measurement of the totals, exact and therefore without a bound."""
         return replace(of, name=self.name, by=self.by, with_=Exact(), given=())
 
+    def refuse_negative(self, of: Measure) -> None:
+        """Counts, squares, and totals of amounts from 0 up are never below 0, so neither are totals of them."""
+        row = of.of.contribution
+        below = [", ".join(one.codes) or "the total" for one in self.totals if one.value < 0]
+        if below and (row.power == 2 or (row.low is not None and row.low >= 0)):
+            raise PlanError(
+                f"[[control]] '{self.name}': {below[0]} is below 0, as no {of.of.name} of '{of.name}' can be."
+            )
+
     def cube(self, table: Table, of: Subject) -> Cube:
         """The published totals as a product, in the largest step of which all are multiples."""
         step = Fraction(1, lcm(*(one.value.denominator for one in self.totals)))
@@ -74,12 +83,16 @@ def rows_at(path: Path) -> Rows:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
             return [(f"{path}, line {reader.line_num}", row) for row in reader]
+    except FileNotFoundError:
+        raise PlanError(
+            f"The file of published totals {path} is not there; it is named from the plan's folder."
+        ) from None
     except (OSError, UnicodeDecodeError, csv.Error):
         raise PlanError(f"{path} cannot be read; published totals are a CSV file in UTF-8.") from None
 
 
-def totals_of(rows: Rows, table: Table) -> tuple[PublishedTotal, ...]:
-    """The total of every possible cell of a table, in its order; each stands there once."""
+def totals_of(rows: Rows, table: Table, source: str) -> tuple[PublishedTotal, ...]:
+    """The total of every possible cell of a table, in its order; each stands once in the source."""
     found: dict[tuple[str, ...], PublishedTotal] = {}
     for place, row in rows:
         codes = tuple(_code(place, row, name, table.attribute(name).levels.leaves) for name in table.names)
@@ -94,9 +107,9 @@ def totals_of(rows: Rows, table: Table) -> tuple[PublishedTotal, ...]:
     every = [tuple(one[at] for one, at in zip(leaves, place, strict=True)) for place in np.argwhere(table.possible)]
     for codes in every:
         if codes not in found:
-            raise PlanError(f"The published totals lack {_cell(table, codes)}; give a total for every cell.")
+            raise PlanError(f"{source} lacks {_cell(table, codes)}; give a total for every cell.")
     for codes in found.keys() - set(every):
-        raise PlanError(f"The published totals have {_cell(table, codes)}, which is impossible; leave it out.")
+        raise PlanError(f"{source} has {_cell(table, codes)}, which is impossible; leave it out.")
     return tuple(found[codes] for codes in every)
 
 

@@ -59,9 +59,6 @@ class Decisions:
         found = {measure.name: measure for measure in self.measures}
         data = [one for one in self.controls if one.from_ == "data"]
         taken = [one.measure(found[one.of]) if one.of in found else self.measure(one.of) for one in data]
-        for control in self.controls:
-            if not any(control.name in step.to for step in self.then):
-                raise PlanError(f"No step over tables meets the control '{control.name}'; name it in the `to` of one.")
         return (*self.measures, *(control for control in taken if found.get(control.name) != control))
 
     def _coded(self, measure: Measure) -> Measure:
@@ -117,6 +114,7 @@ class Decisions:
         before = {one.name: self._source(one) for one in self.measures}
         for one in self.published:
             of = before[self.measure(one.of).name]
+            one.refuse_negative(of.measure)
             noise = frozenset({one.name} if one.noisy else ())
             table, about = self.schema.table(one.by), Subject(one.name, one.of, "", "", Fraction(1))
             before[one.name] = replace(of, table=table, noise=noise, published=(one.cube(table, about),))
@@ -132,6 +130,9 @@ class Decisions:
             self.over.refuse_step(step, (reading.table.measure, reading.table.table), tables)
             before[step.name] = reading.made
             readings.append(reading)
+        for control in self.controls:
+            if not any(control.name in step.to for step in self.then):
+                raise PlanError(f"No step over tables meets the control '{control.name}'; name it in the `to` of one.")
 
     def _source(self, measure: Measure) -> Origin:
         exact = any(control.name == measure.name for control in self.controls)
@@ -160,9 +161,10 @@ class Decisions:
 
     def universe(self, measure: Measure) -> Box:
         """The records that a measure is about; its cells tell them apart where they are by the same attribute."""
+        by = self.over.by(measure)
         with naming(measure, "where"):
             box = self.schema.table(tuple(measure.where)).box(measure.where)
-            for level in self.over.by(measure):
+            for level in by:
                 level.of(self.schema.attribute(level.name)).levels.mask(measure.where.get(level.name, ()))
             return box
 

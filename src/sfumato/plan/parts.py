@@ -130,6 +130,8 @@ def _keys(place: list[str]) -> list[str]:
     """The keys of a section, those of the plan where it has none of its own."""
     if place[:1] == ["attributes"] and place[2:] == ["missing"]:
         return _named(Missing)
+    if place[:2] == ["data", "tables"]:
+        return _named(TablePart)
     kinds = _kinds(PlanPart.model_fields[place[0]].annotation) if place else []
     return next((keys for keys in map(_named, kinds) if keys), _named(PlanPart))
 

@@ -101,7 +101,8 @@ def _control(part: ControlPart, schema: Schema, folder: Path) -> ControlTable:
     if part.source is not None:
         return ControlTable(part.name, part.of, tuple(part.by), part.source)
     written = [(f"[[control]] '{part.name}', total {number}", row) for number, row in enumerate(part.totals or (), 1)]
-    totals = totals_of(rows_at(folder / part.file) if part.file else written, schema.table(part.by))
+    rows, source = (rows_at(path := folder / part.file), path) if part.file else (written, f"[[control]] '{part.name}'")
+    totals = totals_of(rows, schema.table(part.by), str(source))
     return ControlTable(part.name, part.of, tuple(part.by), "published", totals)
 
 

@@ -45,7 +45,7 @@ class QueryEngine:
         same = [product for product in answering if product.subject.statistic == of]
         if len(same) == 1:
             return same[0]
-        raise QueryError(f"This release has no one answer for '{of}'; {nearest(of, self.statistics)}")
+        raise QueryError(f"This release has {len(same) or 'no'} statistics '{of}'; {nearest(of, self.statistics)}")
 
     def source(self, of: str | None = None) -> Source:
         """What a question about a statistic is answered from."""

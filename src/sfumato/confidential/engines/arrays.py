@@ -96,8 +96,7 @@ class Arrays(Sealed, Engine):
     def _settle(self, salt: bytes) -> None:
         """What can be told only when all records were read: sums that fit, keys that stand once, rows that are kept."""
         reading, rows = self.reading, sum(self._lengths)
-        if not rows:
-            raise Unsure("there are no rows")
+        self.rows = rows
         if self._largest * (1 if reading.register else rows) >= LARGEST_SUM:
             raise Unsure("sums may pass 64 bits")
         if self._counted:

@@ -43,7 +43,7 @@ class DuckDB(Sealed, Engine):
             self._faults = rules.of_joins()
             if self._faults:
                 return
-            self._records.code()
+            self.rows = self._records.code()
             self._faults = rules.of_records() + (self._weights.faults() if reading.weighted else [])
             if reading.truncation and not self._faults:
                 self._truncate(reading.truncation, salt)

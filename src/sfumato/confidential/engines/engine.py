@@ -29,6 +29,8 @@ class Engine(ABC):
     name: ClassVar[str]
     turn: ClassVar[int]
     knows: ClassVar[frozenset[type[Aggregate]]]
+    rows: int | None = None
+    """How many records it read, if it says so: data without any are refused before the charge."""
 
     @abstractmethod
     def __init__(self, sources: Sources, reading: Reading, salt: bytes) -> None:

@@ -114,8 +114,8 @@ class Database(Sealed):
                     "so one that it names could be taken for two; store it alike in all."
                 )
 
-    def code(self) -> None:
-        """Make every record whole numbers."""
+    def code(self) -> int:
+        """Make every record whole numbers; how many there are."""
         self._list_levels()
         chosen = [f"{self._leaf(place, one)} AS leaf{place}" for place, one in enumerate(self.reading.attributes)]
         chosen += [f"{self._value(one)} AS value{place}" for place, one in enumerate(self.reading.values)]
@@ -129,6 +129,7 @@ class Database(Sealed):
         ((read,),), ((coded,),) = (self.session.ask(f"SELECT count(*) FROM {name}") for name in ("side0", "coded"))
         if read != coded:  # no price holds for a record that counts twice
             raise DataError("A record was read as several; no cells are made of such data. Please report this.")
+        return int(read)
 
     def text(self, column: str) -> str:
         """The value as text, '' where there is none."""
