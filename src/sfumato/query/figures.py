@@ -65,13 +65,9 @@ class Figures(ABC):
     def row_axes(self) -> tuple[Axis, ...]:
         return self.axes[:-1] if self.has_columns else self.axes
 
-    def flat(self, place: Sequence[int]) -> int:
-        """Where a cell stands in the flattened table."""
-        return int(np.ravel_multi_index(tuple(place), self.shape)) if self.shape else 0
-
     def at(self, place: Sequence[int]) -> Figure:
         """The estimate at a place counted from 0 on each axis, or why there is none."""
-        return self.figure(self.flat(place))
+        return self.figure(int(np.ravel_multi_index(tuple(place), self.shape)) if self.shape else 0)
 
     def place(self, key: Key) -> tuple[int, ...]:
         """Where the cell stands that some codes or labels name."""

@@ -51,11 +51,6 @@ class PublicAccount:
         """How many releases of the population have no bound on their loss and are not counted in the others'."""
         return max(anchor.unbounded for entry in self.entries if (anchor := entry.edition.release.manifest.ledger))
 
-    @property
-    def unseen(self) -> Fraction:
-        """What was charged by runs that this server does not show, as a part of the bar."""
-        return sum((entry.unseen for entry in self.entries), Fraction(0))
-
 
 def accounts(editions: Sequence[Edition]) -> tuple[PublicAccount, ...]:
     """The accounts that the releases were charged to, those with the least left first."""

@@ -7,7 +7,7 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from http.client import HTTPConnection, HTTPException
@@ -190,11 +190,7 @@ def _announce(address: str, port: int, base_path: str, ready: Ready, stopped: th
 
 
 def _answers(address: str, port: int, base_path: str) -> bool:
-    connection = HTTPConnection(address, port, timeout=2)
-    try:
+    with suppress(OSError, HTTPException), closing(HTTPConnection(address, port, timeout=2)) as connection:
         connection.request("GET", f"{base_path}/health")
         return connection.getresponse().status == 200
-    except (OSError, HTTPException):
-        return False
-    finally:
-        connection.close()
+    return False

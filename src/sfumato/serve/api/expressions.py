@@ -48,7 +48,8 @@ def _meant(known: Sequence[str], part: str) -> list[str]:
     if ("*" in part or "?" in part) and len(part) <= _MOST_SIGNS:
         matched = [code for code in known if fits(code, part)]
         if not matched:
-            raise QueryError(f"'{part}' fits no code; a * stands for any characters, a ? for one. {_some(known)}")
+            some = f"Codes are, for example, {', '.join(known[:3])}."
+            raise QueryError(f"'{part}' fits no code; a * stands for any characters, a ? for one. {some}")
         return matched
     return [part]
 
@@ -80,10 +81,6 @@ def _place(known: Sequence[str], code: str) -> int:
     if code not in known:
         raise QueryError(f"'{code}' is not a code of this list; {nearest(code, known)}")
     return known.index(code)
-
-
-def _some(known: Sequence[str]) -> str:
-    return f"Codes are, for example, {', '.join(known[:3])}."
 
 
 def fits(code: str, pattern: str) -> bool:

@@ -13,7 +13,6 @@ from sfumato.serve.api.describe import Operation
 from sfumato.serve.api.lookup import Served, parameters
 from sfumato.serve.api.parameters import LANG
 from sfumato.serve.api.selection import language_of
-from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.reply import as_json, edition_of, fresh
 from sfumato.serve.shapes import (
     BudgetResponse,
@@ -79,14 +78,11 @@ def privacy(served: Served, request: Request) -> Response:
 def budget(served: Served, request: Request) -> Response:
     """What everything published here has cost, as far as the releases tell it."""
     language_of(parameters(request, "lang"))
-    return as_json(request, budgets(served.catalogue), served.catalogue.tag)
-
-
-def budgets(catalogue: Catalogue) -> BudgetResponse:
-    """The accounts of all populations, each by the releases that were charged to it."""
-    told = [_account(one) for one in accounts(catalogue.editions)]
-    rest = [one.release.id for one in uncharged(catalogue.editions)]
-    return BudgetResponse(populations=told, uncharged=rest, words=_WORDS)
+    editions = served.catalogue.editions
+    told = [_account(one) for one in accounts(editions)]
+    rest = [one.release.id for one in uncharged(editions)]
+    said = BudgetResponse(populations=told, uncharged=rest, words=_WORDS)
+    return as_json(request, said, served.catalogue.tag)
 
 
 def _account(account: PublicAccount) -> PopulationBudget:

@@ -87,7 +87,8 @@ class Layout:
         pairs = [("rows", name) for name in self.rows]
         pairs += [("cols", self.column)] if self.column else []
         pairs += [("wrap", self.wrap)] if self.wrap else []
-        pairs += [(f"codelist[{name}]", self.list_of(name)) for name in self.names if self._chooses_list(name)]
+        deep = [name for name in self.names if self.sheet.attribute(name).levels.depth or name in self.groups]
+        pairs += [(f"codelist[{name}]", self.list_of(name)) for name in deep if name not in self.picks]
         pairs += [pair for name in self.names for pair in self.picked(name)]
         pairs += [pair for name in self.groups for pair in self.grouped(name)]
         pairs += [(f"sum[{name}]", code) for name, codes in self.within.items() for code in codes]
@@ -113,10 +114,6 @@ class Layout:
         """The code lists of the variables that were not picked from and show more than groups."""
         listed = {name: self.list_of(name) for name in self.names if name not in self.picks}
         return {name: (chosen,) for name, chosen in listed.items() if chosen != ONLY_GROUPS or name not in self.groups}
-
-    def _chooses_list(self, name: str) -> bool:
-        deep = self.sheet.attribute(name).levels.depth > 0 or name in self.groups
-        return deep and name not in self.picks
 
 
 def joined(key: str, codes: Sequence[str], levels: Levels, start: str = "") -> list[Pair]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
 from sfumato.query.wording import Words, languages, words
 from sfumato.serve.question import Parameters
@@ -47,14 +46,9 @@ class Look:
 
     @classmethod
     def read(cls, given: Parameters) -> "Look":
-        asked: dict[str, Any] = {}
-        for name in NAMES:
-            if name in _CHOICES or name == "lang":
-                known = _CHOICES.get(name, tuple(languages()))
-                asked[name] = given.one(name, getattr(cls, name), known)
-            else:
-                asked[name] = given.plain.get(name, ("",))[-1][:LONGEST]
-        return cls(**asked)
+        choices = {**_CHOICES, "lang": tuple(languages())}
+        free = {name: given.plain[name][-1][:LONGEST] for name in NAMES if name in given.plain and name not in choices}
+        return cls(**free, **{name: given.one(name, getattr(cls, name), known) for name, known in choices.items()})
 
     @property
     def words(self) -> Words:
@@ -62,9 +56,8 @@ class Look:
 
     def pairs(self) -> list[tuple[str, str]]:
         """What differs from the first look, as it stands in an address."""
-        first = Look()
         shown = [(name, getattr(self, name)) for name in NAMES]
-        return [(name, value) for name, value in shown if value != getattr(first, name)]
+        return [(name, value) for name, value in shown if value != getattr(Look, name)]
 
     def but(self, **changes: str) -> "Look":
         return replace(self, **changes)

@@ -50,11 +50,6 @@ class Measured:
         variance = stated.get("variance", 0) if stated.get("kind") == "independent" else 0
         return math.sqrt(variance) * float(self.line.step) if variance > 0 else None
 
-    @property
-    def why(self) -> str:
-        """Why none can be told."""
-        return self.spend.noise.why if self.spend.noise else ""
-
     def where(self, unit: str, said: Words) -> str:
         """For which cells that standard error holds, where it is not for all."""
         noise = self.spend.noise
@@ -82,17 +77,7 @@ def density(example: ExampleLine) -> Callable[[float, float], float]:
     return likely
 
 
-def by_words(line: ProductLine, labels: Mapping[str, Attribute | str], unit: str, said: Words) -> str:
-    """What a measure is by: its variables, the level of each where it is not the lowest, or the rows themselves."""
-    if line.kind == "records":
-        return said("privacy.by_row", unit=unit)
-    if not line.by:
-        return said("privacy.by_whole")
-    named = [_level(name, labels, said) for name in line.by]
-    return said("privacy.by", names=" × ".join(named) if line.kind == "groups" else ", ".join(named))
-
-
-def _level(written: str, labels: Mapping[str, Attribute | str], said: Words) -> str:
+def level_of(written: str, labels: Mapping[str, Attribute | str], said: Words) -> str:
     """A variable and the level that it stands at, by the digits of its codes where they all have as many."""
     name, at, depth = written.partition("@")
     found = labels.get(name, name)

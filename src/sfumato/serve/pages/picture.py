@@ -75,15 +75,12 @@ def _rows(layout: Layout, question: Question, frame: PictureSize) -> Picture:
     stated = [(at, codes) for at, (codes, one) in enumerate(numbers.items()) if not isinstance(one, NoNumber)]
     drawn = zip(plot.marks, stated, strict=True)
     ordered = sorted(drawn, key=lambda one: standing[one[1][0] // width])
-    marks = [_said(layout, replace(mark, href=_href(layout, codes))) for mark, (_, codes) in ordered]
+    marks = []
+    for mark, (_, codes) in ordered:
+        # The same page with one cell in detail.
+        href = "" if layout.wrap else f"?{layout.address(layout.look.but(cell=address(codes)))}#detail"
+        marks.append(_said(layout, replace(mark, href=href)))
     return KINDS[layout.look.chart](marks, _caption(layout, numbers, plot, frame), frame.width)
-
-
-def _href(layout: Layout, codes: tuple[str, ...]) -> str:
-    """The same page with one cell in detail."""
-    if layout.wrap:
-        return ""
-    return f"?{layout.address(layout.look.but(cell=address(codes)))}#detail"
 
 
 def _lines(layout: Layout, question: Question, catalogue: Catalogue, frame: PictureSize) -> Picture:

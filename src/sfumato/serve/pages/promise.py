@@ -13,7 +13,7 @@ from sfumato.release import Manifest
 from sfumato.release.manifest import ALARM, ProductLine
 from sfumato.schema import Attribute
 from sfumato.serve.catalogue import Edition
-from sfumato.serve.pages.measure_card import Measured, by_words
+from sfumato.serve.pages.measure_card import Measured, level_of
 
 Curve = list[tuple[float, float]]
 _LEVELS = sorted({*(place / 50 for place in range(51)), 0.002, 0.005, 0.01, 0.03, 0.05, 0.07, 0.95, 0.98, 0.99})
@@ -101,8 +101,13 @@ class Promised:
         return min(shown, key=lambda one: one.apart or 100, default=None)
 
     def by(self, line: ProductLine, said: Words) -> str:
-        """What a measure is by, as people call it."""
-        return by_words(line, self._labels, self.row, said)
+        """What a measure is by: its variables, the level of each where it is not the lowest, or the rows themselves."""
+        if line.kind == "records":
+            return said("privacy.by_row", unit=self.row)
+        if not line.by:
+            return said("privacy.by_whole")
+        named = [level_of(name, self._labels, said) for name in line.by]
+        return said("privacy.by", names=" × ".join(named) if line.kind == "groups" else ", ".join(named))
 
     @cached_property
     def _labels(self) -> dict[str, Attribute | str]:
