@@ -21,8 +21,8 @@ from sfumato.query.wording import grade_words, languages, words
 from sfumato.release import open_release, seal, withdraw, write_shapes
 from sfumato.serve.pages.help import QUESTIONS
 from sfumato.serve.pages.look import CHARTS, ERRORS, SHARES, VIEWS
+from sfumato.serve.pages.promise import GROWING, NEAR
 from sfumato.serve.pages.promise import LISTED as LISTED_UNITS
-from sfumato.serve.pages.promise import NEAR
 
 SERVE = Path(sfumato.serve.__file__).parent
 QUERY = Path(sfumato.query.__file__).parent
@@ -48,8 +48,8 @@ COMPOSED = {
     "privacy.kind_*": _KINDS,
     "privacy.kind_*_words": _KINDS,
     "privacy.*_words": _COMPOSED,
-    "privacy.*_root": (*NEAR, *LISTED_UNITS),
-    "privacy.*": (*NEAR, *LISTED_UNITS),
+    "privacy.*_root": (*NEAR, *LISTED_UNITS, *GROWING),
+    "privacy.*": (*NEAR, *LISTED_UNITS, *GROWING),
     "build.*": ("rows", "then", "columns", "wrap"),
     "build.share_*": tuple(one or "none" for one in SHARES),
     "level.*": ("top", "step", "leaves", "all"),
