@@ -50,13 +50,5 @@ def difference_of(one: Estimate, other: Estimate, covariance: Variance, alone: S
     excess = 0.0
     if not isinstance(noise, Withheld) and noise > 0:
         excess = max(part.excess * float(part.noise_variance) for part in (one, other)) / noise  # type: ignore[arg-type]
-    return Comparison(
-        one.value - other.value,
-        noise,
-        sampling,
-        one.unit,
-        one.cells + other.cells,
-        max(one.step, other.step),
-        one.grades,
-        excess,
-    )
+    cells, step = one.cells + other.cells, max(one.step, other.step)
+    return Comparison(one.value - other.value, noise, sampling, one.unit, cells, step, one.grades, excess)

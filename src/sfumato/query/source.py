@@ -58,17 +58,11 @@ class Source:
         if missing:
             raise QueryError(missing.reason)
         value, cells = product.total(box) * step, product.cells(box)
-        noise = self.covariance(box, box)
-        return Estimate(
-            int(value) if value.denominator == 1 else float(value),
-            noise,
-            self.sampling.total(float(value), noise),
-            product.subject.unit,
-            cells,
-            float(step),
-            self.release.manifest.grades,
-            float(product.errors.excess(np.array([cells]))[0]),
-        )
+        noise, unit, grades = self.covariance(box, box), product.subject.unit, self.release.manifest.grades
+        sampled = self.sampling.total(float(value), noise)
+        excess = float(product.errors.excess(np.array([cells]))[0])
+        total = int(value) if value.denominator == 1 else float(value)
+        return Estimate(total, noise, sampled, unit, cells, float(step), grades, excess)
 
     def covariance(self, one: Box, other: Box) -> Variance:
         """The covariance of two totals by privacy noise, in the product's unit."""

@@ -2,7 +2,9 @@
 
 import io
 import math
+import tomllib
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from sfumato.query.answer import Answer
@@ -17,16 +19,7 @@ from sfumato.release import NoNumber, stated
 _OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
 _LONGEST = 32_767
 """The most characters that a cell of a spreadsheet holds."""
-_FORMATS: dict[str, dict[str, Any]] = {
-    "text": {},
-    "title": {"bold": True, "font_size": 14},
-    "head": {"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"},
-    "notice": {"bold": True, "font_color": "#8a1c00", "text_wrap": True},
-    "whole": {"num_format": "#,##0"},
-    "number": {"num_format": "#,##0.0##"},
-    "grade": {"align": "center"},
-    "words": {"text_wrap": True, "valign": "top"},
-}
+_FORMATS: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("xlsx.toml").read_text("utf-8"))
 
 
 class _Book:
