@@ -57,7 +57,8 @@ def test_a_plan_over_its_limit_is_refused_with_the_reason(tmp_path):
 def test_run_charges_the_ledger_and_writes_a_release_that_verifies_and_answers(agency):
     sfumato(*run_words(agency))
     shown = json.loads(sfumato("ledger", "show", agency / "l", "--json").stdout)
-    assert shown["spent"] == {"epsilon": "2"}
+    assert (shown["spent"], shown["left"]) == ({"epsilon": "2"}, {"epsilon": "1"})  # of 3
+    assert "Left to every job: epsilon 1." in sfumato("ledger", "show", agency / "l").stdout
     assert shown["charges"][0]["finished"]
     verdict = json.loads(sfumato("verify", agency / "release", "--json").stdout)
     assert verdict["intact"]

@@ -63,21 +63,24 @@ def show(ledger: File, json: Json = False) -> None:
     from datetime import UTC, datetime
 
     from sfumato.confidential import Account
+    from sfumato.privacy import Unbounded
     from sfumato.privacy.ledger import not_counted
     from sfumato.privacy.notation import hidden_to_dict, loss_to_dict
 
     account = Account(ledger)
     ledger_now, year = account.ledger, datetime.now(UTC).year
     spent = ledger_now.spent(year)
+    left = None if isinstance(spent, Unbounded) else ledger_now.left(year)
     if json:
         charges = [vars(charge) | {"loss": loss_to_dict(charge.loss)} for charge in ledger_now.charges]
         limits = {"limit": loss_to_dict(ledger_now.limit), "per_year": ledger_now.per_year}
-        limits |= {"spent": loss_to_dict(spent)}
+        limits |= {"spent": loss_to_dict(spent), "left": loss_to_dict(left) if left else None}
         about = {"population": ledger_now.population, "hidden": hidden_to_dict(ledger_now.hidden), "head": account.head}
         say_json(about | limits | {"unbounded": len(ledger_now.unbounded), "charges": charges})
         return
     say(f"{ledger_now.population}. {ledger_now.hidden.words()}")
     say(f"Spent {spent.words()} of {ledger_now.limit.words()} {f'in {year}' if ledger_now.per_year else 'for life'}.")
+    say(f"Left to every {ledger_now.hidden.unit}: {left.words() if left else 'nothing, as the charges do not add up'}.")
     say(f"{not_counted(len(ledger_now.unbounded))}\n")
     rows = [
         [charge.release, charge.loss.words(), str(charge.year), "released" if charge.finished else "UNFINISHED"]

@@ -57,15 +57,15 @@ def anchored(ledger: Ledger, charge: Entry) -> Anchor:
     A charge that was never published is known to the ledger alone: that a run failed may be due to a record.
     """
     own, published = loss_from_dict(charge.body["loss"]), ledger.published
-    unbounded = len(published.unbounded) + isinstance(own, Unbounded)
+    others = len(published.unbounded)
     return Anchor(
         population=ledger.population,
         head=charge.hash,
         spent=loss_to_dict(published.spent(charge.year, [own])),
         limit=loss_to_dict(ledger.limit),
         per_year=ledger.per_year,
-        unbounded=unbounded,
-        not_counted=not_counted(unbounded),
+        unbounded=others + isinstance(own, Unbounded),
+        not_counted=not_counted(others),
     )
 
 
