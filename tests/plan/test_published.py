@@ -142,7 +142,7 @@ def test_published_totals_are_listed_as_an_exposure_or_the_plan_is_not_priced(tm
     ("types", "said"),
     [
         ("stype,value\nE,1\nH,2\n", r"types.csv lacks stype M; give a total"),
-        ("stype,value\nE,1\nH,-2\nM,3\n", r"'types': H is below 0, as no count of 'cube' can be"),
+        ("stype,value\nE,1\nH,-2\nM,3\n", r"'types': H is below 0, as no count in 'cube' is"),
         ("stype,value\nE,1\nH,2\nM,3\nE,4\n", r"types.csv, line 5: stype E stands there twice"),
         ("stype,value\nE,1\nH,2\nK,3\n", r"line 4: 'K' is no level of stype"),
         ("stype,value\nE,1\nH,nan\nM,3\n", r"line 3: value is 'nan', no finite number"),
@@ -159,7 +159,7 @@ def test_a_wrong_file_is_refused_by_line_before_anything_is_read(tmp_path, types
 @pytest.mark.parametrize(
     ("wrong", "right", "said"),
     [
-        ('file = "types.csv"', 'file = "type.csv"', r"type.csv is not there; it is named from"),
+        ('file = "types.csv"', 'file = "type.csv"', r"type.csv is not there; published totals are named from"),
         ('to = ["types", "wides"]', 'to = ["types", "wide"]', "reads 'wide', which .* did you mean 'wides'"),
         ('file = "types.csv"', 'file = "types.csv"\nfrom = "data"', "has one source"),
         ('of = "cube"\nby = ["stype"]', 'of = "cub"\nby = ["stype"]', "did you mean 'cube'"),

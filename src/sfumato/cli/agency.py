@@ -72,8 +72,7 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
         typer.Option(metavar="SEED", help="A trial run with this seed: no ledger, confidential, not releasable."),
     ] = None,
     supersedes: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="The whole id, as `verify` prints it, of the release that this replaces."),
+        str | None, typer.Option(metavar="ID", help="The release that this one replaces: its whole id, see `verify`.")
     ] = None,
     mode: Annotated[
         str,

@@ -10,6 +10,7 @@ from sfumato.errors import QueryError, nearest
 
 if TYPE_CHECKING:
     from sfumato.query import Figures
+    from sfumato.query.answer import Answer
 
 PLAIN = ("text", "json")
 OLDER = {"jsonstat": "json-stat2"}
@@ -61,26 +62,25 @@ def _written(asked: "Figures", form: str) -> bytes:
     from sfumato.query.answer import Answer
     from sfumato.query.downloads.formats import BY_NAME
 
+    answer = Answer(asked)
     if form in PLAIN:
-        return f"{_text(asked) if form == 'text' else _json(asked)}\n".encode()
-    return BY_NAME[form].write(Answer(asked))
+        return f"{_text(answer) if form == 'text' else _json(answer)}\n".encode()
+    return BY_NAME[form].write(answer)
 
 
-def _text(asked: "Figures") -> str:
+def _text(answer: "Answer") -> str:
     """The table for people, between what they must be told before it and what it is only about."""
-    from sfumato.query.answer import Answer
-
-    only = Answer(asked).universe_words
+    asked, only = answer.figures, answer.universe_words
     parts = [*warnings_of(asked), str(asked), f"Only {only}." if only else "", asked.product.subject.note]
     return "\n\n".join(part for part in parts if part)
 
 
-def _json(asked: "Figures") -> str:
-    from sfumato.query.answer import Answer
+def _json(answer: "Answer") -> str:
     from sfumato.query.downloads.tidy import records
     from sfumato.query.notices import cited
 
+    asked = answer.figures
     about = {"title": asked.title, "where": asked.where, "note": asked.product.subject.note}
     cites = [f"{asked.title}. {cited(release)}" for release in asked.releases]
     about |= {"warnings": warnings_of(asked), "citation": cites if len(cites) > 1 else cites[0]}
-    return json.dumps(about | {"cells": records(Answer(asked))}, indent=2, ensure_ascii=False)
+    return json.dumps(about | {"cells": records(answer)}, indent=2, ensure_ascii=False)

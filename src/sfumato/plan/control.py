@@ -63,9 +63,7 @@ class ControlTable:
         row = of.of.contribution
         below = [", ".join(one.codes) or "the total" for one in self.totals if one.value < 0]
         if below and (row.power == 2 or (row.low is not None and row.low >= 0)):
-            raise PlanError(
-                f"[[control]] '{self.name}': {below[0]} is below 0, as no {of.of.name} of '{of.name}' can be."
-            )
+            raise PlanError(f"[[control]] '{self.name}': {below[0]} is below 0, as no {of.of.name} in '{of.name}' is.")
 
     def cube(self, table: Table, of: Subject) -> Cube:
         """The published totals as a product, in the largest step of which all are multiples."""
@@ -84,9 +82,7 @@ def rows_at(path: Path) -> Rows:
             reader = csv.DictReader(file)
             return [(f"{path}, line {reader.line_num}", row) for row in reader]
     except FileNotFoundError:
-        raise PlanError(
-            f"The file of published totals {path} is not there; it is named from the plan's folder."
-        ) from None
+        raise PlanError(f"{path} is not there; published totals are named from the plan's folder.") from None
     except (OSError, UnicodeDecodeError, csv.Error):
         raise PlanError(f"{path} cannot be read; published totals are a CSV file in UTF-8.") from None
 
