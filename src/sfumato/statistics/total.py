@@ -88,11 +88,16 @@ class Total(Statistic):
 
     @property
     def note(self) -> str:
+        """What is left out of it, in words.
+
+        >>> Total("weight", clip=(0, "1e6"), step="0.001").note
+        'Each weight counts from 0 to 1,000,000 at most, in steps of 0.001.'
+        """
         if self.clip is None:
             return ""
-        low, high = (f"{float(bound):,g}" for bound in self.clip)
+        low, high, step = (f"{float(one):,.12g}" for one in (*self.clip, self.step))
         what = self.column if self.power == 1 else f"square of {self.column}"
-        return f"Each {what} counts from {low} to {high} at most, in steps of {float(self.step):,g}."
+        return f"Each {what} counts from {low} to {high} at most, in steps of {step}."
 
     @property
     def title(self) -> str:
