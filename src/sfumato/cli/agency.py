@@ -115,9 +115,7 @@ def _say_release(release: "Release", out: Path, json: bool) -> None:
 
 
 def audit(
-    plan: PlanFile,
-    samples: Annotated[int, typer.Option(help="Draws on each side.")] = 100_000,
-    json: Json = False,
+    plan: PlanFile, samples: Annotated[int, typer.Option(help="Draws on each side.")] = 100_000, json: Json = False
 ) -> None:
     """Try to tell two neighbours apart by what the plan would publish; a lower bound on its true loss."""
     from sfumato.confidential.audit import audit_plan

@@ -35,11 +35,7 @@ def stages(plan: Plan) -> tuple[str, ...]:
 
 
 def run(
-    plan: Plan,
-    microdata: Microdata,
-    ledger: Path | str | None,
-    out: Path | str,
-    options: Options | None = None,
+    plan: Plan, microdata: Microdata, ledger: Path | str | None, out: Path | str, options: Options | None = None
 ) -> Release:
     """Read the data, charge the ledger, add the noise, write the release, and only then give it its name.
 

@@ -23,10 +23,11 @@ from sfumato.schema.level import By, Level
 from sfumato.schema.levels import Levels, Mask
 from sfumato.schema.schema import Partner, Schema
 from sfumato.schema.table import FARTHEST, LARGEST, Table, Where
+from sfumato.schema.tables import Tables
 
 __all__ = [
     "FARTHEST", "LARGEST", "Aggregate", "Attribute", "Bands", "Box", "By", "Clipped", "Column", "Domain", "Frame",
     "Grid", "Grouping", "InSteps", "Influence", "Largest", "Level", "Levels", "Mask", "Missing", "Partner", "Ragged",
-    "Recode", "Reported", "Rows", "Rule", "Schema", "Sorted", "Sum", "SumOfProducts", "Table", "Units", "Weighted",
-    "Where",
+    "Recode", "Reported", "Rows", "Rule", "Schema", "Sorted", "Sum", "SumOfProducts", "Table", "Tables", "Units",
+    "Weighted", "Where",
 ]  # fmt: skip

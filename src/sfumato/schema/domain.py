@@ -63,6 +63,6 @@ class Domain(ABC):
     ) -> NDArray[np.float64]:
         """How many possible cells each of some boxes shares with each of some others, or the sum of what these hold."""
 
-    @abstractmethod
     def condensed(self, column: NDArray[Any]) -> tuple[Self, NDArray[Any]]:
-        """The cells that questions can tell apart, with what a column sums to in each."""
+        """The cells that questions can tell apart, all of them as a rule, with what a column sums to in each."""
+        return self, column

@@ -152,9 +152,6 @@ class Table(Domain):
                 found *= masks(ones, attribute) @ masks(others, attribute).T
         return found * in_common(self.ruled.possible, self.ruled.attributes, ones, others) if self.ruled else found
 
-    def condensed(self, column: NDArray[Number]) -> tuple["Table", NDArray[Number]]:
-        return self, column
-
 
 def _along(grid: Grid, names: set[str], values: NDArray[np.int64]) -> NDArray[np.int64]:
     """Values of some axes, laid out to be broadcast over all of them."""

@@ -127,11 +127,7 @@ def percent(value: float | None) -> str:
 def environment() -> Environment:
     """Where the page and what stands in its sheets are written out; whatever comes from a plan is escaped."""
     jinja = Environment(
-        loader=FileSystemLoader(HERE),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
+        loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
     jinja.filters |= {"count": count, "amount": amount, "decimals": decimals, "percent": percent}
     jinja.globals |= {"share": share, "said": SAID, "most": MOST_TABLES, "kind_of": kind_of}

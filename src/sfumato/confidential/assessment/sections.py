@@ -7,15 +7,7 @@ from markupsafe import Markup
 
 from sfumato.confidential.assessment.charts import Line, Spread, changes, coverage, curves, parts_of, spreads
 from sfumato.confidential.assessment.comparisons import LEVEL, Numbers
-from sfumato.confidential.assessment.layout import (
-    SAID,
-    WORDS,
-    ReportTable,
-    count,
-    parts,
-    percent,
-    sheets_of,
-)
+from sfumato.confidential.assessment.layout import SAID, WORDS, ReportTable, count, parts, percent, sheets_of
 
 Picture = tuple[str, Markup]
 MOST_PAIRS = 12

@@ -17,15 +17,7 @@ from sfumato.serve.api.selection import language_of, one_of
 from sfumato.serve.catalogue import Sheet
 from sfumato.serve.question import Parameters, code_list, code_lists, data_path
 from sfumato.serve.reply import as_json, fresh, unchanged
-from sfumato.serve.shapes import (
-    CodelistResponse,
-    Link,
-    PageInfo,
-    TableEntry,
-    TableResponse,
-    TablesResponse,
-    ValueMap,
-)
+from sfumato.serve.shapes import CodelistResponse, Link, PageInfo, TableEntry, TableResponse, TablesResponse, ValueMap
 
 JSON = "application/json"
 PATH = "/api/v2/tables"
