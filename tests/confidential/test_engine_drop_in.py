@@ -80,6 +80,12 @@ class Polars(Engine):
     def reports(self, aggregates):
         raise Unsure("it reads no registers")
 
+    def faults(self):
+        return []
+
+    def examples(self, fault):
+        return []
+
     def close(self):
         self._leaves = {}
         self.closed.append(self)

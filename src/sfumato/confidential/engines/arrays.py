@@ -21,7 +21,7 @@ from sfumato.confidential.engines.columns.names import Names
 from sfumato.confidential.engines.columns.scan import batches, rows_of
 from sfumato.confidential.engines.columns.tally import COUNTED, Tally
 from sfumato.confidential.engines.engine import Columns, Engine, Sources, Unsure
-from sfumato.confidential.engines.request import Reading, TableRequest
+from sfumato.confidential.engines.request import Fault, Reading, TableRequest
 from sfumato.confidential.engines.row_aggregates import FOLDS, LARGEST_SUM, Runs, laid_out
 from sfumato.confidential.engines.sources.tables import by_table
 from sfumato.confidential.sealed import Sealed
@@ -212,6 +212,13 @@ class Arrays(Sealed, Engine):
         for attribute, length in zip(table.attributes, table.shape, strict=True):
             self._kernel.extend(keys, length, self._leaves[_called(attribute)].parts[part])
         return keys
+
+    def faults(self) -> list[Fault]:
+        """None: data that break a rule are declined."""
+        return []
+
+    def examples(self, fault: Fault) -> list[tuple[str | None, int]]:  # noqa: ARG002 - there are no faults
+        return []
 
     def close(self) -> None:
         vars(self).clear()

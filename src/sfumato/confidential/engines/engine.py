@@ -36,13 +36,13 @@ class Engine(ABC):
     def __init__(self, sources: Sources, reading: Reading, salt: bytes) -> None:
         """Read the sources, or raise `Unsure`; which rows of crowded units are kept depends on the salt."""
 
+    @abstractmethod
     def faults(self) -> list[Fault]:
         """The rules that the data break, none of them with a value; there are none where such data are declined."""
-        return []
 
-    def examples(self, fault: Fault) -> list[tuple[str | None, int]]:  # noqa: ARG002 - of no fault
+    @abstractmethod
+    def examples(self, fault: Fault) -> list[tuple[str | None, int]]:
         """The commonest offending values and how many records have each: confidential."""
-        return []
 
     @abstractmethod
     def aggregate(self, table: Table, aggregates: Sequence[Aggregate], universe: Box) -> Columns:
