@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sfumato.confidential import account as module
+from sfumato.confidential import chain
 from sfumato.confidential.account import Account, Entry
 from sfumato.errors import LedgerError, PromiseError
 from sfumato.privacy.loss import Approximate
@@ -67,7 +68,7 @@ def _charge_unseen(path: Path) -> int:
     with module._opened(path, "BEGIN IMMEDIATE") as connection:
         entries = module._sound(connection, path)
         body = {"release": "race", "loss": {"epsilon": "0.1"}, "plan_hash": "plan"}
-        module._append(connection, entries, module.moment(entries), "reserve", body)
+        module._append(connection, entries, chain.moment(entries), "reserve", body)
     return 0
 
 

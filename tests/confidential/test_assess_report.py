@@ -19,6 +19,7 @@ from sfumato.confidential import Microdata, Options, run
 from sfumato.confidential.assessment import Assessment, Sweep, assess
 from sfumato.confidential.estimands import TotalOf
 from sfumato.confidential.true_table import TableLayout, true_table
+from sfumato.errors import DataError
 from sfumato.plan import Plan
 from sfumato.release import Manifest
 
@@ -120,12 +121,14 @@ def test_every_picture_stays_within_its_frame(survey):
         assert max(down) <= height
 
 
-def test_data_without_records_have_a_report_all_the_same(tmp_path):
-    found = rehearsed(Plan.parse(SMALL, Path("small.toml")), small_rows(0), tmp_path / "r")
+def test_one_record_has_a_report_all_the_same_and_none_have_no_release(tmp_path):
+    plan = Plan.parse(SMALL, Path("small.toml"))
+    found = rehearsed(plan, small_rows(1), tmp_path / "r")
     flips = one_way(found.numbers, "jobs")["flips"]
-    assert (flips["zeros"], flips["nonzeros"]) == (10, 0)
-    assert one_way(found.numbers, "jobs")["differences"]["relative"] == [None, None, None]
+    assert (flips["zeros"], flips["nonzeros"]) == (7, 3), "ten levels in three one-way tables, one of each filled"
     assert "Zeros that moved" in found.to_html()
+    with pytest.raises(DataError, match="no rows"):
+        rehearsed(plan, small_rows(0), tmp_path / "none")
 
 
 def test_a_release_that_withholds_its_errors_is_compared_without_them(tmp_path):

@@ -55,9 +55,7 @@ def serve(  # noqa: PLR0913 - each is an option of the command
     if workers < 1:
         raise ReleaseError(f"{workers} workers were asked for; a server needs at least 1.")
     catalogue = _admitted(folders, host)
-    # A server of what is not for publication has a new key at every start.
-    running = running or Running()
-    running = replace(running, key=secrets.token_urlsafe(16)) if catalogue.private else running
+    running = _with_key(running or Running(), catalogue)
     over(catalogue, base_path, running)
     del catalogue
     _freed()  # each worker opens the releases itself, and would inherit what lies about here
@@ -104,6 +102,11 @@ def _freed() -> None:
     """Give back the memory that reading the releases took and no longer needs: half of it, for a large release."""
     gc.collect()
     pa.default_memory_pool().release_unused()
+
+
+def _with_key(running: Running, catalogue: Catalogue) -> Running:
+    """A server of what is not for publication has a new key at every start."""
+    return replace(running, key=secrets.token_urlsafe(16)) if catalogue.private else running
 
 
 def _admitted(folders: Sequence[Path | str], host: str) -> Catalogue:
