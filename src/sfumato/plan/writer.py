@@ -37,15 +37,15 @@ def to_dict(plan: Decisions) -> dict[str, Any]:
         "then": [written(step, "step") for step in plan.then],
         "publish": _said(plan.publish),
         "geography": {one.attribute: _said(one, without=("attribute",)) for one in plan.geographies},
-        "frame": _said(plan.frame) if plan.frame else {},
+        "frame": _said(plan.frame),
         "exposure": [_said(one) for one in plan.exposures],
     }
     return {key: value for key, value in whole.items() if value not in ("", [], {})}
 
 
 def _said(part: Any, without: tuple[str, ...] = ()) -> dict[str, Any]:
-    """A part of the plan by its own fields, less those that are empty."""
-    own = {field.name: getattr(part, field.name) for field in fields(part) if field.compare}
+    """A part of the plan by its own fields, less those that are empty; nothing where there is no such part."""
+    own = {field.name: getattr(part, field.name) for field in (fields(part) if part else ()) if field.compare}
     told = {name: value for name, value in own.items() if name not in without and value is not False}
     return {name: text(value) for name, value in told.items() if value not in (None, "", (), {})}
 
