@@ -14,7 +14,7 @@ from sfumato.errors import QueryError
 from sfumato.mechanisms import Geometric
 from sfumato.query import Columns, Estimate, Group
 from sfumato.query.answer import METRICS
-from sfumato.query.columns import IMPOSSIBLE
+from sfumato.query.estimate import IMPOSSIBLE
 from sfumato.query.ranks import variances_of_differences
 from sfumato.release import Calibrated, Control, Cube, Independent, NoNumber, Raked, Withheld
 from sfumato.schema import Box, Level

@@ -10,7 +10,7 @@ from sfumato.draws import SeededDraws
 from sfumato.errors import QueryError
 from sfumato.mechanisms import Geometric
 from sfumato.query import Group, QueryEngine, change, over_periods
-from sfumato.query.columns import IMPOSSIBLE
+from sfumato.query.estimate import IMPOSSIBLE
 from sfumato.query.wording import words
 from sfumato.release import Cube, Independent, Release, Withheld
 

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.query.estimate import Estimate, Figure, Variance
+from sfumato.query.estimate import IMPOSSIBLE, Estimate, Figure, Variance
 from sfumato.query.tails import reach
 from sfumato.release import NoNumber, Statuses, Subject
 
 Floats = NDArray[np.float64]
 _EXACT = 2**53
-IMPOSSIBLE = NoNumber("there is no such combination", sdmx="M")
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sfumato.query.columns import IMPOSSIBLE
-from sfumato.query.estimate import Estimate, Figure
+from sfumato.query.estimate import IMPOSSIBLE, Estimate, Figure
 from sfumato.query.source import Source
 from sfumato.query.tails import z_score
 from sfumato.query.wording import Sentence

@@ -10,6 +10,8 @@ from sfumato.release import NoNumber, Withheld, stated
 from sfumato.release.figures import like, number
 
 Variance = float | Withheld
+IMPOSSIBLE = NoNumber("there is no such combination", sdmx="M")
+"""What stands in a cell that sums none, as no record can be there."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ class Estimate:
 
     def __repr__(self) -> str:
         if not self.cells:
-            return "– (there is no such combination)"
+            return f"{IMPOSSIBLE.code} ({IMPOSSIBLE.reason})"
         margin = self.moe()
         shown = f"± {like(margin, self.value)}" if not isinstance(margin, Withheld) else "± withheld"
         return f"{number(self.value)} {shown} {self.grade}"

@@ -11,7 +11,7 @@ from html import escape
 from markupsafe import Markup
 
 from sfumato.query import Estimate, Figure, number
-from sfumato.query.columns import IMPOSSIBLE
+from sfumato.query.estimate import IMPOSSIBLE
 from sfumato.release import NoNumber, Withheld
 from sfumato.release.figures import like
 from sfumato.serve.pages.look import Look
