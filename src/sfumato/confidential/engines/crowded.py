@@ -29,8 +29,8 @@ def kept(units: NDArray[np.int64], names: Any, content: Sequence[Any], at_most: 
 
     columns = [pa.scalar(salt.hex()), *(pa.array(one).cast(pa.string()) for one in (names, *content))]
     texts = pc.binary_join_element_wise(*columns, SEPARATOR)
-    digests = b"".join([sha256(text.encode()).digest()[:16] for text in texts.to_pylist()])
-    high, low = np.frombuffer(digests, dtype=">u8").reshape(-1, 2).T
+    digests = b"".join([sha256(text).digest() for text in texts.cast(pa.binary()).to_pylist()])
+    high, low = np.frombuffer(digests, dtype=">u8").reshape(-1, 4)[:, :2].T
     order = np.lexsort((low, high, units))
     ordered = units[order]
     turn = np.arange(len(order)) - np.searchsorted(ordered, ordered)

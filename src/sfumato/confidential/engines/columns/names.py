@@ -56,7 +56,10 @@ class Names:
 
     def refuse_repeats(self) -> None:
         """Leave the data to DuckDB where a name stands twice."""
-        if _times(self.codes)[1].max(initial=0) > 1:
+        places, most = _places(self.codes)
+        seen = np.zeros(most, dtype=bool)
+        seen[places] = True
+        if np.count_nonzero(seen) < len(places):
             raise Unsure(f"column '{self.column}' has a name twice")
 
     @cached_property
@@ -76,8 +79,8 @@ class Names:
 
     def kept(self, at_most: int, salt: bytes, content: Sequence[NDArray[Any]], named: Sequence["Names"]) -> Any:
         """Which records are kept where no unit has more than so many; nothing is said where none has too many."""
-        places, times = _times(self.codes)
-        crowds = np.asarray(times > at_most)[places]
+        places, _ = _places(self.codes)
+        crowds = np.asarray(np.bincount(places) > at_most)[places]
         rows = np.flatnonzero(crowds)
         if not len(rows):
             return None
@@ -96,10 +99,10 @@ class Names:
         return np.asarray(places.to_numpy(), dtype=np.int64)
 
 
-def _times(names: Integers) -> tuple[Integers, Integers]:
-    """The place of each record's name among all that there are, or may be, and how often each of these stands."""
-    if not len(names) or int(names.max()) - int(names.min()) >= SPREAD * len(names) + 1000:
-        _, places, times = np.unique(names, return_inverse=True, return_counts=True)
-        return places, times
-    places = names - names.min()
-    return places, np.bincount(places)
+def _places(names: Integers) -> tuple[Integers, int]:
+    """The place of each record's name among all that there are, or may be, and how many these are."""
+    least, most = (int(names.min()), int(names.max())) if len(names) else (0, 0)
+    if most - least >= SPREAD * len(names) + 1000:
+        found, places = np.unique(names, return_inverse=True)
+        return places, len(found)
+    return names - least, most - least + 1
