@@ -4,18 +4,18 @@ import itertools
 import json
 import math
 import re
-from dataclasses import dataclass, field
+import time
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato.serve
 from sfumato.errors import QueryError
-from sfumato.pictures.classes import quantiles
+from sfumato.pictures.classes import classes_of
 from sfumato.pictures.look import SHADES
 from sfumato.pictures.map import map_of
 from sfumato.pictures.map_sheet import MapStyle
@@ -96,12 +96,38 @@ def test_labels_are_text_and_nothing_a_strict_page_refuses_is_drawn(kind):
     }
 
 
-def test_classes_shade_from_little_to_much_and_the_legend_says_their_ends():
-    shaded = areas(drawn(ALL))
-    assert [shaded[f"{x}"].split()[0] for x in range(0, 600, 100)] == [f"pic-map-{n}" for n in (1, 1, 2, 3, 4, 5)]
-    text = " ".join(one.text or "" for one in parsed(drawn(ALL)).iter(f"{SVG}text"))
-    assert "10 to 20" in text
-    assert "60" in text
+def test_classes_shade_from_little_to_much_and_the_legend_says_their_borders():
+    """Intervals ± 5 that lie 12 apart part into five classes; a border between two is the roundest number there."""
+    apart = [mark(code, 12 * place) for place, code in enumerate(CODES, start=1)]
+    shaded = areas(drawn(apart))
+    shades = [int(shaded[f"{x}"].split()[0][-1]) for x in range(0, 600, 100)]
+    assert shades == sorted(shades)
+    assert set(shades) == {1, 2, 3, 4, 5}
+    text = " ".join(one.text or "" for one in parsed(drawn(apart)).iter(f"{SVG}text"))
+    assert re.search(r"under \d+ .*\d+ to \d+ .*\d+ and more", text)
+
+
+def test_areas_that_cannot_be_told_apart_have_one_shade():
+    """47% and 47.5% under ± 4.5 are the same colour, and the legend says why there is one."""
+    alike = [mark("a", 0.47, low=0.425, high=0.515), mark("b", 0.475, low=0.43, high=0.52)]
+    picture = drawn(alike)
+    assert set(areas(picture).values()) == {"pic-map-3 pic-map-line"}
+    assert "at 90% no two groups can be told apart" in picture.svg
+    exact = drawn([replace(one, low=one.value, high=one.value) for one in alike])
+    assert len(set(areas(exact).values())) == 2
+
+
+def test_an_area_whose_interval_reaches_over_a_border_has_no_shade():
+    marks = [mark("a", 10), mark("b", 11), mark("c", 40), mark("d", 41), mark("e", 25, low=12, high=38)]
+    picture = drawn(marks)
+    assert areas(picture)["400"] == "pic-map-ground"
+    assert len(over(picture, "stripes")) == 1
+    assert "its interval reaches into another class" in picture.svg
+    shaded = {
+        one["properties"]["code"]: one["properties"]["shaded"]
+        for one in json.loads(picture.to_vega())["data"]["values"]
+    }
+    assert shaded == {"a": True, "b": True, "c": True, "d": True, "e": False}
 
 
 def over(picture, name):
@@ -160,7 +186,7 @@ def test_a_number_below_0_is_no_circle():
 def test_two_maps_on_a_page_do_not_share_the_names_of_their_patterns():
     one, other = drawn(ALL), drawn(ALL, title="Pay by place")
     ids = [set(re.findall(r' id="([^"]*)"', picture.svg)) for picture in (one, other)]
-    assert len(ids[0]) == 6
+    assert len(ids[0]) == 8
     assert not ids[0] & ids[1]
 
 
@@ -179,25 +205,37 @@ def test_what_cannot_be_mapped_is_refused_in_words(marks, style, said):
         drawn(marks, **style)
 
 
-numbers = st.lists(st.floats(-1e6, 1e6).map(lambda value: round(value, 3)), min_size=1, max_size=60)
+intervals = st.lists(
+    st.tuples(st.floats(-1e6, 1e6).map(lambda value: round(value, 3)), st.floats(0, 1e5)), min_size=1, max_size=40
+).map(lambda pairs: [(value - margin, value + margin) for value, margin in pairs])
 
 
-@given(numbers)
-def test_every_number_lies_within_the_ends_of_its_class(values):
-    classes = quantiles(values)
-    assert 1 <= len(classes.ends) <= 5
-    for value in values:
-        low, high = classes.ends[classes.place(value)]
-        assert low <= value <= high
-        assert 1 <= classes.shade(value) <= 5
-    assert [low for low, _ in classes.ends] == sorted(low for low, _ in classes.ends)
+@settings(deadline=None, max_examples=50)
+@given(intervals)
+def test_numbers_of_different_shades_have_intervals_that_do_not_overlap(some):
+    classes = classes_of(some)
+    assert 1 <= len(classes) <= 5
+    shaded = [(classes.shade(one), *one) for one in some if classes.shade(one) is not None]
+    for (shade, _, high), (other, low, _) in itertools.permutations(shaded, 2):
+        assert shade >= other or high <= low
+    assert list(classes.borders) == sorted(set(classes.borders))
 
 
-@given(st.lists(st.integers(-1000, 1000), min_size=10, max_size=200, unique=True))
-def test_quantile_classes_break_where_numpy_does(values):
-    """Upper ends are the inverted-cdf quantiles at 20, 40, 60, 80 and 100%."""
-    expected = np.quantile(values, [0.2, 0.4, 0.6, 0.8, 1.0], method="inverted_cdf")
-    assert [high for _, high in quantiles(values).ends] == expected.tolist()
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.integers(-1000, 1000), min_size=10, max_size=100, unique=True))
+def test_numbers_without_error_fall_into_classes_of_about_equally_many(values):
+    """Pairs told apart are most where classes are as equal as can be: (n² - the sum of their squares) / 2."""
+    classes = classes_of([(value, value) for value in values])
+    sizes = [len(values) // 5 + (place < len(values) % 5) for place in range(5)]
+    most = (len(values) ** 2 - sum(size**2 for size in sizes)) / 2
+    found = [sum(classes.place((value, value)) == place for value in values) for place in range(len(classes))]
+    assert (len(values) ** 2 - sum(size**2 for size in found)) / 2 >= 0.95 * most
+
+
+def test_more_areas_than_anyone_draws_are_parted_in_no_time():
+    started = time.perf_counter()
+    assert len(classes_of([(value - 30, value + 30) for value in range(5_000)])) == 5
+    assert time.perf_counter() - started < 2
 
 
 def luminance(colour):
@@ -258,6 +296,8 @@ def test_an_overlay_is_outlined_over_the_map_and_said_to_have_no_error():
     assert len(diamonds) == 3  # two areas and the legend
     assert "without errors: rate" in picture.svg
     assert "Your rate, a: 4, without error" in picture.svg
+    written = [one.text for one in parsed(picture).iter(f"{SVG}text") if one.get("class") == "pic-map-mine"]
+    assert written == ["4", "−1"]
 
 
 @pytest.mark.parametrize("kind", ["areas", "dots"])

@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 import numpy as np
 
 import sfumato as sf
+from sfumato.geography import Shapes
 from sfumato.mechanisms import Typical
 from sfumato.privacy import Bounded
 from sfumato.release import (
@@ -17,9 +18,11 @@ from sfumato.release import (
     Promise,
     SpendLine,
     Subject,
+    open_release,
     seal,
     write_levels,
     write_products,
+    write_shapes,
 )
 
 SIZES = sf.Attribute("size", sf.Levels.of(["s", "m", "l"]), label="Size")
@@ -113,3 +116,13 @@ def seen(client, address, status=200):
     reply = client.get(address)
     assert reply.status_code == status, reply.text[:600]
     return Seen(reply.text)
+
+
+def mapped(folder):
+    """The same release with two squares to draw its sizes on."""
+    outlines = {"s": "M0 0 20 0 20 10 0 10Z", "m": "M20 0 40 0 40 10 20 10Z"}
+    shapes = Shapes("size", 40, 10, outlines, {"s": (10, 5), "m": (30, 5)}, source="a sketch", projection="none")
+    manifest = open_release(folder).manifest
+    (folder / "manifest.json").unlink()
+    seal(folder, manifest.model_copy(update={"geographies": write_shapes(folder, [shapes])}))
+    return folder

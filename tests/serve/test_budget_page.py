@@ -60,7 +60,7 @@ def test_mu_adds_by_its_squares(tmp_path):
 def test_what_is_left_is_rounded_down_and_what_is_lost_up(tmp_path, browse):
     made = small(tmp_path / "a", promise=promised({"mu": "1"}), ledger=anchored({"mu_squared": "2"}, {"mu": "2"}))
     text = seen(browse([made]), "/budget").text
-    assert "Lost so far mu 1.415 50% Left mu 1.414 50%" in text
+    assert "Lost so far mu 1.4143 50% Left mu 1.4142 50%" in text
 
 
 def test_a_limit_for_a_year_is_an_account_of_that_year(tmp_path, browse):

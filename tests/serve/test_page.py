@@ -182,8 +182,29 @@ def test_unknown_choices_are_named_on_the_page(page):
     shown = parsed(page, f"{TABLE}?rows=plase", 400)
     assert "'plase' is not a variable of number of jobs; did you mean 'place'?" in shown.text
     assert "stands in the rows and in the columns" in parsed(page, f"{TABLE}?rows=sex&cols=sex", 400).text
-    assert parsed(page, f"{TABLE}?rows=sex&fbclid=x").all("table")
     assert "This page is not here" in parsed(page, "/nothing~here", 404).text
+
+
+def test_a_parameter_that_means_nothing_is_named_and_changes_nothing(page):
+    said = "This address has parts that mean nothing here, so they changed nothing:"
+    shown = parsed(page, f"{TABLE}?rows=sex&fbclid=x&sotr=total&sotr=1")
+    assert f"{said} fbclid, sotr (sort?)." in shown.text
+    assert len(shown.all("table")) == 1
+    for address in ("/", "/budget", f"/help?table={TABLE[1:]}", "/api", "/series/jobs-survey", "/privacy/jobs-survey"):
+        assert said not in parsed(page, address).text
+        assert f"{said} colour." in parsed(page, f"{address}{'&' if '?' in address else '?'}colour=red").text
+    assert f"{said} lang." in parsed(page, "/?lang=xx").text
+    assert said not in parsed(page, f"{TABLE}?rows=sex&SORT=total&valueCodes[sex]=male").text
+    parsed(page, f"{TABLE}?rows=sex&codelist[nowhere]=level0", 400)
+    reply = page.get(f"{TABLE}/picture.svg?rows=sex&view=chart&sotr=total")
+    assert reply.status_code == 400
+    assert "sotr (sort?)" in reply.text
+
+
+def test_numbers_of_a_reader_are_refused_where_they_are_too_many_and_never_cut(page):
+    reply = page.get(f"{TABLE}?rows=sex&view=map&own={'1' * 20_001}")
+    assert reply.status_code == 400
+    assert "20,001 characters" in reply.text
 
 
 def test_privacy_is_told_in_plain_words(page, engine):

@@ -12,13 +12,12 @@ from string import Formatter
 import jinja2
 import pytest
 from jinja2 import nodes
-from tests.serve.small import promised, small
+from tests.serve.small import mapped, promised, small
 
 import sfumato.query
 import sfumato.serve
-from sfumato.geography import Shapes
 from sfumato.query.wording import grade_words, languages, words
-from sfumato.release import open_release, seal, withdraw, write_shapes
+from sfumato.release import open_release, withdraw
 from sfumato.serve.pages.help import QUESTIONS
 from sfumato.serve.pages.look import CHARTS, ERRORS, SHARES, VIEWS
 from sfumato.serve.pages.promise import GROWING, NEAR
@@ -178,16 +177,6 @@ def test_german_texts_are_set_as_german_is():
         assert text.count("„") == text.count("“"), key
         assert not re.search(r"[\d}]%", text), key
         assert not re.search(r"\d\.\d", text.replace("JSON-stat 2.0", "")), key
-
-
-def mapped(folder):
-    """The same release with two squares to draw its sizes on."""
-    outlines = {"s": "M0 0 20 0 20 10 0 10Z", "m": "M20 0 40 0 40 10 20 10Z"}
-    shapes = Shapes("size", 40, 10, outlines, {"s": (10, 5), "m": (30, 5)}, source="a sketch", projection="none")
-    manifest = open_release(folder).manifest
-    (folder / "manifest.json").unlink()
-    seal(folder, manifest.model_copy(update={"geographies": write_shapes(folder, [shapes])}))
-    return folder
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Map: areas shaded by five classes or marked with dots, hatched where a number is unsure, the errors never lost."""
+"""Map: areas shaded as far as their errors tell them apart, or marked with dots; what is unsure is never plain."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -45,10 +45,10 @@ def map_of(
 
 
 def _patterns(name: str, scale: float) -> str:
-    """What lies over a shade: hatching, a dark line beside a light one so that it shows on any; specks; crosses.
+    """What lies over a shade: hatching, a dark line beside a light one to show on any; specks; crosses; stripes.
 
     >>> _patterns("x", 1.0).count("<pattern ")
-    3
+    4
     """
     hatch = _line("M0 2.5H8", "map-dark") + _line("M0 3.5H8", "map-light")
     crosses = _line("M0 0L7 7M7 0L0 7", "map-cross")
@@ -56,6 +56,7 @@ def _patterns(name: str, scale: float) -> str:
     fine = f"scale({f'{1 / scale:.4f}'.rstrip('0').rstrip('.')})"
     over = _pattern(f"{name}-hatch", 8, f"{fine} rotate(-45)", hatch)
     over += _pattern(f"{name}-specks", 7, fine, specks) + _pattern(f"{name}-crosses", 7, fine, crosses)
+    over += _pattern(f"{name}-stripes", 9, fine, _line("M0 2.5H9", "map-stripe"))
     return f"<defs>{over}</defs>"
 
 
@@ -103,11 +104,18 @@ def _areas(sheet: MapSheet) -> list[str]:
 
 
 def _shaded(sheet: MapSheet, mark: Mark) -> list[str]:
-    ground, over = sheet.ground, f"{sheet.name}-s"
-    area = ground.outline(mark.code, f"map-{sheet.classes.shade(mark.value)} map-line")
-    if not mark.stated:
-        return [area, ground.outline(mark.code, "", f"url(#{over}-specks)")]
-    return [area, ground.outline(mark.code, "", f"url(#{over}-hatch)")] if mark.doubtful else [area]
+    ground, shade = sheet.ground, sheet.shade(mark)
+    over = [
+        name
+        for name, there in (
+            ("specks", not mark.stated),
+            ("stripes", mark.stated and shade is None),
+            ("hatch", mark.stated and mark.doubtful),
+        )
+        if there
+    ]
+    area = ground.outline(mark.code, "map-ground" if shade is None else f"map-{shade} map-line")
+    return [area, *(ground.outline(mark.code, "", f"url(#{sheet.name}-s-{name})") for name in over)]
 
 
 def _blank(sheet: MapSheet) -> list[str]:
@@ -171,7 +179,7 @@ def _dot(sheet: MapSheet, mark: Mark) -> list[str]:
 
 
 def _own(sheet: MapSheet) -> str:
-    """A reader's own numbers as outlined diamonds, dashed below 0."""
+    """A reader's own numbers as outlined diamonds, dashed below 0, with their numbers where they are few."""
     own = sheet.style.overlay
     if own is None:
         return ""
@@ -182,6 +190,8 @@ def _own(sheet: MapSheet) -> str:
         x, y = sheet.ground.at(code)
         size = sheet.own_size(code)
         kind = "map-own broken" if value < 0 else "map-own"
-        said = sheet.style.words.own_one.format(name=own.name, code=code, value=tick_words(value, percent=False))
-        parts.append(group(glyph(2, x, y, "map-under", size), glyph(2, x, y, kind, size), tip=said))
+        number = tick_words(value, percent=False)
+        said = sheet.style.words.own_one.format(name=own.name, code=code, value=number)
+        named = text(x, y - 1.35 * size - 4, number, "map-mine", "middle") if len(own.values) <= MOST_NAMES else ""
+        parts.append(group(glyph(2, x, y, "map-under", size), glyph(2, x, y, kind, size), named, tip=said))
     return "".join(parts)

@@ -1,29 +1,38 @@
 """Keys of a map: the ends of its classes in words, the sizes of its dots, and what lies over them."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from sfumato.pictures.canvas import EDGE, Key, fitted, keys_along, stacked
 from sfumato.pictures.classes import SHADES
 from sfumato.pictures.map_sheet import MapSheet
 from sfumato.pictures.svg import bar, dot, glyph, round_step, smear, text, tick_words
 
+_GROUNDS = {"crosses": "map-none", "specks": "map-ground", "stripes": "map-ground"}
+"""What lies under what is no shade."""
+
 
 def area_keys(sheet: MapSheet, y: float, width: float) -> tuple[str, float]:
     """The classes from low to high, then what lies over them."""
     heading, y = _heading(sheet, y, width)
-    shades = SHADES[len(sheet.classes.ends)]
+    shades = SHADES[len(sheet.classes)]
     listed = [
-        (bar(-9, -6, 18, 12, f"map-{shade} map-line"), _ends_said(ends, sheet))
-        for shade, ends in zip(shades, sheet.classes.ends, strict=True)
+        (bar(-9, -6, 18, 12, f"map-{shade} map-line"), said)
+        for shade, said in zip(shades, _ends_said(sheet), strict=True)
+        if any(sheet.shade(mark) == shade for mark in sheet.marks)
     ]
     one, y = keys_along(listed, EDGE, y, width)
     two, y = keys_along([*_doubts(sheet), *_rest(sheet)], EDGE, y + 2, width)
     return heading + one + two, y
 
 
-def _ends_said(ends: tuple[float, float], sheet: MapSheet) -> str:
-    low, high = (_number(end, sheet) for end in ends)
-    return low if low == high else sheet.style.words.closed.format(low=low, high=high)
+def _ends_said(sheet: MapSheet) -> list[str]:
+    """Each class by its borders; one class alone by why there is no other."""
+    words, ends = sheet.style.words, [tick_words(one, percent=sheet.caption.percent) for one in sheet.classes.borders]
+    if not ends:
+        return [words.alike]
+    inner = [words.closed.format(low=low, high=high) for low, high in pairwise(ends)]
+    return [words.under.format(high=ends[0]), *inner, words.above.format(low=ends[-1])]
 
 
 def dot_keys(sheet: MapSheet, y: float, width: float) -> tuple[str, float]:
@@ -54,14 +63,20 @@ def _doubts(sheet: MapSheet) -> list[Key]:
     words = sheet.style.words
     keys: Sequence[tuple[bool, str, str]] = (
         (any(mark.doubtful and mark.stated for mark in sheet.marks), "hatch", words.hatched),
+        (_striped(sheet), "stripes", words.between),
         (any(not mark.stated for mark in sheet.marks), "specks", words.specks),
         (bool(sheet.missing), "crosses", words.none),
     )
     return [(_over(sheet.name, over), said) for there, over, said in keys if there]
 
 
+def _striped(sheet: MapSheet) -> bool:
+    shaded = sheet.style.kind == "areas"
+    return shaded and any(mark.stated and sheet.shade(mark) is None for mark in sheet.marks)
+
+
 def _over(name: str, over: str) -> str:
-    under = bar(-9, -6, 18, 12, "map-none" if over == "crosses" else "map-2 map-line")
+    under = bar(-9, -6, 18, 12, _GROUNDS.get(over, "map-2 map-line"))
     return under + f'<rect x="-9" y="-6" width="18" height="12" rx="3" fill="url(#{name}-{over})"/>'
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from sfumato.pictures.classes import Classes, quantiles
+from sfumato.pictures.classes import Classes, classes_of
 from sfumato.pictures.ground import Ground
 from sfumato.pictures.mark import Caption, Mark, spoken
 from sfumato.pictures.overlay import Overlay
@@ -16,6 +16,10 @@ class MapWords:
     """The words a map adds of its own, to be said in any language."""
 
     closed: str = "{low} to {high}"
+    under: str = "under {high}"
+    above: str = "{low} and more"
+    alike: str = "one shade: at 90% no two groups can be told apart"
+    between: str = "striped: its interval reaches into another class"
     hatched: str = "hatched: grade C"
     specks: str = "specks: error withheld"
     none: str = "no number"
@@ -30,7 +34,7 @@ class MapWords:
 
 @dataclass(frozen=True)
 class MapStyle:
-    """How a map is drawn: `areas` shaded by classes of about equally many, or `dots` in proportion.
+    """How a map is drawn: `areas` shaded as far as they can be told apart, or `dots` in proportion.
 
     Counts and other totals belong in dots, or are made shares first: a large area is not more of anything because it is
     large. `missing` are areas whose number is withheld or cannot be made, by code, with a sentence that says so;
@@ -60,7 +64,12 @@ class MapSheet:
 
     @cached_property
     def classes(self) -> Classes:
-        return quantiles(self.numbers)
+        """The classes of the areas whose error is stated."""
+        return classes_of([mark.ends for mark in self.marks if mark.stated])
+
+    def shade(self, mark: Mark) -> int | None:
+        """The shade of an area; none where its error does not let it be put into one class."""
+        return self.classes.shade(mark.ends) if mark.stated else None
 
     @cached_property
     def missing(self) -> dict[str, str]:

@@ -10,10 +10,10 @@ from sfumato.pictures.vega import Spec, spec_of, values_of
 
 
 def map_vega(sheet: MapSheet, source: str) -> Spec:
-    """The same areas, classes and dots; grade C has a broken line round it."""
-    shapes, ends = sheet.ground.shapes, sheet.classes.ends
-    colours = [SHADES[shade - 1] for shade in PLACES[len(ends)]]
-    shaded = {"type": "threshold", "domain": [low for low, _ in ends[1:]], "range": colours}
+    """The same areas, classes and dots; grade C has a broken line round it, what is in no class has no shade."""
+    shapes, classes = sheet.ground.shapes, sheet.classes
+    colours = [SHADES[shade - 1] for shade in PLACES[len(classes)]]
+    shaded = {"type": "threshold", "domain": list(classes.borders), "range": colours}
     told = {
         "$height": round(640 * shapes.height / shapes.width),
         "$values": _features(sheet),
@@ -24,9 +24,15 @@ def map_vega(sheet: MapSheet, source: str) -> Spec:
 
 
 def _features(sheet: MapSheet) -> list[Spec]:
-    values = {str(value["code"]): value for value in values_of(sheet.marks)}
-    values |= {code: {"code": code, "label": said, "value": None} for code, said in sheet.missing.items()}
-    values |= {code: {"code": code, "label": label, "value": None} for code, label in sheet.blank.items()}
+    placed = [sheet.style.kind == "dots" or sheet.shade(mark) is not None for mark in sheet.marks]
+    pairs = zip(values_of(sheet.marks), placed, strict=True)
+    values = {str(value["code"]): value | {"shaded": one} for value, one in pairs}
+    values |= {
+        code: {"code": code, "label": said, "value": None, "shaded": False} for code, said in sheet.missing.items()
+    }
+    values |= {
+        code: {"code": code, "label": label, "value": None, "shaded": False} for code, label in sheet.blank.items()
+    }
     return [_feature(sheet, code, value) for code, value in values.items()]
 
 

@@ -77,15 +77,15 @@ def amount(loss: Loss) -> Fraction:
 
 
 def brief(loss: Loss, *, left: bool = False) -> str:
-    """A loss in few words: a mu that is no round number to a thousandth, up if it is lost and down if it is left.
+    """A loss in few words: a mu that is no round number to four decimals, up if it is lost and down if it is left.
 
-    >>> brief(Gaussian(squared=Fraction("3.88"))), brief(Gaussian(squared=Fraction("0.12")), left=True)
-    ('mu 1.97', 'mu 0.346')
+    >>> brief(Gaussian(squared=Fraction(3))), brief(Gaussian(squared=Fraction("0.12")), left=True)
+    ('mu 1.7321', 'mu 0.3464')
     """
     if not isinstance(loss, Gaussian) or exact_root(loss.mu_squared) is not None:
         return loss.words()
-    whole = math.floor(loss.mu * 1000) if left else math.ceil(loss.mu * 1000)
-    return f"mu {whole / 1000:g}"
+    whole = math.floor(loss.mu * 10_000) if left else math.ceil(loss.mu * 10_000)
+    return f"mu {whole / 10_000:.4f}"
 
 
 def _readable(anchor: Anchor) -> bool:

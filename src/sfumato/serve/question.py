@@ -1,8 +1,9 @@
 """Question: what an address asks of a table, read from its query string and written back; nothing is ignored."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from urllib.parse import quote, urlencode
 
 from sfumato.errors import QueryError, nearest
@@ -49,6 +50,18 @@ class Parameters:
         if value not in known:
             raise QueryError(f"{name} is '{_short(value)}'; {nearest(_short(value), known)}")
         return value
+
+
+def unknown(given: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
+    """The parameters that mean nothing, each once, with the known one that it is nearest to.
+
+    >>> unknown(["rows", "sotr", "utm_source"], ["rows", "sort"])
+    ('sotr (sort?)', 'utm_source')
+    """
+    lower = {one.lower() for one in known}
+    names = dict.fromkeys(_short(one) for one in given if one.partition("[")[0].lower() not in lower)
+    near = {one: get_close_matches(one.partition("[")[0], known, n=1) for one in names}
+    return tuple(f"{one} ({found[0]}?)" if found else one for one, found in near.items())
 
 
 def _known(key: str, name: str, known: Sequence[str]) -> str:

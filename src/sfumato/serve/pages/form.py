@@ -11,7 +11,7 @@ from sfumato.serve.question import code_list, code_lists
 FEW = 40
 """The most codes that are offered as boxes to tick; longer lists are chosen from on a page of their own."""
 # What a reader chooses by the picture itself, so the form carries it along unseen.
-_CARRIED = ("sort", "order", "view", "chart", "map", "of", "hold", "lang")
+_CARRIED = ("sort", "order", "view", "chart", "map", "of", "line", "own", "hold", "lang")
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,10 @@ class Form:
     def carried(self) -> list[Pair]:
         """What no field of the form shows, so that it is not lost when the form is sent."""
         layout = self.layout
-        # A map has a field of its own for the figures that a reader brings.
-        unseen = _CARRIED if layout.look.view == "map" else (*_CARRIED, "own")
-        kept = [pair for pair in layout.look.pairs() if pair[0] in unseen]
+        look = layout.look
+        # A map has a field for the figures that a reader brings, lines have boxes for the rows that they are of.
+        seen = "own" if look.view == "map" else "line" if (look.view, look.chart) == ("chart", "line") else ""
+        kept = [pair for pair in look.pairs() if pair[0] in _CARRIED and pair[0] != seen]
         kept += [pair for name in layout.names for pair in (*layout.picked(name), *layout.grouped(name))]
         for name in layout.within:
             if name not in layout.sheet.names or len(layout.sheet.attribute(name).levels.codes) > FEW:

@@ -50,7 +50,7 @@ def help_page(pages: Pages, request: Request) -> Response:
     def show(look: Look) -> dict[str, Any]:
         return {**shown, "answers": answers(sheet, look.lang), "total": total_view(sheet, look)}
 
-    return pages.reply(request, "guide.html", sheet.edition.tag, show)
+    return pages.reply(request, "guide.html", sheet.edition.tag, show, known=("table",))
 
 
 def _noise(sheet: Sheet) -> float | None:

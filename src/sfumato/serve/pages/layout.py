@@ -26,6 +26,7 @@ ONLY_GROUPS = "groups"
 _FEW_COLUMNS = 8
 _PLAIN = ("rows", "cols", "wrap", *NAMES)
 _OF_VARIABLE = ("codelist", "valueCodes", "group", "sum")
+PARAMETERS = (*_PLAIN, *_OF_VARIABLE)
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,9 @@ class Layout:
 
     @classmethod
     def read(cls, sheet: Sheet, pairs: Pairs) -> "Layout":
-        """The layout that an address means; a parameter that is none of the page's, as mailers add, is no matter."""
-        known = [(key, value) for key, value in pairs if value and key.partition("[")[0] in {*_PLAIN, *_OF_VARIABLE}]
+        """The layout that an address means; it reads `PARAMETERS`, and of others the page says that it does not."""
+        lower = {one.lower() for one in PARAMETERS}
+        known = [(key, value) for key, value in pairs if value and key.partition("[")[0].lower() in lower]
         given = Parameters.read(known, _PLAIN, _OF_VARIABLE)
         look, start = Look.read(given), cls.first(sheet)
         chosen = "rows" in given.plain
@@ -62,7 +64,7 @@ class Layout:
         wrap = given.plain.get("wrap", (None,))[-1]
         _refuse_twice(sheet, rows, column, wrap)
         groups = group_codes(sheet, given.of_variable["group"])
-        lists = {name: values[-1] for name, values in given.of_variable["codelist"].items()}
+        lists = {sheet.attribute(name).name: values[-1] for name, values in given.of_variable["codelist"].items()}
         picks = shown_codes(sheet, given.of_variable["valueCodes"], {})
         within = _held(sheet, {*rows, column, wrap}, universe_codes(sheet, given.of_variable["sum"]))
         return cls(sheet, rows, column, wrap, lists, picks, groups, within, look)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
+from sfumato.errors import QueryError
 from sfumato.query.wording import Words, languages, words
 from sfumato.serve.question import Parameters
 
@@ -40,6 +41,8 @@ class Look:
     map: str = ""
     of: str = ""
     own: str = ""
+    line: tuple[str, ...] = ()
+    """The rows that lines are drawn of; the first ones unless some are named."""
     cell: str = ""
     hold: str = ""
     lang: str = "en"
@@ -47,8 +50,14 @@ class Look:
     @classmethod
     def read(cls, given: Parameters) -> "Look":
         choices = {**_CHOICES, "lang": tuple(languages())}
-        free = {name: given.plain[name][-1][:LONGEST] for name in NAMES if name in given.plain and name not in choices}
-        return cls(**free, **{name: given.one(name, getattr(cls, name), known) for name, known in choices.items()})
+        free = {name: given.plain[name][-1] for name in NAMES if name in given.plain and name not in {*choices, "line"}}
+        if len(free.get("own", "")) > LONGEST:
+            raise QueryError(
+                f"The numbers for the map have {len(free['own']):,} characters; an address carries {LONGEST:,}: "
+                "leave out digits, or areas."
+            )
+        chosen = {name: given.one(name, getattr(cls, name), known) for name, known in choices.items()}
+        return cls(**free, **chosen, line=given.plain.get("line", ()))
 
     @property
     def words(self) -> Words:
@@ -56,11 +65,12 @@ class Look:
 
     def pairs(self) -> list[tuple[str, str]]:
         """What differs from the first look, as it stands in an address."""
-        shown = [(name, getattr(self, name)) for name in NAMES]
-        return [(name, value) for name, value in shown if value != getattr(Look, name)]
+        shown = [(name, getattr(self, name)) for name in NAMES if name != "line"]
+        told = [(name, value) for name, value in shown if value != getattr(Look, name)]
+        return [*told, *(("line", code) for code in self.line)]
 
     def but(self, **changes: str) -> "Look":
-        return replace(self, **changes)
+        return replace(self, **changes)  # type: ignore[arg-type]
 
 
 NAMES = tuple(field.name for field in fields(Look))

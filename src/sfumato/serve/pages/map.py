@@ -38,23 +38,41 @@ def mapped(layout: Layout, question: Question, captioned: Captioned, width: floa
         blank=_blank(axis, shapes),
         words=MapWords(**layout.look.words.listed("map_words")),
     )
-    return map_of(shapes, marks, captioned(table, plot), style, width)
+    return map_of(shapes, marks, _titled(layout, table, captioned(table, plot)), style, width)
+
+
+def _titled(layout: Layout, table: Figures, caption: Caption) -> Caption:
+    """The caption with the one column that is shown."""
+    shown = mapped_column(layout)
+    if not shown:
+        return caption
+    columns = table.axes[-1]
+    return replace(caption, title=f"{caption.title}: {columns.attribute.label} {columns.label(shown)}")
 
 
 def _numbers(layout: Layout, question: Question) -> tuple[Figures, Plot]:
     """The numbers of the areas: of all columns together, or of the one that the address names."""
-    wanted, share = layout.look.of, layout.look.share
-    if not layout.column or (not wanted and share != "row"):
+    share, shown = layout.look.share, mapped_column(layout)
+    if not shown:
         alone = question.table(layout.rows)
         numbers = alone.shares("whole") if share else alone
         return numbers, plot_of(numbers)
     body = question.table(layout.rows, layout.column)
     table = body.shares(share) if share else body
-    columns = body.axes[-1]
-    label = columns.labels[columns.place(wanted) if wanted else 0]
+    label = body.axes[-1].label(shown)
     plot = plot_of(table)
     undrawn = tuple(one for one in plot.left_out if one.series == label)
     return table, Plot(tuple(mark for mark in plot.marks if mark.series == label), undrawn)
+
+
+def mapped_column(layout: Layout) -> str:
+    """The code of the column that a map shows; '' where it shows all of them together, of which rows have no share."""
+    if not layout.column:
+        return ""
+    codes = layout.question.table([layout.column]).axes[0].codes
+    if layout.look.of in codes:
+        return layout.look.of
+    return codes[0] if layout.look.share == "row" else ""
 
 
 def _blank(axis: Axis, shapes: Shapes) -> dict[str, str]:

@@ -5,11 +5,14 @@ from dataclasses import dataclass, replace
 
 from sfumato.errors import QueryError
 from sfumato.pictures import KINDS, Caption, Mark, Picture, PictureWords, lines
-from sfumato.query import Figures, over_periods
+from sfumato.query import Crosstab, Estimate, Figures, QueryEngine
+from sfumato.query.periods import by_period
 from sfumato.query.plot import Plot, caption_of, mark_of, plot_of
 from sfumato.release import NoNumber
+from sfumato.schema import Where
 from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.pages.cell import address
+from sfumato.serve.pages.form import Option
 from sfumato.serve.pages.layout import Layout
 from sfumato.serve.pages.map import mapped, shapes_of
 from sfumato.serve.pages.order import order_of
@@ -83,23 +86,58 @@ def _rows(layout: Layout, question: Question, frame: PictureSize) -> Picture:
     return KINDS[layout.look.chart](marks, _caption(layout, numbers, plot, frame), frame.width)
 
 
+def rows_drawn(layout: Layout) -> list[Option]:
+    """The rows of a picture of lines and which of them are drawn; none where all are, as nobody chose among them."""
+    body = layout.question.table(layout.rows)
+    if len(layout.rows) > 1 or (not layout.look.line and body.size <= MOST_LINES):
+        return []
+    drawn, axis = _drawn(layout, body), body.axes[0]
+    return [Option(code, axis.label(code), place in drawn) for place, code in enumerate(axis.codes)]
+
+
+def _drawn(layout: Layout, body: Crosstab) -> list[int]:
+    """The places of the rows that lines are drawn of: those that the reader named, else the first as they stand."""
+    places, codes = order_of(replace(layout, column=None), body, None).places, body.axes[0].codes
+    named = [place for place in places if codes[place] in layout.look.line]
+    return [*(named or places)][:MOST_LINES]
+
+
 def _lines(layout: Layout, question: Question, catalogue: Catalogue, frame: PictureSize) -> Picture:
-    """The first rows of the table over the periods of the series, each period from the release that stands for it."""
+    """Rows of the table over the periods of the series, each period from the release that stands for it."""
     if len(layout.rows) > 1:
         raise QueryError("Lines are of one row variable; leave the second out.")
     body = question.table(layout.rows)
     periods = catalogue.series(layout.sheet.edition.series).periods
-    engines = [period.standing.engine for period in periods if period.standing.release.withdrawn is None]
-    (axis,) = body.axes
+    engines = by_period([one.standing.engine for one in periods if one.standing.release.withdrawn is None])
+    (axis,), places = body.axes, _drawn(layout, body)
+    levels = axis.attribute.levels
+    inside = levels.mask(question.within.get(axis.attribute.name, levels.leaves))
     marks: list[Mark] = []
-    for place in order_of(replace(layout, column=None), body, None).places[:MOST_LINES]:
-        leaves = [code for code, kept in zip(axis.attribute.levels.leaves, axis.groups[place], strict=True) if kept]
-        where = {**question.within, axis.attribute.name: leaves}
-        for at in over_periods(engines, where, layout.sheet.product.subject.name):
-            if at.estimate is not None:
-                mark = mark_of(at.estimate, at.period)
-                marks.append(_said(layout, replace(mark, series=axis.labels[place], code=at.period)))
-    return lines(marks, _caption(layout, body, Plot(tuple(marks)), frame), frame.width)
+    for place in places:
+        leaves = [code for code, kept in zip(levels.leaves, axis.groups[place] & inside, strict=True) if kept]
+        for engine in engines:
+            period = engine.release.manifest.period
+            estimate = _at(engine, layout, question, {axis.attribute.name: leaves})
+            if estimate is not None:
+                mark = mark_of(estimate, period)
+                marks.append(_said(layout, replace(mark, series=axis.labels[place], code=period)))
+    numbers = body.shares() if layout.look.share else body
+    caption = _caption(layout, numbers, Plot(tuple(marks)), frame)
+    if len(places) < body.size:
+        some = layout.look.words("chart.some", drawn=len(places), all=body.size)
+        caption = replace(caption, source=f"{some} {caption.source}")
+    return lines(marks, caption, frame.width)
+
+
+def _at(engine: QueryEngine, layout: Layout, question: Question, row: Where) -> Estimate | None:
+    """The number of a row in one release, or its share of the whole; none where the release cannot answer."""
+    of = layout.sheet.product.subject.name
+    try:
+        if layout.look.share:
+            return engine.share(row, question.within, of)
+        return engine.total({**question.within, **row}, of)
+    except QueryError:
+        return None
 
 
 def _said(layout: Layout, mark: Mark) -> Mark:

@@ -1,7 +1,7 @@
 """Site: the templates and files of the pages, read once, and what is on every page."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -15,6 +15,7 @@ from sfumato.query.wording import languages
 from sfumato.serve.catalogue import Catalogue, Edition
 from sfumato.serve.pages.cell import cells, figured
 from sfumato.serve.pages.look import ERRORS, SHARES, Look
+from sfumato.serve.question import unknown
 from sfumato.serve.reply import fresh, unchanged
 
 Show = Callable[[Look], Mapping[str, Any]]
@@ -39,14 +40,21 @@ class Pages:
         self.templates.globals |= {"languages": languages(), "figured": figured, "cells": cells, "number": number}
         self.templates.globals |= {"errors": ERRORS, "shares": SHARES}
 
-    def page(self, template: str, lang: str = "en", **shown: Any) -> str:
-        """A page in one language; `w` gives its texts."""
-        return self.templates.get_template(template).render(w=Look(lang=lang).words, lang=lang, **shown)
+    def page(self, template: str, lang: str = "en", strange: Sequence[str] = (), **shown: Any) -> str:
+        """A page in one language; `w` gives its texts, `strange` are the parts of its address that it does not know."""
+        return self.templates.get_template(template).render(
+            w=Look(lang=lang).words, lang=lang, strange=strange, **shown
+        )
 
-    def reply(self, request: Request, template: str, content: str, show: Show) -> Response:
+    def reply(self, request: Request, template: str, content: str, show: Show, known: Sequence[str] = ()) -> Response:
         """The page in the language that its address asks for, made unless the reader holds it already."""
         look, tag = Look(lang=language(request)), self.tag(content)
-        return unchanged(request, tag) or fresh(self.page(template, look.lang, **show(look)), HTML, tag)
+        held = unchanged(request, tag)
+        if held:
+            return held
+        strange = unknown(request.query_params, ("lang", *known))
+        strange += () if request.query_params.get("lang", look.lang) == look.lang else ("lang",)
+        return fresh(self.page(template, look.lang, strange, **show(look)), HTML, tag)
 
     def tag(self, content: str) -> str:
         """The name of a page's content: what it is made of, and how it looks."""

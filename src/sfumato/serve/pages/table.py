@@ -14,13 +14,15 @@ from sfumato.serve.pages.cell import MARK, exceeds
 from sfumato.serve.pages.detail import detail_view
 from sfumato.serve.pages.form import Form
 from sfumato.serve.pages.help import answers
-from sfumato.serve.pages.layout import Layout
+from sfumato.serve.pages.layout import PARAMETERS, Layout
 from sfumato.serve.pages.look import Look
-from sfumato.serve.pages.picture import charts_of, in_both_widths, views_of
+from sfumato.serve.pages.map import mapped_column
+from sfumato.serve.pages.picture import MOST_LINES, charts_of, in_both_widths, rows_drawn, views_of
 from sfumato.serve.pages.promise import Promised
 from sfumato.serve.pages.site import HTML, Pages, language
 from sfumato.serve.pages.take import taken
 from sfumato.serve.pages.view import TableView, table_view
+from sfumato.serve.question import unknown
 from sfumato.serve.reply import fresh, unchanged
 from sfumato.serve.snippets import origin
 
@@ -31,8 +33,11 @@ def table(pages: Pages, request: Request) -> Response:
     tag = pages.tag(f"{sheet.edition.tag}-{pages.catalogue.tag}")
     try:
         layout = Layout.read(sheet, request.query_params.multi_items())
-        held = unchanged(request, tag)
-        return held or fresh(pages.page("table.html", layout.look.lang, **shown(layout, pages, request)), HTML, tag)
+        if held := unchanged(request, tag):
+            return held
+        strange = unknown(request.query_params, PARAMETERS)
+        page = pages.page("table.html", layout.look.lang, strange, **shown(layout, pages, request))
+        return fresh(page, HTML, tag)
     except QueryError as error:
         asked = Layout.first(sheet, Look(lang=language(request)))
         refusal = frame(asked) | {"problem": str(error), "view": None}
@@ -61,6 +66,9 @@ def shown(layout: Layout, pages: Pages, request: Request) -> dict[str, Any]:
         "views": views_of(layout),
         "charts": charts_of(layout, pages.catalogue),
         "pictures": in_both_widths(layout, pages.catalogue) if layout.look.view != "table" else [],
+        "rows_drawn": rows_drawn(layout) if (layout.look.view, layout.look.chart) == ("chart", "line") else [],
+        "most_lines": MOST_LINES,
+        "mapped_column": mapped_column(layout) if layout.look.view == "map" else "",
         "detail": detail_view(layout),
         "taken": taken(layout, pages.origin or origin(request), pages.base_path),
     }

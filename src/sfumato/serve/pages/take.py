@@ -10,11 +10,11 @@ from starlette.responses import Response
 from sfumato.errors import QueryError
 from sfumato.query.answer import Placement
 from sfumato.query.downloads.formats import FORMATS
-from sfumato.serve.pages.layout import Layout
+from sfumato.serve.pages.layout import PARAMETERS, Layout
 from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.picture import file_of, pictures_of
 from sfumato.serve.pages.site import Pages
-from sfumato.serve.question import data_path, data_query
+from sfumato.serve.question import data_path, data_query, unknown
 from sfumato.serve.reply import fresh, unchanged
 from sfumato.serve.snippets import citation, snippets
 
@@ -39,6 +39,8 @@ def picture(pages: Pages, request: Request) -> Response:
     if sheet is None or form not in PICTURES:
         raise HTTPException(404, "There is no such picture here; pictures end in .svg, .png or .json (Vega-Lite).")
     tag = pages.tag(f"{sheet.edition.tag}-{pages.catalogue.tag}")
+    if strange := unknown(request.query_params, PARAMETERS):
+        raise QueryError(f"A picture has no parameters {', '.join(strange)}; take its address from its page.")
     layout = Layout.read(sheet, request.query_params.multi_items())
     if layout.look.view == "table":
         raise QueryError("A table is not a picture; ask for view=chart or view=map.")

@@ -9,8 +9,8 @@ const TICKS_WAIT = 450;
 // What stands outside the element and says something of the table in it.
 const AROUND = ["title", "link[rel=canonical]", ".tongues"];
 
-// What names a column of the table that is shown now.
-const OF_COLUMN = ["sort", "order", "of"];
+// What names a column or a row of the table that is shown now.
+const OF_COLUMN = ["sort", "order", "of", "line"];
 
 class Builder extends HTMLElement {
   /** @type {AbortController | null} */

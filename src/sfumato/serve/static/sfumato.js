@@ -2,4 +2,5 @@
 import "./builder.js";
 import "./copy.js";
 import "./grid.js";
+import "./own.js";
 import "./picker.js";

@@ -1,0 +1,80 @@
+"""What a picture of a table leaves out is said, and what it shows is marked."""
+
+import re
+from dataclasses import replace
+from html import unescape
+
+import pytest
+from tests.serve.conftest import plan
+from tests.serve.small import mapped, small
+
+from sfumato.serve.pages.picture import MOST_LINES
+
+LINES = "/jobs-survey~jobs?rows=hours&view=chart&chart=line"
+ALL = 20
+
+
+@pytest.fixture(scope="module")
+def quarters(bench, browse):
+    made = [bench.release(f"lines-{one}", of=replace(plan(), period=one)) for one in ("2025-Q3", "2025-Q4")]
+    return browse(made)
+
+
+def asked(client, address, status=200):
+    reply = client.get(address)
+    assert reply.status_code == status, reply.text[:500]
+    return unescape(reply.text)
+
+
+def ticked(page):
+    return re.findall(r'name="line" value="([^"]*)" form="build" checked', page)
+
+
+def ends_of(page):
+    """The names at the ends of the lines, of both widths."""
+    return set(re.findall(r"<title>(h\d\d)</title>", page))
+
+
+def test_lines_of_some_rows_say_how_many_there_are_and_the_reader_chooses(quarters):
+    page = asked(quarters, LINES)
+    assert f"{MOST_LINES} of {ALL} rows are drawn." in page
+    assert ticked(page) == [f"h{place:02}" for place in range(MOST_LINES)] == sorted(ends_of(page))
+    chosen = asked(quarters, f"{LINES}&line=h07&line=h19")
+    assert f"2 of {ALL} rows are drawn." in chosen
+    assert ticked(chosen) == ["h07", "h19"] == sorted(ends_of(chosen))
+    assert 'name="line" type="hidden"' not in chosen
+    link = re.search(r'rel="canonical" href="([^"]*)"', chosen)[1]
+    assert ticked(asked(quarters, link)) == ["h07", "h19"]
+
+
+def test_a_file_of_some_lines_says_so_too(quarters):
+    drawn = asked(quarters, LINES.replace("?", "/picture.svg?"))
+    assert f"{MOST_LINES} of {ALL} rows are drawn." in drawn
+    assert "rows are drawn" not in asked(quarters, LINES.replace("hours", "sex"))
+
+
+def test_rows_that_were_chosen_in_another_table_are_no_matter(quarters):
+    assert ticked(asked(quarters, f"{LINES}&line=female")) == [f"h{place:02}" for place in range(MOST_LINES)]
+
+
+def test_lines_of_percentages_are_percentages(quarters):
+    page = asked(quarters, f"{LINES.replace('hours', 'sex')}&share=whole")
+    assert re.search(r"female: \d\d(\.\d+)?% ± |2025-Q4, female: \d\d(\.\d+)?% ± ", page)
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory, browse):
+    folder = tmp_path_factory.mktemp("mapped")
+    return browse([mapped(small(folder / "mapped", name="mapped"))])
+
+
+@pytest.mark.parametrize(
+    ("look", "marked"),
+    [("", "Total"), ("&of=f", "f"), ("&of=gone", "Total"), ("&share=row", "f"), ("&share=row&of=m", "m")],
+)
+def test_the_column_that_a_map_shows_is_marked(drawn, look, marked):
+    page = asked(drawn, f"/mapped~number?rows=size&cols=sex&view=map{look}")
+    kinds = page.partition('<span class="label">')[2].partition("</p>")[0]
+    assert re.findall(r'aria-current="true">([^<]*)<', kinds) == [marked]
+    title = re.search(r'<svg class="pic"[^>]*aria-label="([^"]*)"', page)[1]
+    assert title.endswith(f": Sex {marked}") == (marked != "Total")
