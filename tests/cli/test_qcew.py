@@ -72,7 +72,7 @@ def test_price_tells_the_error_of_clipped_totals_by_their_largest_row(priced):
     assert margin_at(priced, "jobs_1_county", "1,000") == pytest.approx(by_hand, rel=0.04)
 
 
-def test_hiding_whole_firms_costs_the_same_mu_and_as_many_times_the_noise(agency, priced):
+def test_hiding_whole_firms_costs_the_same_mu_and_noise_wider_by_the_root_of_their_number(agency, priced):
     plan = (agency / PLAN).read_text("utf-8")
     firms = pq.read_table(agency / "frame.parquet").column("firm_id").value_counts()
     most = max(one["counts"].as_py() for one in firms)
@@ -81,10 +81,10 @@ def test_hiding_whole_firms_costs_the_same_mu_and_as_many_times_the_noise(agency
     said = sfumato("price", agency / "firm.toml").stdout
     assert f"What one firm reports in all its establishments, at most {most}" in said
     assert "mu 2.3065" in said
-    spread = (most * 0.5 / 0.7) ** 2
+    spread = most * (0.5 / 0.7) ** 2
     by_hand = Z90 * math.sqrt(4 * 10_000 * spread + 2 * spread**2)
     assert margin_at(said, "jobs_1_rows", "10,000") == pytest.approx(by_hand, rel=0.01)
-    assert by_hand > most * 0.99 * margin_at(priced, "jobs_1_rows", "10,000")
+    assert by_hand == pytest.approx(most**0.5 * margin_at(priced, "jobs_1_rows", "10,000"), rel=0.03)
     (agency / "firm.toml").write_text(written.replace(f"at_most = {most}", f"at_most = {most - 1}"), encoding="utf-8")
     refused = sfumato("price", agency / "firm.toml", good=False).stderr
     assert f"raise at_most to {most}" in refused

@@ -6,7 +6,7 @@ The draws are seeded, so that what passes once passes always; the seeds were tak
 import json
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -20,7 +20,7 @@ from sfumato.draws import SeededDraws
 from sfumato.errors import DataError, PlanError
 from sfumato.mechanisms import ClippedTotal, SquareRoot
 from sfumato.plan import Plan
-from sfumato.privacy import Root
+from sfumato.privacy import Root, SquareRootWithin
 from sfumato.privacy.neighbours.square_root_within import worst_sizes
 
 ONE = Root(Fraction(1))
@@ -185,3 +185,79 @@ def test_what_a_measure_is_given_is_of_the_same_column_and_step(plan):
         path.write_text(written, encoding="utf-8")
         with pytest.raises(PlanError, match=match):
             Plan.read(path)
+
+
+@pytest.fixture
+def firms(plan) -> Plan:
+    """The same plan, hiding whole firms: five of its establishments, three of them in one county, are of one."""
+    folder = plan.frame.folder
+    rows = [f"e{n},{'ab'[n % 2]},{'one' if n < 5 else n}\n" for n in range(40)]
+    (folder / "frame.csv").write_text("estab,county,owner\n" + "".join(rows))
+    (folder / "firms.toml").write_text(PLAN.replace("[limit]", 'firm = "owner"\nat_most = 5\n[limit]'), "utf-8")
+    return Plan.read(folder / "firms.toml")
+
+
+def test_all_units_of_the_largest_firm_move_at_once(firms):
+    (pair,) = worst_pairs(firms)
+    assert [sorted(side.sources[0]["estab"].to_pylist()) for side in pair] == [[f"e{n}" for n in range(5)]] * 2
+    (low,), (high,) = (set(map(float, side.sources[0]["jobs"].to_pylist())) for side in pair)
+    assert 0.97 <= high**0.5 - low**0.5 <= 1, "each by beta"
+    assert firms.move(firms.measure("rows")).l2_squared == 5
+    assert [firms.move(firms.measure(name)).crowded for name in ("counties", "all")] == [3**2 + 2**2, 5**2]
+
+
+def test_a_firm_with_fewer_units_that_share_more_cells_gets_a_pair_of_its_own(firms):
+    """Four units in one county are 16 in squares, five over the counties are 13."""
+    frame = firms.frame.folder / "frame.csv"
+    text = frame.read_text("utf-8")
+    for number in (6, 8, 10, 12):
+        text = text.replace(f"e{number},a,{number}\n", f"e{number},a,two\n")
+    frame.write_text(text, "utf-8")
+    again = Plan.read(firms.frame.folder / "firms.toml")
+    assert again.move(again.measure("counties")).crowded == 16
+    assert sorted(len(one.sources[0]) for one, _ in worst_pairs(again)) == [4, 5]
+
+
+def test_whole_firms_hold_their_claim_and_show_nearly_all_of_it(firms):
+    audits = audit_plan(firms, samples=100_000, draws=SeededDraws(8))
+    assert [one.words() for one in audits if not one.holds] == []
+    shown = {(one.measure, one.view): one for one in audits}
+    assert 0.85 <= shown["rows", "the total of 5 cells"].bound <= 1
+    assert shown["rows", "a cell"].bound < 0.5, "one establishment alone is far from the claim for its firm"
+    everything = next(one for one in audits if one.measure == "everything")
+    assert everything.strong
+    assert everything.bound > 0.85 * 1.5
+
+
+@pytest.mark.parametrize(
+    ("claimed", "broken"),
+    [
+        (lambda move: Root(move.beta, 2), {"rows", "counties", "all", "everything"}),
+        (lambda move: Root(move.beta, 3, move.crowded), {"rows", "all", "everything"}),
+        (lambda move: Root(move.beta, move.units, move.units), {"counties", "everything"}),
+    ],
+    ids=["as two of five", "as three of five", "clipped totals by the root of five"],
+)
+def test_a_move_that_is_too_small_for_a_firm_is_caught(firms, monkeypatch, claimed, broken):
+    """The pair is made of the frame and the words of the promise, not of the move that is claimed."""
+    sound = SquareRootWithin.move
+    monkeypatch.setattr(SquareRootWithin, "move", lambda self, row, domain: claimed(sound(self, row, domain)))
+    audits = audit_plan(firms, samples=100_000, draws=SeededDraws(9))
+    assert {one.measure for one in audits if not one.holds} == broken
+
+
+@pytest.mark.parametrize("kind", [SquareRoot, ClippedTotal])
+def test_a_mechanism_is_audited_on_all_units_of_a_firm(kind):
+    audits = audit_mechanism(kind(1), Root(Fraction(1), 4), 100_000, SeededDraws(10))
+    assert all(one.holds for one in audits)
+    best = max(audits, key=lambda one: one.bound)
+    assert best.strong
+    assert kind is ClippedTotal or best.bound > 0.85, "values far below their topcode move a clipped total by less"
+
+
+def test_a_mechanism_with_noise_for_one_unit_is_caught_on_a_firm():
+    class Alone(SquareRoot):
+        def perturb(self, cells, draws, given=None):
+            return super().perturb(replace(cells, move=Root(cells.move.beta)), draws, given)
+
+    assert any(not one.holds for one in audit_mechanism(Alone(1), Root(Fraction(1), 4), 50_000, SeededDraws(11)))

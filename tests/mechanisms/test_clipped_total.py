@@ -15,6 +15,7 @@ from sfumato.mechanisms.clipped_total import scales_of
 from sfumato.privacy import Root
 from sfumato.release import Groups, Records, Subject
 from sfumato.schema import Frame, Grouping
+from sfumato.schema.frame import crowds
 
 HALF = Fraction(1, 2)
 CASES = [(Fraction(1), Fraction(1)), (HALF, Fraction(1)), (Fraction(1, 3), Fraction(1)), (Fraction(7, 10), Fraction(1, 4)), (Fraction(50), Fraction(10)), (Fraction(3), Fraction(7)), (Fraction(9), Fraction(1, 2))]  # fmt: skip  # noqa: E501
@@ -61,15 +62,34 @@ def test_large_topcodes_are_covered_too(beta, step):
 
 
 def test_units_of_a_firm_in_one_group_are_covered_together():
-    """Two values of 100 that each move by 19 move their total by 38, which is more than one with twice the beta can."""
+    """Two values of 100 that each move by 19 move their total by 38, which is more than one with twice the beta can.
+
+    The exact law of the total: mu 1 where noise is for both, √2 where it is for two that are in groups of their own.
+    """
     beta, topcode = Fraction(1), 100
     start = next(value for value in range(100) if largest_alike(value, beta) >= 100)
-    moved = 2 * (100 - start)
-    assert moved == 38
-    assert int(scales_of(np.array([topcode]), Root(beta, 2), Fraction(1))[0]) >= moved
-    assert int(scales_of(np.array([topcode]), Root(2 * beta), Fraction(1))[0]) < moved, (
-        "the bound for one unit is short"
-    )
+    scale = int(scales_of(np.array([topcode]), Root(beta, 2), Fraction(1))[0])
+    assert scale == 100 - start == 19
+    k = np.arange(-500, 900)
+
+    def mu_of(move: Root) -> float:
+        spread = ClippedTotal(1)._law(scale, move).scale
+        return attained_mu(log_mass(k, 2 * start, spread), log_mass(k, 200, spread))
+
+    assert mu_of(Root(beta, 2)) == pytest.approx(1, abs=0.01)
+    assert mu_of(Root(beta, 2)) <= 1 + 1e-9
+    assert mu_of(Root(beta, 2, crowded=2)) > 1.4, "√n is short for units that share a group"
+
+
+@pytest.mark.parametrize(("of", "crowded"), [([0, 0, 0], 9), ([0, 0, 1], 5), ([0, 1, 2], 3)])
+def test_a_firm_in_several_groups_is_within_mu_by_the_root_of_its_squared_numbers(of, crowded):
+    """Each of three values grows by all that it may: the sum of squared moves, each by its noise, is mu² = 1."""
+    beta, start, end = Fraction(1), 81, 100
+    one, other = (grouped([value] * 3, of, beta) for value in (start, end))
+    moves = (other.totals - one.totals) / ClippedTotal(1)._law(19, Root(beta, 3, crowded)).scale
+    assert (moves**2).sum() == pytest.approx(1)
+    firms = Frame("unit", (), {}, range(3), firms=np.zeros(3, dtype=np.int32))
+    assert crowds(firms.firms, np.array(of, dtype=np.int32)).tolist() == [crowded]
 
 
 @pytest.mark.parametrize("mu", [0.2, 0.6, 1.0])
@@ -79,7 +99,7 @@ def test_what_is_published_of_two_neighbours_is_within_mu(mu):
     for topcode in (4, 37, 100, 4_050):
         scale = int(scales_of(np.array([topcode]), Root(Fraction(1)), Fraction(1))[0])
         start = next(value for value in range(topcode + 1) if largest_alike(value, Fraction(1)) >= topcode)
-        spread = mechanism._law(scale).scale
+        spread = mechanism._law(scale, Root(Fraction(1))).scale
         k = np.arange(start - int(9 * spread) - 2, topcode + int(9 * spread) + 2)
         one, other = (log_mass(k, centre, spread) for centre in (start, topcode))
         assert 0.9 * mu < attained_mu(one, other) <= mu * (1 + 1e-9) or scale * mu < 2

@@ -11,12 +11,22 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from contract_root import TOLERANCE, attained_mu, folded, gaussian_delta, hockey_stick, largest_alike, neighbours
+from contract_root import (
+    TOLERANCE,
+    attained_mu,
+    folded,
+    gaussian_delta,
+    hockey_stick,
+    largest_alike,
+    log_mass,
+    neighbours,
+)
+from dp_accounting.pld import privacy_loss_distribution
 
 from sfumato.draws import SeededDraws
 from sfumato.errors import DataError, PlanError
 from sfumato.mechanisms import Cells, SquareRoot, Typical
-from sfumato.mechanisms.square_root import nearest_roots, whole_roots
+from sfumato.mechanisms.square_root import apart, nearest_roots, whole_roots
 from sfumato.privacy import Root
 from sfumato.release import Withheld
 from sfumato.schema import Attribute, Box, Frame, Grouping, Levels
@@ -76,13 +86,65 @@ def test_a_total_moves_no_further_than_the_value_in_it_that_moved(beta):
         assert abs(other - one) <= 1000
 
 
-def test_all_units_of_a_firm_may_move_within_one_total():
-    """Three values, each as far as it may go: the lattice is that of three times beta."""
-    beta, start = Fraction(1, 2), [7, 100, 4_050]
-    far = [largest_alike(value, beta) for value in start]
-    together = Grouping(Frame("group", (), {}, range(1)), np.zeros(3, dtype=np.int32))
-    one, other = (SquareRoot(1).clean(cells(values, beta, units=3, grouping=together)) for values in (start, far))
-    assert abs(int(other[0] - one[0])) <= 1000
+def firm_apart(start, of, beta=Fraction(1, 2)) -> int:
+    """How far apart the roots on the lattice are, squared, when every unit of a firm goes as far as it may."""
+    of = np.array(of, dtype=np.int32)
+    groups = Grouping(Frame("group", (), {}, range(int(of.max()) + 1)), of)
+    sides = start, [largest_alike(value, beta) for value in start]
+    one, other = (SquareRoot(1).clean(cells(side, beta, units=len(of), grouping=groups)) for side in sides)
+    return int(((other - one) ** 2).sum())
+
+
+def test_units_of_a_firm_that_move_at_once_stay_within_the_noise_however_they_are_grouped():
+    """Up to six units in up to as many totals, by the exact rule; the bound is tight to 0.5% in distance."""
+    rng, farthest = np.random.default_rng(5), {}
+    for _ in range(3_000):
+        units = int(rng.integers(2, 7))
+        of = np.unique(rng.integers(0, units, units), return_inverse=True)[1]
+        start = rng.integers(0, 3, units) * 0 + int(rng.integers(0, 60)) ** 2 if rng.random() < 0.7 else rng.integers(0, 5_000, units)  # fmt: skip  # noqa: E501
+        reached = firm_apart(start.tolist(), of)
+        assert reached <= apart(Root(Fraction(1, 2), units)) == units * 1001**2
+        farthest[units] = max(farthest.get(units, 0), reached)
+    assert all(reached > 0.99 * units * 1000**2 for units, reached in farthest.items())
+
+
+def test_rounded_roots_of_totals_are_further_apart_than_the_root_of_k_which_the_extra_step_covers():
+    """Two equal roots that go from 10 a to 10 (a + 1): 1000 √2 = 1414.2 steps between, and 1415 once rounded."""
+    found = [firm_apart([(a * 10) ** 2] * 2, [0, 0], Fraction(10)) for a in range(1, 40)]
+    assert max(found) == 1415**2 > 2 * 1000**2
+    assert apart(Root(Fraction(10), 2)) >= 1415**2
+
+
+def test_an_establishment_of_ten_jobs_in_a_firm_of_forty():
+    """s² = 40 (0.5 / 0.7)² on the root: ± 1.645 √(4 · 10 s² + 2 s⁴) = 66.8, where 40 times beta would give 1,922."""
+    error = SquareRoot("0.7").expected(Root(Fraction(1, 2), 40), Typical(size=10))
+    assert 1.6449 * error == pytest.approx(66.8, rel=0.003)
+
+
+@pytest.mark.parametrize("units", [2, 3, 5])
+def test_the_joint_loss_of_a_firm_by_other_people_s_accountant(units):
+    """dp_accounting composes the exact laws of the published roots, which are far from 0, for rows and one total.
+
+    Rows are at 1000 steps each, a total at 1000 √k rounded up; below mu's own delta by 0.1% in noise, and above that of
+    a mu 1% smaller. Noise for one unit alone is far above.
+    """
+    mu = 1.0
+    scale = SquareRoot(1).root_law(Root(Fraction(1), units)).scale
+    assert scale == pytest.approx(1001 * units**0.5)
+    for shift, times in ((1000, units), (math.ceil(1000 * units**0.5), 1)):
+        fair, short = (joint_deltas(shift, spread, times) for spread in (scale, scale / units**0.5))
+        for epsilon, delta in fair.items():
+            assert gaussian_delta(0.99 * mu, epsilon) < delta <= gaussian_delta(mu, epsilon)
+        assert all(short[epsilon] > 1.3 * gaussian_delta(mu, epsilon) for epsilon in short)
+
+
+def joint_deltas(shift: int, scale: float, times: int) -> dict[float, float]:
+    """The deltas that rounded normal noise on so many cells, each moved by a shift, has at some epsilons."""
+    k = np.arange(-int(8 * scale), int(8 * scale) + shift)
+    one, other = (dict(zip(k.tolist(), log_mass(k, centre, scale).tolist(), strict=True)) for centre in (0, shift))
+    made = privacy_loss_distribution.from_two_probability_mass_functions(one, other, value_discretization_interval=1e-5)
+    composed = made.self_compose(times)
+    return {epsilon: composed.get_delta_for_epsilon(epsilon) for epsilon in (0.0, 0.5, 1.0, 2.0)}
 
 
 PAIRS = [(0, 1), (1, 4), (4, 9), (100, 121), (100, 120), (81, 100), (1_000, 1_064), (9_801, 10_000), (37, 37 + 13)]

@@ -8,6 +8,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations_with_replacement, product
@@ -222,12 +223,12 @@ def beyond_steps(move: Bounded, one: Numbers, other: Numbers, step: Fraction) ->
 
 
 def beyond_roots(move: Root, one: Numbers, other: Numbers, step: Fraction) -> dict[str, object]:
-    """The claimed distance where the roots of all totals are within it, and more where some are not."""
-    pairs = [(a * step, b * step) for a, b in zip(one, other, strict=True)]
-    if not all(roots_within(a, b, move.farthest) for a, b in pairs):
-        return {"farthest": move.farthest + 1}
-    reached = any(not roots_within(a, b, move.farthest * Fraction(999, 1000)) for a, b in pairs)
-    return {"farthest": move.farthest if reached else Fraction(0)}
+    """The sum over all totals of (√a − √b)², by sixty digits of which forty are kept: whole numbers are whole."""
+    with localcontext() as context:
+        context.prec = 60
+        roots = [[Decimal(int(a * step)).sqrt() for a in numbers] for numbers in (one, other)]
+        apart = sum((a - b) ** 2 for a, b in zip(*roots, strict=True))
+        return {"l2_squared": Fraction(apart.quantize(Decimal(10) ** -40))}
 
 
 DISTANCES: dict[type[Move], Callable[..., dict[str, object]]] = {Bounded: beyond_steps, Root: beyond_roots}

@@ -70,17 +70,25 @@ def test_a_relation_whose_move_is_one_step_too_small_is_rejected_by_name(world, 
     assert all(line.startswith(f"{world.hidden.kind}, ") and f": {name} is said to be" in line for line in said)
 
 
-@pytest.mark.parametrize("world", WORLDS["square-root-within"][:1], ids=str)
+@pytest.mark.parametrize("world", WORLDS["square-root-within"], ids=str)
 def test_a_beta_one_percent_too_small_is_rejected_by_name(world):
     short = moving_by(world, lambda move: Root(move.beta * Fraction(99, 100), move.units))
-    assert complaints(short)[0].startswith("square-root-within, total: farthest is said to be")
+    assert complaints(short)[0].startswith("square-root-within, total: l2_squared is said to be")
 
 
 def test_a_firm_that_moves_as_one_unit_would_is_rejected_by_name():
     firm = WORLDS["square-root-within"][1]
     assert complaints(moving_by(firm, lambda move: Root(move.beta)))[0].startswith(
-        "square-root-within, total: farthest"
+        "square-root-within, total: l2_squared is said to be"
     )
+
+
+def test_the_units_of_a_firm_are_never_as_far_apart_as_their_number_times_beta():
+    """Two units are √2 · beta apart, in rows and in totals, and some are; twice beta is more than any."""
+    firm = WORLDS["square-root-within"][1]
+    assert complaints(moving_by(firm, lambda move: Root(2 * move.beta))) == [
+        "square-root-within, total: l2_squared is said to reach 400; no neighbours are more than 200 apart"
+    ]
 
 
 @pytest.mark.parametrize("world", WORLDS["add-remove"] + WORLDS["replace-one"][:3], ids=str)

@@ -61,7 +61,8 @@ def test_all_units_of_a_firm_move_at_once():
     hidden = SquareRootWithin("establishment", {"m1emp": "0.5"}, "id", firm="firm", at_most=4)
     move = hidden.move(Total("m1emp").contribution, FRAME)
     assert move == Root(Fraction(1, 2), 4)
-    assert move.farthest == 2
+    assert move.l2_squared == 1  # (√4 · 0.5)²
+    assert move.crowded == 16, "all in one cell, where the frame does not say"
     with pytest.raises(PlanError, match="no firm is named"):
         SquareRootWithin("establishment", {"m1emp": "0.5"}, "id", at_most=4)
     with pytest.raises(PlanError, match="beta names each variable"):

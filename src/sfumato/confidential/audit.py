@@ -104,11 +104,13 @@ def audit_mechanism(
 
 
 def _rooted_audits(mechanism: Mechanism, move: Root, claim: Limit, samples: int, draws: Draws) -> list[Audit]:
-    """One row of two sizes that look alike; its group with one other row, where the mechanism is given rows."""
-    rows = Frame("row", (), {}, range(2))
-    group = Grouping(Frame("group", (), {}, range(1)), np.zeros(2, dtype=np.int32))
-    sizes = worst_sizes(move.farthest, Fraction(1), claim.mu if isinstance(claim, Gaussian) else 1.0)
-    sides = [Cells(rows, np.array([size, sizes[0]]), Fraction(1), move) for size in sizes]
+    """Rows of a firm, of two sizes that look alike, and one more; in one group, where the mechanism is given rows."""
+    moving = math.isqrt(move.crowded) if mechanism.rests_on else move.units
+    rows = Frame("row", (), {}, range(moving + 1))
+    group = Grouping(Frame("group", (), {}, range(1)), np.zeros(moving + 1, dtype=np.int32))
+    mu = claim.mu if isinstance(claim, Gaussian) else 1.0
+    sizes = worst_sizes(move.beta, Fraction(1), mu / math.sqrt(move.units))
+    sides = [Cells(rows, np.array([size] * moving + [sizes[0]]), Fraction(1), move) for size in sizes]
     given = {one.name: published(one.name, one, sides[0], draws, {}) for one in mechanism.rests_on}
     if given:
         sides = [replace(cells, domain=group.groups, grouping=group) for cells in sides]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.confidential.views import Integers, Watched, most_moved
-from sfumato.draws import Draws
+from sfumato.draws import Draws, Law
 from sfumato.errors import PlanError
 from sfumato.mechanisms import Cells, Mechanism
 from sfumato.release import Noisy, Product, Subject, measured
@@ -14,6 +14,8 @@ from sfumato.schema import Frame, Grouping, Table
 
 MOST_ROWS = 4_000_000
 """How many rows are perturbed at once."""
+MOST_WATCHED = 64
+"""How many cells of a frame that differ are watched: the rows of a firm that move at once show its loss together."""
 Given = Mapping[str, Product]
 
 
@@ -26,7 +28,7 @@ def published(name: str, with_: Mechanism, cells: Cells, draws: Draws, given: Gi
 def watched_cells(
     measure: str, with_: Mechanism, sides: tuple[Cells, Cells], samples: int, draws: Draws, given: Given
 ) -> list[Watched]:
-    """The cells of a table that differ, or each of a frame by itself, as every one has a law of its own there.
+    """The cells of a table that differ, or those of a frame, each published by itself, together where laws are one.
 
     What is given is the same on both sides.
     """
@@ -38,12 +40,16 @@ def watched_cells(
         return [Watched.of(measure, with_, sides, samples, draws)] if sides[0].apart(sides[1]).any() else []
     clean = [with_.clean(side, given) for side in sides]
     apart = np.abs(clean[0] - clean[1])
+    by_law: dict[Law | None, list[tuple[int, Integers, Integers]]] = {}
+    for place in map(int, most_moved(apart, MOST_WATCHED)):
+        drawn = [list(_drawn(with_, side, place, samples, draws, given)) for side in sides]
+        one, other = (np.concatenate([with_.seen(noisy) for noisy in parts]) for parts in drawn)
+        by_law.setdefault(with_.law_at(drawn[0][0], 0), []).append((place, one, other))
     found = []
-    for place in most_moved(apart):
-        drawn = [list(_drawn(with_, side, int(place), samples, draws, given)) for side in sides]
-        one, other = (np.concatenate([with_.seen(noisy) for noisy in parts])[:, None] for parts in drawn)
-        true = [side[place : place + 1] for side in clean]
-        found.append(Watched(measure, with_.law_at(drawn[0][0], 0), true[0], true[1], one, other))
+    for law, cells in by_law.items():
+        places, ones, others = zip(*cells, strict=True)
+        true = [side[list(places)] for side in clean]
+        found.append(Watched(measure, law, true[0], true[1], np.stack(ones, axis=1), np.stack(others, axis=1)))
     return found
 
 

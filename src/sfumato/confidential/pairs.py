@@ -27,13 +27,14 @@ TRIED = 100_000
 def worst_pairs(plan: Plan) -> list[tuple[Microdata, Microdata]]:
     """Pairs in which one unit, with more rows than it may have, fills a cell of a measure or leaves it, each once.
 
-    One pair does where a record can be in all measures.
+    Where all units of a firm move at once, they do. One pair does where a record can be in all measures.
     """
     frames: list[tuple[pa.Table, pa.Table]] = []
     for measure in plan.measures:
-        pair = _frames(plan, measure)
-        if not any(pair[0].equals(one) and pair[1].equals(other) for one, other in frames):
-            frames.append(pair)
+        for units in plan.over.moving(measure, plan.universe(measure)):
+            pair = _frames(plan, measure, units)
+            if not any(pair[0].equals(one) and pair[1].equals(other) for one, other in frames):
+                frames.append(pair)
     return [(Microdata.open(one, plan.schema.flat), Microdata.open(other, plan.schema.flat)) for one, other in frames]
 
 
@@ -48,18 +49,18 @@ def _farthest(plan: Plan) -> tuple[Values, Values]:
     return values
 
 
-def _frames(plan: Plan, measure: Measure) -> tuple[pa.Table, pa.Table]:
-    """The unit's rows in the first cell, against what its neighbour has there or in the second."""
+def _frames(plan: Plan, measure: Measure, units: Sequence[str]) -> tuple[pa.Table, pa.Table]:
+    """The rows of what moves in the first cell, against what its neighbour has there or in the second."""
     need, values = reading(plan), _farthest(plan)
     free = {attribute.name: _readable(attribute, values[0]) for attribute in _whole(need)}
     first = _place(plan, [measure, *plan.measures], free, {})
     kept = plan.hidden.keeps(plan.schema.attributes)
     held = {name: mask & (np.arange(len(mask)) == first[name]) if name in kept else mask for name, mask in free.items()}
     second = _place(plan, sorted(plan.measures, key=lambda one: _holds(plan, one, first)), held, first)
-    unit, *others = plan.over.units(plan.universe(measure), OTHERS)
     # None of the others in the first: noise that empty cells lack is seen nowhere else.
-    still = [(name, second) for name in others]
-    own = [[(unit, second if side.elsewhere else first)] * side.rows for side in plan.over.pair(measure)]
+    still = [(name, second) for name in plan.over.standing(OTHERS)]
+    sides = plan.over.pair(measure)
+    own = [[(unit, second if side.elsewhere else first) for unit in units] * side.rows for side in sides]
     one, other = (_table(need, [*still, *rows], told) for rows, told in zip(own, values, strict=True))
     return one, other
 

@@ -139,9 +139,9 @@ def _taken(cells: Cells, places: Integers, table: Table, held: Integers) -> Cell
     return cells.taken(table, found, np.arange(len(held)))
 
 
-def most_moved(apart: Integers) -> NDArray[np.intp]:
+def most_moved(apart: Integers, most: int = MOST_MOVED) -> NDArray[np.intp]:
     """The cells that are farthest apart, a few of those that are at all."""
-    return np.argsort(-apart, kind="stable")[: min(MOST_MOVED, int(np.count_nonzero(apart)))]
+    return np.argsort(-apart, kind="stable")[: min(most, int(np.count_nonzero(apart)))]
 
 
 def _places(one: Cells, other: Cells) -> Integers:

@@ -2,12 +2,15 @@
 
 Claim. Values whose square roots go at most beta away lose mu, whatever the topcodes are.
 Law. Each group has a topcode T from the published values of its rows: the largest noisy root in it plus t of its
-standard deviations, squared. The total of min(x, T) gets rounded normal noise of scale S / mu, with S the whole steps
-in 2 beta √T − beta², or in T where that is below beta², times the units that move at once.
+standard deviations, squared. The total of min(x, T) gets rounded normal noise of scale c S / mu, with S the whole steps
+in 2 beta √T − beta², or in T where that is below beta². c is 1 for one value; where all units of a firm move at once,
+it is the largest √Σn² of any firm in the public frame, which has n units in a group.
 Proof. x and x' at most T with roots at most beta apart differ by |√x − √x'| (√x + √x') ≤ beta (2 √T − beta) where
 T ≥ beta², and by at most T below; being whole steps, by no more than the whole steps in that. Cutting off at T brings
-values no further apart. T is arithmetic on numbers that were paid for, so it may be known, and the loss does not depend
-on it.
+values no further apart. So n of them move the total by n S at most, n / c of what its noise is scaled to, and over all
+groups the squares of that sum to Σn² / c² ≤ 1: all totals together lose mu. √n would not do: n equal values below T
+that grow by S move their total by n S. T is arithmetic on numbers that were paid for, so it may be known, and the loss
+does not depend on it.
 What it costs. The largest value of a group is cut where its own noise was below −t standard deviations s, which has a
 chance of `clip`, and then by little: on average a group loses at most 2 s √T E(Z − t)⁺, 0.0034 times 2 s √T at 1%,
 which is a third of a percent of the noise that the total has at mu = mu of the rows. No other value is ever cut.
@@ -26,7 +29,7 @@ from sfumato.draws import Draws, RoundedNormal
 from sfumato.errors import PlanError
 from sfumato.mechanisms.cells import Cells
 from sfumato.mechanisms.mechanism import Mechanism, Typical
-from sfumato.mechanisms.square_root import SquareRoot, rooted, whole_roots
+from sfumato.mechanisms.square_root import SquareRoot, root_error, rooted, whole_roots
 from sfumato.privacy import Exact, Gaussian, Loss, Move, Root, positive
 from sfumato.release import Noisy, Product, Trend, Varying, Withheld
 from sfumato.release.manifest import NoiseLine
@@ -63,8 +66,8 @@ class ClippedTotal(Mechanism):
         rooted(move, self.name)
         return Gaussian(self.mu)
 
-    def _law(self, scale: int) -> RoundedNormal:
-        return RoundedNormal(Fraction(scale) ** 2 / self.mu**2)
+    def _law(self, scale: int, move: Root) -> RoundedNormal:
+        return RoundedNormal(move.crowded * Fraction(scale) ** 2 / self.mu**2)
 
     def clean(self, cells: Cells, given: Mapping[str, Product] | None = None) -> Integers:
         """The totals of what is not cut off."""
@@ -77,11 +80,11 @@ class ClippedTotal(Mechanism):
     def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:
         rows = identity(given)
         topcodes = self.topcodes(cells, rows)
-        totals = self._kept(cells, topcodes)
-        scales = scales_of(topcodes, rooted(cells.move, self.name), cells.step)
+        totals, move = self._kept(cells, topcodes), rooted(cells.move, self.name)
+        scales = scales_of(topcodes, move, cells.step)
         for scale in np.unique(scales):
             here = scales == scale
-            totals[here] += self._law(int(scale)).draw(int(here.sum()), draws)
+            totals[here] += self._law(int(scale), move).draw(int(here.sum()), draws)
         reach = self._reach(roots_of(rows)[1]) * float(rows.subject.step / cells.step) ** 0.5
         public = {"topcode": topcodes, "scale": scales, "reach": np.array([reach])}
         return Noisy(cells.domain, totals, cells.step, cells.move, public)
@@ -98,30 +101,30 @@ class ClippedTotal(Mechanism):
         return float(NormalDist().inv_cdf(1 - float(self.clip)) * deviation)
 
     def law_at(self, noisy: Noisy, place: int) -> RoundedNormal:
-        return self._law(int(noisy.public["scale"][place]))
+        return self._law(int(noisy.public["scale"][place]), rooted(noisy.move, self.name))
 
     def uncertainty(self, noisy: Noisy) -> Varying:
         scales, back = np.unique(noisy.public["scale"], return_inverse=True)
-        variances = np.array([self._law(int(scale)).variance for scale in scales])[back]
         move = rooted(noisy.move, self.name)
+        variances = np.array([self._law(int(scale), move).variance for scale in scales])[back]
         beta = float(move.beta**2 / noisy.step) ** 0.5
         # 2 beta root − beta² − 1/2, the half for whole steps, is 2 beta (root − beta / 2 − 1 / 4 beta).
         reach = float(noisy.public["reach"][0]) - beta / 2 - 1 / (4 * beta)
-        return Varying(variances, Trend(slope=2 * beta * move.units / float(self.mu), reach=reach))
+        return Varying(variances, Trend(slope=2 * beta * math.sqrt(move.crowded) / float(self.mu), reach=reach))
 
     def expected(self, move: Move, number: Typical) -> float | Withheld:
         """The error of a group with such a largest value, whose topcode its rows are expected to give."""
         move = rooted(move, self.name)
-        self._law(1)
+        self._law(1, move)
         rows = given_rows(number)
         if number.largest is None:
             return Withheld(
                 "its noise follows the largest value in a group: state a typical one, which is public knowledge"
             )
-        reach = NormalDist().inv_cdf(1 - float(self.clip)) * float(move.farthest / rows.mu)
+        reach = NormalDist().inv_cdf(1 - float(self.clip)) * root_error(move) / float(rows.mu)
         topcode = math.floor((math.sqrt(number.largest) + reach) ** 2 / number.step)
         scale = int(scales_of(np.array([topcode]), move, number.step)[0])
-        return float(number.step) * math.sqrt(number.cells * self._law(scale).variance)
+        return float(number.step) * math.sqrt(number.cells * self._law(scale, move).variance)
 
     def facts(self, move: Move, number: Typical) -> NoiseLine:
         size = given_rows(number).facts(move, number).size
@@ -160,7 +163,7 @@ def identity(given: Mapping[str, Product] | None) -> Product:
 
 
 def scales_of(topcodes: Integers, move: Root, step: Fraction) -> Integers:
-    """How far a clipped total can move, in whole steps, never less than it can.
+    """How far one value can move a clipped total, in whole steps, never less than it can.
 
     >>> scales_of(np.array([0, 37, 10_000]), Root(Fraction(1, 2)), Fraction(1)).tolist()    # 2 β √T − β² = 5.83, 99.75
     [1, 5, 99]
@@ -171,7 +174,7 @@ def scales_of(topcodes: Integers, move: Root, step: Fraction) -> Integers:
         raise PlanError("Topcodes are too large for 64 bits; use a coarser step, or a beta with fewer digits.")
     far = (whole_roots(topcodes * (4 * q.numerator * q.denominator)) - q.numerator) // q.denominator
     alone = np.where(topcodes <= int(q), topcodes, far)
-    return _rounded_up(np.maximum(alone, 1) * move.units)
+    return _rounded_up(np.maximum(alone, 1))
 
 
 def _rounded_up(scales: Integers) -> Integers:

@@ -1,13 +1,17 @@
 """The square-root mechanism: exact normal noise on the square root of a value, squared again without bias.
 
-Claim. A value that moves so that its square root goes at most beta away loses mu.
+Claim. Values that move, k at once, so that the square root of each goes at most beta away lose mu, published one by one
+or as totals that each is in one of.
 Law. On the lattice g = beta / 1000 the root m is the nearest multiple of g; m + floor(s Z + 1/2) is published, with
-s = 1000 / mu, as the value g² ((m + N)² − s² − 1/12). Its variance is close to 4 x (beta/mu)² + 2 (beta/mu)⁴.
-Proof. Roots at most beta apart are at most 1,000 apart on the lattice once each is rounded half up, since 1,000 lattice
-steps are beta; the rounded Gaussian mechanism then loses mu = 1000 / s, and squaring is arithmetic on what is public.
-For a total the same holds: √(a + c) − √(b + c) ≤ √a − √b for a ≥ b and c ≥ 0, so it moves no further than the one
-value in it that moved. Where all units of a firm move, beta stands for their number times beta. Rounding the root
-biases the value by at most g √x + g²/4, and rounding the constant by half of g².
+s = 1000 / mu, as the value g² ((m + N)² − s² − 1/12). Its variance is close to 4 x (g s)² + 2 (g s)⁴. Where k > 1 units
+of a firm move at once, s = 1001 √k / mu.
+Proof. The vector of noisy roots is that of the m with normal noise of one scale s, rounded after, so it loses mu where
+the m of neighbours are at most s mu apart in l2 (Dong, Roth and Su 2022), and squaring is arithmetic on public numbers.
+One value: roots at most beta apart, 1,000 lattice steps, are at most 1,000 apart once each is rounded half up, as that
+number is whole; in a total, √T is the length of the vector of its roots and moves no further than that does.
+A firm: a total with n of its k units moves √n beta at most, 1000 √n steps, and rounded it moves a whole number of steps
+below 1000 √n + 1 ≤ 1001 √n; as every unit is in one total the squares sum to 1001² k at most. The 0.1% is for rounding.
+Rounding the root biases the value by at most g √x + g²/4, and rounding the constant by half of g².
 """
 
 import math
@@ -54,8 +58,7 @@ class SquareRoot(Mechanism):
 
     def root_law(self, move: Move) -> RoundedNormal:
         """The law of the noise on a root, in lattice steps."""
-        rooted(move, self.name)
-        law = RoundedNormal(Fraction(FINE) ** 2 / self.mu**2)
+        law = RoundedNormal(apart(rooted(move, self.name)) / self.mu**2)
         if law.scale > LARGEST_NOISE:
             raise PlanError(f"{self.words()} has noise too wide to be squared in 64 bits; mu is {LEAST_MU} or more.")
         return law
@@ -80,17 +83,17 @@ class SquareRoot(Mechanism):
         return self.root_law(noisy.move)
 
     def _step(self, move: Move) -> Fraction:
-        return (rooted(move, self.name).farthest / FINE) ** 2
+        return (rooted(move, self.name).beta / FINE) ** 2
 
     def uncertainty(self, noisy: Noisy) -> Squared:
         return Squared(self.root_law(noisy.move).variance)
 
     def expected(self, move: Move, number: Typical) -> float | Withheld:
-        """The root of 4 x s² + 2 n s⁴, s = beta / mu, for n rows that sum to x."""
+        """The root of 4 x s² + 2 n s⁴ for n rows that sum to x, with s the noise of a root: beta / mu, alone."""
         self.root_law(move)
         if number.size is None:
             return Withheld("its noise grows with the number it is on: state a typical size, which is public knowledge")
-        spread = (float(rooted(move, self.name).farthest) / float(self.mu)) ** 2
+        spread = (root_error(rooted(move, self.name)) / float(self.mu)) ** 2
         return math.sqrt(4 * number.size * spread + 2 * number.cells * spread**2)
 
     def facts(self, move: Move, number: Typical) -> NoiseLine:  # noqa: ARG002 - a row of the example's size
@@ -118,6 +121,20 @@ def rooted(move: Move, mechanism: str) -> Root:
         f"{mechanism} hides how far a square root moves; that is promised with [hidden] neighbours = "
         '"square-root-within", for totals of a frame.'
     )
+
+
+def apart(move: Root) -> Fraction:
+    """The most that roots on the lattice go together between neighbours, squared.
+
+    >>> apart(Root(Fraction(1))), apart(Root(Fraction(1), 40))      # 1000², 40 · 1001²
+    (Fraction(1000000, 1), Fraction(40080040, 1))
+    """
+    return Fraction(move.units * (FINE + (move.units > 1)) ** 2)
+
+
+def root_error(move: Root) -> float:
+    """The standard deviation of the noise on a root at mu = 1, in the unit of beta."""
+    return float(move.beta) * math.sqrt(apart(move) / FINE**2)
 
 
 def offset(law: RoundedNormal) -> int:

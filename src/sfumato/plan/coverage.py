@@ -196,9 +196,13 @@ class Coverage:
         """The rows of a unit that count, where some may not."""
         return self.hidden.truncation
 
-    def units(self, universe: Box, others: int) -> list[str]:  # noqa: ARG002 - a record may have any name
-        """The name of a unit that may be in a universe, and of so many others at most, for the pair of an audit."""
-        return ["the unit", *(f"other {place}" for place in range(others))]
+    def moving(self, measure: Measure, universe: Box) -> list[list[str]]:  # noqa: ARG002 - a record may have any name
+        """The names of units that move at once in the pair of an audit, of each pair that may be the worst."""
+        return [["the unit"]]
+
+    def standing(self, others: int) -> list[str]:
+        """The names of so many other units at most, the same on both sides of a pair."""
+        return [f"other {place}" for place in range(others)]
 
 
 def _refuse_unlike(measure: Measure, given: Measure) -> None:

@@ -7,6 +7,8 @@ from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+
 from sfumato.calibrate import Step
 from sfumato.errors import PlanError
 from sfumato.mechanisms import SquareRoot
@@ -16,6 +18,7 @@ from sfumato.plan.measure import Measure
 from sfumato.plan.memory import Memory
 from sfumato.privacy import Truncate
 from sfumato.schema import Attribute, Box, By, Frame, Table
+from sfumato.schema.frame import crowds
 
 BASE = 400_000_000
 """Bytes of the program, its libraries, the matrix of the controls and what does not grow."""
@@ -64,9 +67,10 @@ class RegisterCoverage(Coverage):
 
     @cached_property
     def register(self) -> Frame:
-        frame = Frame.read(self.file.path, self.hidden.unit, self.file.id, self.schema.attributes)
-        if together := self.hidden.together:
-            _refuse_large_firms(self.file.path, together, self.hidden.unit)
+        firms, unit = self.hidden.together, self.hidden.unit
+        frame = Frame.read(self.file.path, unit, self.file.id, self.schema.attributes, firms.column if firms else None)
+        if firms:
+            _refuse_large_firms(frame.together, firms, unit)
         return frame
 
     def _of_rows(self, measure: Measure) -> bool:
@@ -159,17 +163,24 @@ class RegisterCoverage(Coverage):
     def id(self) -> str:
         return self.hidden.id or self.file.id
 
-    def units(self, universe: Box, others: int) -> list[str]:  # noqa: ARG002 - others would blur what the one adds
-        return [str(self.register.ids[int(self.register.rows(universe).argmax())])]
+    def moving(self, measure: Measure, universe: Box) -> list[list[str]]:
+        """One unit, or all of a firm that are in the universe: of the one with most, and of the one most crowded."""
+        inside, firms = self.register.rows(universe), self.register.firms
+        if firms is None or not inside.any():
+            return [[str(self.register.ids[int(inside.argmax())])]]
+        rows = np.flatnonzero(inside).astype(np.int32)
+        groups = rows if self._of_rows(measure) else self.register.grouped(self.by(measure)).of[rows]
+        chosen = dict.fromkeys(int(one.argmax()) for one in (np.bincount(firms[rows]), crowds(firms[rows], groups)))
+        return [[str(self.register.ids[int(row)]) for row in rows[firms[rows] == firm]] for firm in chosen]
+
+    def standing(self, others: int) -> list[str]:  # noqa: ARG002 - they would blur what moves
+        return []
 
 
-def _refuse_large_firms(path: Path, firms: Truncate, unit: str) -> None:
+def _refuse_large_firms(most: int, firms: Truncate, unit: str) -> None:
     """The frame is public, so that no firm has more units than promised can be checked, and is."""
-    from sfumato.schema.frame_file import counts_of
-
-    most = max(counts_of(path, firms.column))
     if most > firms.at_most:
         raise PlanError(
             f"A firm of the frame has {most} {unit}s and [hidden] at_most says {firms.at_most}; "
-            f"raise at_most to {most}: the noise grows with it."
+            f"raise at_most to {most}: the noise of rows grows with its root."
         )

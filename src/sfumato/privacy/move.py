@@ -38,15 +38,25 @@ class Bounded(Move):
 class Root(Move):
     """Some units move at once, the square root of each by beta at most, beta in the unit of the column.
 
-    The root of a total of them goes no further than their number times beta.
+    `crowded` sums, over the cells, the square of how many of them stand in each: their number where each has a cell of
+    its own, the square of it where all share one.
     """
 
     beta: Fraction
     units: int = 1
+    crowded: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "crowded", self.crowded or self.units**2)
 
     @property
-    def farthest(self) -> Fraction:
-        return self.beta * self.units
+    def l2_squared(self) -> Fraction:
+        """How far the square roots of rows, or of totals, go together: the sum over cells of what each goes, squared.
+
+        >>> Root(Fraction(1, 2), 40).l2_squared      # √40 · 0.5, and not 40 · 0.5
+        Fraction(10, 1)
+        """
+        return self.beta**2 * self.units
 
     def words(self) -> str:
         return (

@@ -20,6 +20,8 @@ class Domain(ABC):
     attributes: tuple[Attribute, ...]
     impossible: tuple[Rule, ...]
     """Which combinations of the attributes cannot be."""
+    together: int = 0
+    """Where firms move: how many units of one share a cell, squared and summed over cells, at most; 0 if unknown."""
 
     @property
     @abstractmethod

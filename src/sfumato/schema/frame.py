@@ -35,14 +35,25 @@ class Frame(Domain):
     groups_by: By | None = None
     """Of groups of rows: the attributes, and the depth of each, that they are groups by."""
     impossible: tuple[Rule, ...] = ()
+    firms: Places | None = None
+    """The firm that each row is of, by a number, where all rows of one move at once."""
+    together: int = 0
 
     @classmethod
-    def read(cls, path: Path, unit: str, id: str, attributes: Sequence[Attribute]) -> "Frame":  # noqa: A002
+    def read(
+        cls,
+        path: Path,
+        unit: str,
+        id: str,  # noqa: A002 - the plan's word
+        attributes: Sequence[Attribute],
+        firm: str | None = None,
+    ) -> "Frame":
         """The register in a Parquet or CSV file: an id a row, and a column of codes for each attribute."""
         from sfumato.schema.frame_file import read_frame
 
-        ids, places = read_frame(path, unit, id, attributes)
-        return cls(unit, tuple(attributes), places, ids, path.name, id)
+        ids, places, firms = read_frame(path, unit, id, attributes, firm)
+        together = 0 if firms is None else int(np.bincount(firms).max(initial=0))
+        return cls(unit, tuple(attributes), places, ids, path.name, id, firms=firms, together=together)
 
     @cached_property
     def size(self) -> int:
@@ -133,7 +144,9 @@ class Frame(Domain):
             other = finest.setdefault(attribute.name, attribute)
             if len(attribute.levels.leaves) >= len(other.levels.leaves):
                 finest[attribute.name], columns[attribute.name] = attribute, places.astype(np.int32)
-        return Grouping(Frame("group", tuple(finest.values()), columns, range(len(found)), groups_by=by), group)
+        together = 0 if self.firms is None else int(crowds(self.firms, group).max(initial=0))
+        groups = Frame("group", tuple(finest.values()), columns, range(len(found)), groups_by=by, together=together)
+        return Grouping(groups, group)
 
 
 def summed_by(of: NDArray[np.integer[Any]], column: NDArray[Number], size: int) -> NDArray[Number]:
@@ -175,6 +188,19 @@ def crossed(one: Places, size: int, other: Places, width: int) -> tuple[Places, 
         return one, size
     found, place = distinct(one.astype(np.int64) * width + other, size * width)
     return place, len(found)
+
+
+def crowds(firms: Places, groups: Places) -> NDArray[np.int64]:
+    """For each firm the number of its rows in every group, squared and summed.
+
+    >>> crowds(np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1])).tolist()      # 2² + 1², and 1²
+    [5, 1]
+    """
+    size, width = (int(one.max(initial=-1)) + 1 for one in (firms, groups))
+    pair, pairs = crossed(firms, size, groups, width)
+    firm = np.zeros(pairs, dtype=np.int32)
+    firm[pair] = firms
+    return summed_by(firm, np.bincount(pair, minlength=pairs).astype(np.int64) ** 2, size)
 
 
 @dataclass(frozen=True, eq=False)

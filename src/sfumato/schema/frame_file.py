@@ -12,16 +12,17 @@ from sfumato.schema.attributes import Attribute, Column
 
 
 def read_frame(
-    path: Path, unit: str, key: str, attributes: Sequence[Attribute]
-) -> tuple[Any, Mapping[str, NDArray[np.int32]]]:
-    """The ids of a register and the place of each row's lowest level; an id stands once, and every code is a level.
+    path: Path, unit: str, key: str, attributes: Sequence[Attribute], firm: str | None = None
+) -> tuple[Any, Mapping[str, NDArray[np.int32]], NDArray[np.int32] | None]:
+    """The ids of a register, the place of each row's lowest level, and the number of its firm where one is asked for.
 
+    An id stands once, and every code is a level.
     The rows are in the order of their ids, short ones first: a file that holds reports too may be sorted by them.
     """
     if not path.is_file():
         raise PlanError(f"The frame {path} is not there; a path is taken from the plan's own folder.")
     sources = {attribute.name: _source(attribute) for attribute in attributes}
-    columns = _columns(path, [key, *sources.values()])
+    columns = _columns(path, [key, *sources.values(), *([firm] if firm else [])])
     ids = columns[key].combine_chunks()
     if ids.null_count:
         raise PlanError(f"The frame {path.name} has rows without '{key}'; every {unit} needs one.")
@@ -29,7 +30,8 @@ def read_frame(
         raise PlanError(f"The frame {path.name} has the same '{key}' in two rows; each row is one {unit} of its own.")
     places = {attribute.name: _places(path, attribute, columns[sources[attribute.name]]) for attribute in attributes}
     order = _order(ids)
-    return ids.take(order), {name: one[order] for name, one in places.items()}
+    firms = _numbers(columns[firm])[order] if firm else None
+    return ids.take(order), {name: one[order] for name, one in places.items()}, firms
 
 
 def _order(ids: Any) -> NDArray[np.int64]:
@@ -40,10 +42,10 @@ def _order(ids: Any) -> NDArray[np.int64]:
     return np.asarray(pc.sort_indices(named, [("length", "ascending"), ("id", "ascending")]), dtype=np.int64)
 
 
-def counts_of(path: Path, column: str) -> list[int]:
-    """How often each value of a column stands."""
-    counted = _columns(path, [column])[column].value_counts()
-    return [int(one) for one in counted.field("counts").to_pylist()] or [0]
+def _numbers(column: Any) -> NDArray[np.int32]:
+    """The number of each row's value among those that stand in a column; rows without one are taken for one firm."""
+    coded = column.combine_chunks().dictionary_encode(null_encoding="encode")
+    return np.asarray(coded.indices.to_numpy(zero_copy_only=False), dtype=np.int32)
 
 
 def _source(attribute: Attribute) -> str:

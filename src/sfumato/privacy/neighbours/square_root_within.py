@@ -1,7 +1,10 @@
 """Square-root-within: one unit of a public register reports other values, each with its square root near the old one.
 
-Move. The root of a total goes no further than that of the one value in it that changed, √(a + c) − √(b + c) ≤ √a − √b
-for a ≥ b and c ≥ 0; where all units of a firm change at once, no further than their number times beta.
+Move. Where the k units of a firm change at once, the vector of all roots goes √k · beta in all, as each of k parts goes
+beta. So do the roots of totals: √T is the length of the vector of roots in T, and two lengths differ by no more than
+the vectors do (the reverse triangle inequality), √n · beta where n of the units are in T; every unit is in one total,
+so the squares of these sum to k · beta² over the totals. Equal roots that all go the same way reach it. A total itself,
+of values that are cut off, goes as far as its n units add up to: how they share cells is `crowded`, from the frame.
 """
 
 import math
@@ -62,7 +65,7 @@ class SquareRootWithin(Neighbours):
         >>> from sfumato.schema import Frame
         >>> hidden, shops = SquareRootWithin("shop", {"jobs": "1/2"}), Frame("shop", (), {}, range(9))
         >>> hidden.move(Contribution("jobs", None, None), shops)
-        Root(beta=Fraction(1, 2), units=1)
+        Root(beta=Fraction(1, 2), units=1, crowded=1)
         """
         if why := self.refuses(register=domain.register):
             raise PromiseError(why)
@@ -75,7 +78,7 @@ class SquareRootWithin(Neighbours):
             raise PromiseError(
                 f"[hidden] beta bounds how far {row.column} goes, and says nothing of its square; measure its total."
             )
-        return Root(self._of(row.column), self.at_most)
+        return Root(self._of(row.column), self.at_most, domain.together)
 
     def _of(self, column: str) -> Fraction:
         """The bound of a variable, for one unit; a firm's units may all move, each by that much."""
@@ -88,14 +91,15 @@ class SquareRootWithin(Neighbours):
 
     @property
     def attained(self) -> tuple[str, ...]:
-        return ("farthest",) if self.at_most == 1 else ()
+        return ("l2_squared",)
 
     def relation(self) -> tuple[str, ...]:
         """A frame names its units, whether or not a column of the reports is told."""
         return tuple(one for one in super().relation() if one != "id a column")
 
     def pair(self, row: Contribution, domain: Domain) -> tuple[UnitRows, UnitRows]:  # noqa: ARG002 - of a register
-        low, high = (size * row.step for size in worst_sizes(self._of(str(row.column)), row.step, FAINT))
+        faint = FAINT / math.sqrt(self.at_most)
+        low, high = (size * row.step for size in worst_sizes(self._of(str(row.column)), row.step, faint))
         return UnitRows(1, low), UnitRows(1, high)
 
     def keeps(self, attributes: Sequence[Attribute]) -> frozenset[str]:
