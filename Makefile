@@ -4,7 +4,7 @@ BIN := .venv/bin
 DEMO_FLAGS := $(if $(CHECK),--check,)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve chromium test check slow bench format clean
+.PHONY: help demo serve chromium test check installs slow bench format clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -53,6 +53,10 @@ check: .venv/test ## format, lint, types, layers and names
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python checks/names.py src
+
+installs: .venv/test ## the core and the agency install in environments of their own, without the packages of the tests
+	rm -rf build/installs
+	$(BIN)/python checks/installs.py build/installs
 
 format: .venv/test ## format and fix what can be fixed
 	$(BIN)/ruff format .

@@ -171,6 +171,29 @@ def test_a_file_without_a_row_is_refused_before_anything_is_charged(plan, sfumat
     assert not (tmp_path / "release").exists()
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("verb", ["check", "tabulate"])
+def test_one_of_several_files_without_a_row_is_named(plan, sfumato, tmp_path, verb, kind):
+    write = write_csv if kind == "csv" else write_parquet
+    whole = write(tmp_path / f"whole.{kind}", CLEAN)
+    empty = tmp_path / f"empty.{kind}"
+    empty.write_text("sex,age,w,id,k\n", encoding="utf-8")
+    if kind == "parquet":
+        pq.write_table(pa.Table.from_pylist(CLEAN).slice(0, 0), empty)
+    rows = ["--rows", "sex"] if verb == "tabulate" else []
+    code, out, err = sfumato(verb, plan, "--data", whole, "--data", empty, *rows)
+    assert code == 1
+    assert f"Source 2, empty.{kind}, holds no rows" in out + err
+    assert "fit the plan" not in out
+
+
+def test_a_file_without_a_row_has_no_true_table(plan, sfumato, tmp_path):
+    (tmp_path / "a.csv").write_text("sex,age,w,id,k\n", encoding="utf-8")
+    code, out, err = sfumato("tabulate", plan, "--data", tmp_path / "a.csv", "--rows", "sex")
+    assert (code, out) == (1, "")
+    assert "The data hold no rows" in err
+
+
 def test_a_check_charges_nothing_and_writes_nothing(plan, sfumato, tmp_path):
     source = write_csv(tmp_path / "a.csv", CLEAN)
     before = sorted(tmp_path.iterdir())

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sfumato.cli.installs import refuse_core
 from sfumato.cli.options import Data, EngineName, Json, PlanFile
 from sfumato.cli.output import CONFIDENTIAL, columns, note, progress, say, say_json
 from sfumato.errors import DataError
@@ -92,6 +93,8 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
     options, read = Options(rehearsal, supersedes, sign, mode=mode), Plan.read(plan)
     read.price()
     options.refuse(read, ledger)
+    if ledger is not None:
+        refuse_core()
     if memory := read.memory():
         note(f"To run: {memory.words()}.")
     with progress(stages(read)) as show:

@@ -2,15 +2,35 @@
 
 import sys
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from sfumato.cli import agency, assess, budget, demo, ledger, price, public, reproduce, tabulate
+from sfumato.cli.installs import lacking
 from sfumato.errors import SfumatoError
+
+
+class Commands(TyperGroup):
+    """The commands; one that is stopped by hand says what that has cost, which Typer would keep to itself."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as stopped:
+            _say_stopped(stopped)
+            raise typer.Exit(130) from None
+
+
+def _say_stopped(stopped: KeyboardInterrupt) -> None:
+    notes = getattr(stopped, "__notes__", ("Stopped; nothing was charged.",))
+    print(*notes, file=sys.stderr)  # noqa: T201 - what a run stopped half-way has cost
+
 
 app = typer.Typer(
     name="sfumato",
+    cls=Commands,
     help="Publish employment and establishment statistics without publishing the people or the businesses behind them.",
     no_args_is_help=True,
     add_completion=False,
@@ -67,8 +87,13 @@ def main(begin: Callable[[], None] | None = None) -> None:
     except SfumatoError as error:
         print(f"sfumato: {error}", file=sys.stderr)  # noqa: T201 - the one place where errors are said
         sys.exit(1)
+    except ModuleNotFoundError as error:
+        if not (words := lacking(error)):
+            raise
+        print(f"sfumato: {words}", file=sys.stderr)  # noqa: T201
+        sys.exit(1)
     except BrokenPipeError:
         sys.exit(0)
     except KeyboardInterrupt as stopped:
-        print(*getattr(stopped, "__notes__", ()), file=sys.stderr)  # noqa: T201 - what a run stopped half-way has cost
+        _say_stopped(stopped)
         sys.exit(130)

@@ -14,6 +14,7 @@ from sfumato.confidential.engines.engine import Engine
 from sfumato.confidential.engines.request import Reading, TableRequest
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import Sealed, scrubbed
+from sfumato.confidential.tabulate import EMPTY
 from sfumato.errors import DataError, PlanError, QueryError
 from sfumato.plan import Plan
 from sfumato.query.estimate import Variance
@@ -83,6 +84,9 @@ class Survey(Sealed):
         for fault in engine.faults():
             engine.close()
             raise DataError(f"{fault} `sfumato check` lists the values, in a confidential report.")
+        if engine.rows == 0:
+            engine.close()
+            raise DataError(EMPTY)
         return engine
 
     def close(self) -> None:

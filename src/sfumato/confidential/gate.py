@@ -13,6 +13,7 @@ from pathlib import Path
 from sfumato.calibrate import calibrated
 from sfumato.confidential.account import Account
 from sfumato.confidential.engines.choose import refuse_before_reading
+from sfumato.confidential.labels import labelled, taken
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.options import Options
 from sfumato.confidential.publication import Reservation, committed, named, partial, refuse_taken, written
@@ -46,6 +47,7 @@ def run(
     price, draws = plan.price(), options.draws()
     options.refuse(plan, ledger)
     _refuse_unread(plan, microdata, out, options)
+    plan = _named(plan, microdata, options)
     shapes = [one.shapes(plan.schema.attribute(one.attribute)) for one in plan.geographies]
     account = _account(ledger, plan, price, options)
     options.progress("priced")
@@ -71,6 +73,14 @@ def run(
     return open_release(out)
 
 
+def _named(plan: Plan, microdata: Microdata, options: Options) -> Plan:
+    """The plan with the labels of the data files where it has none, which is said, as they are published."""
+    named = labelled(plan, microdata)
+    if words := taken(plan, named):
+        options.note(words)
+    return named
+
+
 def _refuse_unread(plan: Plan, microdata: Microdata, out: Path, options: Options) -> None:
     """Whatever can be told without reading a record is told before any is read."""
     refuse_taken(out)
@@ -94,13 +104,14 @@ def _charged(account: Account | None, plan: Plan, price: Price) -> Reservation |
     if account is None:
         return None
     plan_hash = digest(plan.to_toml().encode())
-    return Reservation(account, account.reserve(plan.name, price.total, plan.hidden, plan_hash))
+    entry = account.reserve(plan.name, price.total, plan.hidden, plan_hash)
+    return Reservation(account, entry, price.total)
 
 
 @contextmanager
 def _staying(charge: Reservation | None) -> Iterator[None]:
     """Whatever fails after the charge says that it stays charged."""
-    stays = " What this run costs stays charged." if charge else ""
+    stays = f" {charge.words()}" if charge else ""
     try:
         yield
     except SfumatoError as error:
@@ -109,7 +120,7 @@ def _staying(charge: Reservation | None) -> Iterator[None]:
         why = error.strerror or type(error).__name__
         raise ReleaseError(f"The release could not be written: {why}.{stays}") from None
     except BaseException as error:
-        error.add_note(f"Stopped.{stays}")
+        error.add_note(f"Stopped.{stays or ' Nothing is charged.'}")
         raise
 
 

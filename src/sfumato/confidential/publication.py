@@ -15,6 +15,7 @@ from sfumato.confidential.statement import anchored
 from sfumato.errors import ReleaseError
 from sfumato.geography import Shapes
 from sfumato.plan import Plan
+from sfumato.privacy import Loss
 from sfumato.release import Manifest, Product, seal, sign, write_levels, write_products, write_shapes
 
 
@@ -24,6 +25,16 @@ class Reservation:
 
     account: Account
     entry: Entry
+    loss: Loss
+
+    def words(self) -> str:
+        """What is said of it where nothing came of the run."""
+        ledger = self.account.path
+        return (
+            f"What this run costs, {self.loss.words()}, stays charged to {ledger}, as noise may have been seen; "
+            f"nothing was published. `sfumato ledger show {ledger}` lists the charge and what is left. To run again is "
+            "charged again."
+        )
 
 
 def refuse_taken(out: Path) -> None:

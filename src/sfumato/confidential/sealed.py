@@ -22,10 +22,13 @@ class Sealed:
 
 @contextmanager
 def without_values(sentence: str) -> Iterator[None]:
-    """Pass on that a reader failed and the kind of its error, never its words: they may quote the data."""
+    """Pass on that a reader failed and the kind of its error, never its words: they may quote the data.
+
+    Only what is not installed keeps its words, as they name a package.
+    """
     try:
         yield
-    except SfumatoError:
+    except (SfumatoError, ModuleNotFoundError):
         raise
     except Exception as error:  # noqa: BLE001 - every library has errors of its own, and any of them may quote a value
         raise DataError(f"{sentence} ({type(error).__name__}).") from None

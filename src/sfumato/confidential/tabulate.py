@@ -15,7 +15,7 @@ from sfumato.mechanisms import Cells
 from sfumato.plan import Measure, Plan
 from sfumato.schema import Frame
 
-EMPTY = "The data hold no rows; a release of nothing is not charged for. Check the files and their filters."
+EMPTY = "The data hold no rows, and nothing is made or charged of none; check the files and their filters."
 TOO_LARGE = "all values together are too large to be summed in 64 bits; use a coarser step."
 
 

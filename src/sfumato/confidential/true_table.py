@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sfumato.confidential.design import Replicated, Survey, refuse_if_too_large, variance_at
 from sfumato.confidential.estimands import Estimand
 from sfumato.confidential.frame_survey import FrameSurvey
+from sfumato.confidential.labels import labelled
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import QueryError
@@ -94,6 +95,7 @@ def _stated(error: float | Withheld | None) -> float | None:
 def true_table(plan: Plan, microdata: Microdata, layout: TableLayout, of: Estimand) -> TrueTable:
     """The true table of a layout; its size is refused before the data are opened."""
     refuse_if_too_large(plan.schema.table(layout.shown), plan)
+    plan = labelled(plan, microdata)
     grid, axes = layout.grid(plan), layout.axes(plan)
     by = f" by {', '.join(one.attribute.label for one in axes)}" if axes else ""
     title = of.title(plan) + by

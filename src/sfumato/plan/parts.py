@@ -29,6 +29,7 @@ class DataPart(Part):
     weight: str | None = None
     replicates: int | str | list[str] = []
     order: str | None = None
+    encoding: str | None = None
     tables: dict[str, TablePart] = {}
 
 

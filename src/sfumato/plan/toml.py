@@ -76,6 +76,7 @@ def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
         replicates=_numbered(part.data.replicates),
         order=part.data.order,
         replicate_count=_built(part.data),
+        encoding=part.data.encoding,
     )
     return kind(
         name=part.name,

@@ -65,7 +65,7 @@ def _control_dict(control: ControlTable) -> dict[str, Any]:
 def _data_dict(schema: Schema) -> dict[str, Any]:
     data: dict[str, Any] = {"unit": schema.unit, "key": schema.key, "weight": schema.weight, "order": schema.order}
     data["replicates"] = schema.replicate_count if schema.order else list(schema.replicates)
-    data["repeated_rows"] = schema.repeated_rows
+    data |= {"repeated_rows": schema.repeated_rows, "encoding": schema.encoding}
     data["tables"] = {schema.base: {}, **{one.name: {"on": one.on} for one in schema.joined}} if schema.base else {}
     return {key: value for key, value in data.items() if value not in (None, [], {}, False)}
 

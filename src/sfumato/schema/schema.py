@@ -8,6 +8,9 @@ from sfumato.schema.attributes import Attribute, Rule
 from sfumato.schema.level import Level
 from sfumato.schema.table import Table, rules_of
 
+ENCODINGS = ("utf-8", "latin-1")
+"""How the letters of text files may be written; without a word, those of texts are UTF-8."""
+
 
 @dataclass(frozen=True)
 class Partner:
@@ -32,10 +35,13 @@ class Schema:
     replicate_count: int = 80
     base: str = ""
     joined: tuple[Partner, ...] = ()
+    encoding: str | None = None
 
     def __post_init__(self) -> None:
         self._refuse_design()
         self._refuse_tables()
+        if self.encoding not in {None, *ENCODINGS}:
+            raise PlanError(f"[data] encoding is '{self.encoding}'; {nearest(str(self.encoding), ENCODINGS)}")
         names = [attribute.name for attribute in self.attributes]
         for name in names:
             if names.count(name) > 1:

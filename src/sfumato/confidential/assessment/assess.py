@@ -22,6 +22,7 @@ from sfumato.confidential.assessment.utility import (
     overlaps,
     publishable,
 )
+from sfumato.confidential.labels import labelled
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import PlanError
@@ -56,6 +57,7 @@ def assess(
 ) -> Assessment:
     """Compare every table that matters; a release that was altered or is of another plan is refused."""
     plan.over.refuse_assessing(plan.measures)
+    plan = labelled(plan, microdata)
     rules, release = rules or ReportRules(), open_release(folder)
     with closing(Truths(plan, microdata)) as truths:
         found = pairs(plan, release, truths)

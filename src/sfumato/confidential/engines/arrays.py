@@ -67,8 +67,11 @@ class Arrays(Sealed, Engine):
             self._held = self._counted is None or bool(reading.weighted)
             self._lengths: list[int] = []
             for source in rows:
+                before = len(self._lengths)
                 for batch in batches(source, reading.columns, [one.column for one in reading.attributes]):
                     self._take(batch)
+                if len(rows) > 1 and not sum(self._lengths[before:]):
+                    raise Unsure("a source holds no rows")
             self._settle(salt)
 
     @property

@@ -57,7 +57,7 @@ def _made(make: type[Engine], sources: Sources, reading: Reading, salt: bytes) -
     """The engine, or its refusal; what is wrong with the engine itself is said by its place, never by its words."""
     try:
         return make(sources, reading, salt)
-    except (SfumatoError, Unsure, MemoryError):
+    except (SfumatoError, Unsure, MemoryError, ModuleNotFoundError):
         raise
     except Exception as error:  # noqa: BLE001 - any error may quote a value, so that none is passed on
         at = extract_tb(error.__traceback__)[-1]

@@ -89,10 +89,14 @@ class Fault:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The columns that are read of a source: all of these, or of a table among several those that it has."""
+    """The columns that are read of a source: all of these, or of a table among several those that it has.
+
+    `encoding` is how the plan says that its letters are written; otherwise texts are UTF-8, and other files say it.
+    """
 
     columns: Sequence[str]
     among_several: bool = False
+    encoding: str | None = None
 
     def of(self, what: str, there: Sequence[str]) -> list[str]:
         """The wanted columns that are there; refused where one lacks, or stands twice."""

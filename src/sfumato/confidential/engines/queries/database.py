@@ -35,7 +35,7 @@ class Database(Sealed):
         self.reading, self.session = reading, Session()
         self._columns = reading.columns
         tables = by_table(sources, reading.schema)
-        self.several = len(tables[reading.schema.base]) > 1
+        self.sources = tables[reading.schema.base]
         self._kinds: list[Kinds] = []
         columns = {table: self._gather(place, own) for place, (table, own) in enumerate(tables.items())}
         refuse_misplaced(columns, reading)
@@ -68,8 +68,8 @@ class Database(Sealed):
         """All sources of one table as one relation; which columns it has."""
         parts, asked, columns = [], wanted(self.reading), list[str]()
         for number, source in enumerate(sources):
-            name = f"source{place}_{number}"
-            columns = attach(self.session, name, source, Wanted(columns) if columns else asked)
+            name, own = f"source{place}_{number}", Wanted(columns, encoding=asked.encoding)
+            columns = attach(self.session, name, source, own if columns else asked)
             self._kinds.append(dict(zip(columns, self.session.kinds(name).values(), strict=False)))
             parts.append(f"SELECT {self._chosen(place, number, self._kinds[-1])} FROM {name}")
         self.session.run(f"CREATE VIEW side{place} AS {' UNION ALL '.join(parts)}")

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from sfumato.confidential.engines.queries.database import EXACT, Database
 from sfumato.confidential.engines.request import Fault
+from sfumato.confidential.engines.sources.files import file_of
 from sfumato.confidential.engines.sql import dialect
 from sfumato.schema import Clipped, Reported
 
@@ -40,7 +41,17 @@ class Rules:
         asked = ", ".join(["count(*)", *(f"bool_or({condition})" for condition in conditions)])
         ((_, *broken),) = self._ask(f"SELECT {asked} FROM coded")
         faults = [fault for fault, is_broken in zip(conditions.values(), broken, strict=True) if is_broken]
-        return faults + self._broken([*self._spellings(), *self._repeats(), *self._of_register(), *self._of_reports()])
+        others = [*self._spellings(), *self._repeats(), *self._of_register(), *self._of_reports()]
+        return [*self._empty(), *faults, *self._broken(others)]
+
+    def _empty(self) -> Iterator[Fault]:
+        """The rule that every one of several sources holds rows: one with a header alone was not meant."""
+        sources = self._records.sources
+        held = {number for (number,) in self._ask("SELECT DISTINCT source FROM side0")} if len(sources) > 1 else {0}
+        for number, source in enumerate(sources):
+            if number not in held:
+                file = f", {path.name}," if (path := file_of(source)) else ""
+                yield Fault("", f"Source {number + 1}{file} holds no rows; leave it out, or look for what it lost.")
 
     def _broken(self, faults: Sequence[Fault]) -> list[Fault]:
         return [fault for fault in faults if self._ask(f"{fault.query} LIMIT 1")]
@@ -93,7 +104,7 @@ class Rules:
             query = self._standing([schema.key], "count(*) > 1 OR bool_or(key IS NULL)")
             ((broken,),) = self._ask("SELECT count(*) > count(DISTINCT key) FROM coded")
             yield from [Fault(schema.key, rule, query)] if broken else []
-        elif columns and self._records.several and not schema.repeated_rows:
+        elif columns and len(self._records.sources) > 1 and not schema.repeated_rows:
             rule = (
                 "the same row stands in more than one source and would count twice; declare [data] key, "
                 "or [data] repeated_rows = true if such rows are different records."

@@ -2,15 +2,16 @@
 # ruff: noqa: S608 - every name and text in a query is quoted or numbered here
 
 import csv
-import gzip
 import io
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from pyarrow.parquet import read_schema
 
+from sfumato.confidential.engines.encodings import refuse_foreign, unpacked
 from sfumato.confidential.engines.request import Wanted
-from sfumato.confidential.engines.sources.frames import frame_table, readstat_table
+from sfumato.confidential.engines.sources.frames import frame_table, readstat_labels, readstat_table
 from sfumato.confidential.engines.sources.postgres import postgres_table
 from sfumato.confidential.engines.sql.dialect import quoted, quoted_text
 from sfumato.confidential.engines.sql.session import Session
@@ -36,9 +37,7 @@ def attach(session: Session, name: str, source: Any, wanted: Wanted) -> list[str
         with without_values("PostgreSQL gave no data; check address, rights and table"):
             return _registered(session, name, *postgres_table(str(source), wanted))
     path, table = place_of(str(source))
-    with without_values(
-        f"{path.name} could not be read; it must be whole, of the kind that its name says, and in UTF-8"
-    ):
+    with without_values(f"{path.name} could not be read; it must be whole, and of the kind that its name says"):
         return _attach_file(session, name, path, table, wanted)
 
 
@@ -47,18 +46,33 @@ def told_columns(source: Any, wanted: Wanted) -> list[str] | None:
 
     No such file and no known kind are refused here.
     """
-    if not isinstance(source, (str, Path)) or "://" in str(source):
+    path = file_of(source)
+    if path is None:
         return None
-    path, _ = place_of(str(source))
     kind = path.name.lower()
     with without_values(f"{path.name} could not be read; it must be whole, and of the kind that its name says"):
         if kind.endswith(".parquet"):
             return wanted.of(path.name, read_schema(path).names)
         if kind.endswith(DELIMITED):
-            return wanted.of(path.name, _header(path, path.suffix.lower() == ".gz", wanted)[0])
+            return wanted.of(path.name, _header(path, wanted)[0])
         if not kind.endswith((*READSTAT, *DATABASES)):
             raise DataError(f"{path.name} is of no kind that can be read; known: {KINDS}.")
     return None
+
+
+def value_labels(source: Any, encoding: str | None) -> dict[str, dict[str, str]]:
+    """What a Stata or SPSS file calls the values of its columns; other sources call them nothing."""
+    path = file_of(source)
+    reader = READSTAT.get(path.suffix.lower()) if path else None
+    if path is None or reader is None:
+        return {}
+    with without_values(f"{path.name} could not be read; it must be whole, and of the kind that its name says"):
+        return readstat_labels(path, reader, encoding)
+
+
+def file_of(source: Any) -> Path | None:
+    """The file that a source is; none of frames and of databases elsewhere."""
+    return place_of(str(source))[0] if isinstance(source, (str, Path)) and "://" not in str(source) else None
 
 
 def place_of(text: str) -> tuple[Path, str]:
@@ -108,24 +122,27 @@ def _attach_csv(session: Session, name: str, path: Path, wanted: Wanted) -> list
 
     Every field stays text, so that codes such as 01 and NO are what the file says.
     """
-    packed = path.suffix.lower() == ".gz"
-    names, delimiter = _header(path, packed, wanted)
+    names, delimiter = _header(path, wanted)
+    encoding, packed = wanted.encoding or "utf-8", "gzip" if path.suffix.lower() == ".gz" else "none"
     columns = wanted.of(path.name, names)
     chosen = ", ".join(f"f{names.index(column)} AS c{place}" for place, column in enumerate(columns))
     fields = ", ".join(f"'f{place}': 'VARCHAR'" for place in range(len(names)))
     options = f"auto_detect=false, header=true, strict_mode=true, skip=0, comment='', quote='\"', escape='\"', delim='{delimiter}'"  # noqa: E501
-    options += f", hive_partitioning=false, compression='{'gzip' if packed else 'none'}', columns={{{fields}}}"
+    options += f", encoding='{encoding}', hive_partitioning=false, compression='{packed}', columns={{{fields}}}"
     relation = f"read_csv({quoted_text(str(path))}, {options})"
-    session.texts.append(path)
+    session.texts[path] = encoding
     session.run(f"CREATE VIEW {name} AS SELECT {chosen or '0 AS nothing'} FROM {relation}")
     return columns
 
 
-def _header(path: Path, packed: bool, wanted: Wanted) -> tuple[list[str], str]:
+def _header(path: Path, wanted: Wanted) -> tuple[list[str], str]:
     """The names in the first line, and the delimiter that finds most of the wanted columns there."""
-    raw: Any = gzip.open(path) if packed else path.open("rb")  # noqa: SIM115 - closed by the wrapper
-    with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as file:
+    encoding, head = wanted.encoding or "utf-8", ""
+    marked = "utf-8-sig" if encoding == "utf-8" else encoding
+    with io.TextIOWrapper(unpacked(path), encoding=marked, newline="") as file, suppress(UnicodeDecodeError):
         head = file.read(HEADER)
+    if not head:
+        refuse_foreign({path: encoding})
     if not head.strip():
         raise DataError(f"{path.name} is empty; its first line must name the columns.")
     read = {one: next(csv.reader(io.StringIO(head, newline=""), delimiter=one)) for one in (",", ";", "\t", "|")}

@@ -31,17 +31,30 @@ def frame_table(frame: Any, wanted: Wanted) -> tuple[list[str], pa.Table]:
 
 def readstat_table(path: Path, reader: str, wanted: Wanted) -> tuple[list[str], pa.Table]:
     """The wanted columns of a Stata, SPSS or SAS file; codes stay codes, labels belong in the levels."""
-    import pyreadstat
-
-    read = getattr(pyreadstat, reader)
-    _, about = read(str(path), metadataonly=True)
-    named = wanted.of(path.name, about.column_names)
-    some = named or about.column_names[:1]
-    content, _ = read(str(path), usecols=some, output_format="dict")
+    _, there = _read_readstat(path, reader, wanted.encoding, metadataonly=True)
+    named = wanted.of(path.name, there.column_names)
+    some = named or there.column_names[:1]
+    content, _ = _read_readstat(path, reader, wanted.encoding, usecols=some)
     kept = [content[name] for name in some]
     return named, _table(
         [_column(lambda one=one: pa.array(one, from_pandas=True), lambda one=one: one) for one in kept]
     )
+
+
+def readstat_labels(path: Path, reader: str, encoding: str | None) -> dict[str, dict[str, str]]:
+    """What a Stata or SPSS file calls the values of each column, by the text that the value is read as."""
+    _, there = _read_readstat(path, reader, encoding, metadataonly=True)
+    named: dict[str, dict[Any, str]] = there.variable_value_labels
+    return {column: {_text(value): label for value, label in own.items() if label} for column, own in named.items()}
+
+
+def _read_readstat(path: Path, reader: str, encoding: str | None, **asked: Any) -> tuple[dict[str, list[Any]], Any]:
+    """Columns as lists, and what the file says of them; told otherwise, pyreadstat makes frames of pandas."""
+    import pyreadstat
+
+    said = {"encoding": encoding} if encoding else {}
+    content, there = getattr(pyreadstat, reader)(str(path), output_format="dict", **asked, **said)
+    return content, there
 
 
 def _table(arrays: list[Any]) -> pa.Table:

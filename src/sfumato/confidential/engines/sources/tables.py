@@ -19,7 +19,7 @@ def by_table(sources: Sources, schema: Schema) -> dict[str, Sequence[Any]]:
 def wanted(reading: Reading, also: Sequence[str] = ()) -> Wanted:
     """The columns that are read of every table: those of the plan, and those that tables are joined by."""
     keys = [partner.on for partner in reading.schema.joined]
-    return Wanted(list(dict.fromkeys([*reading.columns, *keys, *also])), among_several=bool(keys))
+    return Wanted(list(dict.fromkeys([*reading.columns, *keys, *also])), bool(keys), reading.schema.encoding)
 
 
 def refuse_unreadable(sources: Sources, reading: Reading, also: Sequence[str] = ()) -> None:

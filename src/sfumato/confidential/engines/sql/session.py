@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.confidential.engines.encodings import refuse_foreign
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import DataError
 
@@ -32,7 +33,7 @@ class Session(Sealed):
     def __init__(self) -> None:
         import duckdb
 
-        self._connection, self.texts = duckdb.connect(config=CLOSED), list[Path]()
+        self._connection, self.texts = duckdb.connect(config=CLOSED), dict[Path, str]()
         named = [name for (name,) in self.ask("SELECT name FROM duckdb_optimizers()") if name not in TRUSTED]
         self.run(f"SET disabled_optimizers = '{','.join(named)}'")
 
@@ -43,10 +44,13 @@ class Session(Sealed):
         except Exception as error:
             torn = [path.name for path in self.texts if f"\n  file = {path}\n" in str(error)]
             line = re.match(r"Invalid Input Error: CSV Error on Line: (\d+)\n", str(error))
-            if not torn:
+            foreign = "encoded" in str(error)
+            if not torn and not foreign:
                 raise
             at = f"line {line[1]}: a field too few or too many, a quote left open" if line else "line ends of two kinds"
-        raise DataError(f"{torn[0]} could not be read; look at {at}, or letters that are not UTF-8.")
+        if foreign:
+            refuse_foreign(self.texts)
+        raise DataError(f"{(torn or ['A text file'])[0]} could not be read; look at {at}.")
 
     def ask(self, query: str) -> list[Any]:
         """The rows that answer a query."""
