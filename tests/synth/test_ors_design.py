@@ -4,7 +4,8 @@ import numpy as np
 import pyarrow.compute as pc
 import pytest
 
-from sfumato.statistics.replication import sdr_factors, sdr_variance
+from sfumato.schema import Replication
+from sfumato.statistics.replication import sdr_factors
 from sfumato.synth import ors
 from sfumato.synth.ors_frame import listings, select, strata, systematic
 
@@ -70,8 +71,8 @@ def replicated(part):
         values = sample.weight * sample.quotes * counted[sample.number]
         factors = sdr_factors(values.size)
         estimates.append(values.sum())
-        stated.append(sdr_variance(values.sum(), values @ factors))
-        shuffled.append(sdr_variance(values.sum(), rng.permutation(values) @ factors))
+        stated.append(Replication().variance(values.sum(), values @ factors))
+        shuffled.append(Replication().variance(values.sum(), rng.permutation(values) @ factors))
     return np.var(estimates), np.mean(stated), np.mean(shuffled)
 
 
@@ -97,8 +98,8 @@ def test_replication_estimates_the_variance_over_whole_surveys():
             inside = pc.equal(table[name], level).to_numpy()
             total = weight[inside].sum()
             estimates.append(total)
-            stated.append(sdr_variance(total, replicates[inside].sum(axis=0)))
-            by_quote.append(sdr_variance(total, weight[inside] @ own[inside]))
+            stated.append(Replication().variance(total, replicates[inside].sum(axis=0)))
+            by_quote.append(Replication().variance(total, weight[inside] @ own[inside]))
     true = np.reshape(estimates, (100, 2)).var(axis=0)
     stated, by_quote = np.reshape([stated, by_quote], (2, 100, 2)).mean(axis=1)
     assert ((stated / true > 0.58) & (stated / true < 1.52)).all()

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from sfumato.errors import PlanError
-from sfumato.statistics.replication import hadamard, sdr_factors, sdr_variance
+from sfumato.schema import Replication
+from sfumato.statistics.replication import hadamard, sdr_factors
 
 
 def circular(values):
@@ -13,7 +14,7 @@ def circular(values):
 
 
 def variance(values, replicates=80):
-    return float(sdr_variance(values.sum(), values @ sdr_factors(len(values), replicates)))
+    return float(Replication().variance(values.sum(), values @ sdr_factors(len(values), replicates)))
 
 
 @pytest.mark.parametrize("order", [1, 2, 4, 8, 12, 16, 20, 24, 32, 40, 80, 84, 160])
@@ -65,7 +66,7 @@ def test_in_random_order_it_is_the_variance_of_independent_units():
     rng = np.random.default_rng(3)
     factors = sdr_factors(400)
     samples = rng.normal(0, 2, (2_000, 400))
-    estimates = sdr_variance(samples.sum(axis=1), samples @ factors)
+    estimates = Replication().variance(samples.sum(axis=1), samples @ factors)
     assert estimates.mean() == pytest.approx(400 * 4, rel=0.03)
 
 

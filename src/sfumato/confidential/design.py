@@ -1,4 +1,4 @@
-"""Design: estimates over domains by survey weights, and their variance by successive difference replication."""
+"""Design: estimates over domains by survey weights, and their variance by replication."""
 
 from collections.abc import Sequence
 from contextlib import closing
@@ -22,7 +22,6 @@ from sfumato.release import Withheld
 from sfumato.schema import LARGEST, Aggregate, Box, Grid, Rows, Table, Weighted
 from sfumato.schema.totals import totals_over
 from sfumato.statistics import Statistic, Total
-from sfumato.statistics.replication import sdr_variance
 
 Floats = NDArray[np.float64]
 LARGEST_CUBE = 30_000_000
@@ -31,12 +30,7 @@ LARGEST_CUBE = 30_000_000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Replicated(Sealed):
-    """An estimate in every cell, and on the last axis the same from the full sample and then from every replicate.
-
-    >>> halves = Replicated(np.array([[10, 12, 8, 11, 9]]))
-    >>> halves.variance.tolist()                      # (4 / 4) (4 + 4 + 1 + 1)
-    [10.0]
-    """
+    """An estimate in every cell, and on the last axis the same from the full sample and then from every replicate."""
 
     values: NDArray[Any]
 
@@ -54,11 +48,6 @@ class Replicated(Sealed):
         one, other = np.broadcast_arrays(self.values, under.values)
         ratios = np.full(one.shape, np.nan)
         return Replicated(np.divide(one, other, out=ratios, where=other != 0))
-
-    @property
-    def variance(self) -> Floats:
-        """By Fay and Train (1995), 4/R times the squared departures; not a number where a replicate is none."""
-        return sdr_variance(self.full, self.values[..., 1:])
 
 
 class Survey(Sealed):
@@ -135,7 +124,7 @@ class Survey(Sealed):
             return np.zeros(estimates.full.shape) if self.plan.sampling == "census" else unknown
         if estimates.replicates == 0:
             return Withheld("the plan has a weight and neither replicates nor an order of selection in [data]")
-        return estimates.variance
+        return self.plan.schema.replication.variance(estimates.full, estimates.values[..., 1:])
 
     @property
     def method(self) -> str:
@@ -147,7 +136,7 @@ class Survey(Sealed):
             return f"Weight {schema.weight}; no standard errors: name [data] replicates, or an order of selection."
         given = f"{len(schema.replicates)} replicate weights"
         built = f"{schema.replicate_count} replicates built from the order of {schema.order}"
-        return f"Weight {schema.weight}; successive difference replication, {built if schema.order else given}."
+        return f"Weight {schema.weight}; {schema.replication.words()}, {built if schema.order else given}."
 
 
 def refuse_if_too_large(table: Table, plan: Plan) -> None:

@@ -71,7 +71,8 @@ class Tabulation(Sealed):
         else:
             places, columns = self._engine.occupied(table, wanted, universe)
         values = measure.of.value(columns).reshape(table.shape if places is None else places.shape)
-        return Cells(table, values, measure.of.step, self._plan.move(measure), places=places, columns=columns)
+        step, move, how = measure.of.step, self._plan.move(measure), self._plan.schema.replication
+        return Cells(table, values, step, move, places=places, columns=columns, replication=how)
 
     @cached_property
     def _reports(self) -> Columns:

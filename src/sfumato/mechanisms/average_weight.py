@@ -67,8 +67,9 @@ class AverageWeight(Mechanism):
 def _replicates(cells: Cells) -> Any:
     """How far each replicate lies from the full sample, in steps, so that its squares sum to the sampling variance."""
     weighted = cells.columns[Weighted()]
-    replicates = weighted.shape[-1] - 1
-    return (weighted[..., 1:] - weighted[..., :1]) * (2 / max(replicates, 1) ** 0.5 / float(cells.step))
+    full, replicates = weighted[..., 0], weighted[..., 1:]
+    factors = cells.replication.factors(max(replicates.shape[-1], 1))
+    return cells.replication.departures(full, replicates) * (np.sqrt(factors) / float(cells.step))
 
 
 EXAMPLE = AverageWeight(2, cap=7)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.privacy import Move
-from sfumato.schema import Aggregate, Domain, Grouping, Ragged, Table
+from sfumato.schema import Aggregate, Domain, Grouping, Ragged, Replication, Table
 
 Integers = NDArray[np.int64]
 
@@ -31,6 +31,8 @@ class Cells:
     """Of a sparse table: the numbers, increasing, of the cells whose values these are; all other cells are 0."""
     columns: Mapping[Aggregate, Any] = field(default_factory=dict)
     """What the statistic was made of, and what the mechanism needs beside it; arrays over the cells, or `Ragged`."""
+    replication: Replication = Replication()
+    """How sampling variances follow from the replicates among the columns."""
 
     def taken(self, domain: Domain, cells: Integers, places: Integers | None = None) -> "Cells":
         """Some of the cells, each as often as it is named, as those of another domain; -1 is a cell without records."""

@@ -22,12 +22,21 @@ class TablePart(Part):
     on: str | None = None
 
 
+class MethodPart(Part):
+    method: str
+    scale: int | Decimal | str | None = None
+    rscales: list[int | Decimal | str] = []
+    about: str = "estimate"
+    fay: int | Decimal | str | None = None
+
+
 class DataPart(Part):
     unit: str | None = None
     key: str | None = None
     repeated_rows: bool = False
     weight: str | None = None
     replicates: int | str | list[str] = []
+    method: str | MethodPart = "sdr"
     order: str | None = None
     encoding: str | None = None
     tables: dict[str, TablePart] = {}
@@ -113,7 +122,7 @@ UNKNOWN = {"extra_forbidden", "unexpected_keyword_argument"}
 def in_words(error: ValidationError) -> str:
     """The first thing wrong: the key, and the nearest valid one."""
     wrong = min(error.errors(), key=lambda one: one["type"] not in UNKNOWN)
-    place = [str(part) for part in wrong["loc"] if part not in {"str", "list", "Missing"}]
+    place = [str(part) for part in wrong["loc"] if part not in {"str", "list", "Missing", "MethodPart"}]
     if wrong["type"] in UNKNOWN:
         return f"{_section(place[:-1])} has no key '{place[-1]}'; {nearest(place[-1], _keys(place[:-1]))}"
     if wrong["type"] == "missing":
@@ -133,6 +142,8 @@ def _keys(place: list[str]) -> list[str]:
         return _named(Missing)
     if place[:2] == ["data", "tables"]:
         return _named(TablePart)
+    if place[:2] == ["data", "method"]:
+        return _named(MethodPart)
     kinds = _kinds(PlanPart.model_fields[place[0]].annotation) if place else []
     return next((keys for keys in map(_named, kinds) if keys), _named(PlanPart))
 

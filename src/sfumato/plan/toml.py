@@ -17,6 +17,7 @@ from sfumato.plan.parts import (
     AttributePart,
     ControlPart,
     DataPart,
+    MethodPart,
     MeasurePart,
     PlanPart,
     VarianceFunctionPart,
@@ -24,8 +25,9 @@ from sfumato.plan.parts import (
 )
 from sfumato.plan.plugins import mechanism, statistic, step
 from sfumato.plan.register import FrameFile
+from sfumato.privacy import exact
 from sfumato.privacy.notation import hidden_from_dict, plan_limit_from_dict
-from sfumato.schema import Attribute, Bands, Column, Levels, Missing, Partner, Recode, Rule, Schema
+from sfumato.schema import Attribute, Bands, Column, Levels, Missing, Partner, Recode, Replication, Rule, Schema
 
 SHIPPED = Path(__file__).parents[1] / "plans"
 """Where the plans are that come with Sfumato."""
@@ -77,6 +79,7 @@ def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
         order=part.data.order,
         replicate_count=_built(part.data),
         encoding=part.data.encoding,
+        replication=_replication(part.data.method),
     )
     return kind(
         name=part.name,
@@ -114,6 +117,15 @@ def _built(data: DataPart) -> int:
     if data.order is None:
         raise PlanError("[data] replicates is a number and there is no order to build them from; name their columns.")
     return data.replicates
+
+
+def _replication(written: str | MethodPart) -> Replication:
+    """What replicate weights are of, by the name of a method or with what is its own."""
+    if isinstance(written, str):
+        return Replication(written)
+    scales = [None if one is None else exact(one, "scale") for one in (written.scale, written.fay)]
+    rscales = tuple(exact(one, "rscales") for one in written.rscales)
+    return Replication(written.method, scales[0], rscales, written.about, scales[1])
 
 
 def _base(data: DataPart) -> str:

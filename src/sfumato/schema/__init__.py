@@ -21,6 +21,7 @@ from sfumato.schema.domain import Domain
 from sfumato.schema.frame import Frame, Grouping
 from sfumato.schema.level import By, Level
 from sfumato.schema.levels import Levels, Mask
+from sfumato.schema.replication import Replication
 from sfumato.schema.schema import Partner, Schema
 from sfumato.schema.table import FARTHEST, LARGEST, Table, Where
 from sfumato.schema.tables import Tables
@@ -28,6 +29,6 @@ from sfumato.schema.tables import Tables
 __all__ = [
     "FARTHEST", "LARGEST", "Aggregate", "Attribute", "Bands", "Box", "By", "Clipped", "Column", "Domain", "Frame",
     "Grid", "Grouping", "InSteps", "Influence", "Largest", "Level", "Levels", "Mask", "Missing", "Partner", "Ragged",
-    "Recode", "Reported", "Rows", "Rule", "Schema", "Sorted", "Sum", "SumOfProducts", "Table", "Tables", "Units",
+    "Recode", "Replication", "Reported", "Rows", "Rule", "Schema", "Sorted", "Sum", "SumOfProducts", "Table", "Tables", "Units",
     "Weighted", "Where",
 ]  # fmt: skip

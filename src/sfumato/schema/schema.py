@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from sfumato.errors import PlanError, nearest
 from sfumato.schema.attributes import Attribute, Rule
 from sfumato.schema.level import Level
+from sfumato.schema.replication import Replication
 from sfumato.schema.table import Table, rules_of
 
 ENCODINGS = ("utf-8", "latin-1")
@@ -33,6 +34,7 @@ class Schema:
     replicates: tuple[str, ...] = ()
     order: str | None = None
     replicate_count: int = 80
+    replication: Replication = Replication()
     base: str = ""
     joined: tuple[Partner, ...] = ()
     encoding: str | None = None
@@ -70,6 +72,15 @@ class Schema:
             raise PlanError(
                 "[data] names a column of weights twice; the weight and each replicate are columns of their own."
             )
+        if self.order is not None and self.replication != Replication():
+            raise PlanError(
+                "[data] builds replicates from an order of selection, which is successive difference replication; "
+                "another method has columns of its own: name them as replicates, in place of the order."
+            )
+        if self.replication != Replication() and not self.replicates:
+            raise PlanError("[data] has a method and no replicates that it is of; name the columns of the replicates.")
+        if self.replicates:
+            self.replication.refuse(len(self.replicates))
 
     def _refuse_tables(self) -> None:
         """Where rows are looked up in other tables, all tables have a name, and each its own."""

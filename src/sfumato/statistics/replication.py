@@ -73,13 +73,3 @@ def sdr_factors(count: int, replicates: int = 80) -> Floats:
     cycle = min(count, replicates - 1)
     place = np.arange(count)
     return 1 + HALF_ROOT * (rows[place % cycle].astype(np.float64) - rows[(place + 1) % cycle])
-
-
-def sdr_variance(estimate: Floats | float, replicates: Floats) -> Floats:
-    """The sampling variance of estimates whose replicates stand on the last axis.
-
-    >>> float(sdr_variance(10.0, np.array([10.0, 11.0, 9.0, 10.0])))
-    2.0
-    """
-    departures = np.asarray(replicates) - np.asarray(estimate)[..., None]
-    return np.asarray(4 / departures.shape[-1] * np.square(departures).sum(axis=-1))

@@ -17,7 +17,7 @@ from sfumato.draws import SystemDraws
 from sfumato.mechanisms import Cells, Geometric
 from sfumato.plan import Measure, Plan
 from sfumato.release import stated
-from sfumato.schema import Grid, Table
+from sfumato.schema import Grid, Replication, Table
 from sfumato.statistics import Count, Total
 
 MOST_REPLICATED = 30_000_000
@@ -94,7 +94,7 @@ class Truths(Sealed):
 
 def _unweighted(plan: Plan) -> Plan:
     """The plan as if every record counted once, as it does in a release."""
-    return replace(plan, schema=replace(plan.schema, weight=None, replicates=(), order=None))
+    return replace(plan, schema=replace(plan.schema, weight=None, replicates=(), order=None, replication=Replication()))
 
 
 def leaves(table: Table, plan: Plan, measure: Measure) -> Grid:
