@@ -1,5 +1,6 @@
 """Sampling error that is stated: public already, outside the guarantee and listed, or bought with budget."""
 
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -7,8 +8,11 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.confidential import Account, Microdata, run
+from sfumato.confidential import Account, Microdata, Tabulation, run
+from sfumato.draws import SystemDraws
 from sfumato.plan import Plan
+from sfumato.query.sampling import sampling_of
+from sfumato.release import Withheld
 
 SURVEY = """
 name = "survey"
@@ -35,7 +39,7 @@ by = []
 with = { mechanism = "geometric", epsilon = "10" }
 [[measure]]
 name = "squares"
-of = { statistic = "total", column = "w", power = 2, clip = ["0", "1600"], step = "1", unit = "squared weight" }
+of = { statistic = "total", column = "w", power = 2, clip_value = ["0", "40"], step = "1", unit = "squared weight" }
 by = []
 with = { mechanism = "geometric", epsilon = "10" }
 """
@@ -54,7 +58,7 @@ def released(folder: Path, text: str, weights: np.ndarray):
 def test_a_bought_function_is_the_poisson_variance_of_the_sample(tmp_path):
     """b = Σw²/Σw − 1: noise of a few units on sums of 10^5 and more moves it by less than a hundredth."""
     weights = np.random.default_rng(1).integers(5, 35, 10_000)
-    survey = released(tmp_path, SURVEY + BOUGHT, weights)
+    survey = released(tmp_path, SURVEY + BOUGHT + 'certain = "1"\n', weights)
     b = survey.release.manifest.sampling["functions"]["people"]["b"]
     assert b == pytest.approx((weights.astype(float) ** 2).sum() / weights.sum() - 1, rel=0.01)
     total = survey.total({"region": "n"}, of="people")
@@ -66,7 +70,69 @@ def test_a_bought_function_is_the_poisson_variance_of_the_sample(tmp_path):
 def test_deff_scales_what_is_bought(tmp_path):
     weights = np.full(5_000, 21)
     survey = released(tmp_path, SURVEY + BOUGHT + 'deff = "1.5"\n', weights)
-    assert survey.release.manifest.sampling["functions"]["people"]["b"] == pytest.approx(1.5 * 20, rel=0.01)
+    assert survey.release.manifest.sampling["functions"]["people"]["b"] == pytest.approx(1.5 * 21, rel=0.01)
+
+
+THOUSANDS = SURVEY.replace('"40"]', '"0.04"]').replace('step = "1" , unit', 'step = "0.001", unit')
+THOUSANDS = THOUSANDS.replace('step = "1", unit = "persons"', 'step = "0.001", unit = "thousand persons"')
+THOUSANDS = THOUSANDS.replace('step = "1", unit = "squared weight"', 'step = "0.000001", unit = "squared weight"')
+
+
+def test_weights_in_thousands_have_the_same_error_in_thousands(tmp_path):
+    """Σw² scales as the variance does, so no unit of the weight is taken for granted; b was 0 below weights of 1."""
+    (tmp_path / "1").mkdir()
+    (tmp_path / "1000").mkdir()
+    weights = np.random.default_rng(1).integers(5, 35, 10_000)
+    errors = []
+    for scale, text in ((1, SURVEY), (1000, THOUSANDS)):
+        survey = released(tmp_path / str(scale), text + BOUGHT, weights / scale)
+        total = survey.total({"region": "n"}, of="people")
+        errors.append(total.sampling_variance**0.5 * scale)
+    assert errors[0] == pytest.approx(errors[1], rel=0.01)
+    assert errors[0] == pytest.approx(np.sqrt((weights[::3].astype(float) ** 2).sum()), rel=0.03)
+
+
+def test_what_leaves_no_variance_above_0_states_none(tmp_path):
+    """Weights in thousands beside `certain = 1`: an error of 0 would be a lie, so there is a reason in its place."""
+    survey = released(tmp_path, THOUSANDS + BOUGHT + 'certain = "1"\n', np.full(5_000, 0.021))
+    assert "people" not in survey.release.manifest.sampling["functions"]
+    total = survey.total({"region": "n"}, of="people")
+    assert isinstance(total.sampling_variance, Withheld)
+    assert "leave no variance above 0" in total.sampling_variance.reason
+
+
+def test_a_release_made_before_that_bought_a_b_of_0_is_withheld():
+    """The published tables of a paper hold sampling in their error: a and b of 0 that say so are a statement."""
+
+    def error(b, source):
+        function = {"a": 0.0, "b": b, "source": source}
+        return sampling_of({"kind": "variance-function", "functions": {"people": function}}, "people").total(100.0, 1.0)
+
+    assert isinstance(error(0.0, "bought: squares and weights"), Withheld)
+    assert error(2.0, "bought: squares and weights") == 200.0
+    assert error(0.0, "the published standard error, which holds it") == 0.0
+
+
+@pytest.mark.parametrize("b", ["0", "-3"])
+def test_a_public_function_without_b_is_refused(b):
+    public = f'[[sampling]]\nof = "people"\na = "0.01"\nb = "{b}"\nsource = "an earlier table"\n'
+    with pytest.raises(sf.PlanError, match="b is above 0"):
+        Plan.parse(SURVEY + public, Path("survey.toml"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('squares = "squares"', 'squares = "weights"', "must be totals of the squares of a column"),
+        ('weights = "weights"', 'weights = "squares"', "must be totals of the squares of a column"),
+        ('clip_value = ["0", "40"]', 'clip_value = ["0", "6"]', "within the same bounds"),
+        ('weights = "weights"', 'weights = "weights"\na = "0"\nb = "1"', "needs a, b and source"),
+        ('weights = "weights"', 'weights = "weights"\ncertain = "-1"', "drawn for certain"),
+    ],
+)
+def test_what_is_bought_must_be_of_one_weight_and_one_clip(old, new, said):
+    with pytest.raises(sf.PlanError, match=said):
+        Plan.parse((SURVEY + BOUGHT).replace(old, new), Path("survey.toml"))
 
 
 def test_a_function_outside_the_guarantee_must_be_listed():
@@ -84,6 +150,38 @@ def test_a_sample_that_says_nothing_of_its_error_is_refused():
         Plan.parse(SURVEY + '[[sampling]]\nof = "people"\n', Path("survey.toml"))
 
 
-def test_a_square_is_clipped_as_a_square(tmp_path):
+@pytest.mark.parametrize(
+    ("clip", "root"), [('["0", "1600"]', '["0", "40"]'), ('["4", "2"]', '["2", "1.41421"]'), ('["0", "0.25"]', "0.5")]
+)
+def test_a_clip_of_squares_is_refused_with_the_bound_of_the_value(clip, root):
+    """It bounded the square, which nobody said: with the weights' own clip errors came out 9.6 times low."""
+    with pytest.raises(sf.PlanError, match=r"bounded the square.*clip_value = ") as refused:
+        Plan.parse(SURVEY.replace('clip_value = ["0", "40"]', f"clip = {clip}") + BOUGHT, Path("survey.toml"))
+    assert root in str(refused.value)
+    with pytest.raises(sf.PlanError, match="for totals of squares"):
+        sf.Total("w", clip_value=("0", "40"))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ends"), [(0, 40, (0, 1600)), (-3, 5, (0, 25)), (-5, 3, (0, 25)), (2, 3, (4, 9)), (-3, -2, (4, 9))]
+)
+def test_what_one_record_adds_is_bounded_by_the_square_of_its_clip(low, high, ends):
+    assert sf.Total("w", clip_value=(low, high), power=2).contribution.bounds == ends
+
+
+@pytest.mark.parametrize("engine", ["arrays", "duckdb"])
+def test_a_value_is_clipped_and_then_squared(engine):
+    """Of −7, −2, 1, 3, 9 within −3 to 4 the squares are 9, 4, 1, 9, 16; the missing one stands for 2."""
+    text = SURVEY.replace('clip_value = ["0", "40"]', 'clip_value = ["-3", "4"], missing = "2"') + 'sampling = "none"'
+    text = 'sampling = "none"\n' + text.removesuffix('sampling = "none"')
+    plan = Plan.parse(
+        text.replace('clip = ["0", "40"], step = "1"', 'clip = ["0", "40"], step = "1", missing = "0"'), Path("s")
+    )
+    rows = pa.table({"region": ["n"] * 6, "w": pa.array([-7.0, -2.0, 1.0, 3.0, 9.0, None])})
+    with closing(Tabulation(plan, Microdata.open(rows, plan.schema, engine), SystemDraws())) as tabulation:
+        assert tabulation.cells(plan.measure("squares")).values.item() == 9 + 4 + 1 + 9 + 16 + 4
+
+
+def test_squares_are_held_to_the_bound_of_the_value(tmp_path):
     survey = released(tmp_path, SURVEY + BOUGHT, np.full(1000, 100))
     assert abs(survey.release.products["squares"].total(sf.schema.Box()) - 1_600_000) < 20_000

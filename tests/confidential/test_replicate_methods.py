@@ -1,7 +1,7 @@
 """Replicate weights of every method give the standard errors of R's survey package, or of theory where it is exact.
 
-The numbers of R are those that its documentation prints for the samples of Californian schools (`example(api)`, survey 3.6
-and later, and "Summary statistics" on the author's pages): jackknives with finite population correction, about the mean.
+The numbers of R are those that its documentation prints for the samples of Californian schools (`example(api)`,
+and "Summary statistics" on the author's pages): jackknives with finite population correction, about the mean.
 """
 
 import csv
@@ -87,13 +87,13 @@ WITH_FPC = f'method = {{ method = "jk1", scale = "{14 * (757 - 15)}/{15 * 757}",
 )
 def test_a_jackknife_of_clusters_is_that_of_r(clusters, of, where, estimate, error, digits):
     (cell,) = asked(plan(15, WITH_FPC), clusters, of, where=where).records()
-    assert cell["estimate"] == pytest.approx(estimate, rel=1e-6)
+    assert cell["estimate"] == pytest.approx(estimate, rel=1.1e-5)  # as many digits as R prints
     assert cell["se"] == pytest.approx(error, abs=0.51 * 10.0**-digits, rel=2e-8)
 
 
 @needs_survey
 def test_what_the_method_says_is_what_counts(clusters):
-    """Without the correction 26.60; about the estimate a little more; jackknife weights are no successive differences."""
+    """Without the correction 26.60; about the estimate a little more; 15 are no successive differences."""
     errors = {}
     for method in ('method = { method = "jk1", about = "mean" }', 'method = "jk1"'):
         (cell,) = asked(plan(15, method), clusters, MeanOf("api00")).records()
@@ -103,7 +103,7 @@ def test_what_the_method_says_is_what_counts(clusters):
     assert about_mean == pytest.approx(26.60, abs=0.01)
     assert about_mean < about_estimate < 1.02 * about_mean
     for silent in ("", 'method = "sdr"'):
-        with pytest.raises(PlanError, match="15 replicate weights.*multiple of 4; say which method"):
+        with pytest.raises(PlanError, match=r"15 replicate weights.*multiple of 4; say which method"):
             plan(15, silent)
 
 
@@ -158,7 +158,7 @@ def test_half_samples_in_balance_give_the_variance_of_a_total_exactly(signs, kep
     exact = math.sqrt(sum(one**2 for one in DIFFERENCES))
     (cell,) = asked(plan(len(signs), method or 'method = "brr"'), rows, TotalOf("pay")).records()
     if method is None:  # half-samples out of balance are another number
-        assert cell["se"] != pytest.approx(exact, rel=0.05)
+        assert cell["se"] != pytest.approx(exact, rel=0.02)
     else:
         assert cell["se"] == pytest.approx(exact, rel=1e-12)
 
@@ -177,7 +177,7 @@ def test_a_ratio_is_taken_replicate_by_replicate_with_scales_of_their_own():
 @pytest.mark.parametrize(
     ("method", "said"),
     [
-        ('method = "jk3"', "'jk1'"),
+        ('method = "jk3"', "did you mean 'jkn'"),
         ('method = "jkn"', r"rscales.*\(n − 1\) / n"),
         ('method = "bootstrap"', "needs its `scale`"),
         ('method = "fay"', "fay.*from 0 to below 1"),

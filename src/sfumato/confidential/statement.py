@@ -1,12 +1,12 @@
 """Statement: what the manifest of a run says, from the plan, its price and the ledger; nothing that the data decide."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sfumato import __version__
 from sfumato.confidential.chain import Entry
 from sfumato.confidential.options import Options
-from sfumato.plan import BoughtVariance, Plan, Price, VarianceFunction
+from sfumato.plan import Plan, Price
 from sfumato.plan.margins import typical
 from sfumato.privacy import Spend, Unbounded
 from sfumato.privacy.ledger import Ledger, not_counted
@@ -76,17 +76,10 @@ def _sampled(plan: Plan, products: Sequence[Product]) -> dict[str, Any]:
     if isinstance(plan.sampling, str):
         return {"kind": "withheld", "reason": plan.sampling}
     totals = {one.subject.name: float(one.total(Box()) * one.subject.step) for one in products}
-    listed = {one.of: _function(one, totals) for one in plan.sampling}
-    return {"kind": "variance-function", "functions": {name: one for name, one in listed.items() if one}}
-
-
-def _function(one: VarianceFunction | BoughtVariance, totals: Mapping[str, float]) -> dict[str, Any]:
-    """The numbers of a variance function; none where the noisy sum of weights is not above 0."""
-    if isinstance(one, VarianceFunction):
-        return {"a": float(one.a), "b": float(one.b), "source": one.source}
-    squares, weights = totals[one.squares], totals[one.weights]
-    b = float(one.deff) * max(squares / weights - 1, 0.0) if weights > 0 else None
-    return {} if b is None else {"a": 0.0, "b": b, "source": f"bought: {one.squares} and {one.weights}"}
+    listed = {one.of: one.stated(totals) for one in plan.sampling}
+    functions = {name: one for name, one in listed.items() if not isinstance(one, str)}
+    refused = {name: one for name, one in listed.items() if isinstance(one, str)}
+    return {"kind": "variance-function", "functions": functions} | ({"refused": refused} if refused else {})
 
 
 def _promise(plan: Plan, price: Price) -> Promise:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sfumato.privacy import Move
 from sfumato.schema import Aggregate, Domain, Grouping, Ragged, Replication, Table
+from sfumato.schema.replication import SUCCESSIVE
 
 Integers = NDArray[np.int64]
 
@@ -31,7 +32,7 @@ class Cells:
     """Of a sparse table: the numbers, increasing, of the cells whose values these are; all other cells are 0."""
     columns: Mapping[Aggregate, Any] = field(default_factory=dict)
     """What the statistic was made of, and what the mechanism needs beside it; arrays over the cells, or `Ragged`."""
-    replication: Replication = Replication()
+    replication: Replication = SUCCESSIVE
     """How sampling variances follow from the replicates among the columns."""
 
     def taken(self, domain: Domain, cells: Integers, places: Integers | None = None) -> "Cells":

@@ -9,9 +9,10 @@ from sfumato.errors import PlanError, nearest
 from sfumato.plan.control import ControlTable
 from sfumato.plan.coverage import Coverage, naming
 from sfumato.plan.geography import Geography
-from sfumato.plan.measure import BoughtVariance, Measure, Publish, VarianceFunction
+from sfumato.plan.measure import Measure, Publish
 from sfumato.plan.memory import Memory
 from sfumato.plan.register import FrameFile, RegisterCoverage
+from sfumato.plan.sampling import StatedVariance
 from sfumato.plan.steps import Origin, StepReading
 from sfumato.privacy import Exposure, Loss, Move, Neighbours
 from sfumato.release import Subject
@@ -32,7 +33,7 @@ class Decisions:
     period: str = ""
     exposures: tuple[Exposure, ...] = ()
     publish: Publish = field(default_factory=Publish)
-    sampling: str | tuple[VarianceFunction | BoughtVariance, ...] = "census"
+    sampling: str | tuple[StatedVariance, ...] = "census"
     geographies: tuple[Geography, ...] = ()
     frame: FrameFile | None = None
     controls: tuple[ControlTable, ...] = ()
@@ -90,9 +91,7 @@ class Decisions:
             if function.of not in self._names:
                 hint = nearest(function.of, self._names)
                 raise PlanError(f"A variance function is of '{function.of}', which this plan does not make; {hint}")
-            if isinstance(function, BoughtVariance):
-                self.measure(function.squares)
-                self.measure(function.weights)
+            function.refuse({name: self.measure(name) for name in function.bought})
 
     @property
     def published(self) -> tuple[ControlTable, ...]:

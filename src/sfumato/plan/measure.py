@@ -1,12 +1,10 @@
-"""Measure: one measurement of a plan; and what a plan says of publication and of sampling error."""
+"""Measure: one measurement of a plan; and what a plan says of publication."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 from sfumato.errors import PlanError
 from sfumato.mechanisms import Mechanism
-from sfumato.privacy import Exact, exact, positive
 from sfumato.schema import Aggregate, Level
 from sfumato.statistics import Statistic
 
@@ -62,43 +60,3 @@ class Publish:
     def __post_init__(self) -> None:
         if set(self.grades) != {"A", "B"} or not 0 < self.grades["A"] < self.grades["B"]:
             raise PlanError("[publish] grades are two CVs, A below B, for example { A = 0.15, B = 0.30 }.")
-
-
-@dataclass(frozen=True)
-class VarianceFunction:
-    """A product's sampling variance as a x² + b x, and where a and b come from.
-
-    They are public already, or `outside` the guarantee: computed from the data at no cost, listed as an exposure.
-    """
-
-    of: str
-    a: Fraction
-    b: Fraction
-    source: str
-    outside: bool
-
-    def __init__(self, of: str, a: Exact, b: Exact, source: str, outside: bool = False) -> None:
-        told = {"of": of, "a": exact(a, "a"), "b": exact(b, "b"), "source": source.strip(), "outside": outside}
-        for name, value in told.items():
-            object.__setattr__(self, name, value)
-        if not self.source:
-            raise PlanError(f"The variance function of '{of}' needs its source: which publication a and b come from.")
-
-
-@dataclass(frozen=True)
-class BoughtVariance:
-    """A product's sampling variance as b x, b bought with budget: deff (Σw² / Σw − 1) from two noisy totals.
-
-    Σw² − Σw estimates the variance of Σw when records are drawn one by one (Poisson sampling); deff is the public
-    factor by which the design, its clusters above all, is worse or better than that.
-    """
-
-    of: str
-    squares: str
-    weights: str
-    deff: Fraction
-
-    def __init__(self, of: str, squares: str, weights: str, deff: Exact = 1) -> None:
-        told = {"of": of, "squares": squares, "weights": weights, "deff": positive(deff, "deff")}
-        for name, value in told.items():
-            object.__setattr__(self, name, value)

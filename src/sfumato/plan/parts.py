@@ -80,6 +80,7 @@ class VarianceFunctionPart(Part):
     squares: str | None = None
     weights: str | None = None
     deff: int | Decimal | str = 1
+    certain: int | Decimal | str = 0
 
 
 class GeographyPart(Part):

@@ -12,19 +12,20 @@ from sfumato.errors import PlanError, SfumatoError
 from sfumato.plan.control import ControlTable, rows_at, totals_of
 from sfumato.plan.decisions import Decisions
 from sfumato.plan.geography import Geography
-from sfumato.plan.measure import BoughtVariance, Measure, VarianceFunction
+from sfumato.plan.measure import Measure
 from sfumato.plan.parts import (
     AttributePart,
     ControlPart,
     DataPart,
-    MethodPart,
     MeasurePart,
+    MethodPart,
     PlanPart,
     VarianceFunctionPart,
     in_words,
 )
 from sfumato.plan.plugins import mechanism, statistic, step
 from sfumato.plan.register import FrameFile
+from sfumato.plan.sampling import BoughtVariance, StatedVariance, VarianceFunction
 from sfumato.privacy import exact
 from sfumato.privacy.notation import hidden_from_dict, plan_limit_from_dict
 from sfumato.schema import Attribute, Bands, Column, Levels, Missing, Partner, Recode, Replication, Rule, Schema
@@ -149,7 +150,7 @@ def _row(part: PlanPart) -> str:
     return part.data.unit or "record"
 
 
-def _sampling(part: PlanPart) -> str | tuple[VarianceFunction | BoughtVariance, ...]:
+def _sampling(part: PlanPart) -> str | tuple[StatedVariance, ...]:
     """What the plan says of sampling error; a plan with weights is of a sample, and must say something."""
     if part.sampling is None and part.data.weight:
         raise PlanError(
@@ -161,10 +162,11 @@ def _sampling(part: PlanPart) -> str | tuple[VarianceFunction | BoughtVariance, 
     return part.sampling or "census"
 
 
-def _function(part: VarianceFunctionPart) -> VarianceFunction | BoughtVariance:
-    if part.squares is not None and part.weights is not None:
-        return BoughtVariance(part.of, part.squares, part.weights, part.deff)
-    if part.a is None or part.b is None:
+def _function(part: VarianceFunctionPart) -> StatedVariance:
+    is_public = part.a is not None or part.b is not None
+    if part.squares is not None and part.weights is not None and not is_public:
+        return BoughtVariance(part.of, part.squares, part.weights, part.deff, part.certain)
+    if part.a is None or part.b is None or part.squares or part.weights:
         raise PlanError(
             f"[[sampling]] of '{part.of}' needs a, b and source (numbers that are public), or squares and weights (the "
             "measures of Σw² and Σw from which b is bought)."

@@ -20,9 +20,10 @@ class Contribution:
     def bounds(self) -> tuple[int, int]:
         """The least and the most that a row adds, in steps."""
         if self.low is None or self.high is None:
+            key = "clip" if self.power == 1 else "clip_value"
             raise PromiseError(
                 f"Total of {self.column} has no largest value, so one unit could move it without limit: "
-                'give clip, for example clip = ["0", "50000"].'
+                f'give {key}, for example {key} = ["0", "50000"].'
             )
         return int(self.low / self.step), int(self.high / self.step)
 

@@ -108,6 +108,10 @@ def sampling_of(stated: dict[str, Any], product: str) -> Sampling:
     if stated["kind"] == "census":
         return NotSampled()
     function = stated.get("functions", {}).get(product)
+    if function and not float(function["b"]) > 0 and str(function.get("source")).startswith("bought"):
+        # Releases made before could buy a variance of 0, of weights below 1.
+        return Unstated("the variance function of this release leaves no variance above 0")
     if function:
         return GeneralisedVariance(float(function["a"]), float(function["b"]))
-    return Unstated(stated.get("reason", "the release gives no variance function for this statistic"))
+    reason = stated.get("reason", "the release gives no variance function for this statistic")
+    return Unstated(stated.get("refused", {}).get(product, reason))

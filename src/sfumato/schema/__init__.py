@@ -29,6 +29,6 @@ from sfumato.schema.tables import Tables
 __all__ = [
     "FARTHEST", "LARGEST", "Aggregate", "Attribute", "Bands", "Box", "By", "Clipped", "Column", "Domain", "Frame",
     "Grid", "Grouping", "InSteps", "Influence", "Largest", "Level", "Levels", "Mask", "Missing", "Partner", "Ragged",
-    "Recode", "Replication", "Reported", "Rows", "Rule", "Schema", "Sorted", "Sum", "SumOfProducts", "Table", "Tables", "Units",
-    "Weighted", "Where",
+    "Recode", "Replication", "Reported", "Rows", "Rule", "Schema", "Sorted", "Sum", "SumOfProducts", "Table", "Tables",
+    "Units", "Weighted", "Where",
 ]  # fmt: skip

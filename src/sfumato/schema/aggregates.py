@@ -27,13 +27,23 @@ class Reported(InSteps):
 
 @dataclass(frozen=True)
 class Clipped(InSteps):
-    """What a row has of a column or its square: held within [low, high], rounded half up to whole steps."""
+    """What a row has of a column: held within [low, high], squared where the power is 2, rounded half up to steps."""
 
     low: Fraction
     high: Fraction
     step: Fraction
     missing: Fraction | None = None
     power: int = 1
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The least and the most that a row has, in steps.
+
+        >>> Clipped("weight", Fraction(-3), Fraction(5), Fraction(1), power=2).ends
+        (0, 25)
+        """
+        low, high = sorted(int(bound**self.power / self.step) for bound in (self.low, self.high))
+        return (0 if self.power == 2 and self.low < 0 < self.high else low), high
 
 
 @dataclass(frozen=True)

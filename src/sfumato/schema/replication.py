@@ -79,7 +79,7 @@ class Replication:
         if self.method == "sdr" and count > 2 and count % 4:  # the order of a Hadamard matrix
             raise PlanError(
                 f"[data] has {count} replicate weights, and successive difference replication, which they are taken "
-                f"for, has a multiple of 4; say which method they are of, for example method = \"jk1\". There are "
+                f'for, has a multiple of 4; say which method they are of, for example method = "jk1". There are '
                 f"{', '.join(WORDS)}."
             )
 
@@ -96,7 +96,7 @@ class Replication:
     def departures(self, estimate: Any, replicates: NDArray[Any]) -> NDArray[Any]:
         """How far replicates, on the last axis, lie from what they vary about."""
         if self.about == "estimate":
-            return replicates - np.asarray(estimate)[..., None]
+            return np.asarray(replicates - np.asarray(estimate)[..., None])
         counted = replicates[..., self._counts] if self.rscales else replicates
         return np.asarray(replicates - counted.mean(axis=-1, keepdims=True))
 
@@ -120,6 +120,12 @@ class Replication:
         said = [WORDS[self.method]]
         said += [f"each half-sample keeps {float(self.fay):.4g}"] if self.fay is not None else []
         said += [f"scale {float(self.scale):.6g}"] if self.scale is not None else []
-        said += [f"rscales from {float(min(self.rscales)):.4g} to {float(max(self.rscales)):.4g}"] if self.rscales else []
+        said += (
+            [f"rscales from {float(min(self.rscales)):.4g} to {float(max(self.rscales)):.4g}"] if self.rscales else []
+        )
         said += ["departures about the mean of the replicates"] if self.about == "mean" else []
         return ", ".join(said)
+
+
+SUCCESSIVE = Replication()
+"""What replicates are of where nothing is said."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from sfumato.errors import PlanError, nearest
 from sfumato.schema.attributes import Attribute, Rule
 from sfumato.schema.level import Level
-from sfumato.schema.replication import Replication
+from sfumato.schema.replication import SUCCESSIVE, Replication
 from sfumato.schema.table import Table, rules_of
 
 ENCODINGS = ("utf-8", "latin-1")
@@ -34,7 +34,7 @@ class Schema:
     replicates: tuple[str, ...] = ()
     order: str | None = None
     replicate_count: int = 80
-    replication: Replication = Replication()
+    replication: Replication = SUCCESSIVE
     base: str = ""
     joined: tuple[Partner, ...] = ()
     encoding: str | None = None
@@ -72,12 +72,12 @@ class Schema:
             raise PlanError(
                 "[data] names a column of weights twice; the weight and each replicate are columns of their own."
             )
-        if self.order is not None and self.replication != Replication():
+        if self.order is not None and self.replication != SUCCESSIVE:
             raise PlanError(
                 "[data] builds replicates from an order of selection, which is successive difference replication; "
                 "another method has columns of its own: name them as replicates, in place of the order."
             )
-        if self.replication != Replication() and not self.replicates:
+        if self.replication != SUCCESSIVE and not self.replicates:
             raise PlanError("[data] has a method and no replicates that it is of; name the columns of the replicates.")
         if self.replicates:
             self.replication.refuse(len(self.replicates))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isqrt
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from sfumato.privacy import Contribution, Exact, exact, plain, positive
 from sfumato.schema import Aggregate, Clipped, Reported, Sum
 from sfumato.statistics.statistic import Statistic
 
+Bounds = tuple[Exact, Exact]
 MOST_STEPS = 2**53
 """The largest value in steps: every whole number up to it is exact as a double, which is how engines read values."""
 
@@ -32,24 +34,41 @@ class Total(Statistic):
     missing: Fraction | None
     unit: str
     power: int
+    clip_value: tuple[Fraction, Fraction] | None
 
     def __init__(
         self,
         column: str,
-        clip: tuple[Exact, Exact] | None = None,
+        clip: Bounds | None = None,
         step: Exact = 1,
         missing: Exact | None = None,
         unit: str = "",
         power: int = 1,
+        clip_value: Bounds | None = None,
     ) -> None:
-        if clip is not None and (not isinstance(clip, (tuple, list)) or len(clip) != 2):
-            raise PlanError(f'The clip of {column} is a lowest and a highest value, for example clip = ["0", "50000"].')
-        bounds = None if clip is None else (exact(clip[0], "clip"), exact(clip[1], "clip"))
         given = None if missing is None else exact(missing, "missing")
-        made = {"column": column, "clip": bounds, "step": positive(step, "step"), "missing": given, "power": power}
-        vars(self).update(made, unit=unit or column)
+        made = {"column": column, "step": positive(step, "step"), "missing": given, "power": power}
+        held = {"clip": _bounds(clip, column, "clip"), "clip_value": _bounds(clip_value, column, "clip_value")}
+        vars(self).update(made, unit=unit or column, **held)
         if power not in {1, 2}:
             raise PlanError(f"The power of {column} is {power!r}; a total is of values (1) or of their squares (2).")
+        self._refuse_other_clip()
+        self._refuse_unfit()
+
+    def _refuse_other_clip(self) -> None:
+        """Values have a clip; squares have a clip_value, which bounds the value that is squared."""
+        if self.power == 2 and self.clip is not None:
+            low, high = (_root(max(bound, Fraction(0))) for bound in self.clip)
+            raise PlanError(
+                f"A total of squares of {self.column} has a clip, which bounded the square; the bound is of the value "
+                f'now, and has a key of its own: write clip_value = ["{low}", "{high}"] for the same.'
+            )
+        if self.power == 1 and self.clip_value is not None:
+            raise PlanError(f"clip_value of {self.column} is for totals of squares, power = 2; give clip.")
+
+    def _refuse_unfit(self) -> None:
+        """Bounds that hold no value, that a missing value lies beyond, or that steps do not meet."""
+        bounds, column = self.held, self.column
         if bounds and not bounds[0] < bounds[1]:
             raise PlanError(f"The clip of {column} runs from {plain(bounds[0])} to {plain(bounds[1])}; it must rise.")
         if bounds and self.missing is not None and not bounds[0] <= self.missing <= bounds[1]:
@@ -57,10 +76,11 @@ class Total(Statistic):
                 f"The value {plain(self.missing)} for a missing {column} lies outside its clip, "
                 f"{plain(bounds[0])} to {plain(bounds[1])}; choose one within."
             )
-        for bound in bounds or ():
+        said = "The clip" if self.power == 1 else "The square of the clip,"
+        for bound in (one**self.power for one in bounds or ()):
             if (bound / self.step).denominator != 1:
                 raise PlanError(
-                    f"The clip {plain(bound)} of {column} is no multiple of the step {plain(self.step)}; "
+                    f"{said} {plain(bound)} of {column} is no multiple of the step {plain(self.step)}; "
                     "values live on multiples of the step, so choose bounds that do."
                 )
             if abs(bound / self.step) > MOST_STEPS or abs(bound) > MOST_STEPS**4:
@@ -70,12 +90,19 @@ class Total(Statistic):
                 )
 
     @property
+    def held(self) -> tuple[Fraction, Fraction] | None:
+        """The bounds of one record's value, whether values are summed or their squares."""
+        return self.clip if self.power == 1 else self.clip_value
+
+    @property
     def aggregates(self) -> tuple[Aggregate, ...]:
         """The sum of clipped values; without a clip, of what units of a register report, which some relations bound."""
         if self.clip is None and self.power == 1:
             return (Sum(Reported(self.column, self.step, self.missing)),)
-        low, high = (bound * self.step for bound in self.contribution.bounds)
-        return (Sum(Clipped(self.column, low, high, self.step, self.missing, self.power)),)
+        if self.held is None:
+            _ = self.contribution.bounds  # says that there are none
+            return ()
+        return (Sum(Clipped(self.column, *self.held, self.step, self.missing, self.power)),)
 
     def value(self, columns: Mapping[Aggregate, Any]) -> NDArray[np.int64]:
         (total,) = (columns[one] for one in self.aggregates)
@@ -83,8 +110,10 @@ class Total(Statistic):
 
     @property
     def contribution(self) -> Contribution:
-        low, high = self.clip or (None, None)
-        return Contribution(self.column, low, high, self.step, self.power)
+        if self.held is None:
+            return Contribution(self.column, None, None, self.step, self.power)
+        low, high = Clipped(self.column, *self.held, self.step, power=self.power).ends
+        return Contribution(self.column, low * self.step, high * self.step, self.step, self.power)
 
     @property
     def note(self) -> str:
@@ -93,15 +122,34 @@ class Total(Statistic):
         >>> Total("weight", clip=(0, "1e6"), step="0.001").note
         'Each weight counts from 0 to 1,000,000 at most, in steps of 0.001.'
         """
-        if self.clip is None:
+        if self.held is None:
             return ""
-        low, high, step = (f"{float(one):,.12g}" for one in (*self.clip, self.step))
-        what = self.column if self.power == 1 else f"square of {self.column}"
-        return f"Each {what} counts from {low} to {high} at most, in steps of {step}."
+        low, high, step = (f"{float(one):,.12g}" for one in (*self.held, self.step))
+        squared = ", and is then squared" if self.power == 2 else ""
+        return f"Each {self.column} counts from {low} to {high} at most{squared}, in steps of {step}."
 
     @property
     def title(self) -> str:
         return f"Total {self.column} in {self.unit}" if self.unit != self.column else f"Total {self.column}"
+
+
+def _bounds(written: Bounds | None, column: str, key: str) -> tuple[Fraction, Fraction] | None:
+    """Two bounds, exactly, where there are some."""
+    if written is None:
+        return None
+    if not isinstance(written, (tuple, list)) or len(written) != 2:
+        raise PlanError(f'The {key} of {column} is a lowest and a highest value, for example {key} = ["0", "50000"].')
+    return exact(written[0], key), exact(written[1], key)
+
+
+def _root(square: Fraction) -> str:
+    """The root of a bound: exactly where it has one, else to six digits.
+
+    >>> _root(Fraction(1600)), _root(Fraction(2)), _root(Fraction("2.25"))
+    ('40', '1.41421', '1.5')
+    """
+    root = Fraction(isqrt(square.numerator), isqrt(square.denominator))
+    return plain(root) if root**2 == square else f"{float(square) ** 0.5:.6g}"
 
 
 EXAMPLE = Total("wage", clip=(0, 50_000), step=10)

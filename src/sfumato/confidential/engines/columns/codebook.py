@@ -91,7 +91,7 @@ class Banded(Meaning):
 
 @dataclass(frozen=True)
 class Stepped(Meaning):
-    """A value in whole steps: held within the clip, rounded half up, held again."""
+    """A value in whole steps: held within the clip, squared where it is to be, rounded half up, held again."""
 
     one: Clipped
     lacking = LACKING
@@ -99,17 +99,16 @@ class Stepped(Meaning):
     @property
     def largest(self) -> Fraction:
         """How large a value can be, in steps."""
-        return max(abs(self.one.low), abs(self.one.high)) / self.one.step
+        return Fraction(max(map(abs, self.one.ends)))
 
     def of_numbers(self, numbers: Floats) -> Integers:
         one, given = self.one, _given(numbers, self.one)
         nothing = np.isnan(given)
-        with np.errstate(over="ignore"):  # what is beyond all numbers is held within the clip as well
-            given = given * given if one.power == 2 else given
         held = np.maximum(np.minimum(given, float(one.high)), float(one.low))
+        held = held * held if one.power == 2 else held
         steps = np.floor(_to_six_places(held / float(one.step)) + 0.5)
         steps[nothing] = 0
-        found = steps.astype(np.int64).clip(int(one.low / one.step), int(one.high / one.step))
+        found = steps.astype(np.int64).clip(*one.ends)
         found[nothing] = self.lacking
         return found
 

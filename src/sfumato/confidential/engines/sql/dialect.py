@@ -96,16 +96,16 @@ def given(number: str, text: str, missing: Fraction | None) -> str:
 
 
 def clipped(number: str, value: Clipped) -> str:
-    """A number in whole steps: held within the clip, rounded half up, held again; null where there is none.
+    """A number in whole steps: held within the clip, squared by its power, rounded half up, held again; or null.
 
     Every operation is one of IEEE 754, so that all engines come to the same step.
     """
-    number = f"({number} * {number})" if value.power == 2 else number
     held = f"greatest(least({number}, {literal(value.high)}), {literal(value.low)})"
+    held = f"({held} * {held})" if value.power == 2 else held
     # In floats 0.35 is 3.4999999999999996 steps of 0.1; no data mean a millionth of a step.
     millionths = f"round({held} / {literal(value.step)} * {literal(10**6)})"
     steps = f"CAST(floor({millionths} / {literal(10**6)} + 0.5) AS BIGINT)"
-    low, high = int(value.low / value.step), int(value.high / value.step)
+    low, high = value.ends
     # greatest and least pass over nulls, so a missing value is kept null by hand.
     return f"(CASE WHEN {number} IS NULL THEN NULL ELSE greatest(least({steps}, {high}), {low}) END)"
 
