@@ -16,6 +16,8 @@ from sfumato.plan import Measure, Plan
 from sfumato.schema import Frame
 
 EMPTY = "The data hold no rows, and nothing is made or charged of none; check the files and their filters."
+LARGEST_SUM = 2**62
+"""What all values of a measure may sum to, in steps: half of what 64 bits hold."""
 TOO_LARGE = "all values together are too large to be summed in 64 bits; use a coarser step."
 
 
@@ -42,11 +44,27 @@ class Tabulation(Sealed):
 
     @cached_property
     def _unfit(self) -> list[Fault]:
-        """What sums or a mechanism cannot carry of a register, whose reports are read once for all measures."""
-        register = self._need.register
-        cells = [(one, self._reported(one, register)) for one in self._plan.measures if register]
-        told = [(one, TOO_LARGE if _overflows(each) else one.with_.unfit(each)) for one, each in cells]
+        """What sums or a mechanism cannot carry of a register, whose reports are read once for all measures.
+
+        Tables are looked at only where so many rows, each at the end of its bounds, would be too much.
+        """
+        measures = [one for one in self._plan.measures if self._need.register or self._may_overflow(one)]
+        told = [(one, self._carried(one)) for one in measures]
         return [Fault(one.of.contribution.column or one.name, rule) for one, rule in told if rule]
+
+    def _may_overflow(self, measure: Measure) -> bool:
+        largest, rows = max(map(abs, measure.of.contribution.bounds)), self._engine.rows or 0
+        return measure.of.additive and largest * rows >= LARGEST_SUM
+
+    def _carried(self, measure: Measure) -> str:
+        """Why the sums of a measure cannot be carried; nothing where they can."""
+        try:
+            cells = self._cells(measure)
+        except DataError:
+            if self._need.register is not None:
+                raise
+            return TOO_LARGE  # the engine itself could not sum them
+        return TOO_LARGE if _overflows(cells) else measure.with_.unfit(cells)
 
     def examples(self, fault: Fault) -> list[tuple[str | None, int]]:
         """Offending values and how often they stand: confidential."""
@@ -62,6 +80,9 @@ class Tabulation(Sealed):
         """The true cells of a measure; none of data that break a rule, as their bounds are not enforced."""
         if self._engine.rows != 0:  # an audit may take the last record away
             self.refuse_faults()
+        return self._cells(measure)
+
+    def _cells(self, measure: Measure) -> Cells:
         if self._need.register is not None:
             return self._reported(measure, self._need.register)
         table, wanted = self._plan.table(measure), measure.aggregates
@@ -90,7 +111,7 @@ class Tabulation(Sealed):
 
 
 def _overflows(cells: Cells) -> bool:
-    return bool(np.abs(cells.values).sum(dtype=np.float64) >= 2**62)
+    return bool(np.abs(cells.values).sum(dtype=np.float64) >= LARGEST_SUM)
 
 
 def reading(plan: Plan, *, truncated: bool = True) -> Reading:

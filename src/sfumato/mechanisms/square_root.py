@@ -37,6 +37,12 @@ FINE = 1_000
 LARGEST_ROOT = 2**30
 """The largest root on the lattice: its square still leaves room for the sum of a frame in 64 bits."""
 TOO_LARGE = "some values are too large for the lattice of a square root; use a larger beta or a coarser step."
+TOO_LARGE_TOGETHER = (
+    "all values together, with their noise, are too large for 64 bits on the lattice of a square root, which is beta / "
+    "1000 fine, so that totals would be wrong; use a larger beta."
+)
+LARGEST_SUM = 2**62
+"""What all values may sum to on the lattice: half of what 64 bits hold."""
 LARGEST_NOISE, LEAST_MU = 2**27, "0.00001"
 """Noise on roots that can still be squared, and a mu at which it is no wider."""
 
@@ -68,7 +74,14 @@ class SquareRoot(Mechanism):
         return nearest_roots(cells.totals, cells.step / self._step(cells.move))
 
     def unfit(self, cells: Cells) -> str:
-        return TOO_LARGE if _too_large(cells.totals, cells.step / self._step(cells.move)) else ""
+        totals, scale = cells.totals, cells.step / self._step(cells.move)
+        if _too_large(totals, scale):
+            return TOO_LARGE
+        # The squares of noisy roots sum to the square of their length, which is that of the roots and of the noise at
+        # most, s (√n + 9) but for a chance of e^-40; as much as the constants of all is taken off again.
+        noise = self.root_law(cells.move).scale
+        length = math.sqrt(float(totals.sum(dtype=np.float64)) * float(scale)) + noise * (math.sqrt(totals.size) + 9)
+        return TOO_LARGE_TOGETHER if length**2 + totals.size * noise**2 >= LARGEST_SUM else ""
 
     def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:
         law, roots = self.root_law(cells.move), self.clean(cells, given)

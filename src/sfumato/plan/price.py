@@ -1,5 +1,6 @@
 """Price: the loss of each measure and of all together, what an attacker gains by it, with no data in sight."""
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -9,6 +10,9 @@ from sfumato.plan.decisions import Decisions
 from sfumato.plan.margins import typical
 from sfumato.privacy import Exposure, Loss, Spend, Unbounded, over_universes
 from sfumato.schema import Box
+
+LARGEST_NOISE = 2**61
+"""What the sizes of all noise of a measure may sum to, in steps: a quarter of what 64 bits hold."""
 
 
 @dataclass(frozen=True)
@@ -90,10 +94,17 @@ def _refuse_over(total: Loss, limit: Loss, spends: tuple[Spend, ...]) -> None:
 
 def _refuse_undrawable(plan: Decisions) -> None:
     for measure in plan.measures:
+        cells = plan.over.size(measure)
         try:
-            measure.with_.expected(plan.move(measure), typical(plan, measure))
-        except ValueError as error:
-            raise PlanError(f"Measure '{measure.name}' with {measure.with_.words()}: {error}") from None
+            error = measure.with_.expected(plan.move(measure), typical(plan, measure, cells=cells))
+        except ValueError as refused:
+            raise PlanError(f"Measure '{measure.name}' with {measure.with_.words()}: {refused}") from None
+        # The sizes of n noises sum to about n standard errors of one, √n of their sum.
+        if isinstance(error, float) and error * math.sqrt(cells) / float(measure.of.step) >= LARGEST_NOISE:
+            raise PlanError(
+                f"Measure '{measure.name}' with {measure.with_.words()}: the noise of its {cells:,} cells is too wide "
+                "to be summed in 64 bits; give it more budget, or a coarser step."
+            )
 
 
 def _refuse_unlisted(plan: Decisions) -> None:

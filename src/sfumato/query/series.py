@@ -171,6 +171,7 @@ def together_of(parts: Sequence[Columns], together: str | None) -> Columns:
     scale = 1 / len(parts) if together == "mean" else 1
     statuses = _first_missing(parts)
     empty = statuses.missing if statuses else np.zeros(len(parts[0]), dtype=bool)
+    # Whole estimates in 64 bits are below 2^53 (`in_units`), and larger ones integers of Python: no year wraps.
     value = np.sum([np.where(empty, 0, one.estimate) for one in parts], axis=0) * scale
     noise = np.sum([one.noise_variance for one in parts], axis=0)
     sampled = np.sum([one.sampling_variance for one in parts], axis=0)

@@ -28,6 +28,11 @@ QUICK = 100_000
 _LARGEST_SHARE = 4
 FITS_32_BITS = 2**31 - 1
 """Integers whose sizes sum to no more are summed in 32 bits, in half the memory and half the time."""
+FITS_64_BITS = 2**63 - 2**33
+"""Integers whose sizes sum to no more have no sum that wraps in 64 bits; a little less, for rounding."""
+WRAPS = "all of its values together are more than 64 bits hold, so that sums of them would be wrong"
+_PIECE = 1 << 22
+"""How many sizes are summed at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +78,20 @@ def narrow(values: Cells) -> Cells:
     # Slab by slab, as absolute values of the whole cube would be another cube.
     within = sum(int(np.abs(slab).sum(dtype=np.int64)) for slab in values) if values.ndim else largest
     return values if within <= FITS_32_BITS else values.astype(np.int64)
+
+
+def wraps(values: Cells) -> bool:
+    """Whether some sum of integers may be more than 64 bits hold; their sizes are asked for only where that may be.
+
+    >>> wraps(np.array([2**62, -(2**62)])), wraps(np.array([2**62, 2**61, -(2**60)]))
+    (True, False)
+    """
+    largest = max(abs(int(values.min(initial=0))), abs(int(values.max(initial=0))))
+    if largest * values.size <= FITS_64_BITS:
+        return False
+    flat = values.reshape(-1)
+    pieces = (flat[start : start + _PIECE] for start in range(0, flat.size, _PIECE))
+    return sum(float(np.abs(piece, dtype=np.float64).sum()) for piece in pieces) > FITS_64_BITS
 
 
 @dataclass(frozen=True, eq=False)

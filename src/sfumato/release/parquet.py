@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from sfumato.release.lattice import FITS_32_BITS
+from sfumato.release.lattice import FITS_32_BITS, FITS_64_BITS, WRAPS
 from sfumato.release.noisy import Integers
 from sfumato.schema import Attribute, Frame, Table
 
@@ -77,6 +77,8 @@ def read_values(path: Path) -> NDArray[Any]:
             found = found if sizes <= FITS_32_BITS else found.astype(np.int64, copy=False)
             found[start : start + len(piece)] = piece
             start += len(piece)
+    if sizes > FITS_64_BITS:
+        raise ValueError(WRAPS)
     return found
 
 

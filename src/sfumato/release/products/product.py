@@ -12,6 +12,7 @@ import numpy as np
 
 from sfumato.errors import ReleaseError
 from sfumato.privacy import plain
+from sfumato.release.lattice import WRAPS, wraps
 from sfumato.release.manifest import ProductLine
 from sfumato.release.noisy import Floats, Integers, Noisy
 from sfumato.release.statuses import Statuses
@@ -162,6 +163,8 @@ class Held(Product):
 
     def write(self, folder: Path) -> ProductLine:
         subject, file = self.subject, f"products/{self.subject.name}.parquet"
+        if wraps(self.values):
+            raise ReleaseError(f"Product '{subject.name}' cannot be published: {WRAPS}; use a coarser step.")
         self.store(folder, file)
         return ProductLine(
             kind=self.kind,
