@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from sfumato.cli import agency, assess, budget, demo, ledger, price, public, reproduce, tabulate
+from sfumato.cli import agency, assess, budget, demo, ledger, price, public, reproduce, tabulate, variance
 from sfumato.cli.installs import lacking
 from sfumato.errors import SfumatoError
 
@@ -44,6 +44,7 @@ app.command("budget")(budget.budget)
 app.command("check")(agency.check)
 app.command("run")(agency.run)
 app.command("tabulate")(tabulate.tabulate)
+app.command("variance")(variance.variance)
 app.command("assess")(assess.assess)
 app.command("audit")(agency.audit)
 app.command("synth")(agency.synth)
