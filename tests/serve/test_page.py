@@ -1,5 +1,7 @@
 """The pages: a real table with every error said aloud, nothing inline, nothing from elsewhere, no label that runs."""
 
+import re
+from html import unescape
 from html.parser import HTMLParser
 from urllib.parse import parse_qsl, urlencode
 
@@ -143,6 +145,60 @@ def test_sorting_goes_from_falling_to_rising_and_back(page):
         orders.append([one.get("aria-sort") for one in shown.all("th") if "aria-sort" in one])
         address = next(one["href"] for one in shown.all("a") if one.get("id") == "sort-1-2")
     assert orders == [[], ["descending"], ["ascending"], []]
+
+
+def heads_of(shown, part="tbody"):
+    """The labels at the side of each row."""
+    inside = shown.partition(f"<{part}>")[2].partition(f"</{part}>")[0]
+    return [
+        unescape(re.sub(r"<[^>]*>", "", one)).strip() for one in re.findall(r'<th scope="row"[^>]*>(.*?)</th>', inside)
+    ]
+
+
+@pytest.mark.parametrize("order", ["falling", "rising"])
+def test_percentages_are_sorted_and_ranked_by_themselves(page, engine, order):
+    table = engine.table("trade", "sex")
+    rising = order == "rising"
+    shares, counts = (one.sorted("female", rising=rising) for one in (table.shares("row"), table))
+    assert [one.code for one in shares] != [one.code for one in counts]
+    shown = page.get(f"{TABLE}?rows=trade&cols=sex&share=row&sort=female&order={order}").text
+    assert heads_of(shown) == [one.code for one in shares]
+    ranks = [f"{one.ranks[0]}–{one.ranks[1]}".replace("1–1", "1") for one in shares]
+    assert re.findall(r'<td class="rank">([^<]+)</td>', shown) == ranks
+
+
+def test_totals_of_percentages_are_percentages(page, engine):
+    """A total is 100% of its own row or column, else its part of the whole."""
+    table, whole = engine.table("trade", "sex"), engine.total()
+    female = engine.total({"sex": "female"}).value / whole.value
+    first = engine.total({"trade": "a"}).value / whole.value
+
+    def cells(share, part):
+        shown = page.get(f"{TABLE}?rows=trade&cols=sex&share={share}").text
+        inside = shown.partition(f"<{part}>")[2].partition(f"</{part}>")[0]
+        return [float(one) for one in re.findall(r'<span class="n">([\d.]+)%', inside)]
+
+    assert cells("row", "tfoot") == pytest.approx([100, 100 * female, 100 - 100 * female], abs=0.1)
+    assert cells("column", "tfoot") == [100, 100, 100]
+    assert cells("whole", "tfoot") == pytest.approx([100, 100 * female, 100 - 100 * female], abs=0.1)
+    width = len(table.axes[1].codes) + 1
+    assert set(cells("row", "tbody")[::width]) == {100}
+    assert cells("column", "tbody")[0] == pytest.approx(100 * first, abs=0.1)
+    assert cells("whole", "tbody")[0] == pytest.approx(100 * first, abs=0.1)
+    links = page.get(f"{TABLE}?rows=trade&cols=sex&share=row").text
+    assert "sort=total" not in links.partition("<thead>")[2].partition("</thead>")[0]
+
+
+def test_a_total_of_more_than_is_shown_says_so(page):
+    some = page.get(f"{TABLE}?rows=trade&cols=sex&valueCodes[trade]=a,b").text
+    assert heads_of(some, "tfoot") == ["Total, also of what is not shown"]
+    assert some.count("also of what is not shown") == 1
+    assert heads_of(page.get(f"{TABLE}?rows=trade&cols=sex").text, "tfoot") == ["Total"]
+    held = page.get(f"{TABLE}?rows=trade&cols=sex&valueCodes[trade]=a,b&sum[trade]=a,b").text
+    assert heads_of(held, "tfoot") == ["Total"]
+    both = page.get(f"{TABLE}?rows=trade&cols=sex&valueCodes[sex]=male").text
+    assert heads_of(both, "tfoot") == ["Total"]
+    assert both.count("also of what is not shown") >= 1
 
 
 def test_an_order_by_a_column_that_is_gone_is_the_order_of_the_list(page):

@@ -16,7 +16,7 @@ from sfumato.query.detail import Detail, detail_of
 from sfumato.query.estimate import Figure
 from sfumato.query.figures import LARGEST_PAGE, Key, titled
 from sfumato.query.portable import Portable
-from sfumato.query.ranks import MOST_ROWS, RowStanding, rank_intervals, variances_of_differences
+from sfumato.query.ranks import MOST_ROWS, rank_intervals, variances_of_differences
 from sfumato.query.shares import Shares, kept_of
 from sfumato.query.source import Source
 from sfumato.release import Withheld, withheld
@@ -95,6 +95,10 @@ class Crosstab(Portable):
             few = [axis.only(some) for axis, some in zip(self.axes, [*outer, run], strict=False)]
             yield self._over((*few, *self.axes[cut + 1 :]))
 
+    def covers(self, axis: Axis) -> bool:
+        """Whether what an axis shows is all there is within the question, so that a total is the total of it."""
+        return bool((axis.groups.any(axis=0) | ~self.within.mask(axis.attribute)).all())
+
     def margin(self, names: Sequence[str]) -> "Crosstab | None":
         if not self.product.subject.additive or self.source.refusal({*names, *self.where}):
             return None
@@ -129,7 +133,7 @@ class Crosstab(Portable):
 
     def ranks(self, column: str | int | None = None, level: float = 0.90) -> dict[str, tuple[int, int]]:
         """For each row the ranks, 1 the largest, that hold its true one with this probability."""
-        rows, values = self._rows(column)
+        values, rows = self.in_column(column), self._rows(column)
         if len(values) > MOST_ROWS:
             raise QueryError(f"Ranks of {len(values):,} rows compare all pairs; show at most {MOST_ROWS:,} rows.")
         statuses = self.product.missing(rows)
@@ -142,30 +146,8 @@ class Crosstab(Portable):
         found = rank_intervals(values, variances, level, float(self.product.subject.step))
         return dict(zip(self.axes[0].codes, found, strict=True))
 
-    def sorted(
-        self, column: str | int | None = None, level: float = 0.90, *, rising: bool = False
-    ) -> tuple[RowStanding, ...]:
-        """The rows in the order of a column, for display only; ties stand in the order of their codes.
-
-        Each row has the ranks, 1 the largest, that it may truly have, or None where they cannot be stated. Rows without
-        a number stand last.
-        """
-        _, values = self._rows(column)
-        codes = self.axes[0].codes
-        try:
-            ranks: Mapping[str, tuple[int, int] | None] = self.ranks(column, level)
-        except QueryError:
-            ranks = dict.fromkeys(codes)
-        least = [math.inf if math.isnan(value) else value if rising else -value for value in values]
-        order = sorted(range(len(codes)), key=lambda row: (least[row], codes[row]))
-        return tuple(RowStanding(row, codes[row], values[row], ranks[codes[row]]) for row in order)
-
-    def _rows(self, column: str | int | None) -> tuple[Grid, list[float]]:
-        """The rows of one column, as a grid and as values; not a number where there is none."""
-        if not self.axes or len(self.axes) > 2 or (len(self.axes) == 2 and column is None):
-            raise QueryError("Ranks are of the rows of one column: name the column of a table with rows and columns.")
+    def _rows(self, column: str | int | None) -> Grid:
+        """The rows of one column as a grid."""
         rest = () if column is None or len(self.axes) == 1 else (self.axes[1].place(column),)
         held = Box({name: groups[index] for (name, groups), index in zip(self.grid.axes[1:], rest, strict=True)})
-        values = self._columns.estimate.reshape(self.shape)[(slice(None), *rest)].tolist()
-        numbers = [math.nan if value is None else value for value in values]
-        return Grid(self.grid.axes[:1], self.within.within(held)), numbers
+        return Grid(self.grid.axes[:1], self.within.within(held))

@@ -1,13 +1,19 @@
 """Portable: figures that can be printed, drawn and taken along: as text, picture, data frame, dataset or file."""
 
+import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.errors import QueryError
 from sfumato.pictures import Picture
 from sfumato.query.answer import Answer
 from sfumato.query.figures import Figures
 from sfumato.query.layout import as_html, as_text
 from sfumato.query.notices import cited
+from sfumato.query.ranks import RowStanding, standings
 
 
 class Portable(Figures):
@@ -50,6 +56,36 @@ class Portable(Figures):
         from sfumato.query.plot import plotted
 
         return plotted(self, kind, level, width)
+
+    def ranks(self, column: str | int | None = None, level: float = 0.90) -> dict[str, tuple[int, int]]:
+        """For each row the ranks, 1 the largest, that hold its true one with this probability."""
+        raise QueryError(f"Ranks of {self.title} in column {column} at {level:.0%} are not stated; ask one release.")
+
+    def sorted(
+        self, column: str | int | None = None, level: float = 0.90, *, rising: bool = False
+    ) -> tuple[RowStanding, ...]:
+        """The rows in the order of a column, for display only, each with the ranks that it may truly have.
+
+        Ties stand in the order of their codes, rows without a number last; ranks are None where they cannot be stated.
+        """
+        codes, values = self.axes[0].codes, self.in_column(column)
+        try:
+            ranks = self.ranks(column, level)
+        except QueryError:
+            return standings(codes, values, None, rising=rising)
+        return standings(codes, values, ranks, rising=rising)
+
+    def in_column(self, column: str | int | None) -> list[float]:
+        """The numbers of one column; not a number where there is none."""
+        numbers = self.columns().estimate[self.rows_of(column)].tolist()
+        return [math.nan if one is None else one for one in numbers]
+
+    def rows_of(self, column: str | int | None) -> NDArray[np.intp]:
+        """Where the rows of one column stand in the flattened table."""
+        if not self.axes or len(self.axes) > 2 or (len(self.axes) == 2 and column is None):
+            raise QueryError("Ranks are of the rows of one column: name the column of a table with rows and columns.")
+        places = np.arange(self.size).reshape(self.shape)
+        return places if len(self.axes) == 1 else places[:, self.axes[1].place(column or "")]
 
     def cite(self) -> str:
         """How to cite the table, and each release that it is from."""

@@ -1,7 +1,8 @@
 """Ranks: where a row truly stands in a sorted table, given the noise."""
 
 import math
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -28,6 +29,27 @@ class RowStanding:
     code: str
     value: float
     ranks: tuple[int, int] | None
+
+
+def ranks_of_intervals(intervals: Sequence[tuple[float, float]]) -> list[tuple[int, int]]:
+    """For each row the ranks, 1 the largest, that hold its true one if every true number lies in its interval.
+
+    >>> ranks_of_intervals([(90, 110), (40, 60), (50, 70)])
+    [(1, 1), (2, 3), (2, 3)]
+    """
+    lows, highs = sorted(low for low, _ in intervals), sorted(high for _, high in intervals)
+    count = len(intervals)
+    return [(1 + count - bisect_right(lows, high), count - bisect_left(highs, low)) for low, high in intervals]
+
+
+def standings(
+    codes: Sequence[str], values: Sequence[float], ranks: Mapping[str, tuple[int, int]] | None, *, rising: bool
+) -> tuple[RowStanding, ...]:
+    """Rows in the order of their values; ties stand in the order of their codes, rows without a number last."""
+    least = [math.inf if math.isnan(value) else value if rising else -value for value in values]
+    order = sorted(range(len(codes)), key=lambda row: (least[row], codes[row]))
+    held = ranks or {}
+    return tuple(RowStanding(row, codes[row], values[row], held.get(codes[row])) for row in order)
 
 
 def rank_intervals(

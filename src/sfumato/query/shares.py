@@ -1,5 +1,6 @@
 """Shares: every cell of a table within its row, its column or the whole, with the error of part and whole together."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,9 +10,10 @@ from numpy.typing import NDArray
 
 from sfumato.errors import QueryError, nearest
 from sfumato.query.columns import Columns, Floats
-from sfumato.query.estimate import Figure
+from sfumato.query.estimate import Estimate, Figure
 from sfumato.query.figures import Figures
 from sfumato.query.portable import Portable
+from sfumato.query.ranks import ranks_of_intervals
 from sfumato.query.ratio import ZERO, ratio_of, too_near
 from sfumato.query.source import Source
 from sfumato.query.tails import z_score
@@ -47,7 +49,7 @@ class Shares(Portable):
     `covariance` is that of each cell with its whole, in the unit of the table.
     """
 
-    def __init__(self, table: Figures, whole: Figures, source: Source, covariance: Floats | Withheld) -> None:
+    def __init__(self, table: Portable, whole: Figures, source: Source, covariance: Floats | Withheld) -> None:
         self.table, self.whole, self.axes, self.where = table, whole, table.axes, table.where
         self.product, self.releases, self.has_columns = table.product, table.releases, table.has_columns
         self._sampling, self._covariance = source.sampling, covariance
@@ -99,6 +101,24 @@ class Shares(Portable):
             covariance=shared,
         )
 
+    def ranks(self, column: str | int | None = None, level: float = 0.90) -> dict[str, tuple[int, int]]:
+        """For each row the ranks that hold its true one with this probability.
+
+        Shares of one whole have the ranks of their parts. Else each true share lies in its interval at a level shared
+        out over all rows (Bonferroni), and no more than that is needed for the ranks.
+        """
+        if self.axes and self.axes[0] not in self.whole.axes:
+            return self.table.ranks(column, level)
+        figures = [self.figure(int(flat)) for flat in self.rows_of(column)]
+        for one in figures:
+            if isinstance(one, NoNumber):
+                raise QueryError(f"Ranks cannot be stated, as a row holds no number: {one.reason}")
+            if isinstance(one.variance, Withheld):
+                raise QueryError(f"Ranks cannot be stated: {one.variance.reason}")
+        each = 1 - (1 - level) / max(len(figures), 1)
+        found = ranks_of_intervals([_within(one, each) for one in figures if isinstance(one, Estimate)])
+        return dict(zip(self.axes[0].codes, found, strict=True))
+
     def _statuses(self, parts: Columns, wholes: Columns, under: Floats, noise: Floats) -> Statuses:
         """Why some cells have no share: the part or the whole is missing, or the whole may be 0."""
         inner, outer = (one.statuses or Statuses((), np.zeros(len(one), dtype=int)) for one in (parts, wholes))
@@ -113,6 +133,14 @@ class Shares(Portable):
         ]
         found = np.select(cases, [inner.which.ravel(), before + of_whole, zero, near], 0)
         return Statuses((*inner.kinds, *outer.kinds, NoNumber(ZERO), NoNumber(too_near(0.95))), found)
+
+
+def _within(share: Estimate, level: float) -> tuple[float, float]:
+    """Where a true share lies at this level; anywhere where its whole may be 0."""
+    try:
+        return share.interval(level)
+    except QueryError:
+        return -math.inf, math.inf
 
 
 def kept_of(table: Figures, of: str | Sequence[str]) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Figures: how a number is written for people, a margin beside it, and texts in columns."""
 
+import math
 from collections.abc import Sequence
 
 
@@ -19,6 +20,37 @@ def number(value: float) -> str:
 def like(margin: float, value: float) -> str:
     """A margin to the precision of the number it belongs to: whole beside whole numbers, once it is 10 or more."""
     return number(round(margin)) if margin >= 10 and value == round(value) else number(margin)
+
+
+def last_digit(margin: float) -> int:
+    """The power of ten of the last digit that a margin leaves a number: the second digit of its own.
+
+    >>> last_digit(12345), last_digit(76.4), last_digit(0.987), last_digit(9.96)
+    (3, 0, -2, 0)
+    """
+    return math.floor(math.log10(float(f"{margin:.1e}"))) - 1
+
+
+def to_digit(value: float, place: int) -> str:
+    """A number to a power of ten, written with as many decimals as that has.
+
+    >>> to_digit(1234567, 3), to_digit(-47.318, -1), to_digit(-0.4, 0)
+    ('1,235,000', '−47.3', '0')
+    """
+    near = round(value, -place) + 0.0 if isinstance(value, float) else round(value, -place)
+    return f"{near:,.{min(max(-place, 0), 9)}f}".replace("-", "−")
+
+
+def rounded(value: float, margin: float, *, whole: bool = True) -> tuple[str, str]:
+    """A number and its margin with the digits that the margin leaves; a whole number gets no decimals.
+
+    >>> rounded(1234567, 12345), rounded(16, 0.987), rounded(47.318, 4.52, whole=False), rounded(12, 0)
+    (('1,235,000', '12,000'), ('16', '0.99'), ('47.3', '4.5'), ('12', '0'))
+    """
+    if not margin:
+        return number(value), number(margin)
+    place = last_digit(margin)
+    return to_digit(value, max(place, 0) if whole and value == round(value) else place), to_digit(margin, place)
 
 
 def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: int = 0) -> str:

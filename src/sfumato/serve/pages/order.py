@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sfumato.errors import QueryError
-from sfumato.query import Crosstab
+from sfumato.query import Crosstab, Shares
 from sfumato.serve.pages.layout import Layout
 
 
@@ -23,17 +23,25 @@ class Order:
         return str(first) if first == last else f"{first}–{last}"
 
 
+def asked(table: Crosstab, layout: Layout) -> Crosstab | Shares:
+    """The table as numbers, or as the percentages that the reader asked for; without columns a row is the whole."""
+    share = layout.look.share
+    return table.shares(share if layout.column else "whole") if share else table
+
+
 def order_of(layout: Layout, body: Crosstab, beside: Crosstab | None) -> Order:
-    """Rows sorted by the column that the address names; only the order changes."""
-    sort = layout.look.sort
+    """Rows sorted by what the column that the address names shows, numbers or percentages; only the order changes."""
+    sort, share = layout.look.sort, layout.look.share
     # The form carries the order along, so it may name a column of the table that was shown before.
     gone = layout.column and sort != "total" and sort not in body.axes[-1].codes
-    if not sort or gone or len(layout.rows) > 1:
-        return Order(tuple(range(math.prod(len(axis.codes) for axis in body.row_axes))))
     by_total = sort == "total" or not layout.column
+    # Of its row every total is 100%, so there is nothing to sort by.
+    same = by_total and share == "row" and layout.column
+    if not sort or gone or same or len(layout.rows) > 1:
+        return Order(tuple(range(math.prod(len(axis.codes) for axis in body.row_axes))))
     if by_total and beside is None and layout.column:
         raise QueryError(f"{layout.sheet.product.subject.title} has no total to sort by; sort by a column.")
-    table, column = (beside or body, None) if by_total else (body, sort)
+    table, column = (beside or body, None) if by_total else (asked(body, layout), sort)
     standings = table.sorted(column, rising=layout.look.order == "rising")
     return Order(
         tuple(one.place for one in standings), {one.place: one.ranks for one in standings if one.ranks is not None}

@@ -15,8 +15,8 @@ from sfumato.serve.pages.cell import address
 from sfumato.serve.pages.form import Option
 from sfumato.serve.pages.layout import Layout
 from sfumato.serve.pages.map import mapped, shapes_of
-from sfumato.serve.pages.order import order_of
-from sfumato.serve.pages.view import Head, asked, questions_of
+from sfumato.serve.pages.order import asked, order_of
+from sfumato.serve.pages.view import Head, questions_of
 from sfumato.serve.question import Question
 
 

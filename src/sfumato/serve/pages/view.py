@@ -14,7 +14,7 @@ from sfumato.serve.catalogue import Sheet
 from sfumato.serve.pages.cell import Cell, address, cell
 from sfumato.serve.pages.layout import Layout
 from sfumato.serve.pages.look import Look
-from sfumato.serve.pages.order import Order, order_of
+from sfumato.serve.pages.order import Order, asked, order_of
 from sfumato.serve.question import Question
 
 Name = Callable[[tuple[str, ...]], str]
@@ -127,7 +127,7 @@ def questions_of(layout: Layout) -> list[tuple[Question, Head | None]]:
 
 
 def _block(layout: Layout, question: Question, head: Head | None) -> PageTable:
-    subject, total = layout.sheet.product.subject, layout.look.words("table.total")
+    subject = layout.sheet.product.subject
     body = question.table(layout.rows, layout.column)
     columns = _heads(body.axes[-1]) if layout.column else [Head(subject.title, "", key="total")]
     beside = question.table(layout.rows) if layout.column and subject.additive else None
@@ -136,44 +136,56 @@ def _block(layout: Layout, question: Question, head: Head | None) -> PageTable:
     return PageTable(
         head,
         body,
-        columns=(*([Head(total, "", key="total")] if beside else []), *columns),
+        columns=(*([_total(layout, body, body.axes[-1:])] if beside else []), *columns),
         rows=tuple(rows[place] for place in order.places),
-        totals=_totals(layout, question, head) if subject.additive else None,
+        totals=_totals(layout, question, head, body) if subject.additive else None,
     )
 
 
 def _rows(layout: Layout, body: Crosstab, beside: Crosstab | None, head: Head | None, order: Order) -> list[Row]:
     wrap = [head.key] if head else []
     width = len(body.axes[-1].codes) if layout.column else 1
-    inner = _figures(body, layout, lambda codes: address([*codes, *wrap]))
-    outer = _figures(beside, layout, lambda codes: address([*codes, "", *wrap]), whole=True) if beside else []
+    inner = _figures(asked(body, layout), layout, lambda codes: address([*codes, *wrap]))
+    outer = (
+        _figures(_shared(beside, layout, "row"), layout, lambda codes: address([*codes, "", *wrap])) if beside else []
+    )
     return [
         Row(heads, (*outer[place : place + 1], *inner[place * width : (place + 1) * width]), order.rank(place))
         for place, heads in enumerate(_row_heads(body.row_axes))
     ]
 
 
-def _totals(layout: Layout, question: Question, head: Head | None) -> Row:
+def _totals(layout: Layout, question: Question, head: Head | None, body: Crosstab) -> Row:
     """The row of totals: the same table with the row variables left out."""
     empty, wrap = [""] * len(layout.rows), [head.key] if head else []
     corner = [*empty, *([""] if layout.column else []), *wrap]
-    cells = _figures(question.table([]), layout, lambda _: address(corner), whole=True)
+    whole = question.table([])
+    cells = _figures(whole.shares() if layout.look.share else whole, layout, lambda _: address(corner))
     if layout.column:
-        across = question.table([], layout.column)
-        cells += _figures(across, layout, lambda codes: address([*empty, *codes, *wrap]), whole=True)
-    return Row((Head(layout.look.words("table.total"), "", span=len(layout.rows)),), tuple(cells))
+        across = _shared(question.table([], layout.column), layout, "column")
+        cells += _figures(across, layout, lambda codes: address([*empty, *codes, *wrap]))
+    named = _total(layout, body, body.row_axes)
+    return Row((replace(named, span=len(layout.rows), key=""),), tuple(cells))
 
 
-def _figures(table: Crosstab, layout: Layout, name: Name, *, whole: bool = False) -> list[Cell]:
-    """The cells of a table; totals beside a table of percentages stay the numbers that the percentages are of."""
-    look, largest = layout.look, layout.sheet.edition.release.manifest.largest_cv
-    return [cell(one, look, name(codes), largest) for codes, one in (table if whole else asked(table, layout)).items()]
+def _total(layout: Layout, body: Crosstab, axes: Sequence[Axis]) -> Head:
+    """The head of totals over some axes, which says so where they hold more than is shown."""
+    key = "table.total" if all(body.covers(axis) for axis in axes) else "table.total_all"
+    return Head(layout.look.words(key), "", key="total")
 
 
-def asked(table: Crosstab, layout: Layout) -> Crosstab | Shares:
-    """The table as numbers, or as the percentages that the reader asked for; without columns a row is the whole."""
+def _shared(totals: Crosstab, layout: Layout, own: str) -> Crosstab | Shares:
+    """Totals as they stand beside a table: numbers, each the whole of its own row or column, or parts of the whole."""
     share = layout.look.share
-    return table.shares(share if layout.column else "whole") if share else table
+    if not share:
+        return totals
+    return totals.shares([axis.attribute.name for axis in totals.axes] if share == own else "whole")
+
+
+def _figures(table: Crosstab | Shares, layout: Layout, name: Name) -> list[Cell]:
+    """The cells of a table."""
+    look, largest = layout.look, layout.sheet.edition.release.manifest.largest_cv
+    return [cell(one, look, name(codes), largest) for codes, one in table.items()]
 
 
 def total_view(sheet: Sheet, look: Look) -> Cell | None:
