@@ -36,7 +36,7 @@ def test_a_detail_tells_noise_and_sampling_apart():
     assert (detail.labels, told.cells) == (("old", "f"), 240)
     assert (told.noise_se, told.sampling_se) == (pytest.approx(math.sqrt(noise)), pytest.approx(math.sqrt(sampled)))
     assert told.noise_share == pytest.approx(noise / (noise + sampled))
-    half = 1.959964 * math.sqrt(noise + sampled) + 0.5
+    half = 1.959964 * math.sqrt(noise + sampled)
     assert told.interval(0.95) == pytest.approx((told.value - half, told.value + half))
     assert keys(detail) == ["error_both", "add", "protected"]
 

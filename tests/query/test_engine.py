@@ -68,7 +68,7 @@ def test_a_second_kind_of_product_needs_only_total_covariance_and_cells():
     assert table.totals.tolist() == [20, 50, 33]
     assert table.compare("old", "old").noise_variance == 0.0
     assert list(table.ranks(level=0.5).values()) == [(3, 3), (1, 1), (2, 2)]
-    assert "50 ± 2.3 A" in repr(table)
+    assert "50 ± 2 A" in repr(table)
     assert table.to_pandas()["estimate"].tolist() == [20, 50, 33]
 
 

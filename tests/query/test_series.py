@@ -41,17 +41,19 @@ def test_a_year_is_the_sum_or_mean_of_its_quarters_and_variances_add(folders, to
     assert "2025, sum of 1" not in table.axes[-1].codes
 
 
-def test_the_tails_of_a_year_follow_from_cumulants():
-    """Variances and fourth cumulants of independent errors add: 3·4² + 1·12² = 192, over (4 + 12)² is 0.75."""
+def test_a_year_of_noise_of_two_laws_reaches_as_far_as_the_further():
+    """Variances of independent errors add, and 99% of a Laplace law with variance 16 is within 4 log(100) / √2."""
     from sfumato.query.columns import Columns
     from sfumato.query.series import together_of
+    from sfumato.release.error_law import NormalError
 
-    one = Columns(np.array([5.0]), np.array([4.0]), np.array([0.0]), np.array([1]), excess=np.array([3.0]))
-    other = Columns(np.array([7.0]), np.array([12.0]), np.array([0.0]), np.array([2]), excess=np.array([1.0]))
-    year = together_of([one, other], "sum")
-    assert (year.estimate[0], year.noise_variance[0], year.excess[0]) == (12.0, 16.0, 0.75)
-    mean = together_of([one, other], "mean")
-    assert (mean.estimate[0], mean.noise_variance[0], mean.excess[0]) == (6.0, 4.0, 0.75)
+    columns = np.array([4.0]), np.array([0.0]), np.array([1])
+    one = Columns(np.array([5.0]), *columns, law=NormalError(excess=3.0, variance=16.0))
+    other = Columns(np.array([7.0]), np.array([12.0]), *columns[1:], law=NormalError())
+    year, mean = together_of([one, other], "sum"), together_of([one, other], "mean")
+    assert (year.estimate[0], year.noise_variance[0]) == (12.0, 16.0)
+    assert year.moe(0.99)[0] == pytest.approx(4 * np.log(100) / np.sqrt(2))
+    assert (mean.estimate[0], mean.noise_variance[0], mean.moe(0.99)[0]) == (6.0, 4.0, year.moe(0.99)[0] / 2)
 
 
 def test_the_sampling_error_of_a_year_is_withheld_as_samples_may_share_units(make_release, small_plan):
@@ -65,7 +67,8 @@ def test_the_sampling_error_of_a_year_is_withheld_as_samples_may_share_units(mak
     assert isinstance(year.sampling_variance, Withheld)
     assert "share units" in year.sampling_variance.reason
     assert isinstance(table["north", "2026-Q1"].sampling_variance, float)
-    assert table.records()[2]["moe90"] is None
+    assert table.records()[2]["se_sampling"] is None
+    assert (year.interval().counts, table.records()[2]["moe90"]) == ("noise alone", year.moe())
 
 
 def test_what_cannot_be_a_series_is_refused_with_the_period(folders):

@@ -18,11 +18,13 @@ from worlds import COUNTS, TABLE, World, engine_of, manifest_of, subject_of
 from sfumato.draws import SeededDraws
 from sfumato.errors import QueryError
 from sfumato.mechanisms import DiscreteGaussian, Geometric, RoundedGaussian
+from sfumato.mechanisms.additive import stated_noise
 from sfumato.query import Estimate
 from sfumato.query.ranks import rank_intervals
 from sfumato.query.ratio import ratio_of
-from sfumato.query.tails import reach, tail
 from sfumato.release import Cube, Independent, Noisy
+from sfumato.release.error_law import NormalError
+from sfumato.release.tails import reach, tail
 from sfumato.schema import Attribute, Levels, Table
 
 FALSE_ALARM = 1e-9
@@ -150,9 +152,8 @@ def test_intervals_of_totals_cover_94_to_96_percent(mechanism):
 def test_intervals_of_a_single_cell_with_geometric_noise(epsilon):
     """By the law, not by draws: a Laplace law has more in its tails than a normal one."""
     law = Geometric(epsilon).law(COUNTS)
-    excess = law.fourth_moment / law.variance**2 - 3
     for level in (0.90, 0.95, 0.99, 0.999):
-        low, high = Estimate(0, law.variance, step=1.0, excess=excess).interval(level)
+        low, high = Estimate(0, law.variance, law=stated_noise(law).law).interval(level)
         # The edge falls between two integers, so one part in a hundred of the tail may stand on the wrong side.
         assert law.survival(math.floor(high) + 1) <= 1.01 * (1 - level)
         assert low == -high
@@ -171,14 +172,14 @@ def test_intervals_of_few_cells_with_geometric_noise_cover_what_they_say(cells, 
     middle = len(sums) // 2
     noisy = Noisy(ROWS, np.zeros(12, dtype=np.int64), Fraction(1), COUNTS)
     cube = Cube(subject_of("jobs"), ROWS, noisy.values, Geometric(Fraction(1, scale)).uncertainty(noisy))
-    variance, excess = cells * cube.uncertainty.variance, float(cube.errors.excess(np.array([cells]))[0])
+    variance, noise = cells * cube.uncertainty.variance, cube.errors.law
     for level in (0.90, 0.95, 0.99):
-        reach = math.floor(Estimate(0, variance, step=1.0, excess=excess).interval(level)[1])
+        reach = math.floor(Estimate(0, variance, law=noise).interval(level)[1])
         covered = sums[middle - reach : middle + reach + 1].sum()
         narrower = sums[middle - reach + 1 : middle + reach].sum()
         assert covered >= level - 1e-4
         assert narrower < level + 0.01
-    normal = math.floor(Estimate(0, variance, step=1.0).interval(0.99)[1])
+    normal = math.floor(Estimate(0, variance, law=NormalError(1.0)).interval(0.99)[1])
     if cells == 1 and scale == 5:
         assert sums[middle - normal : middle + normal + 1].sum() < 0.98
 

@@ -17,9 +17,8 @@ def withheld_engine(*, noise: bool):
     return engine_of(cube, manifest=manifest_of(cube, sampling=sampling))
 
 
-@pytest.mark.parametrize("noise", [True, False], ids=["noise", "sampling"])
-def test_a_withheld_error_is_carried_through_and_printed(noise):
-    engine = withheld_engine(noise=noise)
+def test_a_withheld_noise_error_is_carried_through_and_printed():
+    engine = withheld_engine(noise=True)
     share, table = engine.share({"sex": "f"}), engine.table("age", "sex")
     difference = engine.compare({"sex": "f"}, {"sex": "m"})
     for estimate in (engine.total(), share, difference, engine.ratio({"sex": "f"}, {"sex": "m"}), table["old", "f"]):
@@ -36,12 +35,39 @@ def test_a_withheld_error_is_carried_through_and_printed(noise):
     assert share.value == pytest.approx(1 / 3)
 
 
+def test_where_no_sampling_error_is_stated_margins_count_the_noise_and_say_so():
+    cube = Cube(subject_of("jobs"), TABLE, np.full(TABLE.shape, 7), Independent(2.0))
+    engine, counted = withheld_engine(noise=False), engine_of(cube)
+    table, beside = engine.table("age", "sex"), counted.table("age", "sex")
+    pairs = [
+        (engine.total(), counted.total()),
+        (engine.share({"sex": "f"}), counted.share({"sex": "f"})),
+        (engine.ratio({"sex": "f"}, {"sex": "m"}), counted.ratio({"sex": "f"}, {"sex": "m"})),
+        (table["old", "f"], beside["old", "f"]),
+    ]
+    for estimate, alone in pairs:
+        assert estimate.se == estimate.cv == estimate.variance == Withheld(WHY)
+        assert estimate.moe() == alone.moe() > 0
+        assert estimate.interval() == alone.interval()
+        assert (estimate.interval().counts, alone.interval().counts) == ("noise alone", "noise and sampling error")
+        assert repr(estimate).endswith("(noise alone) -")
+    assert {record["moe90"] for record in table.records()} == {one.moe() for _, one in beside.items()}
+    for text in (repr(table), table._repr_html_(), table.records()[0]["reason"]):
+        assert f"counts the privacy noise alone where no sampling error is stated: {WHY}" in text
+
+
+def test_whether_a_sample_differs_is_not_said_by_its_noise_alone():
+    difference = withheld_engine(noise=False).compare({"sex": "f"}, {"sex": "m"})
+    assert difference.p_value == difference.differs() == Withheld(WHY)
+    assert WHY in difference.words()
+
+
 def test_sampling_error_widens_the_interval_of_a_share():
     cube = Cube(subject_of("jobs"), TABLE, np.full(TABLE.shape, 7), Independent(2.0))
     functions = {"jobs": {"a": 0.0, "b": 50.0}}
     manifest = manifest_of(cube, sampling={"kind": "functions", "functions": functions})
     plain, sampled = engine_of(cube).share({"sex": "f"}), engine_of(cube, manifest=manifest).share({"sex": "f"})
-    assert sampled.moe() ** 2 - plain.moe() ** 2 == pytest.approx(1.644854**2 * sampled.sampling_variance, rel=1e-6)
+    assert sampled.moe() ** 2 - plain.moe() ** 2 == pytest.approx(1.645**2 * sampled.sampling_variance, rel=1e-6)
     empty = Cube(subject_of("jobs"), TABLE, np.zeros(TABLE.shape, dtype=np.int64), Independent(2.0))
     with pytest.raises(QueryError, match="within its own noise of 0"):
         engine_of(empty, manifest=manifest).share({"sex": "f"})

@@ -38,6 +38,7 @@ def assess(  # noqa: PLR0913, PLR0917 - one argument an option
     """Compare a release with the microdata: what it still gives away and what it is still good for; confidential."""
     from sfumato.confidential.assessment import STAGES, ReportRules, Sweep
     from sfumato.confidential.assessment import assess as compare
+    from sfumato.confidential.assessment.honesty import broken
     from sfumato.plan import Plan
 
     read = Plan.read(plan)
@@ -54,6 +55,8 @@ def assess(  # noqa: PLR0913, PLR0917 - one argument an option
     else:
         say(f"{CONFIDENTIAL}\n")
         say(_summary(assessment.numbers))
+        for one in broken(assessment.numbers):
+            say(f"\nTHE STATED MARGINS DO NOT HOLD. {one}; do not publish before you know why.")
         say(f"\nThe report is {out}; only you may read it, and it must stay inside.")
 
 

@@ -52,21 +52,20 @@ def _spends(plan: "Plan", bill: "Price", per_year: int) -> str:
 
 
 def _errors(plan: "Plan", measure: "Measure") -> list["float | Withheld"]:
-    """The standard errors that noise will give one cell and the sum of all cells, known before any data."""
+    """The margins of error that noise will give one cell and the sum of all cells, known before any data."""
     from sfumato.plan.margins import typical
     from sfumato.release import Withheld
 
     cells = plan.over.possible(measure)
     mechanism, move = measure.with_, plan.move(measure)
-    one, every = (mechanism.expected(move, typical(plan, measure, cells=count)) for count in (1, cells))
+    one, every = (mechanism.margin(move, typical(plan, measure, cells=count)) for count in (1, cells))
     return [one, every if measure.of.additive else Withheld("its cells may not be summed")]
 
 
 def _margin(error: "float | Withheld") -> str:
-    from sfumato.plan.margins import Z90
     from sfumato.release.figures import number
 
-    return number(Z90 * error) if isinstance(error, float) else "–"
+    return number(error) if isinstance(error, float) else "–"
 
 
 def _say_sizes(plan: "Plan") -> None:
@@ -111,7 +110,7 @@ def _margins(plan: "Plan", sized: list["Measure"]) -> str:
     rows: dict[tuple[str, ...], list[str]] = {}
     for measure in sized:
         asked = [Target(measure.name, 1.0, size, size) for size in _sizes(plan, measure)]
-        errors = [measure.with_.expected(plan.move(measure), typical(plan, measure, one)) for one in asked]
+        errors = [measure.with_.margin(plan.move(measure), typical(plan, measure, one)) for one in asked]
         told = [f"± {_margin(error)} at {number(one.size or 0)}" for one, error in zip(asked, errors, strict=True)]
         by_largest = measure.with_.facts(plan.move(measure), typical(plan, measure)).at == "largest"
         rows.setdefault(("its largest" if by_largest else "its size", *told), []).append(measure.name)
@@ -146,14 +145,18 @@ def _gains(loss: "Loss") -> list[str]:
 
 def _priced(plan: "Plan", bill: "Price", per_year: int) -> dict[str, Any]:
     from sfumato.plan.budget import over_periods
+    from sfumato.plan.margins import typical
     from sfumato.privacy.notation import hidden_to_dict, loss_to_dict
 
     def gains(loss: "Loss") -> dict[str, Any]:
         return {"loss": loss_to_dict(loss), "power_at_5_percent": loss.power(0.05), "posterior": loss.posterior()}
 
     def expected(name: str) -> dict[str, Any]:
-        error, _ = _errors(plan, plan.measure(name))
-        return {"standard_error": error} if isinstance(error, float) else {"no_standard_error": error.reason}
+        measure = plan.measure(name)
+        error, (margin, _) = measure.with_.expected(plan.move(measure), typical(plan, measure)), _errors(plan, measure)
+        if not isinstance(error, float):
+            return {"no_standard_error": error.reason}
+        return {"standard_error": error, "moe90": margin}
 
     return {
         "plan": plan.name,

@@ -8,6 +8,7 @@ so which cells are listed says no more than their noisy values do.
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
+from fractions import Fraction
 
 import numpy as np
 
@@ -18,12 +19,15 @@ from sfumato.mechanisms.example import Floats, example
 from sfumato.mechanisms.mechanism import Mechanism, Typical
 from sfumato.privacy import Move
 from sfumato.release import Independent, Noisy, Product, Uncertainty, Withheld
+from sfumato.release.error_law import ErrorLaw
 from sfumato.release.manifest import NoiseLine
 from sfumato.release.noisy import Integers
 from sfumato.schema import Table
 
 LARGEST_SPREAD = 2**44
 """The largest standard deviation of noise, in steps, that leaves room in 64 bits for a sum over all cells."""
+NARROW, NOTHING = 8, 1e-13
+"""The standard deviation, in steps, up to which a law is stated step by step, and the chance that is left out."""
 
 
 class Additive(Mechanism):
@@ -40,11 +44,11 @@ class Additive(Mechanism):
             return Noisy(cells.domain, values, cells.step, cells.move, places=places)
         return Noisy(cells.domain, laid_out(cells, law, draws), cells.step, cells.move)
 
+    def error_law(self, move: Move, step: Fraction) -> ErrorLaw:
+        return stated_noise(self.law(move)).law.times(float(step))
+
     def uncertainty(self, noisy: Noisy) -> Uncertainty:
-        law = self.law(noisy.move)
-        excess = law.fourth_moment / law.variance**2 - 3 if law.variance else 0.0
-        # Below a hundredth no interval would change in three digits: noise is stated as normal.
-        return Independent(law.variance, excess if excess > 0.01 else 0.0)
+        return stated_noise(self.law(noisy.move))
 
     def expected(self, move: Move, number: Typical) -> float | Withheld:
         return float(number.step) * math.sqrt(self.law(move).variance * number.cells)
@@ -63,6 +67,16 @@ class Additive(Mechanism):
 
     def law_at(self, noisy: Noisy, place: int) -> Law:  # noqa: ARG002 - the same in all
         return self.law(noisy.move)
+
+
+def stated_noise(law: Law) -> Independent:
+    """What is stated of noise of one law: step by step where it is so narrow that whole steps show in its margins."""
+    excess = law.fourth_moment / law.variance**2 - 3 if law.variance else 0.0
+    # Twice as far as a Laplace law needs to leave less than is left out.
+    chances = law.pmf(np.arange(64 * NARROW)) if law.variance <= NARROW**2 else np.zeros(0)
+    narrow = tuple(chances[: np.count_nonzero(chances > NOTHING)].tolist())
+    # Below a hundredth no interval would change in three digits: noise is stated as normal.
+    return Independent(law.variance, excess if abs(excess) > 0.01 else 0.0, narrow)
 
 
 def fits(law: Law, what: str) -> Law:

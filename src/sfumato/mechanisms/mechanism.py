@@ -6,10 +6,13 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import ClassVar
 
+import numpy as np
+
 from sfumato.draws import Draws, Law
 from sfumato.mechanisms.cells import Cells
 from sfumato.privacy import Loss, Move, plain
 from sfumato.release import Noisy, Product, Uncertainty, Withheld
+from sfumato.release.error_law import ErrorLaw, NoisyTotals, NormalError
 from sfumato.release.manifest import NoiseLine
 from sfumato.release.noisy import Integers
 from sfumato.schema import Aggregate
@@ -66,6 +69,18 @@ class Mechanism(ABC):
 
         PlanError or ValueError if such noise cannot be drawn.
         """
+
+    def error_law(self, move: Move, step: Fraction) -> ErrorLaw:  # noqa: ARG002 - normal, for most
+        """The law of the error that noise gives a total, in the unit that a step is so much of."""
+        return NormalError(float(step))
+
+    def margin(self, move: Move, number: Typical, level: float = 0.90) -> float | Withheld:
+        """The margin of error that noise gives a number, as a release will state it."""
+        error = self.expected(move, number)
+        if isinstance(error, Withheld):
+            return error
+        parts = np.array([[number.size or 0.0], [error**2], [0.0], [number.cells]])
+        return float(np.maximum(*self.error_law(move, number.step).reach(level, NoisyTotals(*parts)))[0])
 
     def facts(self, move: Move, number: Typical) -> NoiseLine:
         """What is published of its noise beside the numbers, so that pages can draw it; the plan alone says it."""

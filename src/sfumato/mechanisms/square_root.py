@@ -31,6 +31,7 @@ from sfumato.privacy import Exact, Gaussian, Loss, Move, Root, positive
 from sfumato.release import Noisy, Product, Squared, Withheld
 from sfumato.release.manifest import NoiseLine
 from sfumato.release.noisy import Integers
+from sfumato.release.root_error import RootError
 
 FINE = 1_000
 """How many lattice steps beta is."""
@@ -108,6 +109,9 @@ class SquareRoot(Mechanism):
             return Withheld("its noise grows with the number it is on: state a typical size, which is public knowledge")
         spread = (root_error(rooted(move, self.name)) / float(self.mu)) ** 2
         return math.sqrt(4 * number.size * spread + 2 * number.cells * spread**2)
+
+    def error_law(self, move: Move, step: Fraction) -> RootError:  # noqa: ARG002 - by the size and its variance
+        return RootError()
 
     def facts(self, move: Move, number: Typical) -> NoiseLine:  # noqa: ARG002 - a row of the example's size
         law, step = self.root_law(move), float(self._step(move))

@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from statistics import NormalDist
 
 from sfumato.errors import PlanError
 from sfumato.mechanisms import Mechanism, Typical
@@ -12,9 +11,8 @@ from sfumato.plan.decisions import Decisions
 from sfumato.plan.measure import Measure
 from sfumato.privacy import Move
 from sfumato.release import Withheld
+from sfumato.release.tails import z_score
 
-Z90 = NormalDist().inv_cdf(0.95)
-"""How many standard errors a 90% margin is."""
 CURRENCIES = ("mu", "epsilon", "rho")
 LEAST, MOST = 1e-4, 1e4
 """Budgets outside of these are not looked for."""
@@ -83,7 +81,7 @@ def _margin(mechanism: Mechanism, move: Move, number: Typical, name: str) -> flo
     error = mechanism.expected(move, number)
     if isinstance(error, Withheld):
         raise PlanError(f"No margin of '{name}' can be told, as {error.reason}: --size {name}=15, --largest {name}=4.")
-    return Z90 * error
+    return z_score(0.90) * error
 
 
 def with_budget(mechanism: Mechanism, budget: Fraction) -> Mechanism:

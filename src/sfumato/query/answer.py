@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sfumato.query.columns import Columns
 from sfumato.query.figures import LARGEST_PAGE, Figures
 from sfumato.query.notices import notices_of
+from sfumato.query.wording import words
 from sfumato.release import Manifest, Release
 
 METRICS = ("estimate", "moe90", "se_noise", "se_sampling", "cv")
@@ -59,6 +60,12 @@ class Answer:
         """What is to be said before any number."""
         own = [notice.sentence for release in self.figures.releases for notice in notices_of(release)]
         return tuple(dict.fromkeys(own)) if self.told is None else self.told
+
+    @property
+    def unsaid(self) -> tuple[str, ...]:
+        """What is not stated of the errors, and why."""
+        key = "about.noise_alone" if self.columns.noise_alone.any() else "about.withheld"
+        return tuple(f"{words(self.language)(key)}: {reason}" for reason in self.figures.reasons)
 
     @property
     def universe_words(self) -> str:

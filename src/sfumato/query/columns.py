@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.query.estimate import IMPOSSIBLE, Estimate, Figure, Variance
-from sfumato.query.tails import reach
 from sfumato.release import NoNumber, Statuses, Subject
+from sfumato.release.error_law import NORMAL, ErrorLaw, NoisyTotals
 
 Floats = NDArray[np.float64]
 _EXACT = 2**53
@@ -30,7 +30,7 @@ class Columns:
     sampling_variance: Floats
     cells: NDArray[np.int64]
     grades: Mapping[str, float] = field(default_factory=lambda: {"A": 0.15, "B": 0.30})
-    excess: Floats | float = 0.0
+    law: ErrorLaw = NORMAL
     statuses: Statuses | None = None
 
     def __len__(self) -> int:
@@ -61,9 +61,8 @@ class Columns:
             float(self.sampling_variance[flat]) if sampled is None else sampled,
             subject.unit,
             int(self.cells[flat]),
-            float(subject.step),
             self.grades,
-            float(np.broadcast_to(self.excess, len(self))[flat]),
+            self.law,
         )
 
     def status(self, word: str, otherwise: str = "") -> list[str]:
@@ -102,11 +101,18 @@ class Columns:
     def se_sampling(self) -> Floats:
         return _root(self.sampling_variance)
 
+    @property
+    def noise_alone(self) -> NDArray[np.bool_]:
+        """Where margins count the noise and not the sampling error, of which nothing is stated."""
+        return np.isnan(self.sampling_variance) & ~np.isnan(self.noise_variance)
+
     def moe(self, level: float = 0.90) -> Floats:
-        """The margins of error at a level."""
-        noise = np.where(self.variance > 0, self.noise_share, 0.0)
-        found, back = np.unique(self.excess * noise * noise, return_inverse=True)
-        return np.array([reach(level, float(one)) for one in found])[back] * self.se
+        """The margins of error at a level, of the noise alone where nothing is stated of the sampling error."""
+        some = ~np.isnan(self.noise_variance)
+        columns = (self.estimate, self.noise_variance, self.sampling_variance, self.cells)
+        margin = np.full(len(self), np.nan)
+        margin[some] = np.maximum(*self.law.reach(level, NoisyTotals(*(one[some].astype(float) for one in columns))))
+        return margin
 
     @cached_property
     def moe90(self) -> Floats:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sfumato.query.estimate import Estimate, Variance
-from sfumato.query.tails import tail
 from sfumato.query.wording import Sentence
 from sfumato.release import Withheld, withheld
+from sfumato.release.error_law import either
 
 
 @dataclass(frozen=True, repr=False)
@@ -19,14 +19,14 @@ class Comparison(Estimate):
         """How often noise alone would make a difference this large."""
         if isinstance(self.se, Withheld):
             return self.se
-        if self.se == 0:
-            return 1.0 if self.value == 0 else 0.0
-        return tail(abs(self.value) / self.se, self.tails)
+        return float(self.law.beyond(self._totals)[0])
 
     def differs(self, level: float = 0.90) -> bool | Withheld:
         """Whether the interval of the difference leaves out 0."""
         margin = self.moe(level)
-        return margin if isinstance(margin, Withheld) else abs(self.value) > margin
+        if isinstance(margin, Withheld) or isinstance(self.variance, Withheld):
+            return withheld(self.variance, margin) or False
+        return abs(self.value) > margin
 
     def sentence(self, level: float = 0.90) -> Sentence:
         """The answer by its key and numbers, for pages in any language."""
@@ -46,9 +46,5 @@ def difference_of(one: Estimate, other: Estimate, covariance: Variance, alone: S
     """One minus the other; `alone` are the sampling variances of what each has that the other has not."""
     sampling = withheld(*alone) or math.fsum(alone)  # type: ignore[arg-type]
     noise = one.noise_variance + other.noise_variance - 2 * covariance
-    # Cells with noise of one law that are added or taken away: excess kurtosis times variance is the same for all sums.
-    excess = 0.0
-    if not isinstance(noise, Withheld) and noise > 0:
-        excess = max(part.excess * float(part.noise_variance) for part in (one, other)) / noise  # type: ignore[arg-type]
-    cells, step = one.cells + other.cells, max(one.step, other.step)
-    return Comparison(one.value - other.value, noise, sampling, one.unit, cells, step, one.grades, excess)
+    law = either([one.law.differenced, other.law.differenced])
+    return Comparison(one.value - other.value, noise, sampling, one.unit, one.cells + other.cells, one.grades, law)

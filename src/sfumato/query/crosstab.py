@@ -64,8 +64,8 @@ class Crosstab(Portable):
             noise = np.where(empty, np.nan, self.variances.ravel() * float(step) ** 2)
         sampled = np.where(empty, np.nan, self.source.sampling.totals(values.astype(np.float64), noise))
         counts = self.product.cell_counts(self.grid).ravel()
-        excess, grades = self.product.errors.excess(counts), self.source.release.manifest.grades
-        return Columns(emptied(values, empty), noise, sampled, counts, grades, excess, statuses)
+        grades = self.source.release.manifest.grades
+        return Columns(emptied(values, empty), noise, sampled, counts, grades, self.source.law, statuses)
 
     @cached_property
     def _unsaid(self) -> tuple[Withheld | None, Withheld | None]:

@@ -1,13 +1,12 @@
 """Detail: what is to be known of one number: its errors apart, what was summed, and how it may be used."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sfumato.query.estimate import IMPOSSIBLE, Estimate, Figure
 from sfumato.query.source import Source
-from sfumato.query.tails import z_score
 from sfumato.query.wording import Sentence
-from sfumato.release import NoNumber, Product, Withheld
+from sfumato.release import NoNumber, Product, Withheld, stated
 from sfumato.schema import Box
 
 SMALL, RARE = 3, 0.25
@@ -41,9 +40,9 @@ def _sentences(source: Source, estimate: Estimate, *, overlaps: bool) -> Iterato
     """What ± means here, why it is negative, whether it may be added, and how it was protected."""
     product = source.product
     yield _of_error(estimate)
-    noise = estimate.noise_se
-    if estimate.value < 0 and not isinstance(noise, Withheld):
-        yield Sentence("negative", {"moe": z_score(0.90) * noise})
+    noise = stated(replace(estimate, sampling_variance=0.0).moe(0.90))
+    if estimate.value < 0 and noise is not None:
+        yield Sentence("negative", {"moe": noise})
     if moved := _moved(product, estimate):
         yield Sentence("maybe_noise", {"moved": moved, "cells": product.cells(Box())})
     if not product.subject.additive:
@@ -76,7 +75,9 @@ def _of_error(estimate: Estimate) -> Sentence:
     moe = estimate.moe(0.90)
     if isinstance(moe, Withheld):
         return Sentence("error_withheld", {"reason": moe.reason.rstrip(".")})
-    if moe == 0:
+    if isinstance(estimate.sampling_variance, Withheld):
+        return Sentence("error_alone", {"moe": moe, "reason": estimate.sampling_variance.reason.rstrip(".")})
+    if estimate.variance == 0:
         return Sentence("error_none")
     if estimate.sampling_variance == 0:
         return Sentence("error_noise", {"moe": moe})

@@ -3,15 +3,40 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
 
 from sfumato.errors import QueryError
-from sfumato.query.tails import reach
 from sfumato.release import NoNumber, Withheld, stated
+from sfumato.release.error_law import NORMAL, ErrorLaw, NoisyTotals
 from sfumato.release.figures import like, number
 
 Variance = float | Withheld
 IMPOSSIBLE = NoNumber("there is no such combination", sdmx="M")
 """What stands in a cell that sums none, as no record can be there."""
+
+
+NOISE_ALONE = "noise alone"
+"""What a margin counts where nothing is stated of the sampling error."""
+
+
+class Interval(tuple[float, float]):  # noqa: SLOT001 - it also holds what it counts
+    """Where a true number lies, from low to high, and what the interval counts.
+
+    >>> Interval(3.0, 5.0, "noise alone")
+    [3.0, 5.0] (noise alone)
+    """
+
+    counts: str
+
+    def __new__(cls, low: float, high: float, counts: str) -> Self:
+        made = super().__new__(cls, (low, high))
+        made.counts = counts
+        return made
+
+    def __repr__(self) -> str:
+        return f"[{self[0]}, {self[1]}] ({self.counts})"
 
 
 @dataclass(frozen=True)
@@ -27,10 +52,9 @@ class Estimate:
     sampling_variance: Variance = 0.0
     unit: str = ""
     cells: int = 1
-    step: float = 0.0
     grades: Mapping[str, float] = field(default_factory=lambda: {"A": 0.15, "B": 0.30})
-    excess: float = 0.0
-    """The excess kurtosis of the noise: 0 where it is normal, 3 for one cell with the noise of Laplace."""
+    law: ErrorLaw = NORMAL
+    """The law of the noise, in the unit of the value."""
 
     @property
     def variance(self) -> Variance:
@@ -57,28 +81,47 @@ class Estimate:
         return noise / whole if whole and noise is not None and whole > 0 else None
 
     @property
-    def tails(self) -> float:
-        """The excess kurtosis of the whole error; sampling error counts as normal."""
-        share = self.noise_share
-        return 0.0 if share is None else self.excess * share * share
-
-    @property
     def cv(self) -> float | Withheld:
         """The standard error as a share of the value; infinite where the value is 0 and the error is not."""
         if isinstance(self.se, Withheld):
             return self.se
         return abs(self.se / self.value) if self.value else (math.inf if self.se else 0.0)
 
-    def moe(self, level: float = 0.90) -> float | Withheld:
-        """The margin of error at a level."""
-        return reach(level, self.tails) * self.se
+    @property
+    def noise_alone(self) -> bool:
+        """Whether margins count the noise and not the sampling error, of which nothing is stated."""
+        return isinstance(self.sampling_variance, Withheld)
 
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Where the true number lies at this level; half a step is added at each end, as numbers move in steps."""
-        if isinstance(self.se, Withheld):
-            raise QueryError(f"The interval cannot be stated: {self.se.reason}")
-        half = reach(level, self.tails) * self.se + (self.step / 2 if self.se else 0.0)
-        return self.value - half, self.value + half
+    def moe(self, level: float = 0.90) -> float | Withheld:
+        """The margin of error at a level, of the noise alone where nothing is stated of the sampling error.
+
+        Where an interval is longer to one side, that side.
+        """
+        if isinstance(self.noise_variance, Withheld):
+            return self.noise_variance
+        return max(self._reach(level))
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Where the true number lies at this level, by the noise alone where no sampling error is stated."""
+        if isinstance(self.noise_variance, Withheld):
+            raise QueryError(f"The interval cannot be stated: {self.noise_variance.reason}")
+        below, above = self._reach(level)
+        return Interval(float(self.value - below), float(self.value + above), self.counts)
+
+    @property
+    def counts(self) -> str:
+        """What margins and intervals count."""
+        return NOISE_ALONE if self.noise_alone else "noise and sampling error"
+
+    def _reach(self, level: float) -> tuple[float, float]:
+        below, above = self.law.reach(level, self._totals)
+        return float(below[0]), float(above[0])
+
+    @property
+    def _totals(self) -> NoisyTotals:
+        parts = self.value, stated(self.noise_variance), stated(self.sampling_variance), self.cells
+        columns = (np.array([math.nan if one is None else one], dtype=np.float64) for one in parts)
+        return NoisyTotals(*columns)
 
     @property
     def grade(self) -> str:
@@ -95,7 +138,8 @@ class Estimate:
             return f"{IMPOSSIBLE.code} ({IMPOSSIBLE.reason})"
         margin = self.moe()
         shown = f"± {like(margin, self.value)}" if not isinstance(margin, Withheld) else "± withheld"
-        return f"{number(self.value)} {shown} {self.grade}"
+        alone = f" ({NOISE_ALONE})" if self.noise_alone and not isinstance(margin, Withheld) else ""
+        return f"{number(self.value)} {shown}{alone} {self.grade}"
 
 
 Figure = Estimate | NoNumber

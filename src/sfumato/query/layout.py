@@ -8,7 +8,7 @@ from itertools import product as combinations
 
 import numpy as np
 
-from sfumato.query.answer import Placement
+from sfumato.query.answer import Answer, Placement
 from sfumato.query.axis import Axis
 from sfumato.query.estimate import Figure
 from sfumato.query.figures import Figures
@@ -131,7 +131,7 @@ def as_text(table: Figures) -> str:
     heads, rows = _laid_out(table)
     lines = [[*labels, *map(text, figures)] for labels, figures in rows]
     laid = aligned(heads, lines, numbers=len(rows[0][1]) if rows else 0)
-    legend = [f"{one.code}  {one.reason}" for one in table.missing]
+    legend = [*(f"{one.code}  {one.reason}" for one in table.missing), *Answer(table).unsaid]
     return "\n".join([table.title, "", laid, *(["", *legend] if legend else [])])
 
 
@@ -146,6 +146,7 @@ def as_html(table: Figures) -> str:
         + "</tr>"
         for labels, figures in rows
     )
-    legend = "".join(f"<p>{escape(one.code)} {escape(one.reason)}</p>" for one in table.missing)
+    notes = [*(f"{one.code} {one.reason}" for one in table.missing), *Answer(table).unsaid]
+    legend = "".join(f"<p>{escape(one)}</p>" for one in notes)
     caption = f"<caption>{escape(table.title)}</caption>"
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{legend}"

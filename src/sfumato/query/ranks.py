@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.query.sampling import NotSampled, Sampling
-from sfumato.query.tails import z_score
 from sfumato.release import Product, Withheld
+from sfumato.release.tails import z_score
 from sfumato.schema import Grid
 
 Floats = NDArray[np.float64]

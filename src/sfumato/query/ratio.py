@@ -8,10 +8,13 @@ covers as it says, and far from 0 the two are the same.
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from sfumato.errors import QueryError
-from sfumato.query.estimate import Estimate, Variance
-from sfumato.query.tails import z_score
-from sfumato.release import Withheld, withheld
+from sfumato.query.estimate import Estimate, Interval, Variance
+from sfumato.release import Withheld, stated, withheld
+from sfumato.release.error_law import ErrorLaw, Floats, NoisyTotals
+from sfumato.release.tails import z_score
 
 ZERO = "The ratio has a denominator of 0; choose a larger group to divide by."
 
@@ -25,25 +28,28 @@ class Ratio(Estimate):
     over_variance: float = 0.0
     under_variance: float = 0.0
     covariance: float = 0.0
+    over_cells: int = 1
 
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
+    def interval(self, level: float = 0.95) -> Interval:
         """Where the true ratio lies at this level; sampling error is added to both sides of Fieller's interval."""
-        if isinstance(self.se, Withheld):
+        if isinstance(self.noise_variance, Withheld):
             return super().interval(level)
         low, high = self.fieller(level)
-        sampled = z_score(level) * float(self.sampling_se)  # type: ignore[arg-type]
-        return self.value - math.hypot(self.value - low, sampled), self.value + math.hypot(high - self.value, sampled)
+        sampled = z_score(level) * (stated(self.sampling_se) or 0.0)
+        below, above = math.hypot(self.value - low, sampled), math.hypot(high - self.value, sampled)
+        return Interval(self.value - below, self.value + above, self.counts)
 
     def moe(self, level: float = 0.90) -> float | Withheld:
         """The longer side of the interval."""
-        if isinstance(self.se, Withheld):
-            return self.se
+        if isinstance(self.noise_variance, Withheld):
+            return self.noise_variance
         low, high = self.interval(level)
         return max(self.value - low, high - self.value)
 
     def fieller(self, level: float) -> tuple[float, float]:
         """All ratios R for which over - R under is within its own error of 0 (Fieller 1954)."""
-        z_squared = z_score(level) ** 2
+        parts = np.array([[self.over], [self.over_variance], [0.0], [self.over_cells]])
+        z_squared = float(errors_within(level, NoisyTotals(*parts), self.law)[0]) ** 2
         a = self.under**2 - z_squared * self.under_variance
         b = self.over * self.under - z_squared * self.covariance
         c = self.over**2 - z_squared * self.over_variance
@@ -60,24 +66,36 @@ def ratio_of(over: Estimate, under: Estimate, covariance: Variance, unit: str, s
             raise QueryError(ZERO)
         return Ratio(over.value / under.value, unsaid, sampled, unit, over.cells)
     noise_over, noise_under = float(over.noise_variance), float(under.noise_variance)  # type: ignore[arg-type]
-    if under.value**2 <= z_score(0.95) ** 2 * noise_under:
+    if under.value == 0:
         raise QueryError(too_near(0.95))
     value = over.value / under.value
     shared = float(covariance)  # type: ignore[arg-type]
     variance = (noise_over - 2 * value * shared + value**2 * noise_under) / under.value**2
-    return Ratio(
+    found = Ratio(
         value,
         max(variance, 0.0),
         sampled,
         unit,
         over.cells,
-        grades=over.grades,
+        over.grades,
+        over.law,
         over=over.value,
         under=under.value,
         over_variance=noise_over,
         under_variance=noise_under,
         covariance=shared,
+        over_cells=over.cells,
     )
+    found.fieller(0.95)  # refused where the denominator may be 0
+    return found
+
+
+def errors_within(level: float, parts: NoisyTotals, law: ErrorLaw) -> Floats:
+    """How many standard errors a ratio reaches: where few cells are in a part, as many as its own margin does."""
+    error = np.sqrt(np.maximum(parts.noise, 0.0))
+    margin = np.maximum(*law.reach(level, parts))
+    own = np.divide(margin, error, out=np.zeros(len(error)), where=error > 0)
+    return np.asarray(np.fmax(own, z_score(level)), dtype=np.float64)
 
 
 def too_near(level: float) -> str:

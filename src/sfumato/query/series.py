@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import QueryError
 from sfumato.query.axis import Axis, Choice
-from sfumato.query.columns import Columns, emptied
+from sfumato.query.columns import Columns, Floats, emptied
 from sfumato.query.crosstab import Crosstab
 from sfumato.query.engine import QueryEngine, open_folder
 from sfumato.query.estimate import Estimate, Figure
@@ -24,6 +24,7 @@ from sfumato.query.figures import LARGEST_PAGE
 from sfumato.query.periods import AtPeriod, by_period, over_periods
 from sfumato.query.portable import Portable
 from sfumato.release import NoNumber, Statuses, Withheld, withheld
+from sfumato.release.error_law import either
 from sfumato.schema import Attribute, Levels, Where
 
 PERIOD = "period"
@@ -91,6 +92,16 @@ def series(releases: Iterable[QueryEngine | Path | str]) -> Series:
     return Series(tuple(one if isinstance(one, QueryEngine) else open_folder(one) for one in releases))
 
 
+@dataclass(frozen=True, eq=False)
+class PeriodColumns(Columns):
+    """The columns of several periods side by side, the period running fastest, each with the law of its own noise."""
+
+    every: tuple[Columns, ...] = ()
+
+    def moe(self, level: float = 0.90) -> Floats:
+        return _beside(one.moe(level) for one in self.every)
+
+
 class SeriesTable(Portable):
     """One table in several periods: the axes of the table, then the periods, then what they are together."""
 
@@ -112,21 +123,21 @@ class SeriesTable(Portable):
         return f"{self.tables[0].title}, {self.periods[0]} to {self.periods[-1]}"
 
     @cached_property
-    def _columns(self) -> Columns:
+    def _columns(self) -> "PeriodColumns":
         each = [table.columns() for table in self.tables]
         every = [
             *each,
             *(together_of([each[place] for place in places], self.together) for places in self.years.values()),
         ]
         estimates = _beside(one.estimate for one in every)
-        return Columns(
+        return PeriodColumns(
             estimates.astype(np.float64) if self.together == "mean" else estimates,
             _beside(one.noise_variance for one in every),
             _beside(one.sampling_variance for one in every),
             _beside(one.cells for one in every),
             each[-1].grades,
-            _beside(np.broadcast_to(one.excess, len(one)) for one in every),
-            _statuses([one.statuses for one in every], len(each[0])),
+            statuses=_statuses([one.statuses for one in every], len(each[0])),
+            every=tuple(every),
         )
 
     def figure(self, flat: int) -> Figure:
@@ -138,7 +149,7 @@ class SeriesTable(Portable):
         noises = (part.noise_variance for part in parts if isinstance(part, Estimate))
         unsaid = withheld(*noises)
         sampled = SHARED if np.isnan(columns.sampling_variance[flat]) else None
-        return columns.figure(flat, unsaid, sampled, self.product.subject)
+        return columns.every[column].figure(cell, unsaid, sampled, self.product.subject)
 
 
 def _statuses(each: Sequence[Statuses | None], size: int) -> Statuses | None:
@@ -175,11 +186,10 @@ def together_of(parts: Sequence[Columns], together: str | None) -> Columns:
     value = np.sum([np.where(empty, 0, one.estimate) for one in parts], axis=0) * scale
     noise = np.sum([one.noise_variance for one in parts], axis=0)
     sampled = np.sum([one.sampling_variance for one in parts], axis=0)
-    fourth = np.sum([one.excess * one.noise_variance**2 for one in parts], axis=0)
-    excess = np.divide(fourth, noise**2, out=np.zeros(len(noise)), where=noise > 0)
     cells = np.sum([one.cells for one in parts], axis=0)
     unsampled = np.where(sampled == 0, 0.0, np.nan)
-    return Columns(emptied(value, empty), noise * scale**2, unsampled, cells, parts[-1].grades, excess, statuses)
+    law = either([one.law for one in parts]).times(scale)
+    return Columns(emptied(value, empty), noise * scale**2, unsampled, cells, parts[-1].grades, law, statuses)
 
 
 def years(periods: Sequence[str]) -> dict[str, list[int]]:

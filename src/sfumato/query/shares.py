@@ -14,33 +14,42 @@ from sfumato.query.estimate import Estimate, Figure
 from sfumato.query.figures import Figures
 from sfumato.query.portable import Portable
 from sfumato.query.ranks import ranks_of_intervals
-from sfumato.query.ratio import ZERO, ratio_of, too_near
+from sfumato.query.ratio import ZERO, errors_within, ratio_of, too_near
 from sfumato.query.source import Source
-from sfumato.query.tails import z_score
 from sfumato.release import NoNumber, Statuses, Withheld
+from sfumato.release.error_law import NoisyTotals
+from sfumato.release.tails import z_score
 
 
 @dataclass(frozen=True, eq=False)
 class ShareColumns(Columns):
     """Shares as arrays, with the margins of Fieller; NaN where a share is refused or its error withheld."""
 
-    over: Floats = None  # type: ignore[assignment]
+    parts: Columns = None  # type: ignore[assignment]
     under: Floats = None  # type: ignore[assignment]
-    over_variance: Floats = None  # type: ignore[assignment]
     under_variance: Floats = None  # type: ignore[assignment]
     covariance: Floats = None  # type: ignore[assignment]
 
     def moe(self, level: float = 0.90) -> Floats:
         """The longer side of each interval; NaN where the whole is within its noise of 0 at this level."""
-        z_squared = z_score(level) ** 2
+        z_squared, over = _errors_of(level, self.parts) ** 2, self.parts.estimate.astype(np.float64)
         a = self.under * self.under - z_squared * self.under_variance
         a = np.where(a > 0, a, np.nan)
-        b = self.over * self.under - z_squared * self.covariance
-        c = self.over * self.over - z_squared * self.over_variance
+        b = over * self.under - z_squared * self.covariance
+        c = over * over - z_squared * self.parts.noise_variance
         reach = np.sqrt(np.maximum(b * b - a * c, 0.0))
         longer = np.maximum(self.estimate - (b - reach) / a, (b + reach) / a - self.estimate)
-        found: Floats = np.hypot(longer, z_score(level) * self.se_sampling)
+        sampled = np.where(np.isnan(self.sampling_variance), 0.0, self.se_sampling)
+        found: Floats = np.hypot(longer, z_score(level) * sampled)
         return found
+
+
+def _errors_of(level: float, parts: Columns) -> Floats:
+    """How many standard errors the share of each part reaches."""
+    found, some = np.full(len(parts), z_score(level)), ~np.isnan(parts.noise_variance)
+    columns = (parts.estimate, parts.noise_variance, np.zeros(len(parts)), parts.cells)
+    found[some] = errors_within(level, NoisyTotals(*(one[some].astype(np.float64) for one in columns)), parts.law)
+    return found
 
 
 class Shares(Portable):
@@ -93,10 +102,10 @@ class Shares(Portable):
             sampled,
             parts.cells,
             parts.grades,
+            parts.law,
             statuses=statuses if statuses.missing.any() else None,
-            over=over,
+            parts=parts,
             under=under,
-            over_variance=parts.noise_variance,
             under_variance=noise_under,
             covariance=shared,
         )
@@ -129,7 +138,7 @@ class Shares(Portable):
             inner.which.ravel() > 0,
             of_whole > 0,
             np.isnan(noise) & (under == 0),
-            under**2 <= z_score(0.95) ** 2 * noise,
+            under**2 <= _errors_of(0.95, parts) ** 2 * noise,
         ]
         found = np.select(cases, [inner.which.ravel(), before + of_whole, zero, near], 0)
         return Statuses((*inner.kinds, *outer.kinds, NoNumber(ZERO), NoNumber(too_near(0.95))), found)

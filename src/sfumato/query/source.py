@@ -4,13 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
 from sfumato.errors import QueryError, nearest
 from sfumato.query.comparison import Comparison, difference_of
 from sfumato.query.estimate import Estimate, Variance
 from sfumato.query.sampling import NotSampled, Sampling, sampling_of
 from sfumato.release import NoNumber, Product, Release, Withheld
+from sfumato.release.error_law import ErrorLaw
 from sfumato.schema import Attribute, Box, Grid
 
 
@@ -60,9 +59,13 @@ class Source:
         value, cells = product.total(box) * step, product.cells(box)
         noise, unit, grades = self.covariance(box, box), product.subject.unit, self.release.manifest.grades
         sampled = self.sampling.total(float(value), noise)
-        excess = float(product.errors.excess(np.array([cells]))[0])
         total = int(value) if value.denominator == 1 else float(value)
-        return Estimate(total, noise, sampled, unit, cells, float(step), grades, excess)
+        return Estimate(total, noise, sampled, unit, cells, grades, self.law)
+
+    @property
+    def law(self) -> ErrorLaw:
+        """The law of the noise of a total, in the product's unit."""
+        return self.product.errors.law.times(float(self.product.subject.step))
 
     def covariance(self, one: Box, other: Box) -> Variance:
         """The covariance of two totals by privacy noise, in the product's unit."""

@@ -3,10 +3,11 @@
 import tomllib
 from pathlib import Path
 
-from sfumato.studies import interactive, masking, ors, ors_weights, qcew, qcew_utility
+from sfumato.studies import coverage, interactive, masking, ors, ors_weights, qcew, qcew_utility
 from sfumato.studies.study import Line, Study
 
 LINES = {
+    "coverage": coverage.lines,
     "ors-table-2": ors.table_2,
     "ors-table-4": ors.table_4,
     "ors-table-3": ors_weights.table_3,

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import PlanError
 from sfumato.plan import Plan
-from sfumato.query.tails import z_score
 from sfumato.release import Product
+from sfumato.release.tails import z_score
 from sfumato.schema import Grid, Mask, Table
 
 Floats = NDArray[np.float64]
@@ -52,8 +52,8 @@ class Compared(Sealed):
     """Cells in one row: what was released, what is true, and the errors of each.
 
     `held` is the truth after clip and at_most, which the noise was added to. A noise variance is not a number where it
-    is withheld or was not worked out. `counted` is the released number of records, where the release has one. `worth`
-    is what one record adds on average, 1 in a count.
+    is withheld or was not worked out; `margins` are by the law of the noise. `counted` is the released number of
+    records, where the release has one. `worth` is what one record adds on average, 1 in a count.
     """
 
     released: Floats
@@ -63,6 +63,7 @@ class Compared(Sealed):
     noise: Floats
     sampling: Floats | None = None
     counted: Floats | None = None
+    margins: Floats | None = None
     worth: float = 1.0
 
     @property
@@ -90,8 +91,8 @@ class Compared(Sealed):
 
     @property
     def margin(self) -> Floats:
-        """The margin of error that the release states for its noise."""
-        return np.asarray(z_score(LEVEL) * np.sqrt(self.noise))
+        """The margin of error that the release states for its noise; of a normal law unless told."""
+        return np.asarray(z_score(LEVEL) * np.sqrt(self.noise)) if self.margins is None else self.margins
 
 
 def pooled(parts: Sequence[Compared]) -> Compared:

@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from sfumato.confidential.assessment.comparisons import (
+    LEVEL,
     Compared,
     ComparedTable,
     Floats,
@@ -20,6 +21,7 @@ from sfumato.confidential.sealed import Sealed
 from sfumato.errors import PlanError, ReleaseError
 from sfumato.plan import Measure, Plan
 from sfumato.release import Product, Release, stated
+from sfumato.release.error_law import NoisyTotals
 from sfumato.schema import Box, Table
 
 MOST_CELLS = 2_000_000
@@ -46,15 +48,17 @@ class Pair(Sealed):
         table = self.truth.table.margin(names)
         step = float(self.product.subject.step)
         sampling = self.sampling.variances(names) if self.sampling else None
-        chosen = table.possible
+        chosen, published = table.possible, released(self.product, table)
+        noise = stated_variances(self.product, table, most_stated)[chosen] * step**2
         cells = Compared(
-            released=released(self.product, table),
+            released=published,
             truth=margin(self.truth.as_is, self.truth.table.names, names)[chosen],
             held=margin(self.truth.kept, self.truth.table.names, names)[chosen],
             records=margin(self.truth.records, self.truth.table.names, names)[chosen],
-            noise=stated_variances(self.product, table, most_stated)[chosen] * step**2,
+            noise=noise,
             sampling=None if sampling is None else sampling[chosen],
             counted=released(self.count, table) if self.count else None,
+            margins=stated_margins(self.product, table, published, noise),
             worth=self.truth.worth,
         )
         return ComparedTable(table, cells)
@@ -79,6 +83,16 @@ def stated_variances(product: Product, table: Table, most: int) -> Floats:
         alone = stated(product.covariance(box, box))
         variances[place] = np.nan if alone is None else max(alone, 0.0)
     return variances.reshape(table.shape)
+
+
+def stated_margins(product: Product, table: Table, published: Floats, noise: Floats) -> Floats:
+    """The 90% margins that the release states of its noise; not a number where the variance is none."""
+    known = np.isfinite(noise)
+    cells = product.cell_counts(leaves_of(table)).reshape(table.shape)[table.possible]
+    columns = (published, noise, np.zeros(len(noise)), cells.astype(np.float64))
+    law, margins = product.errors.law.times(float(product.subject.step)), np.full(len(noise), np.nan)
+    margins[known] = np.maximum(*law.reach(LEVEL, NoisyTotals(*(one[known] for one in columns))))
+    return margins
 
 
 def _box(table: Table, place: int) -> Box:

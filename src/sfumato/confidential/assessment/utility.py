@@ -3,7 +3,7 @@
 import numpy as np
 
 from sfumato.confidential.assessment.comparisons import Compared, Floats, Numbers, ReportRules, counted, mean, quantile
-from sfumato.query.tails import z_score
+from sfumato.release.tails import z_score
 
 CLASSES = ((0, 0), (1, 2), (3, 9), (10, 99), (100, 999), (1000, None))
 """Sizes of cells, by the records in them."""

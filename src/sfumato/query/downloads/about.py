@@ -54,8 +54,8 @@ def _table(answer: Answer, said: Mapping[str, str]) -> Iterator[Line]:
         yield said["grade"].format(grade=grade), meaning
     for one in answer.figures.missing:
         yield said["missing"].format(mark=one.code), one.reason
-    for reason in answer.figures.reasons:
-        yield said["withheld"], reason
+    for unsaid in answer.unsaid:
+        yield said["error"], unsaid
 
 
 def _release(release: Release, said: Mapping[str, str]) -> Iterator[Line]:

@@ -26,7 +26,7 @@ def dataset(answer: Answer) -> dict[str, Any]:
     """An answer as a JSON-stat dataset; totals are exact integers where the step is whole."""
     numbers, figures = answer.columns, answer.figures
     found = {"value": _values(numbers), "status": _statuses(numbers)}
-    found["note"] = [*answer.notices, *(one.reason for one in figures.missing), *figures.reasons]
+    found["note"] = [*answer.notices, *(one.reason for one in figures.missing), *answer.unsaid]
     universe = {name: list(codes) for name, codes in figures.universe.items()}
     placed = {"stub": list(answer.placement.stub), "heading": list(answer.placement.heading)}
     extension: dict[str, Any] = {"sfumato": {"universe": universe, "withheld": list(figures.reasons)}}

@@ -39,7 +39,7 @@ def columns(answer: Answer) -> dict[str, list[Any]]:
         "GRADE": numbers.grade.tolist(),
         "CELLS": numbers.cells.tolist(),
         "OBS_STATUS": _statuses(answer),
-        "REASON": [harmless(one) for one in numbers.status("reason", " ".join(answer.figures.reasons))],
+        "REASON": [harmless(one) for one in numbers.status("reason", " ".join(answer.unsaid))],
     }
     for name, text in beside(answer).items():
         own["UNIT_MEASURE" if name == "unit" else name.upper()] = [harmless(text)] * count

@@ -35,7 +35,7 @@ def cells(answer: Answer) -> dict[str, list[Any]]:
     numbers, own = answer.columns, answer.own
     found |= {own[name]: listed(getattr(numbers, name)) for name in METRICS}
     found |= {own["grade"]: numbers.grade.tolist(), own["cells"]: numbers.cells.tolist()}
-    reason = numbers.status("reason", " ".join(answer.figures.reasons))
+    reason = numbers.status("reason", " ".join(answer.unsaid))
     return found | {own["status"]: numbers.status("code"), own["reason"]: reason}
 
 

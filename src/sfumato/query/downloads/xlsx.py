@@ -84,9 +84,7 @@ def _write_table(book: _Book, sheet: Any, answer: Answer) -> None:
 
 def _notes(answer: Answer) -> list[str]:
     """Why cells hold no number and why errors are withheld."""
-    unsaid = words(answer.language)("about.withheld")
-    missing = [f"{one.code}: {one.reason}" for one in answer.figures.missing]
-    return missing + [f"{unsaid}: {reason}" for reason in answer.figures.reasons]
+    return [*(f"{one.code}: {one.reason}" for one in answer.figures.missing), *answer.unsaid]
 
 
 def _write_heads(book: _Book, sheet: Any, row: int, laid: Shown, language: str) -> int:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import ReleaseError
 from sfumato.release.noisy import Floats, Integers
+from sfumato.release.root_error import RootError
 from sfumato.release.uncertainties.adjusted_boxes import Extra, along
 from sfumato.release.uncertainties.joint_cells import Fit, Joined
 from sfumato.release.uncertainties.normal import Eliminated, Normal
@@ -139,6 +140,10 @@ class Adjustment(Errors):
     frame: Frame
     weight: Floats
     fit: Fit
+
+    @property
+    def law(self) -> RootError:
+        return RootError()
 
     def covariance(self, one: Box, other: Box) -> float:
         first, second = self.frame.rows(one), self.frame.rows(other)

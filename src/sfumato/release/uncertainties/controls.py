@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.release.error_law import ErrorLaw
 from sfumato.release.noisy import Floats, Integers
 from sfumato.release.uncertainties.diagonal import Leafwise, leaves_wide
 from sfumato.release.uncertainties.margins import Margins
@@ -123,6 +124,10 @@ class Moved(Errors):
     def covariances(self, ones: list[Box], others: list[Box]) -> Floats:
         return self._between(ones, others) - self._boxes(ones).shared(self._boxes(others), _every)
 
+    @property
+    def law(self) -> ErrorLaw:
+        return self.base.law.moved
+
     def _boxes(self, boxes: list[Box]) -> Asked:
         return self.asked(lambda cells: self.margins.of_boxes(cells, boxes), lambda: boxes)
 
@@ -189,8 +194,8 @@ class Controlled(Uncertainty):
         return self.base.columns
 
     def to_dict(self) -> dict[str, Any]:
-        even = self.base.even
-        base = {"base": self.base.to_dict()} if even is None else {"variance": even}
+        stated, even = self.base.to_dict(), {"variance": self.base.even}
+        base = even if stated == {"kind": "independent", **even} else {"base": stated}
         return {"kind": self.kind, **base, "controls": [control.to_dict() for control in self.controls]}
 
     @classmethod

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.release.error_law import ErrorLaw
 from sfumato.release.noisy import Floats, Integers
 from sfumato.release.uncertainties.independent import Independent
 from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty, Withheld, read_uncertainty
@@ -70,6 +71,10 @@ class Multiplied(Errors):
         """The covariance of every cell with the total of a box."""
         masks = (box.mask(attribute).astype(np.float64) for attribute in self.domain.attributes)
         return self.times(reduce(np.multiply.outer, masks, np.ones(())) * self.domain.possible)
+
+    @property
+    def law(self) -> ErrorLaw:
+        return self.base.law.moved
 
     def covariance(self, one: Box, other: Box) -> float:
         return float(self.domain.totals(self._with(other), Grid((), one)))

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.release.error_law import ErrorLaw, NormalError, SummedDraws
 from sfumato.release.noisy import Floats, Integers
 from sfumato.release.uncertainties.trend import Trend
 from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty
@@ -17,18 +18,28 @@ from sfumato.schema import Box, Domain, Grid
 class Independent(Uncertainty):
     """Noise of one law in every cell, so two totals share the cells they have in common.
 
-    `excess` is the excess kurtosis of the noise in one cell: 0 for a normal law, 3 for that of Laplace.
+    `excess` is the excess kurtosis of the noise in one cell: 0 for a normal law, 3 for that of Laplace. Where noise is
+    a few steps wide, `probabilities` are those of 0, 1, 2, … steps to one side.
     """
 
     kind: ClassVar[str] = "independent"
     variance: float
     excess: float = 0.0
+    probabilities: tuple[float, ...] = ()
 
     def over(self, domain: Domain, values: Integers) -> Errors:  # noqa: ARG002 - the same at every value
-        return Even(domain, self.variance, self.excess)
+        return Even(domain, self.variance, self.law)
+
+    @property
+    def law(self) -> ErrorLaw:
+        """The law of the noise of totals, in steps."""
+        if self.probabilities:
+            return SummedDraws(self.probabilities, self.variance, self.excess)
+        return NormalError(1.0, max(self.excess, 0.0), self.variance)
 
     def in_steps(self, unit: float) -> "Independent":
-        return Independent(self.variance * unit**2, self.excess)
+        """The same in other steps; what noise does there is no longer in whole steps, so its moments are kept."""
+        return self if unit == 1 else Independent(self.variance * unit**2, max(self.excess, 0.0))
 
     @property
     def even(self) -> float:
@@ -39,12 +50,14 @@ class Independent(Uncertainty):
         return Trend(base=self.variance)
 
     def to_dict(self) -> dict[str, Any]:
-        said = {"kind": self.kind, "variance": self.variance}
-        return said | {"excess_kurtosis": self.excess} if self.excess else said
+        said: dict[str, Any] = {"kind": self.kind, "variance": self.variance}
+        said |= {"excess_kurtosis": self.excess} if self.excess else {}
+        return said | ({"probabilities": list(self.probabilities)} if self.probabilities else {})
 
     @classmethod
     def read(cls, written: Mapping[str, Any], source: StatedIn) -> "Independent":  # noqa: ARG003 - all is in the manifest
-        return cls(float(written["variance"]), float(written.get("excess_kurtosis", 0.0)))
+        probabilities = tuple(map(float, written.get("probabilities", ())))
+        return cls(float(written["variance"]), float(written.get("excess_kurtosis", 0.0)), probabilities)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +66,11 @@ class Even(Errors):
 
     domain: Domain
     variance: float
-    kurtosis: float = 0.0
+    drawn: ErrorLaw
+
+    @property
+    def law(self) -> ErrorLaw:
+        return self.drawn
 
     def covariance(self, one: Box, other: Box) -> float:
         return self.variance * self.domain.count(one.within(other))
@@ -70,9 +87,6 @@ class Even(Errors):
     @property
     def weights(self) -> tuple[NDArray[Any], float]:
         return self.domain.possible, self.variance
-
-    def excess(self, cells: Integers) -> Floats:
-        return np.asarray(self.kurtosis / np.maximum(cells, 1), dtype=np.float64)
 
 
 EXAMPLE = Independent(2.5, 3.0)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sfumato.release.noisy import Floats, Integers
+from sfumato.release.root_error import RootError
 from sfumato.release.uncertainties.trend import Trend
 from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty
 from sfumato.schema import Box, Domain, Grid
@@ -66,6 +67,10 @@ class Rising(Errors):
     def with_whole(self, grid: Grid, kept: tuple[str, ...]) -> Floats:  # noqa: ARG002 - a part's cells
         cells, totals = (self.domain.totals(one, grid) for one in (self.counts, self.sums))
         return np.asarray(2 * self.variance**2 * cells + 4 * self.variance * np.maximum(totals, 0), dtype=np.float64)
+
+    @property
+    def law(self) -> RootError:
+        return RootError()
 
 
 EXAMPLE = Squared(2.0)

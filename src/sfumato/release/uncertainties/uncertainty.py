@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import ReleaseError
 from sfumato.plugins import found
+from sfumato.release.error_law import ErrorLaw, NormalError
 from sfumato.release.noisy import Floats, Integers
 from sfumato.release.uncertainties.joint_cells import Fit
 from sfumato.release.uncertainties.trend import Sizes, Trend
@@ -62,9 +63,10 @@ class Errors(ABC):
         """A weight for every cell and a scale, whose product is its variance, where each has noise of its own."""
         return None
 
-    def excess(self, cells: Integers) -> Floats:
-        """The excess kurtosis of the noise of totals over so many cells; 0 where it is normal or not known."""
-        return np.zeros(len(cells))
+    @property
+    def law(self) -> ErrorLaw:
+        """The law of the error of a total, in steps; normal where nothing else is known."""
+        return NormalError(step=1.0)
 
 
 class Uncertainty(ABC):

@@ -94,8 +94,8 @@ def _percent(value: float) -> str:
 
 def _error(estimate: Estimate, look: Look, *, percent: bool) -> tuple[str, str]:
     """The error in signs and in words."""
-    se, words = estimate.se, look.words
-    if isinstance(se, Withheld):
+    error, reach, words = estimate.se, estimate.moe(0.90), look.words
+    if isinstance(reach, Withheld) or (isinstance(error, Withheld) and look.error in {"cv", "se"}):
         return f"± {words('error.withheld')}", words("error.withheld_spoken")
     if look.error == "cv":
         share = words("error.over", share="999%") if float(estimate.cv) > 9.99 else relative(float(estimate.cv))  # type: ignore[arg-type]
@@ -103,10 +103,9 @@ def _error(estimate: Estimate, look: Look, *, percent: bool) -> tuple[str, str]:
     if look.error == "interval95":
         low, high = (_percent(end) if percent else like_whole(end, estimate.value) for end in estimate.interval(0.95))
         return words("error.between", low=low, high=high), words("error.between_spoken", low=low, high=high)
-    if look.error == "se":
-        shown = _percent(se) if percent else like(se, estimate.value)
+    if look.error == "se" and not isinstance(error, Withheld):
+        shown = _percent(error) if percent else like(error, estimate.value)
         return f"{words('error.se_sign')} {shown}", words("error.se_spoken", se=shown)
-    reach = float(estimate.moe(0.90))  # type: ignore[arg-type]
     margin = _percent(reach) if percent else like(reach, estimate.value)
     return f"±\u2009{margin}", words("error.margin_spoken", margin=margin)
 

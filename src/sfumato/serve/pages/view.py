@@ -8,6 +8,7 @@ from itertools import product as combinations
 
 from sfumato.errors import QueryError
 from sfumato.query import LARGEST_PAGE, Axis, Crosstab, Estimate, Figure, Shares
+from sfumato.query.answer import Answer
 from sfumato.release import NoNumber
 from sfumato.schema import Where
 from sfumato.serve.catalogue import Sheet
@@ -75,10 +76,10 @@ class TableView:
         figures = (figure for table in self.tables for _, figure in table.items())
         return tuple(one for one in figures if isinstance(one, Estimate))
 
-    @property
-    def withheld(self) -> tuple[str, ...]:
-        """Why errors are withheld, each reason once."""
-        return tuple(dict.fromkeys(reason for table in self.tables for reason in table.reasons))
+    def unsaid(self, language: str) -> tuple[str, ...]:
+        """What is not stated of the errors, and why, each reason once."""
+        said = (one.rstrip(".") for table in self.tables for one in Answer(table, language=language).unsaid)
+        return tuple(dict.fromkeys(said))
 
     @property
     def missing(self) -> tuple[NoNumber, ...]:

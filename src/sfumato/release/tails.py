@@ -2,7 +2,7 @@
 
 Geometric noise is a Laplace law on the integers. The sum of n Laplace laws has excess kurtosis 3/n, so an excess
 kurtosis says how many of them a total is like; n is rounded down, to the heavier tail. Where the normal law reaches
-further (up to a level of about 91%), it is kept, so 90% margins are those of the normal law for every total.
+further (up to a level of about 91%), it is kept.
 """
 
 import math
@@ -13,6 +13,8 @@ from statistics import NormalDist
 from sfumato.errors import QueryError
 
 LAPLACE = 3.0
+CENSUS_90 = 1.645
+"""What margins of error at 90% are computed with at the Census Bureau, and everywhere since."""
 MANY = 40
 """From so many Laplace laws on, the expansion of Cornish and Fisher (1938) is as good as their exact sum."""
 
@@ -25,7 +27,7 @@ def z_score(level: float) -> float:
     """
     if not 0 < level < 1:
         raise QueryError(f"A level of {level} was asked for; it lies between 0 and 1, for example 0.95.")
-    return NormalDist().inv_cdf((1 + level) / 2)
+    return CENSUS_90 if level == 0.90 else NormalDist().inv_cdf((1 + level) / 2)
 
 
 def reach(level: float, excess: float) -> float:
@@ -50,7 +52,8 @@ def tail(errors: float, excess: float) -> float:
 
 
 def _like(excess: float) -> int:
-    return max(1, math.floor(LAPLACE / excess + 1e-9))
+    # On whole steps the excess is a little above that of Laplace.
+    return max(1, math.floor(1.01 * LAPLACE / excess))
 
 
 @lru_cache(maxsize=4096)
