@@ -18,7 +18,7 @@ from sfumato.plan.budget import over_periods
 from sfumato.plan.margins import Target, needed
 from sfumato.release import Varying
 
-Z = 1.6448536269514722
+Z = 1.645
 
 
 @pytest.fixture
