@@ -111,8 +111,35 @@ def test_a_table_says_what_it_is_only_about_the_plans_own_universe_too(agency):
     (agency / "part.toml").write_text(text)
     sfumato("run", agency / "part.toml", "--data", agency / "jobs.parquet", "--rehearsal", 1, "--out", agency / "part")
     asked = ("table", agency / "part", "--rows", "age", "--of", "jobs")
-    assert "Only place: north." in sfumato(*asked).stdout
-    assert "Only place: north; trade: 11." in sfumato(*asked, "--where", "trade=11").stdout
+    assert "Only Place: north." in sfumato(*asked).stdout
+    assert "Only Place: north; Trade: Food." in sfumato(*asked, "--where", "trade=11").stdout
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        (("--where", "trade=1,21"), "Making, Shops"),
+        (("--where", "trade=Making,Shops"), "Making, Shops"),
+        (("--where", "trade=11", "--where", "trade=12", "--where", "trade=21"), "Food, Cloth, Shops"),
+    ],
+)
+def test_a_filter_means_the_same_to_the_public_and_to_the_agency(agency, where, said):
+    """Food and cloth are making: the same rows are shown, and the true numbers are those of the records in them."""
+    data = ("--data", agency / "jobs.parquet")
+    sfumato("run", agency / "small.toml", *data, "--rehearsal", 1, "--out", agency / "trial")
+    asked = ("--rows", "trade", "--at", "trade=all", *where)
+    public = json.loads(sfumato("table", agency / "trial", *asked, "--of", "jobs", "--format", "json").stdout)
+    true = json.loads(sfumato("tabulate", agency / "small.toml", *data, *asked, "--json").stdout)
+    assert [one["trade"] for one in public["cells"]] == ["1", "2", "11", "12", "21"]
+    assert [one["trade"] for one in true["cells"]] == [one["trade"] for one in public["cells"]]
+    assert public["where"] == true["where"]
+    pairs = zip(public["cells"], true["cells"], strict=True)
+    assert all(abs(one["estimate"] - other["estimate"]) < 100 for one, other in pairs)
+    for command in (("table", agency / "trial", "--of", "jobs"), ("tabulate", agency / "small.toml", *data)):
+        assert f"Only Trade: {said}." in sfumato(command[0], command[1], *asked, *command[2:]).stdout
+    nothing = ("--rows", "place", "--at", "place=north", "--where", "place=south")
+    for command in (("table", agency / "trial"), ("tabulate", agency / "small.toml", *data)):
+        assert "none of the levels shown is within the filter" in sfumato(*command, *nothing, good=False).stderr
 
 
 def test_data_that_do_not_fit_are_refused_without_a_charge_and_checked_in_a_confidential_report(agency):

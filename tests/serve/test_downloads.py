@@ -61,7 +61,7 @@ def test_csv_holds_every_number_of_the_engine(page, expected):
         estimate = expected[line["place"], line["sex"], line["age"]]
         assert [float(line[name]) for name in ("estimate", *ERRORS)] == numbers(estimate)
         assert (line["grade"], int(line["cells"])) == (estimate.grade, estimate.cells)
-        assert line["universe"] == "trade: a, b"
+        assert line["universe"] == "Trade <i>: a, b"
 
 
 def test_parquet_holds_them_too_with_the_facts_in_its_schema(page, expected, engine):

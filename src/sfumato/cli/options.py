@@ -91,13 +91,13 @@ def _groups(given: list[str] | None) -> "Mapping[str, Sequence[Group]]":
 
 
 def pairs(given: list[str] | None, option: str) -> dict[str, list[str]]:
-    """What was given as NAME=LEVEL,LEVEL, by name."""
-    found = {}
+    """What was given as NAME=LEVEL,LEVEL, by name; the same name again adds levels."""
+    found: dict[str, list[str]] = {}
     for one in given or []:
         name, equals, levels = one.partition("=")
         if not equals or not levels:
             raise QueryError(f"{option} {one} is not NAME=LEVEL; for example {option} state=CA,TX.")
-        found[name.strip()] = [level.strip() for level in levels.split(",")]
+        found.setdefault(name.strip(), []).extend(level.strip() for level in levels.split(","))
     return found
 
 

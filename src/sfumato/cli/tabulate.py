@@ -52,9 +52,12 @@ def tabulate(  # noqa: PLR0913, PLR0917 - one argument an option
     table = true_table(read, opened(data, read, engine), layout, of)
     if json:
         head = {"confidential": True, "notice": CONFIDENTIAL, "title": table.title, "method": table.method}
+        head |= {"where": layout.where}
         say_json(head | {"cells": table.records()})
     else:
-        say(f"{CONFIDENTIAL}\n\n{table.title}\n{table.method}\n")
+        only = layout.only(read)
+        said = [table.title, *([f"Only {only}."] if only else []), table.method]
+        say("\n".join([CONFIDENTIAL, "", *said, ""]))
         say(_crossed(table) if table.has_columns else _listed(table))
 
 

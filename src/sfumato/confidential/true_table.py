@@ -19,8 +19,9 @@ from sfumato.errors import QueryError
 from sfumato.plan import Plan
 from sfumato.query import Axis, Choice, Estimate
 from sfumato.query.axis import axis
+from sfumato.query.figures import codes_of, only
 from sfumato.release import Withheld
-from sfumato.schema import Grid, Where
+from sfumato.schema import Box, Grid, Where
 
 
 @dataclass(frozen=True)
@@ -40,14 +41,22 @@ class TableLayout:
         for name in self.at:
             if name not in self.shown:
                 raise QueryError(f"--at names '{name}', which is neither in the rows nor in the columns of the table.")
-        return tuple(axis(plan.schema.attribute(name), self.at.get(name)) for name in self.shown)
+        within = self._within(plan)
+        whole = (axis(plan.schema.attribute(name), self.at.get(name)) for name in self.shown)
+        return tuple(one.inside(within.mask(one.attribute)) for one in whole)
 
-    def grid(self, plan: Plan) -> Grid:
+    def only(self, plan: Plan) -> str:
+        """What the table is only about, in labels."""
+        return only({name: codes_of(levels) for name, levels in self.where.items()}, plan.schema.attributes)
+
+    def _within(self, plan: Plan) -> Box:
         try:
-            within = plan.schema.table(tuple(self.where)).box(self.where)
+            return plan.schema.table(tuple(self.where)).box(self.where)
         except KeyError as error:
             raise QueryError(error.args[0]) from None
-        return Grid(tuple((one.attribute.name, one.groups) for one in self.axes(plan)), within)
+
+    def grid(self, plan: Plan) -> Grid:
+        return Grid(tuple((one.attribute.name, one.groups) for one in self.axes(plan)), self._within(plan))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

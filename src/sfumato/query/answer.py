@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.query.columns import Columns
-from sfumato.query.figures import LARGEST_PAGE, Figures
+from sfumato.query.figures import LARGEST_PAGE, Figures, only
 from sfumato.query.notices import notices_of
 from sfumato.query.wording import words
 from sfumato.release import Manifest, Release
@@ -69,7 +69,7 @@ class Answer:
 
     @property
     def universe_words(self) -> str:
-        return "; ".join(f"{name}: {', '.join(codes)}" for name, codes in self.figures.universe.items())
+        return only(self.figures.universe, self.release.attributes)
 
     @property
     def title(self) -> str:

@@ -109,6 +109,13 @@ class Axis:
         kept = set(codes)
         return Axis(self.attribute, tuple(codes), tuple(group for group in self.named if group.code in kept))
 
+    def inside(self, leaves: NDArray[np.bool_]) -> "Axis":
+        """The axis without the levels that a filter on the same variable leaves empty."""
+        kept = [code for code in self.codes if (self.mask(code) & leaves).any()]
+        if not kept:
+            raise QueryError(f"{self.attribute.label}: none of the levels shown is within the filter; show others.")
+        return self.only(kept)
+
     def place(self, name: str | int) -> int:
         """Where a code, a label or the name of a group stands on the axis."""
         code = next((group.code for group in self.named if group.name.lower() == str(name).lower()), str(name))

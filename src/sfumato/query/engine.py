@@ -127,11 +127,7 @@ def _axis(source: Source, name: str, choice: Choice | None, held: str | int | Se
     whole = axis(source.attribute(name), choice)
     if held is None and name not in source.product.subject.universe:
         return whole
-    inside = _masks(source, {} if held is None else {name: held})[name]
-    kept = [code for code in whole.codes if (whole.mask(code) & inside).any()]
-    if not kept:
-        raise QueryError(f"{whole.attribute.label}: none of the levels shown is within the filter; show others.")
-    return whole.only(kept)
+    return whole.inside(_masks(source, {} if held is None else {name: held})[name])
 
 
 def _refuse_unfit(axes: tuple[Axis, ...], at_most: int) -> None:

@@ -125,6 +125,21 @@ def codes_of(levels: str | int | Sequence[str | int]) -> tuple[str, ...]:
     return (str(levels),) if isinstance(levels, (str, int)) else tuple(map(str, levels))
 
 
+def only(universe: Mapping[str, Sequence[str]], known: Sequence[Attribute]) -> str:
+    """What numbers are only about, by the labels of its variables and levels; a name that is not known says itself."""
+    attributes = {one.name: one for one in known}
+    return "; ".join(
+        f"{attributes[name].label if name in attributes else name}: {', '.join(labels_of(codes, attributes.get(name)))}"
+        for name, codes in universe.items()
+    )
+
+
+def labels_of(codes: Sequence[str], attribute: Attribute | None) -> list[str]:
+    """The labels of levels; what is no code is a label already."""
+    known = set() if attribute is None else set(attribute.levels.codes)
+    return [attribute.levels.label(code) if attribute and code in known else code for code in codes]
+
+
 def titled(title: str, shown: Sequence[Attribute]) -> str:
     """What a table by some variables is called; a label inside a sentence starts small, an abbreviation does not."""
     labels = [one.label[:1].lower() + one.label[1:] if one.label[1:2].islower() else one.label for one in shown]

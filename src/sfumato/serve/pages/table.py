@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from sfumato.errors import QueryError
 from sfumato.query import LARGEST_PAGE
+from sfumato.query.figures import labels_of
 from sfumato.query.wording import grade_words
 from sfumato.serve.catalogue import Sheet
 from sfumato.serve.pages.cell import MARK, exceeds
@@ -100,9 +101,10 @@ def _threshold(layout: Layout, view: TableView) -> str:
 
 def _within(layout: Layout) -> list[tuple[str, str]]:
     """The universe in words, the table's own first."""
-    said = [(name, ", ".join(codes)) for name, codes in layout.sheet.product.subject.universe.items()]
-    for name, codes in layout.within.items():
-        if name in layout.sheet.names:
-            levels = layout.sheet.attribute(name).levels
-            said.append((layout.sheet.attribute(name).label, ", ".join(levels.label(code) for code in codes)))
-    return said
+    known = {one.name: one for one in layout.sheet.edition.release.attributes}
+    held = {name: codes for name, codes in layout.within.items() if name in layout.sheet.names}
+    pairs = [*layout.sheet.product.subject.universe.items(), *held.items()]
+    return [
+        (known[name].label if name in known else name, ", ".join(labels_of(codes, known.get(name))))
+        for name, codes in pairs
+    ]
