@@ -36,15 +36,16 @@ def test_the_command_prints_groups_and_shares_as_python_does(make_release):
     assert "is not VARIABLE:NAME=LEVEL" in said(*words[:-1], "trade=11", good=False)
 
 
-def test_a_release_states_how_heavy_the_tails_of_its_noise_are(make_release):
-    """One cell of geometric noise: excess kurtosis (1 + 4a + a²) / 2a, a = exp(-1) for counts under add-remove."""
+def test_a_release_states_the_law_of_its_noise(make_release):
+    """One cell of geometric noise: P(|K| > k) = 2 a^(k + 1) / (1 + a), a = exp(-1) for counts under add-remove."""
     engine = sfumato.open(make_release())
     single = engine.total({"trade": "11", "place": "north", "age": "16-24"}, of="jobs")
     a = 0.36787944117144233
-    assert single.excess == pytest.approx((1 + 4 * a + a * a) / (2 * a))
-    assert engine.total(of="jobs").excess == pytest.approx(single.excess / 33)
-    low, high = single.interval(0.99)
-    assert (high - low) / 2 == pytest.approx(3.2563 * single.se + 0.5, rel=1e-4)
+    assert single.law.excess == pytest.approx((1 + 4 * a + a * a) / (2 * a))
+    assert single.law.probabilities[:3] == pytest.approx([(1 - a) / (1 + a) * a**k for k in range(3)])
+    for level in (0.90, 0.95, 0.99):
+        least = next(k for k in range(99) if 2 * a ** (k + 1) / (1 + a) <= 1 - level)
+        assert (single.moe(level), single.interval(level)) == (least, (single.value - least, single.value + least))
 
 
 def test_a_release_without_the_statement_is_read_as_normal(make_release):

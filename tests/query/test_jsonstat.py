@@ -51,7 +51,7 @@ def test_a_withheld_error_is_null_with_its_reason():
             None,
             "withheld",
         ]
-    assert "it would leak" in said["note"]
+    assert "An error is withheld: it would leak" in said["note"]
 
 
 def test_a_variable_named_metric_keeps_its_name():

@@ -1,5 +1,7 @@
 """A product that holds only two-way tables is never asked for more, however the question is put."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from odd_products import TwoWay
@@ -7,7 +9,8 @@ from worlds import TABLE, engine_of, manifest_of, subject_of
 
 from sfumato.errors import QueryError
 from sfumato.query import Group
-from sfumato.release import Independent
+from sfumato.release import Cube, Independent
+from sfumato.schema import Table
 
 SAMPLED = {"kind": "functions", "functions": {"jobs": {"a": 0.0, "b": 600.0}}}
 VALUES = np.arange(TABLE.size).reshape(TABLE.shape) * TABLE.possible
@@ -65,3 +68,16 @@ def test_totals_of_a_sheet_are_those_of_tables_that_it_has():
     laid = shown(ENGINE.table("age", "sex"), Placement(("age",), ("sex",)), total="Total")
     assert laid.rows[-1] == ("Total",)
     assert [one.value for one in laid.columns[0].figures] == [*VALUES.sum(axis=(0, 1, 3)), VALUES.sum()]
+
+
+def test_without_a_name_the_first_statistic_that_has_the_variables_answers():
+    small = Table(TABLE.attributes[:1])
+    name, other = TABLE.names[0], TABLE.names[1]
+    first = Cube(replace(subject_of("jobs"), name="few"), small, np.full(small.shape, 7), Independent(2.0))
+    second = Cube(replace(subject_of("jobs"), name="many"), TABLE, np.full(TABLE.shape, 3), Independent(2.0))
+    engine = engine_of(first, second)
+    assert engine.table(name).product is first
+    assert engine.table(other).product is second
+    assert engine.total({other: TABLE.attributes[1].levels.leaves[0]}).unit == second.subject.unit
+    with pytest.raises(QueryError, match="is not a variable of"):
+        engine.table(other, of="few")

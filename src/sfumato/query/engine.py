@@ -1,7 +1,7 @@
 """QueryEngine: any table, total, share, mean or comparison of a release, by totals and covariances alone."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from sfumato.errors import QueryError, nearest
@@ -47,18 +47,22 @@ class QueryEngine:
             return same[0]
         raise QueryError(f"This release has {len(same) or 'no'} statistics '{of}'; {nearest(of, self.statistics)}")
 
-    def source(self, of: str | None = None) -> Source:
-        """What a question about a statistic is answered from."""
+    def source(self, of: str | None = None, names: Iterable[str] = ()) -> Source:
+        """What a question about a statistic is answered from; by default the first that has the variables asked for."""
+        if of is None:
+            known, asked = (Source(self.release, self.release.products[one]) for one in self.statistics), set(names)
+            fitting = (one for one in known if asked <= one.names and not one.refusal(asked))
+            return next(fitting, Source(self.release, self.product()))
         return Source(self.release, self.product(of))
 
     def total(self, where: Where | None = None, of: str | None = None) -> Estimate:
         """The total over the records in some levels, with its error."""
-        source = self.source(of)
+        source = self.source(of, where or {})
         return source.estimate(_box(source, where or {}))
 
     def share(self, part: Where, within: Where | None = None, of: str | None = None) -> Ratio:
         """The share that a part has within a whole."""
-        source = self.source(of)
+        source = self.source(of, {*part, *(within or {})})
         source.refuse({*part, *(within or {})})
         whole = _box(source, within or {})
         inner = _box(source, part).within(whole)
@@ -68,7 +72,7 @@ class QueryEngine:
 
     def ratio(self, over: Where, under: Where, of: str | None = None) -> Ratio:
         """One total over another, which need not contain it."""
-        source = self.source(of)
+        source = self.source(of, {*over, *under})
         boxes = _box(source, over), _box(source, under)
         first, second = (source.estimate(box) for box in boxes)
         return ratio_of(first, second, source.covariance(*boxes), "ratio", source.sampling.ratio())
@@ -85,7 +89,7 @@ class QueryEngine:
 
     def compare(self, one: Where, other: Where, of: str | None = None) -> Comparison:
         """One total minus another, and whether they really differ."""
-        source = self.source(of)
+        source = self.source(of, {*one, *other})
         return source.difference(_box(source, one), _box(source, other))
 
     def table(
@@ -101,8 +105,8 @@ class QueryEngine:
 
         A table has at most `LARGEST_PAGE` cells; a download may state a larger bound with `at_most`.
         """
-        source, asked = self.source(of), where or {}
-        names = [*([rows] if isinstance(rows, str) else rows), *([cols] if cols else [])]
+        names, asked = [*([rows] if isinstance(rows, str) else rows), *([cols] if cols else [])], where or {}
+        source = self.source(of, [*names, *asked])
         source.refuse({*names, *asked})
         axes = tuple(_axis(source, name, (at or {}).get(name), asked.get(name)) for name in names)
         _refuse_unfit(axes, LARGEST_PAGE if at_most is None else at_most)

@@ -25,6 +25,11 @@ class Source:
         """What the release says of the sampling error of the product."""
         return sampling_of(self.release.manifest.sampling, self.product.subject.name)
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The variables of the product."""
+        return frozenset(attribute.name for attribute in self.product.attributes)
+
     def attribute(self, name: str) -> Attribute:
         """The variable of this name; a wrong name answers with the nearest."""
         known = {attribute.name: attribute for attribute in self.product.attributes}
@@ -36,8 +41,7 @@ class Source:
 
     def refusal(self, names: Iterable[str]) -> str:
         """Why a question that tells some attributes apart has no answer; '' where it has one."""
-        known = {attribute.name for attribute in self.product.attributes}
-        return self.product.refuses(frozenset(known.intersection(names)))
+        return self.product.refuses(self.names.intersection(names))
 
     def refuse(self, names: Iterable[str]) -> None:
         """Say so before anything else when the product cannot answer."""

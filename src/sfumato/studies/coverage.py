@@ -59,11 +59,13 @@ def _normal(law: Law, cells: int, level: float) -> float:
 
 def summed(law: Law, cells: int) -> Floats:
     """The chances of a sum of draws, from as far below 0 to as far above it as matters, by repeated convolution."""
+    from scipy.signal import fftconvolve
+
     far = int(30 * law.variance**0.5 + 20)
     one = law.pmf(np.arange(-far, far + 1))
     found, power = np.ones(1), one
     while cells:
-        found, power = np.convolve(found, power) if cells & 1 else found, np.convolve(power, power)
+        found, power = fftconvolve(found, power) if cells & 1 else found, fftconvolve(power, power)
         cells >>= 1
     return np.asarray(found, dtype=np.float64)
 
