@@ -38,9 +38,17 @@ def clipped(statistic: Statistic, value: int) -> int:
     return floor(min(max(value, low), high) / statistic.step + Fraction(1, 2))
 
 
+def in_excess(statistic: Statistic, value: int) -> int:
+    """What a clip took, up to a farther bound: both rounded half up to steps."""
+    low, high = statistic.clip
+    far = floor(min(max(value, low), statistic.up_to) / statistic.step + Fraction(1, 2))
+    return far - floor(min(max(value, low), high) / statistic.step + Fraction(1, 2))
+
+
 ADDS: dict[str, tuple[Callable[[Statistic, int], int], tuple[int, ...]]] = {
     "count": (counted, (1,)),
     "total": (clipped, (-20, 14, 50_000, 60_000)),
+    "excess": (in_excess, (-20, 50_000, 50_006, 300_000)),
 }
 """What a row adds to each statistic, in steps, and the values that rows are tried with, some beyond its bounds."""
 

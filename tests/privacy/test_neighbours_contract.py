@@ -109,7 +109,9 @@ def test_add_remove_priced_for_replace_one_is_rejected():
             return AddRemove(self.unit, self.id, self.at_most).move(row, domain)
 
     world = replace(WORLDS["replace-one"][1], hidden=Halved("firm", "id", 2))
-    assert {line.split(": ")[0] for line in complaints(world)} == {"replace-one, count", "replace-one, total"}
+    assert {line.split(": ")[0] for line in complaints(world)} == {
+        f"replace-one, {name}" for name in ("count", "excess", "total")
+    }
 
 
 @pytest.mark.parametrize("missing", sorted(Neighbours.__abstractmethods__))

@@ -71,7 +71,7 @@ def _written(asked: "Figures", form: str) -> bytes:
 def _text(answer: "Answer") -> str:
     """The table for people, between what they must be told before it and what it is only about."""
     asked, only = answer.figures, answer.universe_words
-    parts = [*warnings_of(asked), str(asked), f"Only {only}." if only else "", asked.product.subject.note]
+    parts = [*warnings_of(asked), str(asked), f"Only {only}." if only else "", answer.note]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -80,7 +80,7 @@ def _json(answer: "Answer") -> str:
     from sfumato.query.notices import cited
 
     asked = answer.figures
-    about = {"title": asked.title, "where": asked.where, "note": asked.product.subject.note}
+    about = {"title": asked.title, "where": asked.where, "note": answer.note}
     cites = [f"{asked.title}. {cited(release)}" for release in asked.releases]
     about |= {"warnings": warnings_of(asked), "citation": cites if len(cites) > 1 else cites[0]}
     return json.dumps(about | {"cells": records(answer)}, indent=2, ensure_ascii=False)

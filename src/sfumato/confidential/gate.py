@@ -13,6 +13,7 @@ from pathlib import Path
 from sfumato.calibrate import calibrated
 from sfumato.confidential.account import Account
 from sfumato.confidential.engines.choose import refuse_before_reading
+from sfumato.confidential.excess import told_excess
 from sfumato.confidential.labels import labelled, taken
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.options import Options
@@ -132,7 +133,7 @@ def _measured(plan: Plan, records: Tabulation, draws: Draws, options: Options) -
         options.progress(measure.name)
         made[measure.name] = _perturbed(measure, plan, records.cells(measure), draws, given)
     options.progress("perturbed")
-    return made
+    return told_excess(plan, made)
 
 
 def _published(plan: Plan, noisy: Mapping[str, Product]) -> dict[str, Product]:
@@ -154,5 +155,6 @@ def _perturbed(measure: Measure, plan: Plan, cells: Cells, draws: Draws, given: 
         universe=dict(measure.where),
         mechanism=measure.with_.words(),
         note=" ".join(one for one in (measure.of.note, rows) if one),
+        value_bounds=measure.of.value_bounds,
     )
     return measured(subject, noisy, measure.with_.uncertainty(noisy))

@@ -71,7 +71,7 @@ class ControlTable:
         values, variances = np.zeros(table.shape, dtype=np.int64), np.zeros(table.shape)
         values[table.possible] = [int(one.value / step) for one in self.totals]
         variances[table.possible] = [float((one.standard_error / step) ** 2) for one in self.totals]
-        subject = replace(of, name=self.name, step=step, mechanism=PUBLISHED, note="")
+        subject = replace(of, name=self.name, step=step, mechanism=PUBLISHED, note="", value_bounds=None)
         return Cube(subject, table, values, Varying(variances) if self.noisy else Independent(0.0))
 
 

@@ -15,6 +15,8 @@ class Contribution:
     high: Fraction | None = Fraction(1)
     step: Fraction = Fraction(1)
     power: int = 1
+    above: Fraction = Fraction(0)
+    """What of the value is passed over: a row adds only what lies above it."""
 
     @property
     def bounds(self) -> tuple[int, int]:
@@ -29,5 +31,9 @@ class Contribution:
 
     @property
     def farthest(self) -> Fraction:
-        """The end that moves a total most."""
-        return max(self.bounds, key=abs) * self.step
+        """The value of the column that moves a total most."""
+        return self.reaching(max(self.bounds, key=abs))
+
+    def reaching(self, steps: int) -> Fraction:
+        """A value of the column by which a row adds so many steps, an end of its bounds."""
+        return steps * self.step + self.above

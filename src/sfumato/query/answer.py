@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from sfumato.query.columns import Columns
 from sfumato.query.figures import LARGEST_PAGE, Figures, only
 from sfumato.query.notices import notices_of
+from sfumato.query.value_notes import noted
 from sfumato.query.wording import words
 from sfumato.release import Manifest, Release
 
 METRICS = ("estimate", "moe90", "se_noise", "se_sampling", "cv")
-OWN = (*METRICS, "grade", "cells", "status", "reason", "unit", "universe", "release", "notice")
+OWN = (*METRICS, "grade", "cells", "status", "reason", "unit", "universe", "note", "release", "notice")
 """The columns of a tidy table beside the codes and labels of its variables."""
 
 
@@ -66,6 +67,11 @@ class Answer:
         """What is not stated of the errors, and why."""
         key = "about.noise_alone" if self.columns.noise_alone.any() else "about.withheld"
         return tuple(f"{words(self.language)(key)}: {reason}" for reason in self.figures.reasons)
+
+    @property
+    def note(self) -> str:
+        """What is to be said beside the numbers of how values were counted."""
+        return noted(self.figures.product.subject, self.language)
 
     @property
     def universe_words(self) -> str:

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from sfumato.errors import QueryError
 from sfumato.query.engine import QueryEngine
 from sfumato.query.replicates import CHUNK, ValueColumn
+from sfumato.query.value_notes import noted
 from sfumato.release import Product
 from sfumato.release.products.records import FRAME
 
@@ -92,5 +93,5 @@ def how_to_use(engine: QueryEngine, path: Path, columns: Sequence[ValueColumn]) 
     from jinja2 import Template
 
     text = Template(Path(__file__).with_name("rows.txt").read_text("utf-8"), trim_blocks=True)
-    said = text.render(engine=engine, manifest=engine.release.manifest, file=path.name, columns=columns)
+    said = text.render(engine=engine, manifest=engine.release.manifest, file=path.name, columns=columns, noted=noted)
     return "\n\n".join(fill(one, 100, break_long_words=False) for one in said.split("\n\n")) + "\n"

@@ -15,7 +15,7 @@ SOUND, AS_PUBLISHED = MODES = ("sound", "as_published")
 """How a release was made: so that its claim holds for every byte, or as a paper did it though its claim then breaks."""
 NAME, SIGNATURE, NOTICE = BESIDE = ("manifest.json", "manifest.sig", "withdrawn.json")
 """The files of a release that its manifest does not list: itself, its signature, and that it was withdrawn."""
-_LATER = {"geographies", "largest_cv", "near", "noise", "not_hidden", "unbounded", "not_counted"}
+_LATER = {"geographies", "largest_cv", "near", "noise", "not_hidden", "unbounded", "not_counted", "value_bounds"}
 """Lines that older releases do not have: left out where they are empty, so that those still verify to the byte."""
 ALARM, CURVE = 0.05, 41
 """How often the test of an example is wrong when nothing is there, and the most points that draw one of its curves."""
@@ -136,6 +136,7 @@ class ProductLine(_Part):
     impossible: list[dict[str, list[str]]] = Field(default_factory=list)
     mechanism: str
     note: str = ""
+    value_bounds: dict[str, Any] = Field(default_factory=dict)
     uncertainty: dict[str, Any]
     file: str
     answers: bool = True
@@ -202,6 +203,7 @@ class Manifest(_Part):
         """The one way to write it: the same manifest, the same bytes."""
         content = _without_later(self.model_dump()) | {"promise": _without_later(self.promise.model_dump())}
         content["ledger"] = self.ledger and _without_later(self.ledger.model_dump())
+        content["products"] = [_without_later(product.model_dump()) for product in self.products]
         content["spends"] = [_without_later(spend.model_dump()) for spend in self.spends]
         return (json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.privacy import Contribution
+from sfumato.release.value_bounds import ValueBounds
 from sfumato.schema import Aggregate
 
 
@@ -38,6 +39,16 @@ class Statistic(ABC):
     def note(self) -> str:
         """What a reader must know of how values were counted, as one sentence."""
         return ""
+
+    @property
+    def value_bounds(self) -> ValueBounds | None:
+        """Between which bounds the value of one record counts; none where nothing is held within bounds."""
+        return None
+
+    @property
+    def above(self) -> tuple[ValueBounds, Fraction] | None:
+        """Where it sums what lies above the bounds of totals: these, and the farther bound up to which it does."""
+        return None
 
     @property
     @abstractmethod

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import PlanError
 from sfumato.privacy import Contribution, Exact, exact, plain, positive
+from sfumato.release.value_bounds import ValueBounds
 from sfumato.schema import Aggregate, Clipped, Reported, Sum
 from sfumato.statistics.statistic import Statistic
 
@@ -116,17 +117,8 @@ class Total(Statistic):
         return Contribution(self.column, low * self.step, high * self.step, self.step, self.power)
 
     @property
-    def note(self) -> str:
-        """What is left out of it, in words.
-
-        >>> Total("weight", clip=(0, "1e6"), step="0.001").note
-        'Each weight counts from 0 to 1,000,000 at most, in steps of 0.001.'
-        """
-        if self.held is None:
-            return ""
-        low, high, step = (f"{float(one):,.12g}" for one in (*self.held, self.step))
-        squared = ", and is then squared" if self.power == 2 else ""
-        return f"Each {self.column} counts from {low} to {high} at most{squared}, in steps of {step}."
+    def value_bounds(self) -> ValueBounds | None:
+        return ValueBounds(self.column, *self.held, self.step, self.power) if self.held else None
 
     @property
     def title(self) -> str:

@@ -51,8 +51,10 @@ class ReplaceOne(CountedRows):
 
     def pair(self, row: Contribution, domain: Domain) -> tuple[UnitRows, UnitRows]:
         if domain.register:
-            low, high = (bound * row.step for bound in row.bounds)
-            return UnitRows(1, high if high > 0 else low), UnitRows(int(low < 0 < high), low)
+            low, high = row.bounds
+            return UnitRows(1, row.reaching(high if high > 0 else low)), UnitRows(
+                int(low < 0 < high), row.reaching(low)
+            )
         rows = self._too_many(domain)
         return UnitRows(rows, row.farthest), UnitRows(rows, row.farthest, elsewhere=True)
 

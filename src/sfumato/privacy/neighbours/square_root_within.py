@@ -74,9 +74,10 @@ class SquareRootWithin(Neighbours):
                 f"Which {self.unit}s there are is public with {self.kind} neighbours, so that a count has nothing to "
                 f"hide and no bound: measure totals of {', '.join(self.beta)}."
             )
-        if row.power != 1:
+        if row.power != 1 or row.above:
+            what = "its square" if row.power != 1 else "what lies above a clip"
             raise PromiseError(
-                f"[hidden] beta bounds how far {row.column} goes, and says nothing of its square; measure its total."
+                f"[hidden] beta bounds how far {row.column} goes, and says nothing of {what}; measure its total."
             )
         return Root(self._of(row.column), self.at_most, domain.together)
 

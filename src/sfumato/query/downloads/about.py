@@ -26,6 +26,7 @@ def facts(answer: Answer) -> dict[str, object]:
         "statistic": answer.figures.product.subject.title,
         "unit": answer.figures.unit,
         "period": manifest.period,
+        "note": answer.note,
         "universe": {name: list(codes) for name, codes in answer.figures.universe.items()},
         "release": answer.release.id,
         "notices": list(answer.notices),
@@ -48,8 +49,8 @@ def _table(answer: Answer, said: Mapping[str, str]) -> Iterator[Line]:
     if manifest.period:
         yield said["period"], manifest.period
     yield said["universe"], answer.universe_words or said["everything"]
-    if subject.note:
-        yield said["note"], subject.note
+    if answer.note:
+        yield said["note"], answer.note
     for grade, meaning in grade_words(manifest.grades, answer.language).items():
         yield said["grade"].format(grade=grade), meaning
     for one in answer.figures.missing:

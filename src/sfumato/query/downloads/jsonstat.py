@@ -26,7 +26,12 @@ def dataset(answer: Answer) -> dict[str, Any]:
     """An answer as a JSON-stat dataset; totals are exact integers where the step is whole."""
     numbers, figures = answer.columns, answer.figures
     found = {"value": _values(numbers), "status": _statuses(numbers)}
-    found["note"] = [*answer.notices, *(one.reason for one in figures.missing), *answer.unsaid]
+    found["note"] = [
+        *answer.notices,
+        *filter(None, [answer.note]),
+        *(one.reason for one in figures.missing),
+        *answer.unsaid,
+    ]
     universe = {name: list(codes) for name, codes in figures.universe.items()}
     placed = {"stub": list(answer.placement.stub), "heading": list(answer.placement.heading)}
     extension: dict[str, Any] = {"sfumato": {"universe": universe, "withheld": list(figures.reasons)}}
@@ -49,7 +54,7 @@ def described(answer: Answer, *, whole: bool) -> dict[str, Any]:
         "label": answer.title,
         "source": manifest.title,
         "updated": manifest.created,
-        "note": list(answer.notices),
+        "note": [*answer.notices, *filter(None, [answer.note])],
         "role": {"metric": [metric]} | ({"geo": drawn} if drawn else {}),
         "id": list(dimensions),
         "size": [len(one["category"]["index"]) for one in dimensions.values()],
@@ -82,7 +87,7 @@ def _extension(answer: Answer) -> dict[str, Any]:
             "release": answer.release.id,
             "citation": " ".join(map(cited, answer.figures.releases)),
             "promise": manifest.promise.loss_words,
-            "note": subject.note,
+            "note": answer.note,
         },
     }
 

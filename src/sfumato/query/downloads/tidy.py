@@ -55,6 +55,7 @@ def beside(answer: Answer) -> dict[str, str]:
     return {
         "unit": answer.figures.unit,
         "universe": answer.universe_words,
+        **({"note": answer.note} if answer.note else {}),
         "release": " ".join(release.id for release in answer.figures.releases),
         "notice": " ".join(answer.notices),
     }

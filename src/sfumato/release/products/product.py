@@ -17,6 +17,7 @@ from sfumato.release.manifest import ProductLine
 from sfumato.release.noisy import Floats, Integers, Noisy
 from sfumato.release.statuses import Statuses
 from sfumato.release.uncertainties import Errors, StatedIn, Uncertainty, Withheld, read_uncertainty
+from sfumato.release.value_bounds import ValueBounds
 from sfumato.schema import Attribute, Box, Domain, Grid
 
 PUBLISHED = "none: published totals"
@@ -38,11 +39,13 @@ class Subject:
     universe: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     mechanism: str = ""
     note: str = ""
+    value_bounds: ValueBounds | None = None
 
     @classmethod
     def read(cls, line: ProductLine) -> "Subject":
         universe = {name: tuple(codes) for name, codes in line.universe.items()}
-        return cls(**{name: getattr(line, name) for name in _SAME}, step=Fraction(line.step), universe=universe)
+        same, bounds = {name: getattr(line, name) for name in _SAME}, ValueBounds.read(line.value_bounds)
+        return cls(**same, step=Fraction(line.step), universe=universe, value_bounds=bounds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,6 +176,7 @@ class Held(Product):
             universe={name: list(codes) for name, codes in subject.universe.items()},
             impossible=[{name: list(codes) for name, codes in rule.where} for rule in self.domain.impossible],
             uncertainty=self.uncertainty.to_dict(),
+            value_bounds=subject.value_bounds.to_dict() if subject.value_bounds else {},
             file=file,
             **{name: getattr(subject, name) for name in _SAME},
         )

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from sfumato import __version__
 from sfumato.query import number
+from sfumato.query.value_notes import noted
 from sfumato.query.wording import languages
 from sfumato.serve.catalogue import Catalogue, Edition
 from sfumato.serve.pages.cell import cells, figured
@@ -38,7 +39,7 @@ class Pages:
         )
         self.templates.globals |= {"base": base_path, "stamp": self.look, "version": __version__}
         self.templates.globals |= {"languages": languages(), "figured": figured, "cells": cells, "number": number}
-        self.templates.globals |= {"errors": ERRORS, "shares": SHARES}
+        self.templates.globals |= {"errors": ERRORS, "shares": SHARES, "noted": noted}
 
     def page(self, template: str, lang: str = "en", strange: Sequence[str] = (), **shown: Any) -> str:
         """A page in one language; `w` gives its texts, `strange` are the parts of its address that it does not know."""

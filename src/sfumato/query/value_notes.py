@@ -1,0 +1,37 @@
+"""Notes on values: what a reader is told beside a total of how its values were counted, in every language."""
+
+from fractions import Fraction
+
+from sfumato.query.wording import Words, words
+from sfumato.release import Subject
+from sfumato.release.value_bounds import ValueBounds
+
+
+def noted(subject: Subject, language: str = "en") -> str:
+    """All that is to be said beside the numbers of a subject: what lies beyond its bounds, and which rows count."""
+    held = _held(subject.value_bounds, words(language)) if subject.value_bounds else []
+    return " ".join(one for one in (*held, subject.note) if one)
+
+
+def _held(bounds: ValueBounds, said: Words) -> list[str]:
+    """What lies beyond the bounds is not in the numbers, and what that comes to where it was measured."""
+    high = _figure(bounds.high, said)
+    filled = {
+        "column": bounds.column,
+        "low": _figure(bounds.low, said),
+        "high": high,
+        "step": _figure(bounds.step, said),
+    }
+    key = "squared" if bounds.power == 2 else "above" if bounds.low == 0 else "beyond"
+    found = [said(f"bounds.{key}", **filled)]
+    if took := bounds.took:
+        told = {"high": high, "up_to": _figure(took.up_to, said), "value": _figure(took.value, said)}
+        error = "" if took.standard_error is None else said("bounds.error", error=_figure(took.standard_error, said))
+        found.append(said("bounds.took", **told, error=error))
+    return found
+
+
+def _figure(value: Fraction | float, said: Words) -> str:
+    """A bound with all of its digits, a measured number with six."""
+    digits = ",.12g" if isinstance(value, Fraction) else ",.6g"
+    return said.figure(f"{float(value):{digits}}")
