@@ -107,7 +107,9 @@ def test_the_report_for_machines(plan, sfumato, tmp_path):
     assert ["unheard", 2] in report["faults"][0]["values"]
     assert [None, 1] in report["faults"][0]["values"]
     clean = sfumato("check", plan, "--data", write_csv(tmp_path / "b.csv", CLEAN), "--json")
-    assert (clean[0], json.loads(clean[1])) == (0, {"confidential": True, "faults": []})
+    told = json.loads(clean[1])
+    assert (clean[0], told["confidential"], told["faults"]) == (0, True, [])
+    assert [(one["measure"], one["rows_cut"]) for one in told["clips"]] == [("wages", 0)]
 
 
 def test_no_more_than_ten_values_of_a_rule_are_listed_the_commonest_first(plan, sfumato, tmp_path):

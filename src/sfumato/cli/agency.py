@@ -36,18 +36,23 @@ def opened(data: list[str], plan: "Plan", engine: str) -> "Microdata":
 def check(plan: PlanFile, data: Data, engine: EngineName = "", json: Json = False) -> None:
     """List what in the data does not fit the plan; the report is confidential and nothing is charged."""
     from sfumato.confidential import Tabulation
+    from sfumato.confidential.clips import clip_fits
     from sfumato.draws import SystemDraws
     from sfumato.plan import Plan
 
     read = Plan.read(plan)
     read.refuse_too_large()
-    with closing(Tabulation(read, opened(data, read, engine), SystemDraws())) as tabulation:
+    microdata = opened(data, read, engine)
+    with closing(Tabulation(read, microdata, SystemDraws())) as tabulation:
         faults = [(fault, tabulation.examples(fault)) for fault in tabulation.faults()]
+    clips = [] if faults else clip_fits(read, microdata)
     if json:
         listed = [{"column": one.column, "rule": one.rule, "values": values} for one, values in faults]
-        say_json({"confidential": True, "faults": listed})
+        say_json({"confidential": True, "faults": listed, "clips": [one.to_dict() for one in clips]})
     else:
         _say_faults(faults)
+        for words in (one.words for one in clips if one.words):
+            say(f"\n{words}")
     if faults:
         broken = "1 rule of the plan is" if len(faults) == 1 else f"{len(faults)} rules of the plan are"
         raise DataError(f"{broken} broken; see the report above.")

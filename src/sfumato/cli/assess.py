@@ -57,6 +57,10 @@ def assess(  # noqa: PLR0913, PLR0917 - one argument an option
         say(_summary(assessment.numbers))
         for one in broken(assessment.numbers):
             say(f"\nTHE STATED MARGINS DO NOT HOLD. {one}; do not publish before you know why.")
+        for words in dict.fromkeys(
+            one["bounds"]["fit"] for one in assessment.numbers["products"] if one["bounds"]["fit"]
+        ):
+            say(f"\n{words}")
         say(f"\nThe report is {out}; only you may read it, and it must stay inside.")
 
 

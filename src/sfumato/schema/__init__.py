@@ -3,6 +3,7 @@
 from sfumato.schema.aggregates import (
     Aggregate,
     Clipped,
+    Extremes,
     Influence,
     InSteps,
     Largest,
@@ -27,8 +28,8 @@ from sfumato.schema.table import FARTHEST, LARGEST, Table, Where
 from sfumato.schema.tables import Tables
 
 __all__ = [
-    "FARTHEST", "LARGEST", "Aggregate", "Attribute", "Bands", "Box", "By", "Clipped", "Column", "Domain", "Frame",
-    "Grid", "Grouping", "InSteps", "Influence", "Largest", "Level", "Levels", "Mask", "Missing", "Partner", "Ragged",
-    "Recode", "Replication", "Reported", "Rows", "Rule", "Schema", "Sorted", "Sum", "SumOfProducts", "Table", "Tables",
-    "Units", "Weighted", "Where",
+    "FARTHEST", "LARGEST", "Aggregate", "Attribute", "Bands", "Box", "By", "Clipped", "Column", "Domain", "Extremes",
+    "Frame", "Grid", "Grouping", "InSteps", "Influence", "Largest", "Level", "Levels", "Mask", "Missing", "Partner",
+    "Ragged", "Recode", "Replication", "Reported", "Rows", "Rule", "Schema", "Sorted", "Sum", "SumOfProducts", "Table",
+    "Tables", "Units", "Weighted", "Where",
 ]  # fmt: skip

@@ -104,6 +104,13 @@ class Largest(Aggregate):
 
 
 @dataclass(frozen=True)
+class Extremes(Aggregate):
+    """The least and the largest value of the rows of a cell, on a last axis; 0 of a cell without rows."""
+
+    of: InSteps
+
+
+@dataclass(frozen=True)
 class Sorted(Aggregate):
     """The values of the rows of a cell in rising order, as a `Ragged` column."""
 

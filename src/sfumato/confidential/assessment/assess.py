@@ -1,6 +1,6 @@
 """Assess: a release against the microdata it was made from, all numbers of it, for the agency alone."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ from sfumato.confidential.assessment.utility import (
     overlaps,
     publishable,
 )
+from sfumato.confidential.clips import clip_fits
 from sfumato.confidential.labels import labelled
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import Sealed
@@ -63,7 +64,8 @@ def assess(
         found = pairs(plan, release, truths)
         progress("read")
         numbers = _about(plan, release, rules)
-        numbers["products"] = [_product(pair, plan, rules) for pair in found]
+        clips = {one.measure: one.words for one in clip_fits(plan, microdata)}
+        numbers["products"] = [_product(pair, plan, rules, clips) for pair in found]
         progress("compared")
         numbers["sweep"] = None
         if sweep:
@@ -108,7 +110,7 @@ def _same_plan(plan: Plan, release: Release) -> bool:
         return False
 
 
-def _product(pair: Pair, plan: Plan, rules: ReportRules) -> Numbers:
+def _product(pair: Pair, plan: Plan, rules: ReportRules, clips: Mapping[str, str]) -> Numbers:
     compared = [pair.table(names) for names in looked_at(pair, rules)]
     subject = pair.product.subject
     small = [table.cells for table in compared if table.dimension <= 2] or [table.cells for table in compared]
@@ -123,7 +125,7 @@ def _product(pair: Pair, plan: Plan, rules: ReportRules) -> Numbers:
         "attributes": [attribute.label for attribute in pair.truth.table.attributes],
         "census": plan.schema.weight is None and plan.sampling == "census",
         "no_sampling_error": sampling,
-        "bounds": bounds(pair.truth),
+        "bounds": bounds(pair.truth) | {"fit": clips.get(pair.truth.measure.name, "")},
         "by_dimension": list(_by_dimension(compared, pair, plan, rules)),
         "by_size": [_sized(words, cells) for words, cells in by_size(pooled(small))] if small else [],
         "tables": [_table(table, pair, rules) for table in compared],

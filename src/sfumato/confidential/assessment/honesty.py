@@ -16,7 +16,6 @@ from sfumato.confidential.assessment.comparisons import (
 from sfumato.confidential.assessment.layout import parts
 from sfumato.confidential.assessment.truth import Truth
 from sfumato.privacy import plain
-from sfumato.statistics import Total
 
 SLACK = 1e-6
 """Of a record: how far a total may be off by rounding alone, where the stated error is 0."""
@@ -105,9 +104,9 @@ def bounds(truth: Truth) -> Numbers:
 
 def _clip(truth: Truth) -> str:
     of = truth.measure.of
-    if not isinstance(of, Total) or of.clip is None:
+    if (held := of.value_bounds) is None:
         return ""
-    return f"{plain(of.clip[0])} to {plain(of.clip[1])} in steps of {plain(of.step)}"
+    return f"{plain(held.low)} to {plain(held.high)} in steps of {plain(held.step)}"
 
 
 def _worst(truth: Truth) -> tuple[float | None, str]:

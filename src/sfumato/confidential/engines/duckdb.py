@@ -18,7 +18,7 @@ from sfumato.confidential.engines.sql import dialect
 from sfumato.confidential.sealed import Sealed, without_values
 from sfumato.errors import DataError
 from sfumato.privacy import Truncate
-from sfumato.schema import Aggregate, Box, InSteps, Rows, Sum, Table, Weighted
+from sfumato.schema import Aggregate, Box, Extremes, InSteps, Rows, Sum, Table, Weighted
 
 Integers = NDArray[np.int64]
 MOST = 10
@@ -96,10 +96,13 @@ class DuckDB(Sealed, Engine):
         if self._faults:
             raise DataError(f"{self._faults[0]} No cells are made of such data, as their bounds are not enforced.")
         sums = {one: f"CAST(sum({self._value(one.of)}) AS BIGINT)" for one in aggregates if isinstance(one, Sum)}
-        chosen = ", ".join(["cell", "count(*)", *sums.values()])
+        ends = [one for one in aggregates if isinstance(one, Extremes)]
+        asked = [f"{end}({self._value(one.of)})" for one in ends for end in ("min", "max")]
+        chosen = ", ".join(["cell", "count(*)", *sums.values(), *asked])
         with without_values("The data could not be summed in whole steps of 64 bits"):
             cells, lengths, *columns = self._integers(f"SELECT {chosen} FROM {rows} GROUP BY cell ORDER BY cell")
-            found: dict[Aggregate, Any] = {Rows(): lengths, **dict(zip(sums, columns, strict=True))}
+            found: dict[Aggregate, Any] = {Rows(): lengths, **dict(zip(sums, columns, strict=False))}
+            found |= {one: np.stack(columns[len(sums) + 2 * i :][:2], axis=-1) for i, one in enumerate(ends)}
             for one in set(aggregates) - set(found):
                 found[one] = FOLDS[type(one)](self._runs(rows, one, lengths), one)
             return cells, {one: found[one] for one in aggregates}

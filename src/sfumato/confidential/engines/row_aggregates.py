@@ -9,7 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
-from sfumato.schema import Aggregate, Influence, InSteps, Largest, Ragged, Rows, Sorted, Sum, SumOfProducts, Units
+from sfumato.schema import (
+    Aggregate,
+    Extremes,
+    Influence,
+    InSteps,
+    Largest,
+    Ragged,
+    Rows,
+    Sorted,
+    Sum,
+    SumOfProducts,
+    Units,
+)
 
 Integers = NDArray[np.int64]
 LARGEST_SUM = 2**62
@@ -79,6 +91,13 @@ def largest(cells: Integers, totals: Integers, size: int, k: int) -> Integers:
     return found
 
 
+def _extremes(runs: Runs, one: Extremes) -> Integers:
+    values = runs.value(one.of)
+    if not len(runs.first):
+        return np.empty((0, 2), dtype=np.int64)
+    return np.stack([least_or_most.reduceat(values, runs.first) for least_or_most in (np.minimum, np.maximum)], axis=-1)
+
+
 def _sorted(runs: Runs, one: Sorted) -> Ragged:
     values = runs.value(one.of)
     return Ragged(runs.offsets, values[np.lexsort((values, runs.cells))])
@@ -96,6 +115,7 @@ FOLDS: dict[type[Aggregate], Callable[[Runs, Any], Any]] = {
     Sum: lambda runs, one: runs.sums(runs.value(one.of)),
     SumOfProducts: _products,
     Largest: _largest,
+    Extremes: _extremes,
     Sorted: _sorted,
     Influence: _influence,
 }

@@ -1,0 +1,135 @@
+"""Clips: how the bounds of totals sit on the data, for the agency alone: what they cut, and where they are too wide.
+
+A bound is a public decision. What is told here stays inside: a bound that is read off the data gives a value away.
+"""
+
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sfumato.confidential.engines.choose import opened
+from sfumato.confidential.engines.engine import Columns
+from sfumato.confidential.engines.request import Reading
+from sfumato.confidential.microdata import Microdata
+from sfumato.confidential.sealed import Sealed, scrubbed
+from sfumato.plan import Measure, Plan
+from sfumato.schema import Aggregate, Box, Clipped, Extremes, Rows, Sum, Table
+
+FAR = 2
+"""From which factor on a bound is far above what the data need."""
+BEYOND = 1000
+"""Values are looked at up to so many times the bound."""
+ADVICE = "Choose a bound that is public knowledge: one read off the data gives a value away."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClipFit(Sealed):
+    """The bounds of one measure beside the least and the largest value that the data have, and how many lie beyond."""
+
+    measure: str
+    column: str
+    bounds: tuple[float, float]
+    least: float
+    largest: float
+    rows: int
+    cut: int
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times as wide as it need be noise is; none where all values are 0."""
+        farthest = max(abs(self.least), abs(self.largest))
+        return max(map(abs, self.bounds)) / farthest if farthest else None
+
+    @property
+    def fits(self) -> bool:
+        """Whether nothing is cut and the bound is not far above what the data need."""
+        return not self.cut and self.ratio is not None and self.ratio < FAR
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same for machines."""
+        told = {"measure": self.measure, "column": self.column, "clip": list(self.bounds), "least": self.least}
+        told |= {"largest": self.largest, "rows": self.rows, "rows_cut": self.cut, "noise_too_wide_by": self.ratio}
+        return told | {"words": self.words}
+
+    @property
+    def words(self) -> str:
+        """What is wrong with the bounds; nothing where they fit."""
+        low, high = self.bounds
+        held = f"the clip of '{self.measure}' holds {self.column} from {low:,.6g} to {high:,.6g}"
+        if self.cut:
+            part = f"{self.cut:,} of {self.rows:,} rows, {self.cut / self.rows:.2g} of them"
+            return (
+                f"A clip cuts: {held}, and the data go from {self.least:,.6g} to {self.largest:,.6g}. In {part}, what "
+                f"lies beyond is not in the totals. Widen it, or buy the excess. {ADVICE}"
+            )
+        if self.fits:
+            return ""
+        times = "and all are 0" if self.ratio is None else f"so noise is {self.ratio:,.3g} times as wide as it need be"
+        return (
+            f"A clip is far above what the data need: {held}, the data go from {self.least:,.6g} to "
+            f"{self.largest:,.6g}, {times}. {ADVICE}"
+        )
+
+
+@dataclass(frozen=True)
+class Looked(Sealed):
+    """What is asked of the data to tell how a clip sits on them: extremes far beyond it, and the rows that it cuts."""
+
+    measure: Measure
+    clipped: Clipped
+
+    @property
+    def extremes(self) -> Extremes:
+        wide = BEYOND * max(abs(self.clipped.low), abs(self.clipped.high))
+        return Extremes(replace(self.clipped, low=-wide, high=wide))
+
+    @property
+    def above(self) -> Sum:
+        """A step for every row at least half a step above the clip."""
+        high, step = self.clipped.high, self.clipped.step
+        return Sum(replace(self.clipped, low=high, high=high + step))
+
+    @property
+    def below(self) -> Sum:
+        low, step = self.clipped.low, self.clipped.step
+        return Sum(replace(self.clipped, low=low - step, high=low))
+
+    @property
+    def aggregates(self) -> tuple[Aggregate, ...]:
+        return Rows(), self.extremes, self.above, self.below
+
+    def fit(self, columns: Columns) -> ClipFit | None:
+        """How the clip sits, from what an engine computed over all rows; nothing where there are none."""
+        rows = int(columns[Rows()].item())
+        low, high = self.clipped.ends
+        cut = int(columns[self.above].item()) - rows * high + rows * low - int(columns[self.below].item())
+        least, largest = (float(end * self.clipped.step) for end in columns[self.extremes].ravel().tolist())
+        bounds = (float(self.clipped.low), float(self.clipped.high))
+        return ClipFit(self.measure.name, self.clipped.column, bounds, least, largest, rows, cut) if rows else None
+
+
+def clip_fits(plan: Plan, microdata: Microdata) -> list[ClipFit]:
+    """The clip of every total on the records as they are, whichever rows of a unit count; squares are left out."""
+    looked = [Looked(one, value) for one in plan.measures for value in _clipped(one)]
+    if not looked:
+        return []
+    asked = tuple(dict.fromkeys(wanted for one in looked for wanted in one.aggregates))
+    names = dict.fromkeys(name for one in looked for name in _where(plan, one.measure).masks)
+    need = Reading(plan.schema, tuple(plan.schema.attribute(name) for name in names), asked)
+    engine, _ = scrubbed(opened, microdata.sources, need, b"", microdata.engine)
+    with closing(engine):
+        columns = [engine.aggregate(Table(()), asked, _where(plan, one.measure)) for one in looked]
+    return [fit for one, each in zip(looked, columns, strict=True) if (fit := one.fit(each)) is not None]
+
+
+def _clipped(measure: Measure) -> list[Clipped]:
+    """The value that a total sums within bounds, if it is one of values."""
+    bounds = measure.of.value_bounds
+    if bounds is None or bounds.power != 1:
+        return []
+    return [value for one in measure.of.aggregates for value in one.values if isinstance(value, Clipped)]
+
+
+def _where(plan: Plan, measure: Measure) -> Box:
+    """The universe of a measure; of a register, whose attributes are not in the data, every report."""
+    return Box() if plan.over.register is not None else plan.universe(measure)
