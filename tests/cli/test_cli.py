@@ -41,9 +41,12 @@ def test_price_says_loss_power_and_posterior_without_data(tmp_path):
     said = sfumato("price", tmp_path / "small.toml").stdout
     assert "epsilon 2" in said
     assert "0.3695" in said  # test power at epsilon 2, SCIENCE 1
-    assert "0.8808" in said  # posterior at epsilon 2, SCIENCE 1
+    assert "0.8808" in said  # right guess at epsilon 2, SCIENCE 1
+    assert "right guess from 1/2" in said
+    assert "posterior from" not in said
     priced = json.loads(sfumato("price", tmp_path / "small.toml", "--json").stdout)
     assert priced["total"]["loss"] == {"epsilon": "2"}
+    assert priced["total"]["posterior_above"] == {"90%": 0, "99%": 0}  # e² to 1 is 88% at most
     assert [measure["cells"] for measure in priced["measures"]] == [36, 36]
 
 
@@ -61,6 +64,10 @@ def test_run_charges_the_ledger_and_writes_a_release_that_verifies_and_answers(a
     assert "Left to every job: epsilon 1." in sfumato("ledger", "show", agency / "l").stdout
     assert shown["charges"][0]["finished"]
     verdict = json.loads(sfumato("verify", agency / "release", "--json").stdout)
+    assert (shown["charges"][0]["period"], shown["charges"][0]["id"]) == ("2026-Q1", verdict["id"])
+    (line,) = (one for one in sfumato("ledger", "show", agency / "l").stdout.splitlines() if one.startswith("small "))
+    assert line.split()[1] == "2026-Q1", "the plan's period, and not the year of the charge"
+    assert line.split()[-1] == verdict["id"][:16]
     assert verdict["intact"]
     assert verdict["releasable"]
     sfumato("ledger", "verify", agency / "l", "--release", agency / "release")

@@ -98,7 +98,7 @@ def test_check_says_which_rule_is_broken_and_lists_the_value_in_its_confidential
     done = sfumato("check", agency / PLAN, "--data", agency / "wrong.parquet", good=False)
     assert "m2emp" in done.stdout
     assert "below 0" in done.stdout
-    assert "'-77777': 1 row" in done.stdout, "the report is for the operator's eyes, and lists what to clean"
+    assert "'E00000001, -77777': 1 row" in done.stdout, "the report is for the operator's eyes, and lists what to clean"
     assert "77777" not in done.stderr
 
 

@@ -119,7 +119,7 @@ def test_more_loss_buys_more_utility_and_costs_the_known_power(swept):
     found = swept(plan_of(SMALL), epsilon="0.5,1,2,4").numbers["sweep"]
     points = found["points"]
     assert [round(point["power"], 4) for point in points] == [0.0824, 0.1359, 0.3695, 0.9826]  # SCIENCE 1
-    assert [round(point["posterior"], 3) for point in points] == [0.622, 0.731, 0.881, 0.982]
+    assert [round(point["right_guess"], 3) for point in points] == [0.622, 0.731, 0.881, 0.982]
     jobs = [point["utilities"][0] for point in points]
     assert all(one["relative"] > other["relative"] for one, other in pairwise(jobs))
     assert all(one["grade_a"] <= other["grade_a"] for one, other in pairwise(jobs))

@@ -1,6 +1,7 @@
 """Reports on the units of a frame: read in the frame's order, refused with the rule, never with a value."""
 
 import csv
+import json
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import sfumato as sf
 from sfumato.cli.agency import check
 from sfumato.confidential import Account, Microdata, Options, Tabulation, run
 from sfumato.draws import SystemDraws
-from sfumato.errors import DataError, LedgerError, PlanError
+from sfumato.errors import DataError, LedgerError, PlanError, PromiseError
 from sfumato.plan import Plan, memory
 from sfumato.privacy import Gaussian
 
@@ -119,10 +120,14 @@ def test_reports_stand_in_the_order_of_the_frame_whatever_their_own(folder):
 
 @pytest.mark.parametrize("engine", ["arrays", "duckdb"])
 def test_reports_whose_sum_would_wrap_are_a_fault(folder, engine):
-    """6,000 times 9e15 in steps of 10 is beyond 2^62: it may wrap, and neighbours on either side would be far apart."""
+    """6,000 times 9e15 in steps of 10 is beyond 2^62: it may wrap, and neighbours on either side would be far apart.
+
+    6,000 times 1e15 is not, but it is on the lattice of square roots, (50 / 1000)² dollars fine, that rows are told on.
+    """
     pq.write_table(frame_table(6_000), folder / "frame.parquet")
     plan, rows = plan_in(folder), reports(6_000)
-    for wage, said in ((9 * 10**15, ["too large to be summed"]), (10**15, [])):
+    cases = ((9 * 10**15, ["too large to be summed"]), (10**15, ["on the lattice of a square root"]), (10**12, []))
+    for wage, said in cases:
         microdata = Microdata.open(pa.table(rows | {"wage": [wage] * 6_000}), plan.schema, engine)
         faults = Tabulation(plan, microdata, SystemDraws()).faults()
         assert [fault.column for fault in faults] == ["wage"] * len(said)
@@ -222,8 +227,44 @@ def test_check_lists_what_does_not_fit_a_frame_and_charges_nothing(folder, capsy
     said = capsys.readouterr().out
     assert "below 0" in said
     assert "whole multiples" in said
-    assert f"'-{SECRET}': 1 row" in said
-    assert f"'{SECRET + 5}': 1 row" in said, "the report is for the operator's eyes, and lists what to clean"
+    assert f"'e59, -{SECRET}': 1 row" in said
+    assert f"'e59, {SECRET + 5}': 1 row" in said, "the report is for the operator's eyes, and names what to clean"
+
+
+def test_check_counts_the_faulty_reports_over_a_frame_and_names_whose_they_are(folder, capsys):
+    """Twelve below 0, of which ten are listed; three units twice; two beyond the lattice, once the others are gone."""
+    (folder / "census.toml").write_text(plan_in(folder).to_toml(), encoding="utf-8")
+    told = reports()
+    told["m1emp"] = [-1 - one if one < 12 else jobs for one, jobs in enumerate(told["m1emp"])]
+    told = {name: [*column, *column[-3:]] for name, column in told.items()}
+    pq.write_table(pa.table(told), folder / "reports.parquet")
+    with pytest.raises(DataError, match="2 rules of the plan are broken"):
+        check(folder / "census.toml", [str(folder / "reports.parquet")])
+    said = capsys.readouterr().out
+    assert "below 0; square roots are of amounts that are 0 or more. 12 rows:" in said
+    assert "'e4, -5': 1 row" in said
+    assert said.count("'e") == 10 + 3
+    assert "some units report twice; one row a unit. 6 rows:" in said
+    assert "'e59': 2 rows" in said
+    large = reports()
+    large["m1emp"] = [10**12, *large["m1emp"][1:-1], 10**13]
+    pq.write_table(pa.table(large), folder / "reports.parquet")
+    with pytest.raises(DataError, match="1 rule of the plan is broken"):
+        check(folder / "census.toml", [str(folder / "reports.parquet")], json=True)
+    (fault,) = json.loads(capsys.readouterr().out)["faults"]
+    assert (fault["column"], fault["rows"]) == ("m1emp", 2)
+    assert fault["values"] == [["e59, 10000000000000", 1], ["e0, 1000000000000", 1]]
+
+
+def test_check_refuses_what_price_refuses(folder):
+    """A plan over its limit cannot be run on any data, so that data which fit it are no good news."""
+    plan = plan_in(folder)
+    (folder / "dear.toml").write_text(plan.to_toml().replace('mu = "3"', 'mu = "1"'), encoding="utf-8")
+    pq.write_table(pa.table(reports()), folder / "reports.parquet")
+    with pytest.raises(PromiseError, match="over the plan's limit of mu 1"):
+        Plan.read(folder / "dear.toml").price()
+    with pytest.raises(PromiseError, match="over the plan's limit of mu 1"):
+        check(folder / "dear.toml", [str(folder / "reports.parquet")])
 
 
 def test_a_column_that_the_reports_lack_is_refused_before_the_charge(folder):
@@ -384,7 +425,7 @@ def test_a_word_among_the_numbers_of_a_text_file_is_named_by_its_column_and_list
         run(plan, microdata, None, folder / "out", Options(rehearsal=1))
     with pytest.raises(DataError, match="1 rule of the plan is broken"):
         check(folder / "census.toml", [str(folder / "reports.csv")])
-    assert "'n/a': 1 row\n" in capsys.readouterr().out
+    assert "'e0, n/a': 1 row\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("engine", ["arrays", "duckdb"])

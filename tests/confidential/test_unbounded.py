@@ -53,7 +53,7 @@ def test_a_plan_with_a_limit_stays_strict(small_plan):
 def test_a_plan_that_says_it_has_no_limit_is_priced_as_without_a_bound(small_plan):
     price = unlimited(small_plan).price()
     assert price.total == Unbounded(WHY)
-    assert (price.total.power(0.05), price.total.posterior()) == (1.0, 1.0)
+    assert (price.total.power(0.05), price.total.right_guess()) == (1.0, 1.0)
 
 
 def test_no_limit_is_no_way_around_one(small_plan):

@@ -38,7 +38,13 @@ COUNTS, PAY = Bounded(1, 1, 1), Bounded(1, 20, 400)
 
 def manifest_of(*products: Product, sampling: dict[str, object] | None = None) -> Manifest:
     promise = Promise(
-        hidden={}, words="", loss={}, limit={}, loss_words="epsilon 1", power_at_5_percent=0, posterior_from_even_odds=0
+        hidden={},
+        words="",
+        loss={},
+        limit={},
+        loss_words="epsilon 1",
+        power_at_5_percent=0,
+        right_guess_from_even_odds=0,
     )
     lines = [_line(product) for product in products]
     plain = {"name": "world", "title": "World", "period": "2026", "unit": "job", "created": "2026-01-01"}

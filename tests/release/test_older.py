@@ -10,7 +10,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.query.rows import write_rows
-from sfumato.release import verify
+from sfumato.release import Promise, verify
 from sfumato.schema import Box
 
 DATA = Path(__file__).parent / "data"
@@ -125,3 +125,20 @@ def test_rows_come_with_the_replicates_that_they_had(tmp_path):
     assert rows["jobs_variance"].to_pylist()[:2] == pytest.approx([4.719106494128471, 92.34521793034634])
     assert rows["jobs_r1"].to_pylist()[:2] == pytest.approx([-0.7213795516206263, 51.34459842123273])
     assert sum(rows["jobs_r2"].to_pylist()) == pytest.approx(445.04168919268477)
+
+
+@pytest.mark.parametrize(("name", "chance"), [("tables", 0.99993), ("frame", 0.73451), ("wide", 1.0)])
+def test_what_releases_of_before_called_a_posterior_is_read_as_the_chance_of_a_right_guess(name, chance):
+    promise = sf.open(DATA / name).release.manifest.promise
+    assert promise.right_guess == pytest.approx(chance, abs=5e-6)
+    assert promise.posterior_above == {}, "which they did not say"
+    assert verify(DATA / name).intact
+
+
+def test_a_promise_says_the_chance_of_a_right_guess_once():
+    (promise,) = (sf.open(DATA / "frame").release.manifest.promise,)
+    told = promise.model_dump(exclude={"posterior_from_even_odds"})
+    assert Promise(**told | {"right_guess_from_even_odds": 0.7}).right_guess == 0.7
+    for wrong in ({}, {"right_guess_from_even_odds": 0.7, "posterior_from_even_odds": 0.7}):
+        with pytest.raises(ValueError, match="said once"):
+            Promise(**told | wrong)

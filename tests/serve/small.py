@@ -36,7 +36,7 @@ NOISE = sf.Geometric(1).facts(Bounded(1, 1, 1), Typical())
 
 def promised(loss, **said):
     lost = {"hidden": {"neighbours": "add-remove", "unit": "firm"}, "words": "Whether any one firm is there."}
-    chances = {"power_at_5_percent": 0.1359, "posterior_from_even_odds": 0.7311}
+    chances = {"power_at_5_percent": 0.1359, "right_guess_from_even_odds": 0.7311}
     return Promise(**{**lost, **chances, "loss": loss, "limit": loss, "loss_words": "epsilon 1", **said})
 
 

@@ -43,7 +43,7 @@ PAGES = {
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     lost = {"unbounded": WHY}
-    promise = promised(lost, loss_words=f"unbounded: {WHY}", power_at_5_percent=1.0, posterior_from_even_odds=1.0)
+    promise = promised(lost, loss_words=f"unbounded: {WHY}", power_at_5_percent=1.0, right_guess_from_even_odds=1.0)
     spends = [
         SpendLine(measure=one, mechanism="none", loss=lost, words=f"unbounded: {WHY}") for one in ("number", "by")
     ]

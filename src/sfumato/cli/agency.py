@@ -41,13 +41,13 @@ def check(plan: PlanFile, data: Data, engine: EngineName = "", json: Json = Fals
     from sfumato.plan import Plan
 
     read = Plan.read(plan)
-    read.refuse_too_large()
+    read.price()  # what it refuses could not be run on any data
     microdata = opened(data, read, engine)
     with closing(Tabulation(read, microdata, SystemDraws())) as tabulation:
-        faults = [(fault, tabulation.examples(fault)) for fault in tabulation.faults()]
+        faults = [(one, tabulation.broken(one), tabulation.examples(one)) for one in tabulation.faults()]
     clips = [] if faults else clip_fits(read, microdata)
     if json:
-        listed = [{"column": one.column, "rule": one.rule, "values": values} for one, values in faults]
+        listed = [{"column": one.column, "rule": one.rule, "rows": rows, "values": told} for one, rows, told in faults]
         say_json({"confidential": True, "faults": listed, "clips": [one.to_dict() for one in clips]})
     else:
         _say_faults(faults)
@@ -58,10 +58,10 @@ def check(plan: PlanFile, data: Data, engine: EngineName = "", json: Json = Fals
         raise DataError(f"{broken} broken; see the report above.")
 
 
-def _say_faults(faults: list[tuple[Any, list[tuple[str | None, int]]]]) -> None:
+def _say_faults(faults: list[tuple[Any, int | None, list[tuple[str | None, int]]]]) -> None:
     say(CONFIDENTIAL)
-    for fault, values in faults:
-        say(f"\n{fault}")
+    for fault, broken, values in faults:
+        say(f"\n{fault}{'' if broken is None else f' {broken:,} row' + 's' * (broken > 1) + ':'}")
         for value, rows in values:
             say(f"  {'(missing)' if value is None else repr(value)}: {rows:,} row{'s' if rows > 1 else ''}")
     if not faults:

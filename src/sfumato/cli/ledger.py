@@ -83,10 +83,10 @@ def show(ledger: File, json: Json = False) -> None:
     say(f"Left to every {ledger_now.hidden.unit}: {left.words() if left else 'nothing, as the charges do not add up'}.")
     say(f"{not_counted(len(ledger_now.unbounded))}\n")
     rows = [
-        [charge.release, charge.loss.words(), str(charge.year), "released" if charge.finished else "UNFINISHED"]
-        for charge in ledger_now.charges
+        [one.release, one.period or "–", one.loss.words(), str(one.year), one.id[:16] if one.finished else "UNFINISHED"]
+        for one in ledger_now.charges
     ]
-    say(columns(["release", "loss", "year", ""], rows) if rows else "No charges yet.")
+    say(columns(["release", "period", "loss", "charged in", "id"], rows) if rows else "No charges yet.")
     if account.unfinished():
         say("\nUnfinished charges stay charged: the run stopped after it was charged and before it was published.")
 

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from sfumato.privacy import Loss
     from sfumato.release import Withheld
 
+GAINS = (
+    "A right guess is how often, at most, somebody who thought two neighbours as likely says rightly which it was;\n"
+    "90% and 99% sure are how likely, at most, what is published makes them that sure of the true one."
+)
 PerYear = Annotated[int, typer.Option(help="Releases of the same units a year, 4 for quarters: prints what they cost.")]
 
 
@@ -30,6 +34,7 @@ def price(plan: PlanFile, per_year: PerYear = 1, json: Json = False) -> None:
         return
     say(f"{read.title}: {read.hidden.words()}\n")
     say(_spends(read, bill, per_year))
+    say(f"\n{GAINS}")
     _say_sizes(read)
     _say_rest(read, bill)
 
@@ -38,7 +43,7 @@ def _spends(plan: "Plan", bill: "Price", per_year: int) -> str:
     """A line a measure, all together, and a year of it."""
     from sfumato.plan.budget import over_periods
 
-    heads = ["measure", "mechanism", "loss", "test power at 5%", "posterior from 1/2"]
+    heads = ["measure", "mechanism", "loss", "test power at 5%", "right guess from 1/2", "90% sure", "99% sure"]
     errors = [_errors(plan, measure) for measure in plan.measures]
     shown = 2 if any(isinstance(error, float) for error, _ in errors) else 0
     rows = [
@@ -139,17 +144,22 @@ def _say_rest(plan: "Plan", bill: "Price") -> None:
 
 
 def _gains(loss: "Loss") -> list[str]:
+    """The loss and what it may give an attacker: a test, a guess, and the chances of becoming sure."""
+    from sfumato.privacy import posteriors
+
     words = "unbounded" if loss.kind == "unbounded" else loss.words()  # why is said below the table
-    return [words, f"{loss.power(0.05):.4f}", f"{loss.posterior():.4f}"]
+    return [words, *(f"{one:.4f}" for one in (loss.power(0.05), loss.right_guess(), *posteriors(loss).values()))]
 
 
 def _priced(plan: "Plan", bill: "Price", per_year: int) -> dict[str, Any]:
     from sfumato.plan.budget import over_periods
     from sfumato.plan.margins import typical
+    from sfumato.privacy import posteriors
     from sfumato.privacy.notation import hidden_to_dict, loss_to_dict
 
     def gains(loss: "Loss") -> dict[str, Any]:
-        return {"loss": loss_to_dict(loss), "power_at_5_percent": loss.power(0.05), "posterior": loss.posterior()}
+        gained = {"right_guess": loss.right_guess(), "posterior_above": posteriors(loss)}
+        return {"loss": loss_to_dict(loss), "power_at_5_percent": loss.power(0.05)} | gained
 
     def expected(name: str) -> dict[str, Any]:
         measure = plan.measure(name)

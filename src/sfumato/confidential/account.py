@@ -63,7 +63,7 @@ class Account:
     ) -> Self:
         """A new ledger that only its owner can read; a file that is there already is never touched."""
         place, written = Path(path), loss_to_dict(limit_from_dict(loss_to_dict(limit)))
-        body = {"population": _given("population", population), "hidden": hidden_to_dict(hidden), "limit": written}
+        body = {"population": chain.given("population", population), "hidden": hidden_to_dict(hidden), "limit": written}
         try:
             os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         except OSError as error:
@@ -101,23 +101,29 @@ class Account:
         return tuple(entry for entry in entries if entry.kind == "reserve" and entry.hash not in done)
 
     def reserve(
-        self, release: str, loss: Loss, hidden: Neighbours, plan_hash: str, when: datetime | None = None
+        self,
+        release: str,
+        loss: Loss,
+        hidden: Neighbours,
+        plan_hash: str,
+        when: datetime | None = None,
+        period: str = "",
     ) -> Entry:
         """The charge of a release, before its first draw; refused if the limit does not cover it."""
-        body = {"release": _given("release", release), "plan_hash": _given("plan_hash", plan_hash)}
+        named = {name: chain.given(name, text) for name, text in (("release", release), ("plan_hash", plan_hash))}
         with _opened(self.path, "BEGIN IMMEDIATE") as connection:
             entries = _sound(connection, self.path, to_write=True)
             time = chain.moment(entries, when)
             chain.ledger_of(entries).admit(release, loss, hidden, int(time[:4]))
-            priced = {"loss": loss_to_dict(loss), "hidden": hidden_to_dict(hidden)}
-            return _append(connection, entries, time, "reserve", body | priced)
+            priced = {"loss": loss_to_dict(loss), "hidden": hidden_to_dict(hidden), "period": period}
+            return _append(connection, entries, time, "reserve", {**named, **priced})
 
     def commit(self, reservation: Entry, manifest_hash: str, counted: Ledger | None = None) -> Entry | None:
         """The word that a charged release is finished, with the hash of its manifest.
 
         None where a release was committed that the ledger which the manifest counted does not know: state it again.
         """
-        body = {"reservation": reservation.hash, "manifest_hash": _given("manifest_hash", manifest_hash)}
+        body = {"reservation": reservation.hash, "manifest_hash": chain.given("manifest_hash", manifest_hash)}
         with _opened(self.path, "BEGIN IMMEDIATE") as connection:
             entries = _sound(connection, self.path, to_write=True)
             if reservation not in entries or reservation.kind != "reserve":
@@ -159,8 +165,7 @@ def uncharged(account: Account, release: Release) -> list[str]:
     charge = next((entry for entry in entries if entry.hash == anchor.head and entry.kind == "reserve"), None)
     if charge is None:
         return ["Its ledger head is no charge of this ledger."]
-    committed_as = {one.body["reservation"]: one.body["manifest_hash"] for one in entries if one.kind == "commit"}
-    if committed_as.get(charge.hash) != release.id:
+    if chain.committed(entries).get(charge.hash) != release.id:
         return ["The charge that it names was committed for another manifest, or never: the release was altered."]
     if charge.body["loss"] != release.manifest.promise.loss:
         return ["It promises another loss than was charged."]
@@ -241,9 +246,3 @@ def _append(
     row = (entry.sequence, entry.time, entry.kind, chain.canonical(entry.body), entry.previous, entry.hash)
     connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", row)
     return entry
-
-
-def _given(name: str, text: str) -> str:
-    if not isinstance(text, str) or not text.strip():
-        raise LedgerError(f"An entry needs its {name} as text, and got none.")
-    return text

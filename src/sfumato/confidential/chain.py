@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Self
@@ -79,21 +80,24 @@ def broken_meaning(entries: tuple[Entry, ...]) -> list[str]:
     return wrong
 
 
-def committed(entries: tuple[Entry, ...]) -> frozenset[str]:
-    return frozenset(entry.body["reservation"] for entry in entries if entry.kind == "commit")
+def committed(entries: tuple[Entry, ...]) -> dict[str, str]:
+    """The charges of which a release came, by the hash of each, with the id of the release."""
+    return {one.body["reservation"]: one.body.get("manifest_hash", "") for one in entries if one.kind == "commit"}
 
 
 def ledger_of(entries: tuple[Entry, ...]) -> Ledger:
     opening, done = entries[0].body, committed(entries)
     if opening["format"] != FORMAT:
         raise LedgerError(f"This version reads ledgers of format {FORMAT}.")
-    charges = tuple(
-        Charge(entry.body["release"], loss_from_dict(entry.body["loss"]), entry.year, entry.hash in done)
-        for entry in entries
-        if entry.kind == "reserve"
-    )
+    charges = tuple(_charge(entry, done) for entry in entries if entry.kind == "reserve")
     hidden, limit = hidden_from_dict(opening["hidden"]), limit_from_dict(opening["limit"])
     return Ledger(opening["population"], hidden, limit, opening["per_year"], charges)
+
+
+def _charge(entry: Entry, done: Mapping[str, str]) -> Charge:
+    body, finished = entry.body, entry.hash in done
+    loss, period = loss_from_dict(body["loss"]), body.get("period", "")
+    return Charge(body["release"], loss, entry.year, finished, period, done.get(entry.hash, ""))
 
 
 def moment(entries: tuple[Entry, ...], when: datetime | None = None) -> str:
@@ -111,3 +115,10 @@ def moment(entries: tuple[Entry, ...], when: datetime | None = None) -> str:
 
 def canonical(said: Any) -> str:
     return json.dumps(said, sort_keys=True, separators=(",", ":"))
+
+
+def given(name: str, text: str) -> str:
+    """A text that an entry needs."""
+    if not isinstance(text, str) or not text.strip():
+        raise LedgerError(f"An entry needs its {name} as text, and got none.")
+    return text

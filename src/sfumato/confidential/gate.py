@@ -105,7 +105,7 @@ def _charged(account: Account | None, plan: Plan, price: Price) -> Reservation |
     if account is None:
         return None
     plan_hash = digest(plan.to_toml().encode())
-    entry = account.reserve(plan.name, price.total, plan.hidden, plan_hash)
+    entry = account.reserve(plan.name, price.total, plan.hidden, plan_hash, period=plan.period)
     return Reservation(account, entry, price.total)
 
 

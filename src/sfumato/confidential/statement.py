@@ -8,7 +8,7 @@ from sfumato.confidential.chain import Entry
 from sfumato.confidential.options import Options
 from sfumato.plan import Plan, Price
 from sfumato.plan.margins import typical
-from sfumato.privacy import Spend, Unbounded
+from sfumato.privacy import Spend, Unbounded, posteriors
 from sfumato.privacy.ledger import Ledger, not_counted
 from sfumato.privacy.notation import hidden_to_dict, loss_from_dict, loss_to_dict
 from sfumato.release import Anchor, ExposureLine, Manifest, Product, Promise, SpendLine, now
@@ -90,7 +90,8 @@ def _promise(plan: Plan, price: Price) -> Promise:
         limit=loss_to_dict(plan.limit),
         loss_words=price.total.words(),
         power_at_5_percent=price.total.power(0.05),
-        posterior_from_even_odds=price.total.posterior(),
+        right_guess_from_even_odds=price.total.right_guess(),
+        posterior_above=posteriors(price.total),
         not_hidden=plan.hidden.not_hidden(),
         near=bool(plan.hidden.alike()),
     )

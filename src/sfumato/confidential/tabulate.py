@@ -1,5 +1,7 @@
 """Tabulate: microdata, a measure's domain and its statistic become Cells, empty cells included, bounds enforced."""
 
+from bisect import bisect_left
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -13,12 +15,17 @@ from sfumato.draws import Draws
 from sfumato.errors import DataError
 from sfumato.mechanisms import Cells
 from sfumato.plan import Measure, Plan
+from sfumato.privacy import plain
 from sfumato.schema import Frame
 
 EMPTY = "The data hold no rows, and nothing is made or charged of none; check the files and their filters."
 LARGEST_SUM = 2**62
 """What all values of a measure may sum to, in steps: half of what 64 bits hold."""
 TOO_LARGE = "all values together are too large to be summed in 64 bits; use a coarser step."
+
+
+MOST_LISTED = 10
+"""How many of the reports that are too large, each or together, are named."""
 
 
 class Tabulation(Sealed):
@@ -48,9 +55,13 @@ class Tabulation(Sealed):
 
         Tables are looked at only where so many rows, each at the end of its bounds, would be too much.
         """
+        return list(self._uncarried)
+
+    @cached_property
+    def _uncarried(self) -> dict[Fault, Measure]:
         measures = [one for one in self._plan.measures if self._need.register or self._may_overflow(one)]
         told = [(one, self._carried(one)) for one in measures]
-        return [Fault(one.of.contribution.column or one.name, rule) for one, rule in told if rule]
+        return {Fault(one.of.contribution.column or one.name, rule): one for one, rule in told if rule}
 
     def _may_overflow(self, measure: Measure) -> bool:
         largest, rows = max(map(abs, measure.of.contribution.bounds)), self._engine.rows or 0
@@ -67,8 +78,30 @@ class Tabulation(Sealed):
         return TOO_LARGE if _overflows(cells) else measure.with_.unfit(cells)
 
     def examples(self, fault: Fault) -> list[tuple[str | None, int]]:
-        """Offending values and how often they stand: confidential."""
+        """Offending values and how often they stand, each with its unit over a register: confidential."""
+        if not fault.query and fault in self._uncarried and self._need.register is not None:
+            return self._largest(self._uncarried[fault], self._need.register)
         return self._engine.examples(fault) if fault.query else []
+
+    def broken(self, fault: Fault) -> int | None:
+        """How many rows break a rule, where that can be told: confidential."""
+        if not fault.query and fault in self._uncarried and self._need.register is not None:
+            return self._too_large(self._uncarried[fault], self._need.register) or None
+        return self._engine.broken(fault) if fault.query else None
+
+    def _too_large(self, measure: Measure, register: Frame) -> int:
+        """How many reports cannot be carried each by itself; whatever is larger than one that cannot cannot either."""
+        cells = replace(self._reported(measure, register), grouping=None)
+        ordered = np.sort(cells.values).tolist()
+        unfit = lambda value: measure.with_.unfit(replace(cells, values=np.array([value]))) != ""  # noqa: E731
+        return len(ordered) - bisect_left(ordered, True, key=unfit)
+
+    def _largest(self, measure: Measure, register: Frame) -> list[tuple[str | None, int]]:
+        """The reports that are too large, or the largest of those that are so together."""
+        cells = self._reported(measure, register)
+        rows = np.argsort(-cells.values, kind="stable")[: self._too_large(measure, register) or len(cells.values)]
+        rows = rows[:MOST_LISTED]
+        return [(f"{register.ids[int(row)]}, {plain(int(cells.values[row]) * cells.step)}", 1) for row in rows]
 
     def refuse_faults(self) -> None:
         """Stop at the first rule that is broken, naming the column and the rule and no value."""

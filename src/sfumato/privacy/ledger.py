@@ -37,12 +37,17 @@ class Exposure:
 
 @dataclass(frozen=True)
 class Charge:
-    """One entry of the account: a release, what it costs, and in which year."""
+    """One entry of the account: a release, what it costs, in which year it was charged, and for which period.
+
+    `id` is that of the release which came of it; entries made before periods were written down have none.
+    """
 
     release: str
     loss: Loss
     year: int
     finished: bool
+    period: str = ""
+    id: str = ""
 
 
 def not_counted(unbounded: int) -> str:

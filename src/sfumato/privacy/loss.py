@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from functools import lru_cache
 from statistics import NormalDist
 from typing import ClassVar, Self
 
@@ -60,7 +61,7 @@ class Amounts:
 class Approximate(Amounts):
     """(epsilon, delta): no event is more than e^epsilon times as likely, but for delta.
 
-    >>> round(Approximate(1).power(0.05), 4), round(Approximate(1).posterior(), 3)
+    >>> round(Approximate(1).power(0.05), 4), round(Approximate(1).right_guess(), 3)
     (0.1359, 0.731)
     """
 
@@ -80,7 +81,7 @@ class Approximate(Amounts):
         grown, delta = _exp(self.epsilon), float(self.delta)
         return min(grown * level + delta, 1 - (1 - level - delta) / grown, 1.0)
 
-    def posterior(self) -> float:
+    def right_guess(self) -> float:
         """Largest chance, from even odds, to say rightly which of two neighbours it was."""
         shrunk = math.exp(-min(float(self.epsilon), 700.0))
         return min((1 + float(self.delta) * shrunk) / (1 + shrunk), 1.0)
@@ -131,7 +132,7 @@ class Gaussian(Amounts):
     def power(self, level: float) -> float:
         return normal_cdf(_probit(level) + self.mu)
 
-    def posterior(self) -> float:
+    def right_guess(self) -> float:
         return normal_cdf(self.mu / 2)
 
     def words(self) -> str:
@@ -166,17 +167,23 @@ class Concentrated(Amounts):
         return math.exp(min(0.0, smallest(log_delta)))
 
     def power(self, level: float) -> float:
-        top = float(self.rho) + 6 * math.sqrt(float(self.rho)) + 6
-        tries = (top * step / 400 for step in range(401))
-        return min(1.0, *(_exp(epsilon) * level + self.delta(epsilon) for epsilon in tries))
+        return min(1.0, *(grown * level + delta for grown, delta in _deltas(self)))
 
-    def posterior(self) -> float:
+    def right_guess(self) -> float:
         # KL is at most rho; total variation is at most sqrt(KL / 2) (Pinsker) and sqrt(1 - e^-KL) (Bretagnolle, Huber).
         rho = float(self.rho)
         return min(1.0, (1 + min(math.sqrt(rho / 2), math.sqrt(-math.expm1(-rho)))) / 2)
 
     def words(self) -> str:
         return f"rho {plain(self.rho)}"
+
+
+@lru_cache(maxsize=64)
+def _deltas(loss: Concentrated) -> tuple[tuple[float, float], ...]:
+    """The deltas of many epsilons, each beside e to its epsilon."""
+    top = float(loss.rho) + 6 * math.sqrt(float(loss.rho)) + 6
+    tries = (top * step / 400 for step in range(401))
+    return tuple((_exp(epsilon), loss.delta(epsilon)) for epsilon in tries)
 
 
 @dataclass(frozen=True)
@@ -192,7 +199,7 @@ class Unbounded:
     def power(self, level: float) -> float:  # noqa: ARG002 - a test of any level is won
         return 1.0
 
-    def posterior(self) -> float:
+    def right_guess(self) -> float:
         return 1.0
 
     def words(self) -> str:

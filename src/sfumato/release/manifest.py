@@ -6,51 +6,26 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator
 
 from sfumato.errors import ReleaseError
+from sfumato.release.promise import ManifestPart, Promise
 
 FORMAT = "sfumato-release/1"
 SOUND, AS_PUBLISHED = MODES = ("sound", "as_published")
 """How a release was made: so that its claim holds for every byte, or as a paper did it though its claim then breaks."""
 NAME, SIGNATURE, NOTICE = BESIDE = ("manifest.json", "manifest.sig", "withdrawn.json")
 """The files of a release that its manifest does not list: itself, its signature, and that it was withdrawn."""
-_LATER = {"geographies", "largest_cv", "near", "noise", "not_hidden", "unbounded", "not_counted", "value_bounds"}
-"""Lines that older releases do not have: left out where they are empty, so that those still verify to the byte."""
+_LATER = {
+    *("geographies", "largest_cv", "near", "noise", "not_hidden", "unbounded", "not_counted", "value_bounds"),
+    *("posterior_above", "posterior_from_even_odds", "right_guess_from_even_odds"),
+}
+"""Lines that older or newer releases do not have: left out where they are empty, so that all verify to the byte."""
 ALARM, CURVE = 0.05, 41
 """How often the test of an example is wrong when nothing is there, and the most points that draw one of its curves."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Promise(_Part):
-    """The guarantee in words and numbers."""
-
-    hidden: dict[str, Any]
-    words: str
-    loss: dict[str, str]
-    limit: dict[str, str]
-    loss_words: str
-    power_at_5_percent: float
-    posterior_from_even_odds: float
-    not_hidden: str = ""
-    near: bool = False
-
-    @property
-    def formal(self) -> bool:
-        """Whether the loss has a bound, so that something is promised at all."""
-        return "unbounded" not in self.loss
-
-    @property
-    def only_near(self) -> bool:
-        """Whether only what is near to the truth looks like it, as near as the words say, and not whatever else."""
-        # Releases of square-root neighbours did not say so when there were no others of this sort.
-        return self.near or self.hidden.get("neighbours") == "square-root-within"
-
-
-class ExampleLine(_Part):
+class ExampleLine(ManifestPart):
     """Two true values, how often the best test tells them by what is published, and how likely that is of either.
 
     The test says the larger from `cut` on, and ALARM of the time where the smaller is true. A curve has what is
@@ -65,7 +40,7 @@ class ExampleLine(_Part):
     of_high: list[tuple[float, float]] = Field(default_factory=list, max_length=CURVE)
 
 
-class NoiseLine(_Part):
+class NoiseLine(ManifestPart):
     """What the plan alone says of one measure's noise: the standard error of a number, or why none can be told.
 
     It is that of any number, of one of this size, or of a total whose largest value has it.
@@ -78,7 +53,7 @@ class NoiseLine(_Part):
     example: ExampleLine | None = None
 
 
-class SpendLine(_Part):
+class SpendLine(ManifestPart):
     """What one measure cost, and what is known of its noise beforehand."""
 
     measure: str
@@ -88,7 +63,7 @@ class SpendLine(_Part):
     noise: NoiseLine | None = None
 
 
-class ExposureLine(_Part):
+class ExposureLine(ManifestPart):
     """Something outside the guarantee."""
 
     kind: str
@@ -96,7 +71,7 @@ class ExposureLine(_Part):
     why: str
 
 
-class Anchor(_Part):
+class Anchor(ManifestPart):
     """The ledger's head when the release was charged: a ledger without this hash was rolled back.
 
     `spent` is what it and all releases before it cost together, but for those without a bound: how many there are, and
@@ -112,7 +87,7 @@ class Anchor(_Part):
     not_counted: str = ""
 
 
-class AttributeLine(_Part):
+class AttributeLine(ManifestPart):
     """One attribute and the file of its levels."""
 
     name: str
@@ -121,7 +96,7 @@ class AttributeLine(_Part):
     levels: str
 
 
-class ProductLine(_Part):
+class ProductLine(ManifestPart):
     """One product: what it counts, over which attributes, in which file, with which error."""
 
     name: str
@@ -142,21 +117,21 @@ class ProductLine(_Part):
     answers: bool = True
 
 
-class GeographyLine(_Part):
+class GeographyLine(ManifestPart):
     """The file of one attribute's shapes."""
 
     attribute: str
     file: str
 
 
-class FileLine(_Part):
+class FileLine(ManifestPart):
     """The size and hash of one file."""
 
     bytes: int
     sha256: str
 
 
-class Manifest(_Part):
+class Manifest(ManifestPart):
     """Everything a reader must know, and what `verify` compares the folder with."""
 
     format: str = FORMAT

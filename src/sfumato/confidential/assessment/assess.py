@@ -94,7 +94,7 @@ def _about(plan: Plan, release: Release, rules: ReportRules) -> Numbers:
             "hidden": manifest.promise.words,
             "loss": manifest.promise.loss_words,
             "power": manifest.promise.power_at_5_percent,
-            "posterior": manifest.promise.posterior_from_even_odds,
+            "right_guess": manifest.promise.right_guess,
             "same_plan": _same_plan(plan, release),
         },
         "rules": rules,

@@ -168,7 +168,7 @@ class Rehearsal:
             try:
                 tried, priced = rescaled(shared(plan, share), total, cap)
             except (PromiseError, PlanError) as error:
-                nothing = {"power": 1.0, "posterior": 1.0, "utilities": [], "diverged": 0}
+                nothing = {"power": 1.0, "right_guess": 1.0, "utilities": [], "diverged": 0}
                 yield {**asked, "words": "no promise", "refused": str(error), **nothing}
                 continue
             words = _words(priced.total, plan.limit) + (f", {part:.0%} of it on controls" if part is not None else "")
@@ -180,7 +180,7 @@ class Rehearsal:
         made = {pair.name: [one[pair.name] for one in drawn if pair.name in one] for pair in self.pairs}
         return {
             "power": loss.power(0.05),
-            "posterior": loss.posterior(),
+            "right_guess": loss.right_guess(),
             "utilities": [self._utility(plan, pair, made[pair.name]) for pair in self.pairs],
             "diverged": sum(len(plan.then) + len(plan.published) + len(plan.measures) - len(one) for one in drawn),
         }

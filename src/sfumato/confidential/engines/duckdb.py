@@ -71,6 +71,11 @@ class DuckDB(Sealed, Engine):
         with without_values("The offending values could not be listed"):
             return [(value, rows) for value, rows in self._session.ask(counted)]
 
+    def broken(self, fault: Fault) -> int:
+        with without_values("The offending records could not be counted"):
+            ((rows,),) = self._session.ask(f"SELECT count(*) FROM ({fault.query})")
+            return int(rows)
+
     def aggregate(self, table: Table, aggregates: Sequence[Aggregate], universe: Box) -> Columns:
         counted = [one for one in aggregates if not isinstance(one, Weighted)]
         found = laid_out(table.shape, *self.occupied(table, counted, universe)) if counted else {}

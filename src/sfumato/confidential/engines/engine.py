@@ -44,6 +44,10 @@ class Engine(ABC):
     def examples(self, fault: Fault) -> list[tuple[str | None, int]]:
         """The commonest offending values and how many records have each: confidential."""
 
+    def broken(self, fault: Fault) -> int | None:  # noqa: ARG002 - where it does not count them
+        """How many records break a rule."""
+        return None
+
     @abstractmethod
     def aggregate(self, table: Table, aggregates: Sequence[Aggregate], universe: Box) -> Columns:
         """The aggregates of every cell of a table, empty ones included, over the records in a universe."""

@@ -91,8 +91,9 @@ def _learned(promise: Promise, said: Mapping[str, str]) -> str:
     hidden = promise.hidden
     key = "learned_words_root" if promise.only_near else "learned_words"
     unit = "firm" if hidden.get("firm") else hidden.get("unit", "unit")
-    told, even = in_100(promise.power_at_5_percent), in_100(promise.posterior_from_even_odds)
-    return said[key].format(unit=unit, told=told, even=even)
+    told, even, sure = in_100(promise.power_at_5_percent), in_100(promise.right_guess), sure_in_100(promise)
+    learned = said[key].format(unit=unit, told=told, even=even)
+    return f"{learned} {said['sure_words'].format(fairly=sure[0], very=sure[1])}" if sure else learned
 
 
 def _use(answer: Answer, said: Mapping[str, str]) -> Iterator[Line]:
@@ -101,6 +102,12 @@ def _use(answer: Answer, said: Mapping[str, str]) -> Iterator[Line]:
     if (answer.columns.estimate.astype(float) < 0).any():
         yield said["negative"], said["negative_words"]
     yield said["once"], said["once_words"]
+
+
+def sure_in_100(promise: Promise) -> list[int]:
+    """How many times in 100 somebody with even odds becomes 90% sure of the truth, and 99%; nothing if unsaid."""
+    told = [promise.posterior_above.get(share) for share in ("90%", "99%")]
+    return [in_100(chance) for chance in told if chance is not None] if None not in told else []
 
 
 def in_100(chance: float) -> int:

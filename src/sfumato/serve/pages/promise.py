@@ -7,7 +7,7 @@ from functools import cached_property
 from sfumato.errors import SfumatoError
 from sfumato.privacy import Concentrated, Loss, Unbounded, in_sequence
 from sfumato.privacy.notation import loss_from_dict
-from sfumato.query.downloads.about import in_100
+from sfumato.query.downloads.about import in_100, sure_in_100
 from sfumato.query.wording import Words
 from sfumato.release import Manifest
 from sfumato.release.manifest import ALARM, ProductLine
@@ -65,7 +65,12 @@ class Promised:
 
     @property
     def even(self) -> int:
-        return in_100(self.manifest.promise.posterior_from_even_odds)
+        return in_100(self.manifest.promise.right_guess)
+
+    @property
+    def sure(self) -> list[int]:
+        """How many times in 100 somebody becomes 90% sure, and 99%; nothing where the release does not say."""
+        return sure_in_100(self.manifest.promise)
 
     @property
     def loss(self) -> Loss | None:

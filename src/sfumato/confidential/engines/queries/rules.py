@@ -142,8 +142,11 @@ class Rules:
                     f"{float(value.step):g}; round them before, or use a finer step.",
                     f"{steps} >= {EXACT}": "too large to be exact; use a coarser step.",
                 }
+                unit = self._reading.named(None)
                 for condition, rule in rules.items():
-                    yield self._rule([value.column], condition, f"some values are {rule}")[1]
+                    words = f"some values are {rule}"
+                    _, fault = self._rule([unit, value.column], condition, words)  # which unit's report it is
+                    yield Fault(value.column, words, fault.query)
 
 
 def _misspelt(unit: str, relation: str) -> str:
