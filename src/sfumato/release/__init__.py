@@ -2,9 +2,10 @@
 
 from sfumato.release.folder import Release, seal, write_levels, write_products
 from sfumato.release.geography import write_shapes
-from sfumato.release.manifest import Anchor, ExposureLine, Manifest, Promise, SpendLine, digest, now
+from sfumato.release.manifest import Anchor, ExposureLine, Manifest, SpendLine, digest, now
 from sfumato.release.noisy import Noisy
 from sfumato.release.products import Cube, Groups, Product, Records, Sparse, Subject, measured
+from sfumato.release.promise import Promise
 from sfumato.release.statuses import NoNumber, Statuses
 from sfumato.release.uncertainties import (
     Calibrated,
