@@ -136,6 +136,26 @@ def test_publishable_before_newly_and_no_longer():
     assert (found["by_cv"], found["newly_by_cv"], found["count_known"]) == (2, 1, True)
 
 
+def test_a_weighted_frequency_is_asked_for_beside_the_records():
+    """Of four cells with records enough the second weighs too little, the third is released as if it did."""
+    asked = {
+        "released": [100.0] * 4,
+        "truth": [100.0] * 4,
+        "records": np.array([9, 9, 9, 2]),
+        "noise": np.ones(4),
+        "counted": np.array([9.0, 9, 9, 2]),
+        "weight": np.array([500.0, 499, 800, 900]),
+        "weighed": np.array([510.0, 505, 450, 900]),
+    }
+    found = publishable(cells(**asked), ReportRules(least_weighted=500))
+    assert (found["before"], found["after"], found["newly"], found["lost"]) == (2, 2, 1, 1)
+    assert found["count_known"]
+    unweighted = publishable(cells(**asked), ReportRules())
+    assert (unweighted["before"], unweighted["after"]) == (3, 3)
+    unreleased = publishable(cells(**asked | {"weighed": None}), ReportRules(least_weighted=500))
+    assert (unreleased["after"], unreleased["count_known"]) == (3, False)
+
+
 def test_without_a_released_count_the_rule_is_the_cv_alone():
     found = publishable(cells([100.0], [1.0], counted=None, noise=np.array([1.0])), ReportRules())
     assert (found["before"], found["after"], found["count_known"]) == (0, 1, False)
@@ -240,7 +260,7 @@ def test_what_is_compared_shows_nothing_and_stays_in_its_process():
         pickle.dumps(one)
 
 
-@pytest.mark.parametrize("wrong", [{"near_zero": 0}, {"least": 0}, {"largest_cv": -1}])
+@pytest.mark.parametrize("wrong", [{"near_zero": 0}, {"least": 0}, {"largest_cv": -1}, {"least_weighted": 0}])
 def test_rules_that_cannot_be_meant_are_refused(wrong):
     with pytest.raises(PlanError, match="above 0"):
         ReportRules(**wrong)

@@ -218,11 +218,11 @@ def test_a_release_of_another_plan_is_refused(small_plan, make_release):
 
 
 def test_tables_asked_for_are_the_only_ones(small_plan, make_release):
-    rules = ReportRules.read(small_plan, 0.5, 3, 0.3, ["place,trade"])
+    rules = ReportRules.read(small_plan, ["place,trade"])
     numbers = assessed(small_plan, small_rows(), make_release(), rules=rules).numbers
     assert [one["by"] for one in numbers["products"][0]["tables"]] == [["place", "trade"]]
     with pytest.raises(PlanError, match="did you mean 'trade'"):
-        ReportRules.read(small_plan, 0.5, 3, 0.3, ["trad"])
+        ReportRules.read(small_plan, ["trad"])
 
 
 def test_an_assessment_shows_nothing_and_stays_in_its_process(small_plan, make_release):

@@ -32,6 +32,9 @@ def assess(  # noqa: PLR0913, PLR0917 - one argument an option
     near_zero: Annotated[float, typer.Option(help="Nearer to 0 than this many records is zero.")] = 0.5,
     least: Annotated[int | None, typer.Option(help="The records that a publishable cell has; else the plan's.")] = None,
     largest_cv: Annotated[float | None, typer.Option(help="The CV of a publishable estimate; else the plan's.")] = None,
+    least_weighted: Annotated[
+        float | None, typer.Option(help="The weighted frequency of a publishable cell; else the plan's.")
+    ] = None,
     engine: EngineName = "",
     json: Json = False,
 ) -> None:
@@ -43,9 +46,8 @@ def assess(  # noqa: PLR0913, PLR0917 - one argument an option
 
     read = Plan.read(plan)
     _refuse_place(out, release)
-    publish = read.publish
-    few, loose = publish.least if least is None else least, publish.largest_cv if largest_cv is None else largest_cv
-    rules = ReportRules.read(read, near_zero, few, loose, table or ())
+    own = {"near_zero": near_zero, "least": least, "largest_cv": largest_cv, "least_weighted": least_weighted}
+    rules = ReportRules.read(read, table or (), **own)
     asked = Sweep.read(read, pairs(sweep, "--sweep"), draws) if sweep else None
     with progress(STAGES) as show:
         assessment = compare(read, opened(data, read, engine), release, rules, asked, show)

@@ -94,7 +94,7 @@ def _assessed(plan: "Plan", data: Path, folder: Path) -> None:
     from sfumato.confidential.assessment import STAGES, ReportRules, assess
 
     report = (folder / "assessment.html").absolute()
-    rules = ReportRules(least=plan.publish.least, largest_cv=plan.publish.largest_cv)
+    rules = ReportRules.read(plan)
     with progress(STAGES) as show:
         found = assess(plan, Microdata.open(data, plan.schema), folder / "release", rules, progress=show)
     written_privately(report, found.to_html())

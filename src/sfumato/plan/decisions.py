@@ -51,6 +51,10 @@ class Decisions:
         self.over.refuse(self.measures, self.controls)
         object.__setattr__(self, "measures", tuple(self._coded(measure) for measure in self.measures))
         self._refuse_unfit()
+        if self.publish.least_weighted is not None and self.schema.weight is None:
+            raise PlanError(
+                "[publish] has least_weighted, and [data] no weight to weigh records with; give least alone."
+            )
         for geography in self.geographies:
             self._refuse_undrawn(geography)
         _ = self.answering

@@ -48,15 +48,18 @@ class Measure:
 class Publish:
     """How the release is shown: the CV below which an estimate is A or B, and which measures answer questions.
 
-    `least` records and a `largest_cv` are the rule by which a cell is publishable, for the assessment; readers are told
-    of the `largest_cv`, and which numbers exceed it.
+    `least` records, `least_weighted` of them by their weights, and a `largest_cv` are the rule by which a cell is
+    publishable, for the assessment; readers are told of the `largest_cv`, and which numbers exceed it.
     """
 
     grades: Mapping[str, float] = field(default_factory=lambda: {"A": 0.15, "B": 0.30})
     answers: tuple[str, ...] = ()
     least: int = 3
     largest_cv: float = 0.30
+    least_weighted: float | None = None
 
     def __post_init__(self) -> None:
+        if self.least_weighted is not None and not self.least_weighted > 0:
+            raise PlanError(f"[publish] least_weighted is {self.least_weighted:g}; a weighted frequency is above 0.")
         if set(self.grades) != {"A", "B"} or not 0 < self.grades["A"] < self.grades["B"]:
             raise PlanError("[publish] grades are two CVs, A below B, for example { A = 0.15, B = 0.30 }.")

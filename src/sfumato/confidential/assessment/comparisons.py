@@ -31,20 +31,29 @@ class ReportRules:
     least: int = 3
     largest_cv: float = 0.30
     tables: tuple[tuple[str, ...], ...] = ()
+    least_weighted: float | None = None
 
     def __post_init__(self) -> None:
-        if not (self.near_zero > 0 and self.least >= 1 and self.largest_cv > 0):
+        weighted = self.least_weighted is None or self.least_weighted > 0
+        if not (self.near_zero > 0 and self.least >= 1 and self.largest_cv > 0 and weighted):
             raise PlanError("Rules of assessment are above 0: near_zero and least in records, largest_cv as a share.")
 
     @classmethod
-    def read(cls, plan: Plan, near_zero: float, least: int, largest_cv: float, tables: Sequence[str]) -> "ReportRules":
-        """The rules that a user gives, a table written as occupation,education; an unknown attribute is refused."""
+    def read(cls, plan: Plan, tables: Sequence[str] = (), **own: float | None) -> "ReportRules":
+        """The rules that a user gives, else the plan's; a table is written as occupation,education.
+
+        An unknown attribute, and a weighted frequency where nothing is weighted, are refused.
+        """
         named = tuple(tuple(name.strip() for name in table.split(",")) for table in tables)
         for names in named:
             plan.schema.table(names)
             if not any(set(names) <= set(measure.names) for measure in plan.measures):
                 raise PlanError(f"No measure of this plan has all of {', '.join(names)}, so there is no such table.")
-        return cls(near_zero, least, largest_cv, named)
+        told = {name: getattr(plan.publish, name) for name in ("least", "largest_cv", "least_weighted")}
+        rules = told | {name: value for name, value in own.items() if value is not None}
+        if rules["least_weighted"] is not None and plan.schema.weight is None:
+            raise PlanError("A least weighted frequency needs the weight of records; name [data] weight.")
+        return cls(tables=named, **rules)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,7 +62,8 @@ class Compared(Sealed):
 
     `held` is the truth after clip and at_most, which the noise was added to. A noise variance is not a number where it
     is withheld or was not worked out; `margins` are by the law of the noise. `counted` is the released number of
-    records, where the release has one. `worth` is what one record adds on average, 1 in a count.
+    records, where the release has one; `weight` is what they weigh, and `weighed` that as it was released. `worth` is
+    what one record adds on average, 1 in a count.
     """
 
     released: Floats
@@ -63,6 +73,8 @@ class Compared(Sealed):
     noise: Floats
     sampling: Floats | None = None
     counted: Floats | None = None
+    weight: Floats | None = None
+    weighed: Floats | None = None
     margins: Floats | None = None
     worth: float = 1.0
 

@@ -38,6 +38,7 @@ class Pair(Sealed):
     truth: Truth
     sampling: SamplingVariances | None = None
     count: Product | None = None
+    weights: Product | None = None
 
     @property
     def name(self) -> str:
@@ -48,7 +49,7 @@ class Pair(Sealed):
         table = self.truth.table.margin(names)
         step = float(self.product.subject.step)
         sampling = self.sampling.variances(names) if self.sampling else None
-        chosen, published = table.possible, released(self.product, table)
+        chosen, published, weight = table.possible, released(self.product, table), self.truth.weight
         noise = stated_variances(self.product, table, most_stated)[chosen] * step**2
         cells = Compared(
             released=published,
@@ -58,6 +59,8 @@ class Pair(Sealed):
             noise=noise,
             sampling=None if sampling is None else sampling[chosen],
             counted=released(self.count, table) if self.count else None,
+            weight=None if weight is None else margin(weight, self.truth.table.names, names)[chosen],
+            weighed=released(self.weights, table) if self.weights else None,
             margins=stated_margins(self.product, table, published, noise),
             worth=self.truth.worth,
         )
@@ -108,13 +111,21 @@ def pairs(plan: Plan, release: Release, truths: Truths) -> list[Pair]:
     for name, measure in measures.items():
         product = release.products[name]
         count = next((release.products[one] for one in answering if _counts(measures[one], measure)), None)
-        found.append(Pair(product, truths.of(measure), truths.sampling(measure), count))
+        weights = next((release.products[one] for one in answering if _weighs(plan, measures[one], measure)), None)
+        found.append(Pair(product, truths.of(measure), truths.sampling(measure), count, weights))
     return found
 
 
 def _counts(one: Measure, other: Measure) -> bool:
     """Whether one measure counts the records of the other's cells."""
     return one.of.name == "count" and one.where == other.where and set(other.by) <= set(one.by)
+
+
+def _weighs(plan: Plan, one: Measure, other: Measure) -> bool:
+    """Whether one measure sums the weights of the records in the other's cells."""
+    row, weight = one.of.contribution, plan.schema.weight
+    sums = one.of.name == "total" and weight is not None and (row.column, row.power) == (weight, 1)
+    return sums and one.where == other.where and set(other.by) <= set(one.by)
 
 
 def _measure(plan: Plan, release: Release, name: str) -> Measure:

@@ -41,7 +41,13 @@ def _filled(numbers: Numbers) -> Numbers:
     """What fills the names in the words of metrics."""
     rules, sweep = numbers["rules"], numbers["sweep"] or {"draws": 0, "currency": ""}
     draws = f"{sweep['draws']} seeded draw{'s' if sweep['draws'] > 1 else ''}"
-    ruled = {"near": rules["near_zero"], "least": rules["least"], "cv": percent(rules["largest_cv"])}
+    weighted = f", {rules['least_weighted']:,.6g} by their weights" if rules["least_weighted"] is not None else ""
+    ruled = {
+        "weighted": weighted,
+        "near": rules["near_zero"],
+        "least": rules["least"],
+        "cv": percent(rules["largest_cv"]),
+    }
     return ruled | {"grade": percent(numbers["grades"]["A"]), "draws": draws, "currency": sweep["currency"]}
 
 

@@ -35,6 +35,7 @@ class Truth(Sealed):
     clipped: Floats
     kept: Floats
     kept_rows: int
+    weight: Floats | None = None
 
     @property
     def worth(self) -> float:
@@ -50,10 +51,11 @@ class Truths(Sealed):
     Which rows of a unit are kept was drawn by the run and cannot be known again; another draw stands for it here.
     """
 
-    def __init__(self, plan: Plan, microdata: Microdata) -> None:
-        self.plan, self._microdata = plan, microdata
+    def __init__(self, plan: Plan, microdata: Microdata, *, weighted: bool = False) -> None:
+        self.plan, self._microdata, self._weight = plan, microdata, plan.schema.weight if weighted else None
         names = [name for measure in plan.measures for name in (*measure.names, *measure.where)]
         columns = [measure.of.column for measure in plan.measures if isinstance(measure.of, Total)]
+        columns += [self._weight] if self._weight else []
         self._open = ExitStack()
         unweighted = Survey(_unweighted(plan), microdata, names, list(dict.fromkeys(columns)))
         self._as_is = self._open.enter_context(closing(unweighted))
@@ -86,6 +88,7 @@ class Truths(Sealed):
             clipped=clipped,
             kept=np.asarray(self._kept.cells(measure).values * step, dtype=np.float64),
             kept_rows=int(self._kept.cells(counted).values.sum()),
+            weight=np.asarray(self._as_is.total(grid, self._weight).full, dtype=np.float64) if self._weight else None,
         )
 
     def sampling(self, measure: Measure) -> "SamplingVariances":
@@ -94,7 +97,8 @@ class Truths(Sealed):
 
 def _unweighted(plan: Plan) -> Plan:
     """The plan as if every record counted once, as it does in a release."""
-    return replace(plan, schema=replace(plan.schema, weight=None, replicates=(), order=None, replication=Replication()))
+    schema = replace(plan.schema, weight=None, replicates=(), order=None, replication=Replication())
+    return replace(plan, schema=schema, publish=replace(plan.publish, least_weighted=None))
 
 
 def leaves(table: Table, plan: Plan, measure: Measure) -> Grid:

@@ -1,8 +1,17 @@
 """Utility: what noise did to the numbers that people use."""
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sfumato.confidential.assessment.comparisons import Compared, Floats, Numbers, ReportRules, counted, mean, quantile
+from sfumato.confidential.assessment.comparisons import (
+    Compared,
+    Floats,
+    Numbers,
+    ReportRules,
+    counted,
+    mean,
+    quantile,
+)
 from sfumato.release.tails import z_score
 
 CLASSES = ((0, 0), (1, 2), (3, 9), (10, 99), (100, 999), (1000, None))
@@ -44,11 +53,19 @@ def publishable(cells: Compared, rules: ReportRules) -> Numbers:
     cells = cells.stated()
     sampling = cells.sampling if cells.sampling is not None else np.zeros(cells.size)
     before = (cells.records >= rules.least) & (_cv(sampling, cells.truth) <= rules.largest_cv)
+    before &= _heavy(cells.weight, rules)
     by_cv = (cells.released > 0) & (_cv(cells.variance, cells.released) <= rules.largest_cv)
     after = by_cv if cells.counted is None else by_cv & (np.rint(cells.counted) >= rules.least)
+    after = after & _heavy(cells.weighed, rules)
     found = counted(before=before, after=after, newly=after & ~before, lost=before & ~after)
     found |= counted(by_cv=by_cv, newly_by_cv=by_cv & ~before)
-    return {"cells": cells.size, **found, "count_known": cells.counted is not None}
+    known = cells.counted is not None and (rules.least_weighted is None or cells.weighed is not None)
+    return {"cells": cells.size, **found, "count_known": known}
+
+
+def _heavy(weights: Floats | None, rules: ReportRules) -> NDArray[np.bool_] | np.bool_:
+    """Which cells have the weighted frequency that the rule asks for; all where it asks for none, or none is known."""
+    return np.True_ if rules.least_weighted is None or weights is None else weights >= rules.least_weighted
 
 
 def _cv(variance: Floats, value: Floats) -> Floats:
