@@ -1,6 +1,7 @@
 """The pages: a real table with every error said aloud, nothing inline, nothing from elsewhere, no label that runs."""
 
 import re
+from decimal import Decimal
 from html import unescape
 from html.parser import HTMLParser
 from urllib.parse import parse_qsl, urlencode
@@ -46,6 +47,15 @@ def parsed(client, address, status=200):
     return Parsed(reply.text)
 
 
+def as_seen(one):
+    """A whole number and its margin, the margin to two digits and the number to the last of them."""
+    margin = Decimal(f"{one.moe():.1e}")
+    last = margin.adjusted() - 1
+    step = Decimal(1).scaleb(max(last, 0))
+    value = (Decimal(one.value) / step).to_integral_value() * step
+    return f"{int(value):,}".replace("-", "−"), f"{margin:,.{max(-last, 0)}f}", one.grade
+
+
 def test_every_cell_has_its_error_and_is_read_aloud(page, engine):
     shown = parsed(page, TABLE)
     table = engine.table("place", "sex")
@@ -54,9 +64,9 @@ def test_every_cell_has_its_error_and_is_read_aloud(page, engine):
     assert len(cells) == len(shown.all("td")) == (len(table.axes[0].codes) + 1) * (len(table.axes[1].codes) + 1)
     spoken = [cell["aria-label"] for cell in cells]
     for one in estimates:
-        words = repr(one).replace(" ± ", " jobs, plus or minus ").rsplit(" ", 1)
-        assert f"{words[0]}, grade {words[1]}" in spoken
-        assert repr(one) in shown.text
+        value, margin, grade = as_seen(one)
+        assert f"{value} jobs, plus or minus {margin}, grade {grade}" in spoken
+        assert f"{value} ± {margin} {grade}" in shown.text
     assert len(shown.all("caption")) == 1
     assert all(head["scope"] in {"col", "row", "rowgroup"} for head in shown.all("th"))
     region = next(one for one in shown.all("div") if one.get("class") == "scroll")
@@ -220,7 +230,7 @@ def test_the_layer_of_noise_is_said_and_not_only_coloured(page):
 def test_columns_may_be_left_out(page, engine):
     shown = parsed(page, f"{TABLE}?rows=trade&cols=")
     assert len(shown.all("td")) == 9
-    assert repr(engine.total()) in shown.text
+    assert "{} ± {} {}".format(*as_seen(engine.total())) in shown.text
 
 
 def test_totals_are_the_same_question_with_the_variable_left_out(page, engine):
@@ -231,7 +241,30 @@ def test_totals_are_the_same_question_with_the_variable_left_out(page, engine):
         engine.total({**north, "sex": "male"}),
         engine.total({**north, "trade": "c"}),
     ):
-        assert repr(estimate) in shown.text
+        assert "{} ± {} {}".format(*as_seen(estimate)) in shown.text
+
+
+@pytest.mark.parametrize("error", ["moe90", "se", "cv", "interval95"])
+def test_pages_and_pictures_have_the_digits_that_errors_leave_and_details_have_all(page, engine, error):
+    """The whole of pay is in the millions with an error of tens of thousands: its last digits say nothing."""
+    whole = engine.total(of="pay")
+    value, margin, _ = as_seen(whole)
+    plain = f"{whole.value:,}"
+    assert value != plain
+    shown = parsed(page, f"/jobs-survey~pay?rows=sex&cols=&error={error}").text
+    assert value in shown
+    assert plain not in shown
+    if error == "moe90":
+        assert f"{value} ± {margin}" in shown
+    detail = parsed(page, "/jobs-survey~pay?rows=sex&cols=&cell=").text
+    assert plain not in detail
+    opened = page.get("/jobs-survey~pay?rows=sex&cols=age&cell=|").text
+    assert plain in opened.partition('id="detail"')[2]
+    female = engine.total({"sex": "female"}, of="pay")
+    drawn = page.get("/jobs-survey~pay?rows=sex&cols=&view=chart").text
+    assert "female: {} ± {}, ".format(*as_seen(female)) in drawn
+    data = page.get("/api/v2/tables/jobs-survey~pay/data?valueCodes[sex]=*").json()
+    assert female.value in data["value"]
 
 
 def test_unknown_choices_are_named_on_the_page(page):

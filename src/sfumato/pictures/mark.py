@@ -17,7 +17,7 @@ class Mark:
     """A number with the ends of its interval, or with the reason why it has none.
 
     `noise_share` is the share of the variance that privacy noise made; `shown` is the number and its margin as the
-    table writes them, `carried` what a download takes along.
+    table writes them, `ends_shown` the ends of its interval, `carried` what a download takes along.
 
     >>> Mark("Nurses", 310, 234, 386, "B")
     Mark('Nurses', 310 in 234 to 386, 'B')
@@ -33,6 +33,7 @@ class Mark:
     code: str = ""
     href: str = ""
     shown: str = ""
+    ends_shown: tuple[str, str] = ("", "")
     withheld: str = ""
     carried: Mapping[str, object] = field(default_factory=dict)
 
@@ -132,7 +133,8 @@ def spoken(mark: Mark, words: PictureWords) -> str:
     """The sentence that a screen reader says of a mark."""
     name = ", ".join(part for part in (mark.label, mark.series) if part)
     if mark.stated:
-        low, high = (tick_words(end, percent=False) for end in mark.ends)
+        plain = [tick_words(end, percent=False) for end in mark.ends]
+        low, high = mark.ends_shown if all(mark.ends_shown) else plain
         error = f"{words.interval} {low} {words.to} {high}"
     else:
         error = f"{words.withheld}{': ' if mark.withheld else ''}{mark.withheld}"

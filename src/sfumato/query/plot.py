@@ -1,14 +1,15 @@
 """Plot: a table as a picture, its rows down the page or along the periods, its columns as series."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from sfumato.errors import QueryError, nearest
 from sfumato.pictures import KINDS, Caption, Mark, Picture, PictureWords
 from sfumato.query.answer import Answer
+from sfumato.query.digits import Digits
 from sfumato.query.downloads.tidy import records
 from sfumato.query.estimate import Estimate
 from sfumato.query.figures import Figures
-from sfumato.query.layout import figure
 from sfumato.query.notices import cited, notices_of
 from sfumato.release import NoNumber, Withheld
 
@@ -47,13 +48,22 @@ def plot_of(table: Figures, level: float = 0.90) -> Plot:
 
 def mark_of(estimate: Estimate, label: str, level: float = 0.90) -> Mark:
     """The mark of one estimate; an error that is withheld stays withheld."""
-    value, error = figure(estimate, level)
-    margin, mark = estimate.moe(level), Mark(label, float(estimate.value), None, None, estimate.grade)
-    mark = replace(mark, shown=f"{value} ± {error}" if error else value)
+    digits, margin = Digits.of(estimate), estimate.moe(level)
+    sign = "%" if digits.percent else ""
+    value = f"{digits.number(estimate.value)}{sign}"
+    mark = Mark(label, float(estimate.value), None, None, estimate.grade)
     if isinstance(margin, Withheld):
-        return replace(mark, withheld=margin.reason)
+        return replace(mark, withheld=margin.reason, shown=f"{value} ± withheld")
     low, high = estimate.interval(level)
+    ends = (f"{digits.number(low)}{sign}", f"{digits.number(high)}{sign}")
+    mark = replace(mark, shown=f"{value} ± {digits.error(margin)}", ends_shown=ends)
     return replace(mark, low=low, high=high, noise_share=estimate.noise_share)
+
+
+def in_language(mark: Mark, figure: Callable[[str], str]) -> Mark:
+    """The mark with its numbers as a language writes them."""
+    low, high = map(figure, mark.ends_shown)
+    return replace(mark, shown=figure(mark.shown), ends_shown=(low, high))
 
 
 def plotted(table: Figures, kind: str = "dot", level: float = 0.90, width: float = 720) -> Picture:

@@ -41,18 +41,6 @@ def to_digit(value: float, place: int) -> str:
     return f"{near:,.{min(max(-place, 0), 9)}f}".replace("-", "−")
 
 
-def rounded(value: float, margin: float, *, whole: bool = True) -> tuple[str, str]:
-    """A number and its margin with the digits that the margin leaves; a whole number gets no decimals.
-
-    >>> rounded(1234567, 12345), rounded(16, 0.987), rounded(47.318, 4.52, whole=False), rounded(12, 0)
-    (('1,235,000', '12,000'), ('16', '0.99'), ('47.3', '4.5'), ('12', '0'))
-    """
-    if not margin:
-        return number(value), number(margin)
-    place = last_digit(margin)
-    return to_digit(value, max(place, 0) if whole and value == round(value) else place), to_digit(margin, place)
-
-
 def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: int = 0) -> str:
     """Texts in columns that line up, the last ones, which are numbers, on the right.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.query.answer import Answer
+from sfumato.query.digits import Digits
 from sfumato.query.downloads.about import about
 from sfumato.query.downloads.tidy import filled, harmless, lines
 from sfumato.query.estimate import Figure
@@ -43,6 +44,13 @@ class _Book:
             sheet.write_string(row, column, value[:_LONGEST], marked[look])
         elif value is not None and math.isfinite(value):
             sheet.write_number(row, column, value, self.formats[look])
+
+    def put_seen(self, sheet: Any, row: int, column: int, value: float, digits: Digits) -> None:
+        """Write a number with the digits that it is seen with."""
+        written = digits.written
+        if written not in self.formats:
+            self.formats[written] = self.book.add_format({"num_format": written})
+        self.put(sheet, row, column, digits.rounded(value), written)
 
     def closed(self) -> bytes:
         self.book.close()
@@ -106,9 +114,10 @@ def _write_cell(book: _Book, sheet: Any, row: int, column: int, figure: Figure) 
     if isinstance(figure, NoNumber):
         book.put(sheet, row, column + 2, figure.code, "grade")
         return
-    margin = figure.moe(0.90)
-    book.put(sheet, row, column, figure.value, "whole" if figure.value == int(figure.value) else "number")
-    book.put(sheet, row, column + 1, stated(margin), "number")
+    digits, margin = Digits.of(figure), stated(figure.moe(0.90))
+    book.put_seen(sheet, row, column, figure.value, digits)
+    if margin is not None:
+        book.put_seen(sheet, row, column + 1, margin, digits.of_error(margin))
     book.put(sheet, row, column + 2, figure.grade, "grade")
 
 

@@ -10,10 +10,10 @@ from html import escape
 
 from markupsafe import Markup
 
-from sfumato.query import Estimate, Figure, number
+from sfumato.query import Estimate, Figure
+from sfumato.query.digits import Digits
 from sfumato.query.estimate import IMPOSSIBLE
 from sfumato.release import NoNumber, Withheld
-from sfumato.release.figures import like
 from sfumato.serve.pages.look import Look
 
 MARK = "†"
@@ -37,17 +37,21 @@ class Cell:
     """What says that the publisher's own rule holds the number for too uncertain."""
 
 
-def cell(estimate: Figure, look: Look, code: str = "", largest_cv: float | None = None) -> Cell:
-    """A number as `310 ± 76 B`, or with the error a reader chose; a mark where there is none, which says why."""
+def cell(estimate: Figure, look: Look, code: str = "", largest_cv: float | None = None, *, exact: bool = False) -> Cell:
+    """A number as `310 ± 76 B`, or with the error a reader chose; a mark where there is none, which says why.
+
+    It has the digits that its margin leaves it, or all where they are wanted.
+    """
     words = look.words
     if estimate is IMPOSSIBLE:
         return Cell(IMPOSSIBLE.code, "", "", 0, words("cell.impossible"))
     if isinstance(estimate, NoNumber):
         return Cell(estimate.code, "", "", 0, words("cell.refused", reason=estimate.reason), code)
-    percent = estimate.unit == "share"
+    digits = Digits.of(estimate, exact=exact)
+    percent = digits.percent
     # Showing negative numbers as 0 is for the eye alone and reaches no total and no download.
-    value = _percent(estimate.value) if percent else number(max(estimate.value, 0) if look.zero else estimate.value)
-    shown, said = _error(estimate, look, percent=percent)
+    value = digits.number(max(estimate.value, 0) if look.zero and not percent else estimate.value)
+    shown, said = _error(estimate, look, digits)
     grade = estimate.grade if estimate.grade != "-" else words("cell.no_grade")
     unit = words("cell.percent") if percent else estimate.unit
     spoken = words("cell.spoken", value=words.figure(value), unit=unit, error=words.figure(said), grade=grade)
@@ -88,11 +92,7 @@ def codes_of(written: str) -> list[str]:
     return [code.replace("%7C", "|").replace("%25", "%") for code in written.split("|")]
 
 
-def _percent(value: float) -> str:
-    return f"{100 * value:.1f}".replace("-", "−")
-
-
-def _error(estimate: Estimate, look: Look, *, percent: bool) -> tuple[str, str]:
+def _error(estimate: Estimate, look: Look, digits: Digits) -> tuple[str, str]:
     """The error in signs and in words."""
     error, reach, words = estimate.se, estimate.moe(0.90), look.words
     if isinstance(reach, Withheld) or (isinstance(error, Withheld) and look.error in {"cv", "se"}):
@@ -101,12 +101,12 @@ def _error(estimate: Estimate, look: Look, *, percent: bool) -> tuple[str, str]:
         share = words("error.over", share="999%") if float(estimate.cv) > 9.99 else relative(float(estimate.cv))  # type: ignore[arg-type]
         return f"{words('error.cv_sign')} {share}", words("error.cv_spoken", share=share)
     if look.error == "interval95":
-        low, high = (_percent(end) if percent else like_whole(end, estimate.value) for end in estimate.interval(0.95))
+        low, high = map(digits.number, estimate.interval(0.95))
         return words("error.between", low=low, high=high), words("error.between_spoken", low=low, high=high)
     if look.error == "se" and not isinstance(error, Withheld):
-        shown = _percent(error) if percent else like(error, estimate.value)
+        shown = digits.error(error)
         return f"{words('error.se_sign')} {shown}", words("error.se_spoken", se=shown)
-    margin = _percent(reach) if percent else like(reach, estimate.value)
+    margin = digits.error(reach)
     return f"±\u2009{margin}", words("error.margin_spoken", margin=margin)
 
 
@@ -121,11 +121,6 @@ def relative(cv: float) -> str:
         return f"{percent:.0f}%"
     digits = f"{float(f'{percent:.2g}'):.9f}".rstrip("0")
     return f"{digits.removesuffix('.')}%"
-
-
-def like_whole(end: float, value: float) -> str:
-    """The end of an interval to the precision of its number."""
-    return number(round(end)) if value == round(value) else number(end)
 
 
 def _smear(estimate: Estimate) -> int:

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 
 from sfumato.errors import QueryError
 from sfumato.query import Crosstab, Estimate, Group, Sentence, number
+from sfumato.query.digits import Digits
 from sfumato.query.wording import Words
 from sfumato.release import NoNumber
-from sfumato.serve.pages.cell import Cell, cell, codes_of, like_whole
+from sfumato.serve.pages.cell import Cell, cell, codes_of
 from sfumato.serve.pages.layout import Layout
 from sfumato.serve.question import Question, shown_codes
 
@@ -40,7 +41,7 @@ def detail_view(layout: Layout) -> DetailView | None:
         return None
     table = one_cell(layout, look.cell)
     found = table.detail(tuple(axis.codes[0] for axis in table.axes))
-    shown = cell(found.estimate, look.but(error="moe90", share="", zero=""), look.cell)
+    shown = cell(found.estimate, look.but(error="moe90", share="", zero=""), look.cell, exact=True)
     apart = _errors(found.estimate, words) if isinstance(found.estimate, Estimate) else ()
     return DetailView(
         labels=_labels(layout, table),
@@ -64,14 +65,15 @@ def _compared(layout: Layout, table: Crosstab) -> CellPair:
     look, other = layout.look, one_cell(layout, layout.look.hold)
     boxes = [one.box((0,) * len(one.axes)) for one in (other, table)]
     plain = look.but(error="moe90", share="", zero="")
-    held, labels = cell(other.figure(0), plain, look.hold), _labels(layout, other)
+    held, labels = cell(other.figure(0), plain, look.hold, exact=True), _labels(layout, other)
     try:
         difference = table.source.difference(*boxes)
     except QueryError as error:
         unsaid = Sentence("differ_unsaid", {"reason": str(error).rstrip(".")})
         return CellPair(labels, held, cell(NoNumber(str(error)), plain), unsaid.said(look.words))
     # A grade says how a number compares with its error; of a difference the sentence says it, and better.
-    return CellPair(labels, held, replace(cell(difference, plain), grade=""), difference.sentence().said(look.words))
+    apart = replace(cell(difference, plain, exact=True), grade="")
+    return CellPair(labels, held, apart, difference.sentence().said(look.words))
 
 
 def one_cell(layout: Layout, written: str) -> Crosstab:
@@ -105,9 +107,10 @@ def _errors(estimate: Estimate, words: Words) -> Sequence[tuple[str, str]]:
         )
         for key, one in parts.items()
     ]
+    digits = Digits.of(estimate, exact=True)
     for level in (90, 95):
         try:
-            low, high = (words.figure(like_whole(end, estimate.value)) for end in estimate.interval(level / 100))
+            low, high = (words.figure(digits.number(end)) for end in estimate.interval(level / 100))
             listed.append((words("detail.interval", level=level), words("error.between", low=low, high=high)))
         except QueryError:
             listed.append((words("detail.interval", level=level), words("error.withheld")))

@@ -8,9 +8,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sfumato.query import Estimate, number
+from sfumato.query.digits import Digits
 from sfumato.query.wording import Words
 from sfumato.release import stated
-from sfumato.release.figures import like
 from sfumato.serve.catalogue import Sheet
 from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.site import Pages
@@ -72,7 +72,8 @@ def _margin_here(sheet: Sheet, said: Words) -> str:
     margin = stated(whole.moe(0.90)) if isinstance(whole, Estimate) else None
     if not isinstance(whole, Estimate) or margin is None:
         return one
-    figures = {"value": number(whole.value), "margin": like(margin, whole.value), "cells": f"{whole.cells:,}"}
+    digits = Digits.of(whole)
+    figures = {"value": digits.number(whole.value), "margin": digits.error(margin), "cells": f"{whole.cells:,}"}
     return f"{one} {said('help.whole_here', unit=unit, **{name: said.figure(one) for name, one in figures.items()})}"
 
 

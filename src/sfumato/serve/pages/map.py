@@ -10,7 +10,7 @@ from sfumato.pictures.map import map_of
 from sfumato.pictures.map_sheet import MapStyle, MapWords
 from sfumato.pictures.overlay import overlay
 from sfumato.query import Axis, Figures
-from sfumato.query.plot import Plot, plot_of
+from sfumato.query.plot import Plot, in_language, plot_of
 from sfumato.serve.pages.layout import Layout
 from sfumato.serve.question import Question
 
@@ -28,8 +28,7 @@ def mapped(layout: Layout, question: Question, captioned: Captioned, width: floa
     if shapes is None:
         raise QueryError("There are no shapes for these rows; choose one row variable that has a map.")
     table, plot = _numbers(layout, question)
-    figure = layout.look.words.figure
-    marks = [replace(mark, shown=figure(mark.shown), series="") for mark in plot.marks]
+    marks = [replace(in_language(mark, layout.look.words.figure), series="") for mark in plot.marks]
     axis = table.axes[0]
     style = MapStyle(
         kind=layout.look.map or ("areas" if layout.look.share else "dots"),

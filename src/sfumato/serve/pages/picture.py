@@ -7,7 +7,7 @@ from sfumato.errors import QueryError
 from sfumato.pictures import KINDS, Caption, Mark, Picture, PictureWords, lines
 from sfumato.query import Crosstab, Estimate, Figures, QueryEngine
 from sfumato.query.periods import by_period
-from sfumato.query.plot import Plot, caption_of, mark_of, plot_of
+from sfumato.query.plot import Plot, caption_of, in_language, mark_of, plot_of
 from sfumato.release import NoNumber
 from sfumato.schema import Where
 from sfumato.serve.catalogue import Catalogue
@@ -141,7 +141,7 @@ def _at(engine: QueryEngine, layout: Layout, question: Question, row: Where) -> 
 
 
 def _said(layout: Layout, mark: Mark) -> Mark:
-    return replace(mark, shown=layout.look.words.figure(mark.shown))
+    return in_language(mark, layout.look.words.figure)
 
 
 def _caption(layout: Layout, table: Figures, plot: Plot, frame: PictureSize) -> Caption:

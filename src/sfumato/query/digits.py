@@ -1,0 +1,71 @@
+"""Digits: an estimate as it is seen, with the digits that its margin leaves it; records and details keep all."""
+
+from dataclasses import dataclass, replace
+
+from sfumato.query.estimate import Estimate
+from sfumato.release import stated
+from sfumato.release.figures import last_digit, number, to_digit
+
+
+@dataclass(frozen=True)
+class Digits:
+    """The power of ten that a number is written to; none where its margin is 0 or withheld, or all digits are wanted.
+
+    >>> digits = Digits.of(Estimate(1234567, 7.5e3**2))
+    >>> digits.number(1234567), digits.error(12336.4), Digits(None).number(1234567)
+    ('1,235,000', '12,000', '1,234,567')
+    """
+
+    place: int | None
+    whole: bool = True
+    percent: bool = False
+
+    @classmethod
+    def of(cls, estimate: Estimate, *, exact: bool = False) -> "Digits":
+        """By the 90% margin, so that a number reads the same whichever error stands beside it."""
+        percent = estimate.unit == "share"
+        margin = None if exact else stated(estimate.moe(0.90))
+        place = last_digit(100 * margin if percent else margin) if margin else None
+        return cls(place, not percent and estimate.value == round(estimate.value), percent)
+
+    def number(self, value: float) -> str:
+        """The number itself, or the end of an interval about it."""
+        if self.place is None:
+            return _plain(100 * value) if self.percent else number(round(value) if self.whole else value)
+        return to_digit(100 * value if self.percent else value, self.last(self.place))
+
+    def error(self, error: float) -> str:
+        """An error of the number: two digits of its own, or all."""
+        return self.of_error(error).number(error)
+
+    def of_error(self, error: float) -> "Digits":
+        """The digits of an error of the number."""
+        if self.place is None or not error:
+            return replace(self, whole=self.whole and (error >= 10 or not error))
+        return Digits(last_digit(100 * error if self.percent else error), whole=False, percent=self.percent)
+
+    def last(self, place: int) -> int:
+        """The last digit that is written: a whole number has no decimals."""
+        return max(place, 0) if self.whole else place
+
+    def rounded(self, value: float) -> float:
+        """The number to the last digit that is written."""
+        return value if self.place is None else round(value, (2 if self.percent else 0) - self.last(self.place))
+
+    @property
+    def written(self) -> str:
+        """How a spreadsheet is to write it."""
+        if self.place is None:
+            return "0.0%" if self.percent else "#,##0" if self.whole else "#,##0.0##"
+        decimals = max(-self.last(self.place), 0)
+        point = f".{'0' * decimals}" if decimals else ""
+        return f"0{point}%" if self.percent else f"#,##0{point}"
+
+
+def _plain(percent: float) -> str:
+    """A percentage whose error says nothing of its digits: to a tenth, and 0 and 100 without.
+
+    >>> _plain(47.318), _plain(100), _plain(-0.04)
+    ('47.3', '100', '0')
+    """
+    return number(percent) if percent == round(percent) else to_digit(percent, -1).removesuffix(".0")
