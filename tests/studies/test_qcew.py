@@ -1,11 +1,14 @@
 """The numbers of the QCEW slides beside ours, Warner's and Fuller's baselines, and ways to spend one budget."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from sfumato.calibrate import LeastSquares
+from sfumato.mechanisms import ClippedTotal, SquareRoot
 from sfumato.studies import STUDIES, masking, qcew
 from sfumato.studies.qcew_state import LEVELS, state
 from sfumato.studies.qcew_utility import GROUPS, SETS, SPLIT, WAYS, compare, whole_budget
@@ -32,8 +35,9 @@ def test_each_printed_number_is_ours_rounded_or_its_departure_is_said():
 
 def test_the_worked_example_against_a_solver():
     """The four sums of SCIENCE 3.4, and least squares over five establishments by numpy, which leaves two free."""
-    truth = [qcew.root_variance(size, 0.4) for size in qcew.TRUE_COUNTIES] + [qcew.root_variance(10**6, 0.3)]
-    draws = [qcew.root_variance(size, 0.4) for size in qcew.COUNTIES] + [qcew.root_variance(qcew.TOTAL, 0.3)]
+    truth, draws = qcew.noise_of(qcew.TRUE_COUNTIES, 10**6), qcew.noise_of(qcew.COUNTIES, qcew.TOTAL)
+    by_hand = [4 * size / mu**2 + 2 / mu**4 for size, mu in zip((*qcew.TRUE_COUNTIES, 10**6), (0.4, 0.4, 0.4, 0.3), strict=True)]  # fmt: skip  # noqa: E501
+    assert truth == pytest.approx(by_hand)
     at_truth = (1_227.40, 640_812.99, 359_501.95, 1_001_542.34)
     at_draws = (1_227.51, 640_813.13, 359_501.30, 1_001_541.94)
     for variances, sums in ((truth, at_truth), (draws, at_draws)):
@@ -44,13 +48,29 @@ def test_the_worked_example_against_a_solver():
         solved, _, rank, _ = np.linalg.lstsq(a, y, rcond=None)
         assert rank == 3, "five unknowns, and only the sums of three counties are determined"
         assert [solved[0], solved[1:3].sum(), solved[3:].sum()] == pytest.approx(found, rel=1e-9)
-    assert qcew.total_deviation() == pytest.approx(4_000)
+    # 2 √X beta / mu with mu² = 0.3² + 0.4², but for the fourth powers.
+    assert qcew.total_deviation(truth) == pytest.approx(4_000, rel=1e-4)
+
+
+def test_the_worked_example_and_the_state_s_total_are_what_the_shipped_code_makes(monkeypatch):
+    """A study that computes by itself proves nothing of what is shipped: break the shipped parts, and it must show."""
+    before = [line.ours for name in ("qcew-example", "qcew-total") for line in STUDIES[name].lines(1)]
+    stated = SquareRoot.expected
+    monkeypatch.setattr(SquareRoot, "expected", lambda self, move, number: 2 * stated(self, move, number))
+    assert next(line.ours for line in qcew.state_totals(1)) != before[-3]
+    monkeypatch.undo()
+    monkeypatch.setattr(LeastSquares, "apply", lambda self, products: replace(products["counties"]))
+    assert [line.ours for line in qcew.worked_example(1)][:3] == [f"{one:,.2f}" for one in qcew.COUNTIES]
+    monkeypatch.undo()
+    monkeypatch.setattr(ClippedTotal, "expected", lambda self, move, number: 7.0)
+    assert [line.ours for line in qcew.state_totals(1)][1:] == ["7", "7"]
 
 
 def test_clipped_totals_follow_the_largest_establishment():
     # SCIENCE 3.3: 332 against 3,065 for the state total at mu 0.2.
-    assert math.sqrt(qcew.root_variance(375_797, 0.2, 0.5)) == pytest.approx(3_065, abs=1)
-    assert float(qcew.state_totals(1)[1].ours) == pytest.approx(332, abs=1)
+    rooted, clipped, _ = (float(line.ours.replace(",", "")) for line in qcew.state_totals(1))
+    assert rooted == pytest.approx(3_065, abs=1)
+    assert clipped == pytest.approx(332, rel=0.01)  # 66.5 has 66 whole steps
 
 
 def test_warner_is_unbiased_with_his_variance():
@@ -122,6 +142,12 @@ def test_clipped_totals_with_least_squares_are_best_at_every_level():
 @pytest.mark.slow
 def test_the_same_over_four_hundred_seeds():
     held(compare(400), 400)
+
+
+def test_what_was_never_published_stands_in_no_column_of_published_numbers():
+    """The slides draw utility without numbers; ours are over forty seeds."""
+    assert STUDIES["qcew-utility"].runs == 40
+    assert {line.published for line in STUDIES["qcew-utility"].lines(2)} == {""}
 
 
 def test_every_study_prints():

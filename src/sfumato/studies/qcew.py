@@ -3,13 +3,16 @@
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from statistics import NormalDist
 
 import numpy as np
 
-from sfumato.privacy import Gaussian, in_sequence
+from sfumato.calibrate import LeastSquares, calibrated
+from sfumato.mechanisms import ClippedTotal, SquareRoot, Typical
+from sfumato.privacy import Gaussian, Root, in_sequence
 from sfumato.privacy.neighbours.square_root_within import reach
-from sfumato.release.noisy import Floats
+from sfumato.release import Cube, Independent, Product, Subject, Varying
+from sfumato.release.noisy import Floats, Integers
+from sfumato.schema import Attribute, Box, Levels, Table
 from sfumato.studies.study import Line
 
 INTERVALS = {1: ("[0, 4]", "400.0%"), 100: ("[81, 121]", "40.0%"), 1_000: ("[937, 1065]", "12.7%"), 10_000: ("[9801, 10201]", "4.0%"), 100_000: ("[99368, 100634]", "1.3%")}  # fmt: skip  # noqa: E501
@@ -21,7 +24,8 @@ COUNTIES = (1_226.92, 640_506.56, 359_329.31)
 """The noisy employment of counties A, B and C on the slide."""
 TOTAL = 1_002_394.88
 TRUE_COUNTIES = (1_000, 639_000, 360_000)
-MU_TOTAL, MU_COUNTY = 0.3, 0.4
+MU_TOTAL, MU_COUNTY, MU_STATE = "0.3", "0.4", "0.2"
+CENT = Fraction(1, 100)
 RHODE_ISLAND = (375_797, 4_050)
 """The jobs of the team's substitute data for Rhode Island in 2016, and of the largest establishment."""
 
@@ -72,53 +76,71 @@ def splits(_runs: int) -> list[Line]:
     return lines
 
 
+def fitted(variances: Sequence[float]) -> Product:
+    """Counties A, B and C, moved to their total by the step `least-squares`; `variances` are of A, B, C and it."""
+    # In cents, as the slide prints them.
+    steps = np.asarray(variances, dtype=np.float64) / float(CENT) ** 2
+    table = Table((Attribute("county", Levels.of("ABC")),))
+    counties = Cube(_subject("counties"), table, _cents(COUNTIES), Varying(steps[:3]))
+    total = Cube(_subject("total"), Table(()), _cents(TOTAL), Independent(float(steps[3])))
+    made, _ = calibrated([LeastSquares("fitted", "counties", ("total",))], {"counties": counties, "total": total})
+    return made["fitted"]
+
+
+def _subject(name: str) -> Subject:
+    return Subject(name, "total", "Jobs", "jobs", CENT)
+
+
+def _cents(jobs: float | Sequence[float]) -> Integers:
+    return np.rint(np.asarray(jobs) / float(CENT)).astype(np.int64)
+
+
 def example(variances: Sequence[float]) -> Floats:
-    """The sums of counties A, B and C that least squares finds; `variances` are of A, B, C and the total.
-
-    Eliminating the counties leaves one equation: each moves to the total by its share of all variances.
-    """
-    v, counties = np.asarray(variances, dtype=np.float64), np.asarray(COUNTIES)
-    return np.asarray(counties + v[:3] / v.sum() * (TOTAL - counties.sum()), dtype=np.float64)
+    """The sums of counties A, B and C that the step finds."""
+    found = fitted(variances)
+    return np.asarray(found.values * float(found.subject.step), dtype=np.float64)
 
 
-def root_variance(size: float, mu: float, beta: float = 1.0) -> float:
-    """The variance of a value published with square-root noise: 4 x s² + 2 s⁴, s = beta / mu."""
-    s = beta / mu
-    return 4 * size * s**2 + 2 * s**4
+def total_deviation(variances: Sequence[float]) -> float:
+    """The standard deviation of the fitted total, as the step states it: nearly that of one measurement with mu 0.5."""
+    found = fitted(variances)
+    return math.sqrt(float(found.covariance(Box(), Box()))) * float(found.subject.step)  # type: ignore[arg-type]
+
+
+def root_variance(size: float, mu: str) -> float:
+    """The variance of a value published with square-root noise at beta 1, as the mechanism expects it."""
+    return float(SquareRoot(mu).expected(Root(Fraction(1)), Typical(size=size))) ** 2  # type: ignore[arg-type]
+
+
+def noise_of(counties: Sequence[float], total: float) -> list[float]:
+    """The variances of counties and their total at such sizes, by the budgets of the slide."""
+    return [*(root_variance(size, MU_COUNTY) for size in counties), root_variance(total, MU_TOTAL)]
 
 
 def worked_example(_runs: int) -> list[Line]:
     """The four sums that the slide's example determines, with variances at the truth and at the draws."""
-    truth = [root_variance(size, MU_COUNTY) for size in TRUE_COUNTIES] + [root_variance(sum(TRUE_COUNTIES), MU_TOTAL)]
-    draws = [root_variance(size, MU_COUNTY) for size in COUNTIES] + [root_variance(TOTAL, MU_TOTAL)]
+    truth, draws = noise_of(TRUE_COUNTIES, sum(TRUE_COUNTIES)), noise_of(COUNTIES, TOTAL)
     lines = []
     for name, noisy, one, other in zip("ABC", COUNTIES, example(truth), example(draws), strict=True):
         lines.append(Line(f"county {name}", f"{noisy:,.2f} noisy", f"{one:,.2f}", f"{other:,.2f} by the draws"))
     sums = float(example(truth).sum()), float(example(draws).sum())
     lines.append(Line("total", f"{TOTAL:,.2f} noisy", f"{sums[0]:,.2f}", f"{sums[1]:,.2f} by the draws"))
-    lines.append(Line("standard deviation of the total", "", f"{total_deviation():,.0f}", "2 √1,000,000 · 2: mu 0.5"))
+    lines.append(
+        Line("standard deviation of the total", "", f"{total_deviation(truth):,.0f}", "2 √1,000,000 · 2: mu 0.5")
+    )
     lines += [Line(f"each establishment of county {name}", "", "undetermined", "only its sum is") for name in "BC"]
     return lines
 
 
-def clipped_deviation(largest: float, mu: float, beta: float, reach: float) -> float:
-    """The standard deviation of a clipped total whose topcode is so far above the root of its largest value."""
-    return beta * (2 * (math.sqrt(largest) + reach) - beta) / mu
-
-
 def state_totals(_runs: int) -> list[Line]:
     """The noise on the state's total of 375,797 jobs, the largest establishment 4,050, at beta 0.5 and mu 0.2."""
-    beta, mu, deviation = 0.5, 0.2, 0.5 / 0.7
-    rooted = math.sqrt(root_variance(RHODE_ISLAND[0], mu, beta))
+    jobs, largest = RHODE_ISLAND
+    move, rows = Root(Fraction(1, 2)), SquareRoot("0.7")
+    rooted = SquareRoot(MU_STATE).expected(move, Typical(size=jobs))
     lines = [Line("square root: standard deviation", "", f"{rooted:,.0f}", "2 √X beta / mu")]
-    for what, chance in (("1% in any of 1,620 groups", 0.01 / 1_620), ("1% in each group", 0.01)):
-        far = NormalDist().inv_cdf(1 - chance) * deviation
-        ours = clipped_deviation(RHODE_ISLAND[1], mu, beta, far)
-        lines.append(Line(f"clipped total, {what}", "", f"{ours:,.0f}", "beta (2 √T − beta) / mu"))
+    for what, chance in (("1% in any of 1,620 groups", Fraction(1, 162_000)), ("1% in each group", Fraction(1, 100))):
+        ours = ClippedTotal(MU_STATE, clip=chance).expected(move, Typical(largest=largest, given=(rows,)))
+        lines.append(
+            Line(f"clipped total, {what}", "", f"{ours:,.0f}", "the whole steps in beta (2 √T − beta), over mu")
+        )
     return lines
-
-
-def total_deviation() -> float:
-    """The standard deviation of the fitted total to leading order: that of one measurement with mu 0.5."""
-    counties, total = (4 * sum(TRUE_COUNTIES) / mu**2 for mu in (MU_COUNTY, MU_TOTAL))
-    return math.sqrt(1 / (1 / counties + 1 / total))
