@@ -25,7 +25,7 @@ from sfumato.query.ratio import ratio_of
 from sfumato.release import Cube, Independent, Noisy
 from sfumato.release.error_law import NormalError
 from sfumato.release.tails import reach, tail
-from sfumato.schema import Attribute, Levels, Table
+from sfumato.schema import Attribute, Grid, Levels, Table
 
 FALSE_ALARM = 1e-9
 MECHANISMS = {one.name: one for one in (Geometric("0.5"), DiscreteGaussian("0.1"), RoundedGaussian("0.5"))}
@@ -172,7 +172,7 @@ def test_intervals_of_few_cells_with_geometric_noise_cover_what_they_say(cells, 
     middle = len(sums) // 2
     noisy = Noisy(ROWS, np.zeros(12, dtype=np.int64), Fraction(1), COUNTS)
     cube = Cube(subject_of("jobs"), ROWS, noisy.values, Geometric(Fraction(1, scale)).uncertainty(noisy))
-    variance, noise = cells * cube.uncertainty.variance, cube.errors.law
+    variance, noise = cells * cube.uncertainty.variance, cube.errors.law(Grid(()))
     for level in (0.90, 0.95, 0.99):
         reach = math.floor(Estimate(0, variance, law=noise).interval(level)[1])
         covered = sums[middle - reach : middle + reach + 1].sum()

@@ -14,7 +14,7 @@ from scipy.stats import ncx2, norm
 
 from sfumato.draws import DiscreteNormal, RoundedNormal, TruncatedGeometric, TwoSidedGeometric
 from sfumato.mechanisms.additive import stated_noise
-from sfumato.release.error_law import NoisyTotals, NormalError, SummedDraws, either
+from sfumato.release.error_law import NoisyTotals, NormalError, SummedDraws
 from sfumato.release.root_error import RootError, deviate
 from sfumato.release.uncertainties import Independent
 
@@ -98,9 +98,9 @@ def test_how_often_noise_alone_is_so_large_is_the_chance_that_it_is(name):
 
 def test_sums_of_errors_of_two_laws_reach_as_far_as_the_further():
     one, other = stated_noise(LAWS["geometric 1"]).law, stated_noise(LAWS["discrete normal 1"]).law
-    both, asked = either([one, other, one]), totals(0.0, 2.0)
+    both, asked = one.plus(other).plus(one), totals(0.0, 2.0)
     assert both.reach(0.99, asked)[0] == max(one.reach(0.99, asked)[0], other.reach(0.99, asked)[0])
-    assert either([one, one]) is one
+    assert one.plus(one) is one
 
 
 def test_a_law_is_read_as_it_was_written_and_one_of_moments_alone_is_still_read():
@@ -118,7 +118,9 @@ def coverage(size: float, rows: int, sigma: float, level: float) -> float:
     def ends(seen: float) -> tuple[float, float]:
         value = sigma**2 * (seen - rows)
         variance = 2 * rows * sigma**4 + 4 * sigma**2 * max(value, 0.0)
-        below, above = RootError().reach(level, totals(value, variance, cells=rows))
+        below, above = RootError(sigma**2, np.array([max(value, 0.0)])).reach(
+            level, totals(value, variance, cells=rows)
+        )
         return value - below[0], value + above[0]
 
     law = ncx2(rows, true / sigma**2)
@@ -152,7 +154,7 @@ def test_the_normal_deviate_of_a_sum_of_squares_is_that_of_its_law(rows):
 
 
 def test_a_true_total_is_never_below_0_and_a_number_without_noise_has_no_margin():
-    below, above = RootError().reach(0.95, totals([-3.0, 4.0], [2.0, 0.0], cells=2))
+    below, above = RootError(1.0, np.array([0.0, 4.0])).reach(0.95, totals([-3.0, 4.0], [4.0, 0.0], cells=2))
     assert -3.0 - below[0] == pytest.approx(0.0)
     assert (below[1], above[1]) == (0.0, 0.0)
     assert NormalError(step=1.0).reach(0.95, totals(5.0, 0.0))[0][0] == 0.0

@@ -8,7 +8,6 @@ so which cells are listed says no more than their noisy values do.
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
-from fractions import Fraction
 
 import numpy as np
 
@@ -44,8 +43,8 @@ class Additive(Mechanism):
             return Noisy(cells.domain, values, cells.step, cells.move, places=places)
         return Noisy(cells.domain, laid_out(cells, law, draws), cells.step, cells.move)
 
-    def error_law(self, move: Move, step: Fraction) -> ErrorLaw:
-        return stated_noise(self.law(move)).law.times(float(step))
+    def error_law(self, move: Move, number: Typical) -> ErrorLaw:
+        return stated_noise(self.law(move)).law.times(float(number.step))
 
     def uncertainty(self, noisy: Noisy) -> Uncertainty:
         return stated_noise(self.law(noisy.move))

@@ -70,9 +70,9 @@ class Mechanism(ABC):
         PlanError or ValueError if such noise cannot be drawn.
         """
 
-    def error_law(self, move: Move, step: Fraction) -> ErrorLaw:  # noqa: ARG002 - normal, for most
-        """The law of the error that noise gives a total, in the unit that a step is so much of."""
-        return NormalError(float(step))
+    def error_law(self, move: Move, number: Typical) -> ErrorLaw:  # noqa: ARG002 - normal, for most
+        """The law of the error that noise gives a number, in its unit."""
+        return NormalError(float(number.step))
 
     def margin(self, move: Move, number: Typical, level: float = 0.90) -> float | Withheld:
         """The margin of error that noise gives a number, as a release will state it."""
@@ -80,7 +80,7 @@ class Mechanism(ABC):
         if isinstance(error, Withheld):
             return error
         parts = np.array([[number.size or 0.0], [error**2], [0.0], [number.cells]])
-        return float(np.maximum(*self.error_law(move, number.step).reach(level, NoisyTotals(*parts)))[0])
+        return float(np.maximum(*self.error_law(move, number).reach(level, NoisyTotals(*parts)))[0])
 
     def facts(self, move: Move, number: Typical) -> NoiseLine:
         """What is published of its noise beside the numbers, so that pages can draw it; the plan alone says it."""

@@ -110,8 +110,9 @@ class SquareRoot(Mechanism):
         spread = (root_error(rooted(move, self.name)) / float(self.mu)) ** 2
         return math.sqrt(4 * number.size * spread + 2 * number.cells * spread**2)
 
-    def error_law(self, move: Move, step: Fraction) -> RootError:  # noqa: ARG002 - by the size and its variance
-        return RootError()
+    def error_law(self, move: Move, number: Typical) -> RootError:
+        spread = (root_error(rooted(move, self.name)) / float(self.mu)) ** 2
+        return RootError(spread, np.array([number.size or 0.0]))
 
     def facts(self, move: Move, number: Typical) -> NoiseLine:  # noqa: ARG002 - a row of the example's size
         law, step = self.root_law(move), float(self._step(move))

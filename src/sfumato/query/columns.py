@@ -62,7 +62,7 @@ class Columns:
             subject.unit,
             int(self.cells[flat]),
             self.grades,
-            self.law,
+            self.law.only([flat]),
         )
 
     def status(self, word: str, otherwise: str = "") -> list[str]:
@@ -110,8 +110,9 @@ class Columns:
         """The margins of error at a level, of the noise alone where nothing is stated of the sampling error."""
         some = ~np.isnan(self.noise_variance)
         columns = (self.estimate, self.noise_variance, self.sampling_variance, self.cells)
+        totals = NoisyTotals(*(one[some].astype(np.float64) for one in columns))
         margin = np.full(len(self), np.nan)
-        margin[some] = np.maximum(*self.law.reach(level, NoisyTotals(*(one[some].astype(float) for one in columns))))
+        margin[some] = np.maximum(*self.law.only(some).reach(level, totals))
         return margin
 
     @cached_property

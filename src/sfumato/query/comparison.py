@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from sfumato.query.estimate import Estimate, Variance
 from sfumato.query.wording import Sentence
 from sfumato.release import Withheld, withheld
-from sfumato.release.error_law import either
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,5 +45,5 @@ def difference_of(one: Estimate, other: Estimate, covariance: Variance, alone: S
     """One minus the other; `alone` are the sampling variances of what each has that the other has not."""
     sampling = withheld(*alone) or math.fsum(alone)  # type: ignore[arg-type]
     noise = one.noise_variance + other.noise_variance - 2 * covariance
-    law = either([one.law.differenced, other.law.differenced])
+    law = one.law.differenced.plus(other.law.differenced)
     return Comparison(one.value - other.value, noise, sampling, one.unit, one.cells + other.cells, one.grades, law)

@@ -65,7 +65,7 @@ class Crosstab(Portable):
         sampled = np.where(empty, np.nan, self.source.sampling.totals(values.astype(np.float64), noise))
         counts = self.product.cell_counts(self.grid).ravel()
         grades = self.source.release.manifest.grades
-        return Columns(emptied(values, empty), noise, sampled, counts, grades, self.source.law, statuses)
+        return Columns(emptied(values, empty), noise, sampled, counts, grades, self.source.law(self.grid), statuses)
 
     @cached_property
     def _unsaid(self) -> tuple[Withheld | None, Withheld | None]:

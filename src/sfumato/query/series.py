@@ -7,7 +7,7 @@ the samples share units, which they may; then the error of a year is withheld.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,6 @@ from sfumato.query.figures import LARGEST_PAGE
 from sfumato.query.periods import AtPeriod, by_period, over_periods
 from sfumato.query.portable import Portable
 from sfumato.release import NoNumber, Statuses, Withheld, withheld
-from sfumato.release.error_law import either
 from sfumato.schema import Attribute, Levels, Where
 
 PERIOD = "period"
@@ -188,7 +187,7 @@ def together_of(parts: Sequence[Columns], together: str | None) -> Columns:
     sampled = np.sum([one.sampling_variance for one in parts], axis=0)
     cells = np.sum([one.cells for one in parts], axis=0)
     unsampled = np.where(sampled == 0, 0.0, np.nan)
-    law = either([one.law for one in parts]).times(scale)
+    law = reduce(lambda one, other: one.plus(other), [one.law for one in parts]).times(scale)
     return Columns(emptied(value, empty), noise * scale**2, unsampled, cells, parts[-1].grades, law, statuses)
 
 

@@ -48,7 +48,8 @@ def _errors_of(level: float, parts: Columns) -> Floats:
     """How many standard errors the share of each part reaches."""
     found, some = np.full(len(parts), z_score(level)), ~np.isnan(parts.noise_variance)
     columns = (parts.estimate, parts.noise_variance, np.zeros(len(parts)), parts.cells)
-    found[some] = errors_within(level, NoisyTotals(*(one[some].astype(np.float64) for one in columns)), parts.law)
+    totals = NoisyTotals(*(one[some].astype(np.float64) for one in columns))
+    found[some] = errors_within(level, totals, parts.law.only(some))
     return found
 
 

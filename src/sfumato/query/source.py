@@ -64,12 +64,11 @@ class Source:
         noise, unit, grades = self.covariance(box, box), product.subject.unit, self.release.manifest.grades
         sampled = self.sampling.total(float(value), noise)
         total = int(value) if value.denominator == 1 else float(value)
-        return Estimate(total, noise, sampled, unit, cells, grades, self.law)
+        return Estimate(total, noise, sampled, unit, cells, grades, self.law(Grid((), box)))
 
-    @property
-    def law(self) -> ErrorLaw:
-        """The law of the noise of a total, in the product's unit."""
-        return self.product.errors.law.times(float(self.product.subject.step))
+    def law(self, grid: Grid) -> ErrorLaw:
+        """The law of the noise of the totals of a grid, in the product's unit."""
+        return self.product.errors.law(grid).times(float(self.product.subject.step))
 
     def covariance(self, one: Box, other: Box) -> Variance:
         """The covariance of two totals by privacy noise, in the product's unit."""

@@ -9,6 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +58,14 @@ class ErrorLaw(ABC):
     @abstractmethod
     def times(self, unit: float) -> "ErrorLaw":
         """The same in another unit."""
+
+    def only(self, some: Any) -> "ErrorLaw":  # noqa: ARG002 - the same for all, for most
+        """That of some of the totals, as an index or a mask tells them."""
+        return self
+
+    def plus(self, other: "ErrorLaw") -> "ErrorLaw":
+        """That of sums of totals with errors of this law and of another: whichever reaches further."""
+        return self if self == other else EitherError((self, other))
 
     @property
     def moved(self) -> "ErrorLaw":
@@ -204,8 +213,5 @@ class EitherError(ErrorLaw):
     def times(self, unit: float) -> "EitherError":
         return EitherError(tuple(law.times(unit) for law in self.laws))
 
-
-def either(laws: list[ErrorLaw]) -> ErrorLaw:
-    """The law of sums of totals with errors of these laws."""
-    apart = tuple(dict.fromkeys(laws))
-    return apart[0] if len(apart) == 1 else EitherError(apart)
+    def plus(self, other: ErrorLaw) -> ErrorLaw:
+        return self if other in self.laws else EitherError((*self.laws, other))

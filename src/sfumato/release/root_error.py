@@ -1,13 +1,15 @@
 """RootError: the error of sums of squared noisy roots, by the noncentral chi-square law that they have.
 
 The sum of k squares (√x + σZ)² is σ² times a noncentral chi-square with k degrees of freedom and noncentrality T/σ²,
-T the true total. A total and its variance V = 2kσ⁴ + 4σ²T tell σ², also after a step moved it, which keeps the family.
-One row alone is taken at its root, [max(0, |s| − zσ)², (|s| + zσ)²]; several by inverting the law in T, with the
-normal approximation of Sankaran (1963), which is off by a point in one tail of two rows near 0 and by less elsewhere.
+T the true total; its variance is 2kσ⁴ + 4σ²T. A step that leaves a share r of that variance keeps the family: it is
+that of rσ² and k/r rows. One row alone is taken at its root, [max(0, |s| − zσ)², (|s| + zσ)²]; several by inverting the
+law in T, with the normal approximation of Sankaran (1963), which is off by a point in one tail of two rows near 0 and
+by less elsewhere. A total below 0 has the upper end of one of 0, so that no interval is empty.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,19 +20,26 @@ from sfumato.release.tails import z_score
 _HALVINGS = 50
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RootError(ErrorLaw):
-    """The error of totals of rows with noise on their square roots; no true total is below 0."""
+    """The error of totals of rows with noise of this variance on their square roots; no true total is below 0.
+
+    `sizes` are those that the variances of the totals were taken at.
+    """
+
+    variance: float
+    sizes: Floats
 
     def reach(self, level: float, totals: NoisyTotals) -> tuple[Floats, Floats]:
         rows, values, z = np.maximum(totals.cells, 1.0), totals.values, z_score(level)
-        square = root_variance(values, totals.noise, rows)
-        some = square > 0
-        unit = np.where(some, square, 1.0)
-        seen = np.sqrt(np.maximum(values / unit + rows, 0.0))
-        low, high = (np.maximum(seen + side * z, 0.0) for side in (-1, 1))
+        left = totals.noise / (2 * rows * self.variance**2 + 4 * self.variance * self.sizes)
+        some = left > 0
+        unit = np.where(some, left * self.variance, 1.0)
+        rows = np.divide(rows, left, out=rows, where=some & (rows > 1))
+        seen = np.maximum(values / unit + rows, 0.0)
+        low, high = (np.maximum(np.sqrt(seen) + side * z, 0.0) for side in (-1, 1))
         several = np.flatnonzero(some & (rows > 1))
-        low[several], high[several] = inverted(seen[several] ** 2, rows[several], z)
+        low[several], high[several] = inverted(seen[several], rows[several], z)
         sampled = z * np.sqrt(totals.sampled)
         below, above = (np.where(some, one, 0.0) for one in (values - unit * low**2, unit * high**2 - values))
         return _wider(below, sampled), _wider(above, sampled)
@@ -38,8 +47,17 @@ class RootError(ErrorLaw):
     def beyond(self, totals: NoisyTotals) -> Floats:
         return NORMAL.beyond(totals)
 
-    def times(self, unit: float) -> "RootError":  # noqa: ARG002 - the variance of a total tells its unit
-        return self
+    def times(self, unit: float) -> "RootError":
+        return RootError(self.variance * unit, self.sizes * unit)
+
+    def only(self, some: Any) -> "RootError":
+        return RootError(self.variance, self.sizes[some])
+
+    def plus(self, other: ErrorLaw) -> ErrorLaw:
+        """Of rows with the same noise: that of all of them."""
+        if isinstance(other, RootError) and other.variance == self.variance:
+            return RootError(self.variance, self.sizes + other.sizes)
+        return super().plus(other)
 
     @property
     def differenced(self) -> ErrorLaw:
@@ -51,24 +69,11 @@ def _wider(side: Floats, sampled: Floats) -> Floats:
     return np.where((side > 0) & (sampled > 0), np.hypot(side, sampled), side + sampled * (side <= 0))
 
 
-def root_variance(values: Floats, variances: Floats, rows: Floats) -> Floats:
-    """The variance on the root of one row, σ², with 2kσ⁴ + 4σ²T the variance of a total T of k rows.
-
-    >>> root_variance(np.array([5.0]), np.array([2 * 3 * 4.0 + 4 * 2 * 5]), np.array([3.0])).tolist()
-    [2.0]
-    """
-    above, variances = np.maximum(values, 0.0), np.maximum(variances, 0.0)
-    # −T + √(T² + kV/2), over k, without the difference of near numbers.
-    half = rows * variances / 2
-    found: Floats = np.divide(half, rows * (above + np.sqrt(above**2 + half)), out=np.zeros(len(half)), where=half > 0)
-    return found
-
-
 def inverted(seen: Floats, rows: Floats, z: float) -> tuple[Floats, Floats]:
     """The least and the largest root of a noncentrality that a sum of squares does not rule out, at z errors."""
-    highest = np.sqrt(seen) + z
-    low = _crossed(lambda root: deviate(seen, rows, root) <= z, highest)
-    return low, _crossed(lambda root: deviate(seen, rows, root) <= -z, highest)
+    above = np.maximum(seen, rows)
+    low = _crossed(lambda root: deviate(seen, rows, root) <= z, np.sqrt(seen) + z)
+    return low, _crossed(lambda root: deviate(above, rows, root) <= -z, np.sqrt(above) + z)
 
 
 def _crossed(beyond: Callable[[Floats], NDArray[np.bool_]], highest: Floats) -> Floats:

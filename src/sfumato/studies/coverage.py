@@ -87,5 +87,6 @@ def rooted(size: int, rows: int, width: float, level: float, runs: int) -> float
     noisy = np.sqrt(size) + width * np.random.default_rng(1).standard_normal((runs, rows))
     values = (noisy**2 - width**2).sum(axis=1)
     variances = 2 * rows * width**4 + 4 * width**2 * np.maximum(values, 0)
-    below, above = RootError().reach(level, NoisyTotals(values, variances, np.zeros(runs), np.full(runs, float(rows))))
+    law = RootError(width**2, np.maximum(values, 0))
+    below, above = law.reach(level, NoisyTotals(values, variances, np.zeros(runs), np.full(runs, float(rows))))
     return float(((values - below <= size * rows) & (size * rows <= values + above)).mean())

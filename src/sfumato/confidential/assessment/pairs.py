@@ -93,7 +93,8 @@ def stated_margins(product: Product, table: Table, published: Floats, noise: Flo
     known = np.isfinite(noise)
     cells = product.cell_counts(leaves_of(table)).reshape(table.shape)[table.possible]
     columns = (published, noise, np.zeros(len(noise)), cells.astype(np.float64))
-    law, margins = product.errors.law.times(float(product.subject.step)), np.full(len(noise), np.nan)
+    law = product.errors.law(leaves_of(table)).times(float(product.subject.step))
+    margins, law = np.full(len(noise), np.nan), law.only(table.possible.ravel()).only(known)
     margins[known] = np.maximum(*law.reach(LEVEL, NoisyTotals(*(one[known] for one in columns))))
     return margins
 

@@ -94,7 +94,8 @@ class Adjusted(Uncertainty):
         sizes = np.bincount(alike.of, self.sizes, alike.size).astype(np.float64)
         weight = trend.base * np.bincount(alike.of, minlength=alike.size) + trend.each * sizes
         roots = alike.largest(np.sqrt(self.sizes)).astype(np.float64)
-        return Adjustment(alike.groups, weight, fit_of(alike.groups, weight, sizes, roots, self.controls))
+        fit = fit_of(alike.groups, weight, sizes, roots, self.controls)
+        return Adjustment(alike.groups, weight, fit, self.measured.variance, sizes)
 
     def at(self, sizes: Sizes, unit: float = 1.0) -> Floats | None:
         return self.measured.at(sizes, unit)
@@ -140,10 +141,13 @@ class Adjustment(Errors):
     frame: Frame
     weight: Floats
     fit: Fit
+    variance: float
+    """On the root of one row."""
+    sizes: Floats
+    """What the rows of a cell are fitted to sum to."""
 
-    @property
-    def law(self) -> RootError:
-        return RootError()
+    def law(self, grid: Grid) -> RootError:
+        return RootError(self.variance, self.frame.totals(self.sizes, grid).ravel())
 
     def covariance(self, one: Box, other: Box) -> float:
         first, second = self.frame.rows(one), self.frame.rows(other)

@@ -124,9 +124,8 @@ class Moved(Errors):
     def covariances(self, ones: list[Box], others: list[Box]) -> Floats:
         return self._between(ones, others) - self._boxes(ones).shared(self._boxes(others), _every)
 
-    @property
-    def law(self) -> ErrorLaw:
-        return self.base.law.moved
+    def law(self, grid: Grid) -> ErrorLaw:
+        return self.base.law(grid).moved
 
     def _boxes(self, boxes: list[Box]) -> Asked:
         return self.asked(lambda cells: self.margins.of_boxes(cells, boxes), lambda: boxes)

@@ -72,9 +72,8 @@ class Multiplied(Errors):
         masks = (box.mask(attribute).astype(np.float64) for attribute in self.domain.attributes)
         return self.times(reduce(np.multiply.outer, masks, np.ones(())) * self.domain.possible)
 
-    @property
-    def law(self) -> ErrorLaw:
-        return self.base.law.moved
+    def law(self, grid: Grid) -> ErrorLaw:
+        return self.base.law(grid).moved
 
     def covariance(self, one: Box, other: Box) -> float:
         return float(self.domain.totals(self._with(other), Grid((), one)))

@@ -68,9 +68,8 @@ class Rising(Errors):
         cells, totals = (self.domain.totals(one, grid) for one in (self.counts, self.sums))
         return np.asarray(2 * self.variance**2 * cells + 4 * self.variance * np.maximum(totals, 0), dtype=np.float64)
 
-    @property
-    def law(self) -> RootError:
-        return RootError()
+    def law(self, grid: Grid) -> RootError:
+        return RootError(self.variance, np.maximum(self.domain.totals(self.sums, grid).ravel(), 0).astype(np.float64))
 
 
 EXAMPLE = Squared(2.0)

@@ -63,9 +63,8 @@ class Errors(ABC):
         """A weight for every cell and a scale, whose product is its variance, where each has noise of its own."""
         return None
 
-    @property
-    def law(self) -> ErrorLaw:
-        """The law of the error of a total, in steps; normal where nothing else is known."""
+    def law(self, grid: Grid) -> ErrorLaw:  # noqa: ARG002 - the same for all totals, for most
+        """The law of the errors of the totals of a grid, in steps; normal where nothing else is known."""
         return NormalError(step=1.0)
 
 
