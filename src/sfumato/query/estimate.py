@@ -53,7 +53,7 @@ class Estimate:
     unit: str = ""
     cells: int = 1
     grades: Mapping[str, float] = field(default_factory=lambda: {"A": 0.15, "B": 0.30})
-    law: ErrorLaw = NORMAL
+    law: ErrorLaw = field(default=NORMAL, compare=False)
     """The law of the noise, in the unit of the value."""
 
     @property
