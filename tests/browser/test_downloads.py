@@ -73,7 +73,7 @@ def read_jsonstat(path, names):
     """By a reader that others wrote; grades stand in `status`, one for each number."""
     text = path.read_text()
     frame = pyjstat.Dataset.read(text).write("dataframe", naming="id")
-    estimates, margins = (frame[frame["metric"] == name] for name in ("estimate", "moe90"))
+    estimates, margins = (frame[frame["ContentsCode"] == name] for name in ("estimate", "moe90"))
     grades = [json.loads(text)["status"][str(place)] for place in estimates.index]
     codes = ["|".join(row) for row in estimates[list(names)].to_numpy()]
     return dict(zip(codes, zip(estimates["value"], margins["value"], grades, strict=True), strict=True))

@@ -24,7 +24,7 @@ def test_another_reader_finds_every_number_and_its_errors():
     read = pyjstat.Dataset.read(json.dumps(table.to_jsonstat(), allow_nan=False)).write("dataframe", naming="id")
     for (_, found), (codes, estimate) in zip(read.groupby(["trade", "sex"], sort=False), table.items(), strict=True):
         assert tuple(found.iloc[0][["trade", "sex"]]) == codes
-        numbers = dict(zip(found["metric"], found["value"], strict=True))
+        numbers = dict(zip(found["ContentsCode"], found["value"], strict=True))
         assert numbers["estimate"] == estimate.value
         assert numbers["moe90"] == estimate.moe()
         assert numbers["se_noise"] == estimate.noise_se
@@ -54,8 +54,12 @@ def test_a_withheld_error_is_null_with_its_reason():
     assert "An error is withheld: it would leak" in said["note"]
 
 
-def test_a_variable_named_metric_keeps_its_name():
-    table = Table((Attribute("metric", Levels.of("ab")),))
-    said = engine_of(Cube(subject_of("jobs"), table, np.array([1, 0]), Independent(1.0))).table("metric").to_jsonstat()
-    assert said["id"] == ["metric", "metric_"]
+def test_a_variable_named_as_the_metric_dimension_keeps_its_name():
+    table = Table((Attribute("ContentsCode", Levels.of("ab")),))
+    said = (
+        engine_of(Cube(subject_of("jobs"), table, np.array([1, 0]), Independent(1.0)))
+        .table("ContentsCode")
+        .to_jsonstat()
+    )
+    assert said["id"] == ["ContentsCode", "ContentsCode_"]
     assert said["status"][str(5 + 4)] == "infinite"

@@ -116,7 +116,7 @@ def test_what_cannot_exist_is_said_in_every_file_as_it_is_on_the_page():
     sdmx = list(csv.DictReader(io.StringIO(taken(table, "sdmx-csv").decode())))[2]
     assert [sdmx[name] for name in ("OBS_VALUE", "MOE90", "OBS_STATUS", "REASON")] == ["", "", "M", NONE]
     stat = json.loads(taken(table, "json-stat2"))
-    many = len(stat["dimension"]["metric"]["category"]["index"])
+    many = len(stat["dimension"]["ContentsCode"]["category"]["index"])
     assert stat["value"][2 * many : 3 * many] == [None] * many
     assert stat["status"][str(2 * many)] == "–"
     sheets = openpyxl.load_workbook(io.BytesIO(taken(table, "xlsx")))

@@ -48,8 +48,8 @@ def test_lists_its_tables_as_pxwebapi_does(page):
 
 def test_metadata_lists_every_code_with_its_hierarchy(page, places):
     metadata = page.get(f"{JOBS}/metadata").json()
-    assert metadata["id"] == ["place", "sex", "age", "trade", "hours", "metric"]
-    assert metadata["role"] == {"metric": ["metric"]}
+    assert metadata["id"] == ["place", "sex", "age", "trade", "hours", "ContentsCode"]
+    assert metadata["role"] == {"metric": ["ContentsCode"]}
     place = metadata["dimension"]["place"]
     assert list(place["category"]["index"]) == [one["code"] for one in places]
     assert place["category"]["child"]["N1"] == [f"N1{one}" for one in range(5)]
@@ -58,7 +58,7 @@ def test_metadata_lists_every_code_with_its_hierarchy(page, places):
     assert [one["id"].rpartition("~")[2] for one in lists] == ["level0", "level1", "leaves", "all"]
     assert [one["type"] for one in lists] == ["Aggregation", "Aggregation", "Valueset", "Valueset"]
     assert place["extension"]["elimination"] is True
-    assert "value" not in metadata
+    assert metadata["value"] is None
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_metadata_lists_every_code_with_its_hierarchy(page, places):
 def test_dataset_is_consistent_json_stat(page, query):
     dataset = data(page, query)
     assert (dataset["version"], dataset["class"]) == ("2.0", "dataset")
-    assert dataset["id"][-1] == "metric"
+    assert dataset["id"][-1] == "ContentsCode"
     assert list(dataset["dimension"]) == dataset["id"]
     assert math.prod(dataset["size"]) == len(dataset["value"])
     for name, size in zip(dataset["id"], dataset["size"], strict=True):
@@ -83,7 +83,7 @@ def test_dataset_is_consistent_json_stat(page, query):
         assert category["index"].keys() == category["label"].keys()
         for parent, children in category.get("child", {}).items():
             assert {parent, *children} <= category["index"].keys()
-    assert list(dataset["dimension"]["metric"]["category"]["index"]) == METRICS
+    assert list(dataset["dimension"]["ContentsCode"]["category"]["index"]) == METRICS
     assert set(dataset["status"]) >= {str(place) for place in range(0, len(dataset["value"]), 5)}
     assert set(dataset["status"].values()) <= set(dataset["extension"]["status"]["label"])
 
@@ -221,7 +221,8 @@ def test_describes_itself(page):
     described = page.get("/openapi.json").json()
     asked = described["paths"]["/api/v2/tables/{table_id}/data"]
     given = {one["name"] for one in asked["get"]["parameters"]}
-    assert given == {"table_id", "valueCodes", "codelist", "group", "sum", "stub", "heading", "outputFormat", "lang"}
+    own = {"table_id", "group", "sum"}
+    assert given - own == {"valueCodes", "codelist", "stub", "heading", "outputFormat", "outputFormatParams", "lang"}
     assert all("422" not in one["responses"] for path in described["paths"].values() for one in path.values())
     assert page.get("/docs").status_code == page.get("/redoc").status_code == 404
     assert page.get("/health").json() == {"status": "ok"}
@@ -257,7 +258,7 @@ def test_code_lists_say_what_each_code_stands_for(page, places):
 
 def test_speaks_german(page):
     dataset = data(page, "valueCodes[sex]=*&lang=de")
-    assert dataset["dimension"]["metric"]["category"]["label"]["moe90"] == "Fehlerspanne zu 90 %"
+    assert dataset["dimension"]["ContentsCode"]["category"]["label"]["moe90"] == "Fehlerspanne zu 90 %"
     assert dataset["extension"]["px"]["language"] == "de"
     assert dataset["value"] == data(page, "valueCodes[sex]=*")["value"]
     assert page.get("/api/v2/tables?lang=de").json()["language"] == "de"

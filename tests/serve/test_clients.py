@@ -19,12 +19,12 @@ ASKED = "codelist[place]=level1&valueCodes[sex]=*&sum[trade]=a,b"
 READ = """
 const JSONstat = require("jsonstat-toolkit");
 const set = JSONstat(JSON.parse(require("fs").readFileSync(0, "utf8")));
-const cell = (metric) => set.Data({place: "N1", sex: "male", metric: metric});
+const cell = (metric) => set.Data({place: "N1", sex: "male", ContentsCode: metric});
 const found = {
   class: set.class, id: set.id, size: set.size, label: set.label, metric: set.role.metric,
   labels: set.Dimension("place").Category().map((one) => one.label),
   estimate: cell("estimate").value, grade: cell("estimate").status, moe90: cell("moe90").value,
-  unit: set.Dimension("metric").Category("estimate").unit.base, rows: set.toTable({type: "arrobj"}).length,
+  unit: set.Dimension("ContentsCode").Category("estimate").unit.base, rows: set.toTable({type: "arrobj"}).length,
 };
 console.log(JSON.stringify(found));
 """
@@ -44,7 +44,7 @@ def expected(engine):
 def test_pyjstat_reads_every_number(answer, expected):
     read = pyjstat.Dataset.read(answer)
     frame = read.write("dataframe", naming="id")
-    assert list(frame.columns) == ["place", "sex", "metric", "value"]
+    assert list(frame.columns) == ["place", "sex", "ContentsCode", "value"]
     found = {tuple(row[:3]): row[3] for row in frame.itertuples(index=False)}
     assert len(found) == 5 * len(list(expected.items()))
     for (place, sex), estimate in expected.items():
@@ -56,7 +56,7 @@ def test_pyjstat_reads_every_number(answer, expected):
 
 
 def test_pyjstat_finds_a_single_value(answer, expected):
-    found = pyjstat.Dataset.read(answer).get_value([{"place": "N1"}, {"sex": "male"}, {"metric": "estimate"}])
+    found = pyjstat.Dataset.read(answer).get_value([{"place": "N1"}, {"sex": "male"}, {"ContentsCode": "estimate"}])
     assert found == expected["N1", "male"].value
 
 
@@ -83,7 +83,7 @@ def test_jsonstat_toolkit_reads_it(answer, expected):
     found = json.loads(run.stdout)
     estimate = expected["N1", "male"]
     assert found["class"] == "dataset"
-    assert found["metric"] == ["metric"]
+    assert found["metric"] == ["ContentsCode"]
     assert (found["estimate"], found["grade"], found["moe90"]) == (estimate.value, estimate.grade, estimate.moe(0.90))
     assert found["labels"] == ["North coast", "North <b>hills</b>", "South, with a comma", "a code with a comma"]
     assert found["unit"] == "jobs"

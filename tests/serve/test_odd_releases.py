@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
+from sfumato.query.downloads.jsonstat import metric_name
 from sfumato.release import Cube, Independent, Subject, open_release, seal, write_levels, write_products
 
 SIZES = sf.Attribute("size", sf.Levels.of(["s", {"code": "m", "label": "medium"}, "l"]), label="Size class")
@@ -122,7 +123,7 @@ def test_a_combination_that_cannot_be_is_not_a_number(made):
 
 def test_an_infinite_cv_is_no_number(made):
     page = made()
-    dataset = page.get(f"{DATA}?valueCodes[size]=m&valueCodes[metric_]=*&sum[metric]=x1").json()
+    dataset = page.get(f"{DATA}?valueCodes[size]=m&valueCodes[ContentsCode]=*&sum[metric]=x1").json()
     assert (dataset["value"][0], dataset["value"][4], dataset["status"]["4"]) == (0, None, "infinite")
     assert "CV over 999%" in page.get("/odd-one-two~odd?rows=size&sum[metric]=x1&error=cv").text
 
@@ -130,8 +131,9 @@ def test_an_infinite_cv_is_no_number(made):
 def test_a_variable_may_be_called_metric(made):
     page = made()
     dataset = page.get(f"{DATA}?valueCodes[metric]=x1,x2").json()
-    assert dataset["id"] == ["metric", "metric_"]
-    assert dataset["role"] == {"metric": ["metric_"]}
+    assert dataset["id"] == ["metric", "ContentsCode"]
+    assert dataset["role"] == {"metric": ["ContentsCode"]}
+    assert metric_name(["ContentsCode", "sex"]) == "ContentsCode_"
 
 
 def test_steps_need_not_be_whole(made):

@@ -98,7 +98,7 @@ def test_no_name_breaks_it(browse, editions):
     ("asked", "status", "said"),
     [
         ({"codes": ["potter"]}, 400, "Trade: 'potter' is not a level"),
-        ({"codes": ["*"], "table": "trade~jobs"}, 404, "did you mean 'trades~jobs'"),
+        ({"codes": ["*"], "table": "trade~jobs"}, 400, "did you mean 'trades~jobs'"),
         ({"codes": ["*"], "language": "xx"}, 400, "language is 'xx'"),
         ({"codes": ["*"], "outputFormat": "px"}, 400, "outputFormat is 'px'"),
         ({"codes": [f"{one:032x}"[::-1] for one in range(3, 3000)]}, 400, "is not a level"),

@@ -8,7 +8,8 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
-from starlette.types import ASGIApp
+from starlette.routing import BaseRoute, Match, Route
+from starlette.types import ASGIApp, Scope
 
 from sfumato import __version__
 from sfumato.errors import QueryError, ReleaseError
@@ -43,9 +44,10 @@ def over(catalogue: Catalogue, base_path: str = "", running: Running | None = No
         title="Sfumato", version=__version__, description=DESCRIPTION, servers=servers, docs_url=None, redoc_url=None
     )
     pages = Pages(catalogue, base, running.origin)
-    inner.include_router(router(catalogue, base, running.limits))
-    inner.include_router(routes(pages))
-    _refuse_in_words(inner, pages)
+    parts = router(catalogue, base, running.limits, running.origin), routes(pages)
+    for part in parts:
+        inner.include_router(part)
+    _refuse_in_words(inner, pages, [one for part in parts for one in part.routes])
     fronted = _fronted(inner, Refusals(problem, pages.problem), running, zips=not catalogue.private)
     guarded = Guarded(fronted, base, private=catalogue.private, keyed=bool(running.key))
     return Logged(guarded, base, running.log) if running.log else guarded
@@ -58,7 +60,7 @@ def _fronted(inner: ASGIApp, words: Refusals, running: Running, *, zips: bool) -
     return Shedding(remembering, noted, limits, words)
 
 
-def _refuse_in_words(inner: FastAPI, pages: Pages) -> None:
+def _refuse_in_words(inner: FastAPI, pages: Pages, there: Sequence[BaseRoute]) -> None:
     """Every refusal says what was asked, why not, and what would work: as JSON below /api, as a page elsewhere."""
 
     @inner.exception_handler(QueryError)
@@ -78,8 +80,18 @@ def _refuse_in_words(inner: FastAPI, pages: Pages) -> None:
     async def not_there(request: Request, error: HTTPException) -> Response:
         path = request.url.path.removeprefix(pages.base_path)
         if for_programs(path):
-            return problem(error.status_code, error.detail)
-        return pages.problem(error.status_code, error.detail, path, language(request))
+            refusal = problem(error.status_code, error.detail)
+        else:
+            refusal = pages.problem(error.status_code, error.detail, path, language(request))
+        if error.status_code == 405:
+            refusal.headers["Allow"] = ", ".join(_methods(there, request.scope))
+        return refusal
+
+
+def _methods(there: Sequence[BaseRoute], scope: Scope) -> list[str]:
+    """What an address may be asked with (RFC 9110, 10.2.1)."""
+    asked = [one for one in there if isinstance(one, Route) and one.matches(scope)[0] is not Match.NONE]
+    return sorted({method for one in asked for method in one.methods or ()})
 
 
 def keyed(path: str, key: str) -> str:

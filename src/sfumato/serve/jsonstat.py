@@ -1,6 +1,6 @@
 """JSON-stat of a served table: what a server adds to the dataset: addresses, code lists and whether it still stands."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 from urllib.parse import quote
 
@@ -14,15 +14,17 @@ from sfumato.serve.catalogue import Sheet
 from sfumato.serve.question import code_list, code_lists
 
 
-def metadata(sheet: Sheet, address: str, language: str = "en") -> bytes:
-    """The table without its values: every variable with every code, its hierarchy and its code lists."""
-    every = tuple(Axis(attribute, attribute.levels.codes) for attribute in sheet.product.attributes)
+def metadata(sheet: Sheet, address: str, language: str, shown: Mapping[str, Sequence[str]]) -> bytes:
+    """The table without its values: the variables that are shown with their codes, hierarchy and code lists."""
+    variables = [attribute for attribute in sheet.product.attributes if attribute.name in shown]
+    every = tuple(Axis(attribute, tuple(shown[attribute.name])) for attribute in variables)
     table = Crosstab(sheet.source, every, Box(), {}, has_columns=False)
     told = *sheet.edition.sentences, *filter(None, [sheet.source.refusal(sheet.names)])
     asked = Answer(
-        table, language=language, path=f"{address}/metadata", told=told, more=lambda: more(sheet, sheet.names, address)
+        table, language=language, path=f"{address}/metadata", told=told, more=lambda: more(sheet, shown, address)
     )
     dataset = jsonstat.described(asked, whole=sheet.product.subject.step.denominator == 1)
+    dataset["value"] = None
     dataset["link"] = {"describes": [{"type": "application/json", "href": f"{address}/data"}]}
     return to_json(dataset)
 

@@ -23,6 +23,13 @@ class Link(Shape):
     href: str
 
 
+class PathElement(Shape):
+    """A folder that a table is in: the release."""
+
+    id: str
+    label: str
+
+
 class TableEntry(Shape):
     """One table: a product that answers questions."""
 
@@ -37,6 +44,7 @@ class TableEntry(Shape):
     variable_names: list[str]
     discontinued: bool
     source: str
+    paths: list[list[PathElement]]
     links: list[Link]
 
 
@@ -85,6 +93,8 @@ class VariableSelection(Shape):
         None, max_length=500, validation_alias=AliasChoices("codelist", "codeList"), serialization_alias="codelist"
     )
     value_codes: list[str] | None = None
+    values: object = Field(None, exclude=True)
+    """The document of PxWebApi 2 requires it and says nothing of it; `valueCodes` is what is meant and read."""
     groups: list[str] = []
     output_values: Literal["aggregated", "single"] | None = None
 
@@ -99,7 +109,7 @@ class VariablePlacement(Shape):
 class VariablesSelection(Shape):
     """A whole question: what is shown of each variable, where it is placed, and the universe it is held to."""
 
-    selection: list[VariableSelection] = []
+    selection: list[VariableSelection]
     placement: VariablePlacement | None = None
     sum: dict[str, list[str]] = {}
 
@@ -112,7 +122,15 @@ class SavedQuery(Shape):
     selection: VariablesSelection
     language: str = "en"
     output_format: str = "json-stat2"
+    output_format_params: list[str] = []
     saved_from: str | None = Field(None, max_length=500)
+
+
+class SelectionResponse(VariablesSelection):
+    """A question with every code written out: what is shown of each variable, nothing of one that is summed over."""
+
+    language: str
+    links: list[Link]
 
 
 class SavedQueryResponse(Shape):

@@ -12,10 +12,12 @@ from sfumato.query.columns import Columns, listed
 from sfumato.query.notices import cited
 from sfumato.query.wording import grade_words, words
 
+CONTENTS = "ContentsCode"
+
 
 def metric_name(names: Sequence[str]) -> str:
-    """The name of the metric dimension, which no variable has."""
-    return apart(["metric"], names)["metric"]
+    """The name of the metric dimension, as PxWeb calls that of contents; no variable has it."""
+    return apart([CONTENTS], names)[CONTENTS]
 
 
 def write(answer: Answer) -> bytes:
@@ -53,7 +55,7 @@ def described(answer: Answer, *, whole: bool) -> dict[str, Any]:
         "href": answer.path,
         "label": answer.title,
         "source": manifest.title,
-        "updated": manifest.created,
+        "updated": manifest.created[:10],
         "note": [*answer.notices, *filter(None, [answer.note])],
         "role": {"metric": [metric]} | ({"geo": drawn} if drawn else {}),
         "id": list(dimensions),

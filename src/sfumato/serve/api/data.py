@@ -25,15 +25,18 @@ PATH = "/api/v2/tables/{table_id}/data"
 def data(served: Served, request: Request) -> Response:
     """The numbers, each with its errors."""
     sheet = served.sheet(request.path_params["table_id"])
-    answer, form = from_address(sheet, request.query_params.multi_items(), served.base)
+    answer, form = from_address(sheet, request.query_params.multi_items(), served.at(request))
     return given(request, sheet, answer, form)
 
 
 def data_by_post(served: Served, request: Request) -> Response:
     """The numbers for a selection in the body, where it is too long for an address."""
     sheet = served.sheet(request.path_params["table_id"])
-    body = read_body(body_of(request), VariablesSelection)
-    answer, form = from_body(sheet, body, request.query_params.multi_items(), served.base)
+    pairs, whole = request.query_params.multi_items(), body_of(request)
+    if whole.strip():
+        answer, form = from_body(sheet, read_body(whole, VariablesSelection), pairs, served.at(request))
+    else:
+        answer, form = from_address(sheet, pairs, served.at(request))
     return given(request, sheet, answer, form)
 
 
@@ -76,5 +79,7 @@ def _streamed(pieces: Iterator[bytes], form: Format, tag: str) -> Response:
 
 OPERATIONS = (
     Operation("GetTableData", PATH, data, DATA_CONTENT, DATA_PARAMETERS),
-    Operation("GetTableDataByPost", PATH, data_by_post, DATA_CONTENT, ASKED, body=VariablesSelection),
+    Operation(
+        "GetTableDataByPost", PATH, data_by_post, DATA_CONTENT, ASKED, body=VariablesSelection, may_be_empty=True
+    ),
 )

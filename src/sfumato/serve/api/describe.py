@@ -49,6 +49,7 @@ class Operation:
     refusals: Sequence[int] = (400, 404)
     body: type[Shape] | None = None
     status: int = 200
+    may_be_empty: bool = False
 
     @property
     def method(self) -> str:
@@ -70,7 +71,8 @@ class Operation:
         extra: Described = {"parameters": [*_in_path(self.path), *self.parameters]}
         if self.body is not None:
             schema = inlined(self.body.model_json_schema(by_alias=True))
-            extra["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
+            content = {"application/json": {"schema": schema}}
+            extra["requestBody"] = {"required": not self.may_be_empty, "content": content}
         return extra
 
 

@@ -1,6 +1,6 @@
 """Lookup: what the operations of the API look things up in."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -13,15 +13,21 @@ from sfumato.serve.catalogue import Catalogue, Sheet
 from sfumato.serve.jsonstat import list_id
 from sfumato.serve.limits import Limits
 from sfumato.serve.question import Parameters, code_lists
+from sfumato.serve.snippets import origin
 
 
 @dataclass(frozen=True, eq=False)
 class Served:
-    """A catalogue, the path below which it is served, and the bounds that its readers are told."""
+    """A catalogue, the path below which it is served and from where, and the bounds that its readers are told."""
 
     catalogue: Catalogue
     base: str
     limits: Limits = field(default_factory=Limits)
+    origin: str = ""
+
+    def at(self, request: Request) -> str:
+        """The address below which the API is reached, whole, as JSON-stat has addresses."""
+        return (self.origin or origin(request)) + self.base
 
     def sheet(self, name: str) -> Sheet:
         """The table of this address; a wrong one answers with the nearest."""
@@ -43,6 +49,6 @@ class Served:
         }
 
 
-def parameters(request: Request, *plain: str) -> Parameters:
-    """The parameters of an address that has none of single variables."""
-    return Parameters.read(request.query_params.multi_items(), plain, ())
+def parameters(request: Request, *plain: str, of_variable: Sequence[str] = ()) -> Parameters:
+    """The parameters of an address."""
+    return Parameters.read(request.query_params.multi_items(), plain, of_variable)

@@ -7,6 +7,7 @@ from typing import Any
 
 from sfumato.query.downloads.formats import FORMATS
 from sfumato.query.wording import languages
+from sfumato.serve.api.written import PARAMS
 
 Described = dict[str, Any]
 
@@ -36,7 +37,20 @@ def _beside(name: str) -> str:
 
 LANG = one_of("lang", "The language of our own words; labels are those of the release.", list(languages()))
 OUTPUT_FORMAT = one_of("outputFormat", "The format of the answer.", [one.name for one in FORMATS])
-ASKED = [OUTPUT_FORMAT, LANG]
+OUTPUT_FORMAT_PARAMS = query(
+    "outputFormatParams",
+    "How a csv or xlsx file is written: with codes, texts or both, with its title, with another separator.",
+    {"type": "array", "items": {"type": "string", "enum": list(PARAMS)}},
+)
+ASKED = [OUTPUT_FORMAT, OUTPUT_FORMAT_PARAMS, LANG]
+CODELIST = by_variable("codelist", "The codes of this list alone.", {"occupation": "level0"})
+METADATA_PARAMETERS = [
+    query("defaultSelection", "Of what is given without a selection alone.", {"type": "boolean", "default": False}),
+    query("savedQuery", "Of what a saved query shows alone.", {"type": "string"}),
+    CODELIST,
+    one_of("outputFormat", "Clients of first drafts say so; there is no other.", ["json-stat2"]),
+    LANG,
+]
 DATA_PARAMETERS = [
     *(by_variable(name, **told) for name, told in tomllib.loads(_beside("parameters.toml")).items()),
     listed("stub", "The variables at the side of the table, in formats that have a layout; also written rows."),
@@ -45,7 +59,11 @@ DATA_PARAMETERS = [
 ]
 DATASET: Described = json.loads(_beside("dataset.json"))
 """A JSON-stat 2.0 dataset as JSON Schema has it."""
-METADATA_CONTENT = {"application/json": {"schema": DATASET}}
+_NO_VALUES = DATASET | {
+    "required": [*DATASET["required"], "value"],
+    "properties": DATASET["properties"] | {"value": {"type": "null"}},
+}
+METADATA_CONTENT = {"application/json": {"schema": _NO_VALUES}}
 _VALUES = {
     "value": {"type": "array", "items": {"type": ["number", "null"]}},
     "status": {"type": "object", "additionalProperties": {"type": "string"}},

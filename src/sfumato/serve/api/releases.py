@@ -36,7 +36,7 @@ _WORDS = (
 
 def config(served: Served, request: Request) -> Response:
     """What the API can do, and how much it gives at once."""
-    parameters(request)
+    language_of(parameters(request, "lang"))  # clients say it of every address, though nothing here is in a language
     limits = served.limits
     bounds = {"maxDownloadCells": str(LARGEST_DOWNLOAD)}
     bounds |= {"formats": ",".join(one.name for one in FORMATS if one.pieces)}
@@ -123,7 +123,7 @@ def version(served: Served, _: Request) -> Response:
 
 
 OPERATIONS = (
-    Operation("GetApiConfiguration", "/api/v2/config", config, ConfigResponse, (), (400,)),
+    Operation("GetApiConfiguration", "/api/v2/config", config, ConfigResponse, [LANG], (400,)),
     Operation("GetPrivacy", "/api/v2/privacy/{release}", privacy, PrivacyResponse, [LANG]),
     Operation("GetBudget", "/api/v2/budget", budget, BudgetResponse, [LANG], (400,)),
     Operation("GetHealth", "/health", health, Health, (), ()),

@@ -1,43 +1,41 @@
 """Saved queries: the name of a query is the query itself, so nothing is stored and every name works for ever."""
 
-import base64
-import json
-import zlib
 from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sfumato.errors import QueryError
-from sfumato.query.downloads.formats import BY_NAME
-from sfumato.query.wording import languages
+from sfumato.errors import QueryError, nearest
+from sfumato.query.answer import Placement
 from sfumato.serve.api.data import body_of, given
 from sfumato.serve.api.describe import Operation
 from sfumato.serve.api.lookup import Served, parameters
 from sfumato.serve.api.parameters import ASKED, DATA_CONTENT, LANG
-from sfumato.serve.api.selection import answer_to, form_of, language_of, read_body
+from sfumato.serve.api.saved_names import read, refuse_unknown, written
+from sfumato.serve.api.selection import answer_to, form_of, language_of, question_of, read_body, written_out
 from sfumato.serve.catalogue import Sheet
 from sfumato.serve.reply import as_json, fresh
-from sfumato.serve.shapes import Link, SavedQuery, SavedQueryResponse
+from sfumato.serve.shapes import Link, SavedQuery, SavedQueryResponse, SelectionResponse
 
 PATH = "/api/v2/savedqueries"
-_KIND = "q1"
-"""The kind of name, so that a later kind can be told from it."""
-_LONGEST_NAME, _LARGEST_QUERY = 6_000, 65_536
 
 
 def save(served: Served, request: Request) -> Response:
     """Name a query; nothing is stored, as the name holds all of it."""
     query = read_body(body_of(request), SavedQuery)
     parameters(request)
-    _refuse_unknown(query)
-    sheet = served.sheet(query.table_id)
+    refuse_unknown(query)
+    sheet = served.catalogue.tables.get(query.table_id)
+    if sheet is None:
+        hint = nearest(query.table_id[:100], served.catalogue.tables)
+        raise QueryError(f"There is no table '{query.table_id[:100]}' here; {hint}")
     answer_to(sheet, query.selection, query.language, served.base)
     kept = query.model_copy(update={"id": None, "saved_from": sheet.lasting_id})
     name = written(kept)
-    reply = fresh(_response(served, name, kept, query.language, []).to_bytes(), "application/json", status=201)
-    reply.headers["Location"] = _address(served, name)
+    base = served.at(request)
+    reply = fresh(_response(base, name, kept, query.language, []).to_bytes(), "application/json", status=201)
+    reply.headers["Location"] = f"{base}{PATH}/{name}"
     return reply
 
 
@@ -46,66 +44,41 @@ def saved(served: Served, request: Request) -> Response:
     name = request.path_params["query_id"]
     language = language_of(parameters(request, "lang"))
     query = read(name)
-    said = _response(served, name, query, language, _problems(served, query))
+    said = _response(served.at(request), name, query, language, _problems(served, query))
     return as_json(request, said, served.catalogue.tag)
 
 
 def run(served: Served, request: Request) -> Response:
     """The data of a saved query, from the release that its table has now."""
-    query, asked = read(request.path_params["query_id"]), parameters(request, "outputFormat", "lang")
-    form = form_of(asked) if "outputFormat" in asked.plain else BY_NAME[query.output_format]
+    query, sheet = _standing(served, request)
+    asked = parameters(request, "outputFormat", "outputFormatParams", "lang")
+    also = () if "outputFormat" in asked.plain else query.output_format_params
+    form = form_of(asked, query.output_format, also)
     language = language_of(asked) if "lang" in asked.plain else query.language
+    return given(request, sheet, answer_to(sheet, query.selection, language, served.at(request)), form)
+
+
+def selection(served: Served, request: Request) -> Response:
+    """What a saved query selects, every code written out."""
+    name, language = request.path_params["query_id"], language_of(parameters(request, "lang"))
+    query, sheet = _standing(served, request)
+    place = query.selection.placement
+    placement = Placement(tuple(place.stub), tuple(place.heading)) if place else Placement()
+    address = f"{served.at(request)}{PATH}/{name}"
+    links = [Link(rel="self", href=f"{address}/selection"), Link(rel="data", href=f"{address}/data")]
+    said = written_out(question_of(sheet, query.selection), placement, language, links)
+    return as_json(request, said, served.catalogue.tag)
+
+
+def _standing(served: Served, request: Request) -> tuple[SavedQuery, Sheet]:
+    """A saved query that the releases served now answer, and its table."""
+    query = read(request.path_params["query_id"])
     sheet, problems = served.catalogue.tables.get(query.table_id), " ".join(_problems(served, query))
     if sheet is None:
         raise HTTPException(404, problems)
     if problems:
         raise QueryError(problems)
-    return given(request, sheet, answer_to(sheet, query.selection, language, served.base), form)
-
-
-def written(query: SavedQuery) -> str:
-    """The name of a query: its text, packed, in letters that an address takes.
-
-    >>> from sfumato.serve.shapes import VariablesSelection
-    >>> asked = SavedQuery(table_id="jobs~count", selection=VariablesSelection())
-    >>> read(written(asked)) == asked
-    True
-    """
-    content = query.model_dump(by_alias=True, exclude_defaults=True)
-    text = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
-    name = _KIND + base64.urlsafe_b64encode(zlib.compress(text, 9)).decode().rstrip("=")
-    if len(name) > _LONGEST_NAME or len(text) > _LARGEST_QUERY:
-        raise QueryError(
-            f"The query is too long for a name: {len(name):,} characters, at most {_LONGEST_NAME:,} fit. "
-            "Name code lists or expressions like 29* instead of single codes."
-        )
-    return name
-
-
-def read(name: str) -> SavedQuery:
-    """The query that a name holds."""
-    # A name of another kind, or too long for one, is read as an empty one, which is none.
-    letters = name[len(_KIND) :] if name.startswith(_KIND) and len(name) <= _LONGEST_NAME else ""
-    try:
-        packed = base64.b64decode(letters + "=" * (-len(letters) % 4), b"-_", validate=True)
-        # A few bytes can unpack to gigabytes, so no more is unpacked than a query may have.
-        text = zlib.decompressobj().decompress(packed, _LARGEST_QUERY)
-        query = SavedQuery.model_validate_json(text)
-        _refuse_unknown(query)
-    except (ValueError, zlib.error, QueryError):
-        raise HTTPException(
-            404, "There is no such saved query; the name of one is given by POST to /api/v2/savedqueries."
-        ) from None
-    return query
-
-
-def _refuse_unknown(query: SavedQuery) -> None:
-    for name, value, known in (
-        ("language", query.language, list(languages())),
-        ("outputFormat", query.output_format, list(BY_NAME)),
-    ):
-        if value not in known:
-            raise QueryError(f"{name} is '{value[:100]}'; known: {', '.join(known)}")
+    return query, sheet
 
 
 def _problems(served: Served, query: SavedQuery) -> list[str]:
@@ -145,12 +118,8 @@ def _first(served: Served, query: SavedQuery) -> list[str]:
     return []
 
 
-def _address(served: Served, name: str) -> str:
-    return f"{served.base}{PATH}/{name}"
-
-
-def _response(served: Served, name: str, query: SavedQuery, language: str, problems: list[str]) -> SavedQueryResponse:
-    address = _address(served, name)
+def _response(base: str, name: str, query: SavedQuery, language: str, problems: list[str]) -> SavedQueryResponse:
+    address = f"{base}{PATH}/{name}"
     return SavedQueryResponse(
         language=language,
         id=name,
@@ -161,7 +130,8 @@ def _response(served: Served, name: str, query: SavedQuery, language: str, probl
 
 
 OPERATIONS = (
-    Operation("CreateSaveQuery", PATH, save, SavedQueryResponse, body=SavedQuery, status=201),
+    Operation("CreateSaveQuery", PATH, save, SavedQueryResponse, (), (400,), body=SavedQuery, status=201),
     Operation("GetSaveQuery", f"{PATH}/{{query_id}}", saved, SavedQueryResponse, [LANG]),
+    Operation("GetSavedQuerySelection", f"{PATH}/{{query_id}}/selection", selection, SelectionResponse, [LANG]),
     Operation("RunSaveQuery", f"{PATH}/{{query_id}}/data", run, DATA_CONTENT, ASKED),
 )

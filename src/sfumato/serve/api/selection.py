@@ -1,17 +1,18 @@
 """Selection: a question as PxWebApi writes it, in an address or in a body, turned into one of ours."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from sfumato.errors import QueryError, nearest
-from sfumato.query.answer import Answer, Placement
+from sfumato.query.answer import METRICS, Answer, Placement
 from sfumato.query.downloads.formats import BY_NAME, DEFAULT, Format
 from sfumato.query.downloads.jsonstat import metric_name
 from sfumato.query.wording import languages
 from sfumato.serve.api.expressions import chosen
+from sfumato.serve.api.written import PARAMS, wished
 from sfumato.serve.catalogue import Sheet
 from sfumato.serve.jsonstat import more
 from sfumato.serve.question import (
@@ -25,7 +26,7 @@ from sfumato.serve.question import (
     shown_codes,
     universe_codes,
 )
-from sfumato.serve.shapes import VariableSelection, VariablesSelection
+from sfumato.serve.shapes import Link, SelectionResponse, VariablePlacement, VariableSelection, VariablesSelection
 
 PLAIN = ("outputFormat", "outputFormatParams", "lang", "stub", "heading", "rows", "cols")
 OF_VARIABLE = ("valueCodes", "codelist", "group", "sum", "outputValues")
@@ -38,9 +39,34 @@ def from_address(sheet: Sheet, pairs: Pairs, base: str) -> tuple[Answer, Format]
     """The answer that an address asks for, and the format it should be given in."""
     given = Parameters.read(pairs, PLAIN, OF_VARIABLE)
     named = given.of_variable
-    question = asked(sheet, named["valueCodes"], named["codelist"], named["group"], named["sum"])
+    shown = named["valueCodes"], named["codelist"], named["group"]
+    question = asked(sheet, *shown, named["sum"]) if any((*shown, named["sum"])) else default_question(sheet)
     placement = _placement(question, _listed(given, "stub", "rows"), _listed(given, "heading", "cols"))
     return _answer(question, placement, language_of(given), base), form_of(given)
+
+
+def default_question(sheet: Sheet) -> Question:
+    """What is answered where nothing is selected: the total, or every code of what may not be summed over."""
+    every = {} if sheet.product.subject.additive else dict.fromkeys(sheet.names, ("*",))
+    return asked(sheet, every, {}, {}, {})
+
+
+def written_out(question: Question, placement: Placement, language: str, links: list[Link]) -> SelectionResponse:
+    """A question as a selection: every code of each variable, none of those that are summed over."""
+    sheet = question.sheet
+    shown = {metric_name(sheet.names): METRICS} | {name: question.shown.get(name, ()) for name in sheet.names}
+    groups = {name: [f"{one.name}:{','.join(one.codes)}" for one in own] for name, own in question.groups.items()}
+    variables = [
+        {"variable_code": name, "value_codes": list(codes), "groups": groups.get(name, [])}
+        for name, codes in shown.items()
+    ]
+    return SelectionResponse(
+        selection=[VariableSelection.model_validate(one) for one in variables],
+        placement=VariablePlacement(heading=list(placement.heading), stub=list(placement.stub)),
+        sum={name: list(codes) for name, codes in question.within.items()},
+        language=language,
+        links=links,
+    )
 
 
 def from_body(sheet: Sheet, body: VariablesSelection, pairs: Pairs, base: str) -> tuple[Answer, Format]:
@@ -49,28 +75,34 @@ def from_body(sheet: Sheet, body: VariablesSelection, pairs: Pairs, base: str) -
     return answer_to(sheet, body, language_of(given), base), form_of(given)
 
 
-def answer_to(sheet: Sheet, body: VariablesSelection, language: str, base: str) -> Answer:
-    """The answer to a question as it stands in a body."""
+def question_of(sheet: Sheet, body: VariablesSelection) -> Question:
+    """The question as it stands in a body; a variable of which no code is selected is summed over."""
     named: dict[str, VariableSelection] = {}
     for one in body.selection:
         if one.variable_code in named:
             raise QueryError(f"The selection names the variable '{one.variable_code}' twice; name it once.")
         named[one.variable_code] = one
-    lists = {name: (one.codelist,) for name, one in named.items() if one.codelist}
+    lists = {name: (one.codelist,) for name, one in named.items() if one.codelist and one.value_codes != []}
     groups = {name: tuple(one.groups) for name, one in named.items() if one.groups}
-    values = {name: tuple(one.value_codes) for name, one in named.items() if one.value_codes is not None}
-    values |= {name: ("*",) for name in named if name not in {*values, *lists, *groups}}
+    values = {name: tuple(one.value_codes) for name, one in named.items() if one.value_codes}
+    whole = {name for name, one in named.items() if one.value_codes is None} - {*lists, *groups}
     sums = {name: tuple(codes) for name, codes in body.sum.items()}
-    question = asked(sheet, values, lists, groups, sums, split=False)
-    place = body.placement
+    for name in named.keys() - {*_metrics(sheet)}:
+        sheet.attribute(name)
+    return asked(sheet, values | dict.fromkeys(whole, ("*",)), lists, groups, sums, split=False)
+
+
+def answer_to(sheet: Sheet, body: VariablesSelection, language: str, base: str) -> Answer:
+    """The answer to a question as it stands in a body."""
+    question, place = question_of(sheet, body), body.placement
     placement = _placement(question, place.stub, place.heading) if place else Placement()
     return _answer(question, placement, language, base)
 
 
 def asked(sheet: Sheet, values: Codes, lists: Codes, groups: Codes, sums: Codes, *, split: bool = True) -> Question:
     """The question; the metric dimension is always given whole, as an estimate never travels without its errors."""
-    metric = metric_name(sheet.names)
-    values, lists = ({name: one for name, one in given.items() if name != metric} for given in (values, lists))
+    metric = _metrics(sheet)
+    values, lists = ({name: one for name, one in given.items() if name not in metric} for given in (values, lists))
     for name in [*values, *lists, *groups]:
         sheet.attribute(name)
     listed = {name: (_list_name(sheet, name, given[-1]),) for name, given in lists.items()}
@@ -89,7 +121,8 @@ def read_body(written: bytes, shape: type[Body]) -> Body:
     try:
         return shape.model_validate_json(written)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
+        wrong = error.errors(include_url=False, include_input=False)
+        first = min(wrong, key=lambda one: one["type"] != "extra_forbidden")  # a name that is misspelt lacks elsewhere
         place = ".".join(str(part) for part in first["loc"]) or "the body"
         raise QueryError(f"{place[:200]}: {first['msg']}.") from None
 
@@ -98,8 +131,18 @@ def language_of(given: Parameters) -> str:
     return one_of(given, "lang", "en", list(languages()))
 
 
-def form_of(given: Parameters) -> Format:
-    return BY_NAME[one_of(given, "outputFormat", DEFAULT.name, list(BY_NAME))]
+def form_of(given: Parameters, default: str = DEFAULT.name, also: Sequence[str] = ()) -> Format:
+    """The format that is asked for, written as is wished; `also` is wished where the address says nothing of it."""
+    if "" in given.plain.get("outputFormatParams", ()):
+        raise QueryError(f"outputFormatParams has no value; known: {', '.join(PARAMS)}")
+    wishes = _listed(given, "outputFormatParams") or also
+    return wished(BY_NAME[one_of(given, "outputFormat", default, list(BY_NAME))], wishes)
+
+
+def is_true(given: Parameters, name: str) -> bool:
+    """Whether a switch is on; Python's clients write True."""
+    plain = {name: tuple(one.lower() for one in given.plain.get(name, ("false",)))}
+    return one_of(Parameters(plain, {}), name, "false", ["true", "false"]) == "true"
 
 
 def one_of(given: Parameters, name: str, default: str, known: list[str]) -> str:
@@ -123,6 +166,11 @@ def _list_name(sheet: Sheet, name: str, written: str) -> str:
     return written
 
 
+def _metrics(sheet: Sheet) -> set[str]:
+    """The names of the metric dimension: its own, and the one that it had, where no variable has it."""
+    return {metric_name(sheet.names), *({"metric"} - {*sheet.names})}
+
+
 def _listed(given: Parameters, *names: str) -> list[str]:
     written = [value for name in names for value in given.plain.get(name, ())]
     return [part.strip() for value in written for part in value.split(",") if part.strip()]
@@ -131,7 +179,7 @@ def _listed(given: Parameters, *names: str) -> list[str]:
 def _placement(question: Question, stub: list[str], heading: list[str]) -> Placement:
     placed = [*stub, *heading]
     for name in placed:
-        if name not in question.shown and name != metric_name(question.sheet.names):
+        if name not in question.shown and name not in _metrics(question.sheet):
             question.sheet.attribute(name)
             raise QueryError(
                 f"'{name}' is placed but not shown; show it with valueCodes; {nearest(name, question.shown)}"
