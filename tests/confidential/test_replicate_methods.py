@@ -205,7 +205,9 @@ def test_a_method_is_of_replicates_that_are_given(replicates, said):
         Plan.parse(text, Path("schools.toml"))
 
 
-@pytest.mark.parametrize("method", ["", 'method = "brr"', WITH_FPC, 'method = { method = "fay", fay = "0.3" }'])
+@pytest.mark.parametrize(
+    "method", ["", 'method = "sdr"', 'method = "brr"', WITH_FPC, 'method = { method = "fay", fay = "0.3" }']
+)
 def test_a_plan_with_a_method_reads_back_equal_and_the_table_says_it(method):
     made = plan(4, method)
     again = Plan.parse(made.to_toml(), Path("again.toml"))
@@ -214,3 +216,4 @@ def test_a_plan_with_a_method_reads_back_equal_and_the_table_says_it(method):
     rows = with_replicates(PAIRS, half_samples(BALANCED, 0.0))
     said = asked(again, rows).method
     assert made.schema.replication.words() in said
+    assert ("[data] says no method" in said) == (not method)

@@ -136,7 +136,9 @@ class Survey(Sealed):
             return f"Weight {schema.weight}; no standard errors: name [data] replicates, or an order of selection."
         given = f"{len(schema.replicates)} replicate weights"
         built = f"{schema.replicate_count} replicates built from the order of {schema.order}"
-        return f"Weight {schema.weight}; {schema.replication.words()}, {built if schema.order else given}."
+        if schema.order:
+            return f"Weight {schema.weight}; successive difference replication, {built}."
+        return f"Weight {schema.weight}; {given}, {schema.replication.words()}."
 
 
 def refuse_if_too_large(table: Table, plan: Plan) -> None:

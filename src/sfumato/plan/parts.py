@@ -36,7 +36,7 @@ class DataPart(Part):
     repeated_rows: bool = False
     weight: str | None = None
     replicates: int | str | list[str] = []
-    method: str | MethodPart = "sdr"
+    method: str | MethodPart | None = None
     order: str | None = None
     encoding: str | None = None
     tables: dict[str, TablePart] = {}

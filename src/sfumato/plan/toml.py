@@ -29,6 +29,7 @@ from sfumato.plan.sampling import BoughtVariance, StatedVariance, VarianceFuncti
 from sfumato.privacy import exact
 from sfumato.privacy.notation import hidden_from_dict, plan_limit_from_dict
 from sfumato.schema import Attribute, Bands, Column, Levels, Missing, Partner, Recode, Replication, Rule, Schema
+from sfumato.schema.replication import SUCCESSIVE
 
 SHIPPED = Path(__file__).parents[1] / "plans"
 """Where the plans are that come with Sfumato."""
@@ -120,8 +121,10 @@ def _built(data: DataPart) -> int:
     return data.replicates
 
 
-def _replication(written: str | MethodPart) -> Replication:
+def _replication(written: str | MethodPart | None) -> Replication:
     """What replicate weights are of, by the name of a method or with what is its own."""
+    if written is None:
+        return SUCCESSIVE
     if isinstance(written, str):
         return Replication(written)
     scales = [None if one is None else exact(one, "scale") for one in (written.scale, written.fay)]

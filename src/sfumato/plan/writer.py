@@ -66,14 +66,14 @@ def _data_dict(schema: Schema) -> dict[str, Any]:
     data: dict[str, Any] = {"unit": schema.unit, "key": schema.key, "weight": schema.weight, "order": schema.order}
     data["replicates"] = schema.replicate_count if schema.order else list(schema.replicates)
     data |= {"repeated_rows": schema.repeated_rows, "encoding": schema.encoding}
-    data["method"] = None if schema.replication == Replication() else _replication_dict(schema.replication)
+    data["method"] = None if schema.replication.assumed else _replication_dict(schema.replication)
     data["tables"] = {schema.base: {}, **{one.name: {"on": one.on} for one in schema.joined}} if schema.base else {}
     return {key: value for key, value in data.items() if value not in (None, [], {}, False)}
 
 
 def _replication_dict(replication: Replication) -> dict[str, Any]:
     """A method with what is its own."""
-    said = {field.name: getattr(replication, field.name) for field in fields(replication)}
+    said = {field.name: getattr(replication, field.name) for field in fields(replication) if field.compare}
     return {name: text(value) for name, value in said.items() if value not in (None, ())}
 
 

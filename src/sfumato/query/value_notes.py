@@ -4,6 +4,7 @@ from fractions import Fraction
 
 from sfumato.query.wording import Words, words
 from sfumato.release import Subject
+from sfumato.release.figures import number
 from sfumato.release.value_bounds import ValueBounds
 
 
@@ -32,6 +33,5 @@ def _held(bounds: ValueBounds, said: Words) -> list[str]:
 
 
 def _figure(value: Fraction | float, said: Words) -> str:
-    """A bound with all of its digits, a measured number with six."""
-    digits = ",.12g" if isinstance(value, Fraction) else ",.6g"
-    return said.figure(f"{float(value):{digits}}")
+    """A bound with all of its digits, a measured number as numbers of tables are written."""
+    return said.figure(f"{float(value):,.12g}" if isinstance(value, Fraction) else number(value))

@@ -5,7 +5,7 @@ v = scale Σ rscale_r (estimate_r − centre)², with a scale that each method h
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -48,6 +48,8 @@ class Replication:
     rscales: tuple[Fraction, ...] = ()
     about: str = "estimate"
     fay: Fraction | None = None
+    assumed: bool = field(default=False, compare=False)
+    """Whether nobody said so; the words then do."""
 
     def __post_init__(self) -> None:
         if self.method not in WORDS:
@@ -124,8 +126,9 @@ class Replication:
             [f"rscales from {float(min(self.rscales)):.4g} to {float(max(self.rscales)):.4g}"] if self.rscales else []
         )
         said += ["departures about the mean of the replicates"] if self.about == "mean" else []
+        said += ["taken for it as [data] says no method"] if self.assumed else []
         return ", ".join(said)
 
 
-SUCCESSIVE = Replication()
+SUCCESSIVE = Replication(assumed=True)
 """What replicates are of where nothing is said."""
