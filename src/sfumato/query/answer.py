@@ -9,15 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.errors import QueryError
 from sfumato.query.columns import Columns
+from sfumato.query.estimate import Figure
 from sfumato.query.figures import LARGEST_PAGE, Figures, only
 from sfumato.query.notices import notices_of
 from sfumato.query.value_notes import noted
 from sfumato.query.wording import words
-from sfumato.release import Manifest, Release
+from sfumato.release import Manifest, NoNumber, Release
 
 METRICS = ("estimate", "moe90", "se_noise", "se_sampling", "cv")
-OWN = (*METRICS, "grade", "cells", "status", "reason", "unit", "universe", "note", "release", "notice")
+ERRORS: Mapping[str, tuple[str, ...]] = {"moe90": (), "se": ("se",), "cv": (), "interval95": ("low95", "high95")}
+"""The kinds of error that a reader may choose, and the metrics that each adds to those that are always given."""
+OWN = (
+    *METRICS, "se", "low95", "high95", "grade", "cells", "status", "reason", "statistic", "unit", "period", "universe",
+    "note", "release", "notice",
+)  # fmt: skip
 """The columns of a tidy table beside the codes and labels of its variables."""
 
 
@@ -42,10 +49,29 @@ class Answer:
     path: str = ""
     told: tuple[str, ...] | None = None
     more: Callable[[], Mapping[str, Any]] = dict
+    error: str = "moe90"
+    """The kind of error that the reader chose; the sheet as shown has it, and other files have it too."""
 
     @cached_property
     def columns(self) -> Columns:
         return self.figures.columns().told
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The estimate and its errors, those that the reader chose among them."""
+        return (*METRICS, *ERRORS[self.error])
+
+    def metric(self, name: str) -> NDArray[Any]:
+        """One of the metrics of every cell."""
+        if name in ERRORS["interval95"]:
+            return self._interval95[:, ERRORS["interval95"].index(name)]
+        found: NDArray[Any] = getattr(self.columns, name)
+        return found
+
+    @cached_property
+    def _interval95(self) -> NDArray[np.float64]:
+        """Both ends of the 95% interval of every cell; not a number where none is stated."""
+        return np.array([_ends(self.figures.figure(flat)) for flat in range(self.figures.size)]).reshape(-1, 2)
 
     @property
     def release(self) -> Release:
@@ -104,6 +130,13 @@ class Answer:
     def pieces(self, most: int = LARGEST_PAGE) -> Iterator["Answer"]:
         """The same answer part by part, in the same order, each part small enough to hold."""
         return (replace(self, figures=part) for part in self.figures.pieces(most))
+
+
+def _ends(figure: Figure) -> tuple[float, float]:
+    try:
+        return (math.nan, math.nan) if isinstance(figure, NoNumber) else figure.interval(0.95)
+    except QueryError:
+        return math.nan, math.nan
 
 
 def apart(own: Sequence[str], taken: Sequence[str]) -> dict[str, str]:

@@ -96,8 +96,11 @@ class Crosstab(Portable):
             yield self._over((*few, *self.axes[cut + 1 :]))
 
     def covers(self, axis: Axis) -> bool:
-        """Whether what an axis shows is all there is within the question, so that a total is the total of it."""
         return bool((axis.groups.any(axis=0) | ~self.within.mask(axis.attribute)).all())
+
+    def in_order(self, name: str, codes: Sequence[str]) -> "Crosstab":
+        """The same table with the levels of a variable in another order."""
+        return self._over(tuple(axis.only(codes) if axis.attribute.name == name else axis for axis in self.axes))
 
     def margin(self, names: Sequence[str]) -> "Crosstab | None":
         if not self.product.subject.additive or self.source.refusal({*names, *self.where}):

@@ -97,6 +97,10 @@ class Figures(ABC):
         """The same with all other variables summed over; None where they cannot be."""
         return None
 
+    def covers(self, axis: Axis) -> bool:  # noqa: ARG002 - most tables are shown whole
+        """Whether what an axis shows is all there is within the question, so that a total is the total of it."""
+        return True
+
     @property
     def universe(self) -> dict[str, tuple[str, ...]]:
         """What the numbers are about: the product's own universe, and what the question holds it to."""

@@ -38,8 +38,11 @@ class Shown:
     columns: tuple[ShownColumn, ...]
 
 
-def shown(table: Figures, placement: Placement | None = None, total: str = "") -> Shown:
-    """The table as placed, with totals under this name where there are any: asked for, never added up from cells."""
+def shown(table: Figures, placement: Placement | None = None, total: str = "", total_all: str = "") -> Shown:
+    """The table as placed, with totals where there are any: asked for, never added up from cells.
+
+    They have this name, or another one where they hold more than is shown.
+    """
     stub, heading = _placed(table, placement)
     body = _columns(table, stub, heading)
     ends = [table.margin(_names(axes)) for axes in (stub, heading, ())] if total and table.axes else [None]
@@ -47,12 +50,14 @@ def shown(table: Figures, placement: Placement | None = None, total: str = "") -
     if beside is None or across is None or whole is None:
         return Shown(_labels(stub), _rows(stub), body)
     if heading:
-        body = (replace(_columns(beside, stub, ())[0], heads=(total,)), *body)
+        named = total if all(map(table.covers, heading)) else total_all
+        body = (replace(_columns(beside, stub, ())[0], heads=(named,)), *body)
     if not stub:
         return Shown((), _rows(stub), body)
     foot = [*(_columns(whole, (), ()) if heading else ()), *_columns(across, (), heading)]
     columns = (replace(up, figures=up.figures + down.figures) for up, down in zip(body, foot, strict=True))
-    return Shown(_labels(stub), (*_rows(stub), (total, *("" for _ in stub[1:]))), tuple(columns))
+    named = total if all(map(table.covers, stub)) else total_all
+    return Shown(_labels(stub), (*_rows(stub), (named, *("" for _ in stub[1:]))), tuple(columns))
 
 
 def _placed(table: Figures, placement: Placement | None) -> tuple[tuple[Axis, ...], tuple[Axis, ...]]:

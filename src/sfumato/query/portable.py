@@ -1,6 +1,7 @@
 """Portable: figures that can be printed, drawn and taken along: as text, picture, data frame, dataset or file."""
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,10 @@ class Portable(Figures):
         from sfumato.query.plot import plotted
 
         return plotted(self, kind, level, width)
+
+    def shares(self, of: str | Sequence[str] = "whole") -> "Portable":
+        """Each cell as a share of a whole."""
+        raise QueryError(f"Shares of {of} are not made of {self.title}; ask one release for them.")
 
     def ranks(self, column: str | int | None = None, level: float = 0.90) -> dict[str, tuple[int, int]]:
         """For each row the ranks, 1 the largest, that hold its true one with this probability."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import QueryError, nearest
+from sfumato.query.axis import Axis
 from sfumato.query.columns import Columns, Floats
 from sfumato.query.estimate import Estimate, Figure
 from sfumato.query.figures import Figures
@@ -70,6 +71,16 @@ class Shares(Portable):
     def title(self) -> str:
         by = ", ".join(axis.attribute.label for axis in self.whole.axes)
         return f"{self.table.title}, shares of {by or 'the whole'}"
+
+    def covers(self, axis: Axis) -> bool:
+        return self.table.covers(axis)
+
+    def margin(self, names: Sequence[str]) -> Figures | None:
+        """Totals as shares of the same wholes: of its own row or column a total is 100%."""
+        totals = self.table.margin(names)
+        if not isinstance(totals, Portable):
+            return None
+        return totals.shares([axis.attribute.name for axis in self.whole.axes if axis.attribute.name in names])
 
     @property
     def unit(self) -> str:

@@ -191,7 +191,13 @@ def data_path(sheet: Sheet, base: str, *, lasting: bool = True) -> str:
     return f"{base}/api/v2/tables/{quote(sheet.lasting_id if lasting else sheet.id, safe='~')}/data"
 
 
-def data_query(question: Question, placement: Placement | None = None, form: str = "", language: str = "en") -> str:
+def data_query(
+    question: Question,
+    placement: Placement | None = None,
+    form: str = "",
+    language: str = "en",
+    further: Pairs = (),
+) -> str:
     """The query string of a question; a code list stands for its codes where they are just those."""
     pairs = [pair for name in question.shown for pair in _laid_out(question, name)]
     for name, groups in question.groups.items():
@@ -199,6 +205,7 @@ def data_query(question: Question, placement: Placement | None = None, form: str
     pairs += [(f"sum[{name}]", code) for name, codes in question.within.items() for code in codes]
     if placement is not None:
         pairs += [("stub", name) for name in placement.stub] + [("heading", name) for name in placement.heading]
+    pairs += further
     pairs += [("lang", language)] if language != "en" else []
     pairs += [("outputFormat", form)] if form else []
     return urlencode(pairs, safe="[],:*")

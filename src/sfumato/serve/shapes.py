@@ -107,11 +107,15 @@ class VariablePlacement(Shape):
 
 
 class VariablesSelection(Shape):
-    """A whole question: what is shown of each variable, where it is placed, and the universe it is held to."""
+    """A whole question: what is shown of each variable, where it is placed, the universe, and how numbers are given."""
 
     selection: list[VariableSelection]
     placement: VariablePlacement | None = None
     sum: dict[str, list[str]] = {}
+    share: str = Field(default="", max_length=500)
+    sort: str = Field(default="", max_length=500)
+    order: Literal["falling", "rising"] = "falling"
+    error: Literal["moe90", "se", "cv", "interval95"] = "moe90"
 
 
 class SavedQuery(Shape):

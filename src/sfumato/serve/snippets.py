@@ -9,8 +9,9 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 
-from sfumato.query.answer import Placement
+from sfumato.query.answer import ERRORS, Placement
 from sfumato.serve.catalogue import Sheet
+from sfumato.serve.presentation import Presentation
 from sfumato.serve.question import Question, data_path, data_query
 
 _HOST = re.compile(r"[A-Za-z0-9._-]{1,253}(:\d{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:\d{1,5})?")
@@ -35,13 +36,22 @@ class Citation:
     ris: str
 
 
-def snippets(question: Question, server: str, base: str, placement: Placement | None = None) -> Snippets:
+def snippets(
+    question: Question,
+    server: str,
+    base: str,
+    placement: Placement | None = None,
+    presented: Presentation | None = None,
+) -> Snippets:
     """The snippets of a question to a server such as https://statistics.example."""
-    path = server + data_path(question.sheet, base)
-    address, table = (f"{path}?{data_query(question, placement, form)}" for form in ("json-stat2", "csv"))
+    path, how = server + data_path(question.sheet, base), presented or Presentation()
+    queries = (data_query(question, placement, form, further=how.pairs) for form in ("json-stat2", "csv"))
+    address, table = (f"{path}?{query}" for query in queries)
     # -g, as curl would read the brackets of valueCodes[…] as a pattern of its own.
     curl = f"curl -g -o table.csv {shlex.quote(table)}"
+    columns = ["estimate", *(ERRORS[how.error] or (how.error,)), "grade"]
     asked = {"address": table, "names": list(question.shown), "release": question.sheet.edition.release}
+    asked |= {"columns": columns}
     return Snippets(address, curl, *(_TEXTS.get_template(name).render(asked) for name in ("ask.python", "ask.r")))
 
 

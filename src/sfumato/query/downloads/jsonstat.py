@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from pydantic_core import to_json
 
-from sfumato.query.answer import METRICS, Answer, apart
+from sfumato.query.answer import Answer, apart
 from sfumato.query.axis import Axis
-from sfumato.query.columns import Columns, listed
+from sfumato.query.columns import listed
 from sfumato.query.notices import cited
 from sfumato.query.wording import grade_words, words
 
@@ -27,7 +27,7 @@ def write(answer: Answer) -> bytes:
 def dataset(answer: Answer) -> dict[str, Any]:
     """An answer as a JSON-stat dataset; totals are exact integers where the step is whole."""
     numbers, figures = answer.columns, answer.figures
-    found = {"value": _values(numbers), "status": _statuses(numbers)}
+    found = {"value": _values(answer), "status": _statuses(answer)}
     found["note"] = [
         *answer.notices,
         *filter(None, [answer.note]),
@@ -121,28 +121,31 @@ def _children(axis: Axis) -> dict[str, list[str]]:
 def _metric_dimension(answer: Answer, *, whole: bool) -> dict[str, Any]:
     """The estimate and its errors as a dimension of their own."""
     unit, said = answer.figures.unit, words(answer.language).listed("metric")
-    units: dict[str, Any] = {name: {"base": unit, "decimals": 2} for name in METRICS}
+    names, fine = answer.metrics, 6 if unit == "share" else 2
+    units: dict[str, Any] = {name: {"base": unit, "decimals": fine} for name in names}
     units |= {"estimate": {"base": unit, "decimals": 0 if whole else 6}, "cv": {"base": "share", "decimals": 4}}
-    index = {name: place for place, name in enumerate(METRICS)}
-    category = {"index": index, "label": {name: said[name] for name in METRICS}, "unit": units}
+    index = {name: place for place, name in enumerate(names)}
+    category = {"index": index, "label": {name: said[name] for name in names}, "unit": units}
     return {"label": said["dimension"], "category": category, "extension": {"elimination": False}}
 
 
-def _values(numbers: Columns) -> list[Any]:
+def _values(answer: Answer) -> list[Any]:
     """The metrics of every cell, cell after cell; None where one cannot be a number."""
-    values: list[Any] = [None] * (len(METRICS) * len(numbers))
-    for place, name in enumerate(METRICS):
-        values[place :: len(METRICS)] = listed(getattr(numbers, name), finite=True)
+    names = answer.metrics
+    values: list[Any] = [None] * (len(names) * len(answer.columns))
+    for place, name in enumerate(names):
+        values[place :: len(names)] = listed(answer.metric(name), finite=True)
     return values
 
 
-def _statuses(numbers: Columns) -> dict[str, str]:
+def _statuses(answer: Answer) -> dict[str, str]:
     """The grade of each estimate or why it is missing, and the word for why where an error is not a number."""
-    many, missing = len(METRICS), numbers.status("code")
+    numbers, names = answer.columns, answer.metrics
+    many, missing = len(names), numbers.status("code")
     said = zip(numbers.grade.tolist(), missing, strict=True)
     statuses = {str(many * cell): code or grade for cell, (grade, code) in enumerate(said)}
-    for place, name in enumerate(METRICS[1:], start=1):
-        metric = getattr(numbers, name)
+    for place, name in enumerate(names[1:], start=1):
+        metric = answer.metric(name)
         for cell in np.flatnonzero(~np.isfinite(metric)).tolist():
             word = "withheld" if np.isnan(metric[cell]) else "infinite"
             statuses[str(many * cell + place)] = missing[cell] or word

@@ -13,7 +13,6 @@ from sfumato.query.columns import listed
 from sfumato.query.downloads.tidy import beside, csv_bytes, harmless
 
 _AGENCY = "SFUMATO"
-_ATTRIBUTES = {"MOE90": "moe90", "SE_NOISE": "se_noise", "SE_SAMPLING": "se_sampling", "CV": "cv"}
 _LOW_RELIABILITY, _NORMAL = "U", "A"
 """Codes of SDMX's list of observation statuses (CL_OBS_STATUS)."""
 
@@ -35,13 +34,15 @@ def columns(answer: Answer) -> dict[str, list[Any]]:
     own = {
         "TIME_PERIOD": [harmless(answer.manifest.period)] * count,
         "OBS_VALUE": listed(numbers.estimate, finite=True),
-        **{name: listed(getattr(numbers, metric), finite=True) for name, metric in _ATTRIBUTES.items()},
+        **{name.upper(): listed(answer.metric(name), finite=True) for name in answer.metrics if name != "estimate"},
         "GRADE": numbers.grade.tolist(),
         "CELLS": numbers.cells.tolist(),
         "OBS_STATUS": _statuses(answer),
         "REASON": [harmless(one) for one in numbers.status("reason", " ".join(answer.unsaid))],
     }
     for name, text in beside(answer).items():
+        if name == "period":
+            continue
         own["UNIT_MEASURE" if name == "unit" else name.upper()] = [harmless(text)] * count
     names = apart(list(own), list(dimensions))
     return found | dimensions | {names[name]: values for name, values in own.items()}

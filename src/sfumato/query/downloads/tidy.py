@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sfumato.query.answer import METRICS, Answer
+from sfumato.query.answer import Answer
 from sfumato.query.columns import listed
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -33,7 +33,7 @@ def cells(answer: Answer) -> dict[str, list[Any]]:
         for title, texts in zip(answer.titles[place], (axis.codes, axis.labels), strict=True):
             found[title] = [texts[one] for one in places]
     numbers, own = answer.columns, answer.own
-    found |= {own[name]: listed(getattr(numbers, name)) for name in METRICS}
+    found |= {own[name]: listed(answer.metric(name)) for name in answer.metrics}
     found |= {own["grade"]: numbers.grade.tolist(), own["cells"]: numbers.cells.tolist()}
     reason = numbers.status("reason", " ".join(answer.unsaid))
     return found | {own["status"]: numbers.status("code"), own["reason"]: reason}
@@ -52,11 +52,14 @@ def filled(columns: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
 
 def beside(answer: Answer) -> dict[str, str]:
     """What is the same in every line, so that no line can be parted from it."""
+    releases = answer.figures.releases
     return {
+        "statistic": answer.figures.product.subject.title,
         "unit": answer.figures.unit,
+        **({"period": answer.manifest.period} if len(releases) == 1 else {}),
         "universe": answer.universe_words,
         **({"note": answer.note} if answer.note else {}),
-        "release": " ".join(release.id for release in answer.figures.releases),
+        "release": " ".join(release.id for release in releases),
         "notice": " ".join(answer.notices),
     }
 

@@ -7,11 +7,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from sfumato.errors import QueryError
 from sfumato.query.answer import Answer
 from sfumato.query.digits import Digits
 from sfumato.query.downloads.about import about
 from sfumato.query.downloads.tidy import filled, harmless, lines
-from sfumato.query.estimate import Figure
+from sfumato.query.estimate import Estimate, Figure
 from sfumato.query.layout import Shown, shown
 from sfumato.query.notices import cited
 from sfumato.query.wording import words
@@ -68,20 +69,21 @@ def write(answer: Answer) -> bytes:
 
 def _write_table(book: _Book, sheet: Any, answer: Answer) -> None:
     """The title and every notice, the heads, then for each cell its estimate, its margin of error and its grade."""
-    laid, row = shown(answer.figures, answer.placement, words(answer.language)("sheet.total")), 0
+    said, row = words(answer.language), 0
+    laid = shown(answer.figures, answer.placement, said("sheet.total"), said("sheet.total_all"))
     for notice in answer.notices:
         book.put(sheet, row, 0, notice, "notice")
         row += 1
     book.put(sheet, row, 0, answer.title, "title")
     parts = (answer.figures.unit, answer.manifest.period, answer.universe_words)
     book.put(sheet, row + 1, 0, ", ".join(part for part in parts if part))
-    row = _write_heads(book, sheet, row + 3, laid, answer.language)
+    row = _write_heads(book, sheet, row + 3, laid, answer)
     side = max(1, len(laid.stub))
     for place, labels in enumerate(laid.rows):
         for at, label in enumerate(labels):
             book.put(sheet, row + place, at, label)
         for at, column in enumerate(laid.columns):
-            _write_cell(book, sheet, row + place, side + 3 * at, column.figures[place])
+            _write_cell(book, sheet, row + place, side + 3 * at, column.figures[place], answer)
     sheet.freeze_panes(row, side)
     sheet.set_column(0, side - 1, 28)
     row += len(laid.rows) + 1
@@ -95,8 +97,8 @@ def _notes(answer: Answer) -> list[str]:
     return [*(f"{one.code}: {one.reason}" for one in answer.figures.missing), *answer.unsaid]
 
 
-def _write_heads(book: _Book, sheet: Any, row: int, laid: Shown, language: str) -> int:
-    said, side = words(language), max(1, len(laid.stub))
+def _write_heads(book: _Book, sheet: Any, row: int, laid: Shown, answer: Answer) -> int:
+    said, side = words(answer.language), max(1, len(laid.stub))
     depth = max((len(column.heads) for column in laid.columns), default=0)
     for at, column in enumerate(laid.columns):
         for level, head in enumerate(column.heads):
@@ -104,21 +106,41 @@ def _write_heads(book: _Book, sheet: Any, row: int, laid: Shown, language: str) 
     for at, name in enumerate(laid.stub):
         book.put(sheet, row + depth, at, name, "head")
     for at in range(len(laid.columns)):
-        for step, key in enumerate(("metric.estimate", "sheet.margin", "metric.grade")):
+        for step, key in enumerate(("metric.estimate", f"sheet.{answer.error}", "metric.grade")):
             book.put(sheet, row + depth, side + 3 * at + step, said(key), "head")
     return row + depth + 1
 
 
-def _write_cell(book: _Book, sheet: Any, row: int, column: int, figure: Figure) -> None:
-    """The estimate, its margin and its grade, or the mark of a number that is missing."""
+def _write_cell(book: _Book, sheet: Any, row: int, column: int, figure: Figure, answer: Answer) -> None:
+    """The estimate, the error that was chosen and its grade, or the mark of a number that is missing."""
     if isinstance(figure, NoNumber):
         book.put(sheet, row, column + 2, figure.code, "grade")
         return
-    digits, margin = Digits.of(figure), stated(figure.moe(0.90))
+    digits = Digits.of(figure)
     book.put_seen(sheet, row, column, figure.value, digits)
-    if margin is not None:
-        book.put_seen(sheet, row, column + 1, margin, digits.of_error(margin))
+    if answer.error == "interval95":
+        book.put(sheet, row, column + 1, _interval(figure, digits, answer.language))
+    else:
+        _write_error(book, sheet, (row, column + 1), figure, answer.error)
     book.put(sheet, row, column + 2, figure.grade, "grade")
+
+
+def _write_error(book: _Book, sheet: Any, place: tuple[int, int], figure: Estimate, kind: str) -> None:
+    """One number as the error of another; nothing where it is withheld or has no end."""
+    error = stated({"moe90": figure.moe(0.90), "se": figure.se, "cv": figure.cv}[kind])
+    if error is not None and math.isfinite(error):
+        digits = Digits(None, percent=True) if kind == "cv" else Digits.of(figure).of_error(error)
+        book.put_seen(sheet, *place, error, digits)
+
+
+def _interval(figure: Estimate, digits: Digits, language: str) -> str:
+    """Both ends of the 95% interval; nothing where it is withheld."""
+    said, sign = words(language), "%" if digits.percent else ""
+    try:
+        low, high = (said.figure(f"{digits.number(end)}{sign}") for end in figure.interval(0.95))
+    except QueryError:
+        return ""
+    return said("sheet.between", low=low, high=high)
 
 
 def _write_tidy(book: _Book, sheet: Any, answer: Answer) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from sfumato.query.downloads.formats import FORMATS
 from sfumato.query.wording import languages
 from sfumato.serve.api.written import PARAMS
+from sfumato.serve.presentation import KINDS, ORDERS
 
 Described = dict[str, Any]
 
@@ -51,10 +52,17 @@ METADATA_PARAMETERS = [
     one_of("outputFormat", "Clients of first drafts say so; there is no other.", ["json-stat2"]),
     LANG,
 ]
+_SHARE = "Gives shares: of the row, the column, the whole, or of the totals that the named variables tell."
+_SORT = "Sorts the rows by a code of the variable above, or by total; ranks are not changed by it."
+_ERROR = "The error that a sheet shows; se, low95 and high95 are also given as metrics where they are chosen."
 DATA_PARAMETERS = [
     *(by_variable(name, **told) for name, told in tomllib.loads(_beside("parameters.toml")).items()),
     listed("stub", "The variables at the side of the table, in formats that have a layout; also written rows."),
     listed("heading", "The variables above the table; also written cols."),
+    query("share", _SHARE, {"type": "string", "maxLength": 500}),
+    query("sort", _SORT, {"type": "string", "maxLength": 500}),
+    one_of("order", "Rows sorted from the largest down, or rising.", list(ORDERS)),
+    one_of("error", _ERROR, list(KINDS)),
     *ASKED,
 ]
 DATASET: Described = json.loads(_beside("dataset.json"))

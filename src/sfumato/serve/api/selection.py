@@ -1,6 +1,5 @@
 """Selection: a question as PxWebApi writes it, in an address or in a body, turned into one of ours."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
@@ -15,6 +14,7 @@ from sfumato.serve.api.expressions import chosen
 from sfumato.serve.api.written import PARAMS, wished
 from sfumato.serve.catalogue import Sheet
 from sfumato.serve.jsonstat import more
+from sfumato.serve.presentation import Presentation
 from sfumato.serve.question import (
     Pairs,
     Parameters,
@@ -28,7 +28,9 @@ from sfumato.serve.question import (
 )
 from sfumato.serve.shapes import Link, SelectionResponse, VariablePlacement, VariableSelection, VariablesSelection
 
-PLAIN = ("outputFormat", "outputFormatParams", "lang", "stub", "heading", "rows", "cols")
+PLAIN = (
+    "outputFormat", "outputFormatParams", "lang", "stub", "heading", "rows", "cols", "share", "sort", "order", "error",
+)  # fmt: skip
 OF_VARIABLE = ("valueCodes", "codelist", "group", "sum", "outputValues")
 
 Codes = Mapping[str, tuple[str, ...]]
@@ -42,7 +44,7 @@ def from_address(sheet: Sheet, pairs: Pairs, base: str) -> tuple[Answer, Format]
     shown = named["valueCodes"], named["codelist"], named["group"]
     question = asked(sheet, *shown, named["sum"]) if any((*shown, named["sum"])) else default_question(sheet)
     placement = _placement(question, _listed(given, "stub", "rows"), _listed(given, "heading", "cols"))
-    return _answer(question, placement, language_of(given), base), form_of(given)
+    return _answer(question, placement, language_of(given), base, Presentation.read(given)), form_of(given)
 
 
 def default_question(sheet: Sheet) -> Question:
@@ -96,7 +98,8 @@ def answer_to(sheet: Sheet, body: VariablesSelection, language: str, base: str) 
     """The answer to a question as it stands in a body."""
     question, place = question_of(sheet, body), body.placement
     placement = _placement(question, place.stub, place.heading) if place else Placement()
-    return _answer(question, placement, language, base)
+    presented = Presentation(body.share, body.sort, body.order, body.error)
+    return _answer(question, placement, language, base, presented)
 
 
 def asked(sheet: Sheet, values: Codes, lists: Codes, groups: Codes, sums: Codes, *, split: bool = True) -> Question:
@@ -189,12 +192,10 @@ def _placement(question: Question, stub: list[str], heading: list[str]) -> Place
     return Placement(tuple(stub), tuple(heading))
 
 
-def _answer(question: Question, placement: Placement, language: str, base: str) -> Answer:
-    sheet, query = question.sheet, data_query(question, placement, language=language)
+def _answer(question: Question, placement: Placement, language: str, base: str, presented: Presentation) -> Answer:
+    sheet, query = question.sheet, data_query(question, placement, language=language, further=presented.pairs)
     path = data_path(sheet, base)
     address = f"{path}?{query}" if query else path
-    # Numbers are computed when they are asked for, so what is too large for a format is refused before any work.
-    table = question.table(at_most=sys.maxsize)
-    return Answer(
-        table, placement, language, address, sheet.edition.sentences, lambda: more(sheet, question.shown, address)
-    )
+    figures = presented.figures(question, placement)
+    told, error = sheet.edition.sentences, presented.error
+    return Answer(figures, placement, language, address, told, lambda: more(sheet, question.shown, address), error)

@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
 from sfumato.errors import QueryError
+from sfumato.query.answer import Placement
 from sfumato.schema import Levels
 from sfumato.serve.catalogue import Sheet
 from sfumato.serve.pages.look import NAMES, Look
+from sfumato.serve.presentation import Presentation
 from sfumato.serve.question import (
     Codes,
     Groups,
@@ -83,6 +85,36 @@ class Layout:
         shown = shown_codes(self.sheet, picks, self._lists(), self.groups)
         groups = {name: self.groups[name] for name in self.names if name in self.groups}
         return Question(self.sheet, {name: shown[name] for name in shown if name in self.names}, self.within, groups)
+
+    @property
+    def placement(self) -> Placement:
+        return Placement(self.rows, (self.column,) if self.column else ())
+
+    @property
+    def presentation(self) -> Presentation:
+        """How the page shows the numbers, for who takes them along; several tables are each sorted by themselves."""
+        look = self.look
+        share = look.share if self.column or not look.share else "whole"
+        if share and self.wrap:
+            inner = {"row": self.rows, "column": (self.column or "",), "whole": ()}[share]
+            share = ",".join((*inner, self.wrap))
+        sort = "" if self.wrap else self.sorted_by
+        return Presentation(share, sort, look.order if sort else "falling", look.error)
+
+    @property
+    def sorted_by(self) -> str:
+        """The column that the rows are sorted by; '' where they stand as in their list.
+
+        The form carries the order along, so it may name a column of the table that was shown before; and of its row
+        every total is 100%.
+        """
+        sort = self.look.sort
+        if not sort or len(self.rows) > 1:
+            return ""
+        if sort == "total" or not self.column:
+            return "" if self.column and self.look.share == "row" else "total"
+        known = {*self.question.shown[self.column], *(one.code for one in self.groups.get(self.column, ()))}
+        return sort if sort in known else ""
 
     def address(self, look: Look | None = None) -> str:
         """The query string of this page, or of the same table in another look."""

@@ -5,10 +5,12 @@ from dataclasses import dataclass, fields, replace
 
 from sfumato.errors import QueryError
 from sfumato.query.wording import Words, languages, words
+from sfumato.serve.presentation import KINDS, ORDERS
+from sfumato.serve.presentation import SHARES as OF
 from sfumato.serve.question import Parameters
 
-ERRORS = ("moe90", "se", "cv", "interval95")
-SHARES = ("", "row", "column", "whole")
+ERRORS = KINDS
+SHARES = ("", *OF)
 VIEWS = ("table", "chart", "map")
 CHARTS = ("dot", "bar", "line")
 SWITCH = ("", "on")
@@ -17,7 +19,7 @@ LONGEST = 20_000
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "error": ERRORS,
     "share": SHARES,
-    "order": ("falling", "rising"),
+    "order": ORDERS,
     "zero": SWITCH,
     "noise": SWITCH,
     "view": VIEWS,

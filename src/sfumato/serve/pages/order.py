@@ -31,14 +31,10 @@ def asked(table: Crosstab, layout: Layout) -> Crosstab | Shares:
 
 def order_of(layout: Layout, body: Crosstab, beside: Crosstab | None) -> Order:
     """Rows sorted by what the column that the address names shows, numbers or percentages; only the order changes."""
-    sort, share = layout.look.sort, layout.look.share
-    # The form carries the order along, so it may name a column of the table that was shown before.
-    gone = layout.column and sort != "total" and sort not in body.axes[-1].codes
-    by_total = sort == "total" or not layout.column
-    # Of its row every total is 100%, so there is nothing to sort by.
-    same = by_total and share == "row" and layout.column
-    if not sort or gone or same or len(layout.rows) > 1:
+    sort = layout.sorted_by
+    if not sort:
         return Order(tuple(range(math.prod(len(axis.codes) for axis in body.row_axes))))
+    by_total = sort == "total"
     if by_total and beside is None and layout.column:
         raise QueryError(f"{layout.sheet.product.subject.title} has no total to sort by; sort by a column.")
     table, column = (beside or body, None) if by_total else (asked(body, layout), sort)

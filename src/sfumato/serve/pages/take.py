@@ -8,10 +8,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sfumato.errors import QueryError
-from sfumato.query.answer import Placement
 from sfumato.query.downloads.formats import FORMATS
+from sfumato.query.figures import only
 from sfumato.serve.pages.layout import PARAMETERS, Layout
-from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.picture import file_of, pictures_of
 from sfumato.serve.pages.site import Pages
 from sfumato.serve.question import data_path, data_query, unknown
@@ -23,14 +22,25 @@ PICTURES = {"svg": "image/svg+xml", "png": "image/png", "json": "application/jso
 
 def taken(layout: Layout, origin: str, base: str) -> dict[str, Any]:
     """What goes along with a table, where the reader sees the server: files by name, the snippets and the citation."""
-    question = layout.question
-    placement = Placement(layout.rows, (layout.column,) if layout.column else ())
+    question, placement, presented = layout.question, layout.placement, layout.presentation
     path = data_path(layout.sheet, base, lasting=False)
-    queries = {one.label: data_query(question, placement, one.name, layout.look.lang) for one in FORMATS}
-    address = f"{base}/{quote(layout.sheet.lasting_id, safe='~')}?{layout.address(Look(lang=layout.look.lang))}"
-    cited = citation(layout.sheet, layout.sheet.titled(layout.names), origin, address)
+    queries = {
+        one.label: data_query(question, placement, one.name, layout.look.lang, presented.pairs) for one in FORMATS
+    }
+    look = layout.look.but(cell="", hold="")
+    address = f"{base}/{quote(layout.sheet.lasting_id, safe='~')}?{layout.address(look)}"
+    cited = citation(layout.sheet, _title(layout), origin, address)
     files = [(label, f"{path}?{query}") for label, query in queries.items()]
-    return {"files": files, "snippets": snippets(question, origin, base, placement), "citation": cited}
+    return {"files": files, "snippets": snippets(question, origin, base, placement, presented), "citation": cited}
+
+
+def _title(layout: Layout) -> str:
+    """What a table is called where it is cited: its variables, what percentages are of, and what it is only about."""
+    sheet, title = layout.sheet, layout.sheet.titled(layout.names)
+    share = layout.look.share if layout.column or not layout.look.share else "whole"
+    title += f", percentages of the {share}" if share else ""
+    held = only({name: codes for name, codes in layout.within.items() if name in sheet.names}, sheet.product.attributes)
+    return f"{title}, only {held}" if held else title
 
 
 def picture(pages: Pages, request: Request) -> Response:
