@@ -57,11 +57,15 @@ def margin_at(said: str, measure: str, size: str) -> float:
     return float(re.search(rf"± ([\d,.]+) at {size}\b", line)[1].replace(",", ""))
 
 
+def root_margin(size: float, spread: float) -> float:
+    """From a published x up to (r + z s)², where r² = x + s²: 2 z s √(x + s²) + (z² + 1) s²."""
+    return 2 * Z90 * math.sqrt(spread * (size + spread)) + (Z90**2 + 1) * spread
+
+
 def test_price_tells_the_error_of_rows_by_size(priced):
-    """SCIENCE 3: noise on the root with sd s = beta / mu gives 4 x s² + 2 s⁴."""
-    spread = (0.5 / 0.7) ** 2
+    """SCIENCE 3: noise on the root with sd s = beta / mu."""
     for size, value in (("10", 10), ("10,000", 10_000)):
-        by_hand = Z90 * math.sqrt(4 * value * spread + 2 * spread**2)
+        by_hand = root_margin(value, (0.5 / 0.7) ** 2)
         assert margin_at(priced, "jobs_1_rows", size) == pytest.approx(by_hand, rel=0.01)
 
 
@@ -82,9 +86,9 @@ def test_hiding_whole_firms_costs_the_same_mu_and_noise_wider_by_the_root_of_the
     assert f"What one firm reports in all its establishments, at most {most}" in said
     assert "mu 2.3065" in said
     spread = most * (0.5 / 0.7) ** 2
-    by_hand = Z90 * math.sqrt(4 * 10_000 * spread + 2 * spread**2)
-    assert margin_at(said, "jobs_1_rows", "10,000") == pytest.approx(by_hand, rel=0.01)
-    assert by_hand == pytest.approx(most**0.5 * margin_at(priced, "jobs_1_rows", "10,000"), rel=0.03)
+    assert margin_at(said, "jobs_1_rows", "10,000") == pytest.approx(root_margin(10_000, spread), rel=0.01)
+    alone = margin_at(priced, "jobs_1_rows", "10,000")
+    assert most**0.5 * alone < margin_at(said, "jobs_1_rows", "10,000") < 1.1 * most**0.5 * alone
     (agency / "firm.toml").write_text(written.replace(f"at_most = {most}", f"at_most = {most - 1}"), encoding="utf-8")
     refused = sfumato("price", agency / "firm.toml", good=False).stderr
     assert f"raise at_most to {most}" in refused
