@@ -51,6 +51,37 @@ def test_the_commands_and_the_python_of_the_readme_run_in_order(place):
         exec(compile(block, "README.md", "exec"), {})
 
 
+WAY = ("--rehearsal", "assess ", "--sweep", "--ledger")
+"""What tells the steps of choosing a budget apart: rehearse, assess, sweep, publish."""
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/plans.md"])
+def test_the_free_way_to_choose_a_budget_stands_in_its_order(page):
+    text = (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
+    start = text.index("free of charge")
+    places = [text.index(word, start) for word in WAY]
+    assert places == sorted(places)
+    assert places[-1] - start < 2500, "one after the other, not somewhere on the page"
+
+
+def test_all_but_the_last_step_of_the_way_is_charged_to_nothing(place):
+    asked = commands()
+    last = next(number for number, line in enumerate(asked) if "run" in line and "--ledger" in line)
+    before = [line for line in asked[:last] if not line.startswith("sfumato ledger")]
+    opened = next(line for line in asked if line.startswith("sfumato ledger open"))
+    for line in [opened, *before]:
+        done = subprocess.run([sys.executable, "-m", *shlex.split(line)], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{line}\n{done.stderr}"
+    shown = [sys.executable, "-m", "sfumato", "ledger", "show", "jobs.ledger"]
+    assert "No charges yet." in subprocess.run(shown, capture_output=True, text=True, check=True).stdout
+    swept = next(line for line in asked if "--sweep" in line)
+    told = subprocess.run(
+        [sys.executable, "-m", *shlex.split(swept)], capture_output=True, text=True, check=True
+    ).stdout
+    for budget in ("epsilon 0.5", "epsilon 1", "epsilon 2", "epsilon 4"):
+        assert f"\n{budget}" in told
+
+
 def test_every_file_that_the_readme_names_is_there():
     root = Path(__file__).parents[2]
     for link in re.findall(r"\]\((?!http)([^)#]+)\)", README):

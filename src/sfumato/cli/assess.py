@@ -63,6 +63,8 @@ def assess(  # noqa: PLR0913, PLR0917 - one argument an option
             one["bounds"]["fit"] for one in assessment.numbers["products"] if one["bounds"]["fit"]
         ):
             say(f"\n{words}")
+        if assessment.numbers["sweep"]:
+            say(f"\n{_swept(assessment.numbers['sweep'])}")
         say(f"\nThe report is {out}; only you may read it, and it must stay inside.")
 
 
@@ -99,3 +101,18 @@ def _summary(numbers: dict[str, Any]) -> str:
         newly = f"{part['publishable']['newly']:,} of {part['publishable']['cells']:,}"
         rows.append([name, count(part["cells"]), relative, percent(part["grade_a"]), held, moved, newly])
     return columns([*heads, "newly publishable"], rows, numbers=6)
+
+
+def _swept(sweep: dict[str, Any]) -> str:
+    """A line for every budget that was tried and every product, or why one was not."""
+    from sfumato.confidential.assessment.layout import percent
+
+    heads = ["rehearsed at", "table", "median relative error", "grade A", "margins that hold", "power at 5%"]
+    rows = []
+    for point in sweep["points"]:
+        if point["refused"]:
+            rows.append([point["words"], point["refused"], "", "", "", ""])
+        for one in point["utilities"]:
+            told = [percent(one[name]) for name in ("relative", "grade_a", "held")]
+            rows.append([point["words"], one["product"], *told, percent(point["power"])])
+    return columns(heads, rows, numbers=4)
