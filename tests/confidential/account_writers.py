@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sfumato.confidential import account as module
-from sfumato.confidential import chain
+from sfumato.confidential import chain, ledger_file
 from sfumato.confidential.account import Account, Entry
 from sfumato.errors import LedgerError, PromiseError
 from sfumato.privacy.loss import Approximate
@@ -65,7 +65,7 @@ def race(path: Path, racers: int, careless: bool) -> dict[str, int]:
 
 
 def _charge_unseen(path: Path) -> int:
-    with module._opened(path, "BEGIN IMMEDIATE") as connection:
+    with ledger_file.transaction(path, "BEGIN IMMEDIATE") as connection:
         entries = module._sound(connection, path)
         body = {"release": "race", "loss": {"epsilon": "0.1"}, "plan_hash": "plan"}
         module._append(connection, entries, chain.moment(entries), "reserve", body)

@@ -21,7 +21,7 @@ import pytest
 
 import sfumato
 from sfumato.confidential import account as module
-from sfumato.confidential import chain
+from sfumato.confidential import chain, ledger_file
 from sfumato.confidential.account import Account, problems
 from sfumato.errors import LedgerError, PlanError, PromiseError
 from sfumato.privacy.ledger import not_counted
@@ -320,19 +320,96 @@ def test_an_entry_without_its_names_is_refused(account, nothing):
 # the file
 
 
-def test_only_its_owner_can_read_the_file_and_its_log(path):
+def test_a_ledger_is_one_file_that_only_its_owner_can_read(path):
     account = opened(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as reader:
         reader.execute("SELECT * FROM entries").fetchall()
         charge(account)
-        modes = {one.name: one.stat().st_mode & 0o777 for one in path.parent.iterdir()}
-    assert modes == dict.fromkeys(("ors.ledger", "ors.ledger-shm", "ors.ledger-wal"), 0o600)
+        assert {one.name: one.stat().st_mode & 0o777 for one in path.parent.iterdir()} == {"ors.ledger": 0o600}
 
 
 def test_an_entry_is_on_the_disk_before_it_is_reported(account, path):
-    with module._opened(path, "BEGIN IMMEDIATE") as connection:
-        assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
-        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    with ledger_file.transaction(path, "BEGIN IMMEDIATE") as connection:
+        assert connection.execute("PRAGMA synchronous").fetchone() == (3,)
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+
+
+def test_a_copy_of_the_file_is_a_copy_of_the_ledger(account, path, tmp_path):
+    for _ in range(3):
+        charge(account)
+        assert Account(shutil.copy(path, tmp_path / "copy")).entries == account.entries
+
+
+# one ledger, one name
+
+
+def both_begin(one, other):
+    """Whether two processes can be writing at once, each under its name of a file."""
+    begin = "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0).execute('BEGIN IMMEDIATE')"
+    with closing(sqlite3.connect(one, isolation_level=None)) as first:
+        first.execute("BEGIN IMMEDIATE")
+        return (
+            subprocess.run([sys.executable, "-c", begin, str(other)], capture_output=True, check=False).returncode == 0
+        )
+
+
+def test_under_two_names_a_ledger_is_refused_by_both(account, path, tmp_path):
+    charge(account)
+    (tmp_path / "elsewhere").mkdir()
+    link = tmp_path / "elsewhere" / "other.ledger"
+    link.hardlink_to(path)
+    for name in (path, link):
+        with pytest.raises(LedgerError, match="2 names"):
+            Account(name)
+        with pytest.raises(LedgerError, match="2 names"):
+            charge(account)
+        assert "2 names" in problems(name)[0]
+    link.unlink()
+    link.symlink_to(path)
+    before = len(account.entries)
+    charge(Account(link))
+    assert len(account.entries) == before + 1
+    assert not both_begin(path, link)
+
+
+def test_a_write_ahead_log_would_let_both_names_write(tmp_path):
+    """What the refusal is against: SQLite's log and its locks lie beside the name of a file, not at the file."""
+    file, link = tmp_path / "file", tmp_path / "link"
+    raw(file, ("PRAGMA journal_mode = WAL",), ("CREATE TABLE charges (loss)",))
+    assert not both_begin(file, file)
+    link.hardlink_to(file)
+    assert both_begin(file, link)
+
+
+def test_a_ledger_mounted_by_itself_is_refused_and_one_in_a_mounted_folder_is_not(account, path, tmp_path, monkeypatch):
+    mounts = tmp_path / "mountinfo"
+    monkeypatch.setattr(ledger_file, "_MOUNTS", mounts)
+    line = "36 35 98:0 /mnt1 {} rw,noatime master:1 - ext3 /dev/root rw\n"
+    mounts.write_text(line.format(path.parent))
+    charge(account)
+    mounts.write_text(line.format(str(path.resolve()).replace(" ", r"\040")))
+    with pytest.raises(LedgerError, match="mounted by itself"):
+        charge(account)
+
+
+def test_a_ledger_with_a_log_is_taken_over_with_all_its_charges_and_a_copy_is_kept(path, tmp_path):
+    """A version with a write-ahead log writes one more charge, and its machine stops before the log is folded in."""
+    entry, crashed = charge(opened(path)), tmp_path / "crashed"
+    raw(path, ("PRAGMA journal_mode = WAL",))
+    with closing(sqlite3.connect(path)) as still_open:
+        still_open.execute("SELECT * FROM entries").fetchall()
+        forged(path, "reserve", entry.body | {"release": "late"})
+        crashed.mkdir()
+        for name in (path.name, f"{path.name}-wal"):
+            shutil.copy(path.with_name(name), crashed / name)
+    alone = shutil.copy(path.parent / "crashed" / path.name, tmp_path / "alone")
+    assert [row[2] for row in rows_of(alone)] == ["open", "reserve"]  # without its log the charge is lost
+    taken = Account(crashed / path.name)
+    assert [one.body["release"] for one in taken.entries[1:]] == ["release", "late"]
+    assert sorted(one.name for one in crashed.iterdir()) == [path.name, f"{path.name}.before"]
+    assert Account(crashed / f"{path.name}.before").entries == taken.entries
+    charge(taken)
+    assert len(taken.ledger.charges) == 3
 
 
 def test_a_file_that_is_there_is_never_touched(path):
@@ -391,7 +468,7 @@ def test_nothing_is_open_or_locked_between_calls(account, path):
 
 
 def test_a_lock_held_too_long_is_a_ledger_error_and_reading_goes_on(account, path, monkeypatch):
-    monkeypatch.setattr(module, "WAIT", 0.2)
+    monkeypatch.setattr(ledger_file, "WAIT", 0.2)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(LedgerError, match="another process has been writing"):

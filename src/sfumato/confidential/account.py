@@ -1,14 +1,13 @@
 """Account: the ledger's file, one SQLite table that is only appended to, each entry hashed over the one before it.
 
-A charge is on the disk before `reserve` returns (write-ahead log, synchronous FULL). Whoever holds the file can still
-put an older copy in its place: the chain cannot see that, the ledger heads printed in the releases' manifests can.
+A charge is on the disk before `reserve` returns (`ledger_file`). Whoever holds the file can still put an older copy in
+its place: the chain cannot see that, the ledger heads printed in the releases' manifests can.
 """
 
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -16,14 +15,13 @@ from typing import Any, Self
 
 from sfumato.confidential import chain
 from sfumato.confidential.chain import Entry
+from sfumato.confidential.ledger_file import transaction
 from sfumato.errors import LedgerError
 from sfumato.privacy.ledger import Ledger
 from sfumato.privacy.loss import Loss
 from sfumato.privacy.neighbours import Neighbours
 from sfumato.privacy.notation import hidden_to_dict, limit_from_dict, loss_to_dict
 from sfumato.release import Release
-
-WAIT = 30.0  # seconds, for another process to finish its entry
 
 # INSERT OR REPLACE deletes without firing a DELETE trigger, so an entry out of turn is refused on INSERT.
 _REFUSE = "BEGIN SELECT RAISE(ABORT, 'a ledger is only appended to'); END"
@@ -36,18 +34,6 @@ _MADE = {
     "trigger no_delete": f"CREATE TRIGGER no_delete BEFORE DELETE ON entries {_REFUSE}",
 }
 _SCHEMA = _MADE | {"table sqlite_sequence": "CREATE TABLE sqlite_sequence(name,seq)"}
-
-_READ_ONLY = "it or its folder is read-only, or closed to this user; a ledger needs both to be writable"
-_REASONS = {
-    sqlite3.SQLITE_FULL: "the disk is full; make room and run again",
-    sqlite3.SQLITE_IOERR: "the disk could not be read or written: it is full, over its quota, or failing",
-    sqlite3.SQLITE_CORRUPT: "it is damaged; put back the last good copy, and verify it with the heads in the manifests",
-    **dict.fromkeys((sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM), _READ_ONLY),
-    **dict.fromkeys(
-        (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL),
-        f"another process has been writing to it for {WAIT:g} seconds; run again when that one is done",
-    ),
-}
 
 
 class Account:
@@ -82,7 +68,7 @@ class Account:
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        with _opened(self.path) as connection:
+        with transaction(self.path) as connection:
             return _sound(connection, self.path)
 
     @property
@@ -111,7 +97,7 @@ class Account:
     ) -> Entry:
         """The charge of a release, before its first draw; refused if the limit does not cover it."""
         named = {name: chain.given(name, text) for name, text in (("release", release), ("plan_hash", plan_hash))}
-        with _opened(self.path, "BEGIN IMMEDIATE") as connection:
+        with transaction(self.path, "BEGIN IMMEDIATE") as connection:
             entries = _sound(connection, self.path, to_write=True)
             time = chain.moment(entries, when)
             chain.ledger_of(entries).admit(release, loss, hidden, int(time[:4]))
@@ -124,7 +110,7 @@ class Account:
         None where a release was committed that the ledger which the manifest counted does not know: state it again.
         """
         body = {"reservation": reservation.hash, "manifest_hash": chain.given("manifest_hash", manifest_hash)}
-        with _opened(self.path, "BEGIN IMMEDIATE") as connection:
+        with transaction(self.path, "BEGIN IMMEDIATE") as connection:
             entries = _sound(connection, self.path, to_write=True)
             if reservation not in entries or reservation.kind != "reserve":
                 raise LedgerError(f"{self.path} holds no such reservation; commit the entry that reserve() gave.")
@@ -142,7 +128,7 @@ class Account:
 def problems(path: str | os.PathLike[str], anchors: Iterable[str] = ()) -> list[str]:
     """What is wrong with a ledger's file, in words, also where it is too broken to open; empty if all is well."""
     try:
-        with _opened(Path(path)) as connection:
+        with transaction(Path(path)) as connection:
             found = _altered_schema(connection)
             entries, broken = _read(connection)
     except LedgerError as error:
@@ -172,34 +158,8 @@ def uncharged(account: Account, release: Release) -> list[str]:
     return []
 
 
-@contextmanager
-def _opened(path: Path, begin: str = "BEGIN") -> Iterator[sqlite3.Connection]:
-    """One connection for one transaction, rolled back unless all went well; what SQLite refuses is said in words."""
-    try:
-        if not path.is_file():
-            raise LedgerError(f"There is no ledger at {path}; `sfumato ledger open` makes one.")
-        # Nothing else may open the file: closing any descriptor of it would drop this process's locks.
-        address = path.absolute().as_uri() + "?mode=rw"
-        with closing(sqlite3.connect(address, uri=True, timeout=WAIT, isolation_level=None)) as connection:
-            # A byte that is no text must fail the chain, not the reader.
-            connection.text_factory = lambda text: text.decode(errors="replace")
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute(begin)
-            yield connection
-            connection.commit()
-    except (sqlite3.Error, UnicodeDecodeError) as error:  # a damaged schema is quoted in a message that is no text
-        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-        reason = _REASONS.get(code, "it is not a ledger, or damaged")
-        raise LedgerError(f"The ledger {path} cannot be used: {reason}.") from None
-    except OSError:
-        raise LedgerError(f"The ledger {path} cannot be used: {_READ_ONLY}.") from None
-
-
 def _lay_out(path: Path, body: dict[str, Any]) -> None:
-    with _opened(path, "PRAGMA journal_mode = WAL") as connection:
-        if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
-            raise LedgerError(f"{path} is on a file system without shared memory; keep a ledger on a local disk.")
-    with _opened(path, "BEGIN IMMEDIATE") as connection:
+    with transaction(path, "BEGIN IMMEDIATE") as connection:
         for statement in _MADE.values():
             connection.execute(statement)
         _append(connection, (), chain.moment(()), "open", body)

@@ -1,0 +1,122 @@
+"""The file of a ledger: one inode under one name, locked around every transaction, whole without any file beside it.
+
+A charge is in the file itself once its transaction is over (rollback journal, synchronous EXTRA), so that a copy of the
+file is a copy of the ledger. SQLite's own locks and journals go by the name of a file: under a second name, or mounted
+by itself into a container, one ledger would be two, each of which grants the whole limit. So the lock is on the inode,
+and a file of several names is refused. A ledger with a write-ahead log, as they were made before, is folded into its
+one file when it is first opened, and a copy is kept beside it.
+"""
+
+import fcntl
+import os
+import re
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from sfumato.errors import LedgerError
+
+WAIT = 30.0  # seconds, for another process to finish its entry
+_TURN = 0.02
+_MOUNTS = Path("/proc/self/mountinfo")
+
+_READ_ONLY = "it or its folder is read-only, or closed to this user; a ledger needs both to be writable"
+_BUSY = f"another process has been writing to it for {WAIT:g} seconds; run again when that one is done"
+_REASONS = {
+    sqlite3.SQLITE_FULL: "the disk is full; make room and run again",
+    sqlite3.SQLITE_IOERR: "the disk could not be read or written: it is full, over its quota, or failing",
+    sqlite3.SQLITE_CORRUPT: "it is damaged; put back the last good copy, and verify it with the heads in the manifests",
+    **dict.fromkeys((sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM), _READ_ONLY),
+    **dict.fromkeys((sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL), _BUSY),
+}
+
+
+@contextmanager
+def transaction(path: Path, begin: str = "BEGIN") -> Iterator[sqlite3.Connection]:
+    """One connection for one transaction, rolled back unless all went well; what SQLite refuses is said in words."""
+    try:
+        if not path.is_file():
+            raise LedgerError(f"There is no ledger at {path}; `sfumato ledger open` makes one.")
+        place = path.resolve()
+        with _held(place), closing(_connected(place)) as connection:
+            connection.execute(begin)
+            yield connection
+            connection.commit()
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # a damaged schema is quoted in a message that is no text
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+        reason = _REASONS.get(code, "it is not a ledger, or damaged")
+        raise LedgerError(f"The ledger {path} cannot be used: {reason}.") from None
+    except OSError:
+        raise LedgerError(f"The ledger {path} cannot be used: {_READ_ONLY}.") from None
+
+
+@contextmanager
+def _held(place: Path) -> Iterator[None]:
+    """The lock on the inode, whatever its name; it ends with the descriptor, which is closed after SQLite's own."""
+    descriptor, until = os.open(place, os.O_RDWR | os.O_CLOEXEC), time.monotonic() + WAIT
+    try:
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise LedgerError(f"The ledger {place} cannot be used: {_BUSY}.") from None
+                time.sleep(_TURN)
+        _refuse_other_names(descriptor, place)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _refuse_other_names(descriptor: int, place: Path) -> None:
+    """One ledger has one name, which still is that of the file that was locked."""
+    held = os.fstat(descriptor)
+    if held.st_nlink != 1:
+        raise LedgerError(
+            f"The ledger {place} has {held.st_nlink} names (hard links), under each of which it would grant its whole "
+            "limit; keep one name, and reach it by that or by a symbolic link."
+        )
+    if not os.path.samestat(held, place.stat()):
+        raise LedgerError(f"The ledger {place} was replaced while it was opened; run again, and verify it.")
+    if str(place) in _mounted():
+        raise LedgerError(
+            f"The ledger {place} is mounted by itself, so that it has another name elsewhere, under which it would "
+            "grant its whole limit again; mount the folder that it is in."
+        )
+
+
+def _mounted() -> set[str]:
+    """Where something is mounted, as far as the system tells."""
+    if not _MOUNTS.is_file():
+        return set()
+    lines = _MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines()
+    return {re.sub(r"\\([0-7]{3})", lambda one: chr(int(one[1], 8)), line.split(" ")[4]) for line in lines}
+
+
+def _connected(place: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(f"{place.as_uri()}?mode=rw", uri=True, timeout=WAIT, isolation_level=None)
+    try:
+        # A byte that is no text must fail the chain, not the reader.
+        connection.text_factory = lambda text: text.decode(errors="replace")
+        if connection.execute("PRAGMA journal_mode").fetchone() == ("wal",):
+            _fold_in(connection, place)
+        # EXTRA: the journal is gone from the disk's folder before the charge is said to be there.
+        connection.execute("PRAGMA synchronous = EXTRA")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _fold_in(connection: sqlite3.Connection, place: Path) -> None:
+    """Take over a ledger with a write-ahead log: a whole copy beside it, then the log folded into the one file."""
+    kept = place.with_name(f"{place.name}.before")
+    if not kept.exists():
+        os.close(os.open(kept, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        with closing(sqlite3.connect(kept)) as copy:
+            connection.backup(copy)
+    if connection.execute("PRAGMA journal_mode = DELETE").fetchone() != ("delete",):
+        raise LedgerError(f"The ledger {place} is open in an older version; end that, and run again.")
