@@ -22,7 +22,7 @@ from sfumato.release.uncertainties.joint_cells import Fit, Joined
 from sfumato.release.uncertainties.normal import Eliminated, Normal
 from sfumato.release.uncertainties.squared import Squared
 from sfumato.release.uncertainties.trend import Sizes, Trend
-from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty
+from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty, left_over
 from sfumato.schema import Box, By, Domain, Frame, Grid, Grouping, Level
 
 MOST = 1_000
@@ -154,7 +154,8 @@ class Adjustment(Errors):
         takes, pulls = self._asked(first)
         _, beside = (takes, pulls) if other is one else self._asked(second)
         left = (self.fit.normal.noise - self.fit.drawn) * beside
-        found = float(self.weight[first & second].sum()) - float(takes @ beside) - float(pulls @ left)
+        own = self.weight[first & second].sum()
+        found = float(left_over(own, takes @ beside + pulls @ left))
         return max(found, 0.0) if other is one else found
 
     def _asked(self, rows: NDArray[np.bool_]) -> tuple[Floats, Floats]:

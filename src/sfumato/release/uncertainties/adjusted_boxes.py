@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sfumato.release.noisy import Floats
 from sfumato.release.uncertainties.normal import Eliminated
+from sfumato.release.uncertainties.uncertainty import left_over
 from sfumato.schema import Frame, Grid
 from sfumato.schema.frame import distinct
 
@@ -93,8 +94,9 @@ def along(frame: Frame, grid: Grid, kept: tuple[str, ...], weight: Floats, extra
     outer = inner if wide is grid else Taken.of(frame, wide, weight, extra)
     both = inner.amount * outer.within(inner.cell, up[inner.box]) * (extra.system.gain - extra.kappa)[inner.cell]
     # Of no units at all, bincount makes whole numbers.
-    found, solved = np.bincount(inner.box, inner.amount - both, inner.boxes).astype(np.float64), outer.solved[up]
-    found -= (inner.asked * solved).sum(axis=1)
-    found -= (inner.solved * outer.moved[up]).sum(axis=1) + (solved * inner.moved).sum(axis=1)
-    found += (inner.solved * extra.joint(outer.solved)[up]).sum(axis=1)
-    return found
+    own, taken = (np.bincount(inner.box, one, inner.boxes).astype(np.float64) for one in (inner.amount, both))
+    solved = outer.solved[up]
+    taken += (inner.asked * solved).sum(axis=1)
+    taken += (inner.solved * outer.moved[up]).sum(axis=1) + (solved * inner.moved).sum(axis=1)
+    taken -= (inner.solved * extra.joint(outer.solved)[up]).sum(axis=1)
+    return left_over(own, taken)

@@ -20,7 +20,14 @@ from sfumato.release.error_law import ErrorLaw
 from sfumato.release.noisy import Floats, Integers
 from sfumato.release.uncertainties.diagonal import Leafwise, leaves_wide
 from sfumato.release.uncertainties.margins import Margins
-from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty, Withheld, read_uncertainty
+from sfumato.release.uncertainties.uncertainty import (
+    Errors,
+    StatedIn,
+    Uncertainty,
+    Withheld,
+    left_over,
+    read_uncertainty,
+)
 from sfumato.schema import Box, By, Domain, Grid, Level, Table
 
 LARGEST = 8_000_000
@@ -119,10 +126,12 @@ class Moved(Errors):
     def covariance(self, one: Box, other: Box) -> float:
         first = self._boxes([one])
         second = first if other is one else self._boxes([other])
-        return float(self.base.covariance(one, other) - first.shared(second, _every)[0, 0])
+        own = self._between([one], [other])
+        each = own if other is one else np.sqrt(self._between([one], [one]) * self._between([other], [other]))
+        return float(left_over(own, first.shared(second, _every), each)[0, 0])
 
     def covariances(self, ones: list[Box], others: list[Box]) -> Floats:
-        return self._between(ones, others) - self._boxes(ones).shared(self._boxes(others), _every)
+        return left_over(self._between(ones, others), self._boxes(ones).shared(self._boxes(others), _every))
 
     def law(self, grid: Grid) -> ErrorLaw:
         return self.base.law(grid).moved
@@ -137,7 +146,7 @@ class Moved(Errors):
             shared = [self._by_leaves(one, kept) for one in parts]
         else:
             shared = [self._piece(one, kept) for one in sliced(grid, margins.size)]
-        return np.asarray(own - np.concatenate(shared).reshape(grid.shape), dtype=np.float64)
+        return left_over(np.asarray(own, dtype=np.float64), np.concatenate(shared).reshape(grid.shape))
 
     def _by_leaves(self, grid: Grid, kept: tuple[str, ...]) -> Floats:
         """One control has a diagonal system, so what boxes share by it is a sum over its own cells."""
