@@ -132,6 +132,8 @@ def test_what_releases_of_before_called_a_posterior_is_read_as_the_chance_of_a_r
     promise = sf.open(DATA / name).release.manifest.promise
     assert promise.right_guess == pytest.approx(chance, abs=5e-6)
     assert promise.posterior_above == {}, "which they did not say"
+    assert promise.renamed.right_guess_from_even_odds == promise.right_guess
+    assert promise.renamed.posterior_from_even_odds is None
     assert verify(DATA / name).intact
 
 

@@ -42,6 +42,12 @@ class Promise(ManifestPart):
         return float(told if told is not None else self.posterior_from_even_odds or 0.0)
 
     @property
+    def renamed(self) -> "Promise":
+        """The same promise by the names of now."""
+        names = {"right_guess_from_even_odds": self.right_guess, "posterior_from_even_odds": None}
+        return self.model_copy(update=names)
+
+    @property
     def formal(self) -> bool:
         """Whether the loss has a bound, so that something is promised at all."""
         return "unbounded" not in self.loss

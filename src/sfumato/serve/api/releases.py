@@ -67,7 +67,7 @@ def privacy(served: Served, request: Request) -> Response:
         releasable=manifest.releasable,
         why=manifest.why,
         notices=[notice.sentence for notice in edition.notices],
-        promise=manifest.promise,
+        promise=manifest.promise.renamed,
         spends=manifest.spends,
         exposures=manifest.exposures,
         citation=edition.engine.cite(),
