@@ -17,10 +17,12 @@ import sfumato as sf
 from sfumato.confidential import Microdata, Options, Tabulation, run
 from sfumato.draws import SeededDraws
 from sfumato.plan import Plan
+from sfumato.privacy import SquareRootWithin
 from sfumato.query.answer import Answer
 from sfumato.query.downloads.formats import BY_NAME
 from sfumato.query.value_notes import noted
 from sfumato.release import Subject
+from sfumato.schema import Frame
 from sfumato.statistics import Excess
 
 PLAN = """
@@ -155,3 +157,11 @@ def test_bounds_of_other_kinds_are_said_as_they_are(of, said):
     subject = Subject("pay", "total", "Pay", "dollars", of.step)
     assert said in noted(replace(subject, value_bounds=of.value_bounds))
     assert not noted(subject)
+
+
+def test_a_bound_on_square_roots_says_nothing_of_an_excess():
+    """A value at the clip may grow by 2 beta √clip, whose root is far above beta."""
+    hidden, frame = SquareRootWithin("shop", {"wage": "1/2"}), Frame("shop", (), {}, range(9))
+    assert hidden.move(sf.Total("wage", clip=("0", "1000")).contribution, frame)
+    with pytest.raises(sf.PromiseError, match="nothing of what lies above a clip"):
+        hidden.move(Excess("wage", clip=("0", "1000"), up_to="5000").contribution, frame)

@@ -6,6 +6,7 @@ and "Summary statistics" on the author's pages): jackknives with finite populati
 
 import csv
 import math
+from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
@@ -15,8 +16,13 @@ import pytest
 from tests.confidential.weighted_sample import REST, asked
 
 from sfumato.confidential.estimands import MeanOf, RatioOf, ShareOf, TotalOf
+from sfumato.draws import SeededDraws
 from sfumato.errors import PlanError
+from sfumato.mechanisms import Cells
+from sfumato.mechanisms.average_weight import AverageWeight
 from sfumato.plan import Plan
+from sfumato.privacy import Bounded
+from sfumato.schema import Attribute, Levels, Replication, Rows, Table, Weighted
 
 SURVEY = Path(__file__).parents[3] / "shared" / "data" / "survey"
 needs_survey = pytest.mark.skipif(not SURVEY.is_dir(), reason=f"the survey files are not in {SURVEY}")
@@ -217,3 +223,15 @@ def test_a_plan_with_a_method_reads_back_equal_and_the_table_says_it(method):
     said = asked(again, rows).method
     assert made.schema.replication.words() in said
     assert ("[data] says no method" in said) == (not method)
+
+
+@pytest.mark.parametrize("method", ["sdr", "jk1", "brr"])
+def test_the_paper_to_the_letter_states_the_variance_of_the_method(method):
+    """The squared departures that a release as published states sum to the variance by replication."""
+    how, weighted = Replication(method, about="mean"), np.array([[100.0, 104, 97, 101, 90], [50, 50, 55, 45, 48]])
+    table, step = Table((Attribute("place", Levels.of(["a", "b"])),)), Fraction(1, 2)
+    columns = {Rows(): np.array([5, 3]), Weighted(): weighted}
+    cells = Cells(table, np.array([200, 100]), step, Bounded(1, 1, 1), columns=columns, replication=how)
+    departures = AverageWeight(2, cap=7).perturb(cells, SeededDraws(1)).public["departures"][:, :-1]
+    stated = np.square(departures * float(step)).sum(axis=1)
+    assert stated == pytest.approx(how.variance(weighted[:, 0], weighted[:, 1:]), rel=1e-12)
