@@ -19,6 +19,8 @@ from sfumato.serve.app import over
 from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.limits import Limits, Running
 
+FILES = [None, None, "csv", "xlsx", "parquet"]
+"""Formats that are sure to be given: a fuzzer asks for too much else at once."""
 OFFICIAL = Path(__file__).with_name("PxAPI-2.yml")
 ALWAYS = [
     not_a_server_error,
@@ -146,10 +148,12 @@ class Conformance:
         aimed = st.sampled_from([{"id": own} for own in ids] + [None])
 
         @self.settings
-        @given(case=operation.as_strategy(generation_mode=mode), path=aimed)
-        def ask(case, path):
+        @given(case=operation.as_strategy(generation_mode=mode), path=aimed, form=st.sampled_from(FILES))
+        def ask(case, path, form):
             if path is not None and case.path_parameters:
                 case.path_parameters = path
+                if form and mode is GenerationMode.POSITIVE and operation.path.endswith("/data"):
+                    case.query = {"outputFormat": form}
             reply = case.call()
             self.replies[operation.label, reply.status_code] += 1
             try:

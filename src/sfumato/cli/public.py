@@ -189,7 +189,10 @@ def serve(  # noqa: PLR0913, PLR0917 - each is an option of the command
     port: Annotated[int, typer.Option(help="The port to listen on.")] = 8000,
     base_path: Annotated[str, typer.Option(help="The path behind a proxy, for example /statistics.")] = "",
     origin: Annotated[
-        str, typer.Option(help="Where readers reach it, for citations: https://statistics.example. Else as they ask.")
+        str,
+        typer.Option(
+            help="Where readers reach it, for citations and the API: https://statistics.example. Else as asked."
+        ),
     ] = "",
     workers: Annotated[
         int, typer.Option(help="Processes that answer; each holds the releases in memory. One a core is plenty.")
