@@ -73,7 +73,15 @@ def test_ranks_that_cannot_hold_are_not_stated():
     assert {one.ranks for one in withheld.sorted("much")} == {None}
     unsampled = engine(rows, sampling={"kind": "withheld", "reason": "the design is not public"})
     assert {one.ranks for one in unsampled.table("trade", "lifting").shares("row").sorted("much")} == {None}
+
+
+def test_a_row_without_a_number_may_have_any_rank_and_widens_those_of_others_by_one():
+    rows = world(np.random.default_rng(5))
+    table = engine(rows).table("trade", "lifting")
+    first = table.shares("row").ranks("much")
     rows[4] = [1, 1]
-    missing = engine(rows).table("trade", "lifting").shares("row").sorted("much")
-    assert missing[-1].code == "t04"
-    assert {one.ranks for one in missing} == {None}
+    missing = engine(rows).table("trade", "lifting").shares("row")
+    assert missing.sorted("much")[-1].code == "t04"
+    ranks = missing.ranks("much")
+    assert ranks["t04"] == (1, ROWS)
+    assert ranks["t11"] == (first["t11"][0], first["t11"][1] + 1)

@@ -132,12 +132,10 @@ class Shares(Portable):
             return self.table.ranks(column, level)
         figures = [self.figure(int(flat)) for flat in self.rows_of(column)]
         for one in figures:
-            if isinstance(one, NoNumber):
-                raise QueryError(f"Ranks cannot be stated, as a row holds no number: {one.reason}")
-            if isinstance(one.variance, Withheld):
+            if isinstance(one, Estimate) and isinstance(one.variance, Withheld):
                 raise QueryError(f"Ranks cannot be stated: {one.variance.reason}")
         each = 1 - (1 - level) / max(len(figures), 1)
-        found = ranks_of_intervals([_within(one, each) for one in figures if isinstance(one, Estimate)])
+        found = ranks_of_intervals([_within(one, each) for one in figures])
         return dict(zip(self.axes[0].codes, found, strict=True))
 
     def _statuses(self, parts: Columns, wholes: Columns, under: Floats, noise: Floats) -> Statuses:
@@ -156,8 +154,10 @@ class Shares(Portable):
         return Statuses((*inner.kinds, *outer.kinds, NoNumber(ZERO), NoNumber(too_near(0.95))), found)
 
 
-def _within(share: Estimate, level: float) -> tuple[float, float]:
-    """Where a true share lies at this level; anywhere where its whole may be 0."""
+def _within(share: Figure, level: float) -> tuple[float, float]:
+    """Where a true share lies at this level; anywhere where there is no number, as its whole may be 0."""
+    if isinstance(share, NoNumber):
+        return -math.inf, math.inf
     try:
         return share.interval(level)
     except QueryError:

@@ -47,6 +47,8 @@ def cell(estimate: Figure, look: Look, code: str = "", largest_cv: float | None 
         return Cell(IMPOSSIBLE.code, "", "", 0, words("cell.impossible"))
     if isinstance(estimate, NoNumber):
         return Cell(estimate.code, "", "", 0, words("cell.refused", reason=estimate.reason), code)
+    if estimate.unit == "share" and estimate.value == 1 and estimate.variance == 0:
+        return Cell(words.figure("100%"), "", "", 0, words("cell.whole"), code)
     digits = Digits.of(estimate, exact=exact)
     percent = digits.percent
     # Showing negative numbers as 0 is for the eye alone and reaches no total and no download.
