@@ -312,11 +312,19 @@ def test_large_names_of_units_stay_apart():
         assert tabulate(plan, frame(a=["x", "x"], id=ids))[0].tolist() == [2, 0, 0]
 
 
-@pytest.mark.parametrize("ids", [["1", "01"], ["7", "7.0"], ["7", " 7"], ["+7", "7"], ["é", "e\u0301"]])
-def test_a_unit_that_is_spelt_in_two_ways_is_a_fault_and_not_two_units(ids):
-    plan = make_plan(A, hidden=AddRemove("firm", "id", 1))
-    with pytest.raises(DataError, match="differ only in spaces, zeros or Unicode form"):
-        tabulate(plan, frame(a=["x", "x"], id=ids))
+SPELT = [["1", "01"], ["7", "7.0"], ["7", " 7"], ["+7", "7"], ["é", "e\u0301"], ["A B", "A  B"]]
+SPELT += [["A", f"A{unseen}"] for unseen in "\t\r\n\x00\x1f\xa0\xad\u200b\u2028\u2060\ufe0f\ufeff\u3164"]
+SPELT += [["A", "\uff21"], ["7", "\uff17"], ["fi", "\ufb01"]]
+
+
+@pytest.mark.parametrize("ids", SPELT, ids=repr)
+def test_a_name_that_is_spelt_in_two_ways_is_a_fault_and_not_two_units_or_records(ids):
+    hidden = make_plan(A, hidden=AddRemove("firm", "id", 1))
+    for plan in (hidden, make_plan(A, key="id")):
+        with pytest.raises(DataError, match="differ only in spaces, zeros, Unicode form or characters"):
+            tabulate(plan, frame(a=["x", "x"], id=ids))
+    other = frame(a=["x", "x"], id=[ids[0], ids[1] + "z"])
+    assert tabulate(hidden, other)[0].tolist() == [2, 0, 0]
 
 
 def test_a_collation_of_the_database_makes_no_record_two_and_no_two_units_one(tmp_path):

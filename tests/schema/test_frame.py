@@ -186,3 +186,20 @@ def frame_box():
 def test_the_largest_of_each_group():
     grouping = Grouping(Frame("group", (), {}, range(2)), np.array([0, 1, 0], dtype=np.int32))
     assert grouping.largest(np.array([-5, 3, -9])).tolist() == [-5, 3]
+
+
+@pytest.mark.parametrize("other", ["e1 ", "e1\t", "e1\r", "\u200be1", "\uff451"])
+def test_a_unit_in_two_spellings_is_refused(tmp_path, other):
+    names = ["e1", other, *(name for name, *_ in ROWS[2:])]
+    ids = [(name, *codes) for name, (_, *codes) in zip(names, ROWS, strict=True)]
+    assert "differ only in spaces" in refusal(written(tmp_path, ids))
+
+
+@pytest.mark.parametrize(("other", "one"), [("ACME ", True), ("ACME\n", True), ("ACM\uff25", True), ("acme", False)])
+def test_a_firm_in_two_spellings_is_refused_and_one_in_another_case_is_another(tmp_path, other, one):
+    path = written(tmp_path, firm=pa.array(["ACME", other, "b", "c", "d"]))
+    if one:
+        with pytest.raises(PlanError, match="differ only in spaces"):
+            Frame.read(path, "establishment", "id", (INDUSTRY, COUNTY), "firm")
+    else:
+        assert len(set(Frame.read(path, "establishment", "id", (INDUSTRY, COUNTY), "firm").firms)) == 5

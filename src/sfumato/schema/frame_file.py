@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import PlanError, nearest
 from sfumato.schema.attributes import Attribute, Column
+from sfumato.schema.spelling import misspelt
 
 
 def read_frame(
@@ -26,12 +27,24 @@ def read_frame(
     ids = columns[key].combine_chunks()
     if ids.null_count:
         raise PlanError(f"The frame {path.name} has rows without '{key}'; every {unit} needs one.")
+    _refuse_misspelt(path, key, ids)
     if len(ids.unique()) < len(ids):
         raise PlanError(f"The frame {path.name} has the same '{key}' in two rows; each row is one {unit} of its own.")
     places = {attribute.name: _places(path, attribute, columns[sources[attribute.name]]) for attribute in attributes}
     order = _order(ids)
+    if firm:
+        _refuse_misspelt(path, firm, columns[firm].combine_chunks())
     firms = _numbers(columns[firm])[order] if firm else None
     return ids.take(order), {name: one[order] for name, one in places.items()}, firms
+
+
+def _refuse_misspelt(path: Path, name: str, column: Any) -> None:
+    """A unit or firm in several spellings would count as several; what differs in case alone is another name."""
+    if misspelt(column.drop_null()):
+        raise PlanError(
+            f"The frame {path.name} has names in '{name}' that differ only in spaces, zeros, Unicode form or "
+            "characters that are not seen, and would count as several; write each one way."
+        )
 
 
 def _order(ids: Any) -> NDArray[np.int64]:

@@ -16,8 +16,8 @@ from sfumato.confidential.engines.engine import Unsure
 Integers = NDArray[np.int64]
 SPREAD = 2
 """How many places a row a range of names may have to be counted place by place; wider ranges are sorted."""
-PLAIN = r"^([A-Za-z]([ -~]*[!-~])?|0|[1-9][0-9]{0,29})$"
-"""Texts that no other text is a spelling of: in ASCII, without spaces around them or zeros before a number."""
+PLAIN = r"^([A-Za-z]( ?[!-~])*|0|[1-9][0-9]{0,29})$"
+"""Texts that no other is a spelling of: in ASCII, without spaces around them or two in a row, or zeros of a number."""
 
 
 class Names:

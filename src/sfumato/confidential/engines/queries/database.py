@@ -102,7 +102,9 @@ class Database(Sealed):
     @property
     def worded(self) -> list[str]:
         """The columns of names, joined ones too, that are texts: a number is written in one way."""
-        names = dict.fromkeys((*self.reading.names, *(one.on for one in self.reading.schema.joined)))
+        schema = self.reading.schema
+        keys = [schema.key] if schema.key else []
+        names = dict.fromkeys((*self.reading.names, *keys, *(one.on for one in schema.joined)))
         return [name for name in names if not all(dialect.is_number(kind) for kind in self.kinds_of(name))]
 
     def _refuse_mixed(self) -> None:

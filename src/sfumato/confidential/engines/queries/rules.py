@@ -9,7 +9,7 @@ from sfumato.confidential.engines.sources.files import file_of
 from sfumato.confidential.engines.sql import dialect
 from sfumato.schema import Clipped, Reported
 
-SPELT = "some names of units differ only in spaces, zeros or Unicode form; write each unit one way."
+SPELT = "some names differ only in spaces, zeros, Unicode form or characters that are not seen; write each one way."
 
 
 class Rules:
@@ -89,11 +89,13 @@ class Rules:
         return condition, Fault(columns[0], rule, f"SELECT {value} AS value FROM legible WHERE {condition}")
 
     def _spellings(self) -> Iterator[Fault]:
-        """The rule that a unit is written one way: 7, 07, 7.0 and ' 7' would each have rows of their own."""
-        for place, name in enumerate(self._reading.names):
-            unit = f"unit{place}"
+        """The rule that a unit or key is written one way: 7, 07, 7.0 and ' 7' would each have rows of their own."""
+        named = {name: f"unit{place}" for place, name in enumerate(self._reading.names)}
+        key = self._reading.schema.key
+        for name, unit in (named | ({key: "key"} if key and key not in named else {})).items():
             if name in self._records.worded:
-                counted = f"SELECT count(DISTINCT {unit}) > count(DISTINCT {dialect.spelling(unit)}) FROM coded"
+                apart = f"SELECT DISTINCT {unit} AS name FROM coded WHERE {unit} IS NOT NULL"
+                counted = f"SELECT count(*) > count(DISTINCT {dialect.spelling('name')}) FROM ({apart})"
                 yield from [Fault(name, SPELT, _misspelt(unit, "coded"))] if self._ask(counted)[0][0] else []
 
     def _repeats(self) -> Iterator[Fault]:

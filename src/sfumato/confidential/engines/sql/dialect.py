@@ -65,9 +65,8 @@ def unit(name: str, kind: str) -> str:
 
 
 def spelling(name: str) -> str:
-    """What several ways to write one name share: spaces around it, Unicode form, and zeros of a number left out."""
-    trimmed = f"trim(CAST({name} AS VARCHAR))"
-    return f"coalesce(CAST(TRY_CAST({trimmed} AS DECIMAL(38, 6)) AS VARCHAR), nfc_normalize({trimmed}))"
+    """What several ways to write one name share, by the rule of `schema.spelling`."""
+    return f"spelled(CAST({name} AS VARCHAR))"
 
 
 def leaf(attribute: Attribute, listed: str, number: str) -> str:

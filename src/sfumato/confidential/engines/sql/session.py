@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sfumato.confidential.engines.encodings import refuse_foreign
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import DataError
+from sfumato.schema.spelling import spelled
 
 CLOSED: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
@@ -34,6 +35,7 @@ class Session(Sealed):
         import duckdb
 
         self._connection, self.texts = duckdb.connect(config=CLOSED), dict[Path, str]()
+        self._connection.create_function("spelled", spelled, ["VARCHAR"], "VARCHAR", type="arrow")
         named = [name for (name,) in self.ask("SELECT name FROM duckdb_optimizers()") if name not in TRUSTED]
         self.run(f"SET disabled_optimizers = '{','.join(named)}'")
 
