@@ -102,10 +102,11 @@ def _stated(error: float | Withheld | None) -> float | None:
 
 
 def true_table(plan: Plan, microdata: Microdata, layout: TableLayout, of: Estimand) -> TrueTable:
-    """The true table of a layout; its size is refused before the data are opened."""
+    """The true table of a layout; its size, and what the plan does not know, is refused before the data are opened."""
     refuse_if_too_large(plan.schema.table(layout.shown), plan)
+    _, grid, _ = layout.axes(plan), layout.grid(plan), of.title(plan)
     plan = labelled(plan, microdata)
-    grid, axes = layout.grid(plan), layout.axes(plan)
+    axes = layout.axes(plan)
     by = f" by {', '.join(one.attribute.label for one in axes)}" if axes else ""
     title = of.title(plan) + by
     survey: Any

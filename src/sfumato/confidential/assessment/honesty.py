@@ -17,6 +17,8 @@ from sfumato.confidential.assessment.layout import parts
 from sfumato.confidential.assessment.truth import Truth
 from sfumato.privacy import plain
 
+FEW = 100
+"""The cells from which on a share of them says that margins do not hold."""
 SLACK = 1e-6
 """Of a record: how far a total may be off by rounding alone, where the stated error is 0."""
 
@@ -38,12 +40,12 @@ def broken(numbers: Numbers) -> list[str]:
     """Where fewer of the stated margins hold than chance explains, and how many do.
 
     Half a point is allowed where the normal law stands in, and four errors of the share of so many cells besides: one
-    false alarm in 30,000 tables.
+    false alarm in 30,000 tables, of as many cells as that takes.
     """
     found = []
     for name, _, part in parts(numbers):
         held, cells = part["honesty"]["held"], part["independent"]
-        if held is not None and held < LEVEL - 0.005 - 4 * np.sqrt(LEVEL * (1 - LEVEL) / cells):
+        if held is not None and cells >= FEW and held < LEVEL - 0.005 - 4 * np.sqrt(LEVEL * (1 - LEVEL) / cells):
             found.append(f"{name}: {held:.1%} of the {LEVEL:.0%} margins hold what the noise was added to")
     return found
 

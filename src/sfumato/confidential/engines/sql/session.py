@@ -33,9 +33,10 @@ class Session(Sealed):
 
     def __init__(self) -> None:
         import duckdb
+        from duckdb.func import ARROW
 
         self._connection, self.texts = duckdb.connect(config=CLOSED), dict[Path, str]()
-        self._connection.create_function("spelled", spelled, ["VARCHAR"], "VARCHAR", type="arrow")
+        self._connection.create_function("spelled", spelled, ["varchar"], "varchar", type=ARROW)
         named = [name for (name,) in self.ask("SELECT name FROM duckdb_optimizers()") if name not in TRUSTED]
         self.run(f"SET disabled_optimizers = '{','.join(named)}'")
 
