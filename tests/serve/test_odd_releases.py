@@ -1,5 +1,7 @@
 """Releases unlike the common one: numbers that may not be summed, errors withheld, impossible cells, broken steps."""
 
+import csv
+import io
 from fractions import Fraction
 
 import numpy as np
@@ -99,11 +101,13 @@ def test_an_error_that_is_withheld_says_why(made):
     dataset = page.get(f"{DATA}?valueCodes[size]=*").json()
     assert dataset["value"][:5] == [-3, None, None, 0.0, None]
     assert [dataset["status"][str(place)] for place in (0, 1, 2, 4)] == ["-", "withheld", "withheld", "withheld"]
-    assert dataset["note"] == ["its scale is the largest employer"]
+    assert dataset["note"] == ["An error is withheld: its scale is the largest employer"]
     shown = page.get("/odd-one-two~odd?error=interval95").text
     assert "An error is withheld: its scale is the largest employer" in shown
     assert "± withheld" in shown
-    assert "withheld" not in page.get(f"{DATA}?valueCodes[size]=*&outputFormat=csv").text
+    lines = list(csv.DictReader(io.StringIO(page.get(f"{DATA}?valueCodes[size]=*&outputFormat=csv").text)))
+    assert {(one["moe90"], one["se_noise"], one["cv"]) for one in lines} == {("", "", "")}
+    assert {one["reason"] for one in lines} == {"An error is withheld: its scale is the largest employer"}
 
 
 def test_sampling_error_that_is_withheld_says_why(made):

@@ -53,7 +53,8 @@ def as_seen(one):
     last = margin.adjusted() - 1
     step = Decimal(1).scaleb(max(last, 0))
     value = (Decimal(one.value) / step).to_integral_value() * step
-    return f"{int(value):,}".replace("-", "−"), f"{margin:,.{max(-last, 0)}f}", one.grade
+    decimals = 0 if one.moe() == round(one.moe()) else max(-last, 0)
+    return f"{int(value):,}".replace("-", "−"), f"{margin:,.{decimals}f}", one.grade
 
 
 def test_every_cell_has_its_error_and_is_read_aloud(page, engine):

@@ -42,7 +42,8 @@ class Digits:
         """The digits of an error of the number."""
         if self.place is None or not error:
             return replace(self, whole=self.whole and (error >= 10 or not error))
-        return Digits(last_digit(100 * error if self.percent else error), whole=False, percent=self.percent)
+        place = last_digit(100 * error if self.percent else error)
+        return Digits(place, self.whole and error == round(error), self.percent)
 
     def last(self, place: int) -> int:
         """The last digit that is written: a whole number has no decimals."""

@@ -1,6 +1,6 @@
 """Help: short answers to what readers ask of a number, with the numbers of the table they are looking at."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -53,11 +53,13 @@ def help_page(pages: Pages, request: Request) -> Response:
     return pages.reply(request, "guide.html", sheet.edition.tag, show, known=("table",))
 
 
-def _noise(sheet: Sheet) -> float | None:
-    """The standard error that noise gave one published cell; none where it is withheld or the cell cannot exist."""
-    first = {one.name: one.levels.leaves[0] for one in sheet.product.attributes}
-    found = whole_of(sheet, first)
-    return stated(found.noise_se) if isinstance(found, Estimate) and found.cells == 1 else None
+def _noise(sheet: Sheet) -> tuple[float, float] | None:
+    """The standard error and the margin that noise gave one cell; none where it is withheld or cannot exist."""
+    found = whole_of(sheet, {one.name: one.levels.leaves[0] for one in sheet.product.attributes})
+    if not isinstance(found, Estimate) or found.cells != 1:
+        return None
+    error, margin = stated(found.noise_se), stated(replace(found, sampling_variance=0.0).moe(0.90))
+    return None if error is None or margin is None else (error, margin)
 
 
 def _margin_here(sheet: Sheet, said: Words) -> str:
@@ -65,15 +67,16 @@ def _margin_here(sheet: Sheet, said: Words) -> str:
     noise, unit = _noise(sheet), sheet.product.subject.unit
     if noise is None:
         return ""
-    one = said("help.margin_here", se=said.figure(number(noise)), unit=unit, margin=said.figure(number(1.645 * noise)))
+    error, margin = (said.figure(number(one)) for one in noise)
+    one = said("help.margin_here", se=error, unit=unit, margin=margin)
     if not sheet.product.subject.additive:
         return one
     whole = whole_of(sheet)
-    margin = stated(whole.moe(0.90)) if isinstance(whole, Estimate) else None
-    if not isinstance(whole, Estimate) or margin is None:
+    reach = stated(whole.moe(0.90)) if isinstance(whole, Estimate) else None
+    if not isinstance(whole, Estimate) or reach is None:
         return one
     digits = Digits.of(whole)
-    figures = {"value": digits.number(whole.value), "margin": digits.error(margin), "cells": f"{whole.cells:,}"}
+    figures = {"value": digits.number(whole.value), "margin": digits.error(reach), "cells": f"{whole.cells:,}"}
     return f"{one} {said('help.whole_here', unit=unit, **{name: said.figure(one) for name, one in figures.items()})}"
 
 
@@ -85,6 +88,6 @@ def _grades_here(sheet: Sheet, said: Words) -> str:
 
 def _negative(sheet: Sheet, said: Words) -> str:
     noise = _noise(sheet)
-    if not noise:
+    if not noise or not noise[0]:
         return ""
-    return said("help.negative_here", se=said.figure(number(noise)), unit=sheet.product.subject.unit)
+    return said("help.negative_here", se=said.figure(number(noise[0])), unit=sheet.product.subject.unit)
