@@ -61,8 +61,11 @@ def told_columns(source: Any, wanted: Wanted) -> list[str] | None:
 
 
 def value_labels(source: Any, encoding: str | None) -> dict[str, dict[str, str]]:
-    """What a Stata or SPSS file calls the values of its columns; other sources call them nothing."""
-    path = file_of(source)
+    """What a Stata or SPSS file calls the values of its columns; other sources call them nothing.
+
+    That a file is not there is said when it is opened.
+    """
+    path = Path(source) if isinstance(source, (str, Path)) and Path(source).is_file() else None
     reader = READSTAT.get(path.suffix.lower()) if path else None
     if path is None or reader is None:
         return {}
