@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 import re
 from pathlib import Path
 
@@ -32,11 +33,15 @@ def download(page, selector):
     return Path(awaited.value.path())
 
 
-def agrees(text, exact):
-    """Whether a number of a file, rounded to the digits that a reader sees, is the number that a reader sees."""
-    shown = text.replace(",", "").replace("−", "-")
-    half = 0.5 * 10.0 ** -len(shown.partition(".")[2])
-    return abs(float(shown) - float(exact)) <= half * (1 + 1e-9)
+def agrees(text, exact, margin):
+    """Whether a number of a file, rounded to the digits that a reader sees, is the number that a reader sees.
+
+    Those are its decimals; without any, the second digit of its margin, or ones.
+    """
+    shown, reach = (float(one.replace(",", "").replace("−", "-")) for one in (text, margin))
+    decimals = len(text.partition(".")[2])
+    last = 10.0**-decimals if decimals else 10.0 ** max(math.floor(math.log10(reach)) - 1, 0)
+    return abs(shown - float(exact)) <= 0.5 * last * (1 + 1e-9)
 
 
 def differing(taken, shown):
@@ -44,7 +49,8 @@ def differing(taken, shown):
     found = list(set(taken) ^ set(shown))
     for code in set(taken) & set(shown):
         (value, margin, grade), (number, plus_minus, letter) = taken[code], shown[code]
-        if not (agrees(number, value) and agrees(plus_minus, margin) and grade == letter):
+        same = agrees(number, value, plus_minus) and agrees(plus_minus, margin, plus_minus)
+        if not (same and grade == letter):
             found.append((code, taken[code], shown[code]))
     return found
 
