@@ -13,6 +13,7 @@ from scipy.optimize import brentq
 from scipy.stats import ncx2, norm
 
 from sfumato.draws import DiscreteNormal, RoundedNormal, TruncatedGeometric, TwoSidedGeometric
+from sfumato.errors import ReleaseError
 from sfumato.mechanisms.additive import stated_noise
 from sfumato.release.error_law import NoisyTotals, NormalError, SummedDraws
 from sfumato.release.root_error import RootError, deviate
@@ -158,3 +159,21 @@ def test_a_true_total_is_never_below_0_and_a_number_without_noise_has_no_margin(
     assert -3.0 - below[0] == pytest.approx(0.0)
     assert (below[1], above[1]) == (0.0, 0.0)
     assert NormalError(step=1.0).reach(0.95, totals(5.0, 0.0))[0][0] == 0.0
+
+
+@pytest.mark.parametrize(
+    "edited",
+    [
+        {"variance": -5},
+        {"variance": "nan"},
+        {"variance": float("inf")},
+        {"excess_kurtosis": -3.0},
+        {"probabilities": [0.5, 0.3]},
+        {"probabilities": [0.5, -0.25, 0.5]},
+        {"probabilities": [1e-3] * 5_000},
+    ],
+)
+def test_a_law_that_none_can_be_is_refused_when_it_is_read(edited):
+    stated = stated_noise(LAWS["capped 2 7"]).to_dict()
+    with pytest.raises(ReleaseError, match=r"none can be|cannot have|do not sum to 1"):
+        Independent.read(stated | edited, None)

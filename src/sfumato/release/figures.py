@@ -1,7 +1,28 @@
 """Figures: how a number is written for people, a margin beside it, and texts in columns."""
 
 import math
+import re
 from collections.abc import Sequence
+from fractions import Fraction
+
+from sfumato.errors import ReleaseError
+
+EXACT = re.compile(r"-?[0-9]{1,80}(\.[0-9]{1,80})?(e[+-]?[0-9]{1,2})?(/0*[1-9][0-9]{0,79})?")
+"""How exact numbers are written: none so long that reading it takes long."""
+
+
+def exactly(written: object) -> Fraction:
+    """An exact number as a file states it: 3, 0.25 or 1/131072; anything else is refused before it is computed with.
+
+    >>> exactly("1/4")
+    Fraction(1, 4)
+    """
+    if not isinstance(written, str) or not EXACT.fullmatch(written):
+        raise ReleaseError(
+            f"The manifest states {str(written)[:40]!r} as a number; it was edited, or is not one of ours."
+        )
+    over, _, under = written.partition("/")
+    return Fraction(over) / int(under or 1)
 
 
 def number(value: float) -> str:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from sfumato.privacy import plain
+from sfumato.release.figures import exactly
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class ValueBounds:
         """The bounds that a manifest states; none where it states none."""
         if not written:
             return None
-        low, high, step = (Fraction(written[name]) for name in ("low", "high", "step"))
+        low, high, step = (exactly(written[name]) for name in ("low", "high", "step"))
         took = written.get("took")
-        told = took and ClipTook(Fraction(took["up_to"]), float(took["value"]), took["standard_error"])
+        told = took and ClipTook(exactly(took["up_to"]), float(took["value"]), took["standard_error"])
         return cls(written["column"], low, high, step, int(written["power"]), told)

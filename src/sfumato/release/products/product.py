@@ -12,6 +12,7 @@ import numpy as np
 
 from sfumato.errors import ReleaseError
 from sfumato.privacy import plain
+from sfumato.release.figures import exactly
 from sfumato.release.lattice import WRAPS, wraps
 from sfumato.release.manifest import ProductLine
 from sfumato.release.noisy import Floats, Integers, Noisy
@@ -45,7 +46,7 @@ class Subject:
     def read(cls, line: ProductLine) -> "Subject":
         universe = {name: tuple(codes) for name, codes in line.universe.items()}
         same, bounds = {name: getattr(line, name) for name in _SAME}, ValueBounds.read(line.value_bounds)
-        return cls(**same, step=Fraction(line.step), universe=universe, value_bounds=bounds)
+        return cls(**same, step=exactly(line.step), universe=universe, value_bounds=bounds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +67,7 @@ class ProductFile:
 
     def uncertainty(self, column: Callable[[str], Any]) -> Uncertainty:
         """What the manifest states, with columns of the file as the product lays them out."""
-        return read_uncertainty(self.line.uncertainty, StatedIn(Fraction(self.line.step), column, self._measured))
+        return read_uncertainty(self.line.uncertainty, StatedIn(exactly(self.line.step), column, self._measured))
 
     def _measured(self, name: str) -> tuple[Fraction, Uncertainty]:
         other = self.product(name)

@@ -22,7 +22,7 @@ from sfumato.release.uncertainties.joint_cells import Fit, Joined
 from sfumato.release.uncertainties.normal import Eliminated, Normal
 from sfumato.release.uncertainties.squared import Squared
 from sfumato.release.uncertainties.trend import Sizes, Trend
-from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty, left_over
+from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty, amount, left_over
 from sfumato.schema import Box, By, Domain, Frame, Grid, Grouping, Level
 
 MOST = 1_000
@@ -124,7 +124,7 @@ class Adjusted(Uncertainty):
     @classmethod
     def read(cls, written: Mapping[str, Any], source: StatedIn) -> "Adjusted":
         controls = tuple(_control(one, source) for one in written["controls"])
-        return cls(written["base"], Squared(float(written["variance"])), source.column("size"), controls)
+        return cls(written["base"], Squared(amount(written["variance"])), source.column("size"), controls)
 
 
 def _control(written: Mapping[str, Any], source: StatedIn) -> ControlSet:

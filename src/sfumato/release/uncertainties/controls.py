@@ -25,6 +25,7 @@ from sfumato.release.uncertainties.uncertainty import (
     StatedIn,
     Uncertainty,
     Withheld,
+    amount,
     left_over,
     read_uncertainty,
 )
@@ -49,7 +50,7 @@ class Control:
     @classmethod
     def read(cls, written: dict[str, Any]) -> "Control":
         stated = written["variance"]
-        variance = tuple(map(float, stated)) if isinstance(stated, list) else float(stated)
+        variance = tuple(map(amount, stated)) if isinstance(stated, list) else amount(stated)
         return cls(tuple(Level.read(one) for one in written["by"]), variance)
 
     def to_dict(self) -> dict[str, Any]:

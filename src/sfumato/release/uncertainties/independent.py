@@ -1,5 +1,6 @@
 """Independent: every cell has noise of its own with the same variance."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -7,11 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.errors import ReleaseError
 from sfumato.release.error_law import ErrorLaw, NormalError, SummedDraws
 from sfumato.release.noisy import Floats, Integers
 from sfumato.release.uncertainties.trend import Trend
-from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty
+from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty, amount
 from sfumato.schema import Box, Domain, Grid
+
+MOST_STEPS, SLACK = 4_096, 1e-9
+"""The longest law that is listed step by step, and how far its chances may be from 1 in all."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +61,13 @@ class Independent(Uncertainty):
 
     @classmethod
     def read(cls, written: Mapping[str, Any], source: StatedIn) -> "Independent":  # noqa: ARG003 - all is in the manifest
-        probabilities = tuple(map(float, written.get("probabilities", ())))
-        return cls(float(written["variance"]), float(written.get("excess_kurtosis", 0.0)), probabilities)
+        chances, excess = written.get("probabilities", ()), float(written.get("excess_kurtosis", 0.0))
+        if len(chances) > MOST_STEPS or not -2 <= excess < math.inf:
+            raise ReleaseError("The manifest states a law that noise cannot have; it was edited.")
+        probabilities = tuple(amount(one, 1.0) for one in chances)
+        if probabilities and abs(2 * math.fsum(probabilities) - probabilities[0] - 1) > SLACK:
+            raise ReleaseError("The manifest states chances of noise that do not sum to 1; it was edited.")
+        return cls(amount(written["variance"]), excess, probabilities)
 
 
 @dataclass(frozen=True, eq=False)

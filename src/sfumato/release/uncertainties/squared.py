@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.release.noisy import Floats, Integers
 from sfumato.release.root_error import RootError
 from sfumato.release.uncertainties.trend import Trend
-from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty
+from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty, amount
 from sfumato.schema import Box, Domain, Grid
 
 
@@ -49,7 +49,7 @@ class Squared(Uncertainty):
 
     @classmethod
     def read(cls, written: Mapping[str, Any], source: StatedIn) -> "Squared":  # noqa: ARG003 - all is in the manifest
-        return cls(float(written["variance"]))
+        return cls(amount(written["variance"]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ What a manifest states is an `Uncertainty`; over the domain and the values of a 
 totals, in squared steps. One that cannot be stated is `Withheld`, for every total and for whatever comes of it.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -182,6 +183,14 @@ def stated(error: "Number | Withheld") -> Number | None:
 def withheld(*errors: object) -> Withheld | None:
     """The first of some errors that is withheld, if one is."""
     return next((one for one in errors if isinstance(one, Withheld)), None)
+
+
+def amount(written: Any, most: float = math.inf) -> float:
+    """A variance, slope or chance as a manifest states it; what none can be is refused before it is computed with."""
+    found = float(written) if isinstance(written, (int, float)) and not isinstance(written, bool) else math.nan
+    if not (0 <= found <= most and math.isfinite(found)):
+        raise ReleaseError("The manifest states an error that none can be; it was edited, or is not one of ours.")
+    return found
 
 
 def read_uncertainty(written: Mapping[str, Any], source: StatedIn) -> Uncertainty:
