@@ -287,7 +287,7 @@ def test_p_values_are_uniform_when_nothing_differs(mechanism):
     for level in (0.01, 0.05, 0.10, 0.5):
         low, high = binom.ppf([FALSE_ALARM, 1 - FALSE_ALARM], len(found), level)
         assert low <= np.count_nonzero(np.array(found) < level) <= high
-    # At 4,000 the largest gap of a uniform is 0.049 once in 1e8. Differences are whole, and a p-value counts its own: it
+    # At 4,000 the largest gap of a uniform is 0.049 once in 1e8. Differences are whole and a p-value counts its own: it
     # is never too small, and too large by the chance of the two differences of that size at most.
     assert kstest(found, "uniform", alternative="greater").statistic < 0.05
     lump = 2 / math.sqrt(2 * math.pi * 48 * law.variance)
