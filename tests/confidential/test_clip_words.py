@@ -162,6 +162,14 @@ def test_bounds_of_other_kinds_are_said_as_they_are(of, said):
 def test_a_bound_on_square_roots_says_nothing_of_an_excess():
     """A value at the clip may grow by 2 beta √clip, whose root is far above beta."""
     hidden, frame = SquareRootWithin("shop", {"wage": "1/2"}), Frame("shop", (), {}, range(9))
-    assert hidden.move(sf.Total("wage", clip=("0", "1000")).contribution, frame)
-    with pytest.raises(sf.PromiseError, match="nothing of what lies above a clip"):
-        hidden.move(Excess("wage", clip=("0", "1000"), up_to="5000").contribution, frame)
+    assert hidden.move(sf.Total("wage").contribution, frame)
+    for clip in (("0", "1000"), ("-1", "0")):
+        with pytest.raises(sf.PromiseError, match="nothing of what lies above a clip"):
+            hidden.move(Excess("wage", clip=clip, up_to="5000").contribution, frame)
+
+
+def test_a_clip_is_refused_by_a_bound_on_square_roots_as_it_rounds():
+    """At a step of 1, 0.4999 and 1.456 are 0.4996 apart in their roots, and 1 once they are rounded to 0 and 1."""
+    hidden, frame = SquareRootWithin("shop", {"wage": "1/2"}), Frame("shop", (), {}, range(9))
+    with pytest.raises(sf.PromiseError, match="A clip rounds wage to its step"):
+        hidden.move(sf.Total("wage", clip=("0", "1000")).contribution, frame)

@@ -1,5 +1,7 @@
 """Value labels of Stata and SPSS files stand on the levels that the plan gives no label, and nowhere else."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pyreadstat
 import pytest
@@ -8,8 +10,9 @@ from typer.testing import CliRunner
 import sfumato as sf
 from sfumato.cli.main import app
 from sfumato.confidential import Microdata, Options, run
-from sfumato.confidential.labels import labelled
+from sfumato.confidential.labels import labelled, published
 from sfumato.plan import Plan
+from sfumato.privacy import Exposure
 
 PLAN = """
 name = "jobs"
@@ -54,8 +57,8 @@ def written(path, said=None):
 
 
 @pytest.mark.parametrize("suffix", WRITE)
-def test_levels_without_a_label_have_that_of_the_file_in_the_release(plan, tmp_path, suffix):
-    told = []
+def test_levels_without_a_label_have_that_of_the_file_where_the_plan_lists_it_as_an_exposure(plan, tmp_path, suffix):
+    plan, told = replace(plan, exposures=(Exposure("assumed known", "value labels", "the codebook is public"),)), []
     source = Microdata.open(written(tmp_path / f"jobs{suffix}"), plan.schema)
     run(plan, source, None, tmp_path / "release", Options(rehearsal=1, note=told.append))
     attributes = {one.name: one.levels for one in sf.open(tmp_path / "release").release.products["jobs"].attributes}
@@ -64,6 +67,20 @@ def test_levels_without_a_label_have_that_of_the_file_in_the_release(plan, tmp_p
     assert attributes["shift"].labels == ("day", "night")
     assert Plan.read(tmp_path / "release" / "plan.toml").schema.attribute("sex").levels.labels[0] == "male"
     assert "Published with the release are the value labels of the data files for sex, trade." in told
+
+
+def test_labels_that_the_plan_does_not_list_are_not_published_as_they_tell_which_values_occur(plan, tmp_path):
+    """Many programs label the values that occur and no others: one record more would be one label more."""
+    files, told = [written(tmp_path / "a.dta"), written(tmp_path / "b.dta", SAID | {"sex": {1: "male"}})], []
+    for place, file in enumerate(files):
+        source = Microdata.open(file, plan.schema)
+        run(plan, source, None, tmp_path / f"release{place}", Options(rehearsal=1, note=told.append))
+    one, other = ({f.name: f.read_bytes() for f in (tmp_path / f"release{n}" / "levels").iterdir()} for n in (0, 1))
+    assert one == other
+    assert "not published" in told[0]
+    named = [published(plan, Microdata.open(file, plan.schema))[0] for file in files]
+    assert named == [plan, plan]
+    assert len({labelled(plan, Microdata.open(file, plan.schema)).to_toml() for file in files}) == 2
 
 
 def test_data_without_labels_leave_the_plan_as_it_is(plan, tmp_path):

@@ -314,6 +314,7 @@ def test_large_names_of_units_stay_apart():
 
 SPELT = [["1", "01"], ["7", "7.0"], ["7", " 7"], ["+7", "7"], ["é", "e\u0301"], ["A B", "A  B"]]
 SPELT += [["A", f"A{unseen}"] for unseen in "\t\r\n\x00\x1f\xa0\xad\u200b\u2028\u2060\ufe0f\ufeff\u3164"]
+SPELT += [["100000", "1e+05"], ["0.5", ".5"], ["1000", "1_000"], ["A B", "A \u200b B"], ["\u00e9", "e\u200b\u0301"]]
 SPELT += [["A", "\uff21"], ["7", "\uff17"], ["fi", "\ufb01"]]
 
 

@@ -292,3 +292,20 @@ def test_p_values_are_uniform_when_nothing_differs(mechanism):
     assert kstest(found, "uniform", alternative="greater").statistic < 0.05
     lump = 2 / math.sqrt(2 * math.pi * 48 * law.variance)
     assert kstest(found, "uniform", alternative="less").statistic < 0.05 + lump
+
+
+@pytest.mark.parametrize("cells", [1, 2, 6, 10, 11])
+def test_a_share_and_its_complement_have_one_margin_and_hold(cells):
+    """Twelve cells, geometric noise at epsilon 3; a share R is off by 1 − R times its noise less R times the rest's."""
+    law = Geometric(3).law(COUNTS)
+    values = np.array([1, 2, 5, 20, 0, 3, 10, 50, 100, 7, 4, 30])
+    part, rest = [str(row) for row in range(cells)], [str(row) for row in range(cells, 12)]
+    draws = law.draw(12 * 1_500, SeededDraws(5)).reshape(-1, 12)
+    held = []
+    for noise in draws:
+        engine = engine_of(Cube(subject_of("jobs"), ROWS, values + noise, stated_noise(law)))
+        one, other = engine.share({"row": part}), engine.share({"row": rest})
+        assert one.moe() == pytest.approx(other.moe(), rel=1e-6, abs=1e-12)
+        held.append(abs(one.value - values[:cells].sum() / values.sum()) <= one.moe() + 1e-12)
+    # 87.5% of 1,500 is 3.2 binomial errors below 90%.
+    assert np.mean(held) > 0.875

@@ -91,7 +91,7 @@ def test_a_sampling_error_on_top_keeps_the_level(name, deviation):
 def test_how_often_noise_alone_is_so_large_is_the_chance_that_it_is(name):
     law = LAWS[name]
     for draws in (1, 3):
-        for size in (0, 1, 2, 5):
+        for size in (0, 1, 2, 5, 500):
             beyond = 1 - within(name, draws, size - 1) if size else 1.0
             found = stated_noise(law).law.beyond(totals(size, draws * law.variance))
             assert found[0] == pytest.approx(beyond, abs=0.02 if "normal" in name else 1e-9)
@@ -177,3 +177,16 @@ def test_a_law_that_none_can_be_is_refused_when_it_is_read(edited):
     stated = stated_noise(LAWS["capped 2 7"]).to_dict()
     with pytest.raises(ReleaseError, match=r"none can be|cannot have|do not sum to 1"):
         Independent.read(stated | edited, None)
+
+
+@pytest.mark.parametrize("name", ["capped 2 7", "rounded normal 0.25", "geometric 1"])
+def test_a_total_that_was_moved_to_one_draw_still_holds_its_level(name):
+    """A raked total is its control, whose noise is in whole steps, in a product of finer ones."""
+    stated = stated_noise(LAWS[name])
+    fine = stated.in_steps(1000.0)
+    assert Independent.read(fine.to_dict(), None) == fine
+    for level in LEVELS:
+        [moved], _ = fine.law.moved.reach(level, totals(0.0, 1e6 * stated.variance))
+        assert within(name, 1, moved / 1000) >= level - 0.005
+        [same], _ = fine.law.reach(level, totals(0.0, 1e6 * stated.variance))
+        assert same == 1000 * stated.law.reach(level, totals(0.0, stated.variance))[0][0]

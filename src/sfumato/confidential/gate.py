@@ -14,7 +14,7 @@ from sfumato.calibrate import calibrated
 from sfumato.confidential.account import Account
 from sfumato.confidential.engines.choose import refuse_before_reading
 from sfumato.confidential.excess import told_excess
-from sfumato.confidential.labels import labelled, taken
+from sfumato.confidential.labels import published
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.options import Options
 from sfumato.confidential.publication import Reservation, committed, named, partial, refuse_taken, written
@@ -75,9 +75,9 @@ def run(
 
 
 def _named(plan: Plan, microdata: Microdata, options: Options) -> Plan:
-    """The plan with the labels of the data files where it has none, which is said, as they are published."""
-    named = labelled(plan, microdata)
-    if words := taken(plan, named):
+    """The plan as it is published; what is done with labels in the data files is said."""
+    named, words = published(plan, microdata)
+    if words:
         options.note(words)
     return named
 

@@ -23,11 +23,27 @@ def labelled(plan: Plan, microdata: Microdata) -> Plan:
     return replace(plan, schema=replace(plan.schema, attributes=attributes))
 
 
-def taken(plan: Plan, named: Plan) -> str:
-    """What is said of the labels that a plan got from data files, as they are published; nothing where it got none."""
+EXPOSED = "value labels"
+"""What an exposure names where the labels of data files are published."""
+
+
+def published(plan: Plan, microdata: Microdata) -> tuple[Plan, str]:
+    """The plan as it is published, and what is said of the labels in the data files, if they have any to give.
+
+    Many programs label only the values that occur, so that labels tell which do: they are published only where the plan
+    lists them as an exposure.
+    """
+    named = labelled(plan, microdata)
     pairs = zip(plan.schema.attributes, named.schema.attributes, strict=True)
-    names = [before.name for before, after in pairs if before != after]
-    return f"Published with the release are the value labels of the data files for {', '.join(names)}." if names else ""
+    names = ", ".join(before.name for before, after in pairs if before != after)
+    if not names:
+        return plan, ""
+    if any(EXPOSED in one.what for one in plan.exposures):
+        return named, f"Published with the release are the value labels of the data files for {names}."
+    return plan, (
+        f"The value labels of the data files for {names} are not published, as they may tell which values occur; "
+        f'give labels in the plan, or add an [[exposure]] with what = "{EXPOSED}".'
+    )
 
 
 def _labelled(attribute: Attribute, said: dict[str, set[str]]) -> Attribute:

@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 from sfumato.errors import LedgerError
 
@@ -113,10 +114,24 @@ def _connected(place: Path) -> sqlite3.Connection:
 
 def _fold_in(connection: sqlite3.Connection, place: Path) -> None:
     """Take over a ledger with a write-ahead log: a whole copy beside it, then the log folded into the one file."""
-    kept = place.with_name(f"{place.name}.before")
-    if not kept.exists():
-        os.close(os.open(kept, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        with closing(sqlite3.connect(kept)) as copy:
+    kept, part = (place.with_name(f"{place.name}.before{ending}") for ending in ("", ".part"))
+    part.unlink(missing_ok=True)
+    os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    try:
+        with closing(sqlite3.connect(part)) as copy:
             connection.backup(copy)
-    if connection.execute("PRAGMA journal_mode = DELETE").fetchone() != ("delete",):
-        raise LedgerError(f"The ledger {place} is open in an older version; end that, and run again.")
+        if _switched(connection) != ("delete",):
+            raise LedgerError(f"The ledger {place} is open in an older version; end that, and run again.")
+        part.replace(kept)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _switched(connection: sqlite3.Connection) -> Any:
+    """The kind of journal after asking for one without a log; unchanged where another connection is open."""
+    try:
+        return connection.execute("PRAGMA journal_mode = DELETE").fetchone()
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF not in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+            raise
+        return None

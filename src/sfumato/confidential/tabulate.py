@@ -64,7 +64,9 @@ class Tabulation(Sealed):
         return {Fault(one.of.contribution.column or one.name, rule): one for one, rule in told if rule}
 
     def _may_overflow(self, measure: Measure) -> bool:
-        largest, rows = max(map(abs, measure.of.contribution.bounds)), self._engine.rows or 0
+        row, rows = measure.of.contribution, self._engine.rows or 0
+        # Of what lies above a clip the values themselves are summed first.
+        largest = max(map(abs, row.bounds)) + abs(int((row.above or 0) / row.step))
         return measure.of.additive and largest * rows >= LARGEST_SUM
 
     def _carried(self, measure: Measure) -> str:

@@ -15,8 +15,8 @@ class Contribution:
     high: Fraction | None = Fraction(1)
     step: Fraction = Fraction(1)
     power: int = 1
-    above: Fraction = Fraction(0)
-    """What of the value is passed over: a row adds only what lies above it."""
+    above: Fraction | None = None
+    """What of the value is passed over, if some is: a row adds only what lies above it."""
 
     @property
     def bounds(self) -> tuple[int, int]:
@@ -36,4 +36,4 @@ class Contribution:
 
     def reaching(self, steps: int) -> Fraction:
         """A value of the column by which a row adds so many steps, an end of its bounds."""
-        return steps * self.step + self.above
+        return steps * self.step + (self.above or 0)

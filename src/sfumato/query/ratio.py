@@ -49,7 +49,8 @@ class Ratio(Estimate):
     def fieller(self, level: float) -> tuple[float, float]:
         """All ratios R for which over - R under is within its own error of 0 (Fieller 1954)."""
         parts = np.array([[self.over], [self.over_variance], [0.0], [self.over_cells]])
-        z_squared = float(errors_within(level, NoisyTotals(*parts), self.law)[0]) ** 2
+        rest = np.array([self.over_variance + self.under_variance - 2 * self.covariance])
+        z_squared = float(errors_within(level, NoisyTotals(*parts), rest, self.law)[0]) ** 2
         a = self.under**2 - z_squared * self.under_variance
         b = self.over * self.under - z_squared * self.covariance
         c = self.over**2 - z_squared * self.over_variance
@@ -90,12 +91,18 @@ def ratio_of(over: Estimate, under: Estimate, covariance: Variance, unit: str, s
     return found
 
 
-def errors_within(level: float, parts: NoisyTotals, law: ErrorLaw) -> Floats:
-    """How many standard errors a ratio reaches: where few cells are in a part, as many as its own margin does."""
-    error = np.sqrt(np.maximum(parts.noise, 0.0))
-    margin = np.maximum(*law.reach(level, parts))
-    own = np.divide(margin, error, out=np.zeros(len(error)), where=error > 0)
-    return np.asarray(np.fmax(own, z_score(level)), dtype=np.float64)
+def errors_within(level: float, parts: NoisyTotals, rest: Floats, law: ErrorLaw) -> Floats:
+    """How many standard errors a ratio reaches: where few cells are in a part or in the rest, as many as its margin.
+
+    `rest` are the variances of what the wholes have besides the parts.
+    """
+    found = np.full(len(rest), z_score(level))
+    others = NoisyTotals(np.zeros(len(rest)), np.maximum(rest, 0.0), np.zeros(len(rest)), parts.cells)
+    for one, of in ((parts, law), (others, law.differenced)):
+        error = np.sqrt(np.maximum(one.noise, 0.0))
+        margin = np.maximum(*of.reach(level, one))
+        found = np.fmax(found, np.divide(margin, error, out=np.zeros(len(error)), where=error > 0))
+    return found
 
 
 def too_near(level: float) -> str:

@@ -33,7 +33,8 @@ class ShareColumns(Columns):
 
     def moe(self, level: float = 0.90) -> Floats:
         """The longer side of each interval; NaN where the whole is within its noise of 0 at this level."""
-        z_squared, over = _errors_of(level, self.parts) ** 2, self.parts.estimate.astype(np.float64)
+        rest = self.parts.noise_variance + self.under_variance - 2 * self.covariance
+        z_squared, over = _errors_of(level, self.parts, rest) ** 2, self.parts.estimate.astype(np.float64)
         a = self.under * self.under - z_squared * self.under_variance
         a = np.where(a > 0, a, np.nan)
         b = over * self.under - z_squared * self.covariance
@@ -45,12 +46,12 @@ class ShareColumns(Columns):
         return found
 
 
-def _errors_of(level: float, parts: Columns) -> Floats:
-    """How many standard errors the share of each part reaches."""
-    found, some = np.full(len(parts), z_score(level)), ~np.isnan(parts.noise_variance)
+def _errors_of(level: float, parts: Columns, rest: Floats) -> Floats:
+    """How many standard errors the share of each part reaches; the rests of the wholes have these variances."""
+    found, some = np.full(len(parts), z_score(level)), ~np.isnan(parts.noise_variance) & ~np.isnan(rest)
     columns = (parts.estimate, parts.noise_variance, np.zeros(len(parts)), parts.cells)
     totals = NoisyTotals(*(one[some].astype(np.float64) for one in columns))
-    found[some] = errors_within(level, totals, parts.law.only(some))
+    found[some] = errors_within(level, totals, rest[some], parts.law.only(some))
     return found
 
 
@@ -103,7 +104,7 @@ class Shares(Portable):
         over, under = parts.estimate.astype(np.float64), wholes.estimate.astype(np.float64)[self._place]
         noise_under = wholes.noise_variance[self._place]
         shared = np.full(len(over), np.nan) if isinstance(self._covariance, Withheld) else self._covariance
-        statuses = self._statuses(parts, wholes, under, noise_under)
+        statuses = self._statuses(parts, wholes, under, noise_under, shared)
         under = np.where(statuses.missing, np.nan, under)
         share = over / under
         noise = parts.noise_variance - 2 * share * shared + share * share * noise_under
@@ -138,7 +139,7 @@ class Shares(Portable):
         found = ranks_of_intervals([_within(one, each) for one in figures])
         return dict(zip(self.axes[0].codes, found, strict=True))
 
-    def _statuses(self, parts: Columns, wholes: Columns, under: Floats, noise: Floats) -> Statuses:
+    def _statuses(self, parts: Columns, wholes: Columns, under: Floats, noise: Floats, shared: Floats) -> Statuses:
         """Why some cells have no share: the part or the whole is missing, or the whole may be 0."""
         inner, outer = (one.statuses or Statuses((), np.zeros(len(one), dtype=int)) for one in (parts, wholes))
         before = len(inner.kinds)
@@ -148,7 +149,7 @@ class Shares(Portable):
             inner.which.ravel() > 0,
             of_whole > 0,
             np.isnan(noise) & (under == 0),
-            under**2 <= _errors_of(0.95, parts) ** 2 * noise,
+            under**2 <= _errors_of(0.95, parts, parts.noise_variance + noise - 2 * shared) ** 2 * noise,
         ]
         found = np.select(cases, [inner.which.ravel(), before + of_whole, zero, near], 0)
         return Statuses((*inner.kinds, *outer.kinds, NoNumber(ZERO), NoNumber(too_near(0.95))), found)

@@ -19,6 +19,8 @@ from sfumato.release.tails import reach, tail, z_score
 Floats = NDArray[np.float64]
 SMOOTH = 0.075
 """Excess kurtosis, either way, up to which the expansion of Cornish and Fisher is as good as an exact law."""
+FEW_STEPS = 16
+"""Half steps of an error up to which whole steps of draws show in what was moved."""
 _UNSEEN = 1e-12
 """Of a step: rounding in a variance that is no draw."""
 
@@ -83,7 +85,8 @@ class NormalError(ErrorLaw):
     """A normal error, or one of which the variance and the excess kurtosis of one draw are known.
 
     Numbers move in whole steps unless the step is 0. `excess` is that of one draw, of this variance; a total has that
-    of as many draws as its own variance is of.
+    of as many draws as its own variance is of. Of totals that were moved, which are no whole steps and yet follow draws
+    that are, `slack` is half a step of these, added to every margin as long as the error is a few of them.
 
     >>> NormalError().reach(0.90, NoisyTotals(*np.array([[10.0], [4.0], [0.0], [1.0]])))[0].tolist()
     [3.29]
@@ -94,9 +97,12 @@ class NormalError(ErrorLaw):
     step: float = 0.0
     excess: float = 0.0
     variance: float = 0.0
+    slack: float = 0.0
 
     def reach(self, level: float, totals: NoisyTotals) -> tuple[Floats, Floats]:
         margin = self._errors(level, totals) * np.sqrt(totals.whole)
+        few = (totals.noise > _UNSEEN * self.slack**2) & (totals.noise < (FEW_STEPS * self.slack) ** 2)
+        margin = np.where(few & (totals.sampled == 0), margin + self.slack, margin)
         if self.step:
             steps = np.ceil(np.round(margin / self.step - 0.5, 9)) * self.step
             margin = np.where((totals.sampled > 0) | (totals.noise <= _UNSEEN * self.step**2), margin, steps)
@@ -122,7 +128,7 @@ class NormalError(ErrorLaw):
         return np.array([tail(one / of, excess) if of else float(one == 0) for one, of, excess in pairs])
 
     def times(self, unit: float) -> "NormalError":
-        return replace(self, step=self.step * unit, variance=self.variance * unit**2)
+        return replace(self, step=self.step * unit, variance=self.variance * unit**2, slack=self.slack * unit)
 
 
 NORMAL = NormalError()
@@ -145,6 +151,11 @@ class SummedDraws(ErrorLaw):
 
     @property
     def moved(self) -> ErrorLaw:
+        return replace(self._smooth, step=0.0, slack=self.step / 2)
+
+    @property
+    def _smooth(self) -> NormalError:
+        """The normal law that stands in where many draws are summed."""
         return NormalError(self.step, max(self.excess, 0.0), self.variance * self.step**2)
 
     def _draws(self, totals: NoisyTotals) -> NDArray[np.int64]:
@@ -152,7 +163,7 @@ class SummedDraws(ErrorLaw):
         return np.rint(totals.noise / (self.variance * self.step**2)).astype(np.int64)
 
     def reach(self, level: float, totals: NoisyTotals) -> tuple[Floats, Floats]:
-        margin, _ = self.moved.reach(level, totals)
+        margin, _ = self._smooth.reach(level, totals)
         draws, sampled = self._draws(totals), np.sqrt(totals.sampled)
         exact = np.flatnonzero((draws > 0) & (abs(self.excess) > SMOOTH * draws) & (sampled < self.step / 2))
         found, back = np.unique(draws[exact], return_inverse=True)
@@ -161,12 +172,12 @@ class SummedDraws(ErrorLaw):
         return margin, margin
 
     def beyond(self, totals: NoisyTotals) -> Floats:
-        found, draws = self.moved.beyond(totals), self._draws(totals)
+        found, draws = self._smooth.beyond(totals), self._draws(totals)
         exact = (draws > 0) & (abs(self.excess) > SMOOTH * draws) & (totals.sampled == 0)
         for place in np.flatnonzero(exact):
             chances = _sizes(self.probabilities, int(draws[place]))
             least = math.ceil(abs(totals.values[place]) / self.step - 1e-9)
-            found[place] = 1 - chances[least - 1] if least else 1.0
+            found[place] = 1 - chances[min(least, len(chances)) - 1] if least else 1.0
         return found
 
     def times(self, unit: float) -> "SummedDraws":

@@ -1,33 +1,47 @@
 """Spelling: what several ways to write one name share, one rule for units, keys, frames and firms in every engine."""
 
+from decimal import Decimal
 from typing import Any
 
 _UNSEEN = (
-    r"[\p{C}\x{34F}\x{115F}\x{1160}\x{17B4}\x{17B5}\x{180B}-\x{180F}\x{3164}\x{FE00}-\x{FE0F}\x{FFA0}"
-    r"\x{E0000}-\x{E0FFF}]+"
+    r"[\p{C}\x{34F}\x{115F}\x{1160}\x{17B4}\x{17B5}\x{180B}-\x{180F}\x{2065}\x{2800}\x{3164}\x{FE00}-\x{FE0F}\x{FFA0}"
+    r"\x{FFF0}-\x{FFF8}\x{E0000}-\x{E0FFF}]+"
 )
 """Control and format characters, and the others that Unicode says are not to be seen."""
 _SPACE = r"[\s\x{0B}\x{85}\p{Z}]+"
-_NUMBER = r"^([+-]?)0*([0-9]+?)(?:\.0*|(\.[0-9]*?[1-9])0*)?$"
+_PLAIN = r"^(0|[1-9][0-9]*)$"
+_NUMBER = r"^[+-]?([0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)([eE][+-]?[0-9]{1,9})?$"
 
 
 def spelled(names: Any) -> Any:
     r"""Each name of an Arrow array in one spelling; case stays.
 
     Compatible characters are one (NFKC), white space is one space within and none around, what is not seen is left out,
-    and so are the needless zeros and the plus of a number.
+    and a number is written in one way, without needless zeros, plus or exponent.
 
     >>> import pyarrow as pa
-    >>> spelled(pa.array(["A\r", "\u200bA\t", "Ａ", "a", " 007.50", "7.5", "+7.0", "-0"])).to_pylist()
-    ['A', 'A', 'A', 'a', '7.5', '7.5', '7', '0']
+    >>> spelled(pa.array(["A\r", "\u200bA\t", "Ａ", "a", " 007.50", "7.5", "+7.0", "-0", "1e+05", ".5"])).to_pylist()
+    ['A', 'A', 'A', 'a', '7.5', '7.5', '7', '0', '100000', '0.5']
     """
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    made = pc.utf8_normalize(names, form="NFKC")
-    made = pc.replace_substring_regex(made, _SPACE, " ")
-    made = pc.utf8_trim_whitespace(pc.replace_substring_regex(made, _UNSEEN, ""))
-    made = pc.replace_substring_regex(made, _NUMBER, r"\1\2\3")
-    return pc.replace_substring_regex(pc.replace_substring_regex(made, r"^\+([0-9])", r"\1"), r"^-0$", "0")
+    made = pc.replace_substring_regex(pc.utf8_normalize(names, form="NFKC"), _SPACE, " ")
+    made = pc.utf8_normalize(pc.replace_substring_regex(made, _UNSEEN, ""), form="NFKC")
+    made = pc.utf8_trim_whitespace(pc.replace_substring_regex(made, _SPACE, " "))
+    odd = pc.and_not(pc.match_substring_regex(made, _NUMBER), pc.match_substring_regex(made, _PLAIN))
+    if not pc.any(odd).as_py():
+        return made
+    pairs = zip(made.to_pylist(), odd.to_pylist(), strict=True)
+    written = [_number(one) if which else one for one, which in pairs]
+    return pa.array(written, names.type)
+
+
+def _number(text: str) -> str:
+    """A number in one way; one too long to write out keeps its exponent."""
+    value = Decimal(text.replace("_", ""))
+    short = value.normalize() if value else Decimal(0)
+    return f"{short:f}" if abs(short.adjusted()) < 100 else str(short)
 
 
 def misspelt(names: Any) -> bool:

@@ -23,7 +23,7 @@ from sfumato.confidential.assessment.utility import (
     publishable,
 )
 from sfumato.confidential.clips import clip_fits
-from sfumato.confidential.labels import labelled
+from sfumato.confidential.labels import published
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import PlanError
@@ -58,7 +58,7 @@ def assess(
 ) -> Assessment:
     """Compare every table that matters; a release that was altered or is of another plan is refused."""
     plan.over.refuse_assessing(plan.measures)
-    plan = labelled(plan, microdata)
+    plan, _ = published(plan, microdata)
     rules, release = rules or ReportRules(), open_release(folder)
     with closing(Truths(plan, microdata, weighted=rules.least_weighted is not None)) as truths:
         found = pairs(plan, release, truths)

@@ -74,10 +74,15 @@ class SquareRootWithin(Neighbours):
                 f"Which {self.unit}s there are is public with {self.kind} neighbours, so that a count has nothing to "
                 f"hide and no bound: measure totals of {', '.join(self.beta)}."
             )
-        if row.power != 1 or row.above:
+        if row.power != 1 or row.above is not None:
             what = "its square" if row.power != 1 else "what lies above a clip"
             raise PromiseError(
                 f"[hidden] beta bounds how far {row.column} goes, and says nothing of {what}; measure its total."
+            )
+        if row.low is not None or row.high is not None:
+            raise PromiseError(
+                f"A clip rounds {row.column} to its step, and roots then go further than [hidden] beta says; leave out "
+                "clip, as reports are whole steps and need none."
             )
         return Root(self._of(row.column), self.at_most, domain.together)
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,13 +24,14 @@ class Independent(Uncertainty):
     """Noise of one law in every cell, so two totals share the cells they have in common.
 
     `excess` is the excess kurtosis of the noise in one cell: 0 for a normal law, 3 for that of Laplace. Where noise is
-    a few steps wide, `probabilities` are those of 0, 1, 2, … steps to one side.
+    a few steps wide, `probabilities` are those of 0, 1, 2, … steps to one side, each of `apart` steps of the product.
     """
 
     kind: ClassVar[str] = "independent"
     variance: float
     excess: float = 0.0
     probabilities: tuple[float, ...] = ()
+    apart: float = 1.0
 
     def over(self, domain: Domain, values: Integers) -> Errors:  # noqa: ARG002 - the same at every value
         return Even(domain, self.variance, self.law)
@@ -39,12 +40,11 @@ class Independent(Uncertainty):
     def law(self) -> ErrorLaw:
         """The law of the noise of totals, in steps."""
         if self.probabilities:
-            return SummedDraws(self.probabilities, self.variance, self.excess)
+            return SummedDraws(self.probabilities, self.variance / self.apart**2, self.excess, self.apart)
         return NormalError(1.0, max(self.excess, 0.0), self.variance)
 
     def in_steps(self, unit: float) -> "Independent":
-        """The same in other steps; what noise does there is no longer in whole steps, so its moments are kept."""
-        return self if unit == 1 else Independent(self.variance * unit**2, max(self.excess, 0.0))
+        return replace(self, variance=self.variance * unit**2, apart=self.apart * unit)
 
     @property
     def even(self) -> float:
@@ -57,7 +57,9 @@ class Independent(Uncertainty):
     def to_dict(self) -> dict[str, Any]:
         said: dict[str, Any] = {"kind": self.kind, "variance": self.variance}
         said |= {"excess_kurtosis": self.excess} if self.excess else {}
-        return said | ({"probabilities": list(self.probabilities)} if self.probabilities else {})
+        if self.probabilities:
+            said |= {"probabilities": list(self.probabilities)} | ({"apart": self.apart} if self.apart != 1 else {})
+        return said
 
     @classmethod
     def read(cls, written: Mapping[str, Any], source: StatedIn) -> "Independent":  # noqa: ARG003 - all is in the manifest
@@ -67,7 +69,7 @@ class Independent(Uncertainty):
         probabilities = tuple(amount(one, 1.0) for one in chances)
         if probabilities and abs(2 * math.fsum(probabilities) - probabilities[0] - 1) > SLACK:
             raise ReleaseError("The manifest states chances of noise that do not sum to 1; it was edited.")
-        return cls(amount(written["variance"]), excess, probabilities)
+        return cls(amount(written["variance"]), excess, probabilities, amount(written.get("apart", 1.0)) or 1.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,6 +29,8 @@ def api(pages: Pages, request: Request) -> Response:
 
 def _first(sheet: Sheet) -> Question:
     """A small question that every table answers: its first variable, at the top where numbers may be summed."""
+    if not sheet.product.attributes:
+        return Question(sheet, {}, {})
     first, *others = sheet.product.attributes
     if sheet.product.subject.additive:
         return Question(sheet, shown_codes(sheet, {}, {first.name: ("level0",)}), {})

@@ -48,6 +48,8 @@ class Layout:
     @classmethod
     def first(cls, sheet: Sheet, look: Look | None = None) -> "Layout":
         """What a reader sees first: the first variable by the first other one with few enough levels to stand above."""
+        if not sheet.product.attributes:
+            return cls(sheet, (), None, look=look or Look())
         first, *others = sheet.product.attributes
         narrow = [one.name for one in others if len(code_list(one.levels, first_list(sheet))) <= _FEW_COLUMNS]
         column = next((name for name in narrow if not sheet.source.refusal({first.name, name})), None)
