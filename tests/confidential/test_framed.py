@@ -440,11 +440,8 @@ def test_both_engines_read_the_same_reports_in_the_order_of_the_frame(folder, en
     assert [value * 10 for value in cells.values.tolist()] == [by_id.get(one, 0) for one in ids]
 
 
-def test_a_clip_over_a_frame_is_kept_as_the_note_says(folder):
+def test_a_clip_over_a_frame_is_refused_by_a_bound_on_roots_before_data_are_read(folder):
     text = PLAN.replace('column = "wage", step = "10"', 'column = "wage", step = "10", clip = ["0", "100"]')
     plan = Plan.parse(text.format(file="frame.parquet", id="id", county="county", firm=""), folder / "census.toml")
-    cells = Tabulation(plan, Microdata.open(pa.table(reports()), plan.schema), SystemDraws()).cells(
-        plan.measure("pay_rows")
-    )
-    assert plan.measure("pay_rows").of.value_bounds.high == 100
-    assert cells.values.max() == 10
+    with pytest.raises(PromiseError, match="A clip rounds wage to its step"):
+        plan.price()

@@ -34,6 +34,9 @@ def price(plan: Decisions) -> Price:
     """Price every measure under the plan's neighbours and add up."""
     _refuse_unnamed_unit(plan)
     plan.refuse_too_large()
+    for measure in plan.measures:
+        if why := plan.hidden.unfit(measure.of.contribution):
+            raise PromiseError(why)
     spends = tuple(
         Spend(measure.name, measure.with_.loss(plan.move(measure)), measure.with_.words()) for measure in plan.measures
     )

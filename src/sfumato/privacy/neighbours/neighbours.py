@@ -68,6 +68,10 @@ class Neighbours(ABC):
     def move(self, row: Contribution, domain: Domain) -> Move:
         """How far a measure can go between neighbours, by what one row may add; PromiseError where no bound is."""
 
+    def unfit(self, row: Contribution) -> str:  # noqa: ARG002 - most are moved as they stand
+        """Why what rows add, as data are read, moves further than this says; nothing where it does not."""
+        return ""
+
     @property
     @abstractmethod
     def attained(self) -> tuple[str, ...]:

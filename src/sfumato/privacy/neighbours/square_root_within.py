@@ -79,12 +79,15 @@ class SquareRootWithin(Neighbours):
             raise PromiseError(
                 f"[hidden] beta bounds how far {row.column} goes, and says nothing of {what}; measure its total."
             )
-        if row.low is not None or row.high is not None:
-            raise PromiseError(
-                f"A clip rounds {row.column} to its step, and roots then go further than [hidden] beta says; leave out "
-                "clip, as reports are whole steps and need none."
-            )
         return Root(self._of(row.column), self.at_most, domain.together)
+
+    def unfit(self, row: Contribution) -> str:
+        if row.low is None and row.high is None:
+            return ""
+        return (
+            f"A clip rounds {row.column} to its step, and roots then go further than [hidden] beta says; leave it out, "
+            "as reports are whole steps and need none."
+        )
 
     def _of(self, column: str) -> Fraction:
         """The bound of a variable, for one unit; a firm's units may all move, each by that much."""
