@@ -49,7 +49,7 @@ def test_where_no_sampling_error_is_stated_margins_count_the_noise_and_say_so():
         assert estimate.se == estimate.cv == estimate.variance == Withheld(WHY)
         assert estimate.moe() == alone.moe() > 0
         assert estimate.interval() == alone.interval()
-        assert (estimate.interval().counts, alone.interval().counts) == ("noise alone", "noise and sampling error")
+        assert (estimate.interval().counts, alone.interval().counts) == ("noise alone", "noise")
         assert repr(estimate).endswith("(noise alone) -")
     assert {record["moe90"] for record in table.records()} == {one.moe() for _, one in beside.items()}
     for text in (repr(table), table._repr_html_(), table.records()[0]["reason"]):

@@ -111,7 +111,9 @@ class Estimate:
     @property
     def counts(self) -> str:
         """What margins and intervals count."""
-        return NOISE_ALONE if self.noise_alone else "noise and sampling error"
+        if self.noise_alone:
+            return NOISE_ALONE
+        return "noise and sampling error" if self.sampling_variance else "noise"
 
     def _reach(self, level: float) -> tuple[float, float]:
         below, above = self.law.reach(level, self._totals)
