@@ -90,7 +90,7 @@ class Form:
     @property
     def places(self) -> list[tuple[Choice, CodesShown | None]]:
         layout, words = self.layout, self.layout.look.words
-        first, second = layout.rows[0], layout.rows[1] if len(layout.rows) > 1 else ""
+        first, second = (*layout.rows, "", "")[:2]
         none = Option("", words("build.none"))
         stands = [("rows", "rows", first), ("rows", "then", second)]
         stands += [("cols", "columns", layout.column or ""), ("wrap", "wrap", layout.wrap or "")]
