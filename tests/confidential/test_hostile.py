@@ -78,7 +78,7 @@ def test_any_name_of_a_column_is_only_a_name(name, tmp_path):
 
 def test_any_value_is_only_a_value(tmp_path, fill):
     plan = make_plan(levels("a", *VALUES), hidden=AddRemove("firm", "id", 1))
-    rows = [{"a": value, "id": f"{value}'"} for value in VALUES]
+    rows = [{"a": value, "id": f"{at} {value}'"} for at, value in enumerate(VALUES)]
     for kind, source in [*kinds(tmp_path, rows), ("postgresql", fill("odd", {"a": "text", "id": "text"}, rows))]:
         assert tabulate(plan, source)[0].tolist() == [1] * len(VALUES), kind
 

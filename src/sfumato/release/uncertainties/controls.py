@@ -129,10 +129,13 @@ class Moved(Errors):
         second = first if other is one else self._boxes([other])
         own = self._between([one], [other])
         each = own if other is one else np.sqrt(self._between([one], [one]) * self._between([other], [other]))
-        return float(left_over(own, first.shared(second, _every), each)[0, 0])
+        return float(self._left(own, first.shared(second, _every), each)[0, 0])
 
     def covariances(self, ones: list[Box], others: list[Box]) -> Floats:
-        return left_over(self._between(ones, others), self._boxes(ones).shared(self._boxes(others), _every))
+        return self._left(self._between(ones, others), self._boxes(ones).shared(self._boxes(others), _every))
+
+    def _left(self, own: Floats, taken: Floats, beside: Floats | float = 0.0) -> Floats:
+        return left_over(own, taken, beside, exact=not self.noise.all())
 
     def law(self, grid: Grid) -> ErrorLaw:
         return self.base.law(grid).moved
@@ -147,7 +150,7 @@ class Moved(Errors):
             shared = [self._by_leaves(one, kept) for one in parts]
         else:
             shared = [self._piece(one, kept) for one in sliced(grid, margins.size)]
-        return left_over(np.asarray(own, dtype=np.float64), np.concatenate(shared).reshape(grid.shape))
+        return self._left(np.asarray(own, dtype=np.float64), np.concatenate(shared).reshape(grid.shape))
 
     def _by_leaves(self, grid: Grid, kept: tuple[str, ...]) -> Floats:
         """One control has a diagonal system, so what boxes share by it is a sum over its own cells."""

@@ -24,8 +24,8 @@ from sfumato.release.uncertainties.trend import Sizes, Trend
 from sfumato.schema import Box, Domain, Grid
 
 Number = TypeVar("Number")
-ROUNDING = 1e-12
-"""Which part of two numbers their difference has by rounding alone."""
+ROUNDING, LEAST_ROUNDING = 1e-12, 1e-14
+"""Which part of two numbers their difference may have by rounding alone, and has where little is computed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,16 +39,18 @@ class StatedIn:
     """The step and the uncertainty of another product of the release."""
 
 
-def left_over(own: Floats, taken: Floats, beside: Floats | float = 0.0) -> Floats:
+def left_over(own: Floats, taken: Floats, beside: Floats | float = 0.0, exact: bool = True) -> Floats:
     """What is left of variances and covariances once controls took their part; what is 0 to rounding is 0.
 
     Rounding is of the size of both, or of the variances of what two totals have before where they share nothing.
+    Where no control is exact, next to nothing may truly be left, and only what is surely rounding is taken for it.
 
     >>> left_over(np.array([1.0, 2.0, 1.0]), np.array([0.25, 2.0 - 4e-15, 1.0 - 1e-9])).round(12).tolist()
     [0.75, 0.0, 1e-09]
     """
     left = own - taken
-    settled: Floats = np.where(np.abs(left) <= ROUNDING * (np.abs(own) + np.abs(taken) + beside), 0.0, left)
+    part = ROUNDING if exact else LEAST_ROUNDING
+    settled: Floats = np.where(np.abs(left) <= part * (np.abs(own) + np.abs(taken) + beside), 0.0, left)
     return settled
 
 
