@@ -31,15 +31,15 @@ def mus(found) -> dict[str, float]:
 
 
 @pytest.mark.parametrize(("size", "share"), [(4, 0.9), (100, 0.2), (10_000, 0.03)])
-def test_rows_get_the_mu_at_which_their_variance_is_the_one_wanted(plan, size, share):
-    """Var = 4 x s² + 2 s⁴ with s = beta / mu (Toth); a ten-thousandth less mu would miss the target."""
+def test_rows_get_the_mu_at_which_their_interval_is_as_wide_as_wanted(plan, size, share):
+    """A row that is published as x had the noisy root √(x + s²), s = beta / mu, and reaches to (√(x + s²) + z s)²."""
     mu = needed(plan, plan.measure("rows"), Target("rows", share * size, size))
 
     def margin(mu):
-        return Z * math.sqrt(4 * size * (0.5 / mu) ** 2 + 2 * (0.5 / mu) ** 4)
+        return (math.sqrt(size + (0.5 / mu) ** 2) + Z * 0.5 / mu) ** 2 - size
 
-    assert margin(mu) == pytest.approx(share * size)
-    assert margin(mu * 0.9999) > share * size
+    assert margin(mu) == pytest.approx(share * size, rel=0.005)  # the scale is a whole number of eight binary digits
+    assert margin(mu * 0.99) > share * size
 
 
 def test_clipped_totals_get_the_mu_of_the_published_example(plan):
@@ -109,12 +109,22 @@ def test_over_the_limit_it_is_said_how_much_wider_margins_would_fit(plan):
 
 
 def test_tables_get_the_epsilon_at_which_their_noise_is_as_wanted(small_plan):
-    """Discrete Laplace: Var = 2 a / (1 − a)², a = e^−epsilon."""
+    """Discrete Laplace beyond 5 has the chance 2 a⁶ / (1 + a), a = e^−epsilon; a ten-thousandth less is too little."""
     found = small_plan.budget({"jobs": "5"})
     epsilon = mus(found)["jobs"]
-    a = math.exp(-epsilon)
-    assert Z * math.sqrt(2 * a) / (1 - a) == pytest.approx(5, rel=1e-3)
+
+    def beyond(epsilon):
+        return 2 * math.exp(-6 * epsilon) / (1 + math.exp(-epsilon))
+
+    assert beyond(epsilon) <= 0.1 < beyond(epsilon - 2e-4)
+    assert found.shares[0].margin == 5.0
     assert found.plan.price().total.words() == found.total.words()
+
+
+@pytest.mark.parametrize(("target", "epsilon"), [("2", 0.88324), ("1.9", math.log(4)), ("1", math.log(4))])
+def test_a_margin_of_whole_steps_is_bought_whole(small_plan, target, epsilon):
+    """2 a³ / (1 + a) = 0.1 at epsilon 0.88323 and 2 a² / (1 + a) = 0.1 at a = 1/4; no noise has a margin of 1.9."""
+    assert mus(small_plan.budget({"jobs": target}))["jobs"] == pytest.approx(epsilon, abs=1e-4)
 
 
 def test_a_year_of_quarters_has_twice_the_mu():

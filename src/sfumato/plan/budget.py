@@ -7,7 +7,7 @@ topcodes, so the mu of the rows is where the sum of squares is least. Calibratio
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from fractions import Fraction
@@ -23,8 +23,8 @@ from sfumato.privacy.notation import bounded_limit
 
 PLACES = 4
 """Budgets are rounded up to so many decimal places."""
-TRIES = 60
-"""How many budgets of the rows are tried, each a fifth larger than the last, or less."""
+MOST_ROWS, GOLDEN = 50.0, (math.sqrt(5) - 1) / 2
+"""The largest budget that is tried for rows, and what is kept of a range at each try."""
 
 
 @dataclass(frozen=True)
@@ -113,11 +113,26 @@ def _rows_mu(
 
     def cost(mu: float) -> float:
         given = (with_budget(rows, Fraction(mu).limit_denominator(10**9)),)
-        return mu**2 + sum(needed(plan, one, targets[one.name], given) ** 2 for one in hanging)
+        return mu**2 + sum(needed(plan, one, targets[one.name], given, within=1e-3) ** 2 for one in hanging)
 
-    start = max(float(least or 0), 1e-3)  # it is flat where it is least, so a few tries find it
-    best = up(min((start * (50 / start) ** (place / TRIES) for place in range(TRIES)), key=cost))
+    best = up(_lowest(cost, max(float(least or 0), 1e-3), MOST_ROWS))
     return best if least is None else max(best, least)
+
+
+def _lowest(cost: Callable[[float], float], low: float, high: float) -> float:
+    """Where a cost that falls and then rises is least, to a twentieth: it is flat there."""
+    first, inner = low, [high * (low / high) ** GOLDEN, low * (high / low) ** GOLDEN]
+    costs = [cost(one) for one in inner]
+    while high > 1.05 * low:
+        if costs[0] <= costs[1]:
+            high, inner[1], costs[1] = inner[1], inner[0], costs[0]
+            inner[0] = high * (low / high) ** GOLDEN
+            costs[0] = cost(inner[0])
+        else:
+            low, inner[0], costs[0] = inner[0], inner[1], costs[1]
+            inner[1] = low * (high / low) ** GOLDEN
+            costs[1] = cost(inner[1])
+    return min(first, math.sqrt(low * high), key=cost)
 
 
 def up(budget: float) -> Fraction:

@@ -1,7 +1,6 @@
 """Margins: what noise does to a number of a stated size, and the budget at which it does no more than is wanted."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 
@@ -11,7 +10,6 @@ from sfumato.plan.decisions import Decisions
 from sfumato.plan.measure import Measure
 from sfumato.privacy import Move
 from sfumato.release import Withheld
-from sfumato.release.tails import z_score
 
 CURRENCIES = ("mu", "epsilon", "rho")
 LEAST, MOST = 1e-4, 1e4
@@ -78,48 +76,38 @@ def margin_of(plan: Decisions, measure: Measure, target: Target) -> float:
 
 
 def _margin(mechanism: Mechanism, move: Move, number: Typical, name: str) -> float:
-    error = mechanism.expected(move, number)
-    if isinstance(error, Withheld):
-        raise PlanError(f"No margin of '{name}' can be told, as {error.reason}: --size {name}=15, --largest {name}=4.")
-    return z_score(0.90) * error
+    margin = mechanism.margin(move, number)
+    if isinstance(margin, Withheld):
+        raise PlanError(f"No margin of '{name}' can be told, as {margin.reason}: --size {name}=15, --largest {name}=4.")
+    return margin
 
 
 def with_budget(mechanism: Mechanism, budget: Fraction) -> Mechanism:
     return replace(mechanism, **{budget_name(mechanism): budget})  # type: ignore[type-var]
 
 
-def needed(plan: Decisions, measure: Measure, target: Target, given: tuple[Mechanism, ...] = ()) -> float:
-    """The least budget at which a number is as exact as wanted, from the measure's own up or down."""
+def needed(
+    plan: Decisions, measure: Measure, target: Target, given: tuple[Mechanism, ...] = (), within: float = 1e-7
+) -> float:
+    """The least budget at which a number is as exact as wanted, from the measure's own up or down, to a part of it."""
     move, number = plan.move(measure), replace(typical(plan, measure, target), given=given)
 
-    def short(budget: float) -> float:
-        tried = with_budget(measure.with_, Fraction(budget).limit_denominator(10**9))
-        return math.log(_margin(tried, move, number, measure.name) / target.margin)
+    def margin(budget: float) -> float:
+        return _margin(
+            with_budget(measure.with_, Fraction(budget).limit_denominator(10**9)), move, number, measure.name
+        )
 
     low = high = float(getattr(measure.with_, budget_name(measure.with_)))
-    below = above = short(high)
-    while above > 0:
+    while (found := margin(high)) > target.margin:
         if high > MOST:
             raise PlanError(
                 f"No budget brings '{measure.name}' to a margin of {target.margin:g}; at {budget_name(measure.with_)} "
-                f"{high:g} it is {target.margin * math.exp(above):.3g}."
+                f"{high:g} it is {found:.3g}."
             )
-        low, below, high = high, above, 2 * high
-        above = short(high)
-    while below <= 0:
-        if low < LEAST:
-            return low
-        high, above, low = low, below, low / 2
-        below = short(low)
-    return _between((math.log(low), below), (math.log(high), above), short)
-
-
-def _between(low: tuple[float, float], high: tuple[float, float], short: Callable[[float], float]) -> float:
-    """Where a falling function of the logarithm is 0, by false position (Illinois): right at once for powers."""
-    for _ in range(100):
-        middle = (low[0] * high[1] - high[0] * low[1]) / (high[1] - low[1])
-        off = short(math.exp(middle))
-        if abs(off) < 1e-9:
-            return math.exp(middle)
-        low, high = ((middle, off), (high[0], high[1] / 2)) if off > 0 else ((low[0], low[1] / 2), (middle, off))
-    return math.exp(high[0])
+        low, high = high, 2 * high
+    while low >= LEAST and margin(low) <= target.margin:
+        low, high = low / 2, low
+    while high - low > within * high:  # margins fall by steps: of the noise, or of its scale
+        middle = (low + high) / 2
+        low, high = (low, middle) if margin(middle) <= target.margin else (middle, high)
+    return high
