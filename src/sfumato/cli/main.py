@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 
 from sfumato.cli import agency, assess, budget, demo, ledger, price, public, reproduce, tabulate, variance
 from sfumato.cli.installs import lacking
+from sfumato.cli.output import harmless
 from sfumato.errors import SfumatoError
 
 
@@ -86,7 +87,7 @@ def main(begin: Callable[[], None] | None = None) -> None:
     try:
         app(obj=begin)
     except SfumatoError as error:
-        print(f"sfumato: {error}", file=sys.stderr)  # noqa: T201 - the one place where errors are said
+        print(f"sfumato: {harmless(str(error))}", file=sys.stderr)  # noqa: T201 - the one place where errors are said
         sys.exit(1)
     except ModuleNotFoundError as error:
         if not (words := lacking(error)):

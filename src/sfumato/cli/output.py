@@ -1,6 +1,7 @@
 """How commands speak: results on stdout, progress on stderr, machines get JSON."""
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,14 +10,27 @@ from typing import Any
 CONFIDENTIAL = "CONFIDENTIAL: made from the microdata; do not publish."
 
 
+_DRIVES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]|\r(?!\n)")
+"""What a terminal obeys instead of showing it, or cannot write."""
+
+
+def harmless(text: str) -> str:
+    r"""A text as a terminal shows it, whoever wrote it: what would drive the terminal is spelt out.
+
+    >>> print(harmless("jobs" + chr(27) + "[2J"))
+    jobs\x1b[2J
+    """
+    return _DRIVES.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
 def say(text: str = "") -> None:
     """A result, for people, on stdout."""
-    sys.stdout.write(f"{text}\n")
+    sys.stdout.write(f"{harmless(text)}\n")
 
 
 def note(text: str) -> None:
     """Something about the work, not its result, on stderr."""
-    sys.stderr.write(f"{text}\n")
+    sys.stderr.write(f"{harmless(text)}\n")
 
 
 def say_json(content: Any) -> None:

@@ -9,6 +9,8 @@ from sfumato.errors import ReleaseError
 
 EXACT = re.compile(r"-?[0-9]{1,80}(\.[0-9]{1,80})?(e[+-]?[0-9]{1,2})?(/0*[1-9][0-9]{0,79})?")
 """How exact numbers are written: none so long that reading it takes long."""
+FINEST = Fraction(1, 10**40)
+"""No step is finer, and none is coarser than so many to one."""
 
 
 def exactly(written: object) -> Fraction:
@@ -23,6 +25,18 @@ def exactly(written: object) -> Fraction:
         )
     over, _, under = written.partition("/")
     return Fraction(over) / int(under or 1)
+
+
+def exact_step(written: object) -> Fraction:
+    """A step as a file states it: above 0, and within what a number can be counted in.
+
+    >>> exact_step("0.5")
+    Fraction(1, 2)
+    """
+    step = exactly(written)
+    if not FINEST <= step <= 1 / FINEST:
+        raise ReleaseError(f"The manifest states a step of {written}; it was edited, or is not one of ours.")
+    return step
 
 
 def number(value: float) -> str:

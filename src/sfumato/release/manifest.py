@@ -4,12 +4,14 @@ import hashlib
 import json
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator
 
 from sfumato.errors import ReleaseError
-from sfumato.release.promise import ManifestPart, Promise
+from sfumato.release.promise import Chance, LossAmounts, LossTerms, ManifestPart, Promise
+from sfumato.release.sampling_line import SamplingLine
+from sfumato.release.written import read_json
 
 FORMAT = "sfumato-release/1"
 SOUND, AS_PUBLISHED = MODES = ("sound", "as_published")
@@ -24,6 +26,10 @@ _LATER = {
 ALARM, CURVE = 0.05, 41
 """How often the test of an example is wrong when nothing is there, and the most points that draw one of its curves."""
 
+LARGEST_FILE = 2**36
+"""The most bytes of one file, which is read whole to be verified."""
+Amount = Annotated[float, Field(ge=0)]
+
 
 class ExampleLine(ManifestPart):
     """Two true values, how often the best test tells them by what is published, and how likely that is of either.
@@ -34,10 +40,10 @@ class ExampleLine(ManifestPart):
 
     low: float
     high: float
-    told_apart: float
+    told_apart: Chance
     cut: float
-    of_low: list[tuple[float, float]] = Field(max_length=CURVE)
-    of_high: list[tuple[float, float]] = Field(default_factory=list, max_length=CURVE)
+    of_low: list[tuple[float, Chance]] = Field(max_length=CURVE)
+    of_high: list[tuple[float, Chance]] = Field(default_factory=list, max_length=CURVE)
 
 
 class NoiseLine(ManifestPart):
@@ -46,7 +52,7 @@ class NoiseLine(ManifestPart):
     It is that of any number, of one of this size, or of a total whose largest value has it.
     """
 
-    standard_error: float | None = None
+    standard_error: Amount | None = None
     at: Literal["any", "size", "largest"] = "any"
     size: float | None = None
     why: str = ""
@@ -58,7 +64,7 @@ class SpendLine(ManifestPart):
 
     measure: str
     mechanism: str
-    loss: dict[str, str]
+    loss: LossTerms
     words: str
     noise: NoiseLine | None = None
 
@@ -80,10 +86,10 @@ class Anchor(ManifestPart):
 
     population: str
     head: str
-    spent: dict[str, str]
-    limit: dict[str, str]
+    spent: LossAmounts
+    limit: LossAmounts
     per_year: bool
-    unbounded: int = 0
+    unbounded: int = Field(default=0, ge=0)
     not_counted: str = ""
 
 
@@ -127,8 +133,8 @@ class GeographyLine(ManifestPart):
 class FileLine(ManifestPart):
     """The size and hash of one file."""
 
-    bytes: int
-    sha256: str
+    bytes: int = Field(ge=0, le=LARGEST_FILE)
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")
 
 
 class Manifest(ManifestPart):
@@ -152,7 +158,7 @@ class Manifest(ManifestPart):
     ledger: Anchor | None
     sampling: dict[str, Any]
     grades: dict[str, float]
-    largest_cv: float | None = None
+    largest_cv: Amount | None = None
     attributes: list[AttributeLine]
     products: list[ProductLine]
     geographies: list[GeographyLine] = Field(default_factory=list)
@@ -167,6 +173,19 @@ class Manifest(ManifestPart):
             if path.is_absolute() or ".." in path.parts or "\\" in name:
                 raise ValueError(f"the file name {name!r} leads out of the release")
         return files
+
+    @field_validator("grades")
+    @classmethod
+    def _rise(cls, grades: dict[str, float]) -> dict[str, float]:
+        if set(grades) != {"A", "B"} or not 0 < grades["A"] < grades["B"]:
+            raise ValueError("two CVs, A below B")
+        return grades
+
+    @field_validator("sampling")
+    @classmethod
+    def _stated(cls, sampling: dict[str, Any]) -> dict[str, Any]:
+        SamplingLine.model_validate(sampling)
+        return sampling
 
     @property
     def caveats(self) -> tuple[str, ...]:
@@ -185,7 +204,7 @@ class Manifest(ManifestPart):
     @classmethod
     def from_bytes(cls, written: bytes) -> "Manifest":
         try:
-            manifest = cls.model_validate(json.loads(written))
+            manifest = cls.model_validate(read_json(written))
         except (ValueError, ValidationError) as error:
             raise ReleaseError(f"{NAME} cannot be read as a manifest: {_first(error)}.") from None
         if manifest.format != FORMAT:
@@ -196,7 +215,14 @@ class Manifest(ManifestPart):
         for name in [one.file for one in manifest.products] + [one.levels for one in manifest.attributes] + drawn:
             if name not in manifest.files:
                 raise ReleaseError(f"{NAME} reads {name!r}, which is not among the hashed files of the release.")
+        _refuse_twice([one.name for one in manifest.products])
+        _refuse_twice([one.name for one in manifest.attributes])
         return manifest
+
+
+def _refuse_twice(names: list[str]) -> None:
+    if len(set(names)) < len(names):
+        raise ReleaseError(f"{NAME} describes '{max(names, key=names.count)}' twice; it is not one of ours.")
 
 
 def _without_later(lines: dict[str, Any]) -> dict[str, Any]:

@@ -9,8 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from sfumato.release.bounded_file import CODES, NUMBERS, STEPS, bounded_file, whole
 from sfumato.release.lattice import FITS_32_BITS, FITS_64_BITS, WRAPS
 from sfumato.release.noisy import Integers
+from sfumato.release.written import LARGEST_NUMBER
 from sfumato.schema import Attribute, Frame, Table
 
 _PIECE = 1 << 20
@@ -66,9 +68,9 @@ def _column(values: NDArray[Any]) -> pa.Array:
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(values)])
 
 
-def read_values(path: Path) -> NDArray[Any]:
+def read_values(path: Path, rows: int | None) -> NDArray[Any]:
     """The column of values, in 32 bits where no sum of them needs more; read in pieces, so that it stands only once."""
-    with pq.ParquetFile(path) as file:
+    with bounded_file(path, {"value": STEPS}, rows) as file:
         found: NDArray[Any] = np.empty(file.metadata.num_rows, dtype=np.int32)
         start, sizes = 0, 0.0
         for batch in file.iter_batches(_PIECE, columns=["value"]):
@@ -77,6 +79,7 @@ def read_values(path: Path) -> NDArray[Any]:
             found = found if sizes <= FITS_32_BITS else found.astype(np.int64, copy=False)
             found[start : start + len(piece)] = piece
             start += len(piece)
+    whole(start, len(found))
     if sizes > FITS_64_BITS:
         raise ValueError(WRAPS)
     return found
@@ -89,19 +92,28 @@ def _integers(column: pa.Array) -> NDArray[np.int64]:
     return np.asarray(np.from_dlpack(column), dtype=np.int64)
 
 
-def read_numbers(path: Path, name: str) -> NDArray[Any]:
-    """A column of numbers that stands beside the values."""
-    with pq.ParquetFile(path) as file:
-        column = file.read([name])[name]
-    if not pa.types.is_floating(column.type) or column.null_count:
-        raise ValueError(f"its column '{name}' does not hold a number for every cell")
-    return np.asarray(column.combine_chunks().to_numpy(zero_copy_only=False))
+def read_numbers(path: Path, name: str, rows: int) -> NDArray[Any]:
+    """A column of numbers that stands beside the values, none of which is beyond what can be meant."""
+    found, start = np.zeros(rows), 0
+    with bounded_file(path, {name: NUMBERS}, rows) as file:
+        for batch in file.iter_batches(_PIECE, columns=[name]):
+            column = batch.column(name)
+            if column.null_count or not (pa.types.is_float32(column.type) or pa.types.is_float64(column.type)):
+                raise ValueError(f"its column '{name}' does not hold a number for every cell")
+            piece = np.asarray(np.from_dlpack(column))
+            if not (np.abs(piece, dtype=np.float64) <= LARGEST_NUMBER).all():
+                raise ValueError(f"its column '{name}' holds what none can be")
+            found = found if found.dtype == piece.dtype else found.astype(piece.dtype)
+            found[start : start + len(piece)] = piece
+            start += len(piece)
+    whole(start, rows)
+    return found
 
 
 def read_places(path: Path, table: Table) -> Integers:
     """The numbers of the listed cells, from their codes."""
     names = [level.column for level in table.by]
-    with pq.ParquetFile(path, read_dictionary=names) as file:
+    with bounded_file(path, dict.fromkeys(names, CODES), dictionary=_code_bytes(table.attributes)) as file:
         found, start = np.zeros(file.metadata.num_rows, dtype=np.int64), 0
         for batch in file.iter_batches(_PIECE, columns=names):
             piece = found[start : start + len(batch)]
@@ -109,6 +121,7 @@ def read_places(path: Path, table: Table) -> Integers:
                 piece *= length
                 piece += leaves_of(batch.column(name), attribute)
             start += len(batch)
+    whole(start, len(found))
     if (found[1:] <= found[:-1]).any() or not table.possible_at(found).all():
         raise ValueError("its cells are not listed in their order, each once, or some are impossible")
     return found
@@ -141,16 +154,22 @@ def codes_of(frame: Frame) -> dict[str, Any]:
 
 def read_frame(path: Path, unit: str, known: Mapping[str, Attribute]) -> Frame:
     """A frame, without the names of its rows, which no question needs."""
-    with pq.ParquetFile(path) as file:
-        names = [name for name in file.schema_arrow.names if name in known]
-        table = file.read(names)
-    places = {name: leaves_of(_coded(table[name]), known[name]).astype(np.int32) for name in names}
-    return Frame(unit, tuple(known[name] for name in names), places, range(table.num_rows))
+    names = [name for name in pq.read_schema(path).names if name in known]
+    kept, start = tuple(known[name] for name in names), 0
+    with bounded_file(path, dict.fromkeys(names, CODES), dictionary=_code_bytes(kept)) as file:
+        rows = file.metadata.num_rows
+        places = {name: np.zeros(rows, dtype=np.int32) for name in names}
+        for batch in file.iter_batches(_PIECE, columns=names) if names else ():
+            for name in names:
+                places[name][start : start + len(batch)] = leaves_of(batch.column(name), known[name])
+            start += len(batch)
+    whole(start, rows if names else 0)
+    return Frame(unit, kept, places, range(rows))
 
 
-def _coded(column: pa.ChunkedArray) -> pa.DictionaryArray:
-    whole = column.combine_chunks()
-    return whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
+def _code_bytes(attributes: Sequence[Attribute]) -> int:
+    """The most bytes that the codes of one of some attributes take."""
+    return max((sum(4 + len(code.encode()) for code in one.levels.leaves) for one in attributes), default=0)
 
 
 def texts(values: Sequence[str | None]) -> pa.Array:

@@ -1,8 +1,44 @@
 """Promise: the guarantee as a manifest states it, in words and numbers."""
 
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from sfumato.errors import SfumatoError
+from sfumato.privacy import exact
+from sfumato.privacy.notation import loss_from_dict
+
+LARGEST_LOSS, LONGEST_LOSS = 10**12, 4_000
+"""A larger loss promises nothing; one in more digits takes long to read."""
+
+
+def _exact_amounts(written: dict[str, str]) -> dict[str, str]:
+    for name, one in written.items():
+        if len(one) > LONGEST_LOSS or (name != "unbounded" and abs(exact(one, name)) > LARGEST_LOSS):
+            raise ValueError(f"{name} is larger, or in more digits, than any loss that is meant")
+    return written
+
+
+def _amounts(written: dict[str, str]) -> dict[str, str]:
+    """Amounts of a loss, none so large that a chance cannot be computed of it."""
+    try:
+        return _exact_amounts(written)
+    except SfumatoError as error:
+        raise ValueError(str(error)) from None
+
+
+def _terms(written: dict[str, str]) -> dict[str, str]:
+    try:
+        loss_from_dict(_exact_amounts(written))
+    except SfumatoError as error:
+        raise ValueError(str(error)) from None
+    return written
+
+
+Chance = Annotated[float, Field(ge=0, le=1)]
+LossAmounts = Annotated[dict[str, str], AfterValidator(_amounts)]
+LossTerms = Annotated[dict[str, str], AfterValidator(_terms)]
+"""A loss as `privacy.notation` writes it."""
 
 
 class ManifestPart(BaseModel):
@@ -16,15 +52,15 @@ class Promise(ManifestPart):
 
     hidden: dict[str, Any]
     words: str
-    loss: dict[str, str]
-    limit: dict[str, str]
+    loss: LossTerms
+    limit: LossTerms
     loss_words: str
-    power_at_5_percent: float
-    right_guess_from_even_odds: float | None = None
+    power_at_5_percent: Chance
+    right_guess_from_even_odds: Chance | None = None
     """The largest chance, from even odds, to say rightly which of two neighbours it was."""
-    posterior_from_even_odds: float | None = None
+    posterior_from_even_odds: Chance | None = None
     """The same in releases made before, which called it so."""
-    posterior_above: dict[str, float] = Field(default_factory=dict)
+    posterior_above: dict[str, Chance] = Field(default_factory=dict)
     """How likely, from even odds, somebody becomes so sure of the truth, at most: {"90%": 0.0974}."""
     not_hidden: str = ""
     near: bool = False

@@ -6,7 +6,10 @@ from fractions import Fraction
 from typing import Any
 
 from sfumato.privacy import plain
-from sfumato.release.figures import exactly
+from sfumato.release.figures import exact_step, exactly
+from sfumato.release.written import LARGEST_NUMBER, number
+
+HIGHEST_POWER = 8
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,17 @@ class ValueBounds:
         """The bounds that a manifest states; none where it states none."""
         if not written:
             return None
-        low, high, step = (exactly(written[name]) for name in ("low", "high", "step"))
-        took = written.get("took")
-        told = took and ClipTook(exactly(took["up_to"]), float(took["value"]), took["standard_error"])
-        return cls(written["column"], low, high, step, int(written["power"]), told)
+        low, high, step = exactly(written["low"]), exactly(written["high"]), exact_step(written["step"])
+        if not -LARGEST_NUMBER <= low <= high <= LARGEST_NUMBER:
+            raise ValueError("its values count from a bound to one that is not above it")
+        power = int(number(written["power"], 1, HIGHEST_POWER))
+        return cls(str(written["column"]), low, high, step, power, _took(written.get("took")))
+
+
+def _took(written: Mapping[str, Any] | None) -> ClipTook | None:
+    """What a manifest states of the values that lay above the bounds."""
+    if not written:
+        return None
+    error = written["standard_error"]
+    stated = None if error is None else number(error, 0)
+    return ClipTook(exactly(written["up_to"]), number(written["value"]), stated)

@@ -10,8 +10,9 @@ from sfumato.privacy import in_sequence
 from sfumato.privacy.notation import loss_from_dict
 from sfumato.release.folder import Release, read_attributes
 from sfumato.release.geography import read_shapes
-from sfumato.release.manifest import BESIDE, NAME, NOTICE, SIGNATURE, SOUND, Manifest, digest, line
+from sfumato.release.manifest import BESIDE, NAME, NOTICE, SIGNATURE, SOUND, FileLine, Manifest, digest, line
 from sfumato.release.products import read_products
+from sfumato.release.written import MOST_BYTES, read_json
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -67,11 +68,13 @@ def _manifest_bytes(folder: Path) -> bytes:
     path = folder / NAME
     if not _plain(path):
         raise ReleaseError(f"{folder} is not a release: it has no {NAME}. `sfumato run` writes a release folder.")
+    if path.stat().st_size > MOST_BYTES:
+        raise ReleaseError(f"{path} is larger than {MOST_BYTES:,} bytes, so it is no manifest.")
     return path.read_bytes()
 
 
 def _file_problems(folder: Path, manifest: Manifest) -> list[str]:
-    entries = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*")}
+    entries = {_shown(path.relative_to(folder)): path for path in folder.rglob("*")}
     there = {name for name, path in entries.items() if path.is_symlink() or not path.is_dir()}
     problems = [
         f"{name} is a link to somewhere else, or no file." for name in sorted(there) if not _plain(entries[name])
@@ -81,9 +84,19 @@ def _file_problems(folder: Path, manifest: Manifest) -> list[str]:
         f"{name} does not belong to the release." for name in sorted(there - set(manifest.files) - set(BESIDE))
     ]
     for name in sorted(there & set(manifest.files)):
-        if _plain(entries[name]) and line(entries[name]) != manifest.files[name]:
+        if _plain(entries[name]) and not _same(entries[name], manifest.files[name]):
             problems.append(f"{name} was altered: its size or hash is not the one in the manifest.")
     return problems
+
+
+def _shown(path: Path) -> str:
+    """A name as it can be printed: whoever packed the folder may have named a file in bytes that are no text."""
+    return path.as_posix().encode("utf-8", "backslashreplace").decode()
+
+
+def _same(path: Path, told: FileLine) -> bool:
+    """Whether a file is the one in the manifest; one of another size is not read."""
+    return path.stat().st_size == told.bytes and line(path) == told
 
 
 def _plain(path: Path) -> bool:
@@ -160,7 +173,7 @@ def _notice(folder: Path, release: str) -> tuple[str | None, list[str]]:
     if not _plain(path):
         return None, []
     try:
-        notice = json.loads(_beginning(path))
+        notice = read_json(_beginning(path))
         if set(notice) == {"release", "why"} and notice["release"] == release and isinstance(notice["why"], str):
             return notice["why"], []
     except (ValueError, TypeError):

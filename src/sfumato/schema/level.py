@@ -20,7 +20,7 @@ class Level:
     @classmethod
     def read(cls, written: str) -> "Level":
         name, at, depth = written.partition("@")
-        if at and not depth.isdigit():
+        if at and not (depth.isascii() and depth.isdigit() and len(depth) < 10):
             raise PlanError(f"'{written}': after @ stands a depth of {name}, 0 at the top.")
         return cls(name, int(depth) if at else None)
 

@@ -14,6 +14,9 @@ from sfumato.errors import PlanError, nearest
 
 Mask = NDArray[np.bool_]
 FIELDS = ("code", "label", "parent", "note")
+MOST, MOST_BYTES, DEEPEST = 2_000_000, 2**28, 64
+"""The most levels of one list, the most bytes that they take, and the most levels above one another."""
+TOO_MANY = f"{{}} lists more than {MOST:,} levels, or in more than {MOST_BYTES:,} bytes; use a coarser classification."
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ class Levels:
             raise PlanError(f"The list of levels {path} is not there; a path is taken from the plan's own folder.")
         try:
             records = _records(path)
-        except (ValueError, OSError, csv.Error):
+        except (ValueError, TypeError, LookupError, NotImplementedError, OSError, MemoryError, csv.Error):
             raise PlanError(
                 f"{path} cannot be read; a list of levels is a CSV file in UTF-8 or a Parquet file."
             ) from None
@@ -81,9 +84,10 @@ class Levels:
         """The code and its ancestors, nearest first."""
         path = [code]
         while (parent := self.parents[self._row[path[-1]]]) is not None:
-            if parent in path:
+            if parent in path or len(path) > DEEPEST:
                 raise PlanError(
-                    f"Level '{parent}' is its own ancestor; a hierarchy must end in a level without a parent."
+                    f"Level '{parent}' is its own ancestor, or stands above more than {DEEPEST} others; a hierarchy "
+                    "must end in a level without a parent."
                 )
             path.append(parent)
         return path
@@ -230,7 +234,12 @@ def _records(path: Path) -> list[dict[str, object]]:
         import pyarrow.parquet as pq
 
         # Read as one file: a reader of folders of files, which `read_table` brings in, takes longer to load than this.
-        rows = pq.ParquetFile(path).read().to_pylist()
+        with pq.ParquetFile(path) as file:
+            groups = [file.metadata.row_group(place) for place in range(file.metadata.num_row_groups)]
+            if file.metadata.num_rows > MOST or sum(group.total_byte_size for group in groups) > MOST_BYTES:
+                raise PlanError(TOO_MANY.format(path))
+            known = [name for name in file.schema_arrow.names if name in FIELDS]
+            rows = file.read(known).to_pylist()
     else:
         with path.open(newline="", encoding="utf-8-sig") as file:
             rows = list(csv.DictReader(file))

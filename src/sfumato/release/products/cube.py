@@ -13,7 +13,10 @@ from sfumato.release.lattice import Lattice
 from sfumato.release.noisy import Integers, Noisy
 from sfumato.release.products.product import Held, ProductFile, Subject
 from sfumato.release.uncertainties import Independent, Uncertainty
-from sfumato.schema import Attribute, Grid, Level, Levels, Rule, Table
+from sfumato.schema import LARGEST, Attribute, Grid, Level, Levels, Rule, Table
+
+MOST_AXES = 32
+"""More than any table has; arrays have few more axes than this."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,9 +40,10 @@ class Cube(Held):
     def read(cls, opened: ProductFile) -> "Cube":
         from sfumato.release.parquet import read_numbers, read_values
 
-        table = table_of(opened)
-        uncertainty = opened.uncertainty(lambda name: _laid_out(read_numbers(opened.path, name), table))
-        return cls(Subject.read(opened.line), table, _laid_out(read_values(opened.path), table), uncertainty)
+        table = table_of(opened, LARGEST)
+        rows = int(np.count_nonzero(table.possible)) if table.impossible else table.size
+        uncertainty = opened.uncertainty(lambda name: _laid_out(read_numbers(opened.path, name, rows), table))
+        return cls(Subject.read(opened.line), table, _laid_out(read_values(opened.path, rows), table), uncertainty)
 
     def store(self, folder: Path, file: str) -> None:
         from sfumato.release.parquet import laid_out, write_cells
@@ -58,19 +62,21 @@ class Cube(Held):
         return self.lattice.totals(grid)
 
 
-def table_of(opened: ProductFile) -> Table:
-    """The table that a manifest says a product is by."""
+def table_of(opened: ProductFile, most: int) -> Table:
+    """The table that a manifest says a product is by, of so many cells at most."""
     levels = [Level.read(one) for one in opened.line.by]
     attributes = tuple(level.of(opened.attributes[level.name]) for level in levels)
-    return Table(attributes, tuple(Rule.of(where) for where in opened.line.impossible))
+    if len({level.name for level in levels}) < len(levels) or len(levels) > MOST_AXES:
+        raise ValueError(f"it is by an attribute twice, or by more than {MOST_AXES}")
+    table = Table(attributes, tuple(Rule.of(where) for where in opened.line.impossible))
+    table.refuse_if_too_large(most)
+    return table
 
 
 def _laid_out(values: NDArray[Any], table: Table) -> NDArray[Any]:
     """The values of the possible cells in their places among all, and 0 in the others."""
     if not table.impossible:
         return values.reshape(table.shape)
-    if len(values) != np.count_nonzero(table.possible):
-        raise ValueError(f"it has {len(values):,} values for {np.count_nonzero(table.possible):,} possible cells")
     cells = np.zeros(table.shape, dtype=values.dtype)
     cells[table.possible] = values
     return cells

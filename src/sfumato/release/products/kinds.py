@@ -10,9 +10,12 @@ from sfumato.errors import ReleaseError
 from sfumato.plugins import found
 from sfumato.release.manifest import Manifest
 from sfumato.release.noisy import Noisy
-from sfumato.release.products.product import Product, ProductFile, Subject
+from sfumato.release.products.product import Held, Product, ProductFile, Subject
 from sfumato.release.uncertainties import Uncertainty
 from sfumato.schema import Attribute
+
+_UNFIT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, OSError, MemoryError, RecursionError)
+"""What reading raises where a file or a manifest is not as Sfumato writes it."""
 
 
 def kinds() -> dict[str, type[Product]]:
@@ -60,9 +63,16 @@ class Shelf:
 
         opened = ProductFile(line, self.folder, self.manifest.unit, self.attributes, self.product, self.shared)
         try:
-            return known[line.kind].read(opened)
-        except (KeyError, TypeError, ValueError, OSError, pa.ArrowException) as error:
+            return _fitting(known[line.kind].read(opened))
+        except (*_UNFIT, pa.ArrowException) as error:
             raise ReleaseError(f"Product '{name}' does not fit its manifest: {error}") from None
+
+
+def _fitting(product: Product) -> Product:
+    """A product whose error can be that of its cells."""
+    if isinstance(product, Held):
+        product.uncertainty.refuse_unfit(product.domain, product.values)
+    return product
 
 
 def read_products(folder: Path, manifest: Manifest, attributes: Mapping[str, Attribute]) -> dict[str, Product]:

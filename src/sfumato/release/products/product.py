@@ -12,7 +12,7 @@ import numpy as np
 
 from sfumato.errors import ReleaseError
 from sfumato.privacy import plain
-from sfumato.release.figures import exactly
+from sfumato.release.figures import exact_step
 from sfumato.release.lattice import WRAPS, wraps
 from sfumato.release.manifest import ProductLine
 from sfumato.release.noisy import Floats, Integers, Noisy
@@ -23,6 +23,8 @@ from sfumato.schema import Attribute, Box, Domain, Grid
 
 PUBLISHED = "none: published totals"
 """What stands for the mechanism of totals that were published before."""
+MOST_NESTED = 12
+"""How many steps may have moved the cells of one product, one after the other."""
 _SAME = ("name", "statistic", "title", "unit", "additive", "mechanism", "note")
 """What a manifest says of a product in the words that the product has for it."""
 
@@ -46,7 +48,7 @@ class Subject:
     def read(cls, line: ProductLine) -> "Subject":
         universe = {name: tuple(codes) for name, codes in line.universe.items()}
         same, bounds = {name: getattr(line, name) for name in _SAME}, ValueBounds.read(line.value_bounds)
-        return cls(**same, step=exactly(line.step), universe=universe, value_bounds=bounds)
+        return cls(**same, step=exact_step(line.step), universe=universe, value_bounds=bounds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +69,12 @@ class ProductFile:
 
     def uncertainty(self, column: Callable[[str], Any]) -> Uncertainty:
         """What the manifest states, with columns of the file as the product lays them out."""
-        return read_uncertainty(self.line.uncertainty, StatedIn(exactly(self.line.step), column, self._measured))
+        stated, nested = self.line.uncertainty, 0
+        while isinstance(stated, dict) and "base" in stated:
+            stated, nested = stated["base"], nested + 1
+        if nested > MOST_NESTED:
+            raise ReleaseError(f"Product '{self.line.name}' states an error of an error more than {MOST_NESTED} times.")
+        return read_uncertainty(self.line.uncertainty, StatedIn(exact_step(self.line.step), column, self._measured))
 
     def _measured(self, name: str) -> tuple[Fraction, Uncertainty]:
         other = self.product(name)

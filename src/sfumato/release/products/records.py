@@ -41,9 +41,10 @@ class Records(Held):
     def read(cls, opened: ProductFile) -> Self:
         from sfumato.release.parquet import read_numbers, read_values
 
-        values = read_values(opened.path).astype(np.int64)
-        uncertainty = opened.uncertainty(lambda name: read_numbers(opened.path, name))
-        return cls(Subject.read(opened.line), cls.frame(opened), values, uncertainty)
+        frame = cls.frame(opened)
+        values = read_values(opened.path, frame.size).astype(np.int64)
+        uncertainty = opened.uncertainty(lambda name: read_numbers(opened.path, name, frame.size))
+        return cls(Subject.read(opened.line), frame, values, uncertainty)
 
     @classmethod
     def frame(cls, opened: ProductFile) -> Frame:

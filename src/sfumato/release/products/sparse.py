@@ -16,7 +16,7 @@ from sfumato.release.products.cube import EXAMPLE as LAID_OUT
 from sfumato.release.products.cube import table_of
 from sfumato.release.products.product import Held, ProductFile, Subject
 from sfumato.release.uncertainties import Uncertainty
-from sfumato.schema import Grid, Table
+from sfumato.schema import FARTHEST, Grid, Table
 from sfumato.schema.boxes import layers
 
 LARGEST_MARGIN = 1 << 24
@@ -48,10 +48,10 @@ class Sparse(Held):
     def read(cls, opened: ProductFile) -> "Sparse":
         from sfumato.release.parquet import read_numbers, read_places, read_values
 
-        table = table_of(opened)
+        table = table_of(opened, FARTHEST)
         # In 64 bits, as sums are: numpy takes ten times as long where it has to cast while it adds.
-        values, places = read_values(opened.path).astype(np.int64), read_places(opened.path, table)
-        uncertainty = opened.uncertainty(lambda name: read_numbers(opened.path, name))
+        values, places = read_values(opened.path, None).astype(np.int64), read_places(opened.path, table)
+        uncertainty = opened.uncertainty(lambda name: read_numbers(opened.path, name, len(values)))
         return cls(Subject.read(opened.line), table, values, uncertainty, places)
 
     def store(self, folder: Path, file: str) -> None:

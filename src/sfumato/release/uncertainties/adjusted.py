@@ -22,7 +22,15 @@ from sfumato.release.uncertainties.joint_cells import Fit, Joined
 from sfumato.release.uncertainties.normal import Eliminated, Normal
 from sfumato.release.uncertainties.squared import Squared
 from sfumato.release.uncertainties.trend import Sizes, Trend
-from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty, amount, left_over
+from sfumato.release.uncertainties.uncertainty import (
+    Errors,
+    StatedIn,
+    Uncertainty,
+    amount,
+    left_over,
+    not_below,
+    refuse_unknown,
+)
 from sfumato.schema import Box, By, Domain, Frame, Grid, Grouping, Level
 
 MOST = 1_000
@@ -97,6 +105,13 @@ class Adjusted(Uncertainty):
         fit = fit_of(alike.groups, weight, sizes, roots, self.controls)
         return Adjustment(alike.groups, weight, fit, self.measured.variance, sizes)
 
+    def refuse_unfit(self, domain: Domain, values: Integers) -> None:
+        super().refuse_unfit(domain, values)
+        if not isinstance(domain, Frame) or domain.groups_by is not None:
+            raise ReleaseError("The manifest states the error of adjusted rows of what are no rows.")
+        for one in self.controls:
+            refuse_unknown(one.by, domain)
+
     def at(self, sizes: Sizes, unit: float = 1.0) -> Floats | None:
         return self.measured.at(sizes, unit)
 
@@ -124,13 +139,14 @@ class Adjusted(Uncertainty):
     @classmethod
     def read(cls, written: Mapping[str, Any], source: StatedIn) -> "Adjusted":
         controls = tuple(_control(one, source) for one in written["controls"])
-        return cls(written["base"], Squared(amount(written["variance"])), source.column("size"), controls)
+        variance, sizes = amount(written["variance"]), not_below(source.column("size"), "size")
+        return cls(str(written["base"]), Squared(variance), sizes, controls)
 
 
 def _control(written: Mapping[str, Any], source: StatedIn) -> ControlSet:
     """A set of controls with the noise of the measure that it is, in squared steps of what was adjusted to it."""
     step, uncertainty = source.measured(written["product"])
-    by = tuple(Level(str(name), depth) for name, depth in written["by"])
+    by = tuple(Level(str(name), None if depth is None else int(depth)) for name, depth in written["by"])
     return ControlSet.of(written["product"], by, uncertainty, float(step / source.step))
 
 

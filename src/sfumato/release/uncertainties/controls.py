@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.errors import ReleaseError
 from sfumato.release.error_law import ErrorLaw
 from sfumato.release.noisy import Floats, Integers
 from sfumato.release.uncertainties.diagonal import Leafwise, leaves_wide
@@ -28,6 +29,7 @@ from sfumato.release.uncertainties.uncertainty import (
     amount,
     left_over,
     read_uncertainty,
+    refuse_unknown,
 )
 from sfumato.schema import Box, By, Domain, Grid, Level, Table
 
@@ -193,6 +195,16 @@ class Controlled(Uncertainty):
         assert isinstance(domain, Table)  # noqa: S101 - steps refuse whatever is no table
         margins = Margins(domain, tuple(control.by for control in self.controls))
         return self.errors(base, margins, noise_of(margins, self.controls), values)
+
+    def refuse_unfit(self, domain: Domain, values: Integers) -> None:
+        super().refuse_unfit(domain, values)
+        self.base.refuse_unfit(domain, values)
+        if not isinstance(domain, Table):
+            raise ReleaseError(f"The manifest states a '{self.kind}' error of what is no table.")
+        for one in self.controls:
+            refuse_unknown(one.by, domain)
+            if isinstance(one.variance, tuple) and len(one.variance) != domain.margin(one.by).size:
+                raise ReleaseError("The manifest states as many variances of controls as there are not cells.")
 
     def in_steps(self, unit: float) -> Self:
         return type(self)(self.base.in_steps(unit), tuple(one.in_steps(unit) for one in self.controls))

@@ -10,7 +10,11 @@ from numpy.typing import NDArray
 from sfumato.errors import ReleaseError
 from sfumato.release.noisy import Floats, Integers
 from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty
+from sfumato.release.written import number
 from sfumato.schema import Box, Domain, Grid
+
+MOST_COLUMNS = 10_000
+"""More replicates than any survey has."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +56,9 @@ class Departures(Uncertainty):
 
     @classmethod
     def read(cls, written: Mapping[str, Any], source: StatedIn) -> "Departures":
-        return cls.of({name: source.column(name) for name in map(_name, range(int(written["columns"])))})
+        return cls.of(
+            {name: source.column(name) for name in map(_name, range(int(number(written["columns"], 1, MOST_COLUMNS))))}
+        )
 
 
 def _name(place: int) -> str:

@@ -35,6 +35,10 @@ class Earlier(Uncertainty):
             return base
         return Multiplied(domain, base, self.factors.reshape(values.shape))
 
+    def refuse_unfit(self, domain: Domain, values: Integers) -> None:
+        super().refuse_unfit(domain, values)
+        self.base.refuse_unfit(domain, values)
+
     def in_steps(self, unit: float) -> "Earlier":
         return Earlier(self.base.in_steps(unit), self.values * unit, self.factors)
 

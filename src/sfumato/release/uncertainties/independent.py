@@ -1,6 +1,5 @@
 """Independent: every cell has noise of its own with the same variance."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -13,10 +12,13 @@ from sfumato.release.error_law import ErrorLaw, NormalError, SummedDraws
 from sfumato.release.noisy import Floats, Integers
 from sfumato.release.uncertainties.trend import Trend
 from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty, amount
+from sfumato.release.written import number
 from sfumato.schema import Box, Domain, Grid
 
 MOST_STEPS, SLACK = 4_096, 1e-9
 """The longest law that is listed step by step, and how far its chances may be from 1 in all."""
+LEAST_VARIANCE, CUT, UNSTATED_EXCESS = 1e-6, 1e-3, 0.011
+"""How far the moments of chances may be from what is stated: chances below 1e-13 and small excesses are left out."""
 
 
 @dataclass(frozen=True)
@@ -63,13 +65,32 @@ class Independent(Uncertainty):
 
     @classmethod
     def read(cls, written: Mapping[str, Any], source: StatedIn) -> "Independent":  # noqa: ARG003 - all is in the manifest
-        chances, excess = written.get("probabilities", ()), float(written.get("excess_kurtosis", 0.0))
-        if len(chances) > MOST_STEPS or not -2 <= excess < math.inf:
+        chances, excess = written.get("probabilities", ()), number(written.get("excess_kurtosis", 0.0), -2)
+        if len(chances) > MOST_STEPS:
             raise ReleaseError("The manifest states a law that noise cannot have; it was edited.")
-        probabilities = tuple(amount(one, 1.0) for one in chances)
-        if probabilities and abs(2 * math.fsum(probabilities) - probabilities[0] - 1) > SLACK:
+        probabilities, apart = tuple(amount(one, 1.0) for one in chances), amount(written.get("apart", 1.0))
+        if not apart:
+            raise ReleaseError("The manifest states noise in steps of 0; it was edited.")
+        noise = cls(amount(written["variance"]), excess, probabilities, apart)
+        if probabilities:
+            noise.refuse_other_law()
+        return noise
+
+    def refuse_unfit(self, domain: Domain, values: Integers) -> None:
+        """It may be the error of cells that are laid out or listed."""
+
+    def refuse_other_law(self) -> None:
+        """Say so where the chances of the noise are not those of a law with the variance that stands beside them."""
+        half, steps = np.array(self.probabilities), np.arange(len(self.probabilities), dtype=np.float64)
+        total, second, fourth = (2 * float(half @ steps**power) for power in (0, 2, 4))
+        if abs(total - self.probabilities[0] - 1) > SLACK:
             raise ReleaseError("The manifest states chances of noise that do not sum to 1; it was edited.")
-        return cls(amount(written["variance"]), excess, probabilities, amount(written.get("apart", 1.0)) or 1.0)
+        variance = self.variance / self.apart**2
+        wide = variance > LEAST_VARIANCE
+        excess = fourth / second**2 - 3 if wide and second else self.excess
+        alike = abs(self.excess - excess) <= UNSTATED_EXCESS + CUT * abs(excess)
+        if abs(second - variance) > LEAST_VARIANCE + CUT * variance or not alike:
+            raise ReleaseError("The manifest states chances of noise that have another variance; it was edited.")
 
 
 @dataclass(frozen=True, eq=False)

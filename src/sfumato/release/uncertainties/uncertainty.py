@@ -4,7 +4,6 @@ What a manifest states is an `Uncertainty`; over the domain and the values of a 
 totals, in squared steps. One that cannot be stated is `Withheld`, for every total and for whatever comes of it.
 """
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,7 +20,8 @@ from sfumato.release.error_law import ErrorLaw, NormalError
 from sfumato.release.noisy import Floats, Integers
 from sfumato.release.uncertainties.joint_cells import Fit
 from sfumato.release.uncertainties.trend import Sizes, Trend
-from sfumato.schema import Box, Domain, Grid
+from sfumato.release.written import LARGEST_NUMBER, number
+from sfumato.schema import Box, By, Domain, Grid
 
 Number = TypeVar("Number")
 ROUNDING, LEAST_ROUNDING = 1e-12, 1e-14
@@ -108,6 +108,11 @@ class Uncertainty(ABC):
     def read(cls, written: Mapping[str, Any], source: StatedIn) -> "Uncertainty":
         """What a manifest says, with the columns of the product's file."""
 
+    def refuse_unfit(self, domain: Domain, values: Integers) -> None:
+        """Say so where it cannot be the error of such cells; those of a table that is listed have one law each."""
+        if values.size != domain.size:
+            raise ReleaseError(f"The manifest states a '{self.kind}' error of cells that are not laid out.")
+
     @property
     def columns(self) -> dict[str, NDArray[Any]]:
         """What stands beside the values in the file of the product."""
@@ -168,6 +173,9 @@ class Withheld(Uncertainty, Errors):
     def read(cls, written: Mapping[str, Any], source: StatedIn) -> "Withheld":  # noqa: ARG003 - all is in the manifest
         return cls(str(written["reason"]))
 
+    def refuse_unfit(self, domain: Domain, values: Integers) -> None:
+        """It may be the error of whatever there is."""
+
     def _same(self, *_: object) -> "Withheld":
         return self
 
@@ -187,17 +195,34 @@ def withheld(*errors: object) -> Withheld | None:
     return next((one for one in errors if isinstance(one, Withheld)), None)
 
 
-def amount(written: Any, most: float = math.inf) -> float:
+def amount(written: Any, most: float = LARGEST_NUMBER) -> float:
     """A variance, slope or chance as a manifest states it; what none can be is refused before it is computed with."""
-    found = float(written) if isinstance(written, (int, float)) and not isinstance(written, bool) else math.nan
-    if not (0 <= found <= most and math.isfinite(found)):
+    found = number(written, 0, most)
+    if 0 < found < 1 / LARGEST_NUMBER:
         raise ReleaseError("The manifest states an error that none can be; it was edited, or is not one of ours.")
     return found
 
 
+def refuse_unknown(by: By, domain: Domain) -> None:
+    """Say so where controls are by what the cells do not tell apart."""
+    known = {attribute.name: attribute.levels.depth for attribute in domain.attributes}
+    for level in by:
+        if level.name not in known or not 0 <= (level.depth or 0) <= known[level.name]:
+            raise ReleaseError(f"The manifest states an error with controls by '{level}', which its cells are not by.")
+
+
+def not_below(column: NDArray[Any], name: str) -> NDArray[Any]:
+    """A column of variances or sizes, none of which is below 0."""
+    if column.size and column.min() < 0:
+        raise ReleaseError(f"A column '{name}' of the release goes below 0; it was edited, or is not one of ours.")
+    return column
+
+
 def read_uncertainty(written: Mapping[str, Any], source: StatedIn) -> Uncertainty:
     """The uncertainty that a manifest states; of a kind that nobody wrote it is refused."""
-    known, kind = found(import_module(__package__), by="kind"), written.get("kind")
+    if not isinstance(written, Mapping):
+        raise ReleaseError("The manifest states an uncertainty that is none; it was edited, or is not one of ours.")
+    known, kind = found(import_module(__package__), by="kind"), str(written.get("kind"))
     if kind not in known:
         raise ReleaseError(
             f"The manifest states an uncertainty of kind '{kind}', which this version does not know; update Sfumato."

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from sfumato.release.noisy import Floats, Integers
 from sfumato.release.uncertainties.trend import Trend
-from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty
+from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty, amount, not_below
+from sfumato.release.written import number
 from sfumato.schema import Box, Domain, Grid
 
 NONE = Trend()
@@ -46,8 +47,8 @@ class Varying(Uncertainty):
 
     @classmethod
     def read(cls, written: Mapping[str, Any], source: StatedIn) -> "Varying":
-        trend = Trend(slope=float(written["slope"]), reach=float(written["reach"]))
-        return cls(np.asarray(source.column("variance"), dtype=np.float64), trend)
+        trend = Trend(slope=amount(written["slope"]), reach=number(written["reach"]))
+        return cls(not_below(source.column("variance"), "variance").astype(np.float64, copy=False), trend)
 
 
 @dataclass(frozen=True, eq=False)
