@@ -69,7 +69,7 @@ def number(written: object, least: float = -LARGEST_NUMBER, most: float = LARGES
     """
     if isinstance(written, bool) or not isinstance(written, (int, float)) or not least <= written <= most:
         raise ReleaseError(
-            f"The manifest states {str(written)[:_LONGEST]!r} where a number from {least:g} to {most:g} is meant, which "
-            "none can be; it was edited, or is not one of ours."
+            f"The manifest states {str(written)[:_LONGEST]!r} where a number from {least:g} to {most:g} stands, "
+            "which none can be; it was edited, or is not one of ours."
         )
     return float(written)
