@@ -171,15 +171,20 @@ def free_port():
         return one.getsockname()[1]
 
 
-START = "serve(sys.argv[1:], port={port}, next_free=True, workers={workers}, ready=lambda url: print(url, flush=True))"
+START = """
+from sfumato.serve import serve
+from sfumato.serve.limits import Limits, Running
+running = Running(Limits(**{limits}), **{running})
+told = lambda url: print(url, flush=True)
+serve(sys.argv[1:], port={port}, next_free=True, workers={workers}, ready=told, running=running)
+"""
 
 
 @contextmanager
-def _serving(folders, before="", source=None, workers=1):
+def _serving(folders, before="", source=None, workers=1, limits=None, **running):
     """A server as its users start it: a process of its own, on loopback, stopped by SIGTERM."""
-    program = f"import sys\n{before}\nfrom sfumato.serve import serve\n" + START.format(
-        port=free_port(), workers=workers
-    )
+    start = START.format(port=free_port(), workers=workers, limits=limits or {}, running=running)
+    program = f"import sys\n{before}\n{start}"
     environment = {**os.environ, **({"PYTHONPATH": str(source)} if source else {})}
     command = [sys.executable, "-c", program, *map(str, folders)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:

@@ -51,14 +51,21 @@ def spent(measure="number", mechanism="geometric (epsilon 1)", noise=NOISE):
 
 
 def small(
-    folder, name="firms", additive=True, mechanism="geometric (epsilon 1)", variance=GEOMETRIC, noise=NOISE, **said
+    folder,
+    name="firms",
+    additive=True,
+    mechanism="geometric (epsilon 1)",
+    variance=GEOMETRIC,
+    noise=NOISE,
+    by=(SIZES, SEXES),
+    **said,
 ):
     """A release folder; `said` goes into its manifest."""
     folder.mkdir(parents=True)
-    table = sf.Table((SIZES, SEXES))
+    table = sf.Table(by)
     about = {"name": "number", "statistic": "count", "title": "Number of firms", "unit": "firms", "step": Fraction(1)}
     subject = Subject(**about, additive=additive, mechanism=mechanism)
-    cube = Cube(subject, table, np.arange(20, 26).reshape(table.shape), Independent(float(variance)))
+    cube = Cube(subject, table, np.arange(20, 20 + table.size).reshape(table.shape), Independent(float(variance)))
     told = {
         "name": name,
         "title": "Firms",
@@ -78,7 +85,7 @@ def small(
         "grades": {"A": 0.15, "B": 0.3},
         "files": {},
     }
-    lines = {"products": write_products(folder, [cube]), "attributes": write_levels(folder, [SIZES, SEXES])}
+    lines = {"products": write_products(folder, [cube]), "attributes": write_levels(folder, by)}
     seal(folder, Manifest(**{**told, **said}, **lines))
     return folder
 

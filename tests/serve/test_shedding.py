@@ -11,9 +11,9 @@ from starlette.responses import JSONResponse
 
 import sfumato as sf
 from sfumato.serve.app import over
+from sfumato.serve.callers import Callers, caller
 from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.limits import Limits, Running
-from sfumato.serve.overload import Callers, caller
 
 DATA = "/api/v2/tables/jobs-survey~jobs/data?valueCodes[sex]=*"
 
@@ -124,6 +124,37 @@ def test_an_answer_that_is_kept_is_given_while_all_turns_are_taken(catalogue, mo
     known, again, new = asked(application, work)
     assert again.content == known.content
     assert (again.status_code, new.status_code) == (200, 503)
+
+
+def test_health_says_so_when_nothing_moves_and_again_when_it_does(catalogue, monkeypatch):
+    gate = Gate(monkeypatch)
+    application = over(catalogue, running=Running(Limits(at_work=1, patience=0.2)))
+
+    async def work(client):
+        held = asyncio.create_task(client.get("/api/held"))
+        await asyncio.sleep(0.1)
+        busy = await client.get("/health")
+        await asyncio.sleep(0.3)
+        stuck = await client.get("/health")
+        gate.opened.set()
+        await held
+        return busy, stuck, await client.get("/health")
+
+    busy, stuck, after = asked(application, work)
+    assert [reply.status_code for reply in (busy, stuck, after)] == [200, 503, 200]
+    assert "every turn is taken" in stuck.json()["detail"]
+
+
+def test_health_asks_a_question_and_fails_where_questions_fail(catalogue, monkeypatch):
+    def broken(*_):
+        raise ValueError
+
+    async def work(client):
+        return [(await client.get(path)).status_code for path in ("/health", "/version")]
+
+    assert asked(over(catalogue), work) == [200, 200]
+    monkeypatch.setattr("sfumato.serve.api.releases.from_address", broken)
+    assert asked(over(catalogue), work) == [500, 200]
 
 
 def of(address, **headers):

@@ -19,10 +19,12 @@ from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.guard import Guarded
 from sfumato.serve.limits import Running
 from sfumato.serve.log import FAULT, Logged, Noted
-from sfumato.serve.overload import Refusals, Shedding, Turns
+from sfumato.serve.overload import Refusals, Shedding
 from sfumato.serve.pages import Pages, routes
 from sfumato.serve.pages.site import language
 from sfumato.serve.reply import for_programs, problem
+from sfumato.serve.sending import Paced
+from sfumato.serve.turns import Turns
 
 DESCRIPTION = (
     "Statistics with formal privacy, each number with its error, in the shapes of PxWebApi 2. "
@@ -54,10 +56,10 @@ def over(catalogue: Catalogue, base_path: str = "", running: Running | None = No
 
 
 def _fronted(inner: ASGIApp, words: Refusals, running: Running, *, zips: bool) -> ASGIApp:
-    """From the outside in: who asks too much is told so, what was answered is kept, what is new waits for its turn."""
-    noted, limits = Noted(inner), running.limits
-    remembering = Remembering(noted, Cache(limits.cache_bytes), Turns(limits), zips=zips)
-    return Shedding(remembering, noted, limits, words)
+    """From the outside in: slow readers are let go, greedy ones told so, what is kept is given, all else waits."""
+    noted, turns = Noted(inner), Turns(running.limits)
+    remembering = Remembering(noted, Cache(running.limits.cache_bytes), turns, zips=zips)
+    return Paced(Shedding(remembering, noted, turns, words), running.limits)
 
 
 def _refuse_in_words(inner: FastAPI, pages: Pages, there: Sequence[BaseRoute]) -> None:

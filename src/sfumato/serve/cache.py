@@ -11,8 +11,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import QueryParams
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sfumato.serve.overload import Turns
+from sfumato.serve.limits import MEBIBYTE
 from sfumato.serve.reply import ZIPPED, held_tag
+from sfumato.serve.turns import Turn, Turns
 
 Key = tuple[object, ...]
 RawHeaders = tuple[tuple[bytes, bytes], ...]
@@ -135,16 +136,21 @@ class Collected:
 
     out: Send
     largest: int
+    turn: Turn
     messages: list[Message] = field(default_factory=list)
     size: int = 0
     passed_on: bool = False
 
     async def take(self, message: Message) -> None:
+        more = message.get("more_body", False)
         self.messages.append(message)
         self.size += len(message.get("body", b""))
+        if more and not self.turn.large:
+            await self.turn.turns.enlarge(self.turn)
         if self.passed_on or self.size > self.largest:
             self.passed_on = True
-            await self.give()
+            async with self.turn.aside(last=not more):
+                await self.give()
 
     async def give(self) -> None:
         """Send what was held back."""
@@ -185,8 +191,8 @@ class Remembering:
         key = question_key(scope, asked) if scope["method"] == "GET" else None
         kept = None if key is None else self.cache.find(key, asked)
         if kept is None:
-            reply = Collected(send, self.cache.largest)
-            async with self.turns.turn():
+            async with self.turns.turn(scope) as turn:
+                reply = Collected(send, max(self.cache.largest, MEBIBYTE), turn)
                 # Others may have asked the same while this one waited.
                 kept = None if key is None else self.cache.find(key, asked)
                 if kept is None:

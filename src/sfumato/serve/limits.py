@@ -14,8 +14,10 @@ class Limits:
     """The bounds of one worker.
 
     `at_work` requests are worked on at once and `waiting` more wait, each for at most `patience` seconds. A client that
-    keeps to `calls` requests in any `window` seconds is never refused for asking too much; 0 calls means no such bound.
-    Answers are kept up to `cache_bytes`. Readers behind one of `proxies` are told apart by what it says of them.
+    keeps to `calls` requests in any `window` seconds, and to as many seconds of work, is never refused for asking too
+    much; 0 calls means no such bound. Answers are kept up to `cache_bytes`. Readers behind one of `proxies` are told
+    apart by what it says of them. A reader takes each part of a reply within `writing` seconds; at most `downloads`
+    large replies are under way, and all replies on their way hold at most `sending_bytes`.
     """
 
     at_work: int = 2
@@ -25,9 +27,13 @@ class Limits:
     window: int = 10
     cache_bytes: int = 64 * MEBIBYTE
     proxies: tuple[str, ...] = ()
+    writing: float = 30
+    downloads: int = 16
+    sending_bytes: int = 256 * MEBIBYTE
 
     def __post_init__(self) -> None:
         least = {"at_work": 1, "waiting": 0, "patience": 0.01, "calls": 0, "window": 1, "cache_bytes": 0}
+        least |= {"writing": 0.01, "downloads": 1, "sending_bytes": 0}
         for name, bound in least.items():
             if getattr(self, name) < bound:
                 raise ReleaseError(f"The server was given {name} = {getattr(self, name)}; it must be at least {bound}.")

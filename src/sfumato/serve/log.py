@@ -12,6 +12,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sfumato.serve.limits import Log
 from sfumato.serve.reply import problem
+from sfumato.serve.sending import TooSlowError
+from sfumato.serve.turns import BusyError
 
 FAULT = "The server met a fault of its own and noted it; the same question may fail again, others will not."
 Write = Callable[[str], object]
@@ -73,6 +75,8 @@ class Noted:
 
         try:
             await self.inner(scope, receive, watched)
+        except (BusyError, TooSlowError):
+            raise
         except Exception as fault:  # noqa: BLE001 - whatever it is, the reader gets an answer and the log a line
             self.write(f"{_moment()} fault {_where(fault)}")
             if not begun:
