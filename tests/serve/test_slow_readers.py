@@ -12,7 +12,7 @@ from tests.serve.small import small
 import sfumato as sf
 from sfumato.serve.callers import Callers
 from sfumato.serve.limits import Limits
-from sfumato.serve.sending import PART, Held
+from sfumato.serve.sending import PART, Outgoing
 from sfumato.serve.turns import BusyError, Turns
 
 FILE = "/api/v2/tables/wide~number/data?valueCodes[row]=*&valueCodes[column]=*&outputFormat=csv"
@@ -132,7 +132,7 @@ def memory(client):
 
 
 def test_bodies_on_their_way_are_bounded_and_one_body_is_counted_once():
-    held, body, other = Held(3 * PART), bytes(2 * PART), bytes(2 * PART + 1)
+    held, body, other = Outgoing(3 * PART), bytes(2 * PART), bytes(2 * PART + 1)
     with held.holding(body), held.holding(body):
         assert held.size == 2 * PART
         with pytest.raises(BusyError), held.holding(other):

@@ -24,7 +24,7 @@ class Paced:
 
     def __init__(self, inner: ASGIApp, limits: Limits) -> None:
         self.inner, self.limits = inner, limits
-        self.held = Held(limits.sending_bytes)
+        self.held = Outgoing(limits.sending_bytes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # The connection is closed where a reply ends early: no reader takes a part of a file for the whole.
@@ -32,7 +32,7 @@ class Paced:
             await self.inner(scope, receive, Paces(send, self.limits.writing, self.held).take)
 
 
-class Held:
+class Outgoing:
     """The bodies that are on their way, each counted once, however many readers take it."""
 
     def __init__(self, most: int) -> None:
@@ -65,7 +65,7 @@ class Paces:
 
     out: Send
     seconds: float
-    held: Held
+    held: Outgoing
     head: Message | None = None
 
     async def take(self, message: Message) -> None:
