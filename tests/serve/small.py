@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from html.parser import HTMLParser
+from secrets import token_hex
 
 import numpy as np
 
@@ -40,10 +41,10 @@ def promised(loss, **said):
     return Promise(**{**lost, **chances, "loss": loss, "limit": loss, "loss_words": "epsilon 1", **said})
 
 
-def anchored(spent, limit, population="firms", per_year=False, unbounded=0):
-    return Anchor(
-        population=population, head="0" * 64, spent=spent, limit=limit, per_year=per_year, unbounded=unbounded
-    )
+def anchored(spent, limit, population="firms", per_year=False, unbounded=0, **said):
+    """A charge of its own, as no two releases share one."""
+    whose = {"population": population, "head": token_hex(32), "spent": spent, "limit": limit, "per_year": per_year}
+    return Anchor(**{**whose, "unbounded": unbounded, **said})
 
 
 def spent(measure="number", mechanism="geometric (epsilon 1)", noise=NOISE):

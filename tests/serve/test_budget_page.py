@@ -3,7 +3,8 @@
 import pytest
 from tests.serve.small import anchored, promised, seen, small
 
-from sfumato.serve.accounts import accounts, amount, uncharged
+from sfumato.query.accounts import amount
+from sfumato.serve.accounts import accounts_of, uncharged
 from sfumato.serve.catalogue import Catalogue
 
 EIGHT = {"epsilon": "8"}
@@ -22,7 +23,7 @@ def folders(tmp_path_factory):
 
 def test_the_account_is_what_the_manifests_say(folders):
     editions = Catalogue.open(folders).editions
-    (account,) = accounts(editions)
+    (account,) = accounts_of(editions)
     assert [float(one.own) for one in account.entries] == [1, 1]
     assert [float(one.unseen) for one in account.entries] == [0, 2]
     assert (account.spent.words(), account.left.words()) == ("epsilon 4", "epsilon 4")
@@ -51,7 +52,7 @@ def test_mu_adds_by_its_squares(tmp_path):
         small(tmp_path / "a", promise=promised({"mu": "0.6"}), ledger=anchored({"mu": "0.6"}, limit)),
         small(tmp_path / "b", promise=promised({"mu": "0.8"}), ledger=anchored({"mu": "1"}, limit), period="2026"),
     ]
-    (account,) = accounts(Catalogue.open(made).editions)
+    (account,) = accounts_of(Catalogue.open(made).editions)
     assert [float(one.own) for one in account.entries] == [0.36, 0.64]
     assert not any(one.unseen for one in account.entries)
     assert float(amount(account.left)) == 3
@@ -69,7 +70,7 @@ def test_a_limit_for_a_year_is_an_account_of_that_year(tmp_path, browse):
         small(tmp_path / "a", created="2025-06-01T00:00:00Z", ledger=one),
         small(tmp_path / "b", created="2026-06-01T00:00:00Z", ledger=one, period="2026"),
     ]
-    found = accounts(Catalogue.open(made).editions)
+    found = accounts_of(Catalogue.open(made).editions)
     assert sorted((one.year, one.left.words()) for one in found) == [("2025", "epsilon 7"), ("2026", "epsilon 7")]
     assert "This limit is for the year 2026; a new year has a new one." in seen(browse(made), "/budget").text
 
@@ -79,7 +80,7 @@ def test_populations_have_accounts_of_their_own(tmp_path):
         small(tmp_path / "a", ledger=anchored({"epsilon": "1"}, EIGHT, "people")),
         small(tmp_path / "b", ledger=anchored({"epsilon": "2"}, EIGHT, "firms"), period="2026"),
     ]
-    found = accounts(Catalogue.open(made).editions)
+    found = accounts_of(Catalogue.open(made).editions)
     assert [(one.population, sum(line.unseen for line in one.entries)) for one in found] == [
         ("firms", 1),
         ("people", 0),

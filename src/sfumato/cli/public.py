@@ -32,13 +32,16 @@ def verify(
     folder: Folder,
     public_key: Annotated[Path | None, typer.Option(help="An Ed25519 public key in PEM.")] = None,
     id: Annotated[str | None, typer.Option(help="The id that the release should have, as it was announced.")] = None,  # noqa: A002
+    beside: Annotated[
+        list[Path] | None, typer.Option(help="Another release about the same population: both must add up; repeatable.")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Compare every byte of a release with its manifest, its signature and its announced id."""
+    """Compare a release with its manifest, its signature, its announced id and the accounts of other releases."""
     from sfumato.release import verify as compare
 
     verdict = compare(folder, public_key)
-    problems = list(verdict.problems)
+    problems = [*verdict.problems, *_unaccounted([folder, *(beside or [])])]
     if id and not verdict.id.startswith(id.lower()):
         problems.append(f"The release has the id {verdict.id[:16]}…, not {id[:16]}…: it is another release.")
     if json:
@@ -58,6 +61,18 @@ def verify(
         raise ReleaseError(f"{folder} is not what was published.")
     if not json:
         say("Every file is as the manifest says.")
+
+
+def _unaccounted(folders: list[Path]) -> list[str]:
+    """What cannot be true together of the accounts that releases give, each population's added up."""
+    from sfumato.query.accounts import accounts
+    from sfumato.query.histories import Stated, histories
+    from sfumato.release import read_manifest
+
+    manifests = dict(map(read_manifest, folders))
+    stated = (Stated.read(name, manifest) for name, manifest in manifests.items())
+    found = accounts(histories(one for one in stated if one))
+    return list(dict.fromkeys(said.english() for account in found for said in account.problems))
 
 
 def diff(

@@ -81,7 +81,7 @@ def broken_meaning(entries: tuple[Entry, ...]) -> list[str]:
 
 
 def committed(entries: tuple[Entry, ...]) -> dict[str, str]:
-    """The charges of which a release came, by the hash of each, with the id of the release."""
+    """The charges of which a release came, by the hash of each, with the id of the release, in the order of these."""
     return {one.body["reservation"]: one.body.get("manifest_hash", "") for one in entries if one.kind == "commit"}
 
 
@@ -91,7 +91,8 @@ def ledger_of(entries: tuple[Entry, ...]) -> Ledger:
         raise LedgerError(f"This version reads ledgers of format {FORMAT}.")
     charges = tuple(_charge(entry, done) for entry in entries if entry.kind == "reserve")
     hidden, limit = hidden_from_dict(opening["hidden"]), limit_from_dict(opening["limit"])
-    return Ledger(opening["population"], hidden, limit, opening["per_year"], charges)
+    newest = next(reversed(done.values()), "")
+    return Ledger(opening["population"], hidden, limit, opening["per_year"], charges, entries[0].hash, newest)
 
 
 def _charge(entry: Entry, done: Mapping[str, str]) -> Charge:

@@ -57,8 +57,8 @@ def run(
         options.note(f"The data were {records.read_by}.")
         options.progress("read")
         charge = _charged(account, plan, price)
-        options.progress("reserved")
         with _staying(charge):
+            options.progress("reserved")
             noisy = scrubbed(_measured, plan, records, draws, options)
     del records  # true values are held no longer than they are needed
     with _staying(charge), partial(out) as part:

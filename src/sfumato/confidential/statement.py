@@ -57,15 +57,20 @@ def anchored(ledger: Ledger, charge: Entry) -> Anchor:
     A charge that was never published is known to the ledger alone: that a run failed may be due to a record.
     """
     own, published = loss_from_dict(charge.body["loss"]), ledger.published
-    others = len(published.unbounded)
+    others, sums = len(published.unbounded), published.sums(charge.year, [own])
     return Anchor(
         population=ledger.population,
         head=charge.hash,
-        spent=loss_to_dict(published.spent(charge.year, [own])),
+        spent=loss_to_dict(sums.loss(ledger.limit)),
         limit=loss_to_dict(ledger.limit),
         per_year=ledger.per_year,
         unbounded=others + isinstance(own, Unbounded),
         not_counted=not_counted(others),
+        ledger_id=ledger.id,
+        previous=ledger.newest,
+        number=len(published.charges) + 1,
+        sums=[loss_to_dict(one) for one in sums.losses],
+        year=charge.year if ledger.per_year else 0,
     )
 
 

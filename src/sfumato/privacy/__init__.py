@@ -8,10 +8,11 @@ from sfumato.privacy.loss import Approximate, Concentrated, Gaussian, Limit, Los
 from sfumato.privacy.move import Bounded, Move, Root, Unsummed, bounded
 from sfumato.privacy.neighbours import AddRemove, Alike, Neighbours, ReplaceOne, SquareRootWithin, Truncate, UnitRows
 from sfumato.privacy.posterior import posterior_above, posteriors
+from sfumato.privacy.sums import Sums
 
 __all__ = [
     "AddRemove", "Alike", "Approximate", "Bounded", "Charge", "Concentrated", "Contribution", "Exact", "Exposure",
     "Gaussian", "Ledger", "Limit", "Loss", "Move", "Neighbours", "ReplaceOne", "Root", "Spend", "SquareRootWithin",
-    "Truncate", "Unbounded", "UnitRows", "Unsummed", "as_concentrated", "as_gaussian", "bounded", "exact",
+    "Sums", "Truncate", "Unbounded", "UnitRows", "Unsummed", "as_concentrated", "as_gaussian", "bounded", "exact",
     "in_sequence", "over_universes", "plain", "positive", "posterior_above", "posteriors",
 ]  # fmt: skip

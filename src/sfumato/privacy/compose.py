@@ -64,14 +64,11 @@ def _dearest(groups: list[list[Loss]], touches: int, everything: Loss, limit: Lo
     if not isinstance(limit, Approximate):
         groups = [[in_sequence(group, limit)] for group in groups]
 
-    amounts = zip(*map(_amounts, groups), strict=True)
-    epsilon, delta, mu_squared, rho = (sum(sorted(some, reverse=True)[:touches], Fraction(0)) for some in amounts)
+    each = zip(*map(amounts, groups), strict=True)
+    epsilon, delta, mu_squared, rho = (sum(sorted(some, reverse=True)[:touches], Fraction(0)) for some in each)
     if delta >= 1 or ((mu_squared or rho) and isinstance(limit, Approximate) and delta >= limit.delta):
         return everything
-    parts: list[Loss] = [Approximate(epsilon, delta)] if epsilon or delta else []
-    parts += [Gaussian(squared=mu_squared)] if mu_squared else []
-    parts += [Concentrated(rho)] if rho else []
-    dearest = in_sequence(parts, limit)
+    dearest = in_sequence(of_amounts(epsilon, delta, mu_squared, rho), limit)
     return dearest if dearest.within(everything) else everything  # type: ignore[arg-type]
 
 
@@ -114,7 +111,7 @@ def _cliques(meets: Mapping[int, frozenset[int]]) -> list[frozenset[int]] | None
 
 
 def _as_approximate(losses: Sequence[Loss], limit: Approximate) -> Loss:
-    epsilon, delta, mu_squared, rho = _amounts(losses)
+    epsilon, delta, mu_squared, rho = amounts(losses)
     if delta >= 1:
         return Unbounded("the deltas add up to 1 or more")
     total = Approximate(epsilon, delta)
@@ -130,7 +127,7 @@ def _as_approximate(losses: Sequence[Loss], limit: Approximate) -> Loss:
     return total.plus(Approximate(more, left))
 
 
-def _amounts(losses: Sequence[Loss]) -> tuple[Fraction, Fraction, Fraction, Fraction]:
+def amounts(losses: Sequence[Loss]) -> tuple[Fraction, Fraction, Fraction, Fraction]:
     """What losses with a bound add up to in each currency: epsilon, delta, mu squared and rho."""
     epsilon = delta = mu_squared = rho = Fraction(0)
     for loss in losses:
@@ -145,6 +142,13 @@ def _amounts(losses: Sequence[Loss]) -> tuple[Fraction, Fraction, Fraction, Frac
         else:
             assert_never(loss)
     return epsilon, delta, mu_squared, rho
+
+
+def of_amounts(epsilon: Fraction, delta: Fraction, mu_squared: Fraction, rho: Fraction) -> list[Loss]:
+    """One loss for each currency in which there is something."""
+    parts: list[Loss] = [Approximate(epsilon, delta)] if epsilon or delta else []
+    parts += [Gaussian(squared=mu_squared)] if mu_squared else []
+    return parts + ([Concentrated(rho)] if rho else [])
 
 
 def as_gaussian(loss: Loss) -> Loss:

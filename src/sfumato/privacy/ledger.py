@@ -7,6 +7,7 @@ from sfumato.errors import LedgerError, PlanError, PromiseError, nearest
 from sfumato.privacy.compose import in_sequence
 from sfumato.privacy.loss import Limit, Loss, Unbounded
 from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.sums import Sums
 
 EXPOSURES = ("published", "assumed known", "invariant")
 
@@ -64,13 +65,18 @@ def not_counted(unbounded: int) -> str:
 
 @dataclass(frozen=True)
 class Ledger:
-    """The account of one population: whom it hides, how much may be lost, and what was charged so far."""
+    """The account of one population: whom it hides, how much may be lost, and what was charged so far.
+
+    `id` is that of its opening, and `newest` that of the release that was finished last.
+    """
 
     population: str
     hidden: Neighbours
     limit: Limit
     per_year: bool = False
     charges: tuple[Charge, ...] = ()
+    id: str = ""
+    newest: str = ""
 
     @property
     def published(self) -> "Ledger":
@@ -82,14 +88,18 @@ class Ledger:
         """The releases without a bound, which no limit can count, whatever the year."""
         return tuple(charge for charge in self.charges if isinstance(charge.loss, Unbounded))
 
-    def spent(self, year: int, more: Sequence[Loss] = ()) -> Loss:
-        """What all charges with a bound, and some more, cost together: for life, or within one year."""
+    def sums(self, year: int, more: Sequence[Loss] = ()) -> Sums:
+        """What all charges with a bound, and some more, add up to: for life, or within one year."""
         counted = [charge.loss for charge in self.charges if not self.per_year or charge.year == year]
-        return in_sequence([loss for loss in (*counted, *more) if not isinstance(loss, Unbounded)], self.limit)
+        return Sums.of([*counted, *more], self.limit)
+
+    def spent(self, year: int) -> Loss:
+        """The same in the currency of the limit."""
+        return self.sums(year).loss(self.limit)
 
     def affords(self, loss: Loss, year: int) -> bool:
         """Whether one more loss keeps the account within its limit, as none without a bound does."""
-        return (loss if isinstance(loss, Unbounded) else self.spent(year, [loss])).within(self.limit)
+        return (loss if isinstance(loss, Unbounded) else self.sums(year, [loss]).loss(self.limit)).within(self.limit)
 
     def left(self, year: int) -> Limit:
         """What one more release may cost, in the currency of the limit."""

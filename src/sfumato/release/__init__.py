@@ -1,8 +1,9 @@
 """What is published: products with their uncertainty, in a folder that anyone can verify."""
 
+from sfumato.release.anchor import Anchor
 from sfumato.release.folder import Release, seal, write_levels, write_products
 from sfumato.release.geography import write_shapes
-from sfumato.release.manifest import Anchor, ExposureLine, Manifest, SpendLine, digest, now
+from sfumato.release.manifest import ExposureLine, Manifest, SpendLine, digest, now
 from sfumato.release.noisy import Noisy
 from sfumato.release.products import Cube, Groups, Product, Records, Sparse, Subject, measured
 from sfumato.release.promise import Promise
@@ -23,12 +24,21 @@ from sfumato.release.uncertainties import (
     stated,
     withheld,
 )
-from sfumato.release.verify import Verdict, differences, open_release, private_key, sign, verify, withdraw
+from sfumato.release.verify import (
+    Verdict,
+    differences,
+    open_release,
+    private_key,
+    read_manifest,
+    sign,
+    verify,
+    withdraw,
+)
 
 __all__ = [
     "Anchor", "Calibrated", "Control", "Cube", "Departures", "Earlier", "Errors", "ExposureLine", "Groups",
     "Independent", "Manifest", "NoNumber", "Noisy", "Product", "Promise", "Raked", "Records", "Release", "Sparse",
     "SpendLine", "Squared", "Statuses", "Subject", "Trend", "Uncertainty", "Varying", "Verdict", "Withheld",
-    "differences", "digest", "measured", "now", "open_release", "private_key", "seal", "sign", "stated", "verify",
-    "withdraw", "withheld", "write_levels", "write_products", "write_shapes",
+    "differences", "digest", "measured", "now", "open_release", "private_key", "read_manifest", "seal", "sign",
+    "stated", "verify", "withdraw", "withheld", "write_levels", "write_products", "write_shapes",
 ]  # fmt: skip

@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError, field_validator
 
 from sfumato.errors import ReleaseError
-from sfumato.release.promise import Chance, LossAmounts, LossTerms, ManifestPart, Promise
+from sfumato.release.anchor import Anchor
+from sfumato.release.promise import Chance, LossTerms, ManifestPart, Promise
 from sfumato.release.sampling_line import SamplingLine
 from sfumato.release.written import read_json
 
@@ -21,6 +22,7 @@ NAME, SIGNATURE, NOTICE = BESIDE = ("manifest.json", "manifest.sig", "withdrawn.
 _LATER = {
     *("geographies", "largest_cv", "near", "noise", "not_hidden", "unbounded", "not_counted", "value_bounds"),
     *("posterior_above", "posterior_from_even_odds", "right_guess_from_even_odds"),
+    *("ledger_id", "previous", "number", "sums", "year"),
 }
 """Lines that older or newer releases do not have: left out where they are empty, so that all verify to the byte."""
 ALARM, CURVE = 0.05, 41
@@ -75,22 +77,6 @@ class ExposureLine(ManifestPart):
     kind: str
     what: str
     why: str
-
-
-class Anchor(ManifestPart):
-    """The ledger's head when the release was charged: a ledger without this hash was rolled back.
-
-    `spent` is what it and all releases before it cost together, but for those without a bound: how many there are, and
-    that they are not counted, is said beside it.
-    """
-
-    population: str
-    head: str
-    spent: LossAmounts
-    limit: LossAmounts
-    per_year: bool
-    unbounded: int = Field(default=0, ge=0)
-    not_counted: str = ""
 
 
 class AttributeLine(ManifestPart):

@@ -64,6 +64,12 @@ def open_release(folder: Path | str, public_key: Path | None = None) -> Release:
     return Release(manifest, verdict.id, products, verdict.withdrawn, folder, shapes)
 
 
+def read_manifest(folder: Path) -> tuple[str, Manifest]:
+    """The id of a release and its manifest; no other file of it is looked at."""
+    content = _manifest_bytes(folder)
+    return digest(content), Manifest.from_bytes(content)
+
+
 def _manifest_bytes(folder: Path) -> bytes:
     path = folder / NAME
     if not _plain(path):

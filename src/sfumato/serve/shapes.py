@@ -194,41 +194,6 @@ class PrivacyResponse(Shape):
     citation: str
 
 
-class ReleaseCharge(Shape):
-    """One release in the account: what it cost by itself, and what all had cost when it was charged."""
-
-    key: str
-    release: str
-    title: str
-    created: str
-    loss: dict[str, str]
-    loss_words: str
-    spent: dict[str, str]
-    withdrawn: bool
-
-
-class PopulationBudget(Shape):
-    """The account of one population as far as the releases served here tell it, for a year or for life."""
-
-    population: str
-    year: str
-    limit: dict[str, str]
-    spent: dict[str, str]
-    left: dict[str, str]
-    unbounded: int
-    """How many releases have no bound on their loss; `spent` counts the others only."""
-    releases: list[ReleaseCharge]
-
-
-class BudgetResponse(Shape):
-    """What everything published here has cost; a question to a release costs nothing."""
-
-    populations: list[PopulationBudget]
-    uncharged: list[str]
-    cost_of_asking: Literal["0"] = "0"
-    words: str
-
-
 class ProblemDetails(Shape):
     """What was asked, why not, what would work."""
 

@@ -1,6 +1,7 @@
 """Releases: what each promises, what all of them cost, what the API can do, and whether it is there."""
 
 import time
+from collections.abc import Mapping
 from functools import lru_cache
 
 from starlette.requests import Request
@@ -9,24 +10,24 @@ from starlette.responses import Response
 from sfumato import __version__
 from sfumato.privacy.notation import loss_to_dict
 from sfumato.query import LARGEST_PAGE
+from sfumato.query.accounts import AccountLine, PublicAccount
 from sfumato.query.downloads.formats import FORMATS, LARGEST_DOWNLOAD
 from sfumato.query.wording import languages
-from sfumato.serve.accounts import AccountLine, PublicAccount, accounts, uncharged
+from sfumato.serve.accounts import accounts_of, uncharged
 from sfumato.serve.api.describe import Operation
 from sfumato.serve.api.lookup import Served, parameters
 from sfumato.serve.api.parameters import LANG
 from sfumato.serve.api.selection import from_address, language_of
+from sfumato.serve.budget_shapes import BudgetResponse, PopulationBudget, ReleaseCharge
+from sfumato.serve.catalogue import Edition
 from sfumato.serve.reply import as_json, edition_of, fresh
 from sfumato.serve.shapes import (
-    BudgetResponse,
     ConfigResponse,
     Feature,
     Health,
     KeyValue,
     Language,
-    PopulationBudget,
     PrivacyResponse,
-    ReleaseCharge,
     Version,
 )
 
@@ -82,13 +83,14 @@ def budget(served: Served, request: Request) -> Response:
     """What everything published here has cost, as far as the releases tell it."""
     language_of(parameters(request, "lang"))
     editions = served.catalogue.editions
-    told = [_account(one) for one in accounts(editions)]
+    known = {one.release.id: one for one in editions}
+    told = [_account(one, known) for one in accounts_of(editions)]
     rest = [one.release.id for one in uncharged(editions)]
     said = BudgetResponse(populations=told, uncharged=rest, words=_WORDS)
     return as_json(request, said, served.catalogue.tag)
 
 
-def _account(account: PublicAccount) -> PopulationBudget:
+def _account(account: PublicAccount, editions: Mapping[str, Edition]) -> PopulationBudget:
     return PopulationBudget(
         population=account.population,
         year=account.year,
@@ -96,20 +98,26 @@ def _account(account: PublicAccount) -> PopulationBudget:
         spent=loss_to_dict(account.spent),
         left=loss_to_dict(account.left),
         unbounded=account.unbounded,
-        releases=[_charge(entry) for entry in account.entries],
+        problems=[one.english() for one in account.problems],
+        remarks=[one.english() for one in account.remarks],
+        releases=[_charge(entry, editions[entry.release.id]) for entry in account.entries],
     )
 
 
-def _charge(entry: AccountLine) -> ReleaseCharge:
-    release = entry.edition.release
+def _charge(entry: AccountLine, edition: Edition) -> ReleaseCharge:
+    release, anchor = edition.release, entry.release.anchor
     return ReleaseCharge(
-        key=entry.edition.key,
+        key=edition.key,
         release=release.id,
         title=release.manifest.title,
         created=release.manifest.created,
         loss=release.manifest.promise.loss,
         loss_words=release.manifest.promise.loss_words,
         spent=loss_to_dict(entry.spent),
+        ledger=anchor.ledger_id or None,
+        previous=anchor.previous or None,
+        number=anchor.number or None,
+        missing=entry.missing,
         withdrawn=release.withdrawn is not None,
     )
 

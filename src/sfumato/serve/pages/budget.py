@@ -7,9 +7,10 @@ from starlette.responses import Response
 
 from sfumato.pictures import BudgetShare, Caption, Picture, PictureWords
 from sfumato.pictures import budget as bar
-from sfumato.privacy import Limit
+from sfumato.privacy import Loss
+from sfumato.query.accounts import AccountLine, PublicAccount, amount, brief
 from sfumato.query.wording import Words
-from sfumato.serve.accounts import AccountLine, PublicAccount, accounts, amount, brief, uncharged
+from sfumato.serve.accounts import accounts_of, uncharged
 from sfumato.serve.pages.card import NARROW
 from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.site import Pages
@@ -20,23 +21,24 @@ WIDE = 760
 def budget(pages: Pages, request: Request) -> Response:
     """The accounts of all populations that the served releases are about."""
     editions = pages.catalogue.editions
-    shown = {"uncharged": uncharged(editions), "share": share, "unseen": unseen, "brief": brief}
+    known = {one.release.id: one for one in editions}
+    shown = {"uncharged": uncharged(editions), "share": share, "unseen": unseen, "brief": brief, "editions": known}
 
     def show(look: Look) -> dict[str, Any]:
-        bars = [(one, [_bar(one, look.words, width) for width in (WIDE, NARROW)]) for one in accounts(editions)]
+        bars = [(one, [_bar(one, look.words, width) for width in (WIDE, NARROW)]) for one in accounts_of(editions)]
         return {**shown, "accounts": bars}
 
     return pages.reply(request, "budget.html", pages.catalogue.tag, show)
 
 
-def share(part: Limit, limit: Limit) -> int:
+def share(part: Loss, limit: Loss) -> int:
     """A part of the limit in percent, of what adds up."""
     return round(100 * amount(part) / amount(limit))
 
 
 def unseen(entry: AccountLine) -> str:
     """What others took, in the currency of the account."""
-    return brief(entry.spent.of(entry.unseen))
+    return brief(entry.left.of(entry.unseen))
 
 
 def _bar(account: PublicAccount, said: Words, width: int) -> Picture:
@@ -44,7 +46,7 @@ def _bar(account: PublicAccount, said: Words, width: int) -> Picture:
     for entry in account.entries:
         if entry.unseen:
             taken.append(BudgetShare(said("budget.unseen_short"), float(entry.unseen), unseen(entry), seen=False))
-        manifest = entry.edition.release.manifest
+        manifest = entry.release.manifest
         label = f"{manifest.title}{f', {manifest.period}' if manifest.period else ''}"
         taken.append(BudgetShare(label, float(entry.own), brief(entry.cost)))
     words = PictureWords(limit=said("budget.limit"), left=said("budget.left"), in_words=said("privacy.in_words"))

@@ -9,7 +9,8 @@ from starlette.responses import Response
 from sfumato.pictures import Caption, Picture, PictureWords, power_curve
 from sfumato.pictures.bells import bells
 from sfumato.query.wording import Words
-from sfumato.release.manifest import ALARM
+from sfumato.release.manifest import ALARM, digest
+from sfumato.serve.accounts import account_of
 from sfumato.serve.catalogue import Edition
 from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.measure_card import density
@@ -25,14 +26,17 @@ def card(pages: Pages, request: Request) -> Response:
     """The privacy card of one release."""
     edition = edition_of(pages.catalogue, request.path_params["release"])
     unbounded = _unbounded(edition, pages.catalogue.editions)
-    privacy = Promised(edition)
+    account, privacy = account_of(edition, pages.catalogue.editions), Promised(edition)
+    broken = account.problems if account else ()
 
     def show(look: Look) -> dict[str, Any]:
         curves = [_curve(privacy, look.words, width) for width in (WIDE, NARROW)] if privacy.curve else None
         bells_ = [_seen(privacy, look.words, width) for width in (WIDE, NARROW)] if privacy.example else None
-        return {"edition": edition, "unbounded": unbounded, "privacy": privacy, "curve": curves, "seen": bells_}
+        told = {"edition": edition, "unbounded": unbounded, "broken": broken, "privacy": privacy}
+        return {**told, "curve": curves, "seen": bells_}
 
-    return pages.reply(request, "card.html", f"{edition.tag}{unbounded or ''}", show)
+    said = digest("\n".join(one.english() for one in broken).encode())[:16] if broken else ""
+    return pages.reply(request, "card.html", f"{edition.tag}{unbounded or ''}{said}", show)
 
 
 def _unbounded(edition: Edition, editions: Sequence[Edition]) -> int:
