@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-from contract_law import scaled
+from contract_moves import scaled
 
 from sfumato.draws import SeededDraws, TruncatedGeometric
 from sfumato.mechanisms import Additive, Mechanism

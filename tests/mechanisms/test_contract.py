@@ -3,12 +3,13 @@
 from fractions import Fraction
 
 import pytest
-from contract_law import LAW_CHECKS, MOVES, attained_epsilon, attained_mu, attained_rho, scaled, splits
+from contract_moves import MOVES, scaled
 from contract_mutants import REJECTED_BY_LAW, REJECTED_BY_NOISE
-from contract_noise import NOISE_CHECKS, Bench
 from contract_plugin import PLUGIN_CHECKS
 
 from sfumato import mechanisms
+from sfumato.confidential.contract.law import LAW_CHECKS, attained_epsilon, attained_mu, attained_rho, splits
+from sfumato.confidential.contract.noise import NOISE_CHECKS, Bench
 from sfumato.draws import Law
 from sfumato.errors import PromiseError
 from sfumato.mechanisms import Additive, DiscreteGaussian, Geometric, Mechanism, RoundedGaussian
@@ -83,14 +84,14 @@ def test_the_noise_is_the_law(name, factor, move):
 
 @pytest.mark.parametrize("name", ADDITIVE)
 def test_the_noise_of_a_sparse_table_is_the_law_as_well(name):
-    bench = Bench.sparse(FOUND[name], ONE)
+    bench = Bench.of(FOUND[name], ONE, sparse=True)
     assert {check: said for check, run in NOISE_CHECKS.items() if (said := run(bench))} == {}
 
 
 def test_a_sparse_table_with_noise_on_its_records_alone_is_rejected(monkeypatch):
     """Power: a third of the cells without any noise is what a publisher of occupied cells alone would give."""
     monkeypatch.setattr(Law, "changed", lambda law, n, draws: iter(()))
-    bench = Bench.sparse(Geometric(1), ONE)
+    bench = Bench.of(Geometric(1), ONE, sparse=True)
     rejected = {check for check, run in NOISE_CHECKS.items() if run(bench)}
     assert {"variance", "tails"} <= {check.split()[0] for check in rejected}
 

@@ -11,14 +11,15 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from contract_law import LAW_CHECKS, MOVES
-from contract_noise import NOISE_CHECKS, Bench
+from contract_moves import MOVES
 from contract_plugin import PLUGIN_CHECKS
 from tests.commands import page, sfumato
 
 import sfumato as sf
 from sfumato import mechanisms
 from sfumato.confidential import Microdata, Options, run
+from sfumato.confidential.contract.law import LAW_CHECKS
+from sfumato.confidential.contract.noise import NOISE_CHECKS, Bench
 from sfumato.errors import PlanError
 from sfumato.mechanisms import Typical
 from sfumato.plugins import found

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from contract_law import MOVES
+from contract_moves import MOVES
 from scipy.stats import dlaplace, norm
 
 from sfumato import mechanisms

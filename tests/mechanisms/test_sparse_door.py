@@ -10,7 +10,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from contract_law import MOVES
+from contract_moves import MOVES
 from scipy.stats import chi2
 
 from sfumato.draws import Law, SeededDraws

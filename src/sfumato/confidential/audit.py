@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.confidential.contract.roots import moved_rows
 from sfumato.confidential.copies import published, watched_cells
 from sfumato.confidential.evidence import bound, visible
 from sfumato.confidential.microdata import Microdata
@@ -29,7 +30,7 @@ from sfumato.plan import Plan
 from sfumato.privacy import Approximate, Bounded, Gaussian, Limit, Loss, Move, Root, Unbounded, bounded
 from sfumato.privacy.neighbours.square_root_within import worst_sizes
 from sfumato.release import Product
-from sfumato.schema import Attribute, Frame, Grouping, Levels, Rows, Table
+from sfumato.schema import Attribute, Levels, Rows, Table
 
 CONFIDENCE = 0.99
 STRONG = 0.85
@@ -105,17 +106,11 @@ def audit_mechanism(
 
 def _rooted_audits(mechanism: Mechanism, move: Root, claim: Limit, samples: int, draws: Draws) -> list[Audit]:
     """Rows of a firm, of two sizes that look alike, and one more; in one group, where the mechanism is given rows."""
-    moving = math.isqrt(move.crowded) if mechanism.rests_on else move.units
-    rows = Frame("row", (), {}, range(moving + 1))
-    group = Grouping(Frame("group", (), {}, range(1)), np.zeros(moving + 1, dtype=np.int32))
     mu = claim.mu if isinstance(claim, Gaussian) else 1.0
     sizes = worst_sizes(move.beta, Fraction(1), mu / math.sqrt(move.units))
-    sides = [Cells(rows, np.array([size] * moving + [sizes[0]]), Fraction(1), move) for size in sizes]
-    given = {one.name: published(one.name, one, sides[0], draws, {}) for one in mechanism.rests_on}
-    if given:
-        sides = [replace(cells, domain=group.groups, grouping=group) for cells in sides]
+    sides, given = moved_rows(mechanism, move, sizes, Fraction(1), draws)
     return _watched_audits(
-        mechanism.name, watched_cells(mechanism.name, mechanism, (sides[0], sides[1]), samples, draws, given), claim
+        mechanism.name, watched_cells(mechanism.name, mechanism, sides, samples, draws, given), claim
     )
 
 

@@ -7,17 +7,17 @@ each claim is its own definition; the relative tolerance is 1e-9, a million time
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import logsumexp, ndtri
 
 from sfumato.draws import Law
-from sfumato.privacy import AddRemove, Approximate, Bounded, Concentrated, Gaussian, ReplaceOne
-from sfumato.schema import Table
-from sfumato.statistics import Count, Total
+from sfumato.mechanisms import Additive
+from sfumato.privacy import Approximate, Bounded, Concentrated, Gaussian
 
+Floats = NDArray[np.float64]
 TOLERANCE = 1e-9
 TAIL = 120
 """Outcomes rarer than 2^-TAIL under both neighbours are not looked at."""
@@ -25,18 +25,10 @@ ORDERS = (1.01, 1.1, 1.5, 2, 3, 4, 6, 8)
 COARSE, MOST = 5e-3, 4_000
 """Past so many outcomes, those with losses this close are taken together, which only hides something that small."""
 
-HIDDEN = [AddRemove("job"), AddRemove("firm", "id", 3), ReplaceOne("job"), ReplaceOne("firm", "id", 3)]
-STATISTICS = [Count(), Total("pay", clip=(-1, 2))]
-MOVES = {
-    f"{statistic.name} {hidden.kind} {hidden.at_most}": hidden.move(statistic.contribution, Table(()))
-    for statistic in STATISTICS
-    for hidden in HIDDEN
-}
-
 
 @lru_cache(maxsize=256)
-def log_pmf(law: Law, last: int) -> np.ndarray:
-    """log P(K = k) for k = 0, ..., last, each to float precision however small it is."""
+def log_pmf(law: Law, last: int) -> Floats:
+    """The logarithms of P(K = k) for k = 0, ..., last, each to float precision however small it is."""
     bits = 320
     while 0 < law.exact_survival(last + 1, bits)[1] < 1 << 160:
         bits *= 2
@@ -62,8 +54,8 @@ def reach(law: Law) -> int:
 class Pair:
     """The log-probabilities of the same outcomes under two neighbours."""
 
-    one: np.ndarray
-    other: np.ndarray
+    one: Floats
+    other: Floats
 
     def with_(self, more: "Pair") -> "Pair":
         """Both seen at once, independently; outcomes of equal loss are one outcome."""
@@ -84,7 +76,7 @@ class Pair:
             return Pair(np.log(one), np.log(other))
 
     @property
-    def losses(self) -> np.ndarray:
+    def losses(self) -> Floats:
         return self.one - self.other
 
 
@@ -152,14 +144,14 @@ def attained_mu(law: Law, split: tuple[int, ...]) -> float:
         return float(np.max(_probit(power, missed)[seen] - _probit(level, kept)[seen]))
 
 
-def _both_ways(masses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _both_ways(masses: Floats) -> tuple[Floats, Floats]:
     """The mass down to each place, and the mass after it, each added up from its own end."""
     after = np.cumsum(masses[::-1])[::-1]
     return np.cumsum(masses), np.append(after[1:], 0.0)
 
 
-def _probit(share: np.ndarray, rest: np.ndarray) -> np.ndarray:
-    return np.where(share < rest, ndtri(np.minimum(share, 0.5)), -ndtri(np.minimum(rest, 0.5)))
+def _probit(share: Floats, rest: Floats) -> Floats:
+    return np.asarray(np.where(share < rest, ndtri(np.minimum(share, 0.5)), -ndtri(np.minimum(rest, 0.5))))
 
 
 def attained_rho(law: Law, split: tuple[int, ...]) -> float:
@@ -175,10 +167,11 @@ def renyi(law: Law, shift: int, order: float) -> float:
     return float(logsumexp(terms)) / (order - 1)
 
 
-def claim_holds(mechanism, move: Bounded) -> list[str]:
+def claim_holds(mechanism: Additive, move: Bounded) -> list[str]:
     """Complaints about a claim that its law does not keep, on any way of spreading the move over cells."""
     law, claim = mechanism.law(move), mechanism.loss(move)
-    return [f"{claim.words()} broken by a move of {split}: {said}" for split in splits(move) if (said := _broken(law, claim, split))]  # fmt: skip  # noqa: E501
+    found = [(split, _broken(law, claim, split)) for split in splits(move)]
+    return [f"{claim.words()} broken by a move of {split}: {said}" for split, said in found if said]
 
 
 def _broken(law: Law, claim: object, split: tuple[int, ...]) -> str:
@@ -195,7 +188,7 @@ def _broken(law: Law, claim: object, split: tuple[int, ...]) -> str:
     return "no kind of loss that is known here"
 
 
-def law_says_what_it_is(mechanism, move: Bounded) -> list[str]:
+def law_says_what_it_is(mechanism: Additive, move: Bounded) -> list[str]:
     """Complaints about probabilities and moments that are not those of the exact law."""
     law = mechanism.law(move)
     exact = log_pmf(law, reach(law))
@@ -212,9 +205,3 @@ def law_says_what_it_is(mechanism, move: Bounded) -> list[str]:
 
 
 LAW_CHECKS = {"claim holds": claim_holds, "law says what it is": law_says_what_it_is}
-
-
-def scaled(mechanism, factor: Fraction):
-    """The same mechanism with its budget multiplied; what is no fraction stays."""
-    given = vars(mechanism).items()
-    return type(mechanism)(**{name: one * factor if isinstance(one, Fraction) else one for name, one in given})
