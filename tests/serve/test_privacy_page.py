@@ -189,3 +189,18 @@ def test_the_publishers_threshold_marks_and_never_deletes(tmp_path, browse):
     plain = seen(browse([small(tmp_path / "two", largest_cv=0.3)]), "/firms~number?rows=size&cols=sex")
     assert "†" not in plain.text
     assert "too uncertain to be quoted" not in plain.text
+
+
+def test_the_card_links_the_certificate_that_lies_beside_a_release(make_release, small_plan, browse):
+    from sfumato.confidential.certificate import certify, write_certificate
+    from sfumato.draws import SeededDraws
+
+    release = make_release()
+    assert "certificate.json" not in browse([release]).get("/privacy/small").text
+    write_certificate(certify(small_plan, 2_000, SeededDraws(1)), release, None)
+    site = browse([release])
+    card = site.get("/privacy/small").text
+    assert "What was attacked before" in card
+    address = next(part for part in card.split('"') if part.endswith("certificate.json"))
+    assert site.get(address).content == (release / "certificate.json").read_bytes()
+    assert "Was vorher angegriffen wurde" in site.get("/privacy/small?lang=de").text

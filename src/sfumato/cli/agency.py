@@ -123,22 +123,55 @@ def _say_release(release: "Release", out: Path, json: bool) -> None:
 
 
 def audit(
-    plan: PlanFile, samples: Annotated[int, typer.Option(help="Draws on each side.")] = 100_000, json: Json = False
+    plan: PlanFile,
+    samples: Annotated[int, typer.Option(help="Draws on each side.")] = 100_000,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Check the noise of each measure too, and write all as JSON and as a page for a review board; DIR may "
+            "be a release of this plan.",
+        ),
+    ] = None,
+    sign: Annotated[Path | None, typer.Option(metavar="KEY", help="An Ed25519 private key that signs it.")] = None,
+    json: Json = False,
 ) -> None:
     """Try to tell two neighbours apart by what the plan would publish; a lower bound on its true loss."""
     from sfumato.confidential.audit import audit_plan
+    from sfumato.errors import PlanError, PromiseError
     from sfumato.plan import Plan
 
     read = Plan.read(plan)
+    if sign and not certificate:
+        raise PlanError("--sign signs a certificate; say where it goes with --certificate DIR.")
+    if certificate:
+        _certified(read, certificate, samples, sign, json)
+        return
     audits = audit_plan(read, samples=samples)
     if json:
         say_json([one.to_dict() for one in audits])
     else:
         say(columns(["measure", "view", "bound", "claim", "verdict"], [one.row() for one in audits]))
     if not all(one.holds for one in audits):
-        from sfumato.errors import PromiseError
-
         raise PromiseError("The audit found more loss than the plan claims; do not publish, and report this as a bug.")
+
+
+def _certified(plan: "Plan", folder: Path, samples: int, sign: Path | None, json: bool) -> None:
+    from sfumato.confidential.certificate import certify, refuse_unfit_folder, write_certificate
+    from sfumato.errors import PromiseError
+    from sfumato.release import private_key
+
+    refuse_unfit_folder(folder, plan)
+    if sign:
+        private_key(sign)
+    found = certify(plan, samples, told=note)
+    write_certificate(found, folder, sign)
+    if json:
+        say_json(found.model_dump())
+    else:
+        say(f"{found.words()}\n{folder / 'certificate.html'} is the page; `sfumato verify {folder}` reads it.")
+    if not found.holds:
+        raise PromiseError("The plan does not keep its claim; do not publish, and report this as a bug.")
 
 
 def synth(

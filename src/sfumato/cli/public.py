@@ -37,9 +37,14 @@ def verify(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Compare a release with its manifest, its signature, its announced id and the accounts of other releases."""
+    """Compare a release with its manifest, its signature, its announced id and the accounts of others; or a certificate."""
     from sfumato.release import verify as compare
+    from sfumato.release.certificate import certified, stands_alone
 
+    if stands_alone(folder):
+        said, wrong = certified(folder, None, public_key)
+        _say_certificate(folder, said, wrong, json)
+        return
     verdict = compare(folder, public_key)
     problems = [*verdict.problems, *_unaccounted([folder, *(beside or [])])]
     if id and not verdict.id.startswith(id.lower()):
@@ -47,7 +52,7 @@ def verify(
     if json:
         say_json({"id": verdict.id, "intact": not problems, "problems": problems, "signature": verdict.signed,
                   "releasable": verdict.releasable, "why": verdict.why, "withdrawn": verdict.withdrawn,
-                  "caveats": verdict.caveats})  # fmt: skip
+                  "caveats": verdict.caveats, "certificate": verdict.certificate})  # fmt: skip
     else:
         say(f"Release {verdict.id}: {verdict.signed}.")
         say(f"{'Releasable' if verdict.releasable else 'NOT releasable'}: {verdict.why}.")
@@ -55,6 +60,8 @@ def verify(
             say(f"WITHDRAWN: {verdict.withdrawn}")
         for caveat in verdict.caveats:
             say(caveat)
+        if verdict.certificate:
+            say(f"Certificate: {verdict.certificate}")
         for problem in problems:
             say(f"Problem: {problem}")
     if problems:
@@ -73,6 +80,15 @@ def _unaccounted(folders: list[Path]) -> list[str]:
     stated = (Stated.read(name, manifest) for name, manifest in manifests.items())
     found = accounts(histories(one for one in stated if one))
     return list(dict.fromkeys(said.english() for account in found for said in account.problems))
+
+
+def _say_certificate(folder: Path, said: str, wrong: list[str], json: bool) -> None:
+    if json:
+        say_json({"certificate": said, "intact": not wrong, "problems": wrong})
+    else:
+        say("\n".join([f"Certificate: {said}", *(f"Problem: {one}" for one in wrong)]))
+    if wrong:
+        raise ReleaseError(f"The certificate in {folder} proves nothing.")
 
 
 def diff(

@@ -3,6 +3,7 @@
 from sfumato.release.anchor import Anchor
 from sfumato.release.folder import Release, seal, write_levels, write_products
 from sfumato.release.geography import write_shapes
+from sfumato.release.keys import private_key
 from sfumato.release.manifest import ExposureLine, Manifest, SpendLine, digest, now
 from sfumato.release.noisy import Noisy
 from sfumato.release.products import Cube, Groups, Product, Records, Sparse, Subject, measured
@@ -24,16 +25,7 @@ from sfumato.release.uncertainties import (
     stated,
     withheld,
 )
-from sfumato.release.verify import (
-    Verdict,
-    differences,
-    open_release,
-    private_key,
-    read_manifest,
-    sign,
-    verify,
-    withdraw,
-)
+from sfumato.release.verify import Verdict, differences, open_release, read_manifest, sign, verify, withdraw
 
 __all__ = [
     "Anchor", "Calibrated", "Control", "Cube", "Departures", "Earlier", "Errors", "ExposureLine", "Groups",

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sfumato.geography import Shapes
+from sfumato.release.certificate import Certificate
 from sfumato.release.manifest import BESIDE, NAME, AttributeLine, Manifest, ProductLine, digest, line
 from sfumato.release.products import Product
 from sfumato.schema import Attribute, Levels
@@ -21,6 +22,8 @@ class Release:
     withdrawn: str | None = None
     folder: Path | None = None
     shapes: Mapping[str, Shapes] = field(default_factory=dict)
+    certificate: Certificate | None = None
+    """What was checked and attacked of its plan, where that lies beside it."""
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:

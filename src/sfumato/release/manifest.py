@@ -17,8 +17,10 @@ from sfumato.release.written import read_json
 FORMAT = "sfumato-release/1"
 SOUND, AS_PUBLISHED = MODES = ("sound", "as_published")
 """How a release was made: so that its claim holds for every byte, or as a paper did it though its claim then breaks."""
-NAME, SIGNATURE, NOTICE = BESIDE = ("manifest.json", "manifest.sig", "withdrawn.json")
-"""The files of a release that its manifest does not list: itself, its signature, and that it was withdrawn."""
+NAME, SIGNATURE, NOTICE = "manifest.json", "manifest.sig", "withdrawn.json"
+CERTIFICATE, CERTIFICATE_SIGNATURE, CERTIFICATE_PAGE = "certificate.json", "certificate.sig", "certificate.html"
+BESIDE = (NAME, SIGNATURE, NOTICE, CERTIFICATE, CERTIFICATE_SIGNATURE, CERTIFICATE_PAGE)
+"""The files of a release that its manifest does not list: itself, its signature, that it was withdrawn, an audit."""
 _LATER = {
     *("geographies", "largest_cv", "near", "noise", "not_hidden", "unbounded", "not_counted", "value_bounds"),
     *("posterior_above", "posterior_from_even_odds", "right_guess_from_even_odds"),

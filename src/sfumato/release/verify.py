@@ -3,19 +3,17 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sfumato.errors import PromiseError, ReleaseError
 from sfumato.privacy import in_sequence
 from sfumato.privacy.notation import loss_from_dict
+from sfumato.release.certificate import certified, read_certificate
 from sfumato.release.folder import Release, read_attributes
 from sfumato.release.geography import read_shapes
+from sfumato.release.keys import beginning, plain_file, private_key, signature
 from sfumato.release.manifest import BESIDE, NAME, NOTICE, SIGNATURE, SOUND, FileLine, Manifest, digest, line
 from sfumato.release.products import read_products
 from sfumato.release.written import MOST_BYTES, read_json
-
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 
 @dataclass(frozen=True)
@@ -29,6 +27,7 @@ class Verdict:
     why: str
     withdrawn: str | None = None
     caveats: tuple[str, ...] = ()
+    certificate: str = ""
 
     @property
     def intact(self) -> bool:
@@ -44,12 +43,19 @@ def verify(folder: Path, public_key: Path | None = None) -> Verdict:
         problems.append(f"{NAME} is not written as Sfumato writes it: it was edited.")
     if manifest.releasable and (manifest.ledger is None or manifest.rehearsal or manifest.mode != SOUND):
         problems.append("The manifest says releasable, and names no charge, is a rehearsal or was made as published.")
-    signed, found = _signature(folder, content, public_key)
+    signed, found = signature(folder / SIGNATURE, content, public_key)
+    certificate, faults = certified(folder, _plan_hash(manifest), public_key)
     withdrawn, noticed = _notice(folder, digest(content))
-    problems += found + noticed
+    problems += found + noticed + faults
     not_counted = manifest.ledger.not_counted if manifest.ledger else ""
     caveats = (*manifest.caveats, *([not_counted] if not_counted else ()))
-    return Verdict(digest(content), tuple(problems), signed, manifest.releasable, manifest.why, withdrawn, caveats)
+    found_all = digest(content), tuple(problems), signed, manifest.releasable, manifest.why, withdrawn, caveats
+    return Verdict(*found_all, certificate)
+
+
+def _plan_hash(manifest: Manifest) -> str:
+    listed = manifest.files.get("plan.toml")
+    return listed.sha256 if listed else ""
 
 
 def open_release(folder: Path | str, public_key: Path | None = None) -> Release:
@@ -61,7 +67,8 @@ def open_release(folder: Path | str, public_key: Path | None = None) -> Release:
     manifest = Manifest.from_bytes(_manifest_bytes(folder))
     shapes = read_shapes(folder, manifest)
     products = read_products(folder, manifest, read_attributes(folder, manifest))
-    return Release(manifest, verdict.id, products, verdict.withdrawn, folder, shapes)
+    certificate = read_certificate(folder)[0] if verdict.certificate else None
+    return Release(manifest, verdict.id, products, verdict.withdrawn, folder, shapes, certificate)
 
 
 def read_manifest(folder: Path) -> tuple[str, Manifest]:
@@ -72,7 +79,7 @@ def read_manifest(folder: Path) -> tuple[str, Manifest]:
 
 def _manifest_bytes(folder: Path) -> bytes:
     path = folder / NAME
-    if not _plain(path):
+    if not plain_file(path):
         raise ReleaseError(f"{folder} is not a release: it has no {NAME}. `sfumato run` writes a release folder.")
     if path.stat().st_size > MOST_BYTES:
         raise ReleaseError(f"{path} is larger than {MOST_BYTES:,} bytes, so it is no manifest.")
@@ -83,14 +90,14 @@ def _file_problems(folder: Path, manifest: Manifest) -> list[str]:
     entries = {_shown(path.relative_to(folder)): path for path in folder.rglob("*")}
     there = {name for name, path in entries.items() if path.is_symlink() or not path.is_dir()}
     problems = [
-        f"{name} is a link to somewhere else, or no file." for name in sorted(there) if not _plain(entries[name])
+        f"{name} is a link to somewhere else, or no file." for name in sorted(there) if not plain_file(entries[name])
     ]
     problems += [f"{name} is missing." for name in sorted(set(manifest.files) - there)]
     problems += [
         f"{name} does not belong to the release." for name in sorted(there - set(manifest.files) - set(BESIDE))
     ]
     for name in sorted(there & set(manifest.files)):
-        if _plain(entries[name]) and not _same(entries[name], manifest.files[name]):
+        if plain_file(entries[name]) and not _same(entries[name], manifest.files[name]):
             problems.append(f"{name} was altered: its size or hash is not the one in the manifest.")
     return problems
 
@@ -105,61 +112,9 @@ def _same(path: Path, told: FileLine) -> bool:
     return path.stat().st_size == told.bytes and line(path) == told
 
 
-def _plain(path: Path) -> bool:
-    return path.is_file() and not path.is_symlink()
-
-
-def _signature(folder: Path, content: bytes, public_key: Path | None) -> tuple[str, list[str]]:
-    path = folder / SIGNATURE
-    if not _plain(path):
-        return "not signed", [f"{SIGNATURE} is missing, and a public key was given."] if public_key else []
-    if public_key is None:
-        return "signed; give --public-key to check it", []
-    from cryptography.exceptions import InvalidSignature
-
-    try:
-        _public(public_key).verify(_beginning(path), content)
-    except InvalidSignature:
-        return "signature false", ["The signature is not of this manifest by this key."]
-    return "signature true", []
-
-
-def _beginning(path: Path) -> bytes:
-    """What a signature or a notice may fill; whoever put more there did not write it with Sfumato."""
-    with path.open("rb") as file:
-        return file.read(2**16)
-
-
 def sign(folder: Path, key: Path) -> None:
     """Sign the manifest with an Ed25519 key in PEM."""
     (folder / SIGNATURE).write_bytes(private_key(key).sign(_manifest_bytes(folder)))
-
-
-def private_key(path: Path) -> "Ed25519PrivateKey":
-    """The Ed25519 key in a PEM file."""
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-    from cryptography.hazmat.primitives.serialization import load_pem_private_key
-
-    try:
-        key = load_pem_private_key(path.read_bytes(), password=None)
-    except (OSError, ValueError, TypeError):
-        key = None
-    if isinstance(key, Ed25519PrivateKey):
-        return key
-    raise ReleaseError(f"{path} is no private Ed25519 key; make one with `openssl genpkey -algorithm ed25519`.")
-
-
-def _public(path: Path) -> "Ed25519PublicKey":
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-    from cryptography.hazmat.primitives.serialization import load_pem_public_key
-
-    try:
-        key = load_pem_public_key(path.read_bytes())
-    except (OSError, ValueError, TypeError):
-        key = None
-    if isinstance(key, Ed25519PublicKey):
-        return key
-    raise ReleaseError(f"{path} is no public Ed25519 key; make it with `openssl pkey -pubout` from the private one.")
 
 
 def withdraw(folder: Path, why: str) -> None:
@@ -176,10 +131,10 @@ def withdraw(folder: Path, why: str) -> None:
 
 def _notice(folder: Path, release: str) -> tuple[str | None, list[str]]:
     path = folder / NOTICE
-    if not _plain(path):
+    if not plain_file(path):
         return None, []
     try:
-        notice = read_json(_beginning(path))
+        notice = read_json(beginning(path))
         if set(notice) == {"release", "why"} and notice["release"] == release and isinstance(notice["why"], str):
             return notice["why"], []
     except (ValueError, TypeError):

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from sfumato.serve.pages.api import api
 from sfumato.serve.pages.budget import budget
-from sfumato.serve.pages.card import card
+from sfumato.serve.pages.card import card, certificate
 from sfumato.serve.pages.help import help_page
 from sfumato.serve.pages.home import asset, home, series
 from sfumato.serve.pages.pick import pick, picked
@@ -27,6 +27,7 @@ ADDRESSES: dict[str, Page] = {
     "/budget": budget,
     "/help": help_page,
     "/privacy/{release}": card,
+    "/privacy/{release}/certificate.json": certificate,
     "/series/{name}": series,
     "/{table_id}": table,
     "/{table_id}/pick": pick,

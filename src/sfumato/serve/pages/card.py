@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -16,7 +17,7 @@ from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.measure_card import density
 from sfumato.serve.pages.promise import Promised
 from sfumato.serve.pages.site import Pages
-from sfumato.serve.reply import edition_of
+from sfumato.serve.reply import edition_of, fresh, unchanged
 
 WIDE, NARROW = 460, 340
 """The widths of a picture: on a phone a wide one would be too small to read."""
@@ -27,7 +28,7 @@ def card(pages: Pages, request: Request) -> Response:
     edition = edition_of(pages.catalogue, request.path_params["release"])
     unbounded = _unbounded(edition, pages.catalogue.editions)
     account, privacy = account_of(edition, pages.catalogue.editions), Promised(edition)
-    broken = account.problems if account else ()
+    broken, audited = account.problems if account else (), edition.release.certificate
 
     def show(look: Look) -> dict[str, Any]:
         curves = [_curve(privacy, look.words, width) for width in (WIDE, NARROW)] if privacy.curve else None
@@ -36,7 +37,17 @@ def card(pages: Pages, request: Request) -> Response:
         return {**told, "curve": curves, "seen": bells_}
 
     said = digest("\n".join(one.english() for one in broken).encode())[:16] if broken else ""
+    said += audited.id[:8] if audited else ""
     return pages.reply(request, "card.html", f"{edition.tag}{unbounded or ''}{said}", show)
+
+
+def certificate(pages: Pages, request: Request) -> Response:
+    """What was checked and attacked of the plan of one release, as it was signed."""
+    edition = edition_of(pages.catalogue, request.path_params["release"])
+    found = edition.release.certificate
+    if found is None:
+        raise HTTPException(404, "No certificate lies beside this release.")
+    return unchanged(request, found.id) or fresh(found.to_bytes(), "application/json", found.id)
 
 
 def _unbounded(edition: Edition, editions: Sequence[Edition]) -> int:

@@ -1,0 +1,155 @@
+"""Certificates: what was checked and attacked of a plan, signed, found false where noise is short."""
+
+import json
+import subprocess
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from tests.cli.test_cli import sfumato
+
+import sfumato as sf
+from sfumato.confidential.certificate import certify, package_hash, refuse_unfit_folder, write_certificate
+from sfumato.confidential.contract import contract
+from sfumato.draws import SeededDraws
+from sfumato.errors import PlanError, ReleaseError
+from sfumato.mechanisms import Additive, ClippedTotal, Geometric, SquareRoot
+from sfumato.privacy import Bounded, Root
+from sfumato.release import open_release, verify
+from sfumato.release.certificate import certified, read_certificate
+
+ONE = Bounded(1, 1, 1, 1)
+
+
+def wrong(found) -> set[str]:
+    return {one.check for one in found if one.wrong}
+
+
+@pytest.fixture(scope="module")
+def made(small_plan):
+    return certify(small_plan, 2_000, SeededDraws(1))
+
+
+@pytest.fixture
+def keys(tmp_path):
+    private, public = tmp_path / "private.pem", tmp_path / "public.pem"
+    subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", str(private)], check=True)
+    subprocess.run(["openssl", "pkey", "-in", str(private), "-pubout", "-out", str(public)], check=True)
+    return private, public
+
+
+def test_a_sound_plan_is_certified(made, small_plan):
+    assert made.holds
+    assert {name for one in made.contract for name in one.measures} == {one.name for one in small_plan.measures}
+    assert {one.measure for one in made.attacks} >= {one.name for one in small_plan.measures}
+    assert all(check.check and not check.wrong for check in made.checks)
+    assert made.nearest.bound <= made.nearest.claimed
+    assert made.code == package_hash()
+
+
+def test_a_certificate_is_read_again_and_its_signature_is_of_every_byte(made, tmp_path, keys):
+    private, public = keys
+    write_certificate(made, tmp_path / "one", private)
+    found, content = read_certificate(tmp_path / "one")
+    assert found.to_bytes() == content
+    assert certified(tmp_path / "one", made.plan, public) == (f"signature true. {made.words()}", [])
+    for name in ("certificate.json", "certificate.sig", "certificate.html"):
+        path = tmp_path / "one" / name
+        before = path.read_bytes()
+        path.write_bytes(before.replace(b"epsilon", b"Epsilon", 1) if name != "certificate.sig" else before[::-1])
+        assert certified(tmp_path / "one", made.plan, public)[1], name
+        path.write_bytes(before)
+    assert not certified(tmp_path / "one", made.plan, public)[1]
+
+
+def test_beside_a_release_it_is_verified_with_it(made, make_release):
+    release = make_release()
+    assert verify(release).certificate == ""
+    write_certificate(made, release, None)
+    assert made.words() in verify(release).certificate
+    assert verify(release).intact
+    assert open_release(release).certificate.words() == made.words()
+
+
+def test_of_another_plan_it_is_no_part_of_a_release(made, make_release):
+    release = make_release()
+    write_certificate(made.model_copy(update={"plan": "0" * 64}), release, None)
+    with pytest.raises(ReleaseError, match="of another plan"):
+        open_release(release)
+
+
+class Short(Geometric):
+    """Claims epsilon 1 with the noise of epsilon 2."""
+
+    def law(self, move):
+        return Geometric(2).law(move)
+
+
+class Careless(Geometric):
+    """States the law of epsilon 1 and draws that of 1.2."""
+
+    def perturb(self, cells, draws, given=None):
+        return Geometric("1.2").perturb(cells, draws, given)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_short_noise_fails_the_contract_by_its_law_or_by_its_draws(sparse):
+    assert wrong(contract(Geometric(1), ONE, Fraction(1), SeededDraws(1), sparse=sparse)) == set()
+    assert "claim holds" in wrong(contract(Short(1), ONE, Fraction(1), SeededDraws(1), sparse=sparse))
+    careless = wrong(contract(Careless(1), ONE, Fraction(1), SeededDraws(1), sparse=sparse))
+    assert {"variance is the stated one", "tails are the law's", "total varies as cells are many"} <= careless
+
+
+class ShortRoot(SquareRoot):
+    def root_law(self, move):
+        return SquareRoot(Fraction(self.mu) * Fraction(6, 5)).root_law(move)
+
+
+class ShortTotal(ClippedTotal):
+    def _law(self, scale, move):
+        return ClippedTotal(Fraction(self.mu) * Fraction(6, 5))._law(scale, move)
+
+
+@pytest.mark.parametrize("move", [Root(Fraction(1)), Root(Fraction(1, 2), 4, 16)], ids=["one", "a firm of four"])
+def test_short_noise_on_roots_fails_the_contract(move):
+    for sound, short in ((SquareRoot("0.7"), ShortRoot("0.7")), (ClippedTotal("0.5"), ShortTotal("0.5"))):
+        assert wrong(contract(sound, move, Fraction(1), SeededDraws(1))) == set()
+        assert wrong(contract(short, move, Fraction(1), SeededDraws(1))) == {"no neighbour is further"}
+
+
+def test_what_no_check_is_written_for_says_so():
+    class Other(sf.Geometric):
+        pass
+
+    (found,) = contract(Other(1), object(), Fraction(1), SeededDraws(1))
+    assert found.verdict.startswith("not made: no check is written")
+    wide = Geometric(Fraction(1, 10_000))
+    assert isinstance(wide, Additive)
+    assert {one.check for one in contract(wide, ONE, Fraction(1), SeededDraws(1)) if one.not_made} == {
+        "claim holds", "law says what it is",
+    }  # fmt: skip
+
+
+def test_a_claim_that_is_false_is_certified_false(made, tmp_path):
+    attack = made.attacks[0].model_copy(update={"bound": made.attacks[0].claimed * 1.01})
+    false = made.model_copy(update={"attacks": [attack, *made.attacks[1:]]})
+    assert not false.holds
+    write_certificate(false, tmp_path / "false", None)
+    assert "does not keep its claim" in certified(tmp_path / "false", made.plan, None)[1][0]
+    assert "The claim does not hold" in (tmp_path / "false" / "certificate.html").read_text()
+
+
+def test_the_command_writes_and_verify_reads(make_release, tmp_path, keys):
+    release, out = make_release(), tmp_path / "out"
+    words = ["audit", release / "plan.toml", "--samples", "2000", "--sign", keys[0], "--certificate"]
+    assert "none failed" in sfumato(*words, out).stdout
+    assert json.loads(sfumato("verify", out, "--public-key", keys[1], "--json").stdout)["intact"] is True
+    assert "holds a certificate already" in sfumato(*words, out, good=False).stderr
+    assert "--certificate DIR" in sfumato(*words[:-1], good=False).stderr
+
+
+def test_a_release_of_another_plan_is_refused_before_anything_is_computed(make_release, small_plan):
+    release = make_release()
+    refuse_unfit_folder(release, small_plan)
+    with pytest.raises(PlanError, match="release of another plan"):
+        refuse_unfit_folder(release, replace(small_plan, title="Another"))
