@@ -116,7 +116,7 @@ def test_another_key_does_not_verify_and_a_missing_signature_is_a_problem(make_r
     other = tmp_path / "other.pem"
     subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", str(other)], check=True)
     sign(unsigned, other)
-    assert "not of this manifest by this key" in verify(unsigned, public).problems[0]
+    assert "not of this content by this key" in verify(unsigned, public).problems[0]
 
 
 def test_a_withdrawn_release_says_why_and_a_notice_about_another_release_is_a_problem(make_release):

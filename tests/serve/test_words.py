@@ -192,9 +192,7 @@ def shelf(tmp_path_factory, release, browse):
         small(
             folder / "medians", name="medians", additive=False, sampling={"kind": "withheld", "reason": "unpublished"}
         ),
-        small(
-            folder / "open", name="open", promise=promised({"unbounded": "cut"}, loss_words="unbounded: cut", limit={})
-        ),
+        small(folder / "open", name="open", promise=promised({"unbounded": "cut"}, loss_words="unbounded: cut")),
         mapped(small(folder / "mapped", name="mapped")),
         small(folder / "trial", name="trial", rehearsal=True, releasable=False, why="rehearsal"),
     ]
