@@ -118,7 +118,7 @@ def test_whom_a_relation_hides_is_said_in_its_own_words_whatever_its_name(tmp_pa
 
 
 def test_a_release_without_a_guarantee_draws_no_curve(tmp_path, browse):
-    lost = promised({"unbounded": "cells were suppressed"}, loss_words="unbounded: cells were suppressed", limit={})
+    lost = promised({"unbounded": "cells were suppressed"}, loss_words="unbounded: cells were suppressed")
     page = seen(browse([small(tmp_path / "one", promise=lost)]), "/privacy/firms")
     assert "It promises nothing to anybody in its data: unbounded: cells were suppressed." in page.text
     assert "of 100 attempts" not in page.text.lower()

@@ -37,7 +37,7 @@ def verify(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Compare a release with its manifest, its signature, its announced id and the accounts of others; or a certificate."""
+    """Compare a release with its manifest, its signature, its announced id and other accounts; or a certificate."""
     from sfumato.release import verify as compare
     from sfumato.release.certificate import certified, stands_alone
 
