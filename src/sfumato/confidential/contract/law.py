@@ -51,20 +51,20 @@ def reach(law: Law) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
+class BothLaws:
     """The log-probabilities of the same outcomes under two neighbours."""
 
     one: Floats
     other: Floats
 
-    def with_(self, more: "Pair") -> "Pair":
+    def with_(self, more: "BothLaws") -> "BothLaws":
         """Both seen at once, independently; outcomes of equal loss are one outcome."""
         one = (self.one[:, None] + more.one).ravel()
         other = (self.other[:, None] + more.other).ravel()
         seen = np.maximum(one, other) > -TAIL * math.log(2)
-        return Pair(one[seen], other[seen]).merged()
+        return BothLaws(one[seen], other[seen]).merged()
 
-    def merged(self) -> "Pair":
+    def merged(self) -> "BothLaws":
         for grid in (TOLERANCE / 100, COARSE):
             steps = np.round(np.clip(self.losses, -1e6, 1e6) / grid)
             _, place = np.unique(steps, return_inverse=True)
@@ -73,25 +73,25 @@ class Pair:
         one = np.bincount(place, np.exp(self.one))
         other = np.bincount(place, np.exp(self.other))
         with np.errstate(divide="ignore"):
-            return Pair(np.log(one), np.log(other))
+            return BothLaws(np.log(one), np.log(other))
 
     @property
     def losses(self) -> Floats:
         return self.one - self.other
 
 
-def shifted(law: Law, shift: int, last: int) -> Pair:
+def shifted(law: Law, shift: int, last: int) -> BothLaws:
     """One cell: the law against itself moved by a shift."""
     logs = log_pmf(law, last + shift)
     k = np.arange(-last, last + shift + 1)
     inside = (np.abs(k) <= last) | (np.abs(k - shift) <= last)
     k = k[inside]
-    pair = Pair(logs[np.minimum(np.abs(k), last + shift)], logs[np.minimum(np.abs(k - shift), last + shift)])
+    pair = BothLaws(logs[np.minimum(np.abs(k), last + shift)], logs[np.minimum(np.abs(k - shift), last + shift)])
     possible = np.isfinite(pair.one) | np.isfinite(pair.other)
-    return Pair(pair.one[possible], pair.other[possible])
+    return BothLaws(pair.one[possible], pair.other[possible])
 
 
-def joint(law: Law, split: tuple[int, ...]) -> Pair:
+def joint(law: Law, split: tuple[int, ...]) -> BothLaws:
     """All cells that moved, seen at once."""
     pair, *rest = (shifted(law, shift, reach(law)).merged() for shift in split)
     for one in rest:
@@ -123,7 +123,7 @@ def _partitions(total: int, parts: int, largest: int | None = None) -> list[tupl
     return [(top, *rest) for top in tops for rest in _partitions(total - top, parts - 1, top)]
 
 
-def hockey_stick(pair: Pair, epsilon: float) -> float:
+def hockey_stick(pair: BothLaws, epsilon: float) -> float:
     """The sum over outcomes of P - e^epsilon Q where that is positive: the delta that goes with an epsilon."""
     over = np.exp(pair.one) * -np.expm1(np.minimum(epsilon - pair.losses, 0.0))
     return math.fsum(over)
