@@ -257,6 +257,7 @@ def test_a_body_that_trickles_is_not_waited_for(catalogue, monkeypatch):
         return {}
 
     sent, first = [], [{"type": "http.request", "body": b"{", "more_body": True}]
-    scope = {"type": "http", "method": "POST", "path": "/api/v2/config", "query_string": b"", "headers": []}
+    scope = {"type": "http", "method": "POST", "path": "/api/v2/config", "query_string": b""}
+    scope["headers"] = [(b"host", b"127.0.0.1")]
     asyncio.run(asyncio.wait_for(application(scope, never, patient_send), 5))
     assert sent[0]["status"] == 408

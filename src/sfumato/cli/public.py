@@ -225,6 +225,10 @@ def serve(  # noqa: PLR0913, PLR0917 - each is an option of the command
             help="Where readers reach it, for citations and the API: https://statistics.example. Else as asked."
         ),
     ] = "",
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="A further name to answer to, beside the origin's and this machine's own; repeatable."),
+    ] = None,
     workers: Annotated[
         int, typer.Option(help="Processes that answer; each holds the releases in memory. One a core is plenty.")
     ] = 1,
@@ -257,7 +261,8 @@ def serve(  # noqa: PLR0913, PLR0917 - each is an option of the command
     believed, kept = tuple(proxy or ()), cache_mb * MEBIBYTE
     limits = Limits(waiting=at_most, calls=per_client, window=10, cache_bytes=kept, proxies=believed)
     lines = Log(log_questions, log_clients) if log or log_questions or log_clients else None
-    listen(folders, host, port, base_path, _say_where, workers=workers, running=Running(limits, lines, origin=origin))
+    running = Running(limits, lines, origin=origin, hosts=tuple(allow_host or ()))
+    listen(folders, host, port, base_path, _say_where, workers=workers, running=running)
 
 
 def _say_where(url: str) -> None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import quote
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -13,6 +14,7 @@ from starlette.types import ASGIApp, Scope
 
 from sfumato import __version__
 from sfumato.errors import QueryError, ReleaseError
+from sfumato.serve.address import Door
 from sfumato.serve.api import router
 from sfumato.serve.cache import Cache, Remembering
 from sfumato.serve.catalogue import Catalogue
@@ -45,13 +47,15 @@ def over(catalogue: Catalogue, base_path: str = "", running: Running | None = No
     inner = FastAPI(
         title="Sfumato", version=__version__, description=DESCRIPTION, servers=servers, docs_url=None, redoc_url=None
     )
-    pages = Pages(catalogue, base, running.origin)
-    parts = router(catalogue, base, running.limits, running.origin), routes(pages)
+    inner.router.redirect_slashes = False  # it would name whatever host the request names
+    pages = Pages(catalogue, base)
+    parts = router(catalogue, base, running.limits), routes(pages)
     for part in parts:
         inner.include_router(part)
     _refuse_in_words(inner, pages, [one for part in parts for one in part.routes])
     fronted = _fronted(inner, Refusals(problem, pages.problem), running, zips=not catalogue.private)
-    guarded = Guarded(fronted, base, private=catalogue.private, keyed=bool(running.key))
+    door = Door(running.origin, running.names)
+    guarded = Guarded(fronted, base, door, private=catalogue.private, keyed=bool(running.key))
     return Logged(guarded, base, running.log) if running.log else guarded
 
 
@@ -80,7 +84,10 @@ def _refuse_in_words(inner: FastAPI, pages: Pages, there: Sequence[BaseRoute]) -
 
     @inner.exception_handler(HTTPException)
     async def not_there(request: Request, error: HTTPException) -> Response:
-        path = request.url.path.removeprefix(pages.base_path)
+        path = request.scope["path"].removeprefix(pages.base_path)
+        whole = {**request.scope, "path": request.scope["path"].rstrip("/")}
+        if error.status_code == 404 and path.endswith("/") and _methods(there, whole):
+            return _moved(whole)
         if for_programs(path):
             refusal = problem(error.status_code, error.detail)
         else:
@@ -88,6 +95,13 @@ def _refuse_in_words(inner: FastAPI, pages: Pages, there: Sequence[BaseRoute]) -
         if error.status_code == 405:
             refusal.headers["Allow"] = ", ".join(_methods(there, request.scope))
         return refusal
+
+
+def _moved(scope: Scope) -> Response:
+    """The way to the same address without a slash at its end, whatever the server is called."""
+    query = scope["query_string"].decode("latin-1")
+    address = quote(scope["path"], safe="/~") + (f"?{quote(query, safe='%&=[],+*~!$();:@/?')}" if query else "")
+    return Response(status_code=307, headers={"Location": address, "Cache-Control": "no-store"})
 
 
 def _methods(there: Sequence[BaseRoute], scope: Scope) -> list[str]:

@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import QueryParams
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sfumato.serve.address import Key, question_key
 from sfumato.serve.limits import MEBIBYTE
 from sfumato.serve.reply import ZIPPED, held_tag
 from sfumato.serve.turns import Turn, Turns
 
-Key = tuple[object, ...]
 RawHeaders = tuple[tuple[bytes, bytes], ...]
 
 _LARGEST_SHARE = 8
@@ -100,21 +99,6 @@ class Cache:
             self._varies.pop(dropped[0], None)  # type: ignore[call-overload]
 
 
-def question_key(scope: Scope, asked: Mapping[bytes, bytes]) -> Key:
-    """What is asked, however it is written: parameters in any order, values of one parameter in the order given.
-
-    >>> def key(query): return question_key({"path": "/t", "query_string": query}, {})
-    >>> key(b"sum[sex]=male&codelist%5Bage%5D=all") == key(b"codelist[age]=all&&sum%5bsex%5D=male")
-    True
-    >>> key(b"rows=age&rows=sex") == key(b"rows=sex&rows=age")
-    False
-    """
-    pairs = QueryParams(scope["query_string"]).multi_items()
-    # Upper and lower case of a name count the same to the application, so their order among themselves may matter.
-    pairs.sort(key=lambda pair: pair[0].lower())
-    return (asked.get(b"host"), scope["path"], *pairs)
-
-
 @lru_cache(maxsize=1_000)
 def _takes_zipped(accepted: bytes) -> bool:
     """Whether a reader can unpack gzip.
@@ -128,6 +112,14 @@ def _takes_zipped(accepted: bytes) -> bool:
         if found:
             named[found[1]] = found[2] is None or found[2].strip("0.") != ""
     return named.get("gzip", named.get("*", False))
+
+
+def _headers(scope: Scope) -> dict[bytes, bytes]:
+    """The headers of a request; one that stands several times is one list (RFC 9110, 5.3), of which nothing is lost."""
+    found: dict[bytes, bytes] = {}
+    for name, value in scope["headers"]:
+        found[name] = found[name] + b", " + value if name in found else value
+    return found
 
 
 @dataclass
@@ -187,8 +179,8 @@ class Remembering:
         self.inner, self.cache, self.turns, self.zips = inner, cache, turns, zips
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        asked = dict(scope["headers"])
-        key = question_key(scope, asked) if scope["method"] == "GET" else None
+        asked = _headers(scope)
+        key = question_key(scope) if scope["method"] == "GET" else None
         kept = None if key is None else self.cache.find(key, asked)
         if kept is None:
             async with self.turns.turn(scope) as turn:

@@ -2,13 +2,14 @@
 
 import asyncio
 import hmac
-import ipaddress
 from collections.abc import MutableMapping
 from typing import Any
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sfumato.serve.address import Door
+from sfumato.serve.loopback import host_alone, is_loopback
 from sfumato.serve.reply import problem
 
 LONGEST_QUERY = 32_768
@@ -35,8 +36,8 @@ class Guarded:
     of itself cannot be told from a reader, but its readers do not know the key.
     """
 
-    def __init__(self, inner: ASGIApp, base_path: str, *, private: bool, keyed: bool = False) -> None:
-        self.inner, self.base_path, self.private, self.keyed = inner, base_path, private, keyed
+    def __init__(self, inner: ASGIApp, base_path: str, door: Door, *, private: bool, keyed: bool = False) -> None:
+        self.inner, self.base_path, self.door, self.private, self.keyed = inner, base_path, door, private, keyed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -52,7 +53,7 @@ class Guarded:
         if refusal is None and scope["method"] not in {"GET", "HEAD", "OPTIONS"}:
             refusal, receive = await _whole_body(receive)
         if refusal is None:
-            await self.inner({**scope, "root_path": self.base_path}, receive, send_guarded)
+            await self.inner(self.door.through(scope, self.base_path), receive, send_guarded)
         else:
             await problem(*refusal)(scope, receive, send_guarded)
 
@@ -68,7 +69,9 @@ class Guarded:
             return 403, "A release that is not for publication is shown on this machine only, under a loopback address."
         if self.keyed and not self._has_key(scope["path"]):
             return 403, "A release that is not for publication is shown at the address that was printed at the start."
-        return None
+        # Who watches over many servers asks each by its number; the reply repeats nothing of the question.
+        misdirected = self.door.refusal(scope, by_any_name=scope["path"] == f"{self.base_path}/health")
+        return None if misdirected is None else (400, misdirected)
 
     def _has_key(self, path: str) -> bool:
         start = f"{self.base_path}/"
@@ -98,20 +101,6 @@ async def _whole_body(receive: Receive) -> tuple[Refusal | None, Receive]:
     return None, again
 
 
-def is_loopback(host: str) -> bool:
-    """Whether an address is of this machine alone.
-
-    >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "stat.example")]
-    [True, True, True, False, False]
-    """
-    if host.lower().rstrip(".") == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
-
-
 def _from_here(scope: MutableMapping[str, Any]) -> bool:
     """Whether a request names this machine and came through no proxy.
 
@@ -120,10 +109,4 @@ def _from_here(scope: MutableMapping[str, Any]) -> bool:
     """
     headers = Headers(scope=scope)
     passed_on = any(name == "forwarded" or name.startswith("x-forwarded-") for name in headers)
-    return not passed_on and is_loopback(_host(headers.get("host", "")))
-
-
-def _host(written: str) -> str:
-    """The host without its port."""
-    bracketed = written.startswith("[") or written.count(":") != 1
-    return written.partition("]")[0].strip("[") if bracketed else written.partition(":")[0]
+    return not passed_on and is_loopback(host_alone(headers.get("host", "")))

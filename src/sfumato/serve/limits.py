@@ -59,12 +59,14 @@ class Running:
     """How an application is run: its limits, its log if it keeps one, and the key that its addresses hold if any.
 
     `origin` is where readers reach it, such as https://statistics.example; without it, whatever host they asked for.
+    With it, or with `hosts`, the server answers to those names and to this machine's own alone.
     """
 
     limits: Limits = field(default_factory=Limits)
     log: Log | None = None
     key: str = ""
     origin: str = ""
+    hosts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.origin and not re.fullmatch(r"https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?", self.origin):
@@ -72,3 +74,14 @@ class Running:
                 f"The origin is '{self.origin}'; it is where readers reach the server, without a path, for example "
                 "https://statistics.example."
             )
+        for host in self.hosts:
+            if not re.fullmatch(r"[A-Za-z0-9._-]+|\[?[0-9A-Fa-f:.]+\]?", host):
+                raise ReleaseError(
+                    f"The host '{host}' is not a name; give one like statistics.example, without scheme, port or path."
+                )
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names that the server answers to; none where any will do."""
+        stated = [self.origin.partition("://")[2].partition(":")[0]] if self.origin else []
+        return frozenset(one.lower().strip("[]").rstrip(".") for one in (*stated, *self.hosts))

@@ -1,5 +1,6 @@
 """Replies: bytes with a name of their content, so that a reader who has them already is told so."""
 
+import hashlib
 import tomllib
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sfumato.errors import nearest
+from sfumato.serve.address import question_key
 from sfumato.serve.catalogue import Catalogue, Edition
 from sfumato.serve.shapes import ProblemDetails, Shape
 
@@ -20,6 +22,12 @@ REFUSALS: dict[int, dict[str, str]] = {
 """The statuses of refusals, each with its title and, where the API says it, what it means."""
 ZIPPED = "-gzip"
 """What the name of a content has at its end when it travels compressed, as the bytes are others."""
+
+
+def named(request: Request, content: str) -> str:
+    """The name of a body: what it is made of, what its address asks, and where readers reach the server."""
+    said = repr((content, question_key(request.scope)))
+    return hashlib.sha256(said.encode()).hexdigest()[:32]
 
 
 def unchanged(request: Request, tag: str) -> Response | None:
@@ -46,8 +54,9 @@ def fresh(content: bytes | str, media_type: str, tag: str = "", status: int = 20
     return Response(content, status, headers, media_type)
 
 
-def as_json(request: Request, said: Shape, tag: str) -> Response:
+def as_json(request: Request, said: Shape, content: str) -> Response:
     """The reply to a program, unless it holds the content already."""
+    tag = named(request, content)
     return unchanged(request, tag) or fresh(said.to_bytes(), "application/json", tag)
 
 

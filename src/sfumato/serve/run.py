@@ -23,8 +23,8 @@ from sfumato.errors import ReleaseError
 from sfumato.serve import sandbox
 from sfumato.serve.app import keyed, over
 from sfumato.serve.catalogue import Catalogue
-from sfumato.serve.guard import is_loopback
 from sfumato.serve.limits import Running
+from sfumato.serve.loopback import is_loopback
 
 STOPS_WITHIN = 10
 """Seconds that a server told to stop gives to the requests that run."""

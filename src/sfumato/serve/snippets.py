@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from starlette.requests import Request
 
 from sfumato.query.answer import ERRORS, Placement
 from sfumato.serve.catalogue import Sheet
 from sfumato.serve.presentation import Presentation
 from sfumato.serve.question import Question, data_path, data_query
-
-_HOST = re.compile(r"[A-Za-z0-9._-]{1,253}(:\d{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:\d{1,5})?")
 
 
 @dataclass(frozen=True)
@@ -53,13 +50,6 @@ def snippets(
     asked = {"address": table, "names": list(question.shown), "release": question.sheet.edition.release}
     asked |= {"columns": columns}
     return Snippets(address, curl, *(_TEXTS.get_template(name).render(asked) for name in ("ask.python", "ask.r")))
-
-
-def origin(request: Request) -> str:
-    """Where a reader reached this server, as far as the request tells it; a host that is no name is not repeated."""
-    host = request.headers.get("host", "")
-    scheme = request.url.scheme if request.url.scheme in {"http", "https"} else "https"
-    return f"{scheme}://{host}" if _HOST.fullmatch(host) else "https://server"
 
 
 def _quoted(value: object) -> str:

@@ -11,9 +11,9 @@ from sfumato.serve.limits import Limits
 __all__ = ["router"]
 
 
-def router(catalogue: Catalogue, base_path: str, limits: Limits, origin: str = "") -> APIRouter:
+def router(catalogue: Catalogue, base_path: str, limits: Limits) -> APIRouter:
     """Every operation of the API over one catalogue."""
-    routes, served = APIRouter(route_class=Plain), Served(catalogue, base_path, limits, origin)
+    routes, served = APIRouter(route_class=Plain), Served(catalogue, base_path, limits)
     for part in (tables, data, saved_queries, releases):
         for operation in part.OPERATIONS:
             offer(routes, operation, served)

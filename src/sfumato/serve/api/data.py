@@ -16,7 +16,7 @@ from sfumato.serve.api.lookup import Served
 from sfumato.serve.api.parameters import ASKED, DATA_CONTENT, DATA_PARAMETERS
 from sfumato.serve.api.selection import from_address, from_body, read_body
 from sfumato.serve.catalogue import Sheet
-from sfumato.serve.reply import fresh, unchanged
+from sfumato.serve.reply import fresh, named, unchanged
 from sfumato.serve.shapes import VariablesSelection
 
 PATH = "/api/v2/tables/{table_id}/data"
@@ -48,7 +48,7 @@ def body_of(request: Request) -> bytes:
 
 def given(request: Request, sheet: Sheet, answer: Answer, form: Format) -> Response:
     """The reply with an answer in a format; what is too large is refused before any work."""
-    tag = sheet.edition.tag
+    tag = named(request, sheet.edition.tag)
     try:
         form.refuse(answer.figures.size)
     except TooLargeError as error:

@@ -9,25 +9,24 @@ from starlette.requests import Request
 
 from sfumato.errors import nearest
 from sfumato.schema import Attribute
+from sfumato.serve.address import origin
 from sfumato.serve.catalogue import Catalogue, Sheet
 from sfumato.serve.jsonstat import list_id
 from sfumato.serve.limits import Limits
 from sfumato.serve.question import Parameters, code_lists
-from sfumato.serve.snippets import origin
 
 
 @dataclass(frozen=True, eq=False)
 class Served:
-    """A catalogue, the path below which it is served and from where, and the bounds that its readers are told."""
+    """A catalogue, the path below which it is served, and the bounds that its readers are told."""
 
     catalogue: Catalogue
     base: str
     limits: Limits = field(default_factory=Limits)
-    origin: str = ""
 
     def at(self, request: Request) -> str:
         """The address below which the API is reached, whole, as JSON-stat has addresses."""
-        return (self.origin or origin(request)) + self.base
+        return origin(request) + self.base
 
     def sheet(self, name: str) -> Sheet:
         """The table of this address; a wrong one answers with the nearest."""

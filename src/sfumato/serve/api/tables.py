@@ -19,7 +19,7 @@ from sfumato.serve.api.saved_names import read
 from sfumato.serve.api.selection import asked, default_question, is_true, language_of, one_of, question_of, written_out
 from sfumato.serve.catalogue import Sheet
 from sfumato.serve.question import Codes, Parameters, code_list, code_lists, data_path
-from sfumato.serve.reply import as_json, fresh, unchanged
+from sfumato.serve.reply import as_json, fresh, named, unchanged
 from sfumato.serve.shapes import (
     CodelistResponse,
     Link,
@@ -74,7 +74,7 @@ def metadata(served: Served, request: Request) -> Response:
     given = parameters(request, "lang", "defaultSelection", "savedQuery", "outputFormat", of_variable=["codelist"])
     one_of(given, "outputFormat", "json-stat2", ["json-stat2"])
     address = data_path(sheet, served.at(request), lasting=False).removesuffix("/data")
-    tag, shown = sheet.edition.tag, _shown(sheet, given)
+    tag, shown = named(request, sheet.edition.tag), _shown(sheet, given)
     return unchanged(request, tag) or fresh(jsonstat.metadata(sheet, address, language_of(given), shown), JSON, tag)
 
 

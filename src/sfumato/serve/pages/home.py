@@ -7,7 +7,7 @@ from starlette.responses import Response
 from sfumato.errors import QueryError
 from sfumato.serve.pages.site import TYPES, Pages
 from sfumato.serve.pages.view import total_view
-from sfumato.serve.reply import fresh, unchanged
+from sfumato.serve.reply import fresh, named, unchanged
 
 
 def home(pages: Pages, request: Request) -> Response:
@@ -36,5 +36,5 @@ def asset(pages: Pages, request: Request) -> Response:
     name = request.path_params["name"]
     if name not in pages.static:
         raise HTTPException(404, "There is no such file here.")
-    tag = pages.look
+    tag = named(request, pages.look)
     return unchanged(request, tag) or fresh(pages.static[name], TYPES[name.rpartition(".")[2]], tag)

@@ -132,7 +132,7 @@ def pick(pages: Pages, request: Request) -> Response:
     except QueryError as error:
         return pages.problem(400, str(error), request.path_params["table_id"], language(request))
     shown = _shown(chosen) | {"problem": None, "titled": parameters.get("name", "")[:100]}
-    tag = pages.tag(chosen.layout.sheet.edition.tag)
+    tag = pages.tag(request, chosen.layout.sheet.edition.tag)
     return fresh(pages.page("pick.html", chosen.layout.look.lang, **shown), HTML, tag)
 
 

@@ -17,7 +17,7 @@ from sfumato.serve.catalogue import Catalogue, Edition
 from sfumato.serve.pages.cell import cells, figured
 from sfumato.serve.pages.look import ERRORS, SHARES, Look
 from sfumato.serve.question import unknown
-from sfumato.serve.reply import fresh, unchanged
+from sfumato.serve.reply import fresh, named, unchanged
 
 Show = Callable[[Look], Mapping[str, Any]]
 """From a look to what a template is filled with."""
@@ -28,8 +28,8 @@ TYPES = {"css": "text/css; charset=utf-8", "svg": "image/svg+xml", "js": "text/j
 class Pages:
     """The pages over one catalogue; templates and static files are read once, before the first request."""
 
-    def __init__(self, catalogue: Catalogue, base_path: str, origin: str = "") -> None:
-        self.catalogue, self.base_path, self.origin = catalogue, base_path, origin
+    def __init__(self, catalogue: Catalogue, base_path: str) -> None:
+        self.catalogue, self.base_path = catalogue, base_path
         self.static = {name: content for name, content in _read("static").items() if name.rpartition(".")[2] in TYPES}
         seen = {**_read("templates"), **_read("words"), **self.static}
         self.look = hashlib.sha256(b"".join(content for _, content in sorted(seen.items()))).hexdigest()[:12]
@@ -49,7 +49,7 @@ class Pages:
 
     def reply(self, request: Request, template: str, content: str, show: Show, known: Sequence[str] = ()) -> Response:
         """The page in the language that its address asks for, made unless the reader holds it already."""
-        look, tag = Look(lang=language(request)), self.tag(content)
+        look, tag = Look(lang=language(request)), self.tag(request, content)
         held = unchanged(request, tag)
         if held:
             return held
@@ -57,9 +57,9 @@ class Pages:
         strange += () if request.query_params.get("lang", look.lang) == look.lang else ("lang",)
         return fresh(self.page(template, look.lang, strange, **show(look)), HTML, tag)
 
-    def tag(self, content: str) -> str:
-        """The name of a page's content: what it is made of, and how it looks."""
-        return f"{content}-{self.look}"
+    def tag(self, request: Request, content: str) -> str:
+        """The name of a page: what it is made of, how it looks, and what its address asks where."""
+        return named(request, f"{content}-{self.look}")
 
     def problem(self, status: int, detail: str, path: str = "", lang: str = "en") -> Response:
         """A page that says why not, and what is to be said of the release that was asked for."""

@@ -10,6 +10,7 @@ from sfumato.errors import QueryError
 from sfumato.query import LARGEST_PAGE
 from sfumato.query.figures import labels_of
 from sfumato.query.wording import grade_words
+from sfumato.serve.address import origin
 from sfumato.serve.catalogue import Sheet
 from sfumato.serve.pages.cell import MARK, exceeds
 from sfumato.serve.pages.detail import detail_view
@@ -25,13 +26,12 @@ from sfumato.serve.pages.take import taken
 from sfumato.serve.pages.view import TableView, table_view
 from sfumato.serve.question import unknown
 from sfumato.serve.reply import fresh, unchanged
-from sfumato.serve.snippets import origin
 
 
 def table(pages: Pages, request: Request) -> Response:
     """The page of one table, in the state that its address says."""
     sheet = sheet_of(pages, request)
-    tag = pages.tag(f"{sheet.edition.tag}-{pages.catalogue.tag}")
+    tag = pages.tag(request, f"{sheet.edition.tag}-{pages.catalogue.tag}")
     try:
         layout = Layout.read(sheet, request.query_params.multi_items())
         if held := unchanged(request, tag):
@@ -71,7 +71,7 @@ def shown(layout: Layout, pages: Pages, request: Request) -> dict[str, Any]:
         "most_lines": MOST_LINES,
         "mapped_column": mapped_column(layout) if layout.look.view == "map" else "",
         "detail": detail_view(layout),
-        "taken": taken(layout, pages.origin or origin(request), pages.base_path),
+        "taken": taken(layout, origin(request), pages.base_path),
     }
 
 

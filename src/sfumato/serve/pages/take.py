@@ -48,7 +48,7 @@ def picture(pages: Pages, request: Request) -> Response:
     sheet, form = pages.catalogue.tables.get(request.path_params["table_id"]), request.path_params["form"]
     if sheet is None or form not in PICTURES:
         raise HTTPException(404, "There is no such picture here; pictures end in .svg, .png or .json (Vega-Lite).")
-    tag = pages.tag(f"{sheet.edition.tag}-{pages.catalogue.tag}")
+    tag = pages.tag(request, f"{sheet.edition.tag}-{pages.catalogue.tag}")
     if strange := unknown(request.query_params, PARAMETERS):
         raise QueryError(f"A picture has no parameters {', '.join(strange)}; take its address from its page.")
     layout = Layout.read(sheet, request.query_params.multi_items())
