@@ -8,6 +8,7 @@ from scipy.stats import norm
 from tests.serve.small import NOISE, promised, seen, small
 
 import sfumato as sf
+from sfumato.errors import ReleaseError
 from sfumato.mechanisms import Typical
 from sfumato.privacy import Bounded, ReplaceOne
 from sfumato.release import Manifest, SpendLine
@@ -125,10 +126,12 @@ def test_a_release_without_a_guarantee_draws_no_curve(tmp_path, browse):
     assert "Not formally private: unbounded: cells were suppressed." in page.text
 
 
-def test_a_loss_of_a_later_version_is_shown_as_it_is_written(tmp_path, browse):
-    made = small(tmp_path / "one", promise=promised({"sigma": "3"}, loss_words="sigma 3"))
-    text = seen(browse([made]), "/privacy/firms").text
-    assert "Together the measures cost sigma 3." in text
+def test_a_loss_that_nobody_can_add_up_is_refused_when_it_is_opened(tmp_path, browse):
+    made = small(tmp_path / "one", promise=promised({"epsilon": "3"}))
+    path = made / "manifest.json"
+    path.write_text(path.read_text().replace('"epsilon": "3"', '"sigma": "3"'))
+    with pytest.raises(ReleaseError, match=r"A loss is epsilon .* got sigma"):
+        browse([made])
 
 
 def test_a_wrong_release_answers_with_the_nearest(card):
