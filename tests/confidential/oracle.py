@@ -71,7 +71,11 @@ def make_plan(*attributes, of=COUNT, by=None, where=None, hidden=None, **schema)
     measures = tuple(Measure(f"m{place}", one, names, Geometric(1), where or {}) for place, one in enumerate(of))
     rules = tuple(Rule.of(rule) for rule in schema.pop("impossible", ()))
     return Plan(
-        "trial", Schema(listed, impossible=rules, **schema), hidden or AddRemove("job"), Approximate(99), measures
+        "trial",
+        Schema(listed, impossible=rules, **{"unit": "job"} | schema),
+        hidden or AddRemove("job"),
+        Approximate(99),
+        measures,
     )
 
 

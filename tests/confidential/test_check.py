@@ -241,3 +241,13 @@ def test_a_trillion_cells_are_refused_before_anything_is_opened(verb, tmp_path):
     assert done.returncode == 1
     assert "1,000,000,000,000 cells" in done.stderr
     assert "a (1,000) × b (1,000) × c (1,000) × d (1,000)" in done.stderr
+
+
+def test_names_that_differ_in_case_alone_are_listed_and_are_no_fault(plan, sfumato, tmp_path):
+    rows = [CLEAN[0] | {"id": name, "k": place} for place, name in enumerate(["acme", "ACME", "acme", "other"])]
+    code, out, _ = sfumato("check", plan, "--data", write_csv(tmp_path / "a.csv", rows))
+    assert (code, out.startswith("CONFIDENTIAL")) == (0, True)
+    assert "In 'id' some names differ in upper and lower case alone: 'ACME', 'acme'." in out
+    told = json.loads(sfumato("check", plan, "--data", write_csv(tmp_path / "b.csv", rows), "--json")[1])
+    assert [(one["column"], one["names"]) for one in told["cased"]] == [("id", ["ACME", "acme"])]
+    assert "upper and lower" not in sfumato("check", plan, "--data", write_csv(tmp_path / "c.csv", CLEAN))[1]

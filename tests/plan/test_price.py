@@ -1,6 +1,7 @@
 """Price: from the plan alone, exact at the limit, and never below what any one record can cost."""
 
 import tracemalloc
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -17,7 +18,7 @@ from sfumato.schema import Attribute, Levels, Rule, Schema
 from sfumato.statistics import Count, Total
 
 STATES, SEXES = ("al", "ak", "az"), ("f", "m")
-SCHEMA = Schema((Attribute("state", Levels.of(STATES)), Attribute("sex", Levels.of(SEXES))))
+SCHEMA = Schema((Attribute("state", Levels.of(STATES)), Attribute("sex", Levels.of(SEXES))), unit="job")
 JOB = AddRemove("job")
 PUBLIC_STATE = Exposure("assumed known", "the state of every job", "it is in the public register")
 
@@ -180,7 +181,7 @@ def test_the_noise_scales_to_the_move_and_the_price_does_not():
 
 def trillion():
     wide = tuple(Attribute(name, Levels.of(range(10_000))) for name in ("block", "industry", "occupation"))
-    schema = Schema(wide, impossible=(Rule.of({"block": "1", "industry": "2"}),))
+    schema = Schema(wide, unit="job", impossible=(Rule.of({"block": "1", "industry": "2"}),))
     measure = Measure("m", Count(), ("block", "industry", "occupation"), Geometric(1))
     return Plan("p", schema, JOB, Approximate(1), (measure,))
 
@@ -208,3 +209,15 @@ def test_a_price_needs_no_data_and_no_confidential_code(tmp_path):
     )
     said = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout
     assert said.splitlines() == ["epsilon 0.1", "[]"]
+
+
+@pytest.mark.parametrize("row", ["record", "job", "establishments"])
+def test_an_establishment_without_an_id_is_not_hidden_unless_a_row_is_one(row):
+    hidden, measure = AddRemove("establishment"), counted("a", Geometric(1))
+    said = replace(SCHEMA, unit=row)
+    with pytest.raises(PromiseError, match=r"or say in \[data\] that a row is a establishment"):
+        replace(plan(measure, limit=Approximate(1)), schema=said, hidden=hidden).price()
+    one = replace(plan(measure, limit=Approximate(1)), schema=replace(SCHEMA, unit="establishment"), hidden=hidden)
+    assert one.price().total == Approximate(1)
+    named = replace(hidden, id="id", at_most=1)
+    assert replace(plan(measure, limit=Approximate(1)), schema=said, hidden=named).price().total == Approximate(1)

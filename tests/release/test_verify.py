@@ -163,6 +163,7 @@ def test_a_rehearsal_is_marked_and_not_charged(make_release, tmp_path):
     folder = make_release("trial", Options(rehearsal=7))
     manifest = open_release(folder).manifest
     assert manifest.rehearsal
+    assert {path.stat().st_mode & 0o777 for path in (folder, *folder.rglob("*"))} == {0o700, 0o600}
     assert not manifest.releasable
     assert manifest.ledger is None
     assert Account(tmp_path / "jobs.ledger").ledger.charges == ()

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import PlanError
-from sfumato.schema import Levels
+from sfumato.schema import Attribute, Levels, Schema
 
 # Five steps of the Standard Occupational Classification under one top: all, major, minor, broad, detailed.
 SOC = [
@@ -195,3 +195,15 @@ def test_a_file_that_is_no_list_of_levels_is_refused_by_name(tmp_path):
     other.write_text("kode\n1\n", encoding="utf-8")
     with pytest.raises(PlanError, match=r"other\.csv has no column 'code'"):
         Levels.read(other)
+
+
+def test_a_code_with_space_around_it_is_asked_for_without():
+    levels = Levels.of([" a", "b"])
+    assert (levels.find("a"), levels.find(" a"), levels.find("b ")) == (" a", " a", "b")
+
+
+def test_codes_that_differ_by_the_space_around_them_are_refused_in_a_plan_and_exact_in_a_release():
+    twins = Levels.of(["a", "a "])
+    assert (twins.find("a"), twins.find("a ")) == ("a", "a ")
+    with pytest.raises(PlanError, match="by the space around it alone"):
+        Schema((Attribute("x", twins),))

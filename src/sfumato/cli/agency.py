@@ -37,6 +37,7 @@ def check(plan: PlanFile, data: Data, engine: EngineName = "", json: Json = Fals
     """List what in the data does not fit the plan; the report is confidential and nothing is charged."""
     from sfumato.confidential import Tabulation
     from sfumato.confidential.clips import clip_fits
+    from sfumato.confidential.letter_case import cased_names
     from sfumato.draws import SystemDraws
     from sfumato.plan import Plan
 
@@ -45,13 +46,14 @@ def check(plan: PlanFile, data: Data, engine: EngineName = "", json: Json = Fals
     microdata = opened(data, read, engine)
     with closing(Tabulation(read, microdata, SystemDraws())) as tabulation:
         faults = [(one, tabulation.broken(one), tabulation.examples(one)) for one in tabulation.faults()]
-    clips = [] if faults else clip_fits(read, microdata)
+    clips, cased = ([], []) if faults else (clip_fits(read, microdata), cased_names(read, microdata))
     if json:
         listed = [{"column": one.column, "rule": one.rule, "rows": rows, "values": told} for one, rows, told in faults]
-        say_json({"confidential": True, "faults": listed, "clips": [one.to_dict() for one in clips]})
+        told = {"cased": [one.to_dict() for one in cased]} if cased else {}
+        say_json({"confidential": True, "faults": listed, "clips": [one.to_dict() for one in clips]} | told)
     else:
         _say_faults(faults)
-        for words in (one.words for one in clips if one.words):
+        for words in filter(None, [*(one.words for one in clips), *(one.words for one in cased)]):
             say(f"\n{words}")
     if faults:
         broken = "1 rule of the plan is" if len(faults) == 1 else f"{len(faults)} rules of the plan are"
@@ -85,6 +87,9 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
         typer.Option(help="sound, or as_published: a paper to the letter; no ledger, confidential, not releasable."),
     ] = "sound",
     sign: Annotated[Path | None, typer.Option(metavar="KEY", help="An Ed25519 private key in PEM that signs.")] = None,
+    year: Annotated[
+        int | None, typer.Option(help="That of the clock, confirmed where a ledger per year was long not charged.")
+    ] = None,
     engine: EngineName = "",
     json: Json = False,
 ) -> None:
@@ -95,7 +100,7 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
     from sfumato.confidential import run as gate
     from sfumato.plan import Plan
 
-    options, read = Options(rehearsal, supersedes, sign, mode=mode), Plan.read(plan)
+    options, read = Options(rehearsal, supersedes, sign, mode=mode, year=year), Plan.read(plan)
     read.price()
     options.refuse(read, ledger)
     if ledger is not None:

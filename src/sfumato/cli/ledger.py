@@ -55,6 +55,9 @@ def open_(  # noqa: PLR0913, PLR0917 - one argument an option
     account = Account.create(ledger, population, hidden, limit, per_year)
     span = "a year" if per_year else "for life"
     say(f"Opened {ledger} for {population}: limit {limit.words()} {span}; head {account.head[:16]}.")
+    if per_year:
+        say("Its year is that of the clock of whichever machine runs: a clock set ahead opens the next year early.")
+        say("More than a year after the last entry, `run` is refused until --year confirms the clock.")
 
 
 @app.command()

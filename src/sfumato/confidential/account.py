@@ -94,11 +94,17 @@ class Account:
         plan_hash: str,
         when: datetime | None = None,
         period: str = "",
+        year: int | None = None,
     ) -> Entry:
-        """The charge of a release, before its first draw; refused if the limit does not cover it."""
+        """The charge of a release, before its first draw; refused if the limit does not cover it.
+
+        `year` confirms that of the clock where it stands more than a year after the last entry.
+        """
         named = {name: chain.given(name, text) for name, text in (("release", release), ("plan_hash", plan_hash))}
         with transaction(self.path, "BEGIN IMMEDIATE") as connection:
             entries = _sound(connection, self.path, to_write=True)
+            if when is None:
+                chain.refuse_leap(entries, year)
             time = chain.moment(entries, when)
             chain.ledger_of(entries).admit(release, loss, hidden, int(time[:4]))
             priced = {"loss": loss_to_dict(loss), "hidden": hidden_to_dict(hidden), "period": period}

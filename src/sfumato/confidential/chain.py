@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Self
 
 from sfumato.errors import LedgerError, SfumatoError
@@ -14,6 +14,7 @@ from sfumato.privacy.notation import hidden_from_dict, limit_from_dict, loss_fro
 FIRST = "0" * 64
 FORMAT = 1
 KINDS = ("open", "reserve", "commit")
+YEAR = timedelta(days=366)
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,19 @@ def moment(entries: tuple[Entry, ...], when: datetime | None = None) -> str:
     if asked < latest:
         raise LedgerError(f"A charge at {asked} would stand before the last entry ({latest}); charge in order of time.")
     return asked
+
+
+def refuse_leap(entries: tuple[Entry, ...], year: int | None = None) -> None:
+    """A limit for each year trusts the clock: one that jumped ahead would open a year that has not begun.
+
+    More than a year after the last entry, whoever runs says that the year of the clock is the one it is.
+    """
+    last, now = datetime.fromisoformat(entries[-1].time), datetime.now(UTC)
+    if entries[0].body["per_year"] and now - last > YEAR and year != now.year:
+        raise LedgerError(
+            f"The clock says {now:%Y-%m-%d}, more than a year after the last entry of the ledger ({last:%Y-%m-%d}), "
+            f"and its limit starts anew each year; set the clock, or, if it is right, say so with --year {now.year}."
+        )
 
 
 def canonical(said: Any) -> str:

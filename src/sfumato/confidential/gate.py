@@ -12,6 +12,7 @@ from pathlib import Path
 
 from sfumato.calibrate import calibrated
 from sfumato.confidential.account import Account
+from sfumato.confidential.chain import refuse_leap
 from sfumato.confidential.engines.choose import refuse_before_reading
 from sfumato.confidential.excess import told_excess
 from sfumato.confidential.labels import published
@@ -56,7 +57,7 @@ def run(
         scrubbed(records.refuse_faults)  # as `check` tells them
         options.note(f"The data were {records.read_by}.")
         options.progress("read")
-        charge = _charged(account, plan, price)
+        charge = _charged(account, plan, price, options.year)
         with _staying(charge):
             options.progress("reserved")
             noisy = scrubbed(_measured, plan, records, draws, options)
@@ -96,16 +97,17 @@ def _account(ledger: Path | str | None, plan: Plan, price: Price, options: Optio
     if options.confidential or ledger is None:
         return None
     account = Account(Path(ledger))
+    refuse_leap(account.entries, options.year)
     account.ledger.admit(plan.name, price.total, plan.hidden, datetime.now(UTC).year)
     return account
 
 
-def _charged(account: Account | None, plan: Plan, price: Price) -> Reservation | None:
+def _charged(account: Account | None, plan: Plan, price: Price, year: int | None) -> Reservation | None:
     """The charge, on disk before anything is drawn; a rehearsal has none."""
     if account is None:
         return None
     plan_hash = digest(plan.to_toml().encode())
-    entry = account.reserve(plan.name, price.total, plan.hidden, plan_hash, period=plan.period)
+    entry = account.reserve(plan.name, price.total, plan.hidden, plan_hash, period=plan.period, year=year)
     return Reservation(account, entry, price.total)
 
 

@@ -22,6 +22,8 @@ from sfumato.errors import LedgerError
 WAIT = 30.0  # seconds, for another process to finish its entry
 _TURN = 0.02
 _MOUNTS = Path("/proc/self/mountinfo")
+_descriptors: set[int] = set()
+"""Of the ledgers that this process holds."""
 
 _READ_ONLY = "it or its folder is read-only, or closed to this user; a ledger needs both to be writable"
 _BUSY = f"another process has been writing to it for {WAIT:g} seconds; run again when that one is done"
@@ -57,6 +59,7 @@ def transaction(path: Path, begin: str = "BEGIN") -> Iterator[sqlite3.Connection
 def _held(place: Path) -> Iterator[None]:
     """The lock on the inode, whatever its name; it ends with the descriptor, which is closed after SQLite's own."""
     descriptor, until = os.open(place, os.O_RDWR | os.O_CLOEXEC), time.monotonic() + WAIT
+    _descriptors.add(descriptor)
     try:
         while True:
             try:
@@ -69,7 +72,18 @@ def _held(place: Path) -> Iterator[None]:
         _refuse_other_names(descriptor, place)
         yield
     finally:
-        os.close(descriptor)
+        if descriptor in _descriptors:  # gone already in a process that was forked meanwhile
+            _descriptors.remove(descriptor)
+            os.close(descriptor)
+
+
+def _let_go() -> None:
+    """A process that was forked within a transaction holds no lock, which would outlive the transaction."""
+    while _descriptors:
+        os.close(_descriptors.pop())
+
+
+os.register_at_fork(after_in_child=_let_go)
 
 
 def _refuse_other_names(descriptor: int, place: Path) -> None:

@@ -23,6 +23,8 @@ class Options:
     progress: Progress = lambda stage: None  # noqa: ARG005 - silence
     note: Progress = lambda words: None  # noqa: ARG005 - which engine read the data, and why others declined
     mode: str = SOUND
+    year: int | None = None
+    """That of the clock, confirmed where it stands more than a year after the last charge."""
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:

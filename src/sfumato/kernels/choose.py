@@ -1,6 +1,7 @@
 """Choose: which loops are run, the compiled ones where they are worth loading, else their twins in plain numpy."""
 
 import sys
+import warnings
 from functools import cache
 from importlib import import_module
 from types import ModuleType
@@ -16,7 +17,10 @@ def compiled(kernel: str) -> ModuleType:
     """The compiled loops where numba is installed and finds a place to keep them, else the plain ones."""
     try:
         return import_module(f"sfumato.kernels.{kernel}_compiled")
-    except (ImportError, RuntimeError):
+    except ImportError:
+        return _plain(kernel)
+    except RuntimeError as refused:
+        warnings.warn(f"Loops run slower, and give the same numbers: {refused}.", stacklevel=2)
         return _plain(kernel)
 
 

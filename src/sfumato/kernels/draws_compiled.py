@@ -3,9 +3,9 @@
 # ruff: noqa: ANN001, ANN201, ANN202 - numba finds the types
 
 import numpy as np
-from numba import njit
 
 from sfumato.kernels.draws import DOUBTFUL, REFUSED, TAIL, TAKEN, UNSETTLED, Rest
+from sfumato.kernels.kept import njit
 
 
 @njit(cache=True)

@@ -6,8 +6,8 @@ hardly longer than a read of its places.
 """
 
 import numpy as np
-from numba import njit
 
+from sfumato.kernels.kept import njit
 from sfumato.kernels.rake import Factors, Floats, ListedCells, Side
 
 _SPARSE = 4
@@ -236,7 +236,7 @@ def rake(cells: Floats | ListedCells, first: Side, second: Side, cycles: int, to
         most = cells.size // _SPARSE
         filled = _filled(cells, most)
         dense, matrix, held = filled > most, cells, _NONE if filled > most else _listed(cells, filled)
-    made: tuple[Floats, Floats, float] = _rake(dense, matrix, *held, *sides, cycles, tolerance)  # type: ignore[call-arg]
+    made: tuple[Floats, Floats, float] = _rake(dense, matrix, *held, *sides, cycles, tolerance)
     return Factors(*made)
 
 

@@ -8,7 +8,8 @@ Places are taken without a sign, as a place that could be negative is looked at 
 # ruff: noqa: ANN001, ANN201 - numba finds the types
 
 import numpy as np
-from numba import njit
+
+from sfumato.kernels.kept import njit
 
 BUCKET = 2**16
 """The neighbouring cells that are counted together: 512 KB of counts, which a core's own cache holds."""

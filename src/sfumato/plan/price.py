@@ -51,10 +51,10 @@ def price(plan: Decisions) -> Price:
 def _refuse_unnamed_unit(plan: Decisions) -> None:
     """Without an id every row is taken for a unit of its own, which it is not where a row is something else."""
     hidden, row = plan.hidden.unit, plan.schema.unit
-    if plan.hidden.id is None and row not in {"record", hidden}:
+    if plan.hidden.id is None and row != hidden:
         raise PromiseError(
             f"[hidden] unit is {hidden} and [data] says that a row is a {row}, so one {hidden} may have many rows; "
-            "give [hidden] id, the column that names the unit, and at_most."
+            f"give [hidden] id, the column that names the unit, and at_most, or say in [data] that a row is a {hidden}."
         )
     if plan.hidden.id is not None and plan.hidden.id == plan.schema.key and row != hidden:
         raise PromiseError(

@@ -86,6 +86,11 @@ def _columns(path: Path, names: Sequence[str]) -> Any:
     return {name: table[name].cast(pa.string()) for name in names}
 
 
+def column_texts(path: Path, name: str) -> list[str]:
+    """The different texts that stand in a column of a register."""
+    return [str(one) for one in _columns(path, [name])[name].unique().drop_null().to_pylist()]
+
+
 def _refuse_absent(path: Path, names: Sequence[str], listed: Sequence[str]) -> None:
     for name in names:
         if name not in listed:

@@ -170,10 +170,12 @@ class Levels:
         if name in self._row:
             return name
         same = [code for code, label in zip(self.codes, self.labels, strict=True) if label.lower() == name.lower()]
+        # Addresses and commands trim what they are given, so a code with space around it is found without.
+        same = same or [code for code in self.codes if code.strip() == name.strip()]
         if len(same) == 1:
             return same[0]
         if same:
-            raise KeyError(f"'{name}' is the label of several levels ({', '.join(same[:5])}): use the code")
+            raise KeyError(f"'{name}' is the name of several levels ({', '.join(same[:5])}): use the code")
         if self.whole is not None and (finer := self._finer(name)):
             raise KeyError(finer)
         raise KeyError(f"'{name}' is not a level; {nearest(name, [*self.codes, *self.labels])}")

@@ -1,5 +1,6 @@
 """Schema: everything about the microdata that may be talked about without looking at them."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -44,6 +45,7 @@ class Schema:
         self._refuse_tables()
         if self.encoding not in {None, *ENCODINGS}:
             raise PlanError(f"[data] encoding is '{self.encoding}'; {nearest(str(self.encoding), ENCODINGS)}")
+        self._refuse_alike()
         names = [attribute.name for attribute in self.attributes]
         for name in names:
             if names.count(name) > 1:
@@ -58,6 +60,17 @@ class Schema:
                     self.attribute(name).levels.mask(levels)
                 except KeyError as error:
                     raise PlanError(f"The impossible combination over '{name}': {error.args[0]}") from None
+
+    def _refuse_alike(self) -> None:
+        """Two codes that differ by the space around them could not be asked for apart."""
+        for attribute in self.attributes:
+            codes = attribute.levels.codes
+            if len({code.strip() for code in codes}) < len(codes):
+                twice = Counter(code.strip() for code in codes).most_common(1)[0][0]
+                raise PlanError(
+                    f"Attribute '{attribute.name}' has codes that differ from '{twice}' by the space around it alone; "
+                    "readers could not ask for one and not the other. Write them apart, and read the data by `recode`."
+                )
 
     def _refuse_design(self) -> None:
         """A sample has a weight; its replicate weights are given, or built from the order of selection, not both."""
