@@ -1,7 +1,7 @@
 """Verify, open, sign, withdraw and compare releases."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sfumato.errors import PromiseError, ReleaseError
@@ -14,6 +14,8 @@ from sfumato.release.keys import beginning, plain_file, private_key, signature
 from sfumato.release.manifest import BESIDE, NAME, NOTICE, SIGNATURE, SOUND, FileLine, Manifest, digest, line
 from sfumato.release.products import read_products
 from sfumato.release.written import MOST_BYTES, read_json
+
+_UNREADABLE = "A notice of its withdrawal lies beside it, whose reason cannot be read; ask its publisher."
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,21 @@ def _notice(folder: Path, release: str) -> tuple[str | None, list[str]]:
     except (ValueError, TypeError):
         pass
     return None, [f"{NOTICE} is not about this release."]
+
+
+def noticed(release: Release) -> Release:
+    """The same release as its folder has it now: withdrawn where a notice lies there; what was withdrawn stays so.
+
+    A notice that cannot be read withdraws as well, as whoever put it there meant to.
+    """
+    if release.folder is None or release.withdrawn is not None:
+        return release
+    try:
+        why, faults = _notice(release.folder, release.id)
+    except OSError:
+        why, faults = None, ["It cannot be read."]
+    why = _UNREADABLE if faults else why
+    return release if why is None else replace(release, withdrawn=why)
 
 
 def differences(one: Release, other: Release) -> list[str]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
@@ -27,6 +28,7 @@ from sfumato.serve.pages.site import language
 from sfumato.serve.reply import for_programs, problem
 from sfumato.serve.sending import Paced
 from sfumato.serve.turns import Turns
+from sfumato.serve.watching import Watching
 
 DESCRIPTION = (
     "Statistics with formal privacy, each number with its error, in the shapes of PxWebApi 2. "
@@ -36,7 +38,7 @@ DESCRIPTION = (
 
 def app(folders: Sequence[Path | str], base_path: str = "") -> ASGIApp:
     """Serve release folders under a path; each is verified first, and one that was altered refuses the start."""
-    return over(Catalogue.open(folders), base_path)
+    return Watching(Catalogue.open(folders), partial(over, base_path=base_path))
 
 
 def over(catalogue: Catalogue, base_path: str = "", running: Running | None = None) -> ASGIApp:

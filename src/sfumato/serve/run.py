@@ -25,6 +25,7 @@ from sfumato.serve.app import keyed, over
 from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.limits import Running
 from sfumato.serve.loopback import is_loopback
+from sfumato.serve.watching import Watching
 
 STOPS_WITHIN = 10
 """Seconds that a server told to stop gives to the requests that run."""
@@ -92,7 +93,7 @@ def _server(address: str, port: int, workers: int) -> MPServer:
 
 def _application(folders: Sequence[Path], host: str, base_path: str, running: Running) -> ASGIApp:
     """What a worker serves: it opens the releases itself, and closes the sandbox behind it."""
-    application = over(_admitted(folders, host), base_path, running)
+    application = Watching(_admitted(folders, host), lambda catalogue: over(catalogue, base_path, running))
     _freed()
     sandbox.close()
     return application

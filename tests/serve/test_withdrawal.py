@@ -1,0 +1,81 @@
+"""A release that is withdrawn while it is served is shown so without a restart, by every worker."""
+
+import time
+
+import httpx
+import pytest
+from tests.serve.small import small
+
+from sfumato.release import noticed, open_release, withdraw
+from sfumato.serve.app import over
+from sfumato.serve.catalogue import Catalogue
+
+WHY = "The weights were wrong"
+PAGE, DATA = "/firms~number", "/api/v2/tables/firms~number/data"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return small(tmp_path / "release")
+
+
+@pytest.fixture
+def watched(folder, browse, monkeypatch):
+    """The application over a release, which looks at every question."""
+    monkeypatch.setattr("sfumato.serve.watching.LOOKS_AFTER", 0)
+    return browse([folder])
+
+
+def test_a_running_server_shows_a_withdrawal_in_every_worker(serving, folder):
+    with serving([folder], workers=2) as client:
+        held = client.get(PAGE).headers["etag"]
+        assert WHY not in client.get(PAGE).text
+        withdraw(folder, WHY)
+        patience = time.monotonic() + 10
+        while not all(WHY in asked(client, PAGE).text for _ in range(20)):
+            assert time.monotonic() < patience
+            time.sleep(0.1)
+        again = client.get(PAGE, headers={"If-None-Match": held})
+        assert again.status_code == 200
+        assert WHY in again.text
+        assert WHY in client.get(DATA).text
+        assert client.get("/api/v2/tables").json()["tables"] == []
+
+
+def asked(client, address):
+    """The reply on a connection of its own, which any worker may take."""
+    return httpx.get(f"{str(client.base_url).rstrip('/')}{address}", timeout=20)
+
+
+def test_the_next_question_shows_it_and_nothing_kept_is_given(watched, folder):
+    before = {address: watched.get(address) for address in (PAGE, DATA)}
+    withdraw(folder, WHY)
+    for address, reply in before.items():
+        again = watched.get(address, headers={"If-None-Match": reply.headers["etag"]})
+        assert (again.status_code, WHY in again.text, WHY in reply.text) == (200, True, False)
+        assert again.headers["etag"] != reply.headers["etag"]
+
+
+def test_an_application_that_does_not_look_never_shows_it(folder, browse):
+    browser = browse([folder])
+    browser.application = over(Catalogue.open([folder]))
+    browser.get(PAGE)
+    withdraw(folder, WHY)
+    assert WHY not in browser.get(f"{PAGE}?rows=sex").text
+
+
+def test_a_notice_that_cannot_be_read_withdraws_and_what_was_withdrawn_stays_so(watched, folder):
+    assert "whose reason cannot be read" not in watched.get(PAGE).text
+    (folder / "withdrawn.json").write_text("{", encoding="utf-8")
+    assert "whose reason cannot be read" in watched.get(PAGE).text
+    (folder / "withdrawn.json").unlink()
+    assert "whose reason cannot be read" in watched.get(PAGE).text
+
+
+def test_a_release_is_the_same_until_there_is_a_notice(folder):
+    release = open_release(folder)
+    assert noticed(release) is release
+    withdraw(folder, WHY)
+    found = noticed(release)
+    assert found.withdrawn == WHY
+    assert noticed(found) is found
