@@ -13,6 +13,9 @@ from sfumato.cli.options import Data, EngineName, Json, PlanFile, pairs
 from sfumato.cli.output import CONFIDENTIAL, columns, progress, say, say_json
 from sfumato.errors import ReleaseError
 
+READ = """The 90% margins, about nine in ten of which should hold, are held against two numbers: what the noise was
+added to, after clip and at_most, and the data as they are. Of few cells it is said how many: 3 of 5 says little."""
+
 
 def assess(  # noqa: PLR0913, PLR0917 - one argument an option
     plan: PlanFile,
@@ -41,7 +44,7 @@ def assess(  # noqa: PLR0913, PLR0917 - one argument an option
     """Compare a release with the microdata: what it still gives away and what it is still good for; confidential."""
     from sfumato.confidential.assessment import STAGES, ReportRules, Sweep
     from sfumato.confidential.assessment import assess as compare
-    from sfumato.confidential.assessment.honesty import broken
+    from sfumato.confidential.assessment.honesty import broken, missed
     from sfumato.plan import Plan
 
     read = Plan.read(plan)
@@ -56,9 +59,11 @@ def assess(  # noqa: PLR0913, PLR0917 - one argument an option
         say_json(assessment.numbers)
     else:
         say(f"{CONFIDENTIAL}\n")
-        say(_summary(assessment.numbers))
+        say(f"{_summary(assessment.numbers)}\n\n{READ}")
         for one in broken(assessment.numbers):
             say(f"\nTHE STATED MARGINS DO NOT HOLD. {one}; do not publish before you know why.")
+        for one in missed(assessment.numbers):
+            say(f"\nTHE STATED MARGINS DO NOT HOLD THE DATA AS THEY ARE. {one}.")
         for words in dict.fromkeys(
             one["bounds"]["fit"] for one in assessment.numbers["products"] if one["bounds"]["fit"]
         ):
@@ -91,23 +96,24 @@ def written_privately(out: Path, content: str) -> None:
 
 def _summary(numbers: dict[str, Any]) -> str:
     """A line for every product and dimension of table."""
-    from sfumato.confidential.assessment.layout import count, parts, percent
+    from sfumato.confidential.assessment.layout import count, hits, parts, percent
 
-    heads = ["table", "cells", "median relative error", "grade A", "margins that hold", "zeros moved"]
+    heads = ["table", "cells", "median relative error", "grade A", "hold before noise", "hold the data", "zeros moved"]
     rows = []
     for name, _, part in parts(numbers):
-        relative, held = percent(part["differences"]["relative"][1]), percent(part["honesty"]["held"])
+        relative, one = percent(part["differences"]["relative"][1]), part["honesty"]
+        held = [hits(one[key], one["cells"]) for key in ("held", "truth")]
         moved = f"{part['flips']['to_nonzero']:,} of {part['flips']['zeros']:,}"
         newly = f"{part['publishable']['newly']:,} of {part['publishable']['cells']:,}"
-        rows.append([name, count(part["cells"]), relative, percent(part["grade_a"]), held, moved, newly])
-    return columns([*heads, "newly publishable"], rows, numbers=6)
+        rows.append([name, count(part["cells"]), relative, hits(part["grade_a"], part["stated"]), *held, moved, newly])
+    return columns([*heads, "newly publishable"], rows, numbers=7)
 
 
 def _swept(sweep: dict[str, Any]) -> str:
     """A line for every budget that was tried and every product, or why one was not."""
     from sfumato.confidential.assessment.layout import percent
 
-    heads = ["rehearsed at", "table", "median relative error", "grade A", "margins that hold", "power at 5%"]
+    heads = ["rehearsed at", "table", "median relative error", "grade A", "hold before noise", "power at 5%"]
     rows = []
     for point in sweep["points"]:
         if point["refused"]:

@@ -33,6 +33,8 @@ class ClipFit(Sealed):
     largest: float
     rows: int
     cut: int
+    buys: tuple[str, float] | None = None
+    """The measure that buys what the clip takes, and up to where; none where the plan has none."""
 
     @property
     def ratio(self) -> float | None:
@@ -49,6 +51,7 @@ class ClipFit(Sealed):
         """The same for machines."""
         told = {"measure": self.measure, "column": self.column, "clip": list(self.bounds), "least": self.least}
         told |= {"largest": self.largest, "rows": self.rows, "rows_cut": self.cut, "noise_too_wide_by": self.ratio}
+        told |= {"excess_bought_by": self.buys and self.buys[0]}
         return told | {"words": self.words}
 
     @property
@@ -60,7 +63,7 @@ class ClipFit(Sealed):
             part = f"{self.cut:,} of {self.rows:,} rows, {self.cut / self.rows:.2g} of them"
             return (
                 f"A clip cuts: {held}, and the data go from {self.least:,.6g} to {self.largest:,.6g}. In {part}, what "
-                f"lies beyond is not in the totals. Widen it, or buy the excess. {ADVICE}"
+                f"lies beyond is not in the totals. {self._remedy}"
             )
         if self.fits:
             return ""
@@ -69,6 +72,16 @@ class ClipFit(Sealed):
             f"A clip is far above what the data need: {held}, the data go from {self.least:,.6g} to "
             f"{self.largest:,.6g}, {times}. {ADVICE}"
         )
+
+    @property
+    def _remedy(self) -> str:
+        """What there is to do about a clip that cuts, or what the plan has done."""
+        if self.buys is None:
+            return f"Widen it, or buy the excess. {ADVICE}"
+        name, up_to = self.buys
+        beyond = ", and what lies above that is in no number" if self.largest > up_to else ""
+        below = "; what lies below the clip is not bought" if self.least < self.bounds[0] else ""
+        return f"The plan buys the excess as '{name}', up to {up_to:,.6g} in each record{beyond}{below}."
 
 
 @dataclass(frozen=True)
@@ -98,14 +111,16 @@ class Looked(Sealed):
     def aggregates(self) -> tuple[Aggregate, ...]:
         return Rows(), self.extremes, self.above, self.below
 
-    def fit(self, columns: Columns) -> ClipFit | None:
+    def fit(self, columns: Columns, buys: tuple[str, float] | None) -> ClipFit | None:
         """How the clip sits, from what an engine computed over all rows; nothing where there are none."""
         rows = int(columns[Rows()].item())
         low, high = self.clipped.ends
         cut = int(columns[self.above].item()) - rows * high + rows * low - int(columns[self.below].item())
         least, largest = (float(end * self.clipped.step) for end in columns[self.extremes].ravel().tolist())
         bounds = (float(self.clipped.low), float(self.clipped.high))
-        return ClipFit(self.measure.name, self.clipped.column, bounds, least, largest, rows, cut) if rows else None
+        return (
+            ClipFit(self.measure.name, self.clipped.column, bounds, least, largest, rows, cut, buys) if rows else None
+        )
 
 
 def clip_fits(plan: Plan, microdata: Microdata) -> list[ClipFit]:
@@ -119,7 +134,18 @@ def clip_fits(plan: Plan, microdata: Microdata) -> list[ClipFit]:
     engine, _ = scrubbed(opened, microdata.sources, need, b"", microdata.engine)
     with closing(engine):
         columns = [engine.aggregate(Table(()), asked, _where(plan, one.measure)) for one in looked]
-    return [fit for one, each in zip(looked, columns, strict=True) if (fit := one.fit(each)) is not None]
+    found = [one.fit(each, _buys(plan, one.measure)) for one, each in zip(looked, columns, strict=True)]
+    return [fit for fit in found if fit is not None]
+
+
+def _buys(plan: Plan, measure: Measure) -> tuple[str, float] | None:
+    """The measure of the plan that buys, as one number, what the clip of a total takes; and up to where."""
+    for one in plan.measures:
+        if one.of.above is not None and not one.by and dict(one.where) == dict(measure.where):
+            bounds, up_to = one.of.above
+            if bounds.alike(measure.of.value_bounds):
+                return one.name, float(up_to)
+    return None
 
 
 def _clipped(measure: Measure) -> list[Clipped]:

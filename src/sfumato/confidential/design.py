@@ -53,15 +53,23 @@ class Replicated(Sealed):
 class Survey(Sealed):
     """The microdata of a plan as its design sees them, read for some attributes and columns; no row is left out."""
 
-    def __init__(self, plan: Plan, microdata: Microdata, names: Sequence[str], columns: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        microdata: Microdata,
+        names: Sequence[str],
+        columns: Sequence[str] = (),
+        squares: Sequence[str] = (),
+    ) -> None:
         self.plan = plan
-        self._columns = {column: Weighted(column, _missing(plan, column)) for column in columns}
+        summed = [*((column, 1) for column in columns), *((column, 2) for column in squares)]
+        self._columns = {one: Weighted(one[0], _missing(plan, one[0]), one[1]) for one in summed}
         attributes = tuple(plan.schema.attribute(name) for name in dict.fromkeys(names))
         self._cells = Table(attributes)
         self._holds_cube = bool(plan.schema.replicates) and (
             self._cells.size * (1 + len(plan.schema.replicates)) <= LARGEST_CUBE
         )
-        only = TableRequest(self._cells, (Weighted(),), Box()) if self._holds_cube and not columns else None
+        only = TableRequest(self._cells, (Weighted(),), Box()) if self._holds_cube and not summed else None
         # At_most bounds what is released; the truth has every record.
         self._need = Reading(plan.schema, attributes, (Weighted(), *self._columns.values()), only=only)
         self._microdata = microdata
@@ -82,9 +90,9 @@ class Survey(Sealed):
         """Forget all that was read."""
         self._engine.close()
 
-    def total(self, grid: Grid, column: str | None = None) -> Replicated:
-        """The weighted number of records, or the weighted total of a column, in every box of a grid."""
-        wanted = Weighted() if column is None else self._columns[column]
+    def total(self, grid: Grid, column: str | None = None, power: int = 1) -> Replicated:
+        """The weighted number of records, or the weighted total of a column or its square, in every box of a grid."""
+        wanted = Weighted() if column is None else self._columns[column, power]
         if column is None and self._cube is not None:
             return Replicated(totals_over(self._cube, self._cells.attributes, grid))
         return Replicated(self._summed(wanted, grid))
@@ -139,6 +147,14 @@ class Survey(Sealed):
         if schema.order:
             return f"Weight {schema.weight}; successive difference replication, {built}."
         return f"Weight {schema.weight}; {given}, {schema.replication.words()}."
+
+
+def sums_weight(plan: Plan, of: Statistic) -> bool:
+    """Whether a statistic is the total of the weight itself, so that replicate weights tell its error."""
+    row = of.contribution
+    return (
+        plan.schema.weight is not None and of.name == Total.name and (row.column, row.power) == (plan.schema.weight, 1)
+    )
 
 
 def refuse_if_too_large(table: Table, plan: Plan) -> None:

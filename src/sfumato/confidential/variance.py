@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.confidential.design import LARGEST_CUBE, Survey
+from sfumato.confidential.design import LARGEST_CUBE, Survey, sums_weight
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import QueryError
@@ -91,8 +91,7 @@ def _measure(plan: Plan, name: str) -> Measure:
     schema = plan.schema
     if schema.weight is None or not (schema.replicates or schema.order):
         raise QueryError("A variance function is fitted to replicates; name [data] weight, and replicates or an order.")
-    fit = [one for one in plan.measures if isinstance(one.of, Total) and one.of.column == schema.weight]
-    fit = [one for one in fit if one.of.contribution.power == 1]
+    fit = [one for one in plan.measures if sums_weight(plan, one.of)]
     asked = plan.measure(name) if name else (fit[0] if fit else None)
     if asked is None or asked not in fit:
         who = f"'{name}' does not sum" if name else "No measure of the plan sums"

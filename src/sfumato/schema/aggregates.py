@@ -130,7 +130,7 @@ class Influence(Aggregate):
 
 @dataclass(frozen=True)
 class Weighted(Aggregate):
-    """The sums over a cell of the weight and of every replicate weight, each times a column where one is named.
+    """The sums over a cell of the weight and of every replicate weight, each times a column, or its square, if named.
 
     Values are not clipped: a design-based estimate is of the data as they are. The sums depend on no order of the
     rows, and are exact where weights and values are whole.
@@ -139,6 +139,7 @@ class Weighted(Aggregate):
     weighted: ClassVar[bool] = True
     column: str | None = None
     missing: Fraction | None = None
+    power: int = 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -21,6 +21,8 @@ Numbers = dict[str, Any]
 
 LEVEL = 0.90
 """The level of the margin of error that a release shows."""
+FEW = 100
+"""The cells from which on a share of them says something; of fewer, how many of how many is said."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +63,10 @@ class Compared(Sealed):
     """Cells in one row: what was released, what is true, and the errors of each.
 
     `held` is the truth after clip and at_most, which the noise was added to. A noise variance is not a number where it
-    is withheld or was not worked out; `margins` are by the law of the noise. `counted` is the released number of
-    records, where the release has one; `weight` is what they weigh, and `weighed` that as it was released. `worth` is
-    what one record adds on average, 1 in a count.
+    is withheld or was not worked out; `margins` are by the law of the noise. `told` is the sampling variance that the
+    release states, not a number where it states none, and `margins_of_both` count it. `counted` is the released number
+    of records, where the release has one; `weight` is what they weigh, and `weighed` that as it was released. `worth`
+    is what one record adds on average, 1 in a count.
     """
 
     released: Floats
@@ -76,6 +79,8 @@ class Compared(Sealed):
     weight: Floats | None = None
     weighed: Floats | None = None
     margins: Floats | None = None
+    told: Floats | None = None
+    margins_of_both: Floats | None = None
     worth: float = 1.0
 
     @property

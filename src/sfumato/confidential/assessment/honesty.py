@@ -3,6 +3,7 @@
 import numpy as np
 
 from sfumato.confidential.assessment.comparisons import (
+    FEW,
     LEVEL,
     Compared,
     Floats,
@@ -13,12 +14,12 @@ from sfumato.confidential.assessment.comparisons import (
     quantile,
     share,
 )
-from sfumato.confidential.assessment.layout import parts
+from sfumato.confidential.assessment.layout import hits, parts, percent
 from sfumato.confidential.assessment.truth import Truth
 from sfumato.privacy import plain
 
-FEW = 100
-"""The cells from which on a share of them says that margins do not hold."""
+BENT = 0.1
+"""Of its margin: how far clip, step and at_most may move a number before its margin is said to miss the data."""
 SLACK = 1e-6
 """Of a record: how far a total may be off by rounding alone, where the stated error is 0."""
 
@@ -27,13 +28,14 @@ def honesty(cells: Compared) -> Numbers:
     """How many 90% margins hold the truth, and the mean of squared error over stated variance, which is 1 if honest.
 
     `held` is against the truth after clip and at_most, which is all that the stated error speaks of; `truth` is
-    against the data as they are.
+    against the data as they are, and `bent` counts the cells in which the two are apart.
     """
     cells = cells.stated()
     noisy = cells.noise > 0
     squared = np.square(cells.released - cells.held)[noisy] / cells.noise[noisy]
     held, truth = (_within(cells, one) for one in (cells.held, cells.truth))
-    return {"cells": cells.size, "held": held, "truth": truth, "squared": mean(squared)}
+    bent = counted(bent=np.abs(cells.held - cells.truth) > BENT * cells.margin + SLACK * cells.worth)
+    return {"cells": cells.size, "held": held, "truth": truth, "squared": mean(squared), **bent}
 
 
 def broken(numbers: Numbers) -> list[str]:
@@ -47,6 +49,22 @@ def broken(numbers: Numbers) -> list[str]:
         held, cells = part["honesty"]["held"], part["independent"]
         if held is not None and cells >= FEW and held < LEVEL - 0.005 - 4 * np.sqrt(LEVEL * (1 - LEVEL) / cells):
             found.append(f"{name}: {held:.1%} of the {LEVEL:.0%} margins hold what the noise was added to")
+    return found
+
+
+def missed(numbers: Numbers) -> list[str]:
+    """Where bounds took so much that fewer of the stated margins hold the data as they are, and how many do."""
+    found = []
+    for name, product, part in parts(numbers):
+        one, bounds = part["honesty"], product["bounds"]
+        if one["bent"] and one["truth"] < one["held"]:
+            truth, held = (hits(one[key], one["cells"]) for key in ("truth", "held"))
+            lost = None if bounds["clipped"] is None else bounds["clipped"] + bounds["left_out"]
+            took = "the rest" if lost is None else f"{percent(lost)} of the total"
+            found.append(
+                f"{name}: {truth} of the {LEVEL:.0%} margins hold the data, where {held} hold what the noise was added "
+                f"to. Clip and at_most took {took} before, and no margin counts that"
+            )
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from sfumato.confidential.assessment.comparisons import Numbers, share
+from sfumato.confidential.assessment.comparisons import FEW, Numbers, share
 from sfumato.query import number
 
 HERE = Path(__file__).parent
@@ -123,13 +123,22 @@ def percent(value: float | None) -> str:
     return f"{number_of:,.{digits}f}%".replace("-", "−")
 
 
+def hits(value: float | None, cells: int) -> str:
+    """The share of some cells, or how many of how many where they are few.
+
+    >>> hits(0.6, 5), hits(0.9, 4000), hits(None, 0)
+    ('3 of 5', '90.0%', '–')
+    """
+    return percent(value) if value is None or cells >= FEW else f"{round(value * cells):,} of {cells:,}"
+
+
 @cache
 def environment() -> Environment:
     """Where the page and what stands in its sheets are written out; whatever comes from a plan is escaped."""
     jinja = Environment(
         loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
-    jinja.filters |= {"count": count, "amount": amount, "decimals": decimals, "percent": percent}
+    jinja.filters |= {"count": count, "amount": amount, "decimals": decimals, "percent": percent, "hits": hits}
     jinja.globals |= {"share": share, "said": SAID, "most": MOST_TABLES, "kind_of": kind_of}
     jinja.globals |= {"budget_named": budget_named}
     return jinja

@@ -4,7 +4,7 @@ from markupsafe import Markup
 
 from sfumato import __version__
 from sfumato.confidential.assessment.comparisons import Numbers
-from sfumato.confidential.assessment.honesty import broken
+from sfumato.confidential.assessment.honesty import broken, missed
 from sfumato.confidential.assessment.layout import HERE, environment, parts
 from sfumato.confidential.assessment.sections import sections
 
@@ -15,5 +15,11 @@ def page(numbers: Numbers) -> str:
     stated = [part["honesty"] for _, _, part in parts(numbers) if part["honesty"]["cells"]]
     cells = sum(one["cells"] for one in stated)
     held = sum(one["held"] * one["cells"] for one in stated) / cells if cells else None
-    told = {"numbers": numbers, "held": held, "broken": broken(numbers), "sections": list(sections(numbers))}
+    told = {
+        "numbers": numbers,
+        "held": held,
+        "broken": broken(numbers),
+        "missed": missed(numbers),
+        "sections": list(sections(numbers)),
+    }
     return environment().get_template("report.html").render(told, style=style, version=__version__)

@@ -17,17 +17,20 @@ from sfumato.confidential.assessment.comparisons import (
     totals,
 )
 from sfumato.confidential.assessment.truth import SamplingVariances, Truth, Truths
+from sfumato.confidential.design import sums_weight
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import PlanError, ReleaseError
 from sfumato.plan import Measure, Plan
+from sfumato.query.columns import Columns
+from sfumato.query.sampling import NotSampled, Sampling, sampling_of
 from sfumato.release import Product, Release, stated
-from sfumato.release.error_law import NoisyTotals
 from sfumato.schema import Box, Table
 
 MOST_CELLS = 2_000_000
 """The most cells of a table that is looked at."""
 MOST_STATED = 2_000
 """The most cells of a table whose stated errors are worked out one by one."""
+CENSUS = NotSampled()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,6 +42,8 @@ class Pair(Sealed):
     sampling: SamplingVariances | None = None
     count: Product | None = None
     weights: Product | None = None
+    states: Sampling = CENSUS
+    """What the release states of the sampling error."""
 
     @property
     def name(self) -> str:
@@ -51,6 +56,8 @@ class Pair(Sealed):
         sampling = self.sampling.variances(names) if self.sampling else None
         chosen, published, weight = table.possible, released(self.product, table), self.truth.weight
         noise = stated_variances(self.product, table, most_stated)[chosen] * step**2
+        told = self.states.totals(published, noise)
+        margins, margins_of_both = stated_margins(self.product, table, published, noise, told)
         cells = Compared(
             released=published,
             truth=margin(self.truth.as_is, self.truth.table.names, names)[chosen],
@@ -61,7 +68,9 @@ class Pair(Sealed):
             counted=released(self.count, table) if self.count else None,
             weight=None if weight is None else margin(weight, self.truth.table.names, names)[chosen],
             weighed=released(self.weights, table) if self.weights else None,
-            margins=stated_margins(self.product, table, published, noise),
+            margins=margins,
+            told=told,
+            margins_of_both=margins_of_both,
             worth=self.truth.worth,
         )
         return ComparedTable(table, cells)
@@ -88,15 +97,15 @@ def stated_variances(product: Product, table: Table, most: int) -> Floats:
     return variances.reshape(table.shape)
 
 
-def stated_margins(product: Product, table: Table, published: Floats, noise: Floats) -> Floats:
-    """The 90% margins that the release states of its noise; not a number where the variance is none."""
-    known = np.isfinite(noise)
+def stated_margins(product: Product, table: Table, published: Floats, noise: Floats, told: Floats) -> list[Floats]:
+    """The 90% margins of the noise alone, and of noise and sampling as the release prints them.
+
+    Not a number where the variance of the noise is none.
+    """
     cells = product.cell_counts(leaves_of(table)).reshape(table.shape)[table.possible]
-    columns = (published, noise, np.zeros(len(noise)), cells.astype(np.float64))
-    law = product.errors.law(leaves_of(table)).times(float(product.subject.step))
-    margins, law = np.full(len(noise), np.nan), law.only(table.possible.ravel()).only(known)
-    margins[known] = np.maximum(*law.reach(LEVEL, NoisyTotals(*(one[known] for one in columns))))
-    return margins
+    law = product.errors.law(leaves_of(table)).times(float(product.subject.step)).only(table.possible.ravel())
+    sampled = (np.zeros(len(noise)), told)
+    return [Columns(published, noise, one, cells, law=law).moe(LEVEL) for one in sampled]
 
 
 def _box(table: Table, place: int) -> Box:
@@ -113,7 +122,8 @@ def pairs(plan: Plan, release: Release, truths: Truths) -> list[Pair]:
         product = release.products[name]
         count = next((release.products[one] for one in answering if _counts(measures[one], measure)), None)
         weights = next((release.products[one] for one in answering if _weighs(plan, measures[one], measure)), None)
-        found.append(Pair(product, truths.of(measure), truths.sampling(measure), count, weights))
+        states = sampling_of(release.manifest.sampling, name)
+        found.append(Pair(product, truths.of(measure), truths.sampling(measure), count, weights, states))
     return found
 
 
@@ -124,9 +134,7 @@ def _counts(one: Measure, other: Measure) -> bool:
 
 def _weighs(plan: Plan, one: Measure, other: Measure) -> bool:
     """Whether one measure sums the weights of the records in the other's cells."""
-    row, weight = one.of.contribution, plan.schema.weight
-    sums = one.of.name == "total" and weight is not None and (row.column, row.power) == (weight, 1)
-    return sums and one.where == other.where and set(other.by) <= set(one.by)
+    return sums_weight(plan, one.of) and one.where == other.where and set(other.by) <= set(one.by)
 
 
 def _measure(plan: Plan, release: Release, name: str) -> Measure:

@@ -201,7 +201,7 @@ class Rehearsal:
         if made:
             asked = looked_at(pair, self.rules)
             small = [names for names in asked if len(names) <= 2] or asked
-            first = [Pair(made[0], pair.truth).table(names, STATED) for names in small]
+            first = [Pair(made[0], pair.truth, states=pair.states).table(names, STATED) for names in small]
             drawn = [
                 pooled([replace(one.cells, released=released(product, one.table)) for one in first]) for product in made
             ]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.confidential.assessment.comparisons import Floats, Integers, margin
-from sfumato.confidential.design import Replicated, Survey
+from sfumato.confidential.design import Replicated, Survey, sums_weight
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import Sealed
 from sfumato.confidential.tabulate import Tabulation
@@ -54,10 +54,11 @@ class Truths(Sealed):
     def __init__(self, plan: Plan, microdata: Microdata, *, weighted: bool = False) -> None:
         self.plan, self._microdata, self._weight = plan, microdata, plan.schema.weight if weighted else None
         names = [name for measure in plan.measures for name in (*measure.names, *measure.where)]
-        columns = [measure.of.column for measure in plan.measures if isinstance(measure.of, Total)]
-        columns += [self._weight] if self._weight else []
+        summed = [(one.of.column, one.of.power) for one in plan.measures if isinstance(one.of, Total)]
+        summed += [(self._weight, 1)] if self._weight else []
+        columns, squares = ([column for column, power in dict.fromkeys(summed) if power == of] for of in (1, 2))
         self._open = ExitStack()
-        unweighted = Survey(_unweighted(plan), microdata, names, list(dict.fromkeys(columns)))
+        unweighted = Survey(_unweighted(plan), microdata, names, columns, squares)
         self._as_is = self._open.enter_context(closing(unweighted))
         self._kept = self._all = self._open.enter_context(closing(Tabulation(plan, microdata, SystemDraws())))
         if plan.hidden.truncation:
@@ -77,14 +78,17 @@ class Truths(Sealed):
         table, step = self.plan.table(measure), float(measure.of.step)
         grid = leaves(table, self.plan, measure)
         records = self._as_is.records(grid)
-        column = measure.of.column if isinstance(measure.of, Total) else None  # whatever else knows of no clip
         clipped = np.asarray(self._all.cells(measure).values * step, dtype=np.float64)
+        as_is = clipped  # whatever is no total knows of no clip
+        if isinstance(measure.of, Total):
+            found = self._as_is.total(grid, measure.of.column, measure.of.power)
+            as_is = np.asarray(found.full, dtype=np.float64)
         counted = replace(measure, of=Count(), with_=Geometric(1))
         return Truth(
             measure=measure,
             table=table,
             records=records,
-            as_is=np.asarray(self._as_is.total(grid, column).full, dtype=np.float64) if column else clipped,
+            as_is=as_is,
             clipped=clipped,
             kept=np.asarray(self._kept.cells(measure).values * step, dtype=np.float64),
             kept_rows=int(self._kept.cells(counted).values.sum()),
@@ -128,12 +132,12 @@ class SamplingVariances(Sealed):
 
     def _why_not(self) -> str:
         """Why the released numbers have no sampling error that can be computed, or nothing."""
-        schema, of = self._plan.schema, self._measure.of
+        schema = self._plan.schema
         if schema.weight is None:
             return "" if self._plan.sampling == "census" else "the plan names no weight"
         if not (schema.replicates or schema.order):
             return "the plan names neither replicate weights nor an order of selection"
-        if not (isinstance(of, Total) and of.column == schema.weight):
+        if not sums_weight(self._plan, self._measure.of):
             return f"it does not sum the weight '{schema.weight}', so it speaks of the sample itself"
         return ""
 

@@ -77,12 +77,18 @@ def _cv(variance: Floats, value: Floats) -> Floats:
 
 
 def grade_a(cells: Compared, largest_cv: float) -> float | None:
-    """The share of cells that a page of the release would grade A: by noise alone, and away from 0."""
+    """The share of cells that a page of the release grades A, by the errors that it states; none where it grades none.
+
+    Where the release states nothing of the sampling error a cell has no grade.
+    """
     cells = cells.stated()
-    if not cells.size:
+    told = np.zeros(cells.size) if cells.told is None else cells.told
+    margin, graded = cells.margin if cells.margins_of_both is None else cells.margins_of_both, np.isfinite(told)
+    if not graded.any():
         return None
-    sure = (np.abs(cells.released) > cells.margin) | (cells.noise == 0)
-    return float((sure & (_cv(cells.noise, cells.released) < largest_cv)).mean())
+    variance = cells.noise + np.where(graded, told, 0.0)
+    sure = (np.abs(cells.released) > margin) | (variance == 0)
+    return float((graded & sure & (_cv(variance, cells.released) < largest_cv)).mean())
 
 
 def cramers_v(table: Floats) -> float | None:

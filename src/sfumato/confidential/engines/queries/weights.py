@@ -135,7 +135,8 @@ class Weights(Sealed):
         if one.column is None:
             return literal(1)
         number = self._records.number(one.column)
-        return number if one.missing is None else f"coalesce({number}, {literal(one.missing)})"
+        value = number if one.missing is None else f"coalesce({number}, {literal(one.missing)})"
+        return " * ".join([f"({value})"] * one.power)
 
     def _placed(self, one: Weighted) -> str:
         """The records, joined where replicates are built with the signs of their turn of selection.
