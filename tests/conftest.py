@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from tempfile import mkdtemp
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +11,9 @@ from hypothesis import settings
 
 import sfumato as sf
 from sfumato.plan import Plan
+
+# What runs remember of their ledgers stays out of the home of whoever runs the tests.
+os.environ["SFUMATO_STATE"] = mkdtemp(prefix="sfumato-state-")
 
 # In CI the examples of a property are the same in every run; elsewhere each run looks at new ones.
 settings.register_profile("ci", derandomize=True, deadline=None)

@@ -71,13 +71,15 @@ def test_a_run_that_failed_after_its_charge_is_in_no_later_chain(jobs, stage):
     assert account([before, after]).problems == ()
 
 
-def test_a_ledger_restored_between_runs_shows_from_public_files_alone(jobs, tmp_path):
-    """The control without a restored ledger is the first test."""
+def test_a_ledger_restored_between_runs_shows_from_public_files_alone(jobs, tmp_path, monkeypatch):
+    """By somebody who forgets what was written, in a folder of its own; the control is the first test."""
     shutil.copy(tmp_path / "ledger", tmp_path / "backup")
-    made = [jobs("a")]
-    for name in ("b", "c"):
+    made = []
+    for name in ("a", "b", "c"):
+        monkeypatch.setenv("SFUMATO_STATE", str(tmp_path / f"state-{name}"))
+        (tmp_path / name).mkdir()
         shutil.copy(tmp_path / "backup", tmp_path / "ledger")
-        made.append(jobs(name))
+        made.append(jobs(f"{name}/release"))
     assert {one.manifest.ledger.spent["epsilon"] for one in made} == {"2"}
     found = account(made)
     assert found.spent == sf.Approximate(6)

@@ -1,4 +1,4 @@
-"""`sfumato ledger`: open, show and verify the account of a population."""
+"""`sfumato ledger`: open, show, verify and confirm the account of a population."""
 
 from pathlib import Path
 from typing import Annotated
@@ -95,6 +95,35 @@ def show(ledger: File, json: Json = False) -> None:
 
 
 @app.command()
+def confirm(
+    ledger: File,
+    why: Annotated[str, typer.Option(help="Why an older copy stands in the ledger's place; it is written down in it.")],
+    release: Annotated[
+        list[Path] | None, typer.Option(help="A release that was charged and is lost in this copy; may be repeated.")
+    ] = None,
+) -> None:
+    """Go on with an older copy where the newest is gone: enter again what was charged, as far as it is known.
+
+    A ledger that only moved, or was put back whole, needs no word.
+    """
+    from sfumato.confidential import Account
+    from sfumato.confidential.remembered import lost, remember
+    from sfumato.release import open_release
+
+    account, releases = Account(ledger), [open_release(folder) for folder in release or []]
+    gone = lost(account)
+    if not gone and not releases:
+        say(f"{ledger} holds all that was written to it from here; there is nothing to confirm.")
+        return
+    entered = account.confirm(why, gone, releases)
+    for entry in entered:
+        remember(account.ledger.id, entry)
+    charges = sum(entry.kind == "reserve" for entry in entered)
+    say(f"Entered again: {charges} charge{'s' * (charges != 1)}, as far as this user wrote them or releases tell them.")
+    say("What others charged after this copy was made is not in it: give their releases with --release.")
+
+
+@app.command()
 def verify(
     ledger: File,
     release: Annotated[
@@ -104,13 +133,20 @@ def verify(
     """Recompute the hash chain, and look for the charge of each release: its hash, its plan and its loss."""
     from sfumato.confidential.account import Account, uncharged
     from sfumato.confidential.account import problems as problems_of
+    from sfumato.confidential.remembered import lost
     from sfumato.release import open_release
 
     releases = {folder: open_release(folder) for folder in release or []}
     anchors = [one.manifest.ledger.head for one in releases.values() if one.manifest.ledger]
     problems = problems_of(ledger, anchors)
     if not problems:
-        problems = [f"{folder}: {said}" for folder, one in releases.items() for said in uncharged(Account(ledger), one)]
+        problems = [
+            f"Entry {one.sequence} of {one.time[:19]}, written from here, is gone: an older copy was put back."
+            for one in lost(Account(ledger))
+        ]
+        problems += [
+            f"{folder}: {said}" for folder, one in releases.items() for said in uncharged(Account(ledger), one)
+        ]
     for problem in problems:
         say(problem)
     if problems:

@@ -1,13 +1,13 @@
 """Account: the ledger's file, one SQLite table that is only appended to, each entry hashed over the one before it.
 
 A charge is on the disk before `reserve` returns (`ledger_file`). Whoever holds the file can still put an older copy in
-its place: the chain cannot see that, the ledger heads printed in the releases' manifests can.
+its place: the chain cannot see that; what was `remembered` elsewhere and the releases' manifests can.
 """
 
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any, Self
 from sfumato.confidential import chain
 from sfumato.confidential.chain import Entry
 from sfumato.confidential.ledger_file import transaction
+from sfumato.confidential.restoration import drafts
 from sfumato.errors import LedgerError
 from sfumato.privacy.ledger import Ledger
 from sfumato.privacy.loss import Loss
@@ -126,6 +127,20 @@ class Account:
                 return None
             return _append(connection, entries, chain.moment(entries), "commit", body)
 
+    def confirm(self, why: str, gone: Sequence[Entry], releases: Sequence[Release] = ()) -> tuple[Entry, ...]:
+        """Enter again what is known to have been charged before the ledger was put back, and why it was."""
+        chain.given("why", why)
+        with transaction(self.path, "BEGIN IMMEDIATE") as connection:
+            entries = before = _sound(connection, self.path, to_write=True)
+            time = chain.moment(entries)
+            for kind, body in drafts(entries, chain.ledger_of(entries), gone, releases):
+                again = {entry.body["restored"]: entry.hash for entry in entries if "restored" in entry.body}
+                whose = {"reservation": again.get(body["reservation"], body["reservation"])} if kind == "commit" else {}
+                entries = (*entries, _append(connection, entries, time, kind, body | whose))
+            said = {"why": why.strip(), "lost": [entry.hash for entry in gone]}
+            entries = (*entries, _append(connection, entries, time, "confirm", said))
+        return entries[len(before) :]
+
     def verify(self, anchors: Iterable[str] = ()) -> list[str]:
         """What is wrong with the file, in words; an anchor is a ledger head printed in a release's manifest."""
         return problems(self.path, anchors)
@@ -139,7 +154,7 @@ def problems(path: str | os.PathLike[str], anchors: Iterable[str] = ()) -> list[
             entries, broken = _read(connection)
     except LedgerError as error:
         return [str(error)]
-    hashes = {entry.hash for entry in entries}
+    hashes = {entry.body.get("restored", entry.hash) for entry in entries} | {entry.hash for entry in entries}
     lost = [
         f"No entry has the hash {anchor[:12]}…, to which a release is anchored: "
         "the file was rolled back to an older copy, or the release was charged to another ledger."
@@ -154,7 +169,8 @@ def uncharged(account: Account, release: Release) -> list[str]:
     anchor, entries = release.manifest.ledger, account.entries
     if anchor is None:
         return ["It names no charge: it is a rehearsal, or its manifest was edited."]
-    charge = next((entry for entry in entries if entry.hash == anchor.head and entry.kind == "reserve"), None)
+    reserved = (entry for entry in entries if entry.kind == "reserve")
+    charge = next((one for one in reserved if anchor.head in {one.hash, one.body.get("restored")}), None)
     if charge is None:
         return ["Its ledger head is no charge of this ledger."]
     if chain.committed(entries).get(charge.hash) != release.id:

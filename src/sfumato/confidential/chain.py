@@ -13,7 +13,7 @@ from sfumato.privacy.notation import hidden_from_dict, limit_from_dict, loss_fro
 
 FIRST = "0" * 64
 FORMAT = 1
-KINDS = ("open", "reserve", "commit")
+KINDS = ("open", "reserve", "commit", "confirm")
 YEAR = timedelta(days=366)
 
 
@@ -99,7 +99,7 @@ def ledger_of(entries: tuple[Entry, ...]) -> Ledger:
 def _charge(entry: Entry, done: Mapping[str, str]) -> Charge:
     body, finished = entry.body, entry.hash in done
     loss, period = loss_from_dict(body["loss"]), body.get("period", "")
-    return Charge(body["release"], loss, entry.year, finished, period, done.get(entry.hash, ""))
+    return Charge(body["release"], loss, body.get("year", entry.year), finished, period, done.get(entry.hash, ""))
 
 
 def moment(entries: tuple[Entry, ...], when: datetime | None = None) -> str:

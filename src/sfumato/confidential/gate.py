@@ -19,6 +19,7 @@ from sfumato.confidential.labels import published
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.options import Options
 from sfumato.confidential.publication import Reservation, committed, named, partial, refuse_taken, written
+from sfumato.confidential.remembered import refuse_older, remember
 from sfumato.confidential.sealed import scrubbed
 from sfumato.confidential.statement import stated
 from sfumato.confidential.tabulate import Tabulation, reading
@@ -51,13 +52,13 @@ def run(
     _refuse_unread(plan, microdata, out, options)
     plan = _named(plan, microdata, options)
     shapes = [one.shapes(plan.schema.attribute(one.attribute)) for one in plan.geographies]
-    account = _account(ledger, plan, price, options)
+    account = _account(ledger, plan, price, options, out.parent)
     options.progress("priced")
     with closing(scrubbed(Tabulation, plan, microdata, draws)) as records:
         scrubbed(records.refuse_faults)  # as `check` tells them
         options.note(f"The data were {records.read_by}.")
         options.progress("read")
-        charge = _charged(account, plan, price, options.year)
+        charge = _charged(account, plan, price, options)
         with _staying(charge):
             options.progress("reserved")
             noisy = scrubbed(_measured, plan, records, draws, options)
@@ -92,22 +93,27 @@ def _refuse_unread(plan: Plan, microdata: Microdata, out: Path, options: Options
     refuse_before_reading(microdata.sources, reading(plan), microdata.engine, design)
 
 
-def _account(ledger: Path | str | None, plan: Plan, price: Price, options: Options) -> Account | None:
-    """The account that pays, if it can: reading may take long, so it is asked before."""
+def _account(ledger: Path | str | None, plan: Plan, price: Price, options: Options, beside: Path) -> Account | None:
+    """The account that pays, if it can and was not put back: reading may take long, so it is asked before."""
     if options.confidential or ledger is None:
         return None
     account = Account(Path(ledger))
     refuse_leap(account.entries, options.year)
     account.ledger.admit(plan.name, price.total, plan.hidden, datetime.now(UTC).year)
+    if said := refuse_older(account, beside):
+        options.note(said)
     return account
 
 
-def _charged(account: Account | None, plan: Plan, price: Price, year: int | None) -> Reservation | None:
-    """The charge, on disk before anything is drawn; a rehearsal has none."""
+def _charged(account: Account | None, plan: Plan, price: Price, options: Options) -> Reservation | None:
+    """The charge, on disk before anything is drawn, and remembered; a rehearsal has none."""
     if account is None:
         return None
+    refuse_older(account)  # reading may have taken long
     plan_hash = digest(plan.to_toml().encode())
-    entry = account.reserve(plan.name, price.total, plan.hidden, plan_hash, period=plan.period, year=year)
+    entry = account.reserve(plan.name, price.total, plan.hidden, plan_hash, period=plan.period, year=options.year)
+    if said := remember(account.ledger.id, entry):
+        options.note(said)
     return Reservation(account, entry, price.total)
 
 

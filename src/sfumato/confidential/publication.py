@@ -11,6 +11,7 @@ from sfumato.calibrate import Diverged
 from sfumato.confidential.account import Account
 from sfumato.confidential.chain import Entry
 from sfumato.confidential.options import Options
+from sfumato.confidential.remembered import remember
 from sfumato.confidential.statement import anchored
 from sfumato.errors import ReleaseError
 from sfumato.geography import Shapes
@@ -102,5 +103,8 @@ def committed(part: Path, manifest: Manifest, charge: Reservation | None, option
         if options.sign_with:
             sign(part, options.sign_with)
         options.progress("written")
-        if charge is None or charge.account.commit(charge.entry, release, counted):
+        if charge is None:
+            return
+        if entry := charge.account.commit(charge.entry, release, counted):
+            remember(charge.account.ledger.id, entry)
             return
