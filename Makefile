@@ -4,7 +4,7 @@ BIN := .venv/bin
 DEMO_FLAGS := $(if $(CHECK),--check,)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve chromium test check installs slow bench format clean
+.PHONY: help demo serve chromium test check installs wheelhouse slow bench format clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -57,6 +57,10 @@ check: .venv/test ## format, lint, types, layers and names
 installs: .venv/test ## the core and the agency install in environments of their own, without the packages of the tests
 	rm -rf build/installs
 	$(BIN)/python checks/installs.py build/installs
+
+wheelhouse: .venv/agency ## every wheel of the agency's install with its verified hash, and an install of it without a network
+	rm -rf build/wheelhouse
+	$(BIN)/python checks/wheelhouse.py build/wheelhouse
 
 format: .venv/test ## format and fix what can be fixed
 	$(BIN)/ruff format .
