@@ -46,33 +46,35 @@ def warnings_of(asked: "Figures") -> list[str]:
     return [f"{period}: {warning}" if several else warning for period, warning in told]
 
 
-def give(asked: "Figures", form: str, out: Path | None, legend: str) -> None:
-    """Print a table in a format, or write it to a file; people are told beside it what its errors are."""
-    written = _written(asked, form)
+def give(asked: "Figures", form: str, out: Path | None, error: str, more: str) -> None:
+    """Print a table in a format, or write it to a file; for people with what its errors are and more that is to say."""
+    from sfumato.query.answer import ERRORS, Answer
+    from sfumato.query.downloads.formats import BY_NAME
+
+    if error not in ERRORS:
+        raise QueryError(f"--error is '{error}'; {nearest(error, ERRORS)}")
+    answer = Answer(asked, error=error)
+    if form in PLAIN:
+        written = f"{_text(answer, more) if form == 'text' else _json(answer)}\n".encode()
+    else:
+        written = BY_NAME[form].write(answer)
     if out is not None:
         out.write_bytes(written)
     else:
         sys.stdout.buffer.write(written)
         sys.stdout.flush()
-    if form == "text":
-        note(f"\n± is the 90% margin of error. {legend}")
+    if more and form != "text":
+        note(more)
 
 
-def _written(asked: "Figures", form: str) -> bytes:
-    from sfumato.query.answer import Answer
-    from sfumato.query.downloads.formats import BY_NAME
+def _text(answer: "Answer", more: str) -> str:
+    """The table for people, between what they must be told before it and what it is only about and means."""
+    from sfumato.query.layout import as_text
+    from sfumato.query.legend import legend
 
-    answer = Answer(asked)
-    if form in PLAIN:
-        return f"{_text(answer) if form == 'text' else _json(answer)}\n".encode()
-    return BY_NAME[form].write(answer)
-
-
-def _text(answer: "Answer") -> str:
-    """The table for people, between what they must be told before it and what it is only about."""
     asked, only = answer.figures, answer.universe_words
-    parts = [*warnings_of(asked), str(asked), f"Only {only}." if only else "", answer.note]
-    return "\n\n".join(part for part in parts if part)
+    parts = [*warnings_of(asked), as_text(asked, answer.error), f"Only {only}." if only else "", answer.note]
+    return "\n\n".join(part for part in (*parts, legend(answer), more) if part)
 
 
 def _json(answer: "Answer") -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from sfumato.cli import agency, assess, budget, demo, ledger, price, public, reproduce, tabulate, variance
+from sfumato.cli import agency, assess, budget, demo, ledger, price, public, reproduce, table, tabulate, variance
 from sfumato.cli.installs import lacking
 from sfumato.cli.output import harmless
 from sfumato.errors import SfumatoError
@@ -54,8 +54,8 @@ app.add_typer(ledger.app, name="ledger")
 app.command("verify")(public.verify)
 app.command("diff")(public.diff)
 app.command("withdraw")(public.withdraw)
-app.command("table")(public.table)
-app.command("series")(public.series)
+app.command("table")(table.table)
+app.command("series")(table.series)
 app.command("microdata")(public.microdata)
 app.command("serve")(public.serve)
 

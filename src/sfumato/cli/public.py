@@ -1,4 +1,4 @@
-"""Commands for anyone: verify, compare, ask, take and serve releases; nothing here needs the confidential folder."""
+"""Commands for anyone: verify, compare, take and serve releases; nothing here needs the confidential folder."""
 
 import gc
 import sys
@@ -7,25 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.formats import form_of, give, most_of
-from sfumato.cli.options import (
-    AtLevels,
-    Folder,
-    Form,
-    GroupFiles,
-    Json,
-    Out,
-    OwnGroups,
-    Within,
-    chosen,
-    pairs,
-    say_overlaps,
-)
+from sfumato.cli.options import Folder, Json
 from sfumato.cli.output import note, say, say_json
-from sfumato.errors import QueryError, ReleaseError
+from sfumato.errors import ReleaseError
 
 if TYPE_CHECKING:
-    from sfumato.query import Crosstab, QueryEngine, Shares
+    from sfumato.query import QueryEngine
 
 
 def verify(
@@ -113,7 +100,8 @@ def diff(
 def _changes(before: "QueryEngine", after: "QueryEngine") -> list[str]:
     """How far the whole of each statistic moved, beside the noise that both releases hold."""
     from sfumato.query import number
-    from sfumato.release import stated
+    from sfumato.query.comparison import difference_of
+    from sfumato.release import Withheld
 
     said = []
     for name in before.statistics:
@@ -121,9 +109,9 @@ def _changes(before: "QueryEngine", after: "QueryEngine") -> list[str]:
             continue
         one, other = before.total(of=name), after.total(of=name)
         moved = f"{name}: the whole changed by {number(other.value - one.value)}"
-        noise = stated(one.noise_variance + other.noise_variance)
-        if noise is not None:
-            moved += f"; noise alone gives ± {number(1.645 * noise**0.5)} (90%)"
+        margin = difference_of(other, one, 0.0, (0.0, 0.0)).moe()
+        if not isinstance(margin, Withheld):
+            moved += f"; noise alone gives ± {number(margin)} (90%)"
         said.append(moved)
     return said
 
@@ -134,61 +122,6 @@ def withdraw(folder: Folder, why: Annotated[str, typer.Option(help="The reason, 
 
     mark(folder, why)
     say(f"{folder} is marked as withdrawn: {why}")
-
-
-def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
-    folder: Folder,
-    rows: Annotated[str, typer.Option(help="The variables of the rows, for example occupation,sex.")],
-    cols: Annotated[str | None, typer.Option(help="The variable of the columns.")] = None,
-    where: Within = None,
-    at: AtLevels = None,
-    group: OwnGroups = None,
-    groups: GroupFiles = None,
-    share: Annotated[
-        str | None, typer.Option(help="Print shares: of the row, column or whole, or of a variable's totals.")
-    ] = None,
-    of: Annotated[str | None, typer.Option(help="Which statistic, where the release has several.")] = None,
-    format: Form = None,  # noqa: A002
-    out: Out = None,
-) -> None:
-    """Print a table of a release with the error of every number."""
-    import sfumato
-
-    answers, form = sfumato.open(folder), form_of(format, out)
-    shown, held = chosen(answers, at, group, groups), pairs(where, "--where")
-    names = [name.strip() for name in rows.split(",")]
-    counts = answers.table(names, cols, held, of, shown, most_of(form))
-    say_overlaps(counts.axes)
-    asked: Crosstab | Shares = counts.shares(share) if share else counts
-    give(asked, form, out, "A: CV under 15%, B: 15 to 30%, C: more, or 0 is within the margin.")
-
-
-def series(  # noqa: PLR0913, PLR0917 - each is an option of the command
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR…", help="Folders of releases, one a period.")],
-    rows: Annotated[
-        str, typer.Option(help="The variables of the rows, for example county; the whole unless named.")
-    ] = "",
-    where: Within = None,
-    at: AtLevels = None,
-    group: OwnGroups = None,
-    groups: GroupFiles = None,
-    of: Annotated[str | None, typer.Option(help="Which statistic, where the releases have several.")] = None,
-    sum: Annotated[bool, typer.Option("--sum", help="Add the sum of each year, as for wages.")] = False,  # noqa: A002
-    mean: Annotated[bool, typer.Option("--mean", help="Add the average of each year, as for jobs.")] = False,
-    format: Form = None,  # noqa: A002
-    out: Out = None,
-) -> None:
-    """Print a table over the periods of several releases, with the error of every number."""
-    import sfumato
-
-    if sum and mean:
-        raise QueryError("--sum and --mean are asked for together; ask for one at a time.")
-    opened, form = sfumato.series(folders), form_of(format, out)
-    names = [name.strip() for name in rows.split(",") if name.strip()]
-    shown = chosen(opened.engines[0], at, group, groups)
-    asked = opened.table(names, pairs(where, "--where"), of, shown, "sum" if sum else "mean" if mean else None)
-    say_overlaps(asked.axes)
-    give(asked, form, out, asked.note)
 
 
 def microdata(

@@ -1,7 +1,7 @@
 """Layout: a table as people lay it out, some variables at the side and some above: for texts, notebooks and sheets."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import product as combinations
@@ -10,11 +10,19 @@ import numpy as np
 
 from sfumato.query.answer import Answer, Placement
 from sfumato.query.axis import Axis
-from sfumato.query.estimate import Figure
+from sfumato.query.estimate import Estimate, Figure
 from sfumato.query.figures import Figures
 from sfumato.release import NoNumber, Withheld
 from sfumato.release.figures import aligned, like, number
 
+ERROR_SIGNS = {"moe90": "±", "se": "SE", "cv": "CV", "interval95": "95%"}
+ERROR_PARTS: Mapping[str, Callable[[Estimate], Sequence[float | Withheld]]] = {
+    "moe90": lambda one: (one.moe(),),
+    "se": lambda one: (one.se,),
+    "cv": lambda one: (one.cv,),
+    "interval95": lambda one: one.interval(),
+}
+"""The kinds of error that can stand beside a number in a text."""
 NO_SUCH = "no such combination"
 """What is said of a cell that nothing can stand in."""
 _WIDEST = 5_000
@@ -104,10 +112,31 @@ def figure(one: Figure, level: float = 0.90) -> tuple[str, str]:
     return number(one.value), "withheld" if isinstance(margin, Withheld) else like(margin, one.value)
 
 
-def text(one: Figure) -> str:
-    """The number, its margin and its grade in one line."""
+def text(one: Figure, error: str = "moe90") -> str:
+    """The number, its error and its grade in one line."""
     value, margin = figure(one)
-    return value if isinstance(one, NoNumber) or not margin else f"{value} ± {margin} {one.grade}"
+    if isinstance(one, NoNumber) or not margin:
+        return value
+    return f"{value} {_error(one, margin, error)} {one.grade}"
+
+
+def _error(one: Estimate, margin: str, kind: str) -> str:
+    """The error of a number, of the kind that is asked for."""
+    if kind == "moe90" or margin == "withheld":
+        return f"{ERROR_SIGNS[kind]} {margin}"
+    said = [_part(part, one, kind, low=not place) for place, part in enumerate(ERROR_PARTS[kind](one))]
+    return f"[{', '.join(said)}]" if kind == "interval95" else f"{ERROR_SIGNS[kind]} {said[0]}"
+
+
+def _part(part: float | Withheld, one: Estimate, kind: str, *, low: bool) -> str:
+    """An error, or an end of an interval, beside its number: CVs and all of shares in percent, ends outwards."""
+    if isinstance(part, Withheld):
+        return "withheld"
+    if kind == "cv" or one.unit == "share":
+        return f"{100 * part:.1f}%".replace("-", "−")
+    if one.value != round(one.value) or abs(part) < 10:
+        return number(part)
+    return number((math.floor if low and kind == "interval95" else math.ceil)(part))
 
 
 def cell_html(one: Figure) -> str:
@@ -131,10 +160,10 @@ def _laid_out(table: Figures) -> tuple[list[str], list[tuple[Sequence[str], list
     return heads, [(labels, [column.figures[row] for column in laid.columns]) for row, labels in enumerate(laid.rows)]
 
 
-def as_text(table: Figures) -> str:
+def as_text(table: Figures, error: str = "moe90") -> str:
     """The table in columns that line up, and below it why cells hold no number."""
     heads, rows = _laid_out(table)
-    lines = [[*labels, *map(text, figures)] for labels, figures in rows]
+    lines = [[*labels, *(text(one, error) for one in figures)] for labels, figures in rows]
     laid = aligned(heads, lines, numbers=len(rows[0][1]) if rows else 0)
     legend = [*(f"{one.code}  {one.reason}" for one in table.missing), *Answer(table).unsaid]
     return "\n".join([table.title, "", laid, *(["", *legend] if legend else [])])

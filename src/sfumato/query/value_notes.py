@@ -5,7 +5,7 @@ from fractions import Fraction
 from sfumato.query.wording import Words, words
 from sfumato.release import Subject
 from sfumato.release.figures import number
-from sfumato.release.value_bounds import ValueBounds
+from sfumato.release.value_bounds import ClipTook, ValueBounds
 
 
 def noted(subject: Subject, language: str = "en") -> str:
@@ -27,9 +27,15 @@ def _held(bounds: ValueBounds, said: Words) -> list[str]:
     found = [said(f"bounds.{key}", **filled)]
     if took := bounds.took:
         told = {"high": high, "up_to": _figure(took.up_to, said), "value": _figure(took.value, said)}
-        error = "" if took.standard_error is None else said("bounds.error", error=_figure(took.standard_error, said))
-        found.append(said("bounds.took", **told, error=error))
+        found.append(said("bounds.took", **told, error=_error(took, said)))
     return found
+
+
+def _error(took: ClipTook, said: Words) -> str:
+    """The margin of what was measured; the standard error where a release made before states only that."""
+    if took.margin is not None:
+        return said("bounds.margin", margin=_figure(took.margin, said))
+    return "" if took.standard_error is None else said("bounds.error", error=_figure(took.standard_error, said))
 
 
 def _figure(value: Fraction | float, said: Words) -> str:

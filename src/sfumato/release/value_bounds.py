@@ -14,11 +14,15 @@ HIGHEST_POWER = 8
 
 @dataclass(frozen=True)
 class ClipTook:
-    """What lay above a bound in all records together, up to a farther bound in each: a noisy number of its own."""
+    """What lay above a bound in all records together, up to a farther bound in each: a noisy number of its own.
+
+    Releases made before state its standard error and no margin.
+    """
 
     up_to: Fraction
     value: float
     standard_error: float | None = None
+    margin: float | None = None
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,7 @@ class ValueBounds:
         said = {name: plain(getattr(self, name)) for name in ("low", "high", "step")}
         took = self.took
         told = {"up_to": plain(took.up_to), "value": took.value, "standard_error": took.standard_error} if took else {}
+        told |= {"margin_90": took.margin} if took and took.margin is not None else {}
         return {"column": self.column, **said, "power": self.power} | ({"took": told} if told else {})
 
     @classmethod
@@ -59,6 +64,6 @@ def _took(written: Mapping[str, Any] | None) -> ClipTook | None:
     """What a manifest states of the values that lay above the bounds."""
     if not written:
         return None
-    error = written["standard_error"]
-    stated = None if error is None else number(error, 0)
-    return ClipTook(exactly(written["up_to"]), number(written["value"]), stated)
+    errors = (written.get(key) for key in ("standard_error", "margin_90"))
+    stated = (None if one is None else number(one, 0) for one in errors)
+    return ClipTook(exactly(written["up_to"]), number(written["value"]), *stated)

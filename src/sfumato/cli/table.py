@@ -1,0 +1,122 @@
+"""Tables of releases in the terminal: of one, or over the periods of several; each number with its error."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.formats import form_of, give, most_of
+from sfumato.cli.options import (
+    AtLevels,
+    Folder,
+    Form,
+    GroupFiles,
+    Out,
+    OwnGroups,
+    Within,
+    chosen,
+    pairs,
+    say_overlaps,
+)
+from sfumato.errors import QueryError, nearest
+
+if TYPE_CHECKING:
+    from sfumato.query import Crosstab, QueryEngine, Shares
+
+ORDERS = ("falling", "rising")
+ErrorKind = Annotated[
+    str, typer.Option("--error", help="The error beside each number: moe90 (± at 90%), se, cv or interval95.")
+]
+
+
+def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
+    folder: Folder,
+    rows: Annotated[
+        str, typer.Option(help="The variables of the rows, for example occupation,sex; the whole unless named.")
+    ] = "",
+    cols: Annotated[str | None, typer.Option(help="The variable of the columns.")] = None,
+    where: Within = None,
+    at: AtLevels = None,
+    group: OwnGroups = None,
+    groups: GroupFiles = None,
+    share: Annotated[
+        str | None, typer.Option(help="Print shares: of the row, column or whole, or of a variable's totals.")
+    ] = None,
+    sort: Annotated[
+        str | None, typer.Option(help="Sort the rows by what a column shows, or by their total: a code, or total.")
+    ] = None,
+    order: Annotated[str, typer.Option(help="The order of sorted rows: falling or rising.")] = "falling",
+    error: ErrorKind = "moe90",
+    of: Annotated[str | None, typer.Option(help="Which statistic, where the release has several.")] = None,
+    format: Form = None,  # noqa: A002
+    out: Out = None,
+) -> None:
+    """Print a table of a release with the error of every number."""
+    import sfumato
+
+    answers, form = sfumato.open(folder), form_of(format, out)
+    shown, held = chosen(answers, at, group, groups), pairs(where, "--where")
+    counts = answers.table(_names(rows), cols, held, of, shown, most_of(form))
+    if sort is not None:
+        counts = _sorted(counts, sort, order, share)
+    say_overlaps(counts.axes)
+    asked: Crosstab | Shares = counts.shares(share) if share else counts
+    give(asked, form, out, error, "" if of else _taken(answers, asked))
+
+
+def _names(written: str) -> list[str]:
+    return [name.strip() for name in written.split(",") if name.strip()]
+
+
+def _sorted(counts: "Crosstab", sort: str, order: str, share: str | None) -> "Crosstab":
+    """The same table, its rows in the order of what a column shows, or of their totals."""
+    if order not in ORDERS:
+        raise QueryError(f"--order is '{order}'; {nearest(order, ORDERS)}")
+    if len(counts.row_axes) != 1 or len(counts.axes) > 2:
+        raise QueryError("Rows are sorted where one variable stands in the rows and at most one in the columns.")
+    name, rising = counts.row_axes[0].attribute.name, order == "rising"
+    if sort == "total":
+        whole = counts.margin([name])
+        if whole is None:
+            raise QueryError(f"{counts.product.subject.title} has no total to sort by; sort by a column.")
+        standings = whole.sorted(rising=rising)
+    elif not counts.has_columns:
+        raise QueryError(f"--sort {sort} names no column, as the table has none; sort by total.")
+    else:
+        standings = (counts.shares(share) if share else counts).sorted(sort, rising=rising)
+    return counts.in_order(name, [one.code for one in standings])
+
+
+def _taken(answers: "QueryEngine", asked: "Crosstab | Shares") -> str:
+    """Which statistic answered a question that named none, and the others that there are."""
+    name = asked.product.subject.name
+    others = [one for one in answers.statistics if one != name]
+    return f"This is '{name}', as --of names no statistic; others are {', '.join(others)}." if others else ""
+
+
+def series(  # noqa: PLR0913, PLR0917 - each is an option of the command
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR…", help="Folders of releases, one a period.")],
+    rows: Annotated[
+        str, typer.Option(help="The variables of the rows, for example county; the whole unless named.")
+    ] = "",
+    where: Within = None,
+    at: AtLevels = None,
+    group: OwnGroups = None,
+    groups: GroupFiles = None,
+    of: Annotated[str | None, typer.Option(help="Which statistic, where the releases have several.")] = None,
+    sum: Annotated[bool, typer.Option("--sum", help="Add the sum of each year, as for wages.")] = False,  # noqa: A002
+    mean: Annotated[bool, typer.Option("--mean", help="Add the average of each year, as for jobs.")] = False,
+    error: ErrorKind = "moe90",
+    format: Form = None,  # noqa: A002
+    out: Out = None,
+) -> None:
+    """Print a table over the periods of several releases, with the error of every number."""
+    import sfumato
+
+    if sum and mean:
+        raise QueryError("--sum and --mean are asked for together; ask for one at a time.")
+    opened, form = sfumato.series(folders), form_of(format, out)
+    shown = chosen(opened.engines[0], at, group, groups)
+    asked = opened.table(_names(rows), pairs(where, "--where"), of, shown, "sum" if sum else "mean" if mean else None)
+    say_overlaps(asked.axes)
+    give(asked, form, out, error, asked.note)

@@ -1,0 +1,165 @@
+"""Tables in the terminal: what explains the numbers stands with them, in any order and with any error asked for."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.commands import sfumato
+from typer.testing import CliRunner
+
+import sfumato as sf
+from sfumato.cli.main import app
+
+PLAN = """
+name = "pay"
+period = "2026"
+SAMPLING
+[data]
+unit = "job"
+repeated_rows = true
+[attributes.region]
+levels = ["n", "s", "w"]
+[attributes.sex]
+levels = ["f", "m"]
+[hidden]
+neighbours = "add-remove"
+unit = "job"
+[limit]
+epsilon = "4"
+[[measure]]
+name = "jobs"
+of = "count"
+by = ["region", "sex"]
+with = { mechanism = "geometric", epsilon = "1" }
+[[measure]]
+name = "wages"
+of = { statistic = "total", column = "wage", clip = ["0", "1000"], step = "1", unit = "dollars" }
+by = ["region"]
+with = { mechanism = "geometric", epsilon = "1" }
+[[measure]]
+name = "over"
+of = { statistic = "excess", column = "wage", clip = ["0", "1000"], up_to = "1001", step = "1", unit = "dollars" }
+by = []
+with = { mechanism = "geometric", epsilon = "1" }
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("tables")
+    region = ["n"] * 100 + ["s"] * 900 + ["w"] * 300
+    sex = (["f"] * 90 + ["m"] * 10) + (["f"] * 300 + ["m"] * 600) + (["f"] * 150 + ["m"] * 150)
+    wage = np.random.default_rng(1).integers(100, 1400, len(region))
+    pq.write_table(pa.table({"region": region, "sex": sex, "wage": wage}), made / "rows.parquet")
+    for name, sampling, seed in (("one", "", 1), ("two", "", 2), ("survey", 'sampling = "a sample of jobs"', 1)):
+        (made / f"{name}.toml").write_text(PLAN.replace("SAMPLING", sampling))
+        data = ("--data", made / "rows.parquet", "--rehearsal", seed)
+        sfumato("run", made / f"{name}.toml", *data, "--out", made / name)
+    return made
+
+
+def apart(*words: object) -> tuple[str, str]:
+    done = CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout, done.stderr
+
+
+def refused(*words: object) -> str:
+    done = CliRunner().invoke(app, [str(word) for word in words])
+    assert done.exit_code != 0
+    return str(done.exception or done.output)
+
+
+def test_what_explains_the_numbers_is_printed_with_them(folder):
+    """It went to stderr, and was lost in every file; it never said that margins count noise alone."""
+    said, _ = apart("table", folder / "one", "--rows", "region", "--of", "jobs")
+    assert "± is the 90% margin of error, by privacy noise alone, as everybody was counted." in said
+    assert "A: CV under 15%, B: 15 to 30%" in said
+    survey, _ = apart("table", folder / "survey", "--rows", "region", "--of", "jobs")
+    assert "by privacy noise alone, as no sampling error is stated" in survey
+    assert "-: not graded" in survey
+    for form in ("csv", "json"):
+        machine, _ = apart("table", folder / "one", "--rows", "region", "--of", "jobs", "--format", form)
+        assert "90% margin" not in machine
+
+
+def test_a_statistic_that_nobody_named_is_named(folder):
+    said, _ = apart("table", folder / "one", "--rows", "region")
+    assert "This is 'jobs', as --of names no statistic; others are wages, over." in said
+    assert "This is" not in apart("table", folder / "one", "--rows", "region", "--of", "jobs")[0]
+    plain, told = apart("table", folder / "one", "--rows", "region", "--format", "csv")
+    assert "others are wages, over" in told
+    assert "others are" not in plain
+
+
+def test_a_statistic_without_variables_is_printed(folder):
+    said, _ = apart("table", folder / "one", "--of", "over")
+    assert str(sf.open(folder / "one").total(of="over")) in said
+    lines = list(csv.DictReader(io.StringIO(sfumato("table", folder / "one", "--of", "over", "--format", "csv"))))
+    assert [float(line["estimate"]) for line in lines] == [sf.open(folder / "one").total(of="over").value]
+
+
+def test_what_a_clip_took_has_the_margin_of_its_own_table(folder):
+    """Of geometric noise at epsilon 1, on amounts of one step, 2 steps hold 90%: 1 − 2a³/(1 + a) = 0.927."""
+    whole = sf.open(folder / "one").total(of="over")
+    assert whole.moe() == 2
+    assert f"comes to {whole.value} in all ± 2 (90%, by noise)" in sfumato("table", folder / "one", "--of", "wages")
+
+
+def order(said: str) -> list[str]:
+    return [one["region"] for one in json.loads(said)["cells"]]
+
+
+@pytest.mark.parametrize(
+    ("asked", "rows"),
+    [
+        (("--rows", "region"), "nsw"),
+        (("--rows", "region", "--sort", "total"), "swn"),
+        (("--rows", "region", "--sort", "total", "--order", "rising"), "nws"),
+        (("--rows", "region", "--cols", "sex", "--sort", "f"), "swn"),
+        (("--rows", "region", "--cols", "sex", "--share", "row", "--sort", "f"), "nws"),  # 90%, 50%, 33%
+        (("--rows", "region", "--cols", "sex", "--share", "row", "--sort", "total"), "swn"),
+    ],
+)
+def test_rows_are_sorted_by_what_is_shown(folder, asked, rows):
+    said = sfumato("table", folder / "one", "--of", "jobs", *asked, "--format", "json")
+    assert list(dict.fromkeys(order(said))) == list(rows)
+
+
+def test_what_cannot_be_sorted_or_shown_is_refused_in_words(folder):
+    asked = ("table", folder / "one", "--rows", "region", "--of", "jobs")
+    assert "sort by total" in refused(*asked, "--sort", "f")
+    assert "known: falling, rising" in refused(*asked, "--sort", "total", "--order", "up")
+    assert "one variable stands in the rows" in refused(*asked[:2], "--rows", "region,sex", "--sort", "total")
+    assert "known: moe90, se, cv, interval95" in refused(*asked, "--error", "variance")
+
+
+def test_the_error_is_of_the_kind_that_is_asked_for(folder):
+    """Two cells of geometric noise at epsilon 1: the variance is 2 · 2a/(1 − a)², a = exp(−1)."""
+    se = (4 * np.exp(-1) / (1 - np.exp(-1)) ** 2) ** 0.5
+    asked = ("table", folder / "one", "--rows", "region", "--of", "jobs", "--error")
+    south = sf.open(folder / "one").table("region", of="jobs")["s"]
+    assert f"{south.value} SE {se:.1f} A" in sfumato(*asked, "se")
+    assert f"{south.value} CV {100 * se / south.value:.1f}% A" in sfumato(*asked, "cv")
+    low, high = south.interval(0.95)
+    assert f"{south.value} [{low:.0f}, {high:.0f}] A" in sfumato(*asked, "interval95")
+    assert "In brackets the 95% interval" in sfumato(*asked, "interval95")
+    cells = json.loads(sfumato(*asked, "interval95", "--format", "json"))["cells"]
+    assert [(one["low95"], one["high95"]) for one in cells if one["region"] == "s"] == [(low, high)]
+    assert "SE withheld" in sfumato("table", folder / "survey", *asked[2:], "se")
+
+
+def test_a_change_between_releases_has_the_margin_of_the_law(folder):
+    """The difference of two geometric draws at epsilon 1 stays within 3 steps in 90 of 100; 1.645 errors are 3.15."""
+    a = np.exp(-1)
+    law = (1 - a) / (1 + a) * a ** np.abs(np.arange(-200, 201))
+    both = np.convolve(law, law)
+    held = [both[400 - k : 401 + k].sum() for k in range(10)]
+    least = next(k for k, chance in enumerate(held) if chance >= 0.90)
+    said = sfumato("diff", folder / "one", folder / "two")
+    (line,) = [one for one in said.splitlines() if one.startswith("over: the whole changed")]
+    assert line.endswith(f"noise alone gives ± {least} (90%)")
