@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import QueryError, nearest
-from sfumato.schema import Attribute
+from sfumato.schema import Attribute, Box
 
 PREFIX = "group:"
 LONGEST_NAME = 100
@@ -192,3 +192,11 @@ def _named(attribute: Attribute, group: Group) -> Group:
             f"{attribute.label}: '{group.name}' is already a level, so no group may have that name; choose another one."
         )
     return Group(group.name, tuple(dict.fromkeys(levels.find(code) for code in group.codes)))
+
+
+def box_at(axes: Sequence[Axis], place: Sequence[int], within: Box) -> Box:
+    """The box that a cell of a table over some axes sums."""
+    found = within
+    for axis, index in zip(axes, place, strict=True):
+        found = found.within(Box({axis.attribute.name: axis.groups[index]}))
+    return found

@@ -25,16 +25,16 @@ class Comparison(Estimate):
         margin = self.moe(level)
         if isinstance(margin, Withheld) or isinstance(self.variance, Withheld):
             return withheld(self.variance, margin) or False
-        return abs(self.value) > margin
+        low, high = self.interval(level)
+        return low > 0 or high < 0
 
     def sentence(self, level: float = 0.90) -> Sentence:
         """The answer by its key and numbers, for pages in any language."""
         differs = self.differs(level)
         if isinstance(differs, Withheld):
             return Sentence("differ_unsaid", {"reason": differs.reason.rstrip(".")})
-        margin = float(self.moe(level))  # type: ignore[arg-type]
-        said = {"percent": 100 * level, "low": self.value - margin, "high": self.value + margin}
-        return Sentence("differ" if differs else "may_be_same", said)
+        low, high = self.interval(level)
+        return Sentence("differ" if differs else "may_be_same", {"percent": 100 * level, "low": low, "high": high})
 
     def words(self, level: float = 0.90) -> str:
         """The answer as one sentence in English."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import QueryError
-from sfumato.query.axis import Axis
+from sfumato.query.axis import Axis, box_at
 from sfumato.query.columns import Columns, emptied, in_units
 from sfumato.query.comparison import Comparison
 from sfumato.query.detail import Detail, detail_of
@@ -78,10 +78,7 @@ class Crosstab(Portable):
 
     def box(self, place: Sequence[int]) -> Box:
         """The box that a cell sums."""
-        found = self.within
-        for (name, groups), index in zip(self.grid.axes, place, strict=True):
-            found = found.within(Box({name: groups[index]}))
-        return found
+        return box_at(self.axes, place, self.within)
 
     def pieces(self, most: int = LARGEST_PAGE) -> Iterator["Crosstab"]:
         if self.size <= most:
@@ -132,7 +129,7 @@ class Crosstab(Portable):
                 why or f"{self.product.subject.title} may not be summed, so no cell is a share of a whole."
             )
         shared = self.product.errors.with_whole(self.grid, kept).reshape(-1) * float(self.product.subject.step) ** 2
-        return Shares(self, whole, self.source, shared)
+        return Shares(self, whole, self.source, shared, self.within)
 
     def ranks(self, column: str | int | None = None, level: float = 0.90) -> dict[str, tuple[int, int]]:
         """For each row the ranks, 1 the largest, that hold its true one with this probability."""

@@ -9,6 +9,8 @@ from sfumato.query.wording import Sentence
 from sfumato.release import NoNumber, Product, Withheld, stated
 from sfumato.schema import Box
 
+ALIKE = 0.01
+"""Of an interval: how much its middle may be off the number while its sides are called equal."""
 SMALL, RARE = 3, 0.25
 """The steps up to which a number may be noise alone, and the variance up to which noise is mostly 0."""
 
@@ -36,10 +38,39 @@ def detail_of(source: Source, figure: Figure, labels: tuple[str, ...], *, overla
     return Detail(figure, labels, tuple(_sentences(source, figure, overlaps=overlaps)))
 
 
+def detail_of_share(source: Source, figure: Figure, labels: tuple[str, ...], part: Figure, whole: Figure) -> Detail:
+    """What is to be known of a percentage: its own error, and the numbers that it is made of."""
+    if isinstance(figure, NoNumber) or isinstance(part, NoNumber) or isinstance(whole, NoNumber):
+        return detail_of(source, figure, labels, overlaps=False)
+    found = [_made_of(part, whole), _of_error(figure, "_share")]
+    noise = stated(replace(figure, sampling_variance=0.0).moe(0.90))
+    if figure.value < 0 and noise is not None:
+        found.append(Sentence("negative_share", {"moe": 100 * noise}))
+    return Detail(figure, labels, (*found, *longer_side(figure), Sentence("add_share")))
+
+
+def _made_of(part: Estimate, whole: Estimate) -> Sentence:
+    """The numbers behind a percentage, with their errors."""
+    margins = stated(part.moe(0.90)), stated(whole.moe(0.90))
+    key = "share_of" if None not in margins else "share_of_withheld"
+    said = {"part": part.value, "part_moe": margins[0] or 0.0, "whole": whole.value, "whole_moe": margins[1] or 0.0}
+    return Sentence(key, {**said, "unit": part.unit})
+
+
+def longer_side(estimate: Estimate) -> Iterator[Sentence]:
+    """What ± is where the interval is longer to one side."""
+    if isinstance(estimate.noise_variance, Withheld):
+        return
+    low, high = estimate.interval(0.90)
+    if abs(low + high - 2 * estimate.value) > ALIKE * (high - low):
+        yield Sentence("longer_side")
+
+
 def _sentences(source: Source, estimate: Estimate, *, overlaps: bool) -> Iterator[Sentence]:
     """What ± means here, why it is negative, whether it may be added, and how it was protected."""
     product = source.product
     yield _of_error(estimate)
+    yield from longer_side(estimate)
     noise = stated(replace(estimate, sampling_variance=0.0).moe(0.90))
     if estimate.value < 0 and noise is not None:
         yield Sentence("negative", {"moe": noise})
@@ -71,16 +102,30 @@ def _moved(product: Product, estimate: Estimate) -> int:
     return int(variance * product.cells(Box())) if small and rare else 0
 
 
-def _of_error(estimate: Estimate) -> Sentence:
-    moe = estimate.moe(0.90)
+def _of_error(estimate: Estimate, kind: str = "") -> Sentence:
+    """What ± means here; of a share in percentage points."""
+    moe, times = estimate.moe(0.90), 100 if kind else 1
     if isinstance(moe, Withheld):
         return Sentence("error_withheld", {"reason": moe.reason.rstrip(".")})
     if isinstance(estimate.sampling_variance, Withheld):
-        return Sentence("error_alone", {"moe": moe, "reason": estimate.sampling_variance.reason.rstrip(".")})
+        reason = estimate.sampling_variance.reason.rstrip(".")
+        return Sentence(f"error_alone{kind}", {"moe": times * moe, "reason": reason})
     if estimate.variance == 0:
         return Sentence("error_none")
     if estimate.sampling_variance == 0:
-        return Sentence("error_noise", {"moe": moe})
-    percent = round(100 * float(estimate.noise_share or 0.0))
-    said: dict[str, float | str] = {"value": estimate.value, "moe": moe, "percent": percent, "unit": estimate.unit}
-    return Sentence("error_both", said)
+        return Sentence(f"error_noise{kind}", {"moe": times * moe})
+    said: dict[str, float | str] = {"value": times * estimate.value, "moe": times * moe, "unit": estimate.unit}
+    return Sentence(f"error_both{kind}", {**said, "percent": percent_of_noise(estimate) or 0.0})
+
+
+def percent_of_noise(estimate: Estimate) -> float | None:
+    """How many percent of the squared error are privacy noise: whole ones, and as many digits as keep 0 and 100 away.
+
+    >>> percent_of_noise(Estimate(9, 79_392.0**2, 87_814.0**2 - 79_392.0**2)), percent_of_noise(Estimate(9, 998.2, 1.8))
+    (82, 99.8)
+    """
+    share = estimate.noise_share
+    if share is None or share in {0.0, 1.0}:
+        return None if share is None else 100 * share
+    digits = next((digits for digits in range(8) if 0 < round(100 * share, digits) < 100), 8)
+    return round(100 * share, digits or None)

@@ -1,10 +1,11 @@
 """Digits: an estimate as it is seen, with the digits that its margin leaves it; records and details keep all."""
 
+import math
 from dataclasses import dataclass, replace
 
 from sfumato.query.estimate import Estimate
 from sfumato.release import stated
-from sfumato.release.figures import last_digit, number, to_digit
+from sfumato.release.figures import Rounding, last_digit, number, on_digit, to_digit
 
 
 @dataclass(frozen=True)
@@ -12,8 +13,8 @@ class Digits:
     """The power of ten that a number is written to; none where its margin is 0 or withheld, or all digits are wanted.
 
     >>> digits = Digits.of(Estimate(1234567, 7.5e3**2))
-    >>> digits.number(1234567), digits.error(12336.4), Digits(None).number(1234567)
-    ('1,235,000', '12,000', '1,234,567')
+    >>> digits.number(1234567), digits.margin(12336.4), digits.error(7500.0), Digits(None).number(1234567)
+    ('1,235,000', '13,000', '7,500', '1,234,567')
     """
 
     place: int | None
@@ -28,15 +29,25 @@ class Digits:
         place = last_digit(100 * margin if percent else margin) if margin else None
         return cls(place, not percent and estimate.value == round(estimate.value), percent)
 
-    def number(self, value: float) -> str:
-        """The number itself, or the end of an interval about it."""
+    def number(self, value: float, way: Rounding = round) -> str:
+        """The number itself, to the nearest."""
         if self.place is None:
-            return _plain(100 * value) if self.percent else number(round(value) if self.whole else value)
-        return to_digit(100 * value if self.percent else value, self.last(self.place))
+            if self.percent:
+                return _plain(100 * value, way)
+            return number(on_digit(value, 0, way)) if self.whole else number(value, way)
+        return to_digit(100 * value if self.percent else value, self.last(self.place), way)
+
+    def ends(self, low: float, high: float) -> tuple[str, str]:
+        """An interval about the number, rounded outward."""
+        return self.number(low, math.floor), self.number(high, math.ceil)
 
     def error(self, error: float) -> str:
-        """An error of the number: two digits of its own, or all."""
+        """A standard error of the number: two digits of its own, or all."""
         return self.of_error(error).number(error)
+
+    def margin(self, margin: float) -> str:
+        """A margin of the number in as many digits, rounded up, so that it holds at its level as it is written."""
+        return self.of_error(margin).number(margin, math.ceil)
 
     def of_error(self, error: float) -> "Digits":
         """The digits of an error of the number."""
@@ -49,9 +60,9 @@ class Digits:
         """The last digit that is written: a whole number has no decimals."""
         return max(place, 0) if self.whole else place
 
-    def rounded(self, value: float) -> float:
+    def rounded(self, value: float, way: Rounding = round) -> float:
         """The number to the last digit that is written."""
-        return value if self.place is None else round(value, (2 if self.percent else 0) - self.last(self.place))
+        return value if self.place is None else on_digit(value, self.last(self.place) - (2 if self.percent else 0), way)
 
     @property
     def written(self) -> str:
@@ -63,10 +74,10 @@ class Digits:
         return f"0{point}%" if self.percent else f"#,##0{point}"
 
 
-def _plain(percent: float) -> str:
+def _plain(percent: float, way: Rounding = round) -> str:
     """A percentage whose error says nothing of its digits: to a tenth, and 0 and 100 without.
 
     >>> _plain(47.318), _plain(100), _plain(-0.04)
     ('47.3', '100', '0')
     """
-    return number(percent) if percent == round(percent) else to_digit(percent, -1).removesuffix(".0")
+    return number(percent) if percent == round(percent) else to_digit(percent, -1, way).removesuffix(".0")

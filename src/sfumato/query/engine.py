@@ -12,6 +12,7 @@ from sfumato.query.estimate import Estimate
 from sfumato.query.figures import LARGEST_PAGE, codes_of
 from sfumato.query.notices import Notice, cited, notices_of
 from sfumato.query.ratio import Ratio, ratio_of
+from sfumato.query.share_comparison import PartOfWhole, share_of
 from sfumato.query.source import Source
 from sfumato.release import Product, Release, open_release
 from sfumato.schema import Box, Mask, Where
@@ -66,9 +67,7 @@ class QueryEngine:
         source.refuse({*part, *(within or {})})
         whole = _box(source, within or {})
         inner = _box(source, part).within(whole)
-        over, under = source.estimate(inner), source.estimate(whole)
-        sampled = source.sampling.share(float(over.value), float(under.value))
-        return ratio_of(over, under, source.covariance(inner, whole), "share", sampled)
+        return share_of(source, PartOfWhole(inner, whole))
 
     def ratio(self, over: Where, under: Where, of: str | None = None) -> Ratio:
         """One total over another, which need not contain it."""

@@ -55,8 +55,8 @@ def mark_of(estimate: Estimate, label: str, level: float = 0.90) -> Mark:
     if isinstance(margin, Withheld):
         return replace(mark, withheld=margin.reason, shown=f"{value} ± withheld")
     low, high = estimate.interval(level)
-    ends = (f"{digits.number(low)}{sign}", f"{digits.number(high)}{sign}")
-    mark = replace(mark, shown=f"{value} ± {digits.error(margin)}", ends_shown=ends)
+    least, most = digits.ends(low, high)
+    mark = replace(mark, shown=f"{value} ± {digits.margin(margin)}", ends_shown=(f"{least}{sign}", f"{most}{sign}"))
     return replace(mark, low=low, high=high, noise_share=estimate.noise_share)
 
 

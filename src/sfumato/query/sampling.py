@@ -32,6 +32,13 @@ class Sampling(ABC):
     def ratio(self) -> Variance:
         """The sampling variance of a ratio of any two totals."""
 
+    @abstractmethod
+    def in_common(self, values: Floats) -> Floats | Withheld:
+        """What the covariance of two totals comes to by the records of both, whose total these are.
+
+        A variance function has a further term, in the product of the two totals, which cancels in every share.
+        """
+
     def total(self, value: float, noise: Variance) -> Variance:
         """The sampling variance of a total."""
         held = isinstance(noise, Withheld)
@@ -55,6 +62,9 @@ class NotSampled(Sampling):
     def shares(self, parts: Floats, wholes: Floats) -> Floats:  # noqa: ARG002
         return np.zeros(len(parts))
 
+    def in_common(self, values: Floats) -> Floats | Withheld:
+        return np.zeros_like(values)
+
     def ratio(self) -> Variance:
         return 0.0
 
@@ -73,6 +83,9 @@ class Unstated(Sampling):
 
     def shares(self, parts: Floats, wholes: Floats) -> Floats:  # noqa: ARG002
         return np.full(len(parts), np.nan)
+
+    def in_common(self, values: Floats) -> Floats | Withheld:  # noqa: ARG002
+        return Withheld(self.reason)
 
     def ratio(self) -> Variance:
         return Withheld(self.reason)
@@ -98,6 +111,9 @@ class GeneralisedVariance(Sampling):
         above = np.where(wholes > 0, wholes, np.nan)
         inside = np.clip(parts / above, 0.0, 1.0)
         return self.b / above * inside * (1 - inside)
+
+    def in_common(self, values: Floats) -> Floats | Withheld:
+        return self.b * np.maximum(values, 0.0)
 
     def ratio(self) -> Variance:
         return Withheld("the variance function of this release is for totals, shares and differences")

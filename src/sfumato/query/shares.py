@@ -9,17 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import QueryError, nearest
-from sfumato.query.axis import Axis
+from sfumato.query.axis import Axis, box_at
 from sfumato.query.columns import Columns, Floats
+from sfumato.query.detail import Detail, detail_of_share
 from sfumato.query.estimate import Estimate, Figure
-from sfumato.query.figures import Figures
+from sfumato.query.figures import Figures, Key
 from sfumato.query.portable import Portable
 from sfumato.query.ranks import ranks_of_intervals
 from sfumato.query.ratio import ZERO, errors_within, ratio_of, too_near
+from sfumato.query.share_comparison import PartOfWhole, ShareComparison, difference_of_shares
 from sfumato.query.source import Source
 from sfumato.release import NoNumber, Statuses, Withheld
 from sfumato.release.error_law import NoisyTotals
 from sfumato.release.tails import z_score
+from sfumato.schema import Box
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +64,13 @@ class Shares(Portable):
     `covariance` is that of each cell with its whole, in the unit of the table.
     """
 
-    def __init__(self, table: Portable, whole: Figures, source: Source, covariance: Floats | Withheld) -> None:
+    def __init__(
+        self, table: Portable, whole: Figures, source: Source, covariance: Floats | Withheld, within: Box
+    ) -> None:
+        self.source, self.within = source, within
         self.table, self.whole, self.axes, self.where = table, whole, table.axes, table.where
         self.product, self.releases, self.has_columns = table.product, table.releases, table.has_columns
-        self._sampling, self._covariance = source.sampling, covariance
+        self._covariance = covariance
         place = np.arange(whole.size).reshape([len(one.codes) if one in whole.axes else 1 for one in self.axes])
         self._place: NDArray[np.intp] = np.broadcast_to(place, table.shape).ravel()
 
@@ -91,7 +97,7 @@ class Shares(Portable):
         over, under = self.table.figure(flat), self.whole.figure(int(self._place[flat]))
         if isinstance(over, NoNumber) or isinstance(under, NoNumber):
             return over if isinstance(over, NoNumber) else under
-        sampled = self._sampling.share(float(over.value), float(under.value))
+        sampled = self.source.sampling.share(float(over.value), float(under.value))
         shared = self._covariance if isinstance(self._covariance, Withheld) else float(self._covariance[flat])
         try:
             return ratio_of(over, under, shared, "share", sampled)
@@ -108,7 +114,7 @@ class Shares(Portable):
         under = np.where(statuses.missing, np.nan, under)
         share = over / under
         noise = parts.noise_variance - 2 * share * shared + share * share * noise_under
-        sampled = np.where(statuses.missing, np.nan, self._sampling.shares(over, under))
+        sampled = np.where(statuses.missing, np.nan, self.source.sampling.shares(over, under))
         return ShareColumns(
             share,
             np.maximum(noise / (under * under), 0.0),
@@ -122,6 +128,24 @@ class Shares(Portable):
             under_variance=noise_under,
             covariance=shared,
         )
+
+    def compare(self, one: Key, other: Key) -> ShareComparison:
+        """Whether two shares really differ; the error counts what they have in common."""
+        return difference_of_shares(self.source, *(self.part(self.place(key)) for key in (one, other)))
+
+    def detail(self, key: Key) -> Detail:
+        """What is to be known of a share: its own errors, and the numbers that it is of."""
+        place = self.place(key)
+        flat = int(np.ravel_multi_index(place, self.shape)) if self.shape else 0
+        labels = tuple(axis.labels[index] for axis, index in zip(self.axes, place, strict=True))
+        over, under = self.table.figure(flat), self.whole.figure(int(self._place[flat]))
+        return detail_of_share(self.source, self.figure(flat), labels, over, under)
+
+    def part(self, place: Sequence[int]) -> PartOfWhole:
+        """The boxes of a cell and of its whole."""
+        kept = [(axis, index) for axis, index in zip(self.axes, place, strict=True) if axis in self.whole.axes]
+        whole = box_at([axis for axis, _ in kept], [index for _, index in kept], self.within)
+        return PartOfWhole(box_at(self.axes, place, self.within), whole)
 
     def ranks(self, column: str | int | None = None, level: float = 0.90) -> dict[str, tuple[int, int]]:
         """For each row the ranks that hold its true one with this probability.

@@ -1,15 +1,18 @@
 """Source: one product of one release; totals over its boxes as estimates, with the errors that the release states."""
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+
+import numpy as np
 
 from sfumato.errors import QueryError, nearest
 from sfumato.query.comparison import Comparison, difference_of
 from sfumato.query.estimate import Estimate, Variance
 from sfumato.query.sampling import NotSampled, Sampling, sampling_of
 from sfumato.release import NoNumber, Product, Release, Withheld
-from sfumato.release.error_law import ErrorLaw
+from sfumato.release.error_law import ErrorLaw, Floats
 from sfumato.schema import Attribute, Box, Grid
 
 
@@ -81,6 +84,18 @@ class Source:
         if not isinstance(self.sampling, NotSampled):
             alone = self._alone(one, other, first, second)
         return difference_of(first, second, self.covariance(one, other), alone)
+
+    def sampled_together(self, ones: list[Box], others: list[Box]) -> Floats | Withheld:
+        """What the sample gives each of some totals and each of some others in common, for shares of them."""
+        if isinstance(self.sampling, NotSampled):
+            return np.zeros((len(ones), len(others)))
+        shared = [[one.within(other) for other in others] for one in ones]
+        for box in itertools.chain(*shared):
+            missing = self.missing(box)
+            if why := self.refusal(box.masks) or (missing.reason if missing else ""):
+                return Withheld(why)
+        totals = [[float(self.product.total(box) * self.product.subject.step) for box in row] for row in shared]
+        return self.sampling.in_common(np.array(totals))
 
     def _alone(self, one: Box, other: Box, first: Estimate, second: Estimate) -> list[Variance]:
         """The sampling variances of what each of two totals has that the other has not."""

@@ -1,5 +1,6 @@
 """Wording: everything that downloads and pages say, in files that a translator can fill in; sentences by key."""
 
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,9 +8,17 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from sfumato.release.figures import number
+from sfumato.release.figures import Rounding, number
 
 OWN = "sfumato.query"
+_WAYS: Mapping[str, Rounding] = {
+    "moe": math.ceil,
+    "part_moe": math.ceil,
+    "whole_moe": math.ceil,
+    "low": math.floor,
+    "high": math.ceil,
+}
+"""How what stands in a place is rounded, where it must hold as it is written."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +86,10 @@ class Sentence:
 
     def said(self, wording: Words) -> str:
         """The sentence in a language."""
-        said = {name: one if isinstance(one, str) else wording.figure(number(one)) for name, one in self.values.items()}
+        said = {
+            name: one if isinstance(one, str) else wording.figure(number(one, _WAYS.get(name, round)))
+            for name, one in self.values.items()
+        }
         return wording(f"sentence.{self.key}", **said)
 
     def english(self) -> str:

@@ -2,13 +2,15 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from sfumato.errors import ReleaseError
 
 EXACT = re.compile(r"-?[0-9]{1,80}(\.[0-9]{1,80})?(e[+-]?[0-9]{1,2})?(/0*[1-9][0-9]{0,79})?")
 """How exact numbers are written: none so long that reading it takes long."""
+Rounding = Callable[[float], int]
+"""`round` to the nearest, `math.ceil` to what is not less, `math.floor` to what is not more."""
 FINEST = Fraction(1, 10**40)
 """No step is finer, and none is coarser than so many to one."""
 
@@ -39,41 +41,63 @@ def exact_step(written: object) -> Fraction:
     return step
 
 
-def number(value: float) -> str:
+def number(value: float, way: Rounding = round) -> str:
     """A number as people read it: whole ones with separators, small ones to three digits, a true minus sign.
 
-    >>> number(-1234567), number(0.04567), number(12.5)
-    ('−1,234,567', '0.0457', '12.5')
+    A margin is rounded up and an interval outward, so that they hold at their level as they are written.
+
+    >>> number(-1234567), number(0.04567), number(12.5), number(823.1, math.ceil), number(-12.34, math.floor)
+    ('−1,234,567', '0.0457', '12.5', '824', '−12.4')
     """
     if value == round(value) or abs(value) >= 100:
-        text = f"{round(value):,}"
+        text = f"{on_digit(value, 0, way):,.0f}"
+    elif abs(value) >= 1:
+        text = f"{on_digit(value, -1, way):.1f}"
     else:
-        text = f"{value:.3g}" if abs(value) < 1 else f"{value:.1f}"
+        text = f"{on_digit(value, math.floor(math.log10(abs(value))) - 2, way):.3g}"
     return text.replace("-", "−")
 
 
 def like(margin: float, value: float) -> str:
-    """A margin to the precision of the number it belongs to: whole beside whole numbers, once it is 10 or more."""
-    return number(round(margin)) if margin >= 10 and value == round(value) else number(margin)
+    """A margin to the precision of the number it belongs to: whole beside whole numbers, once it is 10 or more.
+
+    >>> like(75.9, 310), like(9.94, 310), like(12.34, 0.5)
+    ('76', '10.0', '12.4')
+    """
+    if margin >= 10 and value == round(value):
+        return number(on_digit(margin, 0, math.ceil))
+    return number(margin, math.ceil)
 
 
 def last_digit(margin: float) -> int:
-    """The power of ten of the last digit that a margin leaves a number: the second digit of its own.
+    """The power of ten of the last digit that a margin leaves a number: the second digit of its own, rounded up.
 
-    >>> last_digit(12345), last_digit(76.4), last_digit(0.987), last_digit(9.96)
+    >>> last_digit(12345), last_digit(76.4), last_digit(0.987), last_digit(9.92)
     (3, 0, -2, 0)
     """
-    return math.floor(math.log10(float(f"{margin:.1e}"))) - 1
+    first = math.floor(math.log10(margin)) - 1
+    return first + (on_digit(margin, first, math.ceil) >= 10.0 ** (first + 2))
 
 
-def to_digit(value: float, place: int) -> str:
+def to_digit(value: float, place: int, way: Rounding = round) -> str:
     """A number to a power of ten, written with as many decimals as that has.
 
-    >>> to_digit(1234567, 3), to_digit(-47.318, -1), to_digit(-0.4, 0)
-    ('1,235,000', '−47.3', '0')
+    >>> to_digit(1234567, 3), to_digit(-47.318, -1), to_digit(-0.4, 0), to_digit(104, 1, math.ceil)
+    ('1,235,000', '−47.3', '0', '110')
     """
-    near = round(value, -place) + 0.0 if isinstance(value, float) else round(value, -place)
-    return f"{near:,.{min(max(-place, 0), 9)}f}".replace("-", "−")
+    return f"{on_digit(value, place, way):,.{min(max(-place, 0), 9)}f}".replace("-", "−")
+
+
+def on_digit(value: float, place: int, way: Rounding = round) -> float:
+    """A number to a power of ten; what is on it but for the last bits of a float stays there.
+
+    >>> on_digit(1234567, 3), on_digit(0.1 + 0.2, -1, math.ceil), on_digit(-104, 1, math.floor)
+    (1235000, 0.3, -110)
+    """
+    if way is round:
+        return round(value, -place) + 0.0 if isinstance(value, float) else round(value, -place)
+    steps = way(round(value / 10**place if place >= 0 else value * 10**-place, 9))
+    return steps * 10**place if place >= 0 else steps / 10**-place + 0.0
 
 
 def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: int = 0) -> str:

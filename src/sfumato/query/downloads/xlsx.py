@@ -17,6 +17,7 @@ from sfumato.query.layout import Shown, shown
 from sfumato.query.notices import cited
 from sfumato.query.wording import words
 from sfumato.release import NoNumber, stated
+from sfumato.release.figures import Rounding
 
 _OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
 _LONGEST = 32_767
@@ -46,12 +47,14 @@ class _Book:
         elif value is not None and math.isfinite(value):
             sheet.write_number(row, column, value, self.formats[look])
 
-    def put_seen(self, sheet: Any, row: int, column: int, value: float, digits: Digits) -> None:
+    def put_seen(
+        self, sheet: Any, row: int, column: int, value: float, digits: Digits, way: Rounding = round
+    ) -> None:
         """Write a number with the digits that it is seen with."""
         written = digits.written
         if written not in self.formats:
             self.formats[written] = self.book.add_format({"num_format": written})
-        self.put(sheet, row, column, digits.rounded(value), written)
+        self.put(sheet, row, column, digits.rounded(value, way), written)
 
     def closed(self) -> bytes:
         self.book.close()
@@ -130,14 +133,14 @@ def _write_error(book: _Book, sheet: Any, place: tuple[int, int], figure: Estima
     error = stated({"moe90": figure.moe(0.90), "se": figure.se, "cv": figure.cv}[kind])
     if error is not None and math.isfinite(error):
         digits = Digits(None, percent=True) if kind == "cv" else Digits.of(figure).of_error(error)
-        book.put_seen(sheet, *place, error, digits)
+        book.put_seen(sheet, *place, error, digits, math.ceil if kind == "moe90" else round)
 
 
 def _interval(figure: Estimate, digits: Digits, language: str) -> str:
     """Both ends of the 95% interval; nothing where it is withheld."""
     said, sign = words(language), "%" if digits.percent else ""
     try:
-        low, high = (said.figure(f"{digits.number(end)}{sign}") for end in figure.interval(0.95))
+        low, high = (said.figure(f"{end}{sign}") for end in digits.ends(*figure.interval(0.95)))
     except QueryError:
         return ""
     return said("sheet.between", low=low, high=high)

@@ -103,12 +103,12 @@ def _error(estimate: Estimate, look: Look, digits: Digits) -> tuple[str, str]:
         share = words("error.over", share="999%") if float(estimate.cv) > 9.99 else relative(float(estimate.cv))  # type: ignore[arg-type]
         return f"{words('error.cv_sign')} {share}", words("error.cv_spoken", share=share)
     if look.error == "interval95":
-        low, high = map(digits.number, estimate.interval(0.95))
+        low, high = digits.ends(*estimate.interval(0.95))
         return words("error.between", low=low, high=high), words("error.between_spoken", low=low, high=high)
     if look.error == "se" and not isinstance(error, Withheld):
         shown = digits.error(error)
         return f"{words('error.se_sign')} {shown}", words("error.se_spoken", se=shown)
-    margin = digits.error(reach)
+    margin = digits.margin(reach)
     return f"±\u2009{margin}", words("error.margin_spoken", margin=margin)
 
 

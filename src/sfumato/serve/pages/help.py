@@ -1,5 +1,6 @@
 """Help: short answers to what readers ask of a number, with the numbers of the table they are looking at."""
 
+import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -67,7 +68,7 @@ def _margin_here(sheet: Sheet, said: Words) -> str:
     noise, unit = _noise(sheet), sheet.product.subject.unit
     if noise is None:
         return ""
-    error, margin = (said.figure(number(one)) for one in noise)
+    error, margin = said.figure(number(noise[0])), said.figure(number(noise[1], math.ceil))
     one = said("help.margin_here", se=error, unit=unit, margin=margin)
     if not sheet.product.subject.additive:
         return one
@@ -76,7 +77,7 @@ def _margin_here(sheet: Sheet, said: Words) -> str:
     if not isinstance(whole, Estimate) or reach is None:
         return one
     digits = Digits.of(whole)
-    figures = {"value": digits.number(whole.value), "margin": digits.error(reach), "cells": f"{whole.cells:,}"}
+    figures = {"value": digits.number(whole.value), "margin": digits.margin(reach), "cells": f"{whole.cells:,}"}
     return f"{one} {said('help.whole_here', unit=unit, **{name: said.figure(one) for name, one in figures.items()})}"
 
 

@@ -1,0 +1,121 @@
+"""ShareComparison: whether two percentages really differ, with the error that shared wholes and shared cells give both.
+
+To first order a share s = x / y moves by (dx - s dy) / y, so the covariance of two shares is a bilinear form of the
+covariances of their parts and wholes. The interval of the difference is made of the two intervals of Fieller and that
+correlation (Zou and Donner 2008, 'Construction of confidence limits about effect measures', Statistics in Medicine 27):
+far from a whole of 0 it is Taylor's, and near one it is as wide as the intervals that it is made of.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.query.comparison import Comparison
+from sfumato.query.estimate import Interval, Variance
+from sfumato.query.ratio import Ratio, ratio_of
+from sfumato.query.source import Source
+from sfumato.query.wording import Sentence
+from sfumato.release import Withheld, stated, withheld
+from sfumato.schema import Box
+
+
+@dataclass(frozen=True)
+class PartOfWhole:
+    """The box of a part and the box of the whole that it is a share of."""
+
+    part: Box
+    whole: Box
+
+    @property
+    def boxes(self) -> list[Box]:
+        return [self.part, self.whole]
+
+
+@dataclass(frozen=True, repr=False)
+class ShareComparison(Comparison):
+    """One share minus another, as a share; its interval is made of theirs and of their correlation."""
+
+    one: Ratio = None  # type: ignore[assignment]
+    other: Ratio = None  # type: ignore[assignment]
+    correlation: float = 0.0
+
+    def interval(self, level: float = 0.95) -> Interval:
+        if isinstance(self.noise_variance, Withheld):
+            return super().interval(level)
+        (below, above), (under, over) = (_sides(share, level) for share in (self.one, self.other))
+        return Interval(self.value - self._joined(below, over), self.value + self._joined(above, under), self.counts)
+
+    def _joined(self, first: float, second: float) -> float:
+        """How far two errors reach together."""
+        return math.sqrt(max(first**2 + second**2 - 2 * self.correlation * first * second, 0.0))
+
+    def moe(self, level: float = 0.90) -> float | Withheld:
+        """The longer side of the interval."""
+        if isinstance(self.noise_variance, Withheld):
+            return self.noise_variance
+        low, high = self.interval(level)
+        return max(self.value - low, high - self.value)
+
+    def sentence(self, level: float = 0.90) -> Sentence:
+        """The answer in percentage points."""
+        plain = super().sentence(level)
+        if plain.key == "differ_unsaid":
+            return plain
+        points = {name: 100 * float(plain.values[name]) for name in ("low", "high")}
+        return Sentence(f"{plain.key}_share", {**plain.values, **points})
+
+
+def _sides(share: Ratio, level: float) -> tuple[float, float]:
+    low, high = share.interval(level)
+    return share.value - low, high - share.value
+
+
+def share_of(source: Source, asked: PartOfWhole) -> Ratio:
+    """A part as a share of its whole."""
+    over, under = source.estimate(asked.part), source.estimate(asked.whole)
+    sampled = source.sampling.share(float(over.value), float(under.value))
+    return ratio_of(over, under, source.covariance(asked.part, asked.whole), "share", sampled)
+
+
+def difference_of_shares(source: Source, one: PartOfWhole, other: PartOfWhole) -> ShareComparison:
+    """One share minus another."""
+    first, second = share_of(source, one), share_of(source, other)
+    noise, sampled = _covariances(source, (one, first), (other, second))
+    variances = (
+        _of_difference(first.noise_variance, second.noise_variance, noise),
+        _of_difference(first.sampling_variance, second.sampling_variance, sampled),
+    )
+    both = stated(noise), stated(sampled)
+    error = (stated(first.se) or 0.0) * (stated(second.se) or 0.0)
+    joint = math.fsum(part for part in both if part is not None)
+    return ShareComparison(
+        first.value - second.value,
+        *variances,
+        "share",
+        first.cells + second.cells,
+        first.grades,
+        one=first,
+        other=second,
+        correlation=min(max(joint / error, -1.0), 1.0) if error else 0.0,
+    )
+
+
+def _of_difference(first: Variance, second: Variance, covariance: Variance) -> Variance:
+    unsaid = withheld(first, second, covariance)
+    return unsaid or max(first + second - 2 * covariance, 0.0)  # type: ignore[operator, type-var, return-value]
+
+
+def _covariances(
+    source: Source, one: tuple[PartOfWhole, Ratio], other: tuple[PartOfWhole, Ratio]
+) -> tuple[Variance, Variance]:
+    """What noise and what the sample give two shares in common."""
+    (asked, first), (of, second) = one, other
+    left, right = (np.array([1.0, -share.value]) / share.under for share in (first, second))
+    step = float(source.product.subject.step)
+    noise = source.product.errors.covariances(asked.boxes, of.boxes)
+    shared = source.sampled_together(asked.boxes, of.boxes)
+    return (
+        noise if isinstance(noise, Withheld) else float(left @ noise @ right) * step**2,
+        shared if isinstance(shared, Withheld) else float(left @ shared @ right),
+    )
