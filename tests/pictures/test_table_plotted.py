@@ -55,7 +55,7 @@ def test_a_release_that_is_not_to_be_published_says_so_across_the_picture_and_in
 
 def test_shares_are_drawn_in_percent_and_those_refused_are_told():
     shares = engine().table("age", "sex").shares("row")
-    assert "33.33% ± 0.58, 90% interval 32.75% to 33.92%" in Drawn(shares.plot()).picture.told[0]
+    assert "33.33% ± 0.59, 90% interval 32.74% to 33.92%" in Drawn(shares.plot()).picture.told[0]
     empty = engine(values=0).table("age", "sex").shares("row")
     assert len(plot_of(empty).left_out) == 12
     with pytest.raises(QueryError, match="no numbers"):

@@ -10,7 +10,7 @@ from sfumato.schema import Attribute, Level, Levels, Rule, Table
 
 SAMPLINGS = (
     {"kind": "census"},
-    {"kind": "functions", "functions": {"jobs": {"a": -0.00001, "b": 600.0}}},
+    {"kind": "variance-function", "functions": {"jobs": {"a": -0.00001, "b": 600.0}}},
     {"kind": "withheld", "reason": "the design is not public"},
 )
 

@@ -15,7 +15,7 @@ from sfumato.query.wording import words
 from sfumato.release import Cube, Independent, Release, Withheld
 
 VALUES = np.arange(np.prod(TABLE.shape)).reshape(TABLE.shape) * TABLE.possible - 3
-SAMPLED = {"kind": "functions", "functions": {"jobs": {"a": 0.0, "b": 2.0}}}
+SAMPLED = {"kind": "variance-function", "functions": {"jobs": {"a": 0.0, "b": 2.0}}}
 
 
 def engine(*, variance=2.0, sampling=None, **subject) -> QueryEngine:

@@ -12,7 +12,7 @@ from sfumato.query import Group
 from sfumato.release import Cube, Independent
 from sfumato.schema import Table
 
-SAMPLED = {"kind": "functions", "functions": {"jobs": {"a": 0.0, "b": 600.0}}}
+SAMPLED = {"kind": "variance-function", "functions": {"jobs": {"a": 0.0, "b": 600.0}}}
 VALUES = np.arange(TABLE.size).reshape(TABLE.shape) * TABLE.possible
 PRODUCT = TwoWay(subject_of("jobs"), TABLE, VALUES, Independent(4.0))
 ENGINE = engine_of(PRODUCT)

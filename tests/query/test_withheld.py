@@ -65,7 +65,7 @@ def test_whether_a_sample_differs_is_not_said_by_its_noise_alone():
 def test_sampling_error_widens_the_interval_of_a_share():
     cube = Cube(subject_of("jobs"), TABLE, np.full(TABLE.shape, 7), Independent(2.0))
     functions = {"jobs": {"a": 0.0, "b": 50.0}}
-    manifest = manifest_of(cube, sampling={"kind": "functions", "functions": functions})
+    manifest = manifest_of(cube, sampling={"kind": "variance-function", "functions": functions})
     plain, sampled = engine_of(cube).share({"sex": "f"}), engine_of(cube, manifest=manifest).share({"sex": "f"})
     assert sampled.moe() ** 2 - plain.moe() ** 2 == pytest.approx(1.645**2 * sampled.sampling_variance, rel=1e-6)
     empty = Cube(subject_of("jobs"), TABLE, np.zeros(TABLE.shape, dtype=np.int64), Independent(2.0))

@@ -1,7 +1,7 @@
 """The pages: a real table with every error said aloud, nothing inline, nothing from elsewhere, no label that runs."""
 
 import re
-from decimal import Decimal
+from decimal import ROUND_CEILING, Context, Decimal
 from html import unescape
 from html.parser import HTMLParser
 from urllib.parse import parse_qsl, urlencode
@@ -48,8 +48,8 @@ def parsed(client, address, status=200):
 
 
 def as_seen(one):
-    """A whole number and its margin, the margin to two digits and the number to the last of them."""
-    margin = Decimal(f"{one.moe():.1e}")
+    """A whole number and its margin, the margin up to two digits and the number to the last of them."""
+    margin = Context(prec=2, rounding=ROUND_CEILING).create_decimal(f"{one.moe():.9g}")
     last = margin.adjusted() - 1
     step = Decimal(1).scaleb(max(last, 0))
     value = (Decimal(one.value) / step).to_integral_value() * step
@@ -395,3 +395,37 @@ def test_lives_below_a_path(release, browse):
     assert under.get("/statistics/api/v2/nothing").headers["content-type"] == "application/problem+json"
     with pytest.raises(sf.ReleaseError, match="base path"):
         browse([release], "http://elsewhere")
+
+
+SHARED = f"{TABLE}?rows=place&cols=sex&share="
+
+
+@pytest.mark.parametrize(("share", "wholes"), [("row", ("place",)), ("column", ("sex",)), ("whole", ())])
+def test_the_detail_of_a_percentage_is_of_the_percentage(page, engine, share, wholes):
+    figure = engine.table("place", "sex").shares(wholes)["N", "female"]
+    told = page.get(f"{SHARED}{share}&cell=N|female").text.partition('id="detail"')[2].partition("</section>")[0]
+    number = re.search(r'<span class="n">([\d.]+)%</span> <span class="moe">±\s([\d.]+)</span>', told)
+    assert float(number[1]) == pytest.approx(100 * figure.value, abs=0.01)
+    assert 100 * figure.moe(0.90) <= float(number[2]) <= 100 * figure.moe(0.90) * 1.01
+    assert f"{engine.total({'place': 'N', 'sex': 'female'}).value:,} ± " in told
+    assert "percentage points" in told
+
+
+def test_percentages_are_compared_as_percentages_and_never_as_counts(page, engine):
+    """The held cell minus the other, in points; the same pair of counts differs the other way or by thousands."""
+    told = page.get(f"{SHARED}row&hold=N|female&cell=S|female").text.partition("compared")[2].partition("</div>\n<p")[0]
+    difference = engine.table("place", "sex").shares("row").compare(("N", "female"), ("S", "female"))
+    low, high = (100 * end for end in difference.interval(0.90))
+    said = re.search(r"between (−?)([\d.]+) and (−?)([\d.]+) percentage points", told)
+    assert [float(sign.replace("−", "-") + end) for sign, end in (said.groups()[:2], said.groups()[2:])] == [
+        pytest.approx(low, abs=0.1),
+        pytest.approx(high, abs=0.1),
+    ]
+    assert "jobs" not in told
+    counts = page.get(f"{TABLE}?rows=place&cols=sex&hold=N|female&cell=S|female").text
+    assert "percentage points" not in counts
+
+
+def test_one_panel_has_one_figure_for_one_quantity(page):
+    told = page.get(f"{TABLE}?rows=place&cols=sex&cell=N|female").text.partition('id="detail"')[2]
+    assert "privacy noise 100%" in re.sub(r"<[^>]*>", "", told)

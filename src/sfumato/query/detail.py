@@ -42,6 +42,8 @@ def detail_of_share(source: Source, figure: Figure, labels: tuple[str, ...], par
     """What is to be known of a percentage: its own error, and the numbers that it is made of."""
     if isinstance(figure, NoNumber) or isinstance(part, NoNumber) or isinstance(whole, NoNumber):
         return detail_of(source, figure, labels, overlaps=False)
+    if figure.value == 1 and figure.variance == 0:
+        return Detail(figure, labels, (_made_of(part, whole), Sentence("whole_share")))
     found = [_made_of(part, whole), _of_error(figure, "_share")]
     noise = stated(replace(figure, sampling_variance=0.0).moe(0.90))
     if figure.value < 0 and noise is not None:
@@ -119,13 +121,13 @@ def _of_error(estimate: Estimate, kind: str = "") -> Sentence:
 
 
 def percent_of_noise(estimate: Estimate) -> float | None:
-    """How many percent of the squared error are privacy noise: whole ones, and as many digits as keep 0 and 100 away.
+    """How many percent of the squared error are privacy noise: 0 and 100 only where there is no other error at all.
 
     >>> percent_of_noise(Estimate(9, 79_392.0**2, 87_814.0**2 - 79_392.0**2)), percent_of_noise(Estimate(9, 998.2, 1.8))
     (82, 99.8)
     """
     share = estimate.noise_share
-    if share is None or share in {0.0, 1.0}:
-        return None if share is None else 100 * share
-    digits = next((digits for digits in range(8) if 0 < round(100 * share, digits) < 100), 8)
-    return round(100 * share, digits or None)
+    if share is None:
+        return None
+    percent = round(100 * share)
+    return percent if 0 < percent < 100 or share in {0.0, 1.0} else min(max(round(100 * share, 1), 0.1), 99.9)

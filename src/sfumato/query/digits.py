@@ -20,14 +20,16 @@ class Digits:
     place: int | None
     whole: bool = True
     percent: bool = False
+    more: int = 0
+    """Digits beyond those that the margin leaves: of a percentage that is wanted closely, as it has no last one."""
 
     @classmethod
     def of(cls, estimate: Estimate, *, exact: bool = False) -> "Digits":
         """By the 90% margin, so that a number reads the same whichever error stands beside it."""
         percent = estimate.unit == "share"
-        margin = None if exact else stated(estimate.moe(0.90))
-        place = last_digit(100 * margin if percent else margin) if margin else None
-        return cls(place, not percent and estimate.value == round(estimate.value), percent)
+        margin, more = None if exact and not percent else stated(estimate.moe(0.90)), 2 if exact and percent else 0
+        place = last_digit(100 * margin if percent else margin) - more if margin else None
+        return cls(place, not percent and estimate.value == round(estimate.value), percent, more)
 
     def number(self, value: float, way: Rounding = round) -> str:
         """The number itself, to the nearest."""
@@ -53,8 +55,8 @@ class Digits:
         """The digits of an error of the number."""
         if self.place is None or not error:
             return replace(self, whole=self.whole and (error >= 10 or not error))
-        place = last_digit(100 * error if self.percent else error)
-        return Digits(place, self.whole and error == round(error), self.percent)
+        place = last_digit(100 * error if self.percent else error) - self.more
+        return replace(self, place=place, whole=self.whole and error == round(error))
 
     def last(self, place: int) -> int:
         """The last digit that is written: a whole number has no decimals."""

@@ -103,7 +103,7 @@ def difference_of_shares(source: Source, one: PartOfWhole, other: PartOfWhole) -
 
 def _of_difference(first: Variance, second: Variance, covariance: Variance) -> Variance:
     unsaid = withheld(first, second, covariance)
-    return unsaid or max(first + second - 2 * covariance, 0.0)  # type: ignore[operator, type-var, return-value]
+    return unsaid or max(first + second - 2 * covariance, 0.0)  # type: ignore[type-var]
 
 
 def _covariances(

@@ -92,12 +92,12 @@ def on_digit(value: float, place: int, way: Rounding = round) -> float:
     """A number to a power of ten; what is on it but for the last bits of a float stays there.
 
     >>> on_digit(1234567, 3), on_digit(0.1 + 0.2, -1, math.ceil), on_digit(-104, 1, math.floor)
-    (1235000, 0.3, -110)
+    (1235000, 0.3, -110.0)
     """
     if way is round:
         return round(value, -place) + 0.0 if isinstance(value, float) else round(value, -place)
     steps = way(round(value / 10**place if place >= 0 else value * 10**-place, 9))
-    return steps * 10**place if place >= 0 else steps / 10**-place + 0.0
+    return float(steps * 10**place) if place >= 0 else steps / 10**-place + 0.0
 
 
 def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: int = 0) -> str:

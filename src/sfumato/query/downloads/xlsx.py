@@ -47,9 +47,7 @@ class _Book:
         elif value is not None and math.isfinite(value):
             sheet.write_number(row, column, value, self.formats[look])
 
-    def put_seen(
-        self, sheet: Any, row: int, column: int, value: float, digits: Digits, way: Rounding = round
-    ) -> None:
+    def put_seen(self, sheet: Any, row: int, column: int, value: float, digits: Digits, way: Rounding = round) -> None:
         """Write a number with the digits that it is seen with."""
         written = digits.written
         if written not in self.formats:

@@ -10,7 +10,8 @@ from html import escape
 
 from markupsafe import Markup
 
-from sfumato.query import Estimate, Figure
+from sfumato.query import Estimate, Figure, number
+from sfumato.query.detail import percent_of_noise
 from sfumato.query.digits import Digits
 from sfumato.query.estimate import IMPOSSIBLE
 from sfumato.release import NoNumber, Withheld
@@ -23,7 +24,7 @@ _WIDEST = 10
 
 @dataclass(frozen=True)
 class Cell:
-    """A number, its error, its grade, how wide it is smeared (0 to 10), and how much of that is privacy noise."""
+    """A number, its error, its grade, how wide it is smeared (0 to 10), and how much of its error is privacy noise."""
 
     number: str
     error: str
@@ -32,7 +33,8 @@ class Cell:
     spoken: str
     code: str = ""
     negative: bool = False
-    noise: int | None = None
+    noise: float | None = None
+    """How many percent of its squared error are privacy noise."""
     mark: str = ""
     """What says that the publisher's own rule holds the number for too uncertain."""
 
@@ -66,7 +68,7 @@ def cell(estimate: Figure, look: Look, code: str = "", largest_cv: float | None 
         spoken=f"{spoken}, {words('cell.exceeds')}" if marked else spoken,
         code=code,
         negative=estimate.value < 0,
-        noise=None if estimate.noise_share is None else round(10 * estimate.noise_share),
+        noise=percent_of_noise(estimate),
         mark=MARK if marked else "",
     )
 
@@ -125,6 +127,11 @@ def relative(cv: float) -> str:
     return f"{digits.removesuffix('.')}%"
 
 
+def tenths(percent: float | None) -> int:
+    """How many of ten parts a percentage is drawn as."""
+    return round((percent or 0.0) / 10)
+
+
 def _smear(estimate: Estimate) -> int:
     """How wide the smear under a number is, 0 to 10: the wider, the less the number says."""
     margin = estimate.moe(0.90)
@@ -159,10 +166,12 @@ def _figure(one: Cell) -> str:
 
 def _cell(one: Cell, look: Look) -> str:
     """A button that opens the cell in detail, or a number that is only there to be read."""
-    layer = look.words("cell.noise_spoken", percent=10 * one.noise) if look.noise and one.noise is not None else ""
+    layer = ""
+    if look.noise and one.noise is not None:
+        layer = look.words("cell.noise_spoken", percent=look.words.figure(number(one.noise)))
     chosen = bool(look.cell) and one.code == look.cell
     kind = f"g{one.grade if one.grade in {'A', 'B', 'C'} else 'X'}"
-    kind += (f" q{one.noise}" if layer else "") + (" sel" if chosen else "")
+    kind += (f" q{tenths(one.noise)}" if layer else "") + (" sel" if chosen else "")
     spoken = escape(f"{one.spoken}, {layer}" if layer else one.spoken)
     if not one.code:
         read = f'<span class="v" title="{spoken}">{_figure(one)}<span class="unseen">{spoken}</span></span>'

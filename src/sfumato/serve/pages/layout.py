@@ -78,6 +78,12 @@ class Layout:
         """The variables that are laid out: rows, then the column, then what the tables are told apart by."""
         return (*self.rows, *(name for name in (self.column, self.wrap) if name))
 
+    @property
+    def wholes(self) -> tuple[str, ...]:
+        """The variables whose totals percentages are of; without columns a row is of the whole."""
+        inner = {"row": self.rows, "column": (self.column or "",)}.get(self.look.share, ()) if self.column else ()
+        return (*inner, *([self.wrap] if self.wrap else ()))
+
     def list_of(self, name: str) -> str:
         return self.lists.get(name, first_list(self.sheet))
 
@@ -98,8 +104,7 @@ class Layout:
         look = self.look
         share = look.share if self.column or not look.share else "whole"
         if share and self.wrap:
-            inner = {"row": self.rows, "column": (self.column or "",), "whole": ()}[share]
-            share = ",".join((*inner, self.wrap))
+            share = ",".join(self.wholes)
         sort = "" if self.wrap else self.sorted_by
         return Presentation(share, sort, look.order if sort else "falling", look.error)
 

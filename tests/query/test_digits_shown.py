@@ -1,0 +1,57 @@
+"""A margin holds at its level as it is written: margins are rounded up, intervals outward, numbers to the nearest."""
+
+import math
+from decimal import ROUND_CEILING, Context
+
+import pytest
+
+from sfumato.query import Estimate
+from sfumato.query.detail import percent_of_noise
+from sfumato.query.digits import Digits
+from sfumato.query.plot import mark_of
+from sfumato.query.wording import Sentence
+from sfumato.release.tails import z_score
+
+MARGINS = [104.0, 820.0, 823.0, 0.98123, 9.92, 99.5, 1.0, 12_345.6, 0.1 + 0.2, 999.0001]
+
+
+def of_margin(margin: float, value: float = 5_000_000.5, unit: str = "") -> Estimate:
+    return Estimate(value, (margin / z_score(0.90)) ** 2, unit=unit)
+
+
+@pytest.mark.parametrize("margin", MARGINS)
+@pytest.mark.parametrize("percent", [False, True])
+def test_a_margin_is_never_written_smaller_than_it_is_and_no_larger_than_two_digits_make_it(margin, percent):
+    estimate = of_margin(margin / 100, 0.5, "share") if percent else of_margin(margin)
+    shown = float(Digits.of(estimate).margin(estimate.moe(0.90)).replace(",", ""))
+    expected = Context(prec=2, rounding=ROUND_CEILING).create_decimal(f"{margin:.9g}")
+    assert shown == pytest.approx(float(expected), rel=1e-12)
+
+
+@pytest.mark.parametrize("margin", MARGINS)
+def test_an_interval_as_it_is_written_holds_the_interval_that_was_computed(margin):
+    estimate = of_margin(margin, 1_234.5)
+    low, high = (float(end.replace(",", "").replace("−", "-")) for end in mark_of(estimate, "x").ends_shown)
+    computed = estimate.interval(0.90)
+    assert low <= computed[0] + 1e-6 <= computed[1] - 1e-6 <= high
+    assert (computed[0] - low) + (high - computed[1]) < margin / 5
+
+
+def test_numbers_themselves_and_standard_errors_go_to_the_nearest():
+    estimate = of_margin(823.0, 1_000_004.0)
+    digits = Digits.of(estimate)
+    assert (digits.number(1_000_004.0), digits.error(104.0), digits.margin(104.0)) == ("1,000,000", "100", "110")
+
+
+def test_sentences_round_margins_up_too():
+    said = Sentence("error_noise", {"moe": 823.1}).english()
+    assert "± 824 " in said
+    assert "between 823 and 825" in Sentence("differ", {"percent": 90, "low": 823.9, "high": 824.1}).english()
+
+
+@pytest.mark.parametrize(("noise", "sampling", "percent"), [(1.0, 0.0, 100), (0.82, 0.18, 82), (9_982, 18, 99.8)])
+def test_100_percent_noise_is_said_only_where_nothing_else_is(noise, sampling, percent):
+    assert percent_of_noise(Estimate(9, noise, sampling)) == percent
+    assert percent_of_noise(Estimate(9, 1e9, 1.0)) == 99.9
+    assert percent_of_noise(Estimate(9, 1.0, 1e9)) == 0.1
+    assert math.isclose(percent_of_noise(Estimate(9, 79_392.0**2, 87_814.0**2 - 79_392.0**2)), 82)
