@@ -9,6 +9,7 @@ import sfumato as sf
 from sfumato.confidential import Account, Microdata, Options, run
 from sfumato.query.accounts import accounts
 from sfumato.query.histories import Stated, histories
+from sfumato.release import open_release
 
 
 @pytest.fixture
@@ -84,3 +85,33 @@ def test_a_ledger_restored_between_runs_shows_from_public_files_alone(jobs, tmp_
     found = account(made)
     assert found.spent == sf.Approximate(6)
     assert {one.key for one in found.problems} == {"account_fork", "account_contradiction"}
+
+
+def test_what_was_committed_and_got_no_name_stands_whole_and_is_counted_as_it_may_be_seen(jobs, tmp_path):
+    """The ledger knows its hash, so the next release follows it; a rename publishes it, and nothing is missing."""
+
+    def failing(reached):
+        if reached == "committed":
+            raise OSError(5, "Input/output error")
+
+    with pytest.raises(sf.SfumatoError, match="got no name: Input/output error") as said:
+        jobs("unnamed", Options(progress=failing))
+    (part,) = tmp_path.glob(".unnamed*")
+    assert str(part) in str(said.value)
+    after = jobs("after")
+    assert after.manifest.ledger.number == 2
+    assert [one.key for one in account([after]).remarks] == ["account_gap_one"]
+    part.rename(tmp_path / "named")
+    found = account([open_release(tmp_path / "named"), after])
+    assert (found.problems, found.remarks, found.spent) == ((), (), sf.Approximate(4))
+
+
+def test_of_runs_at_the_same_time_each_names_another_one_before_it(jobs, tmp_path, small_plan):
+    """A fork needs two copies of a ledger; of one, whoever commits later counts the other."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(4) as pool:
+        made = list(pool.map(jobs, ("a", "b", "c", "d")))
+    found = account(made)
+    assert (found.problems, found.remarks, found.spent) == ((), (), sf.Approximate(8))
+    assert len({one.manifest.ledger.previous for one in made}) == 4

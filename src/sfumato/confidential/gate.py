@@ -70,6 +70,7 @@ def run(
         options.progress("calibrated")
         manifest = written(part, plan, products, stated(plan, price, options, products), diverged, shapes)
         committed(part, manifest, charge, options)
+    with _standing(part, out):
         options.progress("committed")
         named(part, out, options)
     options.progress("published")
@@ -130,6 +131,21 @@ def _staying(charge: Reservation | None) -> Iterator[None]:
         raise ReleaseError(f"The release could not be written: {why}.{stays}") from None
     except BaseException as error:
         error.add_note(f"Stopped.{stays or ' Nothing is charged.'}")
+        raise
+
+
+@contextmanager
+def _standing(part: Path, out: Path) -> Iterator[None]:
+    """Whatever fails after the commit says where the release stands: it is whole, and others may follow it."""
+    stands = f"The release is whole and stands in {part}; rename that to {out.name}, or to another name, to publish it."
+    try:
+        yield
+    except SfumatoError as error:
+        raise type(error)(f"{error} {stands}") from None
+    except OSError as error:
+        raise ReleaseError(f"The release got no name: {error.strerror or type(error).__name__}. {stands}") from None
+    except BaseException as error:
+        error.add_note(f"Stopped. {stands}")
         raise
 
 
