@@ -4,7 +4,7 @@ BIN := .venv/bin
 DEMO_FLAGS := $(if $(CHECK),--check,)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve chromium test check installs wheelhouse slow bench format clean
+.PHONY: help demo serve chromium test check installs wheelhouse slow bench soak format clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -46,6 +46,9 @@ slow: .venv/test chromium ## the long simulations
 
 bench: .venv/bench ## ours beside peers and limits, one table (ONLY=http: one of them; docs/benchmarks.md says how)
 	$(BIN)/python -m bench $(ONLY)
+
+soak: .venv/bench ## a server under load among slow, idle and rude readers, for MINUTES (30), into docs/assurance.md
+	$(BIN)/python -m bench.soak --minutes $(or $(MINUTES),30) --page
 
 check: .venv/test ## format, lint, types, layers and names
 	$(BIN)/ruff format --check .

@@ -3,7 +3,7 @@
 import asyncio
 import socket
 import time
-from contextlib import AsyncExitStack, ExitStack
+from contextlib import AsyncExitStack, ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,7 @@ from sfumato.serve.turns import BusyError, Turns
 
 FILE = "/api/v2/tables/wide~number/data?valueCodes[row]=*&valueCodes[column]=*&outputFormat=csv"
 QUESTION = "/api/v2/tables/wide~number/data?valueCodes[row]="
-QUICK = {"at_work": 2, "patience": 0.5, "writing": 2, "cache_bytes": 2**20}
+KEEPS_LITTLE = {"at_work": 2, "patience": 2, "writing": 60, "cache_bytes": 2**20}
 # The server as it was: a part is sent within the turn, and for as long as its reader likes.
 SENT_IN_THE_TURN = """
 from contextlib import asynccontextmanager
@@ -28,6 +28,10 @@ async def inside(turn, *, last):
 async def as_it_was(turns, turn):
     turn.large = True
 Turn.aside, Turns.enlarge = inside, as_it_was
+"""
+NOBODY_HANGS_UP = """
+import sfumato.serve.hang_up as module
+module.hang_up = lambda peers: None
 """
 HANDED_OVER_WHOLE = """
 from sfumato.serve.sending import Paces
@@ -57,21 +61,22 @@ def begun(client, address=FILE, window=4_096):
 def rest(line):
     """All that still comes."""
     parts = []
-    while part := line.recv(2**20):
-        parts.append(part)
+    with suppress(ConnectionResetError):
+        while part := line.recv(2**20):
+            parts.append(part)
     return b"".join(parts)
 
 
 @pytest.fixture(scope="module")
-def quick(serving, wide):
-    """A server that waits for nobody long, with two places for large replies."""
-    with serving([wide], limits={**QUICK, "downloads": 2}) as client:
+def patient(serving, wide):
+    """A server that waits for its readers, with two places for large replies."""
+    with serving([wide], limits={**KEEPS_LITTLE, "downloads": 2}) as client:
         yield client
 
 
-def test_a_slow_line_that_moves_gets_the_whole_file(quick):
-    whole = quick.get(FILE).content
-    with begun(quick, window=65_536) as line:
+def test_a_slow_line_that_moves_gets_the_whole_file(patient):
+    whole = patient.get(FILE).content
+    with begun(patient, window=65_536) as line:
         got = b""
         while part := line.recv(65_536):
             got += part
@@ -80,37 +85,57 @@ def test_a_slow_line_that_moves_gets_the_whole_file(quick):
     assert len(whole) < len(got) < 1.02 * len(whole)
 
 
-def test_two_slow_readers_keep_nobody_waiting_and_are_let_go(quick):
-    with begun(quick) as one, begun(quick) as other:
+def test_two_slow_readers_keep_nobody_waiting(patient):
+    with begun(patient), begun(patient):
         for row in range(5):
-            assert quick.get(f"{QUESTION}r{row}").status_code == 200
-        assert quick.get("/health").status_code == 200
-        assert quick.get(FILE).status_code == 503, "two large replies are under way"
-        until_answered(quick)
-        time.sleep(1)  # the second is let go as soon after the first as it began
-        for line in (one, other):
-            assert not rest(line).endswith(b"0\r\n\r\n"), "a part of a file was ended as if it were the whole"
-
-
-def test_who_hangs_up_leaves_its_place(quick):
-    with begun(quick), begun(quick):
-        pass
-    until_answered(quick)
+            assert patient.get(f"{QUESTION}r{row}").status_code == 200
+        assert patient.get("/health").status_code == 200
+        assert patient.get(FILE).status_code == 503, "two large replies are under way"
+    until_answered(patient)
 
 
 def until_answered(client):
     """Ask for the file until there is a place for it."""
-    patience = time.monotonic() + 10
+    patience = time.monotonic() + 20
     while client.get(FILE).status_code != 200:
         assert time.monotonic() < patience
         time.sleep(0.1)
 
 
 def test_two_slow_readers_stop_a_server_that_sends_within_the_turn_and_its_health_says_so(serving, wide):
-    with serving([wide], SENT_IN_THE_TURN, limits={**QUICK, "writing": 60}) as client, begun(client), begun(client):
+    limits = {**KEEPS_LITTLE, "patience": 0.5}
+    with serving([wide], SENT_IN_THE_TURN, limits=limits) as client, begun(client), begun(client):
         time.sleep(1)
         assert client.get(f"{QUESTION}r1").status_code == 503
         assert client.get("/health").status_code == 503
+
+
+def test_who_takes_nothing_loses_its_connection_before_the_end_of_the_file(serving, wide):
+    with serving([wide], limits={**KEEPS_LITTLE, "writing": 0.5}) as client, begun(client) as line:
+        assert lost(client, 20)
+        assert not rest(line).endswith(b"0\r\n\r\n"), "a part of a file was ended as if it were the whole"
+
+
+def test_a_server_that_does_not_hang_up_keeps_it(serving, wide):
+    with serving([wide], NOBODY_HANGS_UP, limits={**KEEPS_LITTLE, "writing": 0.5}) as client, begun(client):
+        assert not lost(client, 1.5)
+
+
+def lost(client, seconds):
+    """Whether the one connection that there is is gone by then."""
+    patience, there = time.monotonic() + seconds, connections(client)
+    while connections(client) >= there and time.monotonic() < patience:
+        time.sleep(0.1)
+    return connections(client) < there
+
+
+def connections(client):
+    """The sockets that the worker has open."""
+    found = 0
+    for file in Path(f"/proc/{worker(client)}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            found += "socket" in str(file.readlink())
+    return found
 
 
 @pytest.mark.parametrize(("before", "copied"), [("", False), (HANDED_OVER_WHOLE, True)], ids=["shared", "copied"])
@@ -124,10 +149,14 @@ def test_readers_who_take_nothing_share_one_copy_of_a_kept_answer(serving, wide,
     assert (grown > 30 * size) == copied, f"{grown:,} bytes more for 40 readers of {size:,}"
 
 
+def worker(client):
+    """The process that answers."""
+    return Path(f"/proc/{client.process.pid}/task/{client.process.pid}/children").read_text().split()[0]
+
+
 def memory(client):
     """The bytes that the worker holds."""
-    children = Path(f"/proc/{client.process.pid}/task/{client.process.pid}/children").read_text()
-    told = Path(f"/proc/{children.split()[0]}/status").read_text()
+    told = Path(f"/proc/{worker(client)}/status").read_text()
     return 1_024 * next(int(line.split()[1]) for line in told.splitlines() if line.startswith("VmRSS"))
 
 

@@ -35,6 +35,8 @@ _TRIES = 100
 # Connections, not requests: idle ones cost little, and one that is not accepted cannot even be refused in words.
 _CONNECTIONS = 4_096
 _HEADER_MILLISECONDS = 10_000
+# What one connection may hold of a request's head or of a reply's part; the longest address and common headers fit.
+_BUFFER_BYTES = 131_072
 
 
 def serve(  # noqa: PLR0913 - each is an option of the command
@@ -82,7 +84,7 @@ def _server(address: str, port: int, workers: int) -> MPServer:
         interface=Interfaces.ASGINL,
         workers=workers,
         http=HTTPModes.http1,
-        http1_settings=HTTP1Settings(header_read_timeout=_HEADER_MILLISECONDS),
+        http1_settings=HTTP1Settings(header_read_timeout=_HEADER_MILLISECONDS, max_buffer_size=_BUFFER_BYTES),
         websockets=False,
         backpressure=_CONNECTIONS,
         log_enabled=False,

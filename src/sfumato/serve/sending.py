@@ -3,11 +3,12 @@
 import asyncio
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sfumato.serve.hang_up import HangUps
 from sfumato.serve.limits import Limits
 from sfumato.serve.turns import BusyError
 
@@ -24,12 +25,14 @@ class Paced:
 
     def __init__(self, inner: ASGIApp, limits: Limits) -> None:
         self.inner, self.limits = inner, limits
-        self.held = Outgoing(limits.sending_bytes)
+        self.held, self.hang_ups = Outgoing(limits.sending_bytes), HangUps()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # The connection is closed where a reply ends early: no reader takes a part of a file for the whole.
-        with suppress(TooSlowError):
+        try:
             await self.inner(scope, receive, Paces(send, self.limits.writing, self.held).take)
+        except TooSlowError:
+            await self.hang_ups.on(scope.get("client"))
 
 
 class Outgoing:
