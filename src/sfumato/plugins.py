@@ -38,12 +38,21 @@ def made_of(written: Mapping[str, Any], kind: str, known: Mapping[str, Any]) -> 
     }
     cls = type(known[name])
     wanted = [parameter for parameter in inspect.signature(cls).parameters if parameter != "self"]
-    for key in parameters:
+    for key, value in parameters.items():
         if key not in wanted:
             raise PlanError(f"The {kind} '{name}' has no '{key}'; {nearest(key, wanted)}")
+        if not _said(value, inspect.signature(cls).parameters[key].annotation):
+            raise PlanError(f"The {kind} '{name}' has a '{key}' that is no text; write it in quotes.")
     try:
         return cls(**parameters)
     except TypeError:
         raise PlanError(
             f"The {kind} '{name}' needs {', '.join(wanted)}; got {', '.join(parameters) or 'nothing'}."
         ) from None
+
+
+def _said(value: Any, wanted: Any) -> bool:
+    """Whether a value that is to be a text is one, or a list of them where that is wanted."""
+    if wanted is str or wanted == str | None:
+        return isinstance(value, str)
+    return wanted != tuple[str, ...] or (isinstance(value, tuple) and all(isinstance(one, str) for one in value))

@@ -8,7 +8,9 @@ from sfumato.errors import PlanError, PromiseError
 from sfumato.plan.control import SOURCES
 from sfumato.plan.decisions import Decisions
 from sfumato.plan.margins import typical
-from sfumato.privacy import Exposure, Loss, Spend, Unbounded, over_universes
+from sfumato.privacy import Exposure, Loss, Spend, Unbounded, exact, over_universes
+from sfumato.privacy.notation import loss_to_dict
+from sfumato.release.promise import LARGEST_LOSS, LONGEST_LOSS
 from sfumato.schema import Box
 
 LARGEST_NOISE = 2**61
@@ -44,6 +46,7 @@ def price(plan: Decisions) -> Price:
     _refuse_unlisted(plan)
     total = total_of(plan, [spend.loss for spend in spends])
     _refuse_over(total, plan.limit, spends)
+    _refuse_unstatable([plan.limit, total, *(spend.loss for spend in spends)])
     cells = tuple(plan.over.size(measure) for measure in plan.measures)
     return Price(spends, total, plan.limit, plan.exposures, cells)
 
@@ -77,6 +80,16 @@ def total_of(plan: Decisions, losses: list[Loss]) -> Loss:
 
 def _over(plan: Decisions, losses: list[Loss], boxes: list[Box], touches: int) -> Loss:
     return over_universes(losses, lambda one, other: boxes[one].disjoint(boxes[other]), touches, plan.limit)
+
+
+def _refuse_unstatable(losses: list[Loss]) -> None:
+    """A release states what it costs and may cost, in numbers that its readers compute with."""
+    for name, written in (pair for loss in losses for pair in loss_to_dict(loss).items()):
+        if len(written) > LONGEST_LOSS or (name != "unbounded" and exact(written, name) > LARGEST_LOSS):
+            raise PlanError(
+                f"A loss is {name} {written[:40]}, which promises nothing, or has more digits than anybody reads; "
+                f"{name} is {LARGEST_LOSS:,} at most, in round numbers."
+            )
 
 
 def _refuse_over(total: Loss, limit: Loss, spends: tuple[Spend, ...]) -> None:

@@ -10,8 +10,8 @@ from sfumato.schema import LARGEST
 
 CODES, STEPS, NUMBERS = ("BYTE_ARRAY",), ("INT64",), ("DOUBLE", "FLOAT")
 """The physical types of columns of codes, of whole steps, and of other numbers."""
-_A_ROW, _A_GROUP = 16, 1 << 20
-"""The most bytes that a number or the place of a code takes, and what a group of rows may take besides."""
+_A_ROW, _A_NAME, _A_GROUP = 16, 256, 1 << 20
+"""The most bytes that a number or the place of a code takes, that a row's own name takes, and a column of a group."""
 
 
 @contextmanager
@@ -24,25 +24,26 @@ def bounded_file(
     """
     with pq.ParquetFile(path, read_dictionary=[name for name, types in columns.items() if types == CODES]) as file:
         held = file.metadata
-        if (rows is not None and held.num_rows != rows) or held.num_rows > LARGEST:
+        if (rows is not None and held.num_rows != rows) or not 0 <= held.num_rows <= LARGEST:
             most = f"at most {LARGEST:,}" if rows is None else f"{rows:,}"
             raise ValueError(f"its file has {held.num_rows:,} rows where there are {most}")
+        # Of single columns Arrow would tell more, and end the process where what they state is no statistic.
         groups = [held.row_group(place) for place in range(held.num_row_groups)]
-        if sum(group.num_rows for group in groups) != held.num_rows:
+        if sum(group.num_rows for group in groups) != held.num_rows or any(group.num_rows < 0 for group in groups):
             raise ValueError("its file does not hold as many rows as it says")
-        for name, types in columns.items():
-            _refuse_other(groups, name, types, dictionary)
+        a_row, a_group = _A_ROW * held.num_columns + _A_NAME, (_A_GROUP + 2 * dictionary) * held.num_columns
+        if any(group.total_byte_size > a_row * group.num_rows + a_group for group in groups):
+            raise ValueError(f"its columns take more than {held.num_rows:,} rows can")
+        _refuse_other(file.schema, columns)
         yield file
 
 
-def _refuse_other(groups: list[pq.RowGroupMetaData], name: str, types: tuple[str, ...], dictionary: int) -> None:
-    for group in groups:
-        held = [group.column(place) for place in range(group.num_columns)]
-        named = [one for one in held if one.path_in_schema == name]
-        if len(named) != 1 or named[0].physical_type not in types or named[0].num_values != group.num_rows:
+def _refuse_other(schema: pq.ParquetSchema, columns: Mapping[str, tuple[str, ...]]) -> None:
+    held = [schema.column(place) for place in range(len(schema))]
+    for name, types in columns.items():
+        named = [one for one in held if one.path == name]
+        if len(named) != 1 or named[0].physical_type not in types or named[0].max_repetition_level:
             raise ValueError(f"its file has no column '{name}' of the kind that it says")
-        if named[0].total_uncompressed_size > _A_ROW * group.num_rows + _A_GROUP + 2 * dictionary:
-            raise ValueError(f"its column '{name}' takes more than {group.num_rows:,} rows can")
 
 
 def whole(found: int, rows: int) -> None:

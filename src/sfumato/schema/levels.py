@@ -1,6 +1,7 @@
 """Levels: the public code list of an attribute, a hierarchy of any depth by its parent column."""
 
 import csv
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -62,7 +63,7 @@ class Levels:
     @classmethod
     def read(cls, path: Path) -> "Levels":
         """Levels from a CSV or Parquet file with a column `code` and, if wanted, `label`, `parent`, `note`."""
-        if not path.is_file():
+        if not os.path.isfile(path):  # noqa: PTH113 - of a name that no file can have, a path raises
             raise PlanError(f"The list of levels {path} is not there; a path is taken from the plan's own folder.")
         try:
             records = _records(path)

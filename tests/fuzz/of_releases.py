@@ -1,0 +1,117 @@
+"""Releases that were damaged and sealed again: opened, asked and shown, or refused; flips of single bits are found."""
+
+import asyncio
+import json
+import math
+import shutil
+import tempfile
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import httpx
+import pyarrow.parquet as pq
+from tests.conftest import SMALL, small_rows
+from tests.fuzz.damage import damaged, damaged_bytes
+from tests.fuzz.trials import WrongError
+from tests.release.strangers import as_written, packed
+
+import sfumato as sf
+from sfumato.confidential import Account, Microdata, Options, run
+from sfumato.errors import SfumatoError
+from sfumato.plan import Plan
+from sfumato.release import open_release, verify
+from sfumato.schema import Box
+from sfumato.serve import app
+
+DATA = Path(__file__).parents[1] / "release" / "data"
+PAGES = ("/", "/privacy", "/budget", "/api/v2/tables", "/api/v2/releases")
+
+
+@cache
+def ours() -> tuple[Path, ...]:
+    """Releases of today, charged, and of before: tables, steps, a frame, a sparse table."""
+    folder = Path(tempfile.mkdtemp(prefix="fuzz."))
+    plan = Plan.parse(SMALL, Path("small.toml"))
+    Account.create(folder / "ledger", "jobs", plan.hidden, sf.Approximate(20))
+    run(plan, Microdata.open(small_rows(), plan.schema), folder / "ledger", folder / "release", Options())
+    return folder / "release", *sorted(DATA.iterdir())
+
+
+def sealed(number: int) -> None:
+    """A manifest or a file was damaged by somebody who can seal; what opens is right."""
+    chosen = Random(number)
+    with tempfile.TemporaryDirectory(prefix="fuzz.") as folder:
+        release = _sealed(chosen, Path(folder) / "theirs")
+        verdict = verify(release)
+        engine = sf.open(release)
+        if not verdict.intact:
+            raise WrongError("a release that is not intact was opened")
+        refuse_wrong(engine, release)
+        if not number % 8:
+            show(release)
+
+
+def _sealed(chosen: Random, to: Path) -> Path:
+    folder = chosen.choice(ours())
+    match chosen.randrange(3):
+        case 0:
+            return packed(folder, to, lambda said: as_written(damaged(said, chosen)))
+        case 1:
+            return packed(folder, to, lambda said: damaged_bytes(as_written(said), chosen))
+        case _:
+            return packed(folder, to, files=lambda there: _damage_file(there, chosen))
+
+
+def _damage_file(folder: Path, chosen: Random) -> None:
+    named = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "manifest.json")
+    path = chosen.choice(named)
+    path.write_bytes(damaged_bytes(path.read_bytes(), chosen))
+
+
+def refuse_wrong(engine, folder: Path) -> None:
+    """Every product is the sum of its own column, read here by another way, with an error that is a number."""
+    for line in engine.release.manifest.products:
+        product = engine.release.products[line.name]
+        values = pq.read_table(folder / line.file, columns=["value"])["value"].to_pylist()
+        if product.total(Box()) != sum(values):
+            raise WrongError(f"{line.name} is {product.total(Box())}, and its file sums to {sum(values)}")
+    for name in engine.statistics:
+        try:
+            total = engine.total(of=name)
+        except SfumatoError:
+            continue
+        margin = total.moe(0.9) if not isinstance(total.noise_variance, sf.Withheld) else 0.0
+        if not math.isfinite(total.value) or not 0 <= margin < math.inf:
+            raise WrongError(f"{name} is {total.value} with a margin of {margin}")
+        engine.table(engine.product(name).attributes[:1] and [engine.product(name).attributes[0].name], of=name)
+
+
+def show(folder: Path) -> None:
+    """Its pages are shown or refused, never broken."""
+
+    async def asked() -> list[int]:
+        transport = httpx.ASGITransport(app([folder]))
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
+            return [(await client.get(page)).status_code for page in PAGES]
+
+    statuses = asyncio.run(asked())
+    if max(statuses) >= 500:
+        raise WrongError(f"pages answered {statuses}")
+
+
+def flipped(number: int) -> None:
+    """One bit of a release is turned over, and nothing is sealed: it is found, or it is another release by its id."""
+    chosen = Random(number)
+    with tempfile.TemporaryDirectory(prefix="fuzz.") as folder:
+        release = Path(folder) / "theirs"
+        shutil.copytree(chosen.choice(ours()), release)
+        before = verify(release).id
+        path = chosen.choice(sorted(path for path in release.rglob("*") if path.is_file()))
+        content = bytearray(path.read_bytes())
+        content[chosen.randrange(len(content))] ^= 1 << chosen.randrange(8)
+        path.write_bytes(content)
+        opened = open_release(release)
+        if opened.id == before:
+            raise WrongError(f"a flip in {path.name} was not found")
+        json.loads((release / "manifest.json").read_bytes())
