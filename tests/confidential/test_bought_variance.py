@@ -11,6 +11,7 @@ import sfumato as sf
 from sfumato.confidential import Account, Microdata, Tabulation, run
 from sfumato.draws import SystemDraws
 from sfumato.plan import Plan
+from sfumato.plan.sampling import BoughtVariance, NoisyTotal
 from sfumato.query.sampling import sampling_of
 from sfumato.release import Withheld
 
@@ -99,6 +100,54 @@ def test_what_leaves_no_variance_above_0_states_none(tmp_path):
     total = survey.total({"region": "n"}, of="people")
     assert isinstance(total.sampling_variance, Withheld)
     assert "leave no variance above 0" in total.sampling_variance.reason
+
+
+@pytest.mark.parametrize(
+    ("squares", "noise", "states"),
+    [(400_000.0, 1_000.0, True), (400_000.0, 400_000.0, False), (400_000.0, 200_000.0, True), (-5.0, 1.0, False)],
+)
+def test_a_b_that_noise_alone_may_be_is_not_stated(squares, noise, states):
+    """b = Σw²/Σw = 20 with an error of noise/Σw: 0.05, 20 and 10, of which 1.645 times 20 is above b."""
+    bought = BoughtVariance("people", "squares", "weights")
+    totals = {"squares": NoisyTotal(squares, noise**2), "weights": NoisyTotal(20_000.0, 0.0)}
+    found = bought.stated(totals)
+    assert isinstance(found, dict) == states
+    if isinstance(found, dict):
+        assert found["b"] == squares / 20_000
+        assert f"b ± {1.645 * noise / 20_000:.2g} (90%, by noise)" in found["source"]
+    elif squares > 0:
+        assert "b as 20 ± 32.9, which noise alone may be" in found
+    near_0 = totals | {"weights": NoisyTotal(20_000.0, 13_000.0**2)}
+    assert "no variance above 0" in bought.stated(near_0), "a Σw within its own noise divides nothing"
+
+
+def test_b_is_as_good_as_its_margin_says():
+    """Of 20,000 draws of noise on Σw² and Σw the margin holds 90%, ± 1 point: a false alarm in 400,000.
+
+    With the error of either total left out it holds 85% or less.
+    """
+    rng = np.random.default_rng(8)
+    squares, weights = 400_000 + rng.normal(0, 8_000, 20_000), 20_000 + rng.normal(0, 500, 20_000)
+    bought = BoughtVariance("people", "squares", "weights", deff="1.5")
+    found = [
+        bought.stated({"squares": NoisyTotal(one, 8_000.0**2), "weights": NoisyTotal(other, 500.0**2)})
+        for one, other in zip(squares, weights, strict=True)
+    ]
+    margins = np.array([float(one["source"].split("±")[1].split("(")[0]) for one in found])
+    assert abs((np.abs(np.array([one["b"] for one in found]) - 30) <= margins).mean() - 0.90) < 0.01
+    less = 1.645 * 1.5 * 8_000 / 20_000
+    assert (np.abs(np.array([one["b"] for one in found]) - 30) <= less).mean() < 0.85
+
+
+def test_a_number_at_or_below_0_is_stated_with_the_error_that_its_noise_leaves_open():
+    """A sampling error of 0 would say that nothing was there to sample; noise of 20 leaves open that 20 were there."""
+    function = {"a": 0.0, "b": 50.0, "source": "an earlier year"}
+    sampling = sampling_of({"kind": "variance-function", "functions": {"people": function}}, "people")
+    assert [sampling.total(value, 400.0) for value in (-7.0, 0.0, 5.0)] == [50 * 20.0] * 3
+    assert sampling.total(100.0, 400.0) == 50 * 100
+    assert sampling.share(-7.0, 1000.0, 400.0, 0.0) == pytest.approx(50 / 1000 * 0.02 * 1)
+    assert sampling.share(1007.0, 1000.0, 0.0, 400.0) == pytest.approx(50 / 1000 * 1 * 0.02), "and its complement"
+    assert sampling.share(1000.0, 1000.0, 400.0, 0.0) == 0, "the whole is all of itself"
 
 
 def test_a_release_made_before_that_bought_a_b_of_0_is_withheld():

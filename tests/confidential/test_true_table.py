@@ -17,7 +17,8 @@ from tests.conftest import small_rows
 import sfumato as sf
 from sfumato.confidential import Microdata
 from sfumato.confidential.design import Survey
-from sfumato.confidential.estimands import MeanOf, MeasureOf, ShareOf, TotalOf
+from sfumato.confidential.estimands import MeanOf, MeasureOf, RatioOf, ShareOf, TotalOf
+from sfumato.confidential.true_table import TableLayout, true_table
 from sfumato.errors import DataError, PlanError, QueryError
 from sfumato.plan import Plan
 
@@ -200,3 +201,39 @@ def test_tabulate_refuses_in_a_sentence(folder, words, said):
     assert refused.returncode == 1
     assert said in refused.stderr
     assert "Traceback" not in refused.stderr
+
+
+WEIGHED = SAMPLE.replace('of = "count"', 'of = { statistic = "total", column = "w", clip = ["0", "CLIP"], step = "1" }')
+
+
+@pytest.mark.parametrize("engine", ["", "duckdb"])
+def test_the_weight_is_not_weighted_by_itself(sample, engine):
+    """Σw² stood under "Total w", where a measure of the same words is Σw."""
+    rows = sample_rows(300)
+    (total,) = true_table(sample, Microdata.open(rows, sample.schema, engine), TableLayout(()), TotalOf("w")).records()
+    (number,) = asked(sample, rows).records()
+    assert total == number
+    assert total["estimate"] == pytest.approx(sum(rows["w"].to_pylist()))
+    assert asked(sample, rows, TotalOf("w")).title == "Total w: weighted number of persons"
+    for meaningless in (MeanOf("w"), RatioOf("w", "hours"), RatioOf("pay", "w")):
+        with pytest.raises(QueryError, match="is the weight, which says how many persons a record stands for"):
+            asked(sample, rows, meaningless)
+
+
+@pytest.mark.parametrize(("clip", "cut"), [("10000000", False), ("5", True)])
+def test_a_measure_of_the_weight_has_the_error_of_the_weights(clip, cut):
+    plan, rows = Plan.parse(WEIGHED.replace("CLIP", clip), Path("sample.toml")), sample_rows(300)
+    measure = asked(plan, rows, MeasureOf(plan.measure("persons")), ("sex",))
+    number = asked(plan, rows, rows=("sex",))
+    for one, other in zip(measure.records(), number.records(), strict=True):
+        assert one["se"] == pytest.approx(other["se"], rel=1e-9)
+        assert (one["estimate"] == pytest.approx(other["estimate"], rel=0.01)) == (not cut)
+    assert "counted once" not in measure.title
+    assert measure.method == number.method
+
+
+def test_a_measure_of_the_sample_says_why_it_has_no_error(sample):
+    table = asked(sample, sample_rows(300), MeasureOf(sample.measure("persons")), ("sex",))
+    assert "every person counted once" in table.title
+    assert "No standard errors: every person of the sample counts once" in table.method
+    assert [one["se"] for one in table.records()] == [None, None]

@@ -91,7 +91,7 @@ def _verdict(allotment: "Allotment", per_year: int) -> list[str]:
         f"{name} alone is over the plan's limit of {limit}: its target cannot be met." for name in allotment.alone
     ]
     if allotment.wider == float("inf"):
-        lines.append("No targets fit the limit: measures without a target use it up; give them targets too.")
+        lines.append(_nothing_fits(allotment))
     elif allotment.wider is not None:
         lines.append(
             f"Over the plan's limit of {limit}; margins {allotment.wider:.3g} times as wide, all of them, would fit."
@@ -100,6 +100,14 @@ def _verdict(allotment: "Allotment", per_year: int) -> list[str]:
         "Margins are by noise alone and before calibration, which narrows them, for the sizes that you stated."
     )
     return lines
+
+
+def _nothing_fits(allotment: "Allotment") -> str:
+    """Why no margins fit the limit, however wide."""
+    keeping = [share.measure for share in allotment.shares if share.target is None]
+    if keeping:
+        return f"No targets fit the limit: {', '.join(keeping)}, without a target, use it up; give them targets too."
+    return "No targets fit the limit, not even 10,000 times as wide: measure less, or raise the limit."
 
 
 def _told(allotment: "Allotment", per_year: int) -> dict[str, Any]:

@@ -131,6 +131,8 @@ class Survey(Sealed):
             unknown = Withheld("the plan is of a sample and names no weight in [data]")
             return np.zeros(estimates.full.shape) if self.plan.sampling == "census" else unknown
         if estimates.replicates == 0:
+            if self.plan.schema.replicates or self.plan.schema.order:
+                return Withheld("every record counts once, so that replicate weights say nothing of it")
             return Withheld("the plan has a weight and neither replicates nor an order of selection in [data]")
         return self.plan.schema.replication.variance(estimates.full, estimates.values[..., 1:])
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.confidential.design import Replicated, Survey
+from sfumato.confidential.design import Replicated, Survey, sums_weight
 from sfumato.errors import QueryError
 from sfumato.plan import Measure, Plan
 from sfumato.schema import Grid, Where
@@ -30,6 +30,10 @@ class Estimand(ABC):
     @abstractmethod
     def estimate(self, survey: Survey, grid: Grid) -> Replicated: ...
 
+    def method(self, survey: Survey) -> str:
+        """How the errors are found, in words."""
+        return survey.method
+
 
 @dataclass(frozen=True)
 class TotalOf(Estimand):
@@ -42,11 +46,14 @@ class TotalOf(Estimand):
         return () if self.column is None else (self.column,)
 
     def title(self, plan: Plan) -> str:
-        number = "Weighted number" if plan.schema.weight else "Number"
-        return f"{number} of {plan.schema.unit}s" if self.column is None else f"Total {self.column}"
+        number = f"{'Weighted number' if plan.schema.weight else 'Number'} of {plan.schema.unit}s"
+        if self.column is None or self.column != plan.schema.weight:
+            return number if self.column is None else f"Total {self.column}"
+        return f"Total {self.column}: {number.lower()}"
 
     def estimate(self, survey: Survey, grid: Grid) -> Replicated:
-        return survey.total(grid, self.column)
+        # The weight is not weighted by itself: its total is what all records stand for.
+        return survey.total(grid, None if self.column == survey.plan.schema.weight else self.column)
 
 
 @dataclass(frozen=True)
@@ -60,7 +67,8 @@ class RatioOf(Estimand):
     def columns(self) -> tuple[str, ...]:
         return self.over, self.under
 
-    def title(self, plan: Plan) -> str:  # noqa: ARG002 - the columns say it
+    def title(self, plan: Plan) -> str:
+        _refuse_weight(plan, self.over, self.under)
         return f"{self.over} per {self.under}"
 
     def estimate(self, survey: Survey, grid: Grid) -> Replicated:
@@ -74,15 +82,28 @@ class MeanOf(TotalOf):
     column: str
 
     def title(self, plan: Plan) -> str:
+        _refuse_weight(plan, self.column)
         return f"Mean {self.column} of {plan.schema.unit}s"
 
     def estimate(self, survey: Survey, grid: Grid) -> Replicated:
         return super().estimate(survey, grid).over(survey.total(grid))
 
 
+def _refuse_weight(plan: Plan, *columns: str) -> None:
+    """A mean or ratio by the weight of the weight itself means nothing."""
+    if plan.schema.weight in columns:
+        raise QueryError(
+            f"'{plan.schema.weight}' is the weight, which says how many {plan.schema.unit}s a record stands for, "
+            f"and is no value of one; its total is their number: --total {plan.schema.weight}."
+        )
+
+
 @dataclass(frozen=True)
 class MeasureOf(Estimand):
-    """What a measure of the plan is of, in every cell, over its universe; each record counts once, as in a release."""
+    """What a measure of the plan is of, in every cell, over its universe; each record counts once, as in a release.
+
+    Where that is the total of the weight, replicate weights tell its error, as they are, whatever its clip.
+    """
 
     measure: Measure
 
@@ -92,10 +113,26 @@ class MeasureOf(Estimand):
 
     def title(self, plan: Plan) -> str:
         title = self.measure.titled(plan.schema.unit)
-        return f"{title}, every {plan.schema.unit} counted once" if plan.schema.weight else title
+        return f"{title}, every {plan.schema.unit} counted once" if self._of_sample(plan) else title
 
     def estimate(self, survey: Survey, grid: Grid) -> Replicated:
-        return survey.each(self.measure.of, Grid(grid.axes, grid.within.within(survey.plan.universe(self.measure))))
+        within = Grid(grid.axes, grid.within.within(survey.plan.universe(self.measure)))
+        found = survey.each(self.measure.of, within)
+        if not sums_weight(survey.plan, self.measure.of):
+            return found
+        weighed = survey.total(within).values
+        return Replicated(np.concatenate([found.values, found.values + weighed[..., 1:] - weighed[..., :1]], axis=-1))
+
+    def method(self, survey: Survey) -> str:
+        plan = survey.plan
+        if not self._of_sample(plan):
+            return survey.method
+        unit = plan.schema.unit
+        return f"No standard errors: every {unit} of the sample counts once, so this is about the sample itself."
+
+    def _of_sample(self, plan: Plan) -> bool:
+        """Whether it is about the records of a sample and not about those whom they stand for."""
+        return plan.schema.weight is not None and not sums_weight(plan, self.measure.of)
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,12 @@ from sfumato.confidential.chain import Entry
 from sfumato.confidential.options import Options
 from sfumato.plan import Plan, Price
 from sfumato.plan.margins import typical
+from sfumato.plan.sampling import NoisyTotal
 from sfumato.privacy import Spend, Unbounded, posteriors
 from sfumato.privacy.ledger import Ledger, not_counted
 from sfumato.privacy.notation import hidden_to_dict, loss_from_dict, loss_to_dict
 from sfumato.release import Anchor, ExposureLine, Manifest, Product, Promise, SpendLine, now
+from sfumato.release import stated as known
 from sfumato.schema import Box
 
 
@@ -80,11 +82,18 @@ def _sampled(plan: Plan, products: Sequence[Product]) -> dict[str, Any]:
         return {"kind": "census"}
     if isinstance(plan.sampling, str):
         return {"kind": "withheld", "reason": plan.sampling}
-    totals = {one.subject.name: float(one.total(Box()) * one.subject.step) for one in products}
+    bought = {name for one in plan.sampling for name in one.bought}
+    totals = {one.subject.name: _whole(one) for one in products if one.subject.name in bought}
     listed = {one.of: one.stated(totals) for one in plan.sampling}
     functions = {name: one for name, one in listed.items() if not isinstance(one, str)}
     refused = {name: one for name, one in listed.items() if isinstance(one, str)}
     return {"kind": "variance-function", "functions": functions} | ({"refused": refused} if refused else {})
+
+
+def _whole(product: Product) -> NoisyTotal:
+    """The total of a product, and the variance that it states of its noise."""
+    step, variance = product.subject.step, known(product.covariance(Box(), Box()))
+    return NoisyTotal(float(product.total(Box()) * step), None if variance is None else variance * float(step) ** 2)
 
 
 def _promise(plan: Plan, price: Price) -> Promise:

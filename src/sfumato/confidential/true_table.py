@@ -117,4 +117,4 @@ def true_table(plan: Plan, microdata: Microdata, layout: TableLayout, of: Estima
     with closing(survey):
         estimates = of.estimate(survey, grid)
         variances, sample = survey.variances(estimates), survey.records(grid)
-    return TrueTable(title, axes, estimates, variances, sample, survey.method, layout.cols is not None)
+    return TrueTable(title, axes, estimates, variances, sample, of.method(survey), layout.cols is not None)

@@ -8,7 +8,7 @@ from sfumato.errors import PlanError
 from sfumato.mechanisms import Mechanism, Typical
 from sfumato.plan.decisions import Decisions
 from sfumato.plan.measure import Measure
-from sfumato.privacy import Move
+from sfumato.privacy import Move, plain
 from sfumato.release import Withheld
 
 CURRENCIES = ("mu", "epsilon", "rho")
@@ -105,6 +105,12 @@ def needed(
                 f"{high:g} it is {found:.3g}."
             )
         low, high = high, 2 * high
+    if found == 0 and target.margin < measure.of.step:
+        raise PlanError(
+            f"The target of '{measure.name}' is ± {target.margin:g}, less than one step of it, "
+            f"{plain(measure.of.step)}: its noise is whole steps, so only next to none of it would do. Give a target "
+            "of a step or more, or the measure a finer step."
+        )
     while low >= LEAST and margin(low) <= target.margin:
         low, high = low / 2, low
     while high - low > within * high:  # margins fall by steps: of the noise, or of its scale

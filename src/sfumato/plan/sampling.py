@@ -1,5 +1,6 @@
 """Sampling: what a plan says of the error that comes from having asked a sample."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,6 +10,17 @@ from typing import Any
 from sfumato.errors import PlanError
 from sfumato.plan.measure import Measure
 from sfumato.privacy import Exact, exact, plain, positive
+from sfumato.release.tails import z_score
+
+Z90 = z_score(0.90)
+
+
+@dataclass(frozen=True)
+class NoisyTotal:
+    """The total of a product, and the variance by noise that the release states of it, if it states one."""
+
+    value: float
+    variance: float | None
 
 
 class StatedVariance(ABC):
@@ -26,7 +38,7 @@ class StatedVariance(ABC):
         """Say so where the measures that it is computed from are not what it takes them for."""
 
     @abstractmethod
-    def stated(self, totals: Mapping[str, float]) -> dict[str, Any] | str:
+    def stated(self, totals: Mapping[str, NoisyTotal]) -> dict[str, Any] | str:
         """Its numbers, from the noisy totals of all products; or why there are none."""
 
 
@@ -59,7 +71,7 @@ class VarianceFunction(StatedVariance):
     def refuse(self, bought: Mapping[str, Measure]) -> None:
         """It is computed from no measure."""
 
-    def stated(self, totals: Mapping[str, float]) -> dict[str, Any]:  # noqa: ARG002 - public already
+    def stated(self, totals: Mapping[str, NoisyTotal]) -> dict[str, Any]:  # noqa: ARG002 - public already
         return {"a": float(self.a), "b": float(self.b), "source": self.source}
 
 
@@ -109,12 +121,19 @@ class BoughtVariance(StatedVariance):
                 "each weight held within the same bounds, clip_value of the one and clip of the other."
             )
 
-    def stated(self, totals: Mapping[str, float]) -> dict[str, Any] | str:
-        squares, weights = totals[self.squares], totals[self.weights]
-        b = float(self.deff) * (squares / weights - float(self.certain)) if weights > 0 else 0.0
-        if b <= 0:
-            return (
-                f"the noisy totals '{self.squares}' and '{self.weights}', which were bought for it, leave no variance "
-                "above 0"
-            )
-        return {"a": 0.0, "b": b, "source": f"bought: {self.squares} and {self.weights}"}
+    def stated(self, totals: Mapping[str, NoisyTotal]) -> dict[str, Any] | str:
+        """The b of the noisy totals and its margin; none where that reaches 0, as noise alone may be all of it."""
+        squares, weights = (totals[name] for name in self.bought)
+        said = f"the noisy totals '{self.squares}' and '{self.weights}', which were bought for it,"
+        if squares.variance is None or weights.variance is None:
+            return f"{said} state no error of their noise, so that nothing tells how good it is"
+        certain = float(self.certain)
+        over, error = squares.value - certain * weights.value, math.sqrt(weights.variance)
+        if over <= 0 or weights.value <= Z90 * error:
+            return f"{said} leave no variance above 0"
+        b, ratio = float(self.deff) * over / weights.value, squares.value / weights.value
+        margin = Z90 * float(self.deff) * math.hypot(math.sqrt(squares.variance), ratio * error) / weights.value
+        if b <= margin:
+            return f"{said} give b as {b:.3g} ± {margin:.3g}, which noise alone may be"
+        told = f"bought: {self.squares} and {self.weights}, b ± {margin:.2g} (90%, by noise)"
+        return {"a": 0.0, "b": b, "source": told}

@@ -127,6 +127,7 @@ def variances_of_differences(product: Product, rows: Grid, sampling: Sampling) -
     both = _in_common(product, rows) * float(product.subject.step)
     alone = np.diagonal(both)[:, None] - both
     each = sampling.totals(alone.ravel(), np.repeat(noise, len(boxes))).reshape(alone.shape)
+    each = np.where(alone == 0, 0.0, each)  # a row within another one has nothing of its own
     return variances + each + each.T
 
 

@@ -25,8 +25,11 @@ class Sampling(ABC):
         """The sampling variances of many totals, NaN where they are withheld."""
 
     @abstractmethod
-    def shares(self, parts: Floats, wholes: Floats) -> Floats:
-        """The sampling variances of many parts within their wholes, NaN where they are withheld."""
+    def shares(self, parts: Floats, wholes: Floats, noise: Floats, rest: Floats) -> Floats:
+        """The sampling variances of many parts within their wholes, NaN where they are withheld.
+
+        `noise` is the variance by noise of each part, and `rest` that of what its whole has besides.
+        """
 
     @abstractmethod
     def ratio(self) -> Variance:
@@ -47,9 +50,10 @@ class Sampling(ABC):
             return found
         return noise if isinstance(noise, Withheld) else Withheld(self.reason)
 
-    def share(self, part: float, whole: float) -> Variance:
+    def share(self, part: float, whole: float, noise: Variance, rest: Variance) -> Variance:
         """The sampling variance of a part within a whole."""
-        found = float(self.shares(np.array([part]), np.array([whole]))[0])
+        known = [np.nan if isinstance(one, Withheld) else one for one in (part, whole, noise, rest)]
+        found = float(self.shares(*(np.array([one]) for one in known))[0])
         return Withheld(self.reason) if np.isnan(found) else found
 
 
@@ -59,7 +63,7 @@ class NotSampled(Sampling):
     def totals(self, values: Floats, noise: Floats) -> Floats:  # noqa: ARG002 - zero for every total
         return np.zeros(len(values))
 
-    def shares(self, parts: Floats, wholes: Floats) -> Floats:  # noqa: ARG002
+    def shares(self, parts: Floats, wholes: Floats, noise: Floats, rest: Floats) -> Floats:  # noqa: ARG002
         return np.zeros(len(parts))
 
     def in_common(self, values: Floats) -> Floats | Withheld:
@@ -81,7 +85,7 @@ class Unstated(Sampling):
     def totals(self, values: Floats, noise: Floats) -> Floats:  # noqa: ARG002 - withheld for every total
         return np.full(len(values), np.nan)
 
-    def shares(self, parts: Floats, wholes: Floats) -> Floats:  # noqa: ARG002
+    def shares(self, parts: Floats, wholes: Floats, noise: Floats, rest: Floats) -> Floats:  # noqa: ARG002
         return np.full(len(parts), np.nan)
 
     def in_common(self, values: Floats) -> Floats | Withheld:  # noqa: ARG002
@@ -96,27 +100,37 @@ class GeneralisedVariance(Sampling):
     """A generalised variance function: a total x has sampling variance a x² + b x (Wolter 2007, chapter 7).
 
     The published x holds noise, whose variance is taken off its square. A share p of a whole y has (b / y) p (1 − p).
+    Where noise alone may be as large as what was published, that large the true number may be, and at that the function
+    is taken: a number at or below 0 is no statement that there was nothing to sample.
 
-    >>> GeneralisedVariance(-0.00001, 600).total(1000.0, 0.0)
-    599990.0
+    >>> function = GeneralisedVariance(-0.00001, 600)
+    >>> function.total(1000.0, 0.0), function.total(-3.0, 400.0), function.total(0.0, 0.0)
+    (599990.0, 12000.0, 0.0)
     """
 
     a: float
     b: float
 
     def totals(self, values: Floats, noise: Floats) -> Floats:
-        return np.maximum(self.a * (values * values - noise) + self.b * np.maximum(values, 0.0), 0.0)
+        least = _at_least(values, noise)
+        return np.maximum(self.a * (least * least - noise) + self.b * least, 0.0)
 
-    def shares(self, parts: Floats, wholes: Floats) -> Floats:
+    def shares(self, parts: Floats, wholes: Floats, noise: Floats, rest: Floats) -> Floats:
         above = np.where(wholes > 0, wholes, np.nan)
-        inside = np.clip(parts / above, 0.0, 1.0)
-        return self.b / above * inside * (1 - inside)
+        inside = np.clip(_at_least(parts, noise) / above, 0.0, 1.0)
+        outside = np.clip(_at_least(wholes - parts, rest) / above, 0.0, 1.0)
+        return self.b / above * inside * outside
 
     def in_common(self, values: Floats) -> Floats | Withheld:
         return self.b * np.maximum(values, 0.0)
 
     def ratio(self) -> Variance:
         return Withheld("the variance function of this release is for totals, shares and differences")
+
+
+def _at_least(values: Floats, noise: Floats) -> Floats:
+    """Each number, or the error of its noise where that is larger; an error that is withheld counts as none."""
+    return np.maximum(values, np.sqrt(np.maximum(np.nan_to_num(noise), 0.0)))
 
 
 def sampling_of(stated: dict[str, Any], product: str) -> Sampling:

@@ -74,8 +74,10 @@ def _sides(share: Ratio, level: float) -> tuple[float, float]:
 def share_of(source: Source, asked: PartOfWhole) -> Ratio:
     """A part as a share of its whole."""
     over, under = source.estimate(asked.part), source.estimate(asked.whole)
-    sampled = source.sampling.share(float(over.value), float(under.value))
-    return ratio_of(over, under, source.covariance(asked.part, asked.whole), "share", sampled)
+    shared = source.covariance(asked.part, asked.whole)
+    rest = over.noise_variance + under.noise_variance - 2 * shared
+    sampled = source.sampling.share(float(over.value), float(under.value), over.noise_variance, rest)
+    return ratio_of(over, under, shared, "share", sampled)
 
 
 def difference_of_shares(source: Source, one: PartOfWhole, other: PartOfWhole) -> ShareComparison:

@@ -97,8 +97,9 @@ class Shares(Portable):
         over, under = self.table.figure(flat), self.whole.figure(int(self._place[flat]))
         if isinstance(over, NoNumber) or isinstance(under, NoNumber):
             return over if isinstance(over, NoNumber) else under
-        sampled = self.source.sampling.share(float(over.value), float(under.value))
         shared = self._covariance if isinstance(self._covariance, Withheld) else float(self._covariance[flat])
+        rest = over.noise_variance + under.noise_variance - 2 * shared
+        sampled = self.source.sampling.share(float(over.value), float(under.value), over.noise_variance, rest)
         try:
             return ratio_of(over, under, shared, "share", sampled)
         except QueryError as error:
@@ -114,7 +115,9 @@ class Shares(Portable):
         under = np.where(statuses.missing, np.nan, under)
         share = over / under
         noise = parts.noise_variance - 2 * share * shared + share * share * noise_under
-        sampled = np.where(statuses.missing, np.nan, self.source.sampling.shares(over, under))
+        rest = parts.noise_variance + noise_under - 2 * shared
+        sampled = self.source.sampling.shares(over, under, parts.noise_variance, rest)
+        sampled = np.where(statuses.missing, np.nan, sampled)
         return ShareColumns(
             share,
             np.maximum(noise / (under * under), 0.0),

@@ -105,4 +105,5 @@ class Source:
         if why:
             return [Withheld(why)] * 2
         both = float(self.product.total(shared) * self.product.subject.step)
-        return [self.sampling.total(part.value - both, part.noise_variance) for part in (first, second)]
+        alone = [(part.value - both, part.noise_variance) for part in (first, second)]
+        return [self.sampling.total(value, noise) if value else 0.0 for value, noise in alone]  # nothing of its own

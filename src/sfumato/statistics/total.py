@@ -122,7 +122,8 @@ class Total(Statistic):
 
     @property
     def title(self) -> str:
-        return f"Total {self.column} in {self.unit}" if self.unit != self.column else f"Total {self.column}"
+        what = self.column if self.power == 1 else f"{self.column} squared"
+        return f"Total {what} in {self.unit}" if self.unit != self.column else f"Total {what}"
 
 
 def _bounds(written: Bounds | None, column: str, key: str) -> tuple[Fraction, Fraction] | None:
