@@ -87,15 +87,26 @@ def test_a_column_that_is_a_dictionary_in_the_file_is_read_by_its_codes(tmp_path
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ([*ROWS, ("e1", "2361", "01001")], "has the same 'id' in two rows"),
-        ([*ROWS, (None, "2361", "01001")], "rows without 'id'"),
-        ([*ROWS, ("e6", None, "01001")], "rows without 'industry'"),
-        ([*ROWS, ("e6", "9999", "01001")], "'9999' is no lowest level of 'industry'"),
-        ([*ROWS, ("e6", "236", "01001")], "'236' is no lowest level of 'industry'"),
+        ([*ROWS, ("e1", "2361", "01001")], "the same 'id' in two rows or more: 'e1' in 2 rows."),
+        ([*ROWS, (None, "2361", "01001")], "1 row without 'id'"),
+        ([*ROWS, ("e6", None, "01001"), ("e7", None, "01001")], "2 rows without 'industry'"),
+        ([*ROWS, ("e6", "9999", "01001")], "no lowest level of 'industry': '9999' in 1 row, id e6"),
+        ([*ROWS, ("e6", "236", "01001")], "no lowest level of 'industry': '236' in 1 row, id e6"),
     ],
 )
 def test_a_row_that_does_not_fit_is_refused_with_the_rule(tmp_path, rows, said):
     assert said in refusal(written(tmp_path, rows))
+
+
+def test_all_faults_of_a_frame_are_counted_and_named_at_once(tmp_path):
+    """Only the first unknown code was named, and of a name that stands twice not even that."""
+    odd = [("e1", "2361", "01001"), ("e1", "9999", "01001"), ("e6", "9999", "77777"), ("e7", "8888", "01001")]
+    said = refusal(written(tmp_path, [*ROWS, *odd]))
+    assert "'e1' in 3 rows" in said
+    assert "'9999' in 2 rows, id e1; '8888' in 1 row, id e7" in said
+    assert "no lowest level of 'county': '77777' in 1 row, id e6" in said
+    many = [(f"x{place}", f"99{place:02d}", "01001") for place in range(25)]
+    assert "and 15 more" in refusal(written(tmp_path, [*ROWS, *many]))
 
 
 def test_an_absent_file_a_lacking_column_and_a_broken_file_are_told_apart(tmp_path):

@@ -1,6 +1,6 @@
 """Reading a frame: codes of every attribute checked against their levels, column by column."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,13 @@ from numpy.typing import NDArray
 from sfumato.errors import PlanError, nearest
 from sfumato.schema.attributes import Attribute, Column
 from sfumato.schema.spelling import misspelt
+
+MOST_NAMED = 10
+"""How many of the faults of a kind are named."""
+SPELT = (
+    "names in '{name}' that differ only in spaces, zeros, Unicode form or characters that are not seen, and would "
+    "count as several; write each one way."
+)
 
 
 def read_frame(
@@ -25,26 +32,64 @@ def read_frame(
     sources = {attribute.name: _source(attribute) for attribute in attributes}
     columns = _columns(path, [key, *sources.values(), *([firm] if firm else [])])
     ids = columns[key].combine_chunks()
-    if ids.null_count:
-        raise PlanError(f"The frame {path.name} has rows without '{key}'; every {unit} needs one.")
-    _refuse_misspelt(path, key, ids)
-    if len(ids.unique()) < len(ids):
-        raise PlanError(f"The frame {path.name} has the same '{key}' in two rows; each row is one {unit} of its own.")
-    places = {attribute.name: _places(path, attribute, columns[sources[attribute.name]]) for attribute in attributes}
+    coded = {one.name: columns[sources[one.name]].combine_chunks().dictionary_encode() for one in attributes}
+    faults = [*_faults_of_ids(ids, key), *_misspelt(columns, firm)]
+    for attribute in attributes:
+        faults += _faults_of_codes(attribute, coded[attribute.name], ids, key)
+    if faults:
+        listed = "".join(f"\n- {fault}" for fault in faults)
+        raise PlanError(f"The frame {path.name} does not fit the plan; each row is one {unit} of its own:{listed}")
+    places = {attribute.name: _places(attribute, coded[attribute.name]) for attribute in attributes}
     order = _order(ids)
-    if firm:
-        _refuse_misspelt(path, firm, columns[firm].combine_chunks())
     firms = _numbers(columns[firm])[order] if firm else None
     return ids.take(order), {name: one[order] for name, one in places.items()}, firms
 
 
-def _refuse_misspelt(path: Path, name: str, column: Any) -> None:
-    """A unit or firm in several spellings would count as several; what differs in case alone is another name."""
-    if misspelt(column.drop_null()):
-        raise PlanError(
-            f"The frame {path.name} has names in '{name}' that differ only in spaces, zeros, Unicode form or "
-            "characters that are not seen, and would count as several; write each one way."
-        )
+def _faults_of_ids(ids: Any, key: str) -> Iterator[str]:
+    """What is wrong with the names of units: some lack, stand twice, or stand in several spellings."""
+    import pyarrow.compute as pc
+
+    if ids.null_count:
+        yield f"{_rows(ids.null_count)} without '{key}'; every row needs one."
+    named = ids.drop_null()
+    counts = pc.value_counts(named)
+    twice = counts.filter(pc.greater(counts.field("counts"), 1))
+    if len(twice):
+        told = [f"'{one['values']}' in {_rows(one['counts'])}" for one in twice.slice(0, MOST_NAMED).to_pylist()]
+        yield f"the same '{key}' in two rows or more: {_listed(told, len(twice))}."
+    if misspelt(named):
+        yield SPELT.format(name=key)
+
+
+def _misspelt(columns: Mapping[str, Any], firm: str | None) -> list[str]:
+    """A firm in several spellings would count as several; what differs in case alone is another name."""
+    return [SPELT.format(name=firm)] if firm and misspelt(columns[firm].combine_chunks().drop_null()) else []
+
+
+def _faults_of_codes(attribute: Attribute, coded: Any, ids: Any, key: str) -> Iterator[str]:
+    """The rows without a code, and every code that is no lowest level, with how many rows have it and one of them."""
+    if coded.null_count:
+        yield f"{_rows(coded.null_count)} without '{attribute.name}'; the frame is public and whole."
+    codes, index = coded.dictionary.to_pylist(), attribute.levels.leaf_index
+    unknown = [place for place, code in enumerate(codes) if code not in index]
+    if not unknown:
+        return
+    where = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    told = []
+    for place in unknown[:MOST_NAMED]:
+        rows = np.flatnonzero(where == place)
+        told.append(f"'{codes[place]}' in {_rows(len(rows))}, {key} {ids[int(rows[0])].as_py()}")
+    hint = nearest(codes[unknown[0]], attribute.levels.leaves)
+    yield f"no lowest level of '{attribute.name}': {_listed(told, len(unknown))}; {hint}"
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row{'s' if count > 1 else ''}"
+
+
+def _listed(told: Sequence[str], all_: int) -> str:
+    """Some of what was found, and how many more there are."""
+    return "; ".join([*told, *([f"and {all_ - len(told):,} more"] if all_ > len(told) else [])])
 
 
 def _order(ids: Any) -> NDArray[np.int64]:
@@ -97,14 +142,7 @@ def _refuse_absent(path: Path, names: Sequence[str], listed: Sequence[str]) -> N
             raise PlanError(f"The frame {path.name} has no column '{name}'; {nearest(name, listed)}")
 
 
-def _places(path: Path, attribute: Attribute, column: Any) -> NDArray[np.int32]:
-    coded = column.combine_chunks().dictionary_encode()
+def _places(attribute: Attribute, coded: Any) -> NDArray[np.int32]:
     index = attribute.levels.leaf_index
-    if coded.null_count:
-        raise PlanError(f"The frame {path.name} has rows without '{attribute.name}'; the frame is public and whole.")
-    for code in coded.dictionary.to_pylist():
-        if code not in index:
-            hint = nearest(code, attribute.levels.leaves)
-            raise PlanError(f"The frame {path.name}: '{code}' is no lowest level of '{attribute.name}'; {hint}")
     to = np.array([index[code] for code in coded.dictionary.to_pylist()], dtype=np.int32)
     return np.asarray(to[coded.indices.to_numpy(zero_copy_only=False)], dtype=np.int32)
