@@ -24,7 +24,9 @@ from sfumato.confidential.engines.choose import engines
 from sfumato.confidential.publication import written
 from sfumato.confidential.statement import stated
 from sfumato.plan import Plan
-from sfumato.release import Manifest, seal, verify
+from sfumato.query.accounts import accounts
+from sfumato.query.histories import Stated, histories
+from sfumato.release import Manifest, read_manifest, seal, verify
 
 PLAN = """
 name = "crash"
@@ -118,8 +120,15 @@ def violations(ledger: Path, out: Path, said: Path) -> list[str]:
         found.append("lost commit")
     if "reserved" in stages and len(account.ledger.charges) == 0:
         found.append("lost charge")
-    found += [line for line in stages if line.startswith("error") and "LedgerError" not in line]
-    return found
+    told = [line for line in stages if line.startswith("error")]
+    return found + [line for line in told if "LedgerError" not in line or "put back" in line]
+
+
+def contradictions(outs: list[Path]) -> list[str]:
+    """What the public files of one ledger say against each other; a release that was killed unnamed is only missing."""
+    stated = (Stated.read(*read_manifest(out)) for out in outs if out.exists())
+    found = accounts(histories(one for one in stated if one))
+    return [said.english() for account in found for said in account.problems]
 
 
 def one_round(build, folder: Path, plan: sf.Plan, data: Path, stages: list, waits: list[float]) -> list[str]:
@@ -139,7 +148,8 @@ def one_round(build, folder: Path, plan: sf.Plan, data: Path, stages: list, wait
             os.kill(pid, signal.SIGKILL)
     for pid in pids:
         os.waitpid(pid, 0)
-    return [one for out, said in zip(outs, saids, strict=True) for one in violations(ledger, out, said)]
+    found = [one for out, said in zip(outs, saids, strict=True) for one in violations(ledger, out, said)]
+    return found + contradictions(outs)
 
 
 def main() -> None:

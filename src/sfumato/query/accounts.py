@@ -64,10 +64,11 @@ class PublicAccount:
     def entries(self) -> tuple[AccountLine, ...]:
         """The releases in the order in which they were charged, with what all had cost by then."""
         found: list[AccountLine] = []
-        sums, before = Sums(), Fraction(0)
+        sums, before, told = Sums(), Fraction(0), _left(self.limit, self.limit)
         for step in self.steps:
-            sums = sums.plus(step.own).plus(step.gap)
-            spent = self._spent(sums, [*(line.release for line in found), step.release])
+            sums, told = sums.plus(step.own).plus(step.gap), self._told(told, step.release)
+            spent = _loss(sums, self.limit)
+            spent = spent if isinstance(spent, Unbounded) else spent.joined(told)
             grown = max(amount(spent) - before, Fraction(0))
             alone = amount(_loss(step.own, self.limit))
             own = min(grown, alone) if step.gap != Sums() or step.release.sums is None else grown
@@ -114,13 +115,10 @@ class PublicAccount:
         unchained = self.history.unchained
         return (*gap, *([Sentence("account_unchained", {"count": unchained})] if unchained else ()))
 
-    def _spent(self, sums: Sums, shown: Sequence[Stated]) -> Loss:
-        """All that was lost, and never less than a release without a chain says."""
-        spent = _loss(sums, self.limit)
-        for one in shown:
-            if one.sums is None and one.spent.kind == spent.kind == self.limit.kind:
-                spent = spent.joined(one.spent)  # type: ignore[union-attr]
-        return spent
+    def _told(self, before: Limit, release: Stated) -> Limit:
+        """What was lost at least, as the releases without a chain say it."""
+        same = release.sums is None and release.spent.kind == self.limit.kind
+        return before.joined(release.spent) if same else before
 
 
 def accounts(found: Sequence[History]) -> tuple[PublicAccount, ...]:
