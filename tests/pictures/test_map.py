@@ -17,6 +17,7 @@ import sfumato.serve
 from sfumato.errors import QueryError
 from sfumato.pictures.classes import classes_of
 from sfumato.pictures.look import SHADES
+from sfumato.pictures.look import CARD
 from sfumato.pictures.map import map_of
 from sfumato.pictures.map_sheet import MapStyle
 from sfumato.pictures.mark import Caption, Mark
@@ -263,15 +264,15 @@ def test_a_csv_is_read_with_or_without_a_heading_and_in_other_spreadsheets_ways(
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("", "empty"),
+        ("", "no numbers"),
         ("code,value\n", "nothing below"),
-        ("code,value\na,1\nzz,2", "Line 3 of the CSV: 'zz' has no shape"),
-        ("a,1\n\nb,=1+1", "Line 3 of the CSV: '=1\\+1' is no number"),
+        ("code,value\na,1\nzz,2", "Line 3 of your numbers: 'zz' has no shape"),
+        ("a,1\n\nb,=1+1", "Line 3 of your numbers: '=1\\+1' is no number"),
         ("a,1\nb,nan", "Line 2 .* no number"),
         ("a,1\nb,inf", "Line 2 .* no number"),
         ("a,1\na,2", "Line 2 .* second time"),
-        ("a,1,2", "Line 1 of the CSV has 3 fields"),
-        ('a,1\n"b,2', "Line 2 of the CSV"),
+        ("a,1,2", "Line 1 of your numbers has 3 fields"),
+        ('a,1\n"b,2', "Line 2 of your numbers"),
         ("a,1\n" * 5002, "second time|more than"),
     ],
 )
@@ -309,3 +310,20 @@ def test_the_vega_form_carries_the_errors_of_every_number_and_fetches_nothing(ki
     ]
     assert "url" not in spec["data"]
     assert spec["projection"] == {"type": "identity"}
+
+
+def test_areas_are_called_by_their_labels_and_by_codes_only_where_a_label_has_no_room():
+    marks = [mark("a", 10, label="North"), mark("b", 90, label="The united provinces of everywhere and beyond")]
+    for kind in ("areas", "dots"):
+        names = [
+            one.text for one in parsed(drawn(marks, kind=kind)).iter(f"{SVG}text") if "map-name" in one.get("class", "")
+        ]
+        assert sorted(names) == ["North", "b"]
+
+
+def test_words_on_the_darkest_shade_are_light_and_have_no_halo():
+    marks = [mark("a", 10, label="A", low=9, high=11), mark("b", 90, label="B", low=89, high=91)]
+    names = {one.text: one for one in parsed(drawn(marks)).iter(f"{SVG}text") if "map-name" in one.get("class", "")}
+    assert names["B"].get("fill") == CARD
+    assert names["B"].get("stroke") is None
+    assert names["A"].get("stroke") == CARD

@@ -429,3 +429,21 @@ def test_percentages_are_compared_as_percentages_and_never_as_counts(page, engin
 def test_one_panel_has_one_figure_for_one_quantity(page):
     told = page.get(f"{TABLE}?rows=place&cols=sex&cell=N|female").text.partition('id="detail"')[2]
     assert "privacy noise 100%" in re.sub(r"<[^>]*>", "", told)
+
+
+@pytest.mark.parametrize(
+    ("asked", "chosen"),
+    [
+        ("rows=trade&cols=age&cell=c,female", {"f-axis-1": "trade", "f-axis-3": "age"}),
+        ("rows=trade&view=lines", {"f-axis-1": "trade", "f-axis-3": ""}),
+        ("rows=age&cols=trade&codelist[trade]=level7", {"f-axis-1": "age", "f-axis-3": "trade"}),
+        ("rows=age&cols=trade&wrap=nothing", {"f-axis-1": "place"}),
+    ],
+)
+def test_where_a_table_cannot_be_shown_the_form_still_has_what_the_address_says(page, asked, chosen):
+    shown = page.get(f"{TABLE}?{asked}&lang=de")
+    assert shown.status_code == 400
+    assert '<html lang="de"' in shown.text
+    for name, value in chosen.items():
+        field = shown.text.partition(f'id="{name}"')[2].partition("</select>")[0]
+        assert re.findall(r'<option value="([^"]*)" selected', field) == ([value] if value else [])

@@ -78,3 +78,24 @@ def test_the_column_that_a_map_shows_is_marked(drawn, look, marked):
     assert re.findall(r'aria-current="true">([^<]*)<', kinds) == [marked]
     title = re.search(r'<svg class="pic"[^>]*aria-label="([^"]*)"', page)[1]
     assert title.endswith(f": Sex {marked}") == (marked != "Total")
+
+
+def test_a_line_of_a_readers_numbers_that_cannot_be_read_costs_neither_the_map_nor_the_numbers(drawn):
+    page = asked(drawn, "/mapped~number?rows=size&view=map&own=s,3%0Axx,4")
+    assert '<svg class="pic"' in page
+    assert "This table cannot be shown" not in page
+    assert "Line 2 of your numbers: 'xx' has no shape" in page.partition('role="alert"')[2]
+    assert "s,3\nxx,4</textarea>" in page
+    assert "pic-map-own" not in page
+    mended = asked(drawn, "/mapped~number?rows=size&view=map&own=s,3")
+    assert "pic-map-own" in mended
+    assert 'aria-invalid="true"' not in mended
+    assert "your numbers, without errors<" in mended
+
+
+def test_a_map_of_percentages_says_of_what_in_the_words_of_its_page(drawn):
+    page = asked(drawn, "/mapped~number?rows=size&cols=sex&view=map&share=row&of=f")
+    title = re.search(r'<svg class="pic"[^>]*aria-label="([^"]*)"', page)[1]
+    assert "percentages of the row" in title
+    assert "shares of" not in title
+    assert ">Percentages of the row (" in page.partition("<svg")[2].partition("</svg>")[0]

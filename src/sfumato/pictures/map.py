@@ -16,6 +16,8 @@ from sfumato.pictures.picture import Picture
 from sfumato.pictures.svg import WIDTH, breadth, dot, glyph, group, short, text, tick_words
 
 MOST_AREAS = 5_000
+DARK = (5,)
+"""The shades on which words are light."""
 MOST_NAMES = 80
 """With more areas than this, names would cover the map."""
 MOST_HEARD = 200
@@ -135,7 +137,7 @@ def _linked(sheet: MapSheet, mark: Mark, *parts: str) -> str:
 
 
 def _names(sheet: MapSheet) -> str:
-    """The code of each area and its number with its margin, where there is room; never in a pointer's way."""
+    """The name of each area and its number with its margin, where there is room; never in a pointer's way."""
     if len(sheet.marks) > MOST_NAMES:
         return ""
     parts = []
@@ -145,10 +147,16 @@ def _names(sheet: MapSheet) -> str:
         y += own * 1.35 + 8 if own else 0
         number = f"{shown(mark)} {mark.grade if mark.grade.isalpha() else ''}".strip()
         two = not own and breadth(number, 9) < room
-        if breadth(mark.code, 10) < room + 6:
-            parts.append(text(x, y + (-2 if two else 4), mark.code, "map-name", "middle"))
-            parts.append(text(x, y + 10, number, "map-said", "middle") if two else "")
+        name, on = _named(mark, room), "-on" if sheet.shade(mark) in DARK and not mark.doubtful and not own else ""
+        if name:
+            parts.append(text(x, y + (-2 if two else 4), name, f"map-name{on}", "middle"))
+            parts.append(text(x, y + 10, number, f"map-said{on}", "middle") if two else "")
     return f'<g aria-hidden="true" pointer-events="none">{"".join(parts)}</g>'
+
+
+def _named(mark: Mark, room: float) -> str:
+    """What an area is called on the map: its label, where that is too long its code, and nothing where that is too."""
+    return next((name for name in (mark.label, mark.code) if breadth(name, 10) < room + 6), "")
 
 
 def _dots(sheet: MapSheet) -> list[str]:
@@ -174,7 +182,8 @@ def _dot(sheet: MapSheet, mark: Mark) -> list[str]:
     if mark.stated and mark.ends[0] > 0 and mark.value > 0 and not mark.doubtful:
         parts.append(dot(x, y, "map-least", sheet.radius(mark.ends[0])))
     if len(sheet.marks) <= MOST_NAMES:
-        parts.append(text(x, y + radius + 11, mark.code, "map-name", "middle"))
+        name = _named(mark, sheet.ground.room(mark.code)) or mark.code
+        parts.append(text(x, y + radius + 11, name, "map-name", "middle"))
     return parts
 
 
@@ -191,7 +200,7 @@ def _own(sheet: MapSheet) -> str:
         size = sheet.own_size(code)
         kind = "map-own broken" if value < 0 else "map-own"
         number = tick_words(value, percent=False)
-        said = sheet.style.words.own_one.format(name=own.name, code=code, value=number)
+        said = sheet.style.words.own_one.format(name=own.name or "", code=code, value=number).replace(" ,", ",")
         named = text(x, y - 1.35 * size - 4, number, "map-mine", "middle") if len(own.values) <= MOST_NAMES else ""
         parts.append(group(glyph(2, x, y, "map-under", size), glyph(2, x, y, kind, size), named, tip=said))
     return "".join(parts)

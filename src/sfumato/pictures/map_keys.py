@@ -85,7 +85,12 @@ def _rest(sheet: MapSheet) -> list[Key]:
     own = sheet.style.overlay
     keys = [(bar(-9, -6, 18, 12, "map-ground"), sheet.style.words.blank)] if sheet.blank else []
     if own:
-        keys.append((glyph(2, 0, 0, "map-own", 5), sheet.style.words.own.format(name=own.name or "CSV")))
+        keys.append(
+            (
+                glyph(2, 0, 0, "map-own", 5),
+                sheet.style.words.own.format(name=own.name) if own.name else sheet.style.words.own_unnamed,
+            )
+        )
     return keys
 
 

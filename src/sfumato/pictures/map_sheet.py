@@ -27,6 +27,7 @@ class MapWords:
     halo: str = "smear: to the end of the interval"
     below: str = "on its head: below 0"
     own: str = "your numbers, without errors: {name}"
+    own_unnamed: str = "your numbers, without errors"
     own_one: str = "Your {name}, {code}: {value}, without error"
     elsewhere: str = "Not on the map: {names}"
     shapes: str = "Shapes: {source}, {projection}"

@@ -26,9 +26,9 @@ def overlay(content: str, known: Collection[str]) -> Overlay:
     """
     lines = list(_lines(content))
     if len(lines) > MOST_LINES:
-        raise QueryError(f"The CSV has more than {MOST_LINES:,} lines; one line a code is wanted.")
+        raise QueryError(f"Your numbers have more than {MOST_LINES:,} lines; one line a code is wanted.")
     if not lines:
-        raise QueryError("The CSV is empty; write a line code,value for each area.")
+        raise QueryError("There are no numbers; write a line code,value for each area.")
     headed = _number(lines[0][1][1]) is None and lines[0][1][0] not in known
     name = lines[0][1][1][:60] if headed else ""
     values: dict[str, float] = {}
@@ -36,10 +36,10 @@ def overlay(content: str, known: Collection[str]) -> Overlay:
         _refuse_line(line, code, known, values)
         value = _number(written)
         if value is None:
-            raise QueryError(f"Line {line} of the CSV: {written[:40]!r} is no number; write it as 1234.5.")
+            raise QueryError(f"Line {line} of your numbers: {written[:40]!r} is no number; write it as 1234.5.")
         values[code] = value
     if not values:
-        raise QueryError("The CSV has a heading and nothing below it; write a line code,value for each area.")
+        raise QueryError("Your numbers have a heading and nothing below it; write a line code,value for each area.")
     return Overlay(name, values)
 
 
@@ -54,9 +54,11 @@ def _lines(text: str) -> Iterator[tuple[int, tuple[str, str]]]:
         try:
             fields = next(csv.reader([one], delimiter=apart, strict=True))
         except (csv.Error, StopIteration):
-            raise QueryError(f"Line {line} of the CSV cannot be read; quotes must close on the same line.") from None
+            raise QueryError(
+                f"Line {line} of your numbers cannot be read; quotes must close on the same line."
+            ) from None
         if len(fields) != 2:
-            raise QueryError(f"Line {line} of the CSV has {len(fields)} fields; it has two: code,value.")
+            raise QueryError(f"Line {line} of your numbers has {len(fields)} fields; it has two: code,value.")
         yield line, (fields[0].strip(), fields[1].strip())
 
 
@@ -71,6 +73,10 @@ def _number(written: str) -> float | None:
 
 def _refuse_line(line: int, code: str, known: Collection[str], values: Mapping[str, float]) -> None:
     if code not in known:
-        raise QueryError(f"Line {line} of the CSV: '{code[:40]}' has no shape on this map; {nearest(code[:40], known)}")
+        raise QueryError(
+            f"Line {line} of your numbers: '{code[:40]}' has no shape on this map; {nearest(code[:40], known)}"
+        )
     if code in values:
-        raise QueryError(f"Line {line} of the CSV: '{code}' stands there a second time; one line a code is wanted.")
+        raise QueryError(
+            f"Line {line} of your numbers: '{code}' stands there a second time; one line a code is wanted."
+        )

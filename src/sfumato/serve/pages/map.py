@@ -40,6 +40,17 @@ def mapped(layout: Layout, question: Question, captioned: Captioned, width: floa
     return map_of(shapes, marks, _titled(layout, table, captioned(table, plot)), style, width)
 
 
+def own_problem(layout: Layout) -> str:
+    """Why the numbers that a reader brought cannot be laid over the map; '' where they can, and where there are none."""
+    if layout.look.view != "map" or not layout.look.own:
+        return ""
+    try:
+        overlay(layout.look.own, layout.sheet.attribute(layout.rows[0]).levels.codes)
+    except QueryError as error:
+        return str(error)
+    return ""
+
+
 def _titled(layout: Layout, table: Figures, caption: Caption) -> Caption:
     """The caption with the one column that is shown."""
     shown = mapped_column(layout)

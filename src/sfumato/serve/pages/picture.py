@@ -145,8 +145,13 @@ def _said(layout: Layout, mark: Mark) -> Mark:
 
 
 def _caption(layout: Layout, table: Figures, plot: Plot, frame: PictureSize) -> Caption:
-    words = PictureWords(**layout.look.words.listed("picture"))
-    return replace(caption_of(table, plot), headed=frame.headed, words=words)
+    words, caption = PictureWords(**layout.look.words.listed("picture")), caption_of(table, plot)
+    if share := layout.look.share:
+        of = layout.look.words("build.share_" + (share if layout.column else "whole"))
+        axis = layout.look.words("table.percent", of=of, unit=layout.sheet.product.subject.unit)
+        title = f"{layout.sheet.titled(layout.names)}, {axis[0].lower()}{axis[1:]}"
+        caption = replace(caption, axis=axis, title=title)
+    return replace(caption, headed=frame.headed, words=words)
 
 
 def file_of(pictures: Sequence[tuple[Head | None, Picture]], form: str) -> bytes:

@@ -1,5 +1,7 @@
 """The table builder: a form, the table or picture it asked for, one cell in detail, and how to take it along."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -17,8 +19,8 @@ from sfumato.serve.pages.detail import detail_view
 from sfumato.serve.pages.form import Form
 from sfumato.serve.pages.help import answers
 from sfumato.serve.pages.layout import PARAMETERS, Layout
-from sfumato.serve.pages.look import Look
-from sfumato.serve.pages.map import mapped_column
+from sfumato.serve.pages.look import NAMES, Look
+from sfumato.serve.pages.map import mapped_column, own_problem
 from sfumato.serve.pages.picture import MOST_LINES, charts_of, in_both_widths, rows_drawn, views_of
 from sfumato.serve.pages.promise import Promised
 from sfumato.serve.pages.site import HTML, Pages, language
@@ -40,9 +42,33 @@ def table(pages: Pages, request: Request) -> Response:
         page = pages.page("table.html", layout.look.lang, strange, **shown(layout, pages, request))
         return fresh(page, HTML, tag)
     except QueryError as error:
-        asked = Layout.first(sheet, Look(lang=language(request)))
-        refusal = frame(asked) | {"problem": str(error), "view": None}
-        return fresh(pages.page("table.html", asked.look.lang, **refusal), HTML, tag, 400)
+        return fresh(_refused(pages, request, sheet, str(error)), HTML, tag, 400)
+
+
+def _refused(pages: Pages, request: Request, sheet: Sheet, problem: str) -> str:
+    """The page that says why not; its form has as much of the address as can be chosen."""
+    for layout in _readable(sheet, request):
+        try:
+            # What is chosen is looked up as the form is written.
+            return pages.page("table.html", layout.look.lang, **frame(layout), problem=problem, view=None)
+        except QueryError:
+            continue
+    first = Layout.first(sheet, Look(lang=language(request)))
+    return pages.page("table.html", first.look.lang, **frame(first), problem=problem, view=None)
+
+
+def _readable(sheet: Sheet, request: Request) -> Iterator[Layout]:
+    """What the address asks for, whole, without its look, and without all but its variables, as far as each is read."""
+    pairs, lang = request.query_params.multi_items(), [("lang", language(request))]
+    plain = [(key, value) for key, value in pairs if key.lower() not in NAMES]
+    placed = [(key, value) for key, value in pairs if key.lower() in {"rows", "cols", "wrap"}]
+    for some in (pairs, plain + lang, placed + lang):
+        try:
+            layout = Layout.read(sheet, some)
+            if layout.question:
+                yield layout
+        except QueryError:
+            continue
 
 
 def sheet_of(pages: Pages, request: Request) -> Sheet:
@@ -54,7 +80,8 @@ def sheet_of(pages: Pages, request: Request) -> Sheet:
 
 def shown(layout: Layout, pages: Pages, request: Request) -> dict[str, Any]:
     """Everything on the page of a table."""
-    view = table_view(layout)
+    view, unread = table_view(layout), own_problem(layout)
+    drawn = replace(layout, look=layout.look.but(own="")) if unread else layout
     graded = grade_words(layout.sheet.edition.release.manifest.grades, layout.look.lang)
     return frame(layout) | {
         "problem": None,
@@ -66,10 +93,11 @@ def shown(layout: Layout, pages: Pages, request: Request) -> dict[str, Any]:
         "limit": LARGEST_PAGE,
         "views": views_of(layout),
         "charts": charts_of(layout, pages.catalogue),
-        "pictures": in_both_widths(layout, pages.catalogue) if layout.look.view != "table" else [],
+        "pictures": in_both_widths(drawn, pages.catalogue) if layout.look.view != "table" else [],
         "rows_drawn": rows_drawn(layout) if (layout.look.view, layout.look.chart) == ("chart", "line") else [],
         "most_lines": MOST_LINES,
         "mapped_column": mapped_column(layout) if layout.look.view == "map" else "",
+        "own_problem": unread,
         "detail": detail_view(layout),
         "taken": taken(layout, origin(request), pages.base_path),
     }

@@ -12,6 +12,9 @@ const AROUND = ["title", "link[rel=canonical]", ".tongues"];
 // What names a column or a row of the table that is shown now.
 const OF_COLUMN = ["sort", "order", "of", "line"];
 
+// What the form carries unseen and links choose.
+const CARRIED = ["sort", "order", "view", "chart", "map", "of", "hold"];
+
 class Builder extends HTMLElement {
   /** @type {AbortController | null} */
   #asking = null;
@@ -62,7 +65,21 @@ class Builder extends HTMLElement {
     const table = new URL(this.form?.action ?? location.href).pathname;
     if (url.pathname !== table || (url.hash && url.search === location.search)) return;
     event.preventDefault();
+    this.#carry(url);
     this.go(url);
+  }
+
+  /**
+   * What a link chooses is in the form at once, so that a cell that is pressed before the answer came keeps it.
+   * @param {URL} url
+   */
+  #carry(url) {
+    for (const name of CARRIED) {
+      for (const one of this.querySelectorAll(`form#build > input[name=${name}]`)) one.remove();
+      for (const value of url.searchParams.getAll(name)) {
+        this.form?.prepend(Object.assign(document.createElement("input"), { type: "hidden", name, value }));
+      }
+    }
   }
 
   /** @param {Event} event */
