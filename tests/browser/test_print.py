@@ -58,8 +58,8 @@ def test_nothing_that_is_printed_runs_off_the_paper_however_narrow(open_tab, add
     tab.open(address)
     tab.page.emulate_media(media="print")
     assert tab.page.evaluate("document.documentElement.scrollWidth") <= width
-    small = """() => [...document.querySelectorAll(".picture .pic-map-name")].filter((one) => one.getClientRects().length)
-        .map((one) => one.getBoundingClientRect().height)"""
+    small = """() => [...document.querySelectorAll(".picture .pic-map-name")]
+        .filter((one) => one.getClientRects().length).map((one) => one.getBoundingClientRect().height)"""
     assert all(height > 7 for height in tab.page.evaluate(small))
 
 

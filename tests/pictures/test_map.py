@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 import sfumato.serve
 from sfumato.errors import QueryError
 from sfumato.pictures.classes import classes_of
-from sfumato.pictures.look import SHADES
-from sfumato.pictures.look import CARD
+from sfumato.pictures.look import CARD, SHADES
 from sfumato.pictures.map import map_of
 from sfumato.pictures.map_sheet import MapStyle
 from sfumato.pictures.mark import Caption, Mark

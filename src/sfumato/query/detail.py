@@ -1,6 +1,6 @@
 """Detail: what is to be known of one number: its errors apart, what was summed, and how it may be used."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from sfumato.query.estimate import IMPOSSIBLE, Estimate, Figure
@@ -9,6 +9,9 @@ from sfumato.query.wording import Sentence
 from sfumato.release import NoNumber, Product, Withheld, stated
 from sfumato.schema import Box
 
+PLAIN = {"alone": "error_alone", "noise": "error_noise", "both": "error_both"}
+SHARE = {"alone": "error_alone_share", "noise": "error_noise_share", "both": "error_both_share"}
+"""What is said of the error of a number, and of that of a percentage."""
 ALIKE = 0.01
 """Of an interval: how much its middle may be off the number while its sides are called equal."""
 SMALL, RARE = 3, 0.25
@@ -44,7 +47,7 @@ def detail_of_share(source: Source, figure: Figure, labels: tuple[str, ...], par
         return detail_of(source, figure, labels, overlaps=False)
     if figure.value == 1 and figure.variance == 0:
         return Detail(figure, labels, (_made_of(part, whole), Sentence("whole_share")))
-    found = [_made_of(part, whole), _of_error(figure, "_share")]
+    found = [_made_of(part, whole), _of_error(figure, SHARE)]
     noise = stated(replace(figure, sampling_variance=0.0).moe(0.90))
     if figure.value < 0 and noise is not None:
         found.append(Sentence("negative_share", {"moe": 100 * noise}))
@@ -104,20 +107,20 @@ def _moved(product: Product, estimate: Estimate) -> int:
     return int(variance * product.cells(Box())) if small and rare else 0
 
 
-def _of_error(estimate: Estimate, kind: str = "") -> Sentence:
+def _of_error(estimate: Estimate, keys: Mapping[str, str] = PLAIN) -> Sentence:
     """What ± means here; of a share in percentage points."""
-    moe, times = estimate.moe(0.90), 100 if kind else 1
+    moe, times = estimate.moe(0.90), 100 if keys is SHARE else 1
     if isinstance(moe, Withheld):
         return Sentence("error_withheld", {"reason": moe.reason.rstrip(".")})
     if isinstance(estimate.sampling_variance, Withheld):
         reason = estimate.sampling_variance.reason.rstrip(".")
-        return Sentence(f"error_alone{kind}", {"moe": times * moe, "reason": reason})
+        return Sentence(keys["alone"], {"moe": times * moe, "reason": reason})
     if estimate.variance == 0:
         return Sentence("error_none")
     if estimate.sampling_variance == 0:
-        return Sentence(f"error_noise{kind}", {"moe": times * moe})
+        return Sentence(keys["noise"], {"moe": times * moe})
     said: dict[str, float | str] = {"value": times * estimate.value, "moe": times * moe, "unit": estimate.unit}
-    return Sentence(f"error_both{kind}", {**said, "percent": percent_of_noise(estimate) or 0.0})
+    return Sentence(keys["both"], {**said, "percent": percent_of_noise(estimate) or 0.0})
 
 
 def percent_of_noise(estimate: Estimate) -> float | None:

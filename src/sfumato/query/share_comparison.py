@@ -63,7 +63,8 @@ class ShareComparison(Comparison):
         if plain.key == "differ_unsaid":
             return plain
         points = {name: 100 * float(plain.values[name]) for name in ("low", "high")}
-        return Sentence(f"{plain.key}_share", {**plain.values, **points})
+        key = "differ_share" if plain.key == "differ" else "may_be_same_share"
+        return Sentence(key, {**plain.values, **points})
 
 
 def _sides(share: Ratio, level: float) -> tuple[float, float]:

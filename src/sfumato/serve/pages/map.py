@@ -41,7 +41,7 @@ def mapped(layout: Layout, question: Question, captioned: Captioned, width: floa
 
 
 def own_problem(layout: Layout) -> str:
-    """Why the numbers that a reader brought cannot be laid over the map; '' where they can, and where there are none."""
+    """Why numbers that a reader brought cannot be laid over the map; '' where they can, and where there are none."""
     if layout.look.view != "map" or not layout.look.own:
         return ""
     try:
