@@ -1,6 +1,7 @@
 """Releases that were damaged and sealed again: opened, asked and shown, or refused; flips of single bits are found."""
 
 import asyncio
+import atexit
 import json
 import math
 import shutil
@@ -32,6 +33,7 @@ PAGES = ("/", "/privacy", "/budget", "/api/v2/tables", "/api/v2/releases")
 def ours() -> tuple[Path, ...]:
     """Releases of today, charged, and of before: tables, steps, a frame, a sparse table."""
     folder = Path(tempfile.mkdtemp(prefix="fuzz."))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     plan = Plan.parse(SMALL, Path("small.toml"))
     Account.create(folder / "ledger", "jobs", plan.hidden, sf.Approximate(20))
     run(plan, Microdata.open(small_rows(), plan.schema), folder / "ledger", folder / "release", Options())
