@@ -9,7 +9,7 @@ from functools import cached_property
 from sfumato.errors import SfumatoError
 from sfumato.privacy import Approximate, Gaussian, Limit, Loss, Sums, Unbounded
 from sfumato.privacy.loss import exact_root
-from sfumato.query.histories import History, Stated
+from sfumato.query.histories import History, Stated, unforked
 from sfumato.query.wording import Sentence
 
 
@@ -141,9 +141,12 @@ def _account(history: History, year: str) -> PublicAccount:
 
 def _steps(releases: Sequence[Stated], limit: Limit) -> Iterator[LedgerStep]:
     """The releases of one ledger and year in turn: what each adds, and what it says that others had added before."""
-    counted = Sums()
+    counted, chain = Sums(), {one.id for one in unforked(releases)}
     for one in releases:
         own = _sums(one.cost, limit) or Sums()
+        if one.id not in chain:  # it comes on top of what the chain that it left adds up to
+            yield LedgerStep(one, own, Sums(), counted, contradicts=False)
+            continue
         counted = counted.plus(own)
         if one.sums is not None and one.limit.kind == limit.kind:
             gap, contradicts = one.sums.less(counted).over, counted.less(one.sums).over != Sums()

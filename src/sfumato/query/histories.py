@@ -99,10 +99,11 @@ class History:
         """How many releases stand before one in its chain, after the others in hand, and are not here; by its id."""
         found: dict[str, int] = {}
         for some in self.ledgers:
-            lost = 0
-            for place, one in enumerate(sorted(some, key=lambda one: (one.anchor.number, *one.turn))):
-                found[one.id] = max(one.anchor.number - 1 - place - lost, 0)
-                lost += found[one.id]
+            first = {one.id for one in unforked(some)}
+            place = 0
+            for one in sorted(some, key=lambda one: (one.anchor.number, *one.turn)):
+                found[one.id] = max(one.anchor.number - 1 - place, 0) if one.id in first else 0
+                place += found[one.id] + (one.id in first)
         return found
 
     @property
@@ -138,6 +139,12 @@ class History:
 def _follows(after: Stated, before: Stated) -> bool:
     one, other = after.anchor, before.anchor
     return one.ledger_id == other.ledger_id and one.number == other.number + 1
+
+
+def unforked(releases: Sequence[Stated]) -> list[Stated]:
+    """One chain of a ledger: of several releases in the same place the first, and all that have no place."""
+    places = {one.anchor.number: one for one in reversed(releases) if one.sums is not None}
+    return [one for one in releases if places.get(one.anchor.number, one) is one]
 
 
 def histories(stated: Iterable[Stated]) -> tuple[History, ...]:
