@@ -62,6 +62,12 @@ def test_every_file_has_the_rows_numbers_and_errors_that_the_page_shows(page, en
         assert float(one["moe90"]) == pytest.approx(figure.moe(0.90), rel=1e-9)
         assert (one["statistic"], one["period"]) == ("Number of jobs", "2026-Q1")
         assert one["unit"] == ("share" if share else "jobs")
+        of = {"row": "the total of the same Trade <i>", "column": "the total of the same Sex", "whole": "the whole"}
+        assert one.get("share_of") == of.get(share)
+        if share:
+            assert (float(one["low90"]), float(one["high90"])) == pytest.approx(figure.interval(0.90))
+        else:
+            assert "low90" not in one
         if error == "se":
             assert float(one["se"]) == pytest.approx(figure.se)
         if error == "interval95":
@@ -71,6 +77,7 @@ def test_every_file_has_the_rows_numbers_and_errors_that_the_page_shows(page, en
     observed = lines(page, links["sdmx-csv"])
     assert [float(one["OBS_VALUE"]) for one in observed] == [float(one["estimate"]) for one in found]
     assert {one["STATISTIC"] for one in observed} == {"Number of jobs"}
+    assert ("SHARE_OF" in observed[0]) == ("HIGH90" in observed[0]) == bool(share)
     assert {"se": "SE", "interval95": "LOW95"}.get(error, "CV") in observed[0]
 
 

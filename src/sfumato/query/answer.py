@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.errors import QueryError
 from sfumato.query.columns import Columns
-from sfumato.query.estimate import Figure
 from sfumato.query.figures import LARGEST_PAGE, Figures, only
 from sfumato.query.notices import notices_of
 from sfumato.query.value_notes import noted
 from sfumato.query.wording import words
-from sfumato.release import Manifest, NoNumber, Release
+from sfumato.release import Manifest, Release
 
 METRICS = ("estimate", "moe90", "se_noise", "se_sampling", "cv")
 ERRORS: Mapping[str, tuple[str, ...]] = {"moe90": (), "se": ("se",), "cv": (), "interval95": ("low95", "high95")}
 """The kinds of error that a reader may choose, and the metrics that each adds to those that are always given."""
+ENDS = {"low90": (0, 0.90), "high90": (1, 0.90), "low95": (0, 0.95), "high95": (1, 0.95)}
+"""The ends of intervals: which one, and at which level."""
 OWN = (
-    *METRICS, "se", "low95", "high95", "grade", "cells", "status", "reason", "statistic", "unit", "period", "universe",
-    "note", "release", "notice",
+    *METRICS, "low90", "high90", "se", "low95", "high95", "grade", "cells", "status", "reason", "statistic", "unit",
+    "share_of", "period", "universe", "note", "release", "notice",
 )  # fmt: skip
 """The columns of a tidy table beside the codes and labels of its variables."""
 
@@ -63,15 +63,26 @@ class Answer:
 
     def metric(self, name: str) -> NDArray[Any]:
         """One of the metrics of every cell."""
-        if name in ERRORS["interval95"]:
-            return self._interval95[:, ERRORS["interval95"].index(name)]
+        if name in ENDS:
+            side, level = ENDS[name]
+            reach, numbers = self.columns.reach(level)[side], self.columns.estimate
+            held = np.array([np.nan if one is None else one for one in numbers.tolist()], dtype=np.float64)
+            return held + reach if side else held - reach
         found: NDArray[Any] = getattr(self.columns, name)
         return found
 
-    @cached_property
-    def _interval95(self) -> NDArray[np.float64]:
-        """Both ends of the 95% interval of every cell; not a number where none is stated."""
-        return np.array([_ends(self.figures.figure(flat)) for flat in range(self.figures.size)]).reshape(-1, 2)
+    @property
+    def tidy_metrics(self) -> tuple[str, ...]:
+        """What a line holds: the metrics, and both ends of the 90% interval where its margin does not tell them."""
+        return (*self.metrics, *(("low90", "high90") if self.columns.lopsided else ()))
+
+    @property
+    def share_of(self) -> str:
+        """What shares are of, in words; '' where numbers are no shares."""
+        of, said = self.figures.shares_of, words(self.language)
+        if of is None:
+            return ""
+        return said("sheet.share_of", by=", ".join(of)) if of else said("sheet.share_whole")
 
     @property
     def release(self) -> Release:
@@ -130,13 +141,6 @@ class Answer:
     def pieces(self, most: int = LARGEST_PAGE) -> Iterator["Answer"]:
         """The same answer part by part, in the same order, each part small enough to hold."""
         return (replace(self, figures=part) for part in self.figures.pieces(most))
-
-
-def _ends(figure: Figure) -> tuple[float, float]:
-    try:
-        return (math.nan, math.nan) if isinstance(figure, NoNumber) else figure.interval(0.95)
-    except QueryError:
-        return math.nan, math.nan
 
 
 def apart(own: Sequence[str], taken: Sequence[str]) -> dict[str, str]:

@@ -106,14 +106,23 @@ class Columns:
         """Where margins count the noise and not the sampling error, of which nothing is stated."""
         return np.isnan(self.sampling_variance) & ~np.isnan(self.noise_variance)
 
+    @property
+    def lopsided(self) -> bool:
+        """Whether intervals may be longer to one side, so that a margin does not tell them."""
+        return self.law.lopsided
+
     def moe(self, level: float = 0.90) -> Floats:
-        """The margins of error at a level, of the noise alone where nothing is stated of the sampling error."""
+        """The margins of error at a level, the longer side of each interval."""
+        return np.asarray(np.maximum(*self.reach(level)), dtype=np.float64)
+
+    def reach(self, level: float) -> tuple[Floats, Floats]:
+        """How far intervals go below and above, by the noise alone where nothing is stated of the sampling error."""
         some = ~np.isnan(self.noise_variance)
         columns = (self.estimate, self.noise_variance, self.sampling_variance, self.cells)
         totals = NoisyTotals(*(one[some].astype(np.float64) for one in columns))
-        margin = np.full(len(self), np.nan)
-        margin[some] = np.maximum(*self.law.only(some).reach(level, totals))
-        return margin
+        below, above = np.full((2, len(self)), np.nan)
+        below[some], above[some] = self.law.only(some).reach(level, totals)
+        return below, above
 
     @cached_property
     def moe90(self) -> Floats:

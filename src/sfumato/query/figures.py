@@ -53,6 +53,11 @@ class Figures(ABC):
         return self.product.subject.unit
 
     @property
+    def shares_of(self) -> tuple[str, ...] | None:
+        """The variables whose totals numbers are shares of, none for the whole; None where they are no shares."""
+        return None
+
+    @property
     def shape(self) -> tuple[int, ...]:
         return tuple(len(axis.codes) for axis in self.axes)
 

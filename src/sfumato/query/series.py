@@ -97,8 +97,13 @@ class PeriodColumns(Columns):
 
     every: tuple[Columns, ...] = ()
 
-    def moe(self, level: float = 0.90) -> Floats:
-        return _beside(one.moe(level) for one in self.every)
+    @property
+    def lopsided(self) -> bool:
+        return any(one.lopsided for one in self.every)
+
+    def reach(self, level: float) -> tuple[Floats, Floats]:
+        below, above = zip(*(one.reach(level) for one in self.every), strict=True)
+        return _beside(below), _beside(above)
 
 
 class SeriesTable(Portable):

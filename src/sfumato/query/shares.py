@@ -34,8 +34,12 @@ class ShareColumns(Columns):
     under_variance: Floats = None  # type: ignore[assignment]
     covariance: Floats = None  # type: ignore[assignment]
 
-    def moe(self, level: float = 0.90) -> Floats:
-        """The longer side of each interval; NaN where the whole is within its noise of 0 at this level."""
+    @property
+    def lopsided(self) -> bool:
+        return True
+
+    def reach(self, level: float) -> tuple[Floats, Floats]:
+        """Both sides of each interval; NaN where the whole is within its noise of 0 at this level."""
         rest = self.parts.noise_variance + self.under_variance - 2 * self.covariance
         z_squared, over = _errors_of(level, self.parts, rest) ** 2, self.parts.estimate.astype(np.float64)
         a = self.under * self.under - z_squared * self.under_variance
@@ -43,10 +47,9 @@ class ShareColumns(Columns):
         b = over * self.under - z_squared * self.covariance
         c = over * over - z_squared * self.parts.noise_variance
         reach = np.sqrt(np.maximum(b * b - a * c, 0.0))
-        longer = np.maximum(self.estimate - (b - reach) / a, (b + reach) / a - self.estimate)
-        sampled = np.where(np.isnan(self.sampling_variance), 0.0, self.se_sampling)
-        found: Floats = np.hypot(longer, z_score(level) * sampled)
-        return found
+        sampled = z_score(level) * np.where(np.isnan(self.sampling_variance), 0.0, self.se_sampling)
+        below, above = self.estimate - (b - reach) / a, (b + reach) / a - self.estimate
+        return np.hypot(below, sampled), np.hypot(above, sampled)
 
 
 def _errors_of(level: float, parts: Columns, rest: Floats) -> Floats:
@@ -92,6 +95,10 @@ class Shares(Portable):
     @property
     def unit(self) -> str:
         return "share"
+
+    @property
+    def shares_of(self) -> tuple[str, ...]:
+        return tuple(axis.attribute.label for axis in self.whole.axes)
 
     def figure(self, flat: int) -> Figure:
         over, under = self.table.figure(flat), self.whole.figure(int(self._place[flat]))

@@ -65,6 +65,11 @@ class ErrorLaw(ABC):
         """That of some of the totals, as an index or a mask tells them."""
         return self
 
+    @property
+    def lopsided(self) -> bool:
+        """Whether intervals may be longer to one side."""
+        return False
+
     def plus(self, other: "ErrorLaw") -> "ErrorLaw":
         """That of sums of totals with errors of this law and of another: whichever reaches further."""
         return self if self == other else EitherError((self, other))
@@ -220,6 +225,10 @@ class EitherError(ErrorLaw):
 
     def beyond(self, totals: NoisyTotals) -> Floats:
         return np.asarray(np.maximum.reduce([law.beyond(totals) for law in self.laws]), dtype=np.float64)
+
+    @property
+    def lopsided(self) -> bool:
+        return any(law.lopsided for law in self.laws)
 
     def times(self, unit: float) -> "EitherError":
         return EitherError(tuple(law.times(unit) for law in self.laws))

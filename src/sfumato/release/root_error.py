@@ -47,6 +47,10 @@ class RootError(ErrorLaw):
     def beyond(self, totals: NoisyTotals) -> Floats:
         return NORMAL.beyond(totals)
 
+    @property
+    def lopsided(self) -> bool:
+        return True
+
     def times(self, unit: float) -> "RootError":
         return RootError(self.variance * unit, self.sizes * unit)
 

@@ -63,6 +63,6 @@ def plain(answer: Answer) -> pa.Table:
 
 def _table(answer: Answer, columns: Mapping[str, list[Any]], text: pa.DataType) -> pa.Table:
     own, whole = answer.own, answer.columns.estimate.dtype.kind != "f"
-    types = {own[name]: pa.float64() for name in answer.metrics} | {own["cells"]: pa.int64()}
+    types = {own[name]: pa.float64() for name in answer.tidy_metrics} | {own["cells"]: pa.int64()}
     types |= {own["estimate"]: pa.int64()} if whole else {}
     return pa.table({name: pa.array(values, types.get(name, text)) for name, values in columns.items()})

@@ -34,7 +34,9 @@ def columns(answer: Answer) -> dict[str, list[Any]]:
     own = {
         "TIME_PERIOD": [harmless(answer.manifest.period)] * count,
         "OBS_VALUE": listed(numbers.estimate, finite=True),
-        **{name.upper(): listed(answer.metric(name), finite=True) for name in answer.metrics if name != "estimate"},
+        **{
+            name.upper(): listed(answer.metric(name), finite=True) for name in answer.tidy_metrics if name != "estimate"
+        },
         "GRADE": numbers.grade.tolist(),
         "CELLS": numbers.cells.tolist(),
         "OBS_STATUS": _statuses(answer),

@@ -33,7 +33,7 @@ def cells(answer: Answer) -> dict[str, list[Any]]:
         for title, texts in zip(answer.titles[place], (axis.codes, axis.labels), strict=True):
             found[title] = [texts[one] for one in places]
     numbers, own = answer.columns, answer.own
-    found |= {own[name]: listed(answer.metric(name)) for name in answer.metrics}
+    found |= {own[name]: listed(answer.metric(name)) for name in answer.tidy_metrics}
     found |= {own["grade"]: numbers.grade.tolist(), own["cells"]: numbers.cells.tolist()}
     reason = numbers.status("reason", " ".join(answer.unsaid))
     return found | {own["status"]: numbers.status("code"), own["reason"]: reason}
@@ -56,6 +56,7 @@ def beside(answer: Answer) -> dict[str, str]:
     return {
         "statistic": answer.figures.product.subject.title,
         "unit": answer.figures.unit,
+        **({"share_of": answer.share_of} if answer.share_of else {}),
         **({"period": answer.manifest.period} if len(releases) == 1 else {}),
         "universe": answer.universe_words,
         **({"note": answer.note} if answer.note else {}),
