@@ -12,10 +12,11 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.commands import sfumato
 
 from sfumato.confidential import Microdata
 from sfumato.confidential.audit import audit_mechanism, audit_plan
-from sfumato.confidential.pairs import worst_pairs
+from sfumato.confidential.pairs import moved_words, worst_pairs
 from sfumato.draws import SeededDraws
 from sfumato.errors import DataError, PlanError
 from sfumato.mechanisms import ClippedTotal, SquareRoot
@@ -204,6 +205,13 @@ def test_all_units_of_the_largest_firm_move_at_once(firms):
     assert 0.97 <= high**0.5 - low**0.5 <= 1, "each by beta"
     assert firms.move(firms.measure("rows")).l2_squared == 5
     assert [firms.move(firms.measure(name)).crowded for name in ("counties", "all")] == [3**2 + 2**2, 5**2]
+
+
+def test_an_audit_says_that_whole_firms_were_moved(firms, plan):
+    assert "all establishments of one firm differ at once, 5 of them" in moved_words(firms)
+    assert not moved_words(plan), "one establishment moves alone"
+    said = sfumato("audit", firms.frame.folder / "firms.toml", "--samples", "1000")
+    assert "Whole firms were moved" in said
 
 
 def test_a_firm_with_fewer_units_that_share_more_cells_gets_a_pair_of_its_own(firms):

@@ -142,7 +142,7 @@ def test_an_engine_dropped_in_gives_the_same_cells(dropped, data, tmp_path):
     cells = {}
     for name in choose.engines():
         tabulation = Tabulation(plan, Microdata.open(data, plan.schema, name), SeededDraws(4))
-        assert tabulation.read_by == f"read by {name}"
+        assert tabulation.read_by == f"read by the engine {name}"
         cells[name] = tabulation.cells(plan.measures[0]).values.tolist()
     assert cells["arrays"] == cells["polars"] == cells["duckdb"]
     place = plan.schema.attribute("place")
@@ -163,7 +163,7 @@ def test_it_goes_through_every_command_and_is_closed_after_each(dropped, data, t
 
     assert "geometric (epsilon 1)" in asked("price")
     assert "fit the plan" in asked("check", "--data", data)
-    assert "read by polars." in asked("run", "--data", data, "--rehearsal", "1", "--out", release)
+    assert "read by the engine polars." in asked("run", "--data", data, "--rehearsal", "1", "--out", release)
     audits = json.loads(asked("audit", "--samples", "20000", "--json"))
     assert all(one["holds"] for one in audits)
     true = json.loads(asked("tabulate", "--data", data, "--rows", "place", "--json"))
@@ -202,7 +202,9 @@ def test_an_engine_that_declines_says_why_and_one_that_fails_is_not_passed_over(
     plan = Plan.parse(PLAN, Path("dropped.toml"))
     monkeypatch.setattr(Arrays, "__init__", lambda *_: (_ for _ in ()).throw(Unsure("a reason")))
     tabulation = Tabulation(plan, Microdata.open(data, plan.schema), SeededDraws(4))
-    assert tabulation.read_by == "read by duckdb; arrays declined: a reason"
+    assert (
+        tabulation.read_by == "read by the engine duckdb; arrays declined: a reason. All engines give the same numbers"
+    )
     monkeypatch.setattr(Arrays, "__init__", lambda *_: (_ for _ in ()).throw(KeyError("north")))
     with pytest.raises(DataError, match=r"engine 'arrays' failed \(KeyError in .*please report this") as failed:
         Tabulation(plan, Microdata.open(data, plan.schema), SeededDraws(4))

@@ -433,7 +433,7 @@ def test_both_engines_read_the_same_reports_in_the_order_of_the_frame(folder, en
     plan, told = plan_in(folder), reports()
     rows = pa.table(told).take(list(reversed(range(len(told["id"])))))
     tabulation = Tabulation(plan, Microdata.open(rows, plan.schema, engine), SystemDraws())
-    assert tabulation.read_by == f"read by {engine}"
+    assert tabulation.read_by == f"read by the engine {engine}"
     ids = pq.read_table(folder / "frame.parquet")["id"].to_pylist()
     by_id = dict(zip(told["id"], told["wage"], strict=True))
     cells = tabulation.cells(plan.measure("pay_rows"))

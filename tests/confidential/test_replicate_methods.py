@@ -108,8 +108,11 @@ def test_what_the_method_says_is_what_counts(clusters):
     assert about_mean == pytest.approx(26.3294 / math.sqrt(742 / 757), rel=1e-5)
     assert about_mean == pytest.approx(26.60, abs=0.01)
     assert about_mean < about_estimate < 1.02 * about_mean
-    for silent in ("", 'method = "sdr"'):
-        with pytest.raises(PlanError, match=r"15 replicate weights.*multiple of 4; say which method"):
+    for silent, why in {
+        "": "which they are taken for",
+        'method = "sdr"': r"the method that the plan says \(sdr\)",
+    }.items():
+        with pytest.raises(PlanError, match=rf"15 replicate weights.*{why}, has a multiple of 4; say which method"):
             plan(15, silent)
 
 

@@ -120,6 +120,8 @@ def test_the_command_prints_the_function_and_what_it_takes_and_draws_it(tmp_path
     asked = ("variance", tmp_path / "survey.toml", "--data", tmp_path / "rows.parquet")
     said = sfumato(*asked)
     assert said.startswith("CONFIDENTIAL")
+    assert "Fitted to 20 estimates." in said
+    assert "in 8 groups, the middle estimate of each" in said
     sfumato(*asked, "--plot", tmp_path / "v.svg")
     for words in (
         "outside the promise",

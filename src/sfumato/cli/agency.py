@@ -143,6 +143,7 @@ def audit(
 ) -> None:
     """Try to tell two neighbours apart by what the plan would publish; a lower bound on its true loss."""
     from sfumato.confidential.audit import audit_plan
+    from sfumato.confidential.pairs import moved_words
     from sfumato.errors import PlanError, PromiseError
     from sfumato.plan import Plan
 
@@ -157,6 +158,8 @@ def audit(
         say_json([one.to_dict() for one in audits])
     else:
         say(columns(["measure", "view", "bound", "claim", "verdict"], [one.row() for one in audits]))
+        if moved := moved_words(read):
+            say(f"\n{moved}")
     if not all(one.holds for one in audits):
         raise PromiseError("The audit found more loss than the plan claims; do not publish, and report this as a bug.")
 

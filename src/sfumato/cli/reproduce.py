@@ -33,7 +33,7 @@ def reproduce(
         say_json([asdict(one) for one in lines])
         return
     say(f"{study.title} ({study.source})\n")
-    heads, rows = ["", "published", "ours", ""], [[one.what, one.published, one.ours, one.remark] for one in lines]
+    heads, rows = ["", *study.heads, ""], [[one.what, one.published, one.ours, one.remark] for one in lines]
     if not any(one.published for one in lines):  # drawn without numbers, or never
         heads, rows = heads[:1] + heads[2:], [row[:1] + row[2:] for row in rows]
     say(columns(heads, rows))

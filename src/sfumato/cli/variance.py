@@ -99,6 +99,7 @@ def _words(found: "FittedVariance") -> str:
         f"Sampling variance of '{found.of.name}' as a x² + b x: a = {found.a:.6g}, b = {found.b:.6g}.",
         f"Fitted to {len(found.estimates):,} estimates. {found.method}",
         f"Its standard errors over those by replication: median {middle:.2f}, eight of ten {low:.2f} to {high:.2f}.\n",
+        f"From small to large, in {len(rows)} groups, the middle estimate of each:",
         columns(heads, [[_short(one) for one in row] for row in rows], 3),
         f"\n{as_they_are}\n{_bought(found)}",
     ])  # fmt: skip

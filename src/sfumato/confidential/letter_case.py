@@ -46,7 +46,7 @@ def cased_names(plan: Plan, microdata: Microdata) -> list[CasedNames]:
     if plan.frame is not None and firm:
         from sfumato.schema.frame_file import column_texts
 
-        found.append(_alike(firm, column_texts(plan.frame.path, firm)))
+        found.append(_alike(firm, column_texts(plan.frame.path, firm, plan.schema.encoding)))
     return [one for one in found if one.names]
 
 

@@ -38,6 +38,20 @@ def worst_pairs(plan: Plan) -> list[tuple[Microdata, Microdata]]:
     return [(Microdata.open(one, plan.schema.flat), Microdata.open(other, plan.schema.flat)) for one, other in frames]
 
 
+def moved_words(plan: Plan) -> str:
+    """What the two sides of the pairs differ by, where that is more than one unit."""
+    if plan.hidden.together is None:
+        return ""
+    unit = plan.hidden.unit
+    moved = [units for one in plan.measures for units in plan.over.moving(one, plan.universe(one))]
+    sizes = sorted({len(units) for units in moved}, reverse=True)
+    many = " or ".join(f"{size:,}" for size in sizes)
+    return (
+        f"Whole firms were moved: on the two sides all {unit}s of one firm differ at once, {many} of them, of the firm "
+        "with most and of the one that is most crowded in a group."
+    )
+
+
 def _farthest(plan: Plan) -> tuple[Values, Values]:
     """In each column the farthest value that any measure's pair has, on either side."""
     values: tuple[Values, Values] = ({}, {})

@@ -39,7 +39,8 @@ class Tabulation(Sealed):
     @property
     def read_by(self) -> str:
         """Which engine read the data, and why those that were asked before it declined."""
-        return "; ".join((f"read by {self._engine.name}", *self._declined))
+        declined = f"; {'; '.join(self._declined)}. All engines give the same numbers" if self._declined else ""
+        return f"read by the engine {self._engine.name}{declined}"
 
     def close(self) -> None:
         """Forget all that was read."""

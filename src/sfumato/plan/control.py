@@ -17,6 +17,7 @@ from sfumato.plan.measure import Measure
 from sfumato.release import Cube, Independent, Subject, Varying
 from sfumato.release.products.product import PUBLISHED
 from sfumato.schema import Table
+from sfumato.schema.letters import encoding_of
 
 SOURCES = {"data": "invariant", "published": "published"}
 """Where totals may come from, and the kind of the exposure that says so."""
@@ -75,16 +76,18 @@ class ControlTable:
         return Cube(subject, table, values, Varying(variances) if self.noisy else Independent(0.0))
 
 
-def rows_at(path: Path) -> Rows:
-    """The rows of a CSV file, each with its line."""
+def rows_at(path: Path, encoding: str | None = None) -> Rows:
+    """The rows of a CSV file, each with its line; one that is not in UTF-8 is in the encoding that the plan says."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with path.open(encoding=encoding_of(path, encoding), newline="") as file:
             reader = csv.DictReader(file)
             return [(f"{path}, line {reader.line_num}", row) for row in reader]
     except FileNotFoundError:
         raise PlanError(f"{path} is not there; published totals are named from the plan's folder.") from None
     except (OSError, UnicodeDecodeError, csv.Error):
-        raise PlanError(f"{path} cannot be read; published totals are a CSV file in UTF-8.") from None
+        raise PlanError(
+            f"{path} cannot be read; published totals are a CSV file in UTF-8, or in [data] encoding."
+        ) from None
 
 
 def totals_of(rows: Rows, table: Table, source: str) -> tuple[PublishedTotal, ...]:

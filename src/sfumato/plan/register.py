@@ -68,7 +68,8 @@ class RegisterCoverage(Coverage):
     @cached_property
     def register(self) -> Frame:
         firms, unit = self.hidden.together, self.hidden.unit
-        frame = Frame.read(self.file.path, unit, self.file.id, self.schema.attributes, firms.column if firms else None)
+        firm, encoding = firms.column if firms else None, self.schema.encoding
+        frame = Frame.read(self.file.path, unit, self.file.id, self.schema.attributes, firm, encoding)
         if firms:
             _refuse_large_firms(frame.together, firms, unit)
         return frame

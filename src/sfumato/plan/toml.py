@@ -69,7 +69,7 @@ def _part(text: str) -> PlanPart:
 
 def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
     schema = Schema(
-        attributes=tuple(_attribute(name, one, folder) for name, one in part.attributes.items()),
+        attributes=tuple(_attribute(name, one, folder, part.data.encoding) for name, one in part.attributes.items()),
         unit=_row(part),
         key=part.data.key,
         repeated_rows=part.data.repeated_rows,
@@ -107,7 +107,11 @@ def _control(part: ControlPart, schema: Schema, folder: Path) -> ControlTable:
     if part.source is not None:
         return ControlTable(part.name, part.of, tuple(part.by), part.source)
     written = [(f"[[control]] '{part.name}', total {number}", row) for number, row in enumerate(part.totals or (), 1)]
-    rows, source = (rows_at(path := folder / part.file), path) if part.file else (written, f"[[control]] '{part.name}'")
+    rows, source = (
+        (rows_at(path := folder / part.file, schema.encoding), path)
+        if part.file
+        else (written, f"[[control]] '{part.name}'")
+    )
     totals = totals_of(rows, schema.table(part.by), str(source))
     return ControlTable(part.name, part.of, tuple(part.by), "published", totals)
 
@@ -196,7 +200,7 @@ def _numbered(columns: int | str | list[str]) -> tuple[str, ...]:
     return tuple(f"{before}{number}{after}" for number in range(int(first), int(last) + 1))
 
 
-def _attribute(name: str, part: AttributePart, folder: Path) -> Attribute:
+def _attribute(name: str, part: AttributePart, folder: Path, encoding: str | None) -> Attribute:
     column = part.column or name
     if part.bands is not None and part.recode is not None:
         raise PlanError(f"[attributes.{name}] has both bands and recode; a column is read one way.")
@@ -207,14 +211,19 @@ def _attribute(name: str, part: AttributePart, folder: Path) -> Attribute:
         read = Recode.of(column, part.recode)
     missing = Missing(part.missing) if isinstance(part.missing, str) else part.missing
     try:
-        return Attribute(name, _levels(name, part, read, missing, folder), part.of, read, missing, part.label)
+        return Attribute(
+            name, _levels(name, part, read, missing, (folder, encoding)), part.of, read, missing, part.label
+        )
     except PlanError as error:
         raise PlanError(f"[attributes.{name}] {error}") from None
 
 
-def _levels(name: str, part: AttributePart, read: object, missing: Missing | None, folder: Path) -> Levels:
+def _levels(
+    name: str, part: AttributePart, read: object, missing: Missing | None, beside: tuple[Path, str | None]
+) -> Levels:
     if isinstance(part.levels, str):
-        return Levels.read(folder / part.levels)
+        folder, encoding = beside
+        return Levels.read(folder / part.levels, encoding)
     if part.levels is not None:
         return Levels.of(part.levels)
     if isinstance(read, Bands):

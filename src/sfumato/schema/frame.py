@@ -47,11 +47,12 @@ class Frame(Domain):
         id: str,  # noqa: A002 - the plan's word
         attributes: Sequence[Attribute],
         firm: str | None = None,
+        encoding: str | None = None,
     ) -> "Frame":
         """The register in a Parquet or CSV file: an id a row, and a column of codes for each attribute."""
         from sfumato.schema.frame_file import read_frame
 
-        ids, places, firms = read_frame(path, unit, id, attributes, firm)
+        ids, places, firms = read_frame(path, unit, id, attributes, firm, encoding)
         together = 0 if firms is None else int(np.bincount(firms).max(initial=0))
         return cls(unit, tuple(attributes), places, ids, path.name, id, firms=firms, together=together)
 

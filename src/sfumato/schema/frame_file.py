@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import PlanError, nearest
 from sfumato.schema.attributes import Attribute, Column
+from sfumato.schema.letters import encoding_of
 from sfumato.schema.spelling import misspelt
 
 MOST_NAMED = 10
@@ -20,7 +21,12 @@ SPELT = (
 
 
 def read_frame(
-    path: Path, unit: str, key: str, attributes: Sequence[Attribute], firm: str | None = None
+    path: Path,
+    unit: str,
+    key: str,
+    attributes: Sequence[Attribute],
+    firm: str | None = None,
+    encoding: str | None = None,
 ) -> tuple[Any, Mapping[str, NDArray[np.int32]], NDArray[np.int32] | None]:
     """The ids of a register, the place of each row's lowest level, and the number of its firm where one is asked for.
 
@@ -30,7 +36,7 @@ def read_frame(
     if not path.is_file():
         raise PlanError(f"The frame {path} is not there; a path is taken from the plan's own folder.")
     sources = {attribute.name: _source(attribute) for attribute in attributes}
-    columns = _columns(path, [key, *sources.values(), *([firm] if firm else [])])
+    columns = _columns(path, [key, *sources.values(), *([firm] if firm else [])], encoding)
     ids = columns[key].combine_chunks()
     coded = {one.name: columns[sources[one.name]].combine_chunks().dictionary_encode() for one in attributes}
     faults = [*_faults_of_ids(ids, key), *_misspelt(columns, firm)]
@@ -112,7 +118,7 @@ def _source(attribute: Attribute) -> str:
     return attribute.read.name
 
 
-def _columns(path: Path, names: Sequence[str]) -> Any:
+def _columns(path: Path, names: Sequence[str], encoding: str | None) -> Any:
     import pyarrow as pa
     import pyarrow.csv
     import pyarrow.parquet as pq
@@ -124,16 +130,19 @@ def _columns(path: Path, names: Sequence[str]) -> Any:
             table = pq.read_table(path, columns=list(dict.fromkeys(names)))
         else:
             texts = pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), include_columns=None)
-            table = pyarrow.csv.read_csv(path, convert_options=texts)
+            letters = pyarrow.csv.ReadOptions(encoding=encoding_of(path, encoding).removesuffix("-sig"))
+            table = pyarrow.csv.read_csv(path, read_options=letters, convert_options=texts)
             _refuse_absent(path, names, table.column_names)
     except (pa.ArrowException, OSError):
-        raise PlanError(f"{path} cannot be read; a frame is a Parquet file, or a CSV file in UTF-8.") from None
+        raise PlanError(
+            f"{path} cannot be read; a frame is a Parquet file, or a CSV file in UTF-8 or in [data] encoding."
+        ) from None
     return {name: table[name].cast(pa.string()) for name in names}
 
 
-def column_texts(path: Path, name: str) -> list[str]:
+def column_texts(path: Path, name: str, encoding: str | None = None) -> list[str]:
     """The different texts that stand in a column of a register."""
-    return [str(one) for one in _columns(path, [name])[name].unique().drop_null().to_pylist()]
+    return [str(one) for one in _columns(path, [name], encoding)[name].unique().drop_null().to_pylist()]
 
 
 def _refuse_absent(path: Path, names: Sequence[str], listed: Sequence[str]) -> None:

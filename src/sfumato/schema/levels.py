@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import PlanError, nearest
+from sfumato.schema.letters import encoding_of
 
 Mask = NDArray[np.bool_]
 FIELDS = ("code", "label", "parent", "note")
@@ -61,16 +62,15 @@ class Levels:
         )
 
     @classmethod
-    def read(cls, path: Path) -> "Levels":
+    def read(cls, path: Path, encoding: str | None = None) -> "Levels":
         """Levels from a CSV or Parquet file with a column `code` and, if wanted, `label`, `parent`, `note`."""
         if not os.path.isfile(path):  # noqa: PTH113 - of a name that no file can have, a path raises
             raise PlanError(f"The list of levels {path} is not there; a path is taken from the plan's own folder.")
         try:
-            records = _records(path)
+            records = _records(path, encoding)
         except (ValueError, TypeError, LookupError, NotImplementedError, OSError, MemoryError, csv.Error):
-            raise PlanError(
-                f"{path} cannot be read; a list of levels is a CSV file in UTF-8 or a Parquet file."
-            ) from None
+            said = "a list of levels is a CSV file in UTF-8, or as [data] encoding says, or a Parquet file."
+            raise PlanError(f"{path} cannot be read; {said}") from None
         if not records or "code" not in records[0]:
             raise PlanError(
                 f"{path} has no column 'code'; a list of levels has code, and may have label, parent, note."
@@ -231,7 +231,7 @@ def _record(one: str | int | Mapping[str, object]) -> dict[str, str]:
     return {field: "" if one.get(field) is None else str(one[field]) for field in FIELDS}
 
 
-def _records(path: Path) -> list[dict[str, object]]:
+def _records(path: Path, encoding: str | None) -> list[dict[str, object]]:
     """The rows of a CSV or Parquet file, of the columns that a level has."""
     if path.suffix == ".parquet":
         import pyarrow.parquet as pq
@@ -244,6 +244,6 @@ def _records(path: Path) -> list[dict[str, object]]:
             known = [name for name in file.schema_arrow.names if name in FIELDS]
             rows = file.read(known).to_pylist()
     else:
-        with path.open(newline="", encoding="utf-8-sig") as file:
+        with path.open(newline="", encoding=encoding_of(path, encoding)) as file:
             rows = list(csv.DictReader(file))
     return [{key: row[key] for key in FIELDS if key in row} for row in rows]

@@ -80,10 +80,14 @@ class Replication:
             raise PlanError(f"[data] has {count} replicates and {len(self.rscales)} rscales; each replicate has one.")
         if self.method == "sdr" and count > 2 and count % 4:  # the order of a Hadamard matrix
             raise PlanError(
-                f"[data] has {count} replicate weights, and successive difference replication, which they are taken "
-                f'for, has a multiple of 4; say which method they are of, for example method = "jk1". There are '
-                f"{', '.join(WORDS)}."
+                f"[data] has {count} replicate weights, and successive difference replication, {self._whose}, has "
+                f'a multiple of 4; say which method they are of, for example method = "jk1". '
+                f"There are {', '.join(WORDS)}."
             )
+
+    @property
+    def _whose(self) -> str:
+        return "which they are taken for" if self.assumed else f"the method that the plan says ({self.method})"
 
     @property
     def _counts(self) -> NDArray[np.bool_]:

@@ -5,6 +5,7 @@ numpy, and known to about a tenth of a point at the default number of draws.
 """
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from statistics import NormalDist
 
@@ -20,6 +21,8 @@ from sfumato.studies.study import Line
 SUMS = (1, 2, 3, 5, 10, 20, 40, 60)
 LEVELS = (0.90, 0.95, 0.99)
 SIZES, ROWS, WIDTHS = (1, 2, 3, 5, 10, 100), (1, 2, 3, 10), (0.33, 0.5, 1.0, 2.0)
+WAGES, WAGE_WIDTHS = (5_000, 20_000, 100_000, 2_000_000), (50 / 0.7, 50 / 0.3)
+"""Dollars of small and large establishments, and noise on their roots at beta 50 and mu 0.7 or 0.3."""
 LAWS: dict[str, Law] = {
     **{
         f"geometric, epsilon {e}": TwoSidedGeometric(Fraction(e)) for e in ("0.05", "0.1", "0.25", "0.5", "1", "2", "4")
@@ -42,11 +45,27 @@ def lines(runs: int) -> list[Line]:
             chances = [held(law, of_sums[cells], cells, level) for cells in SUMS]
             normal = min(within(of_sums[cells], _normal(law, cells, level)) for cells in SUMS)
             found.append(Line(name, f"{level:.0%}", _ends(chances), f"z errors alone: {100 * normal:.1f}% at least"))
+    return [*found, *_of_roots(runs)]
+
+
+def _of_roots(runs: int) -> list[Line]:
+    """Rows of one size, rows of unequal sizes, and wages, with noise on their square roots."""
+    cases = {f"square roots, {_rows(rows)} of size 1 to 100": [(size,) * rows for size in SIZES] for rows in ROWS}
+    cases |= {"square roots, rows of unequal sizes, 1 to 100 and 1 to 1,000": [SIZES, (*SIZES, 1000)]}
+    found = []
+    for name, sizes in cases.items():
+        for level in LEVELS:
+            chances = [rooted(one, width, level, runs) for one in sizes for width in WIDTHS]
+            found.append(Line(name, f"{level:.0%}", _ends(chances)))
     for rows in ROWS:
         for level in LEVELS:
-            chances = [rooted(size, rows, width, level, runs) for size in SIZES for width in WIDTHS]
-            found.append(Line(f"square roots, {rows} rows of size 1 to 100", f"{level:.0%}", _ends(chances)))
+            chances = [rooted((wage,) * rows, width, level, runs) for wage in WAGES for width in WAGE_WIDTHS]
+            found.append(Line(f"square roots, wages of {_rows(rows)}", f"{level:.0%}", _ends(chances)))
     return found
+
+
+def _rows(count: int) -> str:
+    return f"{count} row{'s' if count > 1 else ''}"
 
 
 def _ends(chances: list[float]) -> str:
@@ -82,11 +101,12 @@ def held(law: Law, chances: Floats, cells: int, level: float) -> float:
     return within(chances, float(stated_noise(law).law.reach(level, total)[0][0]))
 
 
-def rooted(size: int, rows: int, width: float, level: float, runs: int) -> float:
+def rooted(sizes: Sequence[float], width: float, level: float, runs: int) -> float:
     """How often the interval of a total of rows with noise on their roots holds it."""
-    noisy = np.sqrt(size) + width * np.random.default_rng(1).standard_normal((runs, rows))
+    rows, truth = len(sizes), sum(sizes)
+    noisy = np.sqrt(np.array(sizes, dtype=np.float64)) + width * np.random.default_rng(1).standard_normal((runs, rows))
     values = (noisy**2 - width**2).sum(axis=1)
     variances = 2 * rows * width**4 + 4 * width**2 * np.maximum(values, 0)
     law = RootError(width**2, np.maximum(values, 0))
     below, above = law.reach(level, NoisyTotals(values, variances, np.zeros(runs), np.full(runs, float(rows))))
-    return float(((values - below <= size * rows) & (size * rows <= values + above)).mean())
+    return float(((values - below <= truth) & (truth <= values + above)).mean())

@@ -24,3 +24,5 @@ class Study:
     lines: Callable[[int], list[Line]]
     runs: int = 1
     note: str = ""
+    heads: tuple[str, str] = ("published", "ours")
+    """What its two columns of numbers are."""

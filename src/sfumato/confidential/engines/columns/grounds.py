@@ -27,7 +27,7 @@ def decline(sources: Sequence[Any], reading: Reading) -> None:
     if schema.joined:
         raise Unsure("rows are looked up in other tables")
     if not all(map(can_scan, sources)):
-        raise Unsure("a source is neither a Parquet file nor a frame")
+        raise Unsure("it is faster and reads Parquet files and data frames, which not all of these data are")
     if len(sources) > 1 and not (schema.key or schema.repeated_rows):
         raise Unsure("rows may stand in two sources, and no key tells them apart")
     if not reading.columns:
