@@ -1,8 +1,9 @@
 """Stated errors against simulation: releases of one world that differ only in their noise.
 
 Answers are asked of the engine as a user would. Each check has a false-alarm rate of 1e-9; draws are seeded, so that
-what passes once passes always. Power: a check of N squared errors knows a variance to sqrt(2/N), 1.05% for the 18,000
-of each kind of question; one stated 10% too small or too large is 8.7 of those away or more, and is missed once in 200.
+what passes once passes always. Power: a check of N squared errors knows a variance to sqrt(2/N), 2.4% for the 3,600 of
+each kind of question and 1.05% for the 18,000 of the long ones; one stated a quarter, or 10%, too small or too large is
+8.7 of those away or more, and is missed once in 200.
 """
 
 import math
@@ -29,7 +30,10 @@ from sfumato.schema import Attribute, Grid, Levels, Table
 
 FALSE_ALARM = 1e-9
 MECHANISMS = {one.name: one for one in (Geometric("0.5"), DiscreteGaussian("0.1"), RoundedGaussian("0.5"))}
-RUNS, PLACES = 500, TABLE.attribute("place").levels.leaves
+PLACES = TABLE.attribute("place").levels.leaves
+RUNS = {100: 0.75, 500: 0.9}
+"""How many releases are made, and the part of a true variance that they tell from it."""
+FEW_OR_MANY = pytest.mark.parametrize("runs", [100, pytest.param(500, marks=pytest.mark.slow)])
 KINDS = ("share", "ratio", "mean", "difference")
 
 
@@ -63,14 +67,14 @@ def ask(engine, question: tuple) -> Estimate:
 
 
 @cache
-def answers(mechanism: str) -> dict[str, list[tuple[float, Estimate]]]:
-    """For each kind of question the truth and the estimate, in 6,000 independent cases."""
+def answers(mechanism: str, runs: int) -> dict[str, list[tuple[float, Estimate]]]:
+    """For each kind of question the truth and the estimate, in 12 independent cases a run."""
     world, draws = World.of(MECHANISMS[mechanism]), SeededDraws(11)
     truth = world.truth()
     true = {(kind, place): ask(truth, questions(place)[kind]).value for kind in KINDS for place in PLACES}
     manifest = manifest_of(world.cube("jobs", draws), world.cube("pay", draws))
     found = {kind: [] for kind in KINDS}
-    for _ in range(RUNS):
+    for _ in range(runs):
         engine = engine_of(world.cube("jobs", draws), world.cube("pay", draws), manifest=manifest)
         for place in PLACES:
             for kind in KINDS:
@@ -84,28 +88,32 @@ def variance_is_true(errors: np.ndarray, stated: np.ndarray, excess: float = 0.0
     return abs(z) < norm.isf(FALSE_ALARM / 2)
 
 
-def errors_of(kind: str, names) -> tuple[np.ndarray, np.ndarray]:
-    cases = [case for name in names for case in answers(name)[kind]]
+def errors_of(kind: str, names, runs: int) -> tuple[np.ndarray, np.ndarray]:
+    cases = [case for name in names for case in answers(name, runs)[kind]]
     return np.array([got.value - true for true, got in cases]), np.array([got.variance for _, got in cases])
 
 
+@FEW_OR_MANY
 @pytest.mark.parametrize("kind", KINDS)
-def test_stated_variance_is_the_variance(kind):
+def test_stated_variance_is_the_variance(kind, runs):
     for name in MECHANISMS:
-        assert variance_is_true(*errors_of(kind, [name]))
-    errors, stated = errors_of(kind, MECHANISMS)
-    assert len(errors) >= 18_000
+        assert variance_is_true(*errors_of(kind, [name], runs))
+    errors, stated = errors_of(kind, MECHANISMS, runs)
+    assert len(errors) >= 36 * runs
     assert variance_is_true(errors, stated)
-    assert not variance_is_true(errors, stated * 0.9)
-    assert not variance_is_true(errors, stated * 1.1)
+    assert not variance_is_true(errors, stated * RUNS[runs])
+    assert not variance_is_true(errors, stated * (2 - RUNS[runs]))
 
 
+@FEW_OR_MANY
 @pytest.mark.parametrize("kind", KINDS)
-def test_95_percent_intervals_cover_94_to_96_percent(kind):
-    cases = [case for name in MECHANISMS for case in answers(name)[kind]]
+def test_95_percent_intervals_cover_as_often(kind, runs):
+    cases = [case for name in MECHANISMS for case in answers(name, runs)[kind]]
     inside = [low <= true <= high for true, got in cases for low, high in [got.interval(0.95)]]
     # The share of 18,000 is known to 0.16%, so an interval that covers 93% or 97% would not pass once in 1e9.
-    assert 0.94 < np.mean(inside) < 0.96
+    off = 6.1 * math.sqrt(0.95 * 0.05 / len(cases))
+    assert abs(np.mean(inside) - 0.95) < off
+    assert off < 0.025
 
 
 @cache
@@ -207,7 +215,7 @@ def test_ratios_cover_wherever_the_denominator_is(ratio, shared, away):
     rng = np.random.default_rng(4)
     spread = np.array([[30.0 if shared else 100.0, shared], [shared, 100.0]])
     under = 10 * away
-    noise = rng.multivariate_normal([0, 0], spread, 8_000)
+    noise = rng.multivariate_normal([0, 0], spread, 2_000)
     covered = refused = 0
     for over_error, under_error in noise:
         over, below = Estimate(ratio * under + over_error, spread[0, 0]), Estimate(under + under_error, spread[1, 1])
@@ -217,9 +225,9 @@ def test_ratios_cover_wherever_the_denominator_is(ratio, shared, away):
             refused += 1
             continue
         covered += low <= ratio <= high
-    # 94% of 8,000 is 4.1 binomial errors below 95%.
-    assert (covered + refused) / len(noise) > 0.94
-    assert covered / (len(noise) - refused) > 0.94
+    # 93% of 2,000 is 4.1 binomial errors below 95%, 93% of 1,000 2.9.
+    assert (covered + refused) / len(noise) > 0.93
+    assert covered / (len(noise) - refused) > 0.93
     assert refused / len(noise) == pytest.approx(norm.cdf(1.96 - away), abs=0.03)
 
 
@@ -276,22 +284,22 @@ def test_rank_intervals_of_many_rows_hold_where_noise_is_mostly_zero(mechanism):
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_p_values_are_uniform_when_nothing_differs(mechanism):
-    """Two boxes that are truly equal, 10 cells and more each, asked in 4,000 releases."""
+    """Two boxes that are truly equal, 24 cells each, asked in 1,200 releases."""
     law, draws = MECHANISMS[mechanism].law(COUNTS), SeededDraws(14)
     one, other = {"row": [str(row) for row in range(6)]}, {"row": [str(row) for row in range(6, 12)]}
     found, manifest = [], None
-    for noise in law.draw(4_000 * 12 * 4, draws).reshape(4_000, 12, 4).sum(axis=2):
+    for noise in law.draw(1_200 * 12 * 4, draws).reshape(1_200, 12, 4).sum(axis=2):
         cube = Cube(subject_of("jobs"), ROWS, 100 + noise, Independent(4 * law.variance))
         manifest = manifest or manifest_of(cube)
         found.append(engine_of(cube, manifest=manifest).compare(one, other).p_value)
     for level in (0.01, 0.05, 0.10, 0.5):
         low, high = binom.ppf([FALSE_ALARM, 1 - FALSE_ALARM], len(found), level)
         assert low <= np.count_nonzero(np.array(found) < level) <= high
-    # At 4,000 the largest gap of a uniform is 0.049 once in 1e8. Differences are whole and a p-value counts its own: it
+    # At 1,200 the largest gap of a uniform is 0.088 once in 1e8. Differences are whole and a p-value counts its own: it
     # is never too small, and too large by the chance of the two differences of that size at most.
-    assert kstest(found, "uniform", alternative="greater").statistic < 0.05
+    assert kstest(found, "uniform", alternative="greater").statistic < 0.09
     lump = 2 / math.sqrt(2 * math.pi * 48 * law.variance)
-    assert kstest(found, "uniform", alternative="less").statistic < 0.05 + lump
+    assert kstest(found, "uniform", alternative="less").statistic < 0.09 + lump
 
 
 @pytest.mark.parametrize("cells", [1, 2, 6, 10, 11])
@@ -300,12 +308,12 @@ def test_a_share_and_its_complement_have_one_margin_and_hold(cells):
     law = Geometric(3).law(COUNTS)
     values = np.array([1, 2, 5, 20, 0, 3, 10, 50, 100, 7, 4, 30])
     part, rest = [str(row) for row in range(cells)], [str(row) for row in range(cells, 12)]
-    draws = law.draw(12 * 1_500, SeededDraws(5)).reshape(-1, 12)
+    draws = law.draw(12 * 400, SeededDraws(5)).reshape(-1, 12)
     held = []
     for noise in draws:
         engine = engine_of(Cube(subject_of("jobs"), ROWS, values + noise, stated_noise(law)))
         one, other = engine.share({"row": part}), engine.share({"row": rest})
         assert one.moe() == pytest.approx(other.moe(), rel=1e-6, abs=1e-12)
         held.append(abs(one.value - values[:cells].sum() / values.sum()) <= one.moe() + 1e-12)
-    # 87.5% of 1,500 is 3.2 binomial errors below 90%.
-    assert np.mean(held) > 0.875
+    # 85% of 400 is 3.3 binomial errors below 90%; 1.645 errors held 83% at worst.
+    assert np.mean(held) > 0.85
