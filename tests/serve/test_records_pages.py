@@ -106,3 +106,10 @@ def test_an_older_promise_is_written_as_it_was(release):
     older = manifest.model_copy(update={"promise": manifest.promise.model_copy(update={"not_hidden": ""})})
     assert b"not_hidden" in manifest.to_bytes()
     assert b"not_hidden" not in older.to_bytes()
+
+
+def test_pages_of_rows_fitted_to_clipped_totals_say_that_what_lies_above_a_topcode_is_not_in_them(shelf):
+    said = "what lies above it is not in them. It cuts the largest value of a group with a chance of 0.01."
+    for name in ("jobs_1", "wages"):
+        assert seen(shelf, f"/qcew~{name}").text.count(said) == 1
+    assert said in shelf.get("/api/v2/tables/qcew~jobs_1/data?outputFormat=csv").text

@@ -138,7 +138,8 @@ class Fitting:
         finer = finer_by(values)
         step = Fraction(1, 2**finer)
         before = self.rows.subject
-        subject = replace(before, name=name, step=step, note=" ".join(one for one in (before.note, note) if one))
+        notes = dict.fromkeys((before.note, *(one.subject.note for one in self.controls), note))
+        subject = replace(before, name=name, step=step, note=" ".join(one for one in notes if one))
         whole = np.rint(values * 2.0**finer).astype(np.int64)
         # A power of two changes no digit of a size.
         measured, unit = self.rows.uncertainty, float(before.step / step)

@@ -178,7 +178,7 @@ def _perturbed(measure: Measure, plan: Plan, cells: Cells, draws: Draws, given: 
         additive=measure.of.additive,
         universe=dict(measure.where),
         mechanism=measure.with_.words(),
-        note=" ".join(one for one in (measure.of.note, rows) if one),
+        note=" ".join(one for one in (measure.of.note, rows, measure.with_.note) if one),
         value_bounds=measure.of.value_bounds,
     )
     return measured(subject, noisy, measure.with_.uncertainty(noisy))

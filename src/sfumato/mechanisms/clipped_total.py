@@ -62,6 +62,13 @@ class ClippedTotal(Mechanism):
                 f"clip is {float(self.clip)}; it is the chance that the largest value of a group is cut, below 1."
             )
 
+    @property
+    def note(self) -> str:
+        return (
+            "Totals were measured with values cut off at a topcode of each group, which its noisy rows tell: what lies "
+            f"above it is not in them. It cuts the largest value of a group with a chance of {float(self.clip):.3g}."
+        )
+
     def loss(self, move: Move) -> Loss:
         rooted(move, self.name)
         return Gaussian(self.mu)

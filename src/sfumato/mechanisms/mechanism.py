@@ -47,6 +47,11 @@ class Mechanism(ABC):
     rests_on: ClassVar[tuple["Mechanism", ...]] = ()
     """The mechanisms, by an example each, of the measures of rows that it has to be given."""
 
+    @property
+    def note(self) -> str:
+        """What is to be said beside numbers that it made, of what is not in them."""
+        return ""
+
     @abstractmethod
     def loss(self, move: Move) -> Loss:
         """What is lost when cells can move so far; PromiseError if nothing can be claimed."""
