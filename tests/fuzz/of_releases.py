@@ -9,6 +9,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 from random import Random
+from urllib.parse import quote
 
 import httpx
 import pyarrow.parquet as pq
@@ -26,7 +27,8 @@ from sfumato.schema import Box
 from sfumato.serve import app
 
 DATA = Path(__file__).parents[1] / "release" / "data"
-PAGES = ("/", "/privacy", "/budget", "/api/v2/tables", "/api/v2/releases")
+TABLES = "/api/v2/tables"
+PAGES = ("/", "/budget", "/help", "/api")
 
 
 @cache
@@ -50,8 +52,7 @@ def sealed(number: int) -> None:
         if not verdict.intact:
             raise WrongError("a release that is not intact was opened")
         refuse_wrong(engine, release)
-        if not number % 8:
-            show(release)
+        show(release)
 
 
 def _sealed(chosen: Random, to: Path) -> Path:
@@ -90,16 +91,22 @@ def refuse_wrong(engine, folder: Path) -> None:
 
 
 def show(folder: Path) -> None:
-    """Its pages are shown or refused, never broken."""
+    """Its pages and the answers of the interface are shown or refused, never broken."""
 
-    async def asked() -> list[int]:
+    async def asked() -> dict[str, int]:
         transport = httpx.ASGITransport(app([folder]))
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
-            return [(await client.get(page)).status_code for page in PAGES]
+            listed = (await client.get(TABLES)).json().get("tables", ())
+            tables = [quote(one["id"], safe="~") for one in listed]
+            pages = [*PAGES, *(f"/privacy/{key}" for key in {one.split("~")[0] for one in tables})]
+            pages += [
+                page for one in tables for page in (f"/{one}", f"{TABLES}/{one}/data", f"{TABLES}/{one}/metadata")
+            ]
+            return {page: (await client.get(page)).status_code for page in pages}
 
-    statuses = asyncio.run(asked())
-    if max(statuses) >= 500:
-        raise WrongError(f"pages answered {statuses}")
+    broken = {page: status for page, status in asyncio.run(asked()).items() if status >= 500}
+    if broken:
+        raise WrongError(f"pages answered {broken}")
 
 
 def flipped(number: int) -> None:
