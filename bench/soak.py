@@ -21,13 +21,14 @@ from bench.http import Server, serving
 from bench.load import Phase, closed, phases
 from bench.nuisances import Nuisances
 from bench.page import table
-from bench.record import Record
+from bench.record import Record, now
 from bench.soc import PATH, Questions, made
 
 CLIENTS, DOWNLOAD_IN, AGAIN_IN = 4, 150, 4
 """Clients that wait for their answers; one question in so many is a large download, and one was asked before."""
 FILE = f"{PATH}?codelist[occupation]=leaves&codelist[state]=leaves&codelist[sex]=level0&outputFormat="
 ASSURANCE = Path(__file__).parent.parent / "docs" / "assurance.md"
+Begun = tuple[str, tuple[float, ...]]
 GROWTH = 0.05
 """What counts as flat: the memory at the end is larger by no more than this than after the warm-up."""
 
@@ -142,15 +143,16 @@ def claims(seen: Soaked, calm: Phase, storm: Phase, after: Phase) -> dict[str, t
     }  # fmt: skip
 
 
-def page(minutes: float, load: float, told: dict[str, tuple[str, bool]], nuisances: Counter[str]) -> str:
+def page(minutes: float, load: float, begun: Begun, told: dict[str, tuple[str, bool]], nuisances: Counter[str]) -> str:
     """The table, and on what machine and beside whom it was measured."""
-    one = Record.here({}).machine
+    one, (when, before) = Record.here({}).machine, begun
     rows = [(claim, measured, "yes" if held else "**no**") for claim, (measured, held) in told.items()]
     beside = "; ".join(f"{kind} ({count:,})" for kind, count in sorted(nuisances.items()))
     return (
         f"`make soak MINUTES={minutes:g}`: {minutes:g} minutes at the held load ({load:.0f} questions a second that "
         f"nobody asked before, {CLIENTS} clients), one worker, a release of a million cells, on {one['processor']}, "
-        f"{one['cores']} cores, {one['memory']}, shared with the clients.\n\n"
+        f"{one['cores']} cores, {one['memory']}, shared with the clients; {when}, load average "
+        f"{before[0]} before it.\n\n"
         f"{table(('what must hold', 'measured', 'held'), rows)}\n\nBeside it: {beside}."
     )
 
@@ -166,7 +168,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=30, help="how long the held load lasts")
     parser.add_argument("--page", action="store_true", help="write the table into docs/assurance.md")
-    given = parser.parse_args()
+    given, begun = parser.parse_args(), now()
     with tempfile.TemporaryDirectory() as folder:
         release = made(Path(folder) / "soak", large=False)
         with serving(release) as server:
@@ -177,7 +179,7 @@ def main() -> None:
             load = max(load, asyncio.run(closed(server.port, questions, CLIENTS, min(20, length))))
             calm, storm, after = asyncio.run(phases(server.port, questions, load, length, server.cpu))
     told = claims(seen, calm, storm, after)
-    text = page(given.minutes, load, told, nuisances)
+    text = page(given.minutes, load, begun, told, nuisances)
     print(text)
     if given.page:
         written(text)

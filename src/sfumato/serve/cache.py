@@ -146,9 +146,8 @@ class Collected:
 
     async def give(self) -> None:
         """Send what was held back."""
-        messages, self.messages = self.messages, []
-        for message in messages:
-            await self.out(message)
+        while self.messages:
+            await self.out(self.messages.pop(0))
 
     def kept(self, *, zips: bool) -> tuple[Kept, tuple[bytes, ...]] | None:
         """The reply as it may be kept, and the headers of the request that it varies with."""

@@ -10,6 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from sfumato.serve.callers import Callers
 from sfumato.serve.limits import Limits
 from sfumato.serve.reply import for_programs
+from sfumato.serve.sending import forget
 from sfumato.serve.turns import BusyError, Turns
 
 BUSY = "The server has more questions than it can answer now; ask again in a few seconds."
@@ -49,7 +50,8 @@ class Shedding:
             return
         try:
             await self.inner(scope, receive, send)
-        except BusyError:
+        except BusyError as error:
+            forget(error)
             await self.words(path, 503, BUSY, math.ceil(self.limits.patience))(scope, receive, send)
 
 

@@ -97,6 +97,9 @@ def _application(folders: Sequence[Path], host: str, base_path: str, running: Ru
     """What a worker serves: it opens the releases itself, and closes the sandbox behind it."""
     application = Watching(_admitted(folders, host), lambda catalogue: over(catalogue, base_path, running))
     _freed()
+    # What is loaded stays, and is left out: the search for cycles, which hold what cut off replies left, is short then.
+    gc.freeze()
+    gc.collect()
     sandbox.close()
     return application
 

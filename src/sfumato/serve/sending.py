@@ -1,6 +1,7 @@
 """Sending: a reply goes out part by part, and whoever does not take a part in time is let go."""
 
 import asyncio
+import traceback
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,8 +32,16 @@ class Paced:
         # The connection is closed where a reply ends early: no reader takes a part of a file for the whole.
         try:
             await self.inner(scope, receive, Paces(send, self.limits.writing, self.held).take)
-        except TooSlowError:
+        except TooSlowError as error:
+            forget(error)
             await self.hang_ups.on(scope.get("client"))
+
+
+def forget(error: BaseException | None) -> None:
+    """Let go of what the frames of an error hold: parts of replies are large, and cycles are collected late."""
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__context__
 
 
 class Outgoing:
