@@ -1,7 +1,9 @@
 """A stranger's release is bounded before it is computed with: refused in words, never a hang, a traceback, a lie."""
 
+import json
 import os
 import time
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +19,7 @@ from sfumato.errors import SfumatoError
 from sfumato.release import open_release, verify
 from sfumato.release.uncertainties import Independent
 
+DATA = Path(__file__).parent / "data"
 NAN, INFINITE = float("nan"), float("inf")
 LAW = ("products", 0, "uncertainty")
 PLACES = [
@@ -195,6 +198,20 @@ def test_a_column_of_another_kind_is_refused(ours, tmp_path, column, why):
 )
 def test_an_error_that_cannot_be_of_its_cells_is_refused_when_the_release_is_opened(ours, tmp_path, error):
     refused(packed(ours, tmp_path / "theirs", put(*LAW, value=error)))
+
+
+def test_controls_by_other_groups_than_their_own_are_refused(tmp_path):
+    frame = DATA / "frame"
+    said = json.loads((frame / "manifest.json").read_bytes())
+    place, line = next(
+        (place, one) for place, one in enumerate(said["products"]) if one["uncertainty"]["kind"] == "adjusted"
+    )
+    controls = line["uncertainty"]["controls"]
+    assert len({str(one["by"]) for one in controls}) > 1
+    turned = [one | {"by": other["by"]} for one, other in zip(controls, controls[1:] + controls[:1], strict=True)]
+    theirs = packed(frame, tmp_path / "theirs", put("products", place, "uncertainty", "controls", value=turned))
+    assert "by other groups" in refused(theirs)
+    assert open_release(packed(frame, tmp_path / "same"))
 
 
 def test_errors_of_errors_without_end_are_refused(ours, tmp_path):

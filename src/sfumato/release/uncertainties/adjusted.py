@@ -111,6 +111,10 @@ class Adjusted(Uncertainty):
             raise ReleaseError("The manifest states the error of adjusted rows of what are no rows.")
         for one in self.controls:
             refuse_unknown(one.by, domain)
+            if one.variances is not None and len(one.variances) != domain.grouped(one.by).size:
+                raise ReleaseError(
+                    f"The manifest states an error with controls '{one.product}' by other groups than its."
+                )
 
     def at(self, sizes: Sizes, unit: float = 1.0) -> Floats | None:
         return self.measured.at(sizes, unit)
