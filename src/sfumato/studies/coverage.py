@@ -16,6 +16,7 @@ from sfumato.mechanisms.additive import stated_noise
 from sfumato.release.error_law import NoisyTotals
 from sfumato.release.noisy import Floats
 from sfumato.release.root_error import RootError
+from sfumato.studies.calibrated_coverage import MOST_GROUPS, calibrated, covered
 from sfumato.studies.study import Line
 
 SUMS = (1, 2, 3, 5, 10, 20, 40, 60)
@@ -45,7 +46,7 @@ def lines(runs: int) -> list[Line]:
             chances = [held(law, of_sums[cells], cells, level) for cells in SUMS]
             normal = min(within(of_sums[cells], _normal(law, cells, level)) for cells in SUMS)
             found.append(Line(name, f"{level:.0%}", _ends(chances), f"z errors alone: {100 * normal:.1f}% at least"))
-    return [*found, *_of_roots(runs)]
+    return [*found, *_of_roots(runs), *_of_calibrated(runs)]
 
 
 def _of_roots(runs: int) -> list[Line]:
@@ -61,6 +62,20 @@ def _of_roots(runs: int) -> list[Line]:
         for level in LEVELS:
             chances = [rooted((wage,) * rows, width, level, runs) for wage in WAGES for width in WAGE_WIDTHS]
             found.append(Line(f"square roots, wages of {_rows(rows)}", f"{level:.0%}", _ends(chances)))
+    return found
+
+
+def _of_calibrated(runs: int) -> list[Line]:
+    """Rows that were moved to noisy totals of their groups, each by itself and all of a group."""
+    groups = min(runs, MOST_GROUPS)
+    product, truth = calibrated(SIZES, groups), np.tile(np.array(SIZES, dtype=np.float64), groups)
+    found = []
+    for level in LEVELS:
+        each = covered(product, ("group", "row"), truth, level).mean(axis=0).tolist()
+        found.append(Line("square roots, calibrated rows of size 1 to 100", f"{level:.0%}", _ends(each)))
+    for level in LEVELS:
+        all_ = [float(covered(product, ("group",), np.full(groups, truth[: len(SIZES)].sum()), level).mean())]
+        found.append(Line(f"square roots, totals of {len(SIZES)} calibrated rows", f"{level:.0%}", _ends(all_)))
     return found
 
 
