@@ -132,3 +132,26 @@ def test_where_an_interval_is_longer_to_one_side_the_detail_says_so():
     assert "longer_side" in [one.key for one in wide.detail(("t0", "light")).sentences]
     close = engine(VALUES * 1_000).table("trade", "strength").shares("row")
     assert "longer_side" not in [one.key for one in close.detail(("t0", "light")).sentences]
+
+
+def test_an_interval_of_a_share_ends_where_no_truth_can_be_and_its_margin_does_not():
+    """10 of 40 with an error of 6 a cell; negative arm: totals of what may be below 0 are not cut."""
+    values = [[2, 18, 20], [183, 12, 5], [40, 30, 20]]
+    shares = engine(values).table("trade", "strength").shares("row")
+    found = shares["t0", "light"]
+    below, above = found.reach(0.90)
+    assert found.value - below < 0
+    assert found.interval(0.90) == (0.0, pytest.approx(found.value + above))
+    assert found.moe(0.90) == max(below, above)
+    assert shares.records()[0]["low90"] == 0.0
+    assert shares.records()[0]["high90"] == pytest.approx(found.interval(0.90)[1])
+    assert "cut_share" in [one.key for one in shares.detail(("t0", "light")).sentences]
+    cube = Cube(subject_of("jobs", statistic="total"), TABLE, np.asarray(values), Independent(VARIANCE))
+    free = engine_of(cube).table("trade", "strength").shares("row")["t0", "light"]
+    assert free.interval(0.90)[0] == pytest.approx(free.value - below)
+
+
+def test_an_interval_that_lies_where_no_truth_can_be_is_left():
+    shares = engine([[-60, 180, 160], [183, 12, 5], [40, 30, 20]]).table("trade", "strength").shares("row")
+    assert shares["t0", "light"].interval(0.90)[1] < 0
+    assert shares.records()[0]["high90"] < 0

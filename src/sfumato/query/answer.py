@@ -65,9 +65,7 @@ class Answer:
         """One of the metrics of every cell."""
         if name in ENDS:
             side, level = ENDS[name]
-            reach, numbers = self.columns.reach(level)[side], self.columns.estimate
-            held = np.array([np.nan if one is None else one for one in numbers.tolist()], dtype=np.float64)
-            return held + reach if side else held - reach
+            return self.columns.ends(level)[side]
         found: NDArray[Any] = getattr(self.columns, name)
         return found
 

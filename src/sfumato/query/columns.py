@@ -124,6 +124,12 @@ class Columns:
         below[some], above[some] = self.law.only(some).reach(level, totals)
         return below, above
 
+    def ends(self, level: float) -> tuple[Floats, Floats]:
+        """Both ends of every interval."""
+        below, above = self.reach(level)
+        values = np.array([np.nan if one is None else one for one in self.estimate.tolist()], dtype=np.float64)
+        return values - below, values + above
+
     @cached_property
     def moe90(self) -> Floats:
         return self.moe(0.90)

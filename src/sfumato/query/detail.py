@@ -66,9 +66,11 @@ def longer_side(estimate: Estimate) -> Iterator[Sentence]:
     """What ± is where the interval is longer to one side."""
     if isinstance(estimate.noise_variance, Withheld):
         return
-    low, high = estimate.interval(0.90)
-    if abs(low + high - 2 * estimate.value) > ALIKE * (high - low):
+    (below, above), (low, high) = estimate.reach(0.90), estimate.interval(0.90)
+    if abs(above - below) > ALIKE * (above + below):
         yield Sentence("longer_side")
+    if low > estimate.value - below or high < estimate.value + above:
+        yield Sentence("cut_share")
 
 
 def _sentences(source: Source, estimate: Estimate, *, overlaps: bool) -> Iterator[Sentence]:

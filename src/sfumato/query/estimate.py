@@ -99,13 +99,13 @@ class Estimate:
         """
         if isinstance(self.noise_variance, Withheld):
             return self.noise_variance
-        return max(self._reach(level))
+        return max(self.reach(level))
 
     def interval(self, level: float = 0.95) -> Interval:
         """Where the true number lies at this level, by the noise alone where no sampling error is stated."""
         if isinstance(self.noise_variance, Withheld):
             raise QueryError(f"The interval cannot be stated: {self.noise_variance.reason}")
-        below, above = self._reach(level)
+        below, above = self.reach(level)
         return Interval(float(self.value - below), float(self.value + above), self.counts)
 
     @property
@@ -115,7 +115,8 @@ class Estimate:
             return NOISE_ALONE
         return "noise and sampling error" if self.sampling_variance else "noise"
 
-    def _reach(self, level: float) -> tuple[float, float]:
+    def reach(self, level: float) -> tuple[float, float]:
+        """How far the interval goes below and above the number, wherever the true one can be."""
         below, above = self.law.reach(level, self._totals)
         return float(below[0]), float(above[0])
 

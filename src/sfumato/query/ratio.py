@@ -12,7 +12,7 @@ import numpy as np
 
 from sfumato.errors import QueryError
 from sfumato.query.estimate import Estimate, Interval, Variance
-from sfumato.release import Withheld, stated, withheld
+from sfumato.release import stated, withheld
 from sfumato.release.error_law import ErrorLaw, Floats, NoisyTotals
 from sfumato.release.tails import z_score
 
@@ -30,21 +30,23 @@ class Ratio(Estimate):
     covariance: float = 0.0
     over_cells: int = 1
 
+    bounded: bool = False
+    """Whether the true ratio is of a part of its whole where nothing is below 0, so that it lies from 0 to 1."""
+
     def interval(self, level: float = 0.95) -> Interval:
-        """Where the true ratio lies at this level; sampling error is added to both sides of Fieller's interval."""
-        if isinstance(self.noise_variance, Withheld):
-            return super().interval(level)
+        """Where the true ratio lies at this level: no further than it can, which takes no truth out of an interval.
+
+        One that lies where no truth can be stays as it is.
+        """
+        found = super().interval(level)
+        low, high = max(found[0], 0.0), min(found[1], 1.0)
+        return Interval(low, high, found.counts) if self.bounded and low <= high else found
+
+    def reach(self, level: float) -> tuple[float, float]:
+        """Both sides of the interval of Fieller, and sampling error added to both."""
         low, high = self.fieller(level)
         sampled = z_score(level) * (stated(self.sampling_se) or 0.0)
-        below, above = math.hypot(self.value - low, sampled), math.hypot(high - self.value, sampled)
-        return Interval(self.value - below, self.value + above, self.counts)
-
-    def moe(self, level: float = 0.90) -> float | Withheld:
-        """The longer side of the interval."""
-        if isinstance(self.noise_variance, Withheld):
-            return self.noise_variance
-        low, high = self.interval(level)
-        return max(self.value - low, high - self.value)
+        return math.hypot(self.value - low, sampled), math.hypot(high - self.value, sampled)
 
     def fieller(self, level: float) -> tuple[float, float]:
         """All ratios R for which over - R under is within its own error of 0 (Fieller 1954)."""

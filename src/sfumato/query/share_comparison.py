@@ -7,12 +7,12 @@ far from a whole of 0 it is Taylor's, and near one it is as wide as the interval
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sfumato.query.comparison import Comparison
-from sfumato.query.estimate import Interval, Variance
+from sfumato.query.estimate import Variance
 from sfumato.query.ratio import Ratio, ratio_of
 from sfumato.query.source import Source
 from sfumato.query.wording import Sentence
@@ -40,22 +40,13 @@ class ShareComparison(Comparison):
     other: Ratio = None  # type: ignore[assignment]
     correlation: float = 0.0
 
-    def interval(self, level: float = 0.95) -> Interval:
-        if isinstance(self.noise_variance, Withheld):
-            return super().interval(level)
-        (below, above), (under, over) = (_sides(share, level) for share in (self.one, self.other))
-        return Interval(self.value - self._joined(below, over), self.value + self._joined(above, under), self.counts)
+    def reach(self, level: float) -> tuple[float, float]:
+        (below, above), (under, over) = (share.reach(level) for share in (self.one, self.other))
+        return self._joined(below, over), self._joined(above, under)
 
     def _joined(self, first: float, second: float) -> float:
         """How far two errors reach together."""
         return math.sqrt(max(first**2 + second**2 - 2 * self.correlation * first * second, 0.0))
-
-    def moe(self, level: float = 0.90) -> float | Withheld:
-        """The longer side of the interval."""
-        if isinstance(self.noise_variance, Withheld):
-            return self.noise_variance
-        low, high = self.interval(level)
-        return max(self.value - low, high - self.value)
 
     def sentence(self, level: float = 0.90) -> Sentence:
         """The answer in percentage points."""
@@ -67,18 +58,13 @@ class ShareComparison(Comparison):
         return Sentence(key, {**plain.values, **points})
 
 
-def _sides(share: Ratio, level: float) -> tuple[float, float]:
-    low, high = share.interval(level)
-    return share.value - low, high - share.value
-
-
 def share_of(source: Source, asked: PartOfWhole) -> Ratio:
     """A part as a share of its whole."""
     over, under = source.estimate(asked.part), source.estimate(asked.whole)
     shared = source.covariance(asked.part, asked.whole)
     rest = over.noise_variance + under.noise_variance - 2 * shared
     sampled = source.sampling.share(float(over.value), float(under.value), over.noise_variance, rest)
-    return ratio_of(over, under, shared, "share", sampled)
+    return replace(ratio_of(over, under, shared, "share", sampled), bounded=source.product.subject.nonnegative)
 
 
 def difference_of_shares(source: Source, one: PartOfWhole, other: PartOfWhole) -> ShareComparison:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -33,6 +33,7 @@ class ShareColumns(Columns):
     under: Floats = None  # type: ignore[assignment]
     under_variance: Floats = None  # type: ignore[assignment]
     covariance: Floats = None  # type: ignore[assignment]
+    bounded: bool = False
 
     @property
     def lopsided(self) -> bool:
@@ -50,6 +51,12 @@ class ShareColumns(Columns):
         sampled = z_score(level) * np.where(np.isnan(self.sampling_variance), 0.0, self.se_sampling)
         below, above = self.estimate - (b - reach) / a, (b + reach) / a - self.estimate
         return np.hypot(below, sampled), np.hypot(above, sampled)
+
+    def ends(self, level: float) -> tuple[Floats, Floats]:
+        """Where true shares lie, no further than they can."""
+        low, high = super().ends(level)
+        inside = self.bounded & (low <= 1) & (high >= 0)
+        return np.where(inside, np.maximum(low, 0.0), low), np.where(inside, np.minimum(high, 1.0), high)
 
 
 def _errors_of(level: float, parts: Columns, rest: Floats) -> Floats:
@@ -108,7 +115,8 @@ class Shares(Portable):
         rest = over.noise_variance + under.noise_variance - 2 * shared
         sampled = self.source.sampling.share(float(over.value), float(under.value), over.noise_variance, rest)
         try:
-            return ratio_of(over, under, shared, "share", sampled)
+            found = ratio_of(over, under, shared, "share", sampled)
+            return replace(found, bounded=self.product.subject.nonnegative)
         except QueryError as error:
             return NoNumber(str(error))
 
@@ -137,6 +145,7 @@ class Shares(Portable):
             under=under,
             under_variance=noise_under,
             covariance=shared,
+            bounded=self.product.subject.nonnegative,
         )
 
     def compare(self, one: Key, other: Key) -> ShareComparison:

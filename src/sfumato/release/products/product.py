@@ -44,6 +44,11 @@ class Subject:
     note: str = ""
     value_bounds: ValueBounds | None = None
 
+    @property
+    def nonnegative(self) -> bool:
+        """Whether no true number is below 0, as far as the release says it: counts, and values that count from 0 on."""
+        return self.statistic == "count" or (self.value_bounds is not None and self.value_bounds.low >= 0)
+
     @classmethod
     def read(cls, line: ProductLine) -> "Subject":
         universe = {name: tuple(codes) for name, codes in line.universe.items()}
