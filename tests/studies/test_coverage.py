@@ -13,7 +13,7 @@ from sfumato.studies.coverage import rooted
 def test_it_names_promised_and_held_levels_and_every_kind_of_rows(monkeypatch):
     from sfumato.studies import coverage
 
-    monkeypatch.setattr(coverage, "LAWS", dict(list(coverage.LAWS.items())[:1]))
+    monkeypatch.setattr(coverage, "LAWS", {})
     said = sfumato("reproduce", "coverage", "--runs", "100")
     head = next(line for line in said.splitlines() if "promised" in line)
     assert head.split() == ["promised", "held"]

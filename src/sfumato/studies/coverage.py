@@ -84,7 +84,7 @@ def _rows(count: int) -> str:
 
 
 def _ends(chances: list[float]) -> str:
-    return f"{100 * min(chances):.1f}% to {100 * max(chances):.1f}%"
+    return " to ".join(dict.fromkeys(f"{100 * end:.1f}%" for end in (min(chances), max(chances))))
 
 
 def _normal(law: Law, cells: int, level: float) -> float:
