@@ -10,7 +10,7 @@ from tests.pictures.conftest import SPACE, Drawn, mark, places
 
 from sfumato.errors import QueryError
 from sfumato.pictures import KINDS, Caption, Mark, lines
-from sfumato.pictures.rows import bars, dots
+from sfumato.pictures.rows import bars, domain, dots
 
 NUMBERS = st.floats(-1e9, 1e9, allow_nan=False)
 
@@ -175,3 +175,10 @@ def test_what_has_no_place_on_an_axis_is_refused(value):
         Mark("a", value, None, None)
     with pytest.raises(QueryError, match="no place"):
         Mark("a", 0, -value, value)
+
+
+def test_an_axis_holds_a_number_that_lies_outside_of_its_interval():
+    """An interval of a percentage ends at 0; the number that noise moved below 0 is drawn below 0 all the same."""
+    low, high = domain([Mark("a", -0.2, 0.0, 0.1, "C"), Mark("b", 1.3, 0.4, 1.0, "A")], zero=False)
+    assert low <= -0.2
+    assert high >= 1.3

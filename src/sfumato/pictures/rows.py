@@ -98,7 +98,7 @@ def domain(marks: Sequence[Mark], *, zero: bool, near: float = 0.6) -> tuple[flo
     >>> domain([Mark("a", 95, 90, 104)], zero=False), domain([Mark("a", 95, 90, 104)], zero=True)
     ((90.0, 104.0), (0, 105))
     """
-    low, high = min(mark.ends[0] for mark in marks), max(mark.ends[1] for mark in marks)
+    low, high = min(min(mark.value, *mark.ends) for mark in marks), max(max(mark.value, *mark.ends) for mark in marks)
     if zero or min(abs(low), abs(high)) < near * max(abs(low), abs(high)):
         low, high = min(low, 0), max(high, 0)
     step = round_step((high - low) / 25)
