@@ -106,4 +106,6 @@ class Source:
             return [Withheld(why)] * 2
         both = float(self.product.total(shared) * self.product.subject.step)
         alone = [(part.value - both, part.noise_variance) for part in (first, second)]
-        return [self.sampling.total(value, noise) if value else 0.0 for value, noise in alone]  # nothing of its own
+        told = [(value, self.sampling.total(value, noise)) for value, noise in alone]
+        # What has nothing of its own has no error of its own, where errors are stated at all.
+        return [one if value or isinstance(one, Withheld) else 0.0 for value, one in told]
