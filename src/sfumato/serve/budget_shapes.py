@@ -19,9 +19,9 @@ class ReleaseCharge(Shape):
     loss: dict[str, str]
     loss_words: str
     spent: dict[str, str]
-    ledger: str | None
-    previous: str | None
-    number: int | None
+    ledger: str | None = None
+    previous: str | None = None
+    number: int | None = None
     missing: int
     withdrawn: bool
 
