@@ -9,6 +9,8 @@ from typing import Any
 
 from sfumato.errors import PlanError, nearest
 
+TEXTS = tuple[str, ...]
+
 
 def found(folder: ModuleType, by: str = "name") -> dict[str, Any]:
     """The examples of a folder by what plans call them: one file each, with EXAMPLE at its foot."""
@@ -41,8 +43,9 @@ def made_of(written: Mapping[str, Any], kind: str, known: Mapping[str, Any]) -> 
     for key, value in parameters.items():
         if key not in wanted:
             raise PlanError(f"The {kind} '{name}' has no '{key}'; {nearest(key, wanted)}")
-        if not _said(value, inspect.signature(cls).parameters[key].annotation):
-            raise PlanError(f"The {kind} '{name}' has a '{key}' that is no text; write it in quotes.")
+        if not _said(value, annotation := inspect.signature(cls).parameters[key].annotation):
+            meant = "text; write it in quotes" if annotation != TEXTS else 'list of texts; write it so: ["…", "…"]'
+            raise PlanError(f"The {kind} '{name}' has a '{key}' that is no {meant}.")
     try:
         return cls(**parameters)
     except TypeError:
@@ -55,4 +58,4 @@ def _said(value: Any, wanted: Any) -> bool:
     """Whether a value that is to be a text is one, or a list of them where that is wanted."""
     if wanted is str or wanted == str | None:
         return isinstance(value, str)
-    return wanted != tuple[str, ...] or (isinstance(value, tuple) and all(isinstance(one, str) for one in value))
+    return wanted != TEXTS or (isinstance(value, tuple) and all(isinstance(one, str) for one in value))

@@ -189,7 +189,11 @@ def test_neighbours_read_back_equal(hidden):
         (lambda: AddRemove("firm", "id", True), "at_most is True"),
         (lambda: AddRemove("firm", "", 2), "id is ''"),
         (lambda: AddRemove("firm", 5, 2), "id is 5"),
-        (lambda: hidden_from_dict({"neighbours": "replace-one", "unit": "job", "fixed": "sex"}), "fixed is a list"),
+        (
+            lambda: hidden_from_dict({"neighbours": "replace-one", "unit": "job", "fixed": "sex"}),
+            "fixed' that is no list of texts",
+        ),
+        (lambda: ReplaceOne("job", fixed="sex"), "fixed is a list"),
         (lambda: hidden_from_dict({"neighbours": "add-remov", "unit": "job"}), "did you mean 'add-remove'"),
         (lambda: hidden_from_dict({"neighbours": "add-remove", "untt": "job"}), "has no 'untt'.*'unit'"),
     ],
