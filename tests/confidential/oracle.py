@@ -83,7 +83,7 @@ def levels(name, *codes, **options):
     return Attribute(name, Levels.of(codes), **options)
 
 
-def tabulate(plan, *sources, seed=1):
+def tabulate(plan, *sources, seed=1, engine=""):
     """The cells of every measure of a plan."""
-    tabulation = Tabulation(plan, Microdata.open(list(sources), plan.schema), SeededDraws(seed))
+    tabulation = Tabulation(plan, Microdata.open(list(sources), plan.schema, engine), SeededDraws(seed))
     return [tabulation.cells(measure).values for measure in plan.measures]

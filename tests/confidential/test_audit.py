@@ -180,3 +180,13 @@ def test_the_auditor_prints_no_true_value():
     """The mean of 100,000 publications of a cell is its true value."""
     assert repr(audit.Watched("firms", None, None, None, None, None)) == "<Watched: confidential>"
     assert repr(audit.View("firms", "a cell", None, None, None, None)) == "<View: confidential>"
+
+
+@pytest.mark.parametrize("samples", [999, 10_000_001])
+def test_too_few_samples_show_nothing_and_too_many_never_end(samples):
+    plan = plan_of()
+    with pytest.raises(PlanError, match=f"from 1,000 to 10,000,000 samples a side; {samples:,} were asked for"):
+        audit_plan(plan, samples=samples)
+    with pytest.raises(PlanError, match=f"{samples:,} were asked for"):
+        audit_mechanism(sf.Geometric(1), ONE, samples)
+    assert audit_mechanism(sf.Geometric(1), ONE, 1_000, SeededDraws(1))

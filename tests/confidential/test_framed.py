@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -445,3 +446,12 @@ def test_a_clip_over_a_frame_is_refused_by_a_bound_on_roots_before_data_are_read
     plan = Plan.parse(text.format(file="frame.parquet", id="id", county="county", firm=""), folder / "census.toml")
     with pytest.raises(PromiseError, match="A clip rounds wage to its step"):
         plan.price()
+
+
+def test_a_plan_over_a_register_says_that_the_register_is_let_out(folder):
+    listed = plan_in(folder)
+    assert listed.price().total.within(listed.limit)
+    with pytest.raises(
+        PromiseError, match=r"\[frame\] leaves 'frame' outside the guarantee, and the plan does not say so"
+    ):
+        replace(listed, exposures=()).price()

@@ -191,3 +191,84 @@ def test_a_release_counts_every_release_that_was_published_before_it(jobs):
     assert last.manifest.ledger.spent == {"epsilon": "4"}
     assert [one.finished for one in jobs.account.ledger.charges] == [True, True]
     assert jobs.account.verify([made[0].manifest.ledger.head, last.manifest.ledger.head]) == []
+
+
+@pytest.mark.parametrize(
+    ("out", "said"), [("there", "is there already"), ("nowhere/out", "nowhere is not there; make")]
+)
+def test_a_place_that_cannot_be_written_is_refused_before_the_charge(jobs, tmp_path, out, said):
+    (tmp_path / "there").mkdir()
+    before = jobs.account.entries
+    with pytest.raises(ReleaseError, match=said) as refused:
+        jobs(out)
+    assert "charged" not in str(refused.value)
+    assert jobs.account.entries == before
+    assert jobs("free").manifest.ledger.spent == {"epsilon": "2"}
+
+
+def test_a_release_never_takes_the_place_of_what_came_there_while_it_was_made(jobs, tmp_path):
+    def came(stage):
+        if stage == "committed":
+            (tmp_path / "out").mkdir()
+
+    with pytest.raises(ReleaseError, match=r"is there already.* The release is whole and stands in .*\.partial"):
+        jobs("out", options=Options(progress=came))
+    assert list((tmp_path / "out").iterdir()) == []
+    (whole,) = tmp_path.glob(".out.*.partial")
+    assert sf.open(whole).release.manifest.ledger.spent == {"epsilon": "2"}
+
+
+def test_a_release_is_drawn_from_the_systems_own_stream_and_a_rehearsal_from_its_seed(jobs):
+    assert type(Options().draws()) is SystemDraws
+    cells = [jobs(name).products["jobs"].values.tolist() for name in ("one", "other")]
+    assert cells[0] != cells[1]
+    seeded = [jobs(name, options=Options(rehearsal=seed)) for name, seed in (("a", 1), ("b", 1), ("c", 2))]
+    same, again, another = (one.products["jobs"].values.tolist() for one in seeded)
+    assert same == again != another
+
+
+def chain(error):
+    """An error and all that hangs on it, shown or not: what logs and debuggers walk."""
+    found = []
+    while error is not None:
+        found.append(str(error))
+        error = error.__cause__ or error.__context__
+    return " ".join(found)
+
+
+def refusing(*_, **__):
+    """A refusal as readers make it, with their library's own error behind it."""
+    try:
+        int("the sum 987654321 is out of range")
+    except ValueError:
+        raise DataError("The data could not be summed.") from None
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["tabulate.opened", "gate.Tabulation", "gate.Tabulation.refuse_faults", "gate.Tabulation.cells"],
+)
+def test_no_exact_total_hangs_on_a_refusal(jobs, monkeypatch, place):
+    with pytest.raises(DataError) as control:
+        refusing()
+    assert "987654321" in chain(control.value)
+    monkeypatch.setattr(f"sfumato.confidential.{place}", refusing)
+    with pytest.raises(DataError, match="could not be summed") as refused:
+        jobs("refused")
+    assert "987654321" not in chain(refused.value)
+
+
+def test_no_value_hangs_on_a_refusal_of_what_reads_beside_the_gate(small_plan, monkeypatch):
+    from sfumato.confidential import clips, letter_case
+
+    data = Microdata.open(small_rows(), small_plan.schema)
+    asked = {
+        "tabulate.opened": lambda: Tabulation(small_plan, data, SystemDraws()),
+        "clips.opened": lambda: clips.clip_fits(small_plan, data),
+        "letter_case._of_data": lambda: letter_case.cased_names(small_plan, data),
+    }
+    for place, ask in asked.items():
+        monkeypatch.setattr(f"sfumato.confidential.{place}", refusing)
+        with pytest.raises(DataError, match="could not be summed") as refused:
+            ask()
+        assert "987654321" not in chain(refused.value)

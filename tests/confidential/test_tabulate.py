@@ -16,12 +16,15 @@ from tests.confidential.oracle import counted, levels, make_plan, steps, tabulat
 from tests.confidential.writers import columns_of, write_csv, write_parquet
 
 from sfumato.confidential import Microdata, Tabulation
+from sfumato.confidential.engines.arrays import Arrays
 from sfumato.confidential.engines.duckdb import DuckDB
+from sfumato.confidential.engines.engine import Unsure
+from sfumato.confidential.engines.queries.database import Database
 from sfumato.confidential.tabulate import reading
 from sfumato.draws import SeededDraws
 from sfumato.errors import DataError, PromiseError
 from sfumato.privacy import AddRemove, ReplaceOne
-from sfumato.schema import Attribute, Bands, Levels, Missing, Recode, Rows, Table
+from sfumato.schema import Attribute, Bands, Box, Levels, Missing, Recode, Rows, Table
 from sfumato.statistics import Count, Total
 
 A = levels("a", "x", "y", "z")
@@ -205,6 +208,33 @@ def test_sums_are_exact_and_know_no_order():
 def test_a_sum_beyond_64_bits_is_refused():
     with pytest.raises(DataError, match="64 bits"):
         total_of([2**53] * 1024, clip=(0, 2**53))
+
+
+@pytest.mark.parametrize(("rows", "sure"), [(2**16 - 1, True), (2**16, False)])
+def test_arrays_leave_to_others_what_could_reach_half_of_64_bits(rows, sure):
+    """Values of 2^46 at most: 65,536 of them could sum to 2^62."""
+    plan = make_plan(by=(), of=(Total("w", clip=(0, 2**46)),))
+    data = Microdata.open(frame(w=pa.array([1] * rows, pa.int64())), plan.schema)
+    if sure:
+        cells = Arrays(data.sources, reading(plan), b"").aggregate(Table(()), plan.measures[0].aggregates, Box())
+        assert [int(column.sum()) for column in cells.values()] == [rows]
+    else:
+        with pytest.raises(Unsure, match="sums may pass 64 bits"):
+            Arrays(data.sources, reading(plan), b"")
+
+
+def test_a_record_that_is_read_as_several_makes_no_cells(monkeypatch):
+    plan, data = make_plan(A), frame(a=["x", "y", "y"])
+    assert tabulate(plan, data, engine="duckdb")[0].tolist() == [1, 2, 0]
+    listed = Database._list_levels
+
+    def twice(self):
+        listed(self)
+        self.session.run("INSERT INTO levels0 SELECT * FROM levels0")
+
+    monkeypatch.setattr(Database, "_list_levels", twice)
+    with pytest.raises(DataError, match="A record was read as several"):
+        tabulate(plan, data, engine="duckdb")
 
 
 # ---- at most so many rows of a unit ---------------------------------------------------------------------------------

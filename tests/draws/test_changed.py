@@ -17,7 +17,7 @@ from sfumato.draws import (
     TruncatedGeometric,
     TwoSidedGeometric,
 )
-from sfumato.draws.changes import Gap, Size
+from sfumato.draws.changes import Gap, Size, _power
 
 F = Fraction
 FALSE_ALARM = 1e-9
@@ -268,3 +268,13 @@ def test_changes_next_to_impossible_are_exact_too():
 def test_more_cells_than_fit_are_refused():
     with pytest.raises(ValueError, match="some of them at a time"):
         next(TwoSidedGeometric(F(7)).changed(2**48, SystemDraws()))
+
+
+@pytest.mark.parametrize("exponent", [1, 2, 3, 7, 64, 1000])
+def test_powers_lie_between_their_bounds_which_are_a_few_units_apart(exponent):
+    work = 40
+    for base in (1, 3 << 37, (1 << 40) - 1, 987_654_321_012):
+        exact = Fraction(base, 1 << work) ** exponent * (1 << work)
+        least, most = (_power(base, exponent, work, up=up) for up in (False, True))
+        assert least <= exact <= most
+        assert most - least <= 4 * exponent

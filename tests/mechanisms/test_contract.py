@@ -1,5 +1,6 @@
 """One contract for every mechanism that is found; a mechanism that breaks it in any one way is shown to be rejected."""
 
+import math
 from fractions import Fraction
 
 import pytest
@@ -11,10 +12,10 @@ from sfumato import mechanisms
 from sfumato.confidential.contract.law import LAW_CHECKS, attained_epsilon, attained_mu, attained_rho, splits
 from sfumato.confidential.contract.noise import NOISE_CHECKS, Bench
 from sfumato.draws import Law
-from sfumato.errors import PromiseError
+from sfumato.errors import PlanError, PromiseError
 from sfumato.mechanisms import Additive, DiscreteGaussian, Geometric, Mechanism, RoundedGaussian
 from sfumato.plugins import found
-from sfumato.privacy import Root, Unbounded
+from sfumato.privacy import Bounded, Root, Unbounded
 
 FOUND = found(mechanisms)
 ADDITIVE = sorted(name for name, one in FOUND.items() if isinstance(one, Additive))
@@ -137,3 +138,22 @@ def test_a_capped_law_is_never_pure_however_far_the_cap():
         assert not LAW_CHECKS["claim holds"](mechanism, ONE)
     with pytest.raises(PromiseError, match="promises nothing"):
         far(28, cap=7).loss(type(ONE)(1, 14, 196, 14))
+
+
+@pytest.mark.parametrize("power", ["43.99", "44.01", "45"])
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        lambda spread: Geometric(Fraction(2**0.5 / spread)),
+        lambda spread: DiscreteGaussian(Fraction(1 / (2 * spread**2))),
+        lambda spread: RoundedGaussian(Fraction(1 / spread)),
+    ],
+    ids=["geometric", "discrete-gaussian", "rounded-gaussian"],
+)
+def test_noise_wider_than_2_to_the_44_steps_is_refused_as_64_bits_do_not_carry_its_sums(mechanism, power):
+    noisy = mechanism(2 ** float(power))
+    if float(power) < 44:
+        assert math.isclose(math.log2(noisy.law(Bounded(1, 1, 1, 1)).variance) / 2, float(power), abs_tol=1e-6)
+    else:
+        with pytest.raises(PlanError, match="more than 64-bit cells can carry"):
+            noisy.law(Bounded(1, 1, 1, 1))

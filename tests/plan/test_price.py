@@ -221,3 +221,12 @@ def test_an_establishment_without_an_id_is_not_hidden_unless_a_row_is_one(row):
     assert one.price().total == Approximate(1)
     named = replace(hidden, id="id", at_most=1)
     assert replace(plan(measure, limit=Approximate(1)), schema=said, hidden=named).price().total == Approximate(1)
+
+
+def test_the_key_of_a_row_hides_nobody_who_has_several_rows():
+    """Each row names itself in its key: `at_most` rows of one key would bound nothing of a firm with many jobs."""
+    keyed = replace(plan(counted("a", Geometric(1)), limit=Approximate(2)), schema=replace(SCHEMA, key="job_id"))
+    with pytest.raises(PromiseError, match=r"id is 'job_id', the key of a job, so each job would be hidden by itself"):
+        replace(keyed, hidden=AddRemove("firm", "job_id")).price()
+    assert replace(keyed, hidden=AddRemove("firm", "firm_id", 2)).price().total == Approximate(1)
+    assert replace(keyed, hidden=AddRemove("job", "job_id")).price().total == Approximate(1)

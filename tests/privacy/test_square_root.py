@@ -1,11 +1,12 @@
 """Square-root neighbours: the numbers of the slides, and what the promise does and does not say."""
 
+import math
 from fractions import Fraction
 
 import pytest
 
 from sfumato.errors import PlanError, PromiseError
-from sfumato.privacy import Gaussian, Root, SquareRootWithin, in_sequence
+from sfumato.privacy import Contribution, Gaussian, Root, SquareRootWithin, in_sequence
 from sfumato.privacy.neighbours.square_root_within import reach
 from sfumato.schema import Frame, Table
 from sfumato.statistics import Count, Total
@@ -83,3 +84,26 @@ def test_what_has_no_square_root_within_beta_is_refused_with_the_reason():
         hidden.move(Total("m1emp", power=2).contribution, FRAME)
     with pytest.raises(PromiseError, match=r"give \[frame\] file and id"):
         hidden.move(Total("m1emp").contribution, Table(()))
+
+
+@pytest.mark.parametrize("at_most", [0, -1, True, 1.5])
+def test_a_firm_of_no_units_is_no_promise(at_most):
+    with pytest.raises(PlanError, match="it is the number of shops one firm may have, 1 or more"):
+        SquareRootWithin("shop", {"jobs": "1"}, firm="firm", at_most=at_most)
+    assert SquareRootWithin("shop", {"jobs": "1"}, firm="firm", at_most=1).at_most == 1
+
+
+@pytest.mark.parametrize("step", ["1", "10", "0.5"])
+@pytest.mark.parametrize("firm", [{}, {"firm": "firm", "at_most": 4}])
+def test_the_audits_pair_is_a_pair_of_neighbours_at_any_step(step, firm):
+    hidden, frame = SquareRootWithin("shop", {"wage": "50"}, **firm), Frame("shop", (), {}, range(9))
+    low, high = (side.value for side in hidden.pair(Contribution("wage", None, None, Fraction(step)), frame))
+    assert (low / Fraction(step)).denominator == (high / Fraction(step)).denominator == 1
+    assert 0.97 * 50 <= math.sqrt(high) - math.sqrt(low) <= 50
+    assert math.sqrt(low) >= 50 * 8 / 0.01 * math.sqrt(hidden.at_most) * 0.999, "far enough from 0 for all noise"
+
+
+def test_what_looks_alike_is_told_by_its_ends_and_the_changes_that_they_are():
+    (ten,) = [one for one in SquareRootWithin("shop", {"jobs": "1"}).alike() if one.size == 100]
+    assert (ten.low, ten.high) == (81.0, 121.0)
+    assert (ten.down, ten.up) == (pytest.approx(-0.19), pytest.approx(0.21))

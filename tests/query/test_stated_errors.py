@@ -317,3 +317,11 @@ def test_a_share_and_its_complement_have_one_margin_and_hold(cells):
         held.append(abs(one.value - values[:cells].sum() / values.sum()) <= one.moe() + 1e-12)
     # 85% of 400 is 3.3 binomial errors below 90%; 1.645 errors held 83% at worst.
     assert np.mean(held) > 0.85
+
+
+@pytest.mark.parametrize(("apart", "ranks"), [(17.0, [(1, 1), (2, 2)]), (16.0, [(1, 2), (1, 2)])])
+def test_two_rows_have_ranks_of_their_own_only_beyond_the_error_of_their_difference(apart, ranks):
+    """One comparison at 90%: ln(10) / √2 errors of 10, the tail of a Laplace law, is 16.28."""
+    assert rank_intervals([50.0 + apart, 50.0], 100.0, 0.90) == ranks
+    assert rank_intervals([50.0], 100.0, 0.90) == [(1, 1)]
+    assert rank_intervals([], 100.0, 0.90) == []
