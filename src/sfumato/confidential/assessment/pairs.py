@@ -86,7 +86,7 @@ def stated_variances(product: Product, table: Table, most: int) -> Floats:
 
     Where each takes an equation of its own and there are too many, cells evenly spread over the table stand for all.
     """
-    if table.size <= most or product.even is not None:
+    if table.size <= most or product.errors.at_once:
         found = stated(product.variances(leaves_of(table)))
         return np.full(table.shape, np.nan) if found is None else np.maximum(found.reshape(table.shape), 0)
     variances = np.full(table.size, np.nan)

@@ -69,6 +69,7 @@ def _name(place: int) -> str:
 class Departed(Errors):
     """What every column sums to in boxes, and the products of these sums."""
 
+    at_once: ClassVar[bool] = True
     domain: Domain
     departures: Floats
 

@@ -97,6 +97,7 @@ class Independent(Uncertainty):
 class Even(Errors):
     """A variance times the cells that two boxes have in common."""
 
+    at_once: ClassVar[bool] = True
     domain: Domain
     variance: float
     drawn: ErrorLaw

@@ -56,6 +56,7 @@ class Squared(Uncertainty):
 class Rising(Errors):
     """Errors of values with noise on their roots; totals that share no value share no error."""
 
+    at_once: ClassVar[bool] = True
     domain: Domain
     sums: Integers
     counts: Integers

@@ -57,6 +57,9 @@ def left_over(own: Floats, taken: Floats, beside: Floats | float = 0.0, exact: b
 class Errors(ABC):
     """The joint error of totals; whoever knows a quicker way than box by box overrides that."""
 
+    at_once: ClassVar[bool] = False
+    """Whether the errors of a whole table are found in one pass over its cells, and not by an equation each."""
+
     @abstractmethod
     def covariance(self, one: Box, other: Box) -> "float | Withheld":
         """The covariance of the totals over two boxes."""

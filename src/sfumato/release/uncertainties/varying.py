@@ -55,6 +55,7 @@ class Varying(Uncertainty):
 class Apart(Errors):
     """The variances of the cells that two boxes have in common, summed."""
 
+    at_once: ClassVar[bool] = True
     domain: Domain
     held: Floats
     variances: Floats
