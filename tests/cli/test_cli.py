@@ -1,4 +1,4 @@
-"""The command line as an agency and a reader use it: real processes, real files, real refusals."""
+"""The command line as an agency and a reader use it: real files, real refusals, and the program itself as a process."""
 
 import csv
 import io
@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from tests.commands import Done, command
 from tests.conftest import SMALL, small_rows
 
 ROOT = Path(__file__).parents[2]
 
 
-def sfumato(*words: object, good: bool = True) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "sfumato", *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def sfumato(*words: object, good: bool = True) -> Done:
+    done = command(*words)
     assert (done.returncode == 0) == good, done.stderr + done.stdout
     assert "Traceback" not in done.stderr
     return done
@@ -34,6 +34,17 @@ def agency(tmp_path):
 def run_words(folder: Path, out: str = "release") -> list[object]:
     plan, data = folder / "small.toml", folder / "jobs.parquet"
     return ["run", plan, "--data", data, "--ledger", folder / "l", "--out", folder / out]
+
+
+def test_the_program_is_a_process_that_says_what_it_says_here(agency):
+    """Results, refusals and usage, with their exit codes; all other tests ask in the process of the test."""
+    plan, data = agency / "small.toml", agency / "jobs.parquet"
+    asked = (["price", plan], ["check", plan, "--data", data], ["verify", agency / "none"], ["price", plan, "--x"])
+    for words, code in zip(asked, (0, 0, 1, 2), strict=True):
+        program = [sys.executable, "-m", "sfumato", *map(str, words)]
+        done = subprocess.run(program, capture_output=True, text=True, check=False)
+        said = done.stderr.replace("python -m sfumato", "sfumato")
+        assert command(*words) == Done(code, done.stdout, said)
 
 
 def test_price_says_loss_power_and_posterior_without_data(tmp_path):
@@ -142,11 +153,11 @@ def test_a_filter_means_the_same_to_the_public_and_to_the_agency(agency, where, 
     assert public["where"] == true["where"]
     pairs = zip(public["cells"], true["cells"], strict=True)
     assert all(abs(one["estimate"] - other["estimate"]) < 100 for one, other in pairs)
-    for command in (("table", agency / "trial", "--of", "jobs"), ("tabulate", agency / "small.toml", *data)):
-        assert f"Only Trade: {said}." in sfumato(command[0], command[1], *asked, *command[2:]).stdout
+    for verb, of, *more in (("table", agency / "trial", "--of", "jobs"), ("tabulate", agency / "small.toml", *data)):
+        assert f"Only Trade: {said}." in sfumato(verb, of, *asked, *more).stdout
     nothing = ("--rows", "place", "--at", "place=north", "--where", "place=south")
-    for command in (("table", agency / "trial"), ("tabulate", agency / "small.toml", *data)):
-        assert "none of the levels shown is within the filter" in sfumato(*command, *nothing, good=False).stderr
+    for words in (("table", agency / "trial"), ("tabulate", agency / "small.toml", *data)):
+        assert "none of the levels shown is within the filter" in sfumato(*words, *nothing, good=False).stderr
 
 
 def test_data_that_do_not_fit_are_refused_without_a_charge_and_checked_in_a_confidential_report(agency):
@@ -210,7 +221,7 @@ def test_a_wrong_variable_or_level_names_the_nearest(agency):
 
 
 def test_help_is_there_for_every_command():
-    for command in (
+    for verb in (
         "demo",
         "price",
         "budget",
@@ -227,4 +238,4 @@ def test_help_is_there_for_every_command():
         "microdata",
         "serve",
     ):
-        assert len(sfumato(command, "--help").stdout) > 200
+        assert len(sfumato(verb, "--help").stdout) > 200

@@ -3,8 +3,6 @@
 import json
 import re
 import stat
-import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.cli.test_cli import sfumato
 from tests.conftest import SMALL, small_rows
 
 import sfumato as sf
@@ -156,14 +155,6 @@ def test_hostile_labels_are_escaped_everywhere(tmp_path):
     assert {"script", "img"}.isdisjoint(Page(page).tags)
     assert "{{7*7}}" in page
     assert page.count("&lt;script&gt;") > 5
-
-
-def sfumato(*words: object, good: bool = True) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "sfumato", *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode == 0) == good, done.stderr + done.stdout
-    assert "Traceback" not in done.stderr
-    return done
 
 
 @pytest.fixture

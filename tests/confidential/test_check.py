@@ -1,12 +1,12 @@
 """`sfumato check` lists what does not fit, marked confidential; a table too large is refused before all else."""
 
 import json
-import subprocess
 import sys
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.commands import command
 from tests.confidential.writers import write_csv, write_duckdb, write_parquet
 
 from sfumato.cli.main import main
@@ -234,10 +234,9 @@ def test_a_trillion_cells_are_refused_before_anything_is_opened(verb, tmp_path):
     codes = json.dumps([str(code) for code in range(1000)])
     attributes = "\n".join(f"{name} = {{ levels = {codes} }}" for name in "abcd")
     (tmp_path / "plan.toml").write_text(HUGE.format(attributes=attributes), encoding="utf-8")
-    command = [sys.executable, "-m", "sfumato", verb, str(tmp_path / "plan.toml")]
-    command += ["--data", "/nowhere/data.parquet"] if verb != "price" else []
-    command += ["--ledger", "/nowhere/ledger", "--out", "/nowhere/out"] if verb == "run" else []
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    words = ["--data", "/nowhere/data.parquet"] if verb != "price" else []
+    words += ["--ledger", "/nowhere/ledger", "--out", "/nowhere/out"] if verb == "run" else []
+    done = command(verb, tmp_path / "plan.toml", *words)
     assert done.returncode == 1
     assert "1,000,000,000,000 cells" in done.stderr
     assert "a (1,000) × b (1,000) × c (1,000) × d (1,000)" in done.stderr

@@ -2,8 +2,6 @@
 
 import json
 import pickle
-import subprocess
-import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.commands import Done, command
 from tests.confidential.weighted_sample import SAMPLE, asked, built, sample_rows
 from tests.conftest import small_rows
 
@@ -159,9 +158,8 @@ def folder(tmp_path_factory) -> Path:
     return folder
 
 
-def tabulate(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "sfumato", "tabulate", "sample.toml", "--data", "sample.parquet", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+def tabulate(folder: Path, *words: str) -> Done:
+    return command("tabulate", "sample.toml", "--data", "sample.parquet", *words, cwd=folder)
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,13 @@
 
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.commands import command
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
@@ -23,6 +22,13 @@ def commands() -> list[str]:
         line.removeprefix("$ ").split("  #")[0].strip() for block in blocks("console") for line in block.splitlines()
     ]
     return [line for line in lines if line.startswith("sfumato ")]
+
+
+def asked_of(line: str) -> str:
+    """What a command of the page prints."""
+    done = command(*shlex.split(line)[1:])
+    assert done.returncode == 0, f"{line}\n{done.stderr}"
+    return done.stdout
 
 
 @pytest.fixture
@@ -44,9 +50,7 @@ def test_the_commands_and_the_python_of_the_readme_run_in_order(place):
     for line in asked:
         if line.startswith("sfumato serve"):
             continue  # it serves until it is stopped; the demo and the server's own tests start it
-        command = [sys.executable, "-m", *shlex.split(line)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, f"{line}\n{done.stderr}"
+        asked_of(line)
     for block in blocks("python"):
         exec(compile(block, "README.md", "exec"), {})
 
@@ -70,14 +74,9 @@ def test_all_but_the_last_step_of_the_way_is_charged_to_nothing(place):
     before = [line for line in asked[:last] if not line.startswith("sfumato ledger")]
     opened = next(line for line in asked if line.startswith("sfumato ledger open"))
     for line in [opened, *before]:
-        done = subprocess.run([sys.executable, "-m", *shlex.split(line)], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, f"{line}\n{done.stderr}"
-    shown = [sys.executable, "-m", "sfumato", "ledger", "show", "jobs.ledger"]
-    assert "No charges yet." in subprocess.run(shown, capture_output=True, text=True, check=True).stdout
-    swept = next(line for line in asked if "--sweep" in line)
-    told = subprocess.run(
-        [sys.executable, "-m", *shlex.split(swept)], capture_output=True, text=True, check=True
-    ).stdout
+        told = asked_of(line)
+    assert "No charges yet." in asked_of("sfumato ledger show jobs.ledger")
+    assert "--sweep" in line
     for budget in ("epsilon 0.5", "epsilon 1", "epsilon 2", "epsilon 4"):
         assert f"\n{budget}" in told
 

@@ -1,10 +1,9 @@
 """A step that found no answer is said wherever its numbers would be looked for, with the table that answers instead."""
 
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
+from tests.commands import command
 from tests.serve.conftest import plan
 from tests.serve.small import seen
 
@@ -35,9 +34,9 @@ def client(folder, browse):
 
 
 def sfumato(*words):
-    return subprocess.run(
-        [sys.executable, "-m", "sfumato", *map(str, words)], capture_output=True, text=True, check=True
-    )
+    done = command(*words)
+    assert done.returncode == 0, done.stderr
+    return done
 
 
 def test_the_run_says_it(bench, tmp_path):
