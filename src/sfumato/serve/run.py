@@ -25,6 +25,7 @@ from sfumato.serve.app import keyed, over
 from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.limits import Running
 from sfumato.serve.loopback import is_loopback
+from sfumato.serve.memory import give_back
 from sfumato.serve.watching import Watching
 
 STOPS_WITHIN = 10
@@ -95,6 +96,7 @@ def _server(address: str, port: int, workers: int) -> MPServer:
 
 def _application(folders: Sequence[Path], host: str, base_path: str, running: Running) -> ASGIApp:
     """What a worker serves: it opens the releases itself, and closes the sandbox behind it."""
+    give_back()
     application = Watching(_admitted(folders, host), lambda catalogue: over(catalogue, base_path, running))
     _freed()
     # What is loaded stays, and is left out: the search for cycles, which hold what cut off replies left, is short then.
