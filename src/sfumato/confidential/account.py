@@ -42,6 +42,8 @@ class Account:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        self.tried: Entry | None = None
+        """The charge that was last made, or was being made when it failed."""
         self.entries  # noqa: B018 - a broken ledger is refused at once
 
     @classmethod
@@ -102,6 +104,7 @@ class Account:
         `year` confirms that of the clock where it stands more than a year after the last entry.
         """
         named = {name: chain.given(name, text) for name, text in (("release", release), ("plan_hash", plan_hash))}
+        self.tried = None
         with transaction(self.path, "BEGIN IMMEDIATE") as connection:
             entries = _sound(connection, self.path, to_write=True)
             if when is None:
@@ -109,7 +112,8 @@ class Account:
             time = chain.moment(entries, when)
             chain.ledger_of(entries).admit(release, loss, hidden, int(time[:4]))
             priced = {"loss": loss_to_dict(loss), "hidden": hidden_to_dict(hidden), "period": period}
-            return _append(connection, entries, time, "reserve", {**named, **priced})
+            self.tried = _append(connection, entries, time, "reserve", {**named, **priced})
+            return self.tried
 
     def commit(self, reservation: Entry, manifest_hash: str, counted: Ledger | None = None) -> Entry | None:
         """The word that a charged release is finished, with the hash of its manifest.

@@ -5,8 +5,8 @@ before the first draw, and the folder gets its name only after the ledger knows 
 without a release, which is listed, and never the reverse.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Mapping
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,16 +15,17 @@ from sfumato.confidential.account import Account
 from sfumato.confidential.chain import refuse_leap
 from sfumato.confidential.engines.choose import refuse_before_reading
 from sfumato.confidential.excess import told_excess
+from sfumato.confidential.fate import Reservation, Unnamed, adding, charged_words
 from sfumato.confidential.labels import published
+from sfumato.confidential.leftovers import refuse_unnamed
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.options import Options
-from sfumato.confidential.publication import Reservation, committed, named, partial, refuse_taken, written
+from sfumato.confidential.publication import committed, named, refuse_taken, written
 from sfumato.confidential.remembered import refuse_older, remember
 from sfumato.confidential.sealed import scrubbed
 from sfumato.confidential.statement import stated
 from sfumato.confidential.tabulate import Tabulation, reading
 from sfumato.draws import Draws
-from sfumato.errors import ReleaseError, SfumatoError
 from sfumato.mechanisms import Cells
 from sfumato.plan import Measure, Plan, Price
 from sfumato.release import Product, Release, Subject, digest, measured, open_release, private_key
@@ -52,29 +53,29 @@ def run(
     _refuse_unread(plan, microdata, out, options)
     plan = _named(plan, microdata, options)
     shapes = [one.shapes(plan.schema.attribute(one.attribute)) for one in plan.geographies]
-    account = _account(ledger, plan, price, options, out.parent)
+    account = _account(ledger, plan, price, options, out)
     options.progress("priced")
     with closing(scrubbed(Tabulation, plan, microdata, draws)) as records:
         scrubbed(records.refuse_faults)  # as `check` tells them
         options.note(f"The data were {records.read_by}.")
         options.progress("read")
-        charge = _charged(account, plan, price, options)
-        with _staying(charge):
+        part = Unnamed(out, _charged(account, plan, price, options))
+        with adding(part.what, part.words):
             options.progress("reserved")
             noisy = scrubbed(_measured, plan, records, draws, options)
     del records  # true values are held no longer than they are needed
-    with _staying(charge), partial(out) as part:
+    with adding(part.what, part.words), part:
         # From here on everything is public arithmetic.
         made, diverged = calibrated(plan.then, noisy | _published(plan, noisy))
         products = list(made.values())
         options.progress("calibrated")
-        manifest = written(part, plan, products, stated(plan, price, options, products), diverged, shapes)
-        committed(part, manifest, charge, options)
-    with _standing(part, out):
+        manifest = written(part.path, plan, products, stated(plan, price, options, products), diverged, shapes)
+        committed(part, manifest, options)
         options.progress("committed")
-        named(part, out, options)
-    options.progress("published")
-    return open_release(out)
+        named(part.path, out, options)
+    with adding(lambda: "The release could not be read again", lambda: f"It is published in {out}."):
+        options.progress("published")
+        return open_release(out)
 
 
 def _named(plan: Plan, microdata: Microdata, options: Options) -> Plan:
@@ -94,14 +95,14 @@ def _refuse_unread(plan: Plan, microdata: Microdata, out: Path, options: Options
     refuse_before_reading(microdata.sources, reading(plan), microdata.engine, design)
 
 
-def _account(ledger: Path | str | None, plan: Plan, price: Price, options: Options, beside: Path) -> Account | None:
+def _account(ledger: Path | str | None, plan: Plan, price: Price, options: Options, out: Path) -> Account | None:
     """The account that pays, if it can and was not put back: reading may take long, so it is asked before."""
     if options.confidential or ledger is None:
         return None
     account = Account(Path(ledger))
     refuse_leap(account.entries, options.year)
     account.ledger.admit(plan.name, price.total, plan.hidden, datetime.now(UTC).year)
-    if said := refuse_older(account, beside):
+    for said in filter(None, (refuse_older(account, out.parent), *refuse_unnamed(account, out))):
         options.note(said)
     return account
 
@@ -111,42 +112,13 @@ def _charged(account: Account | None, plan: Plan, price: Price, options: Options
     if account is None:
         return None
     refuse_older(account)  # reading may have taken long
-    plan_hash = digest(plan.to_toml().encode())
-    entry = account.reserve(plan.name, price.total, plan.hidden, plan_hash, period=plan.period, year=options.year)
-    if said := remember(account.ledger.id, entry):
+    opening, plan_hash = account.ledger.id, digest(plan.to_toml().encode())
+    with adding(lambda: "The ledger could not be charged", lambda: charged_words(account, price.total)):
+        entry = account.reserve(plan.name, price.total, plan.hidden, plan_hash, period=plan.period, year=options.year)
+        said = remember(opening, entry)
+    if said:
         options.note(said)
     return Reservation(account, entry, price.total)
-
-
-@contextmanager
-def _staying(charge: Reservation | None) -> Iterator[None]:
-    """Whatever fails after the charge says that it stays charged."""
-    stays = f" {charge.words()}" if charge else ""
-    try:
-        yield
-    except SfumatoError as error:
-        raise type(error)(f"{error}{stays}") from None
-    except OSError as error:
-        why = error.strerror or type(error).__name__
-        raise ReleaseError(f"The release could not be written: {why}.{stays}") from None
-    except BaseException as error:
-        error.add_note(f"Stopped.{stays or ' Nothing is charged.'}")
-        raise
-
-
-@contextmanager
-def _standing(part: Path, out: Path) -> Iterator[None]:
-    """Whatever fails after the commit says where the release stands: it is whole, and others may follow it."""
-    stands = f"The release is whole and stands in {part}; rename that to {out.name}, or to another name, to publish it."
-    try:
-        yield
-    except SfumatoError as error:
-        raise type(error)(f"{error} {stands}") from None
-    except OSError as error:
-        raise ReleaseError(f"The release got no name: {error.strerror or type(error).__name__}. {stands}") from None
-    except BaseException as error:
-        error.add_note(f"Stopped. {stands}")
-        raise
 
 
 def _measured(plan: Plan, records: Tabulation, draws: Draws, options: Options) -> dict[str, Product]:

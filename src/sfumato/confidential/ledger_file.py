@@ -7,6 +7,7 @@ and a file of several names is refused. A ledger with a write-ahead log, as they
 one file when it is first opened, and a copy is kept beside it.
 """
 
+import errno
 import fcntl
 import os
 import re
@@ -27,11 +28,19 @@ _descriptors: set[int] = set()
 
 _READ_ONLY = "it or its folder is read-only, or closed to this user; a ledger needs both to be writable"
 _BUSY = f"another process has been writing to it for {WAIT:g} seconds; run again when that one is done"
+_FULL = "the disk is full; make room and run again"
+_FAILING = "the disk could not be read or written: it is full, over its quota, or failing"
+_DAMAGED = (
+    "it is damaged, or the disk fails as it is read; verify it again, and if it stays so put back the last good copy "
+    "and verify that with the heads in the manifests"
+)
+_SYSTEM = {errno.ENOSPC: _FULL, errno.EDQUOT: _FULL, errno.EIO: _FAILING}
 _REASONS = {
-    sqlite3.SQLITE_FULL: "the disk is full; make room and run again",
-    sqlite3.SQLITE_IOERR: "the disk could not be read or written: it is full, over its quota, or failing",
-    sqlite3.SQLITE_CORRUPT: "it is damaged; put back the last good copy, and verify it with the heads in the manifests",
-    **dict.fromkeys((sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM), _READ_ONLY),
+    sqlite3.SQLITE_FULL: _FULL,
+    sqlite3.SQLITE_IOERR: _FAILING,
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
+    sqlite3.SQLITE_CANTOPEN: f"{_READ_ONLY}; or the disk is failing",
+    **dict.fromkeys((sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM), _READ_ONLY),
     **dict.fromkeys((sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL), _BUSY),
 }
 
@@ -51,8 +60,9 @@ def transaction(path: Path, begin: str = "BEGIN") -> Iterator[sqlite3.Connection
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
         reason = _REASONS.get(code, "it is not a ledger, or damaged")
         raise LedgerError(f"The ledger {path} cannot be used: {reason}.") from None
-    except OSError:
-        raise LedgerError(f"The ledger {path} cannot be used: {_READ_ONLY}.") from None
+    except OSError as error:
+        reason = _SYSTEM.get(error.errno or 0, _READ_ONLY)
+        raise LedgerError(f"The ledger {path} cannot be used: {reason}.") from None
 
 
 @contextmanager

@@ -1,41 +1,18 @@
 """Publication: the folder of a release, from its first file to the hash that its ledger commits."""
 
-import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+import os
+from collections.abc import Sequence
 from pathlib import Path
-from tempfile import mkdtemp
 
 from sfumato.calibrate import Diverged
-from sfumato.confidential.account import Account
-from sfumato.confidential.chain import Entry
+from sfumato.confidential.fate import Unnamed
 from sfumato.confidential.options import Options
 from sfumato.confidential.remembered import remember
 from sfumato.confidential.statement import anchored
 from sfumato.errors import ReleaseError
 from sfumato.geography import Shapes
 from sfumato.plan import Plan
-from sfumato.privacy import Loss
 from sfumato.release import Manifest, Product, seal, sign, write_levels, write_products, write_shapes
-
-
-@dataclass(frozen=True)
-class Reservation:
-    """A charge that is on disk, and the account in which it stands."""
-
-    account: Account
-    entry: Entry
-    loss: Loss
-
-    def words(self) -> str:
-        """What is said of it where nothing came of the run."""
-        ledger = self.account.path
-        return (
-            f"What this run costs, {self.loss.words()}, stays charged to {ledger}, as noise may have been seen; "
-            f"nothing was published. `sfumato ledger show {ledger}` lists the charge and what is left. To run again is "
-            "charged again."
-        )
 
 
 def refuse_taken(out: Path) -> None:
@@ -43,17 +20,8 @@ def refuse_taken(out: Path) -> None:
         raise ReleaseError(f"{out} is there already; a release is written once. Choose another --out.")
     if not out.parent.is_dir():
         raise ReleaseError(f"The folder {out.parent} is not there; make it first.")
-
-
-@contextmanager
-def partial(out: Path) -> Iterator[Path]:
-    """A hidden folder beside the place of a release, which is gone unless it got its name."""
-    part = Path(mkdtemp(prefix=f".{out.name}.", suffix=".partial", dir=out.parent))
-    try:
-        yield part
-    except BaseException:
-        shutil.rmtree(part, ignore_errors=True)
-        raise
+    if not os.access(out.parent, os.W_OK | os.X_OK):
+        raise ReleaseError(f"The folder {out.parent} is read-only, or closed to this user; choose another --out.")
 
 
 def written(
@@ -94,17 +62,18 @@ def named(part: Path, out: Path, options: Options) -> None:
     part.rename(out)
 
 
-def committed(part: Path, manifest: Manifest, charge: Reservation | None, options: Options) -> None:
+def committed(part: Unnamed, manifest: Manifest, options: Options) -> None:
     """Seal the manifest and commit its hash; again where another release came first, as it counts all before it."""
+    charge = part.charge
     while True:
         counted = charge.account.ledger if charge else None
         anchor = anchored(counted, charge.entry) if charge and counted else None
-        release = seal(part, manifest.model_copy(update={"ledger": anchor}))
+        release = seal(part.path, manifest.model_copy(update={"ledger": anchor}))
         if options.sign_with:
-            sign(part, options.sign_with)
+            sign(part.path, options.sign_with)
         options.progress("written")
-        if charge is None:
+        if counted is None:
             return
-        if entry := charge.account.commit(charge.entry, release, counted):
-            remember(charge.account.ledger.id, entry)
+        if entry := part.commit(release, counted):
+            remember(counted.id, entry)
             return

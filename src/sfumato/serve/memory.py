@@ -1,7 +1,7 @@
 """Memory: what a worker lets go goes back to the system, so that it is no larger than what it holds.
 
 Pieces of replies are large and live for as long as their readers take. After the first of them the C library would keep
-blocks of their size, and any smaller one above pins it: the more readers are cut off, the more holes, in a heap for each
+blocks of their size, and any smaller one above pins it: the more readers are cut off, the more holes, in a heap of each
 thread. Blocks from `LARGE` on are asked of the system one by one instead, and the threads share one heap.
 """
 
