@@ -4,7 +4,7 @@ BIN := .venv/bin
 DEMO_FLAGS := $(if $(CHECK),--check,)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve chromium test check installs wheelhouse fuzz slow bench soak format clean
+.PHONY: help demo serve chromium test check installs wheelhouse fuzz faults slow bench soak format clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -64,6 +64,9 @@ installs: .venv/test ## the core and the agency install in environments of their
 fuzz: .venv/test ## ten thousand requests, plans and releases that were damaged, and a thousand flips; half an hour
 	$(BIN)/python -m pytest -n 0 -m slow -k ten_thousand_requests tests/serve/test_fuzz.py
 	$(BIN)/python -W ignore -m tests.fuzz
+
+faults: .venv/test ## kills, full and failing disks, torn pages, jumping clocks in the way of whole runs, into docs/assurance.md
+	$(BIN)/python -m tests.faults --page
 
 wheelhouse: .venv/agency ## every wheel of the agency's install with its verified hash, and an install of it without a network
 	rm -rf build/wheelhouse

@@ -1,16 +1,14 @@
-"""Runs the gate in forked children that are killed at a stage or at a random time, and reports what is left on disk.
+"""Runs the gate in forked children, one of them killed at a stage, and reports what is left on disk.
 
-`python crash_rounds.py FOLDER stages|random|late ROUNDS SEED` prints violations as JSON; the fork is taken before any
-thread or database exists, so each child is a fresh run with all imports done.
+`python crash_rounds.py FOLDER stages|late ROUNDS` prints violations as JSON; the fork is taken before any thread or
+database exists, so each child is a fresh run with all imports done. `tests/faults` kills at every call and time.
 """
 
 import json
 import os
-import random
 import shutil
 import signal
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -131,8 +129,8 @@ def contradictions(outs: list[Path]) -> list[str]:
     return [said.english() for account in found for said in account.problems]
 
 
-def one_round(build, folder: Path, plan: sf.Plan, data: Path, stages: list, waits: list[float]) -> list[str]:
-    """Children in parallel on one ledger, each killed at its stage or after its wait."""
+def one_round(build, folder: Path, plan: sf.Plan, data: Path, stages: list) -> list[str]:
+    """Children in parallel on one ledger, each killed at its stage."""
     work = folder / "round"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
@@ -142,10 +140,6 @@ def one_round(build, folder: Path, plan: sf.Plan, data: Path, stages: list, wait
     saids = [work / f"said{place}" for place in range(len(stages))]
     asked = zip(outs, stages, saids, strict=True)
     pids = [child(build, plan, data, ledger, out, stage, said) for out, stage, said in asked]
-    for pid, wait in zip(pids, waits, strict=True):
-        if wait:
-            time.sleep(wait)
-            os.kill(pid, signal.SIGKILL)
     for pid in pids:
         os.waitpid(pid, 0)
     found = [one for out, said in zip(outs, saids, strict=True) for one in violations(ledger, out, said)]
@@ -153,18 +147,15 @@ def one_round(build, folder: Path, plan: sf.Plan, data: Path, stages: list, wait
 
 
 def main() -> None:
-    folder, kind, rounds, seed = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    folder, kind, rounds = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     plan, data = prepared(folder)
-    rng = random.Random(seed)
     found: list[str] = []
     reached: Counter[str] = Counter()
     for number in range(rounds):
-        if kind == "random":
-            found += one_round(real, folder, plan, data, [None, None], [rng.uniform(0, 0.25), rng.uniform(0, 0.05)])
-        elif kind == "stages":
-            found += one_round(real, folder, plan, data, [STAGES[number % len(STAGES)], None], [0, 0])
+        if kind == "stages":
+            found += one_round(real, folder, plan, data, [STAGES[number % len(STAGES)], None])
         else:
-            found += one_round(late, folder, plan, data, ["published", None], [0, 0])
+            found += one_round(late, folder, plan, data, ["published", None])
         for said in (folder / "round").glob("said*"):
             reached[(said.read_text().split() or ["nothing"])[-1]] += 1
     sys.stdout.write(json.dumps({"violations": found, "last_stage": reached}))

@@ -19,8 +19,8 @@ from sfumato.errors import DataError, PromiseError, ReleaseError
 ROUNDS = Path(__file__).with_name("crash_rounds.py")
 
 
-def rounds(folder: Path, kind: str, count: int, seed: int = 1) -> dict:
-    command = [sys.executable, str(ROUNDS), str(folder), kind, str(count), str(seed)]
+def rounds(folder: Path, kind: str, count: int) -> dict:
+    command = [sys.executable, str(ROUNDS), str(folder), kind, str(count)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 
@@ -31,17 +31,6 @@ def test_killed_at_every_named_stage_no_release_is_uncharged_and_the_other_write
     outcome = rounds(tmp_path, "stages", len(STAGES))
     assert outcome["violations"] == []
     assert outcome["last_stage"]["published"] == len(STAGES) + 1, "every other writer, and the one killed at the end"
-
-
-def test_killed_at_random_times_with_two_writers_nothing_is_lost(tmp_path):
-    outcome = rounds(tmp_path, "random", 100)
-    assert outcome["violations"] == []
-    assert len(outcome["last_stage"]) >= 4, "the kills fell on several stages"
-
-
-@pytest.mark.slow
-def test_killed_at_random_times_a_thousand_rounds(tmp_path):
-    assert rounds(tmp_path, "random", 1000, seed=2)["violations"] == []
 
 
 def test_a_measure_by_nothing_is_one_total_that_is_released_and_answered(tmp_path, small_plan):

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.faults.cases import Case, calls, clocks, full, killed, no_right, pages, read_only
-from tests.faults.trial import KILLED, PUBLISHED, REFUSED, Place, library
+from tests.faults.trial import KILLED, PUBLISHED, REFUSED, Place, library, placed
 
 HERE = Path(__file__).parent
 KILLS = 1_000
@@ -59,8 +59,7 @@ def tried(place: Place, cases: Sequence[Case]) -> tuple[Counter[str], list[str]]
 def table(share: int) -> tuple[str, list[str]]:
     lines = ["| what is in the way | cases | " + " | ".join(HOWS) + " | wrong |", "|---" * (len(HOWS) + 3) + "|"]
     found = []
-    with tempfile.TemporaryDirectory() as folder:
-        place = Place(Path(folder))
+    with placed() as place:
         gc.freeze()  # what is forked so often is copied less
         for words, cases in kinds(share).items():
             hows, faults = tried(place, cases)
