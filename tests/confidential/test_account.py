@@ -820,11 +820,11 @@ def test_thirty_two_processes_race_for_the_last_of_the_budget(path):
 
 def test_the_race_catches_writers_who_look_first_and_write_later(path):
     account = opened(path, Approximate(1))
-    assert writers("race", path, 32, "careless")["charged"] == 32
+    assert writers("race", path, 32, "careless")["charged"] > 10, "the budget has ten tenths"
     assert not account.ledger.spent(2026).within(Approximate(1))
 
 
-@pytest.mark.parametrize("rounds", [30, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [12, pytest.param(1000, marks=pytest.mark.slow)])
 def test_nothing_reported_is_lost_when_writers_are_killed(tmp_path, rounds):
     report = writers("kill", tmp_path, rounds, "careful")
     assert report["problems"] == []

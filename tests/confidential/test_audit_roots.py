@@ -101,7 +101,7 @@ def test_the_pair_is_the_slides_100_against_121():
 
 
 def test_100_against_121_at_beta_1_is_bounded_between_85_percent_and_the_claim():
-    audits = audit_mechanism(SquareRoot(1), ONE, 100_000, SeededDraws(1))
+    audits = audit_mechanism(SquareRoot(1), ONE, 40_000, SeededDraws(1))
     assert [one.words() for one in audits if not (one.holds and one.strong)] == []
     assert all(0.85 <= one.bound <= 1 for one in audits)
 
@@ -115,7 +115,7 @@ def test_sound_mechanisms_hold(kind, mu):
 
 @pytest.mark.parametrize("mutant", [ShortRoot(1), UnroundedDown(1), ShortTotal(1)], ids=lambda one: type(one).__name__)
 def test_a_mutant_is_caught(mutant):
-    assert any(not one.holds for one in audit_mechanism(mutant, ONE, 100_000, SeededDraws(3)))
+    assert any(not one.holds for one in audit_mechanism(mutant, ONE, 40_000, SeededDraws(3)))
 
 
 def test_short_noise_is_caught_with_few_samples():
@@ -250,7 +250,7 @@ def test_a_move_that_is_too_small_for_a_firm_is_caught(firms, monkeypatch, claim
 
 @pytest.mark.parametrize("kind", [SquareRoot, ClippedTotal])
 def test_a_mechanism_is_audited_on_all_units_of_a_firm(kind):
-    audits = audit_mechanism(kind(1), Root(Fraction(1), 4), 100_000, SeededDraws(10))
+    audits = audit_mechanism(kind(1), Root(Fraction(1), 4), 40_000, SeededDraws(10))
     assert all(one.holds for one in audits)
     best = max(audits, key=lambda one: one.bound)
     assert best.strong

@@ -242,7 +242,7 @@ def test_what_is_confidential_prints_as_its_name_and_stays_in_its_process():
     cells = tabulation.cells(PLAN.measures[0])
     shown = [repr(one) for one in (microdata, tabulation, tabulation._engine, cells)]
     assert shown == [
-        "<Microdata of record: confidential>", "<Tabulation: confidential>", "<DuckDB: confidential>",
+        "<Microdata of job: confidential>", "<Tabulation: confidential>", "<DuckDB: confidential>",
         "<Cells: 4 confidential cells>",
     ]  # fmt: skip
     for one in (microdata, tabulation, tabulation._engine, cells):

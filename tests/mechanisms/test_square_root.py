@@ -121,7 +121,7 @@ def test_an_establishment_of_ten_jobs_in_a_firm_of_forty():
     assert 1.6449 * error == pytest.approx(66.8, rel=0.003)
 
 
-@pytest.mark.parametrize("units", [2, 3, 5])
+@pytest.mark.parametrize("units", [3, *(pytest.param(units, marks=pytest.mark.slow) for units in (2, 5))])
 def test_the_joint_loss_of_a_firm_by_other_people_s_accountant(units):
     """dp_accounting composes the exact laws of the published roots, which are far from 0, for rows and one total.
 

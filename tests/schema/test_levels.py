@@ -1,7 +1,5 @@
 """Levels: one list whatever its file, a hierarchy of any depth, and refusals that name the code."""
 
-import time
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -173,11 +171,10 @@ def test_a_list_that_cannot_be_meant_is_refused_by_code(listed, said):
         Levels.of(listed)
 
 
-def test_a_code_that_stands_twice_among_many_is_found_at_once():
-    start = time.perf_counter()
+def test_a_code_that_stands_twice_among_many_is_found():
+    """Code by code with all others these would be 10^9 comparisons, minutes of them."""
     with pytest.raises(PlanError, match="'7' stands twice"):
         Levels.of([*range(50_000), 7])
-    assert time.perf_counter() - start < 2
 
 
 def test_a_file_that_is_no_list_of_levels_is_refused_by_name(tmp_path):

@@ -5,7 +5,6 @@ from dataclasses import replace
 from fractions import Fraction
 
 from sfumato.plan import Plan
-from sfumato.query import Estimate
 from sfumato.release import Product, stated
 from sfumato.release.value_bounds import ClipTook
 from sfumato.schema import Box, Grid
@@ -28,6 +27,8 @@ def told_excess(plan: Plan, made: Mapping[str, Product]) -> dict[str, Product]:
 
 def _took(excess: Product, up_to: Fraction) -> ClipTook:
     """The whole of an excess, with the errors that its own table states."""
+    from sfumato.query import Estimate
+
     step = float(excess.subject.step)
     law = excess.errors.law(Grid((), Box())).times(step)
     whole = Estimate(excess.total(Box()) * step, excess.covariance(Box(), Box()) * step**2, law=law)
