@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sfumato.release.lattice import levels_of
+from sfumato.schema.trees import levels_of
 from sfumato.schema import Attribute, Box, Grid, Levels
 
 

@@ -5,7 +5,7 @@ import pytest
 from tests.release.grids import KNOWN, SHAPE, one_by_one, random_grid
 
 from sfumato.release import lattice as made
-from sfumato.release.lattice import Lattice, levels_of, narrow
+from sfumato.release.lattice import Lattice, narrow
 from sfumato.schema import Grid
 from sfumato.schema.totals import totals_over
 

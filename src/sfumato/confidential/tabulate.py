@@ -16,7 +16,7 @@ from sfumato.errors import DataError
 from sfumato.mechanisms import Cells
 from sfumato.plan import Measure, Plan
 from sfumato.privacy import plain
-from sfumato.schema import Frame
+from sfumato.schema import Frame, Table
 
 EMPTY = "The data hold no rows, and nothing is made or charged of none; check the files and their filters."
 LARGEST_SUM = 2**62
@@ -68,7 +68,8 @@ class Tabulation(Sealed):
         row, rows = measure.of.contribution, self._engine.rows or 0
         # Of what lies above a clip the values themselves are summed first.
         largest = max(map(abs, row.bounds)) + abs(int((row.above or 0) / row.step))
-        return measure.of.additive and largest * rows >= LARGEST_SUM
+        stretched = largest * measure.with_.stretch(self._plan.move(measure))
+        return measure.of.additive and stretched * rows >= LARGEST_SUM
 
     def _carried(self, measure: Measure) -> str:
         """Why the sums of a measure cannot be carried; nothing where they can."""
@@ -121,8 +122,12 @@ class Tabulation(Sealed):
     def _cells(self, measure: Measure) -> Cells:
         if self._need.register is not None:
             return self._reported(measure, self._need.register)
-        table, wanted = self._plan.table(measure), measure.aggregates
-        universe, places = self._plan.universe(measure), None
+        table = self._plan.over.table(measure)
+        return self._of_several(measure) if table is None else self._of_one(measure, table)
+
+    def _of_one(self, measure: Measure, table: Table) -> Cells:
+        """The cells of one table, laid out or listed."""
+        universe, places, wanted = self._plan.universe(measure), None, measure.aggregates
         if table.dense:
             columns = self._engine.aggregate(table, wanted, universe)
         else:
@@ -130,6 +135,13 @@ class Tabulation(Sealed):
         values = measure.of.value(columns).reshape(table.shape if places is None else places.shape)
         step, move, how = measure.of.step, self._plan.move(measure), self._plan.schema.replication
         return Cells(table, values, step, move, places=places, columns=columns, replication=how)
+
+    def _of_several(self, measure: Measure) -> Cells:
+        """The cells of several tables, one table after the other."""
+        universe, wanted = self._plan.universe(measure), measure.aggregates
+        columns = (self._engine.aggregate(one, wanted, universe) for one in self._plan.over.tables(measure))
+        values = np.concatenate([measure.of.value(column).ravel() for column in columns])
+        return Cells(self._plan.over.domain(measure), values, measure.of.step, self._plan.move(measure))
 
     @cached_property
     def _reports(self) -> Columns:
@@ -154,8 +166,11 @@ def reading(plan: Plan, *, truncated: bool = True) -> Reading:
     """What the plan needs of the microdata, and no more; which rows of a unit count where that is asked for."""
     for measure in plan.measures:
         plan.move(measure)  # what cannot be promised is not read
-    tables = [(measure, plan.over.table(measure)) for measure in plan.measures]
-    asked = [TableRequest(table, one.aggregates, plan.universe(one)) for one, table in tables if table is not None]
+    asked = [
+        TableRequest(table, one.aggregates, plan.universe(one))
+        for one in plan.measures
+        for table in plan.over.tables(one)
+    ]
     return Reading(
         schema=plan.schema,
         attributes=plan.over.read(plan.measures),

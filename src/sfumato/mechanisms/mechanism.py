@@ -100,6 +100,10 @@ class Mechanism(ABC):
         """The rule that cells break which it cannot carry, in words that hold no value; nothing where it can."""
         return ""
 
+    def stretch(self, move: Move) -> int:  # noqa: ARG002 - most add noise to the values as they are
+        """How many times a value, at the most, are the numbers that noise is added to."""
+        return 1
+
     def changes(self, move: Move) -> float:  # noqa: ARG002 - all, unless it is known to be fewer
         """The share of empty cells that it publishes as something else than 0."""
         return 1.0
@@ -121,4 +125,5 @@ class Mechanism(ABC):
         return f"{self.name} ({self.parameters()})"
 
     def parameters(self) -> str:
-        return ", ".join(f"{field.name} {plain(getattr(self, field.name))}" for field in fields(self))  # type: ignore[arg-type]
+        given = ((field.name, getattr(self, field.name)) for field in fields(self))  # type: ignore[arg-type]
+        return ", ".join(f"{name} {plain(value)}" for name, value in given if value is not None)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -13,8 +14,8 @@ from sfumato.errors import PlanError, nearest
 from sfumato.plan.control import ControlTable
 from sfumato.plan.measure import Measure
 from sfumato.plan.memory import Memory
-from sfumato.privacy import Move, Neighbours, Truncate, UnitRows, Unsummed
-from sfumato.schema import FARTHEST, LARGEST, Attribute, Box, By, Domain, Frame, Schema, Table
+from sfumato.privacy import EveryTable, Move, Neighbours, Truncate, UnitRows, Unsummed, bounded
+from sfumato.schema import FARTHEST, LARGEST, Attribute, Box, By, Domain, Family, Frame, Schema, Table, UpTo, domain_of
 from sfumato.schema.level import lacking
 
 BASE = 180_000_000
@@ -52,12 +53,24 @@ class Coverage:
         return self._cells(measure).by
 
     def table(self, measure: Measure) -> Table | None:
-        """The table of a measure, none where it is of the rows of a register; refused where it names what is not."""
-        return self._cells(measure)
+        """The table of a measure, none where it is of several or of a register; refused where it names what is not."""
+        domain = self._cells(measure)
+        return domain if isinstance(domain, Table) else None
 
-    def _cells(self, measure: Measure) -> Table:
-        with naming(measure):
-            return self.schema.table(measure.by)
+    def _cells(self, measure: Measure) -> Table | Family:
+        if measure.by not in self._domains:
+            with naming(measure):
+                self._domains[measure.by] = domain_of(self.schema, measure.by)
+        return self._domains[measure.by]
+
+    @cached_property
+    def _domains(self) -> dict[tuple[str, ...] | UpTo, Table | Family]:
+        """What measures are over, each made once."""
+        return {}
+
+    def tables(self, measure: Measure) -> tuple[Table, ...]:
+        """The tables that are tabulated for a measure."""
+        return self._cells(measure).members
 
     def domain(self, measure: Measure) -> Domain:
         """What the numbers of a measure stand for."""
@@ -65,8 +78,15 @@ class Coverage:
 
     def move(self, measure: Measure) -> Move:
         """How far the cells of a measure can go between neighbours, or their rows where no cell is the sum of them."""
-        move = self.hidden.move(measure.of.contribution, self.domain(measure))
-        return move if measure.of.additive else Unsummed(move)
+        domain = self.domain(measure)
+        move = self.hidden.move(measure.of.contribution, domain)
+        if not measure.of.additive:
+            return Unsummed(move)
+        return (
+            EveryTable(bounded(move, measure.with_.name), domain, self.hidden.exchanged())
+            if isinstance(domain, Family)
+            else move
+        )
 
     def pair(self, measure: Measure) -> tuple[UnitRows, UnitRows]:
         """The rows of one unit in two neighbours that are as far apart as any."""
@@ -94,8 +114,12 @@ class Coverage:
 
     def refuse_step(self, step: Step, table: tuple[Measure, Table | None], controls: Sequence[Table]) -> None:
         """Say so where a step cannot do with the measure and the cells that it moves, and with its controls."""
-        if (cells := table[1]) is not None:
-            step.refuse_unfit(cells, controls)
+        if table[1] is None:
+            raise PlanError(
+                f"Step '{step.name}' moves the cells of one table, and '{table[0].name}' is a family of tables, which "
+                "agree with each other already."
+            )
+        step.refuse_unfit(table[1], controls)
 
     def _listed(self, measure: Measure) -> int:
         """How many cells of a measure are held: all where they are laid out, else those that noise will change."""
@@ -160,7 +184,8 @@ class Coverage:
 
     def _widest(self, measure: Measure, measures: Sequence[Measure]) -> Measure:
         rivals = [one for one in measures if one.of == measure.of and one.where == measure.where]
-        for one in rivals:
+        several = len(rivals) > 1 and any(self.table(one) is None for one in rivals)
+        for one in () if several else rivals:
             if not any(lacking(self.by(other), self.by(one)) for other in rivals):
                 return one
         names = ", ".join(one.name for one in rivals)
@@ -178,7 +203,8 @@ class Coverage:
         """The attributes that are read of the microdata: whole, and again cut off at the depth of a table."""
         named = [name for measure in measures for name in (*measure.names, *measure.where)]
         named += [name for rule in self.schema.impossible for name, _ in rule.where]
-        cut = [one for measure in measures for one in self._cells(measure).attributes if one.depth is not None]
+        tables = [table for measure in measures for table in self.tables(measure)]
+        cut = [one for table in tables for one in table.attributes if one.depth is not None]
         return (*(self.schema.attribute(name) for name in dict.fromkeys(named)), *dict.fromkeys(cut))
 
     @property

@@ -160,7 +160,7 @@ class Decisions:
         """The cells of a measure, if it is of a table."""
         if (table := self.over.table(measure)) is not None:
             return table
-        raise PlanError(f"Measure '{measure.name}' is of the rows of a frame, which are no table; sum them by boxes.")
+        raise PlanError(f"Measure '{measure.name}' is of no single table; sum it by boxes.")
 
     def universe(self, measure: Measure) -> Box:
         """The records that a measure is about; its cells tell them apart where they are by the same attribute."""

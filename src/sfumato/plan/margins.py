@@ -58,7 +58,7 @@ class Target:
 def budget_name(mechanism: Mechanism) -> str:
     """Whether a mechanism is paid in mu, epsilon or rho."""
     for field in fields(mechanism):  # type: ignore[arg-type]
-        if field.name in CURRENCIES:
+        if field.name in CURRENCIES and getattr(mechanism, field.name) is not None:
             return field.name
     raise PlanError(f"{mechanism.name} has none of {', '.join(CURRENCIES)}, so no budget can be allotted to it.")
 

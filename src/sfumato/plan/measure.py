@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from sfumato.errors import PlanError
 from sfumato.mechanisms import Mechanism
-from sfumato.schema import Aggregate, Level
+from sfumato.schema import Aggregate, Level, UpTo
 from sfumato.statistics import Statistic
 
 
@@ -15,7 +15,7 @@ class Measure:
 
     name: str
     of: Statistic
-    by: tuple[str, ...]
+    by: tuple[str, ...] | UpTo
     with_: Mechanism
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     title: str = ""
@@ -24,12 +24,19 @@ class Measure:
     @property
     def names(self) -> tuple[str, ...]:
         """The attributes that it is by, whatever the depth of each."""
-        return tuple(Level.read(written).name for written in self.by)
+        return self.by.names if isinstance(self.by, UpTo) else tuple(Level.read(written).name for written in self.by)
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """The attributes as written, each at its depth; of a family all that some table has."""
+        if isinstance(self.by, UpTo):
+            return tuple(dict.fromkeys((*self.by.of, *(one for table in self.by.also for one in table))))
+        return self.by
 
     def __post_init__(self) -> None:
         if not self.name or not all(letter.isalnum() or letter in "_-" for letter in self.name):
             raise PlanError(f"The measure name '{self.name}' must be letters, digits, - and _.")
-        object.__setattr__(self, "by", tuple(self.by))
+        object.__setattr__(self, "by", self.by if isinstance(self.by, UpTo) else tuple(self.by))
         object.__setattr__(self, "given", tuple(self.given))
         where = {name: (codes,) if isinstance(codes, str) else tuple(codes) for name, codes in self.where.items()}
         object.__setattr__(self, "where", where)

@@ -52,10 +52,16 @@ class AttributePart(Part):
     missing: str | Missing | None = None
 
 
+class FamilyPart(Part):
+    up_to: int | str
+    of: list[str]
+    also: list[list[str]] = []
+
+
 class MeasurePart(Part):
     name: str
     of: str | dict[str, Any]
-    by: list[str] = []
+    by: list[str] | FamilyPart = []
     with_: dict[str, Any] = Field(alias="with")
     where: dict[str, Codes] = {}
     title: str = ""
@@ -123,7 +129,11 @@ UNKNOWN = {"extra_forbidden", "unexpected_keyword_argument"}
 def in_words(error: ValidationError) -> str:
     """The first thing wrong: the key, and the nearest valid one."""
     wrong = min(error.errors(), key=lambda one: one["type"] not in UNKNOWN)
-    place = [str(part) for part in wrong["loc"] if part not in {"str", "list", "Missing", "MethodPart"}]
+    place = [
+        str(part)
+        for part in wrong["loc"]
+        if part not in {"str", "list", "Missing", "MethodPart", "FamilyPart", "list[str]"}
+    ]
     if wrong["type"] in UNKNOWN:
         return f"{_section(place[:-1])} has no key '{place[-1]}'; {nearest(place[-1], _keys(place[:-1]))}"
     if wrong["type"] == "missing":

@@ -17,7 +17,7 @@ from sfumato.plan.coverage import Coverage, naming
 from sfumato.plan.measure import Measure
 from sfumato.plan.memory import Memory
 from sfumato.privacy import Truncate
-from sfumato.schema import Attribute, Box, By, Frame, Table
+from sfumato.schema import Attribute, Box, By, Frame, Table, UpTo
 from sfumato.schema.frame import crowds
 
 BASE = 400_000_000
@@ -80,10 +80,13 @@ class RegisterCoverage(Coverage):
     def by(self, measure: Measure) -> By:
         """No attribute tells the rows themselves apart."""
         with naming(measure):
-            return () if self._of_rows(measure) else tuple(map(self.schema.level, measure.by))
+            return () if self._of_rows(measure) else tuple(map(self.schema.level, measure.levels))
 
     def table(self, measure: Measure) -> None:
         self.by(measure)
+
+    def tables(self, measure: Measure) -> tuple[Table, ...]:  # noqa: ARG002 - reports are read, and grouped after that
+        return ()
 
     def domain(self, measure: Measure) -> Frame:
         """The rows of a measure or its groups; their attributes alone where the register is not at hand."""
@@ -102,6 +105,12 @@ class RegisterCoverage(Coverage):
         return math.prod(len(attribute.levels.leaves) for attribute in cut) if cut else 0
 
     def refuse(self, measures: Sequence[Measure], controls: Sequence[ControlTable]) -> None:
+        for measure in measures:
+            if isinstance(measure.by, UpTo):
+                raise PlanError(
+                    f"Measure '{measure.name}' is by all tables of up to {measure.by.up_to} variables, whose noise is "
+                    "for records that come and go, and this plan has a [frame]; name the attributes of one table."
+                )
         super().refuse(measures, controls)
         unit = self.hidden.unit
         for partner in self.schema.joined:

@@ -17,6 +17,7 @@ from sfumato.plan.parts import (
     AttributePart,
     ControlPart,
     DataPart,
+    FamilyPart,
     MeasurePart,
     MethodPart,
     PlanPart,
@@ -28,7 +29,7 @@ from sfumato.plan.register import FrameFile
 from sfumato.plan.sampling import BoughtVariance, StatedVariance, VarianceFunction
 from sfumato.privacy import exact
 from sfumato.privacy.notation import hidden_from_dict, plan_limit_from_dict
-from sfumato.schema import Attribute, Bands, Column, Levels, Missing, Partner, Recode, Replication, Rule, Schema
+from sfumato.schema import Attribute, Bands, Column, Levels, Missing, Partner, Recode, Replication, Rule, Schema, UpTo
 from sfumato.schema.replication import SUCCESSIVE
 
 SHIPPED = Path(__file__).parents[1] / "plans"
@@ -234,9 +235,17 @@ def _levels(
     )
 
 
+def _by(part: list[str] | FamilyPart) -> tuple[str, ...] | UpTo:
+    """The attributes of a table, or the family of tables that are asked for together."""
+    if isinstance(part, list):
+        return tuple(part)
+    up_to = len(part.of) if part.up_to == "all" else part.up_to
+    return UpTo(up_to, tuple(part.of), tuple(map(tuple, part.also)))  # type: ignore[arg-type]
+
+
 def _measure(part: MeasurePart) -> Measure:
     try:
         what, how = statistic(part.of), mechanism(part.with_)
-        return Measure(part.name, what, tuple(part.by), how, part.where, part.title, tuple(part.given))  # type: ignore[arg-type]
+        return Measure(part.name, what, _by(part.by), how, part.where, part.title, tuple(part.given))  # type: ignore[arg-type]
     except PlanError as error:
         raise PlanError(f"[[measure]] '{part.name}': {error}") from None

@@ -9,7 +9,7 @@ from sfumato.plan.measure import Measure
 from sfumato.plan.plugins import written
 from sfumato.privacy import plain
 from sfumato.privacy.notation import hidden_to_dict, loss_to_dict, text
-from sfumato.schema import Attribute, Bands, Level, Recode, Replication, Schema
+from sfumato.schema import Attribute, Bands, Level, Recode, Replication, Schema, UpTo
 
 
 def write(plan: Decisions) -> str:
@@ -91,4 +91,5 @@ def _attribute_dict(attribute: Attribute) -> dict[str, Any]:
 
 def _measure_dict(measure: Measure) -> dict[str, Any]:
     plugged = {"of": written(measure.of, "statistic"), "with": written(measure.with_, "mechanism")}
-    return _said(measure, without=("of", "with_")) | plugged
+    by = _said(measure.by) if isinstance(measure.by, UpTo) else list(measure.by)
+    return _said(measure, without=("of", "by", "with_")) | plugged | ({"by": by} if by else {})

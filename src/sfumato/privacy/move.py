@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sfumato.errors import PromiseError
+from sfumato.schema import Family
 
 
 class Move(ABC):
@@ -66,6 +67,31 @@ class Root(Move):
 
 
 @dataclass(frozen=True)
+class EveryTable(Move):
+    """Rows move as `rows` says, each in its cell of every table of a family.
+
+    `kept` are the attributes that a row keeps that goes from one cell to another; None where rows come or go.
+    """
+
+    rows: Bounded
+    family: Family
+    kept: frozenset[str] | None = None
+
+    def square(self, one: Fraction, exchanged: Fraction | None) -> Fraction:
+        """How far all rows of a unit go, squared, by what one row goes that comes or is put for another.
+
+        Where rows are exchanged, those that leave and those that come are half of l1 each; of values that may be below
+        0, a row may go from one end to the other in its cell, or next to it, which is at most what `largest` goes.
+        """
+        if exchanged is None:
+            return self.rows.l1**2 * one
+        return max(self.rows.largest**2 * one, Fraction(self.rows.l1, 2) ** 2 * exchanged)
+
+    def words(self) -> str:
+        return "a row is in a cell of every table of up to so many variables; even-gaussian is made for them"
+
+
+@dataclass(frozen=True)
 class Unsummed(Move):
     """The rows of a cell move, of which the statistic is no sum: it may go from one end of its range to the other."""
 
@@ -80,3 +106,13 @@ def bounded(move: Move, mechanism: str) -> Bounded:
     if isinstance(move, Bounded):
         return move
     raise PromiseError(f"{mechanism} adds noise of one width, and {move.words()}.")
+
+
+def every_table(move: Move, mechanism: str) -> EveryTable:
+    """The move, if it is that of a family of tables."""
+    if isinstance(move, EveryTable):
+        return move
+    raise PromiseError(
+        f"{mechanism} measures all tables of up to so many variables, "
+        f'as by = {{ up_to = 2, of = ["area", "sex", "age"] }}, and {move.words()}.'
+    )

@@ -6,11 +6,12 @@ from sfumato.release.geography import write_shapes
 from sfumato.release.keys import private_key
 from sfumato.release.manifest import ExposureLine, Manifest, SpendLine, digest, now
 from sfumato.release.noisy import Noisy
-from sfumato.release.products import Cube, Groups, Product, Records, Sparse, Subject, measured
+from sfumato.release.products import Cube, Groups, Product, Records, Sparse, Subject, Tables, measured
 from sfumato.release.promise import Promise
 from sfumato.release.statuses import NoNumber, Statuses
 from sfumato.release.uncertainties import (
     Calibrated,
+    Components,
     Control,
     Departures,
     Earlier,
@@ -30,6 +31,7 @@ from sfumato.release.verify import Verdict, differences, noticed, open_release, 
 __all__ = [
     "Anchor",
     "Calibrated",
+    "Components",
     "Control",
     "Cube",
     "Departures",
@@ -51,6 +53,7 @@ __all__ = [
     "Squared",
     "Statuses",
     "Subject",
+    "Tables",
     "Trend",
     "Uncertainty",
     "Varying",

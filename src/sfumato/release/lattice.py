@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.release.noisy import Integers
-from sfumato.schema import Attribute, Grid, Levels
+from sfumato.schema import Attribute, Grid
 from sfumato.schema.totals import Along, everything, folded_over, in_order
+from sfumato.schema.trees import Parts, levels_of
 
 Cells = NDArray[Any]
 Key = tuple[int, ...]
@@ -33,39 +34,6 @@ FITS_64_BITS = 2**63 - 2**33
 WRAPS = "all of its values together are more than 64 bits hold, so that sums of them would be wrong"
 _PIECE = 1 << 22
 """How many sizes are summed at once."""
-
-
-@dataclass(frozen=True, eq=False)
-class Parts:
-    """The leaves of an attribute in parts: the part of each leaf, and one leaf of each part."""
-
-    of: NDArray[np.intp]
-
-    @cached_property
-    def one(self) -> NDArray[np.intp]:
-        return np.unique(self.of, return_index=True)[1]
-
-    @property
-    def size(self) -> int:
-        return len(self.one)
-
-    def along(self) -> Along:
-        """How the leaves are put together to the parts."""
-        return Along(len(self.of), np.argsort(self.of, kind="stable"), np.bincount(self.of))
-
-    def within(self, finer: "Parts") -> "Parts":
-        """The same parts, of the parts of a finer level."""
-        return Parts(self.of[finer.one])
-
-
-def levels_of(levels: Levels) -> list[Parts]:
-    """The whole, every level that the hierarchy has, and the leaves, each finer than the one before."""
-    found = [Parts(np.zeros(len(levels.leaves), dtype=np.intp))]
-    for depth in range(levels.depth + 1):
-        cut = levels.cut(depth)
-        if len(cut.leaves) > found[-1].size:
-            found.append(Parts(levels.above(cut)))
-    return found
 
 
 def narrow(values: Cells) -> Cells:

@@ -24,7 +24,7 @@ BESIDE = (NAME, SIGNATURE, NOTICE, CERTIFICATE, CERTIFICATE_SIGNATURE, CERTIFICA
 _LATER = {
     *("geographies", "largest_cv", "near", "noise", "not_hidden", "unbounded", "not_counted", "value_bounds"),
     *("posterior_above", "posterior_from_even_odds", "right_guess_from_even_odds"),
-    *("ledger_id", "previous", "number", "sums", "year"),
+    *("ledger_id", "previous", "number", "sums", "year", "family"),
 }
 """Lines that older or newer releases do not have: left out where they are empty, so that all verify to the byte."""
 ALARM, CURVE = 0.05, 41
@@ -107,6 +107,7 @@ class ProductLine(ManifestPart):
     note: str = ""
     value_bounds: dict[str, Any] = Field(default_factory=dict)
     uncertainty: dict[str, Any]
+    family: dict[str, Any] = Field(default_factory=dict)
     file: str
     answers: bool = True
 

@@ -13,7 +13,7 @@ from sfumato.release.bounded_file import CODES, NUMBERS, STEPS, bounded_file, wh
 from sfumato.release.lattice import FITS_32_BITS, FITS_64_BITS, WRAPS
 from sfumato.release.noisy import Integers
 from sfumato.release.written import LARGEST_NUMBER
-from sfumato.schema import Attribute, Frame, Table
+from sfumato.schema import Attribute, Frame, Level, Table
 
 _PIECE = 1 << 20
 """Cells that are written or read at a time, so that no column but the values ever stands whole in memory."""
@@ -56,6 +56,47 @@ def write_cells(path: Path, table: Table, pieces: Iterator[Written]) -> None:
             ]
             batch = [*leaves, *(_column(_stored(column)) for column in columns.values())]
             file.write_batch(pa.record_batch(batch, schema=schema))
+
+
+def write_tables(path: Path, tables: Sequence[Table], values: Integers) -> None:
+    """Write several tables one after the other; what a table does not tell apart is missing in its rows."""
+    levels = list(dict.fromkeys(level for table in tables for level in table.by))
+    known = {level: one for table in tables for level, one in zip(table.by, table.attributes, strict=True)}
+    codes = {level: texts(known[level].levels.leaves) for level in levels}
+    coded = pa.dictionary(pa.int32(), pa.string())
+    schema = pa.schema([*((level.column, coded) for level in levels), ("value", pa.int64())])
+    with pq.ParquetWriter(path, schema, compression="zstd", write_statistics=False) as file:
+        start = 0
+        for some in _some_tables(tables):
+            size = sum(table.size for table in some)
+            columns = [pa.DictionaryArray.from_arrays(_told_places(some, level), codes[level]) for level in levels]
+            columns.append(_column(_stored(values[start : start + size])))
+            file.write_batch(pa.record_batch(columns, schema=schema))
+            start += size
+
+
+def _some_tables(tables: Sequence[Table]) -> Iterator[list[Table]]:
+    """Tables in their order, so many at a time that few pieces are small."""
+    some: list[Table] = []
+    for table in tables:
+        some.append(table)
+        if sum(one.size for one in some) >= _PIECE:
+            yield some
+            some = []
+    if some:
+        yield some
+
+
+def _told_places(tables: Sequence[Table], level: Level) -> pa.Array:
+    """The leaf of a level in every cell of some tables, missing where a table does not tell it."""
+    told = [np.full(table.size, level in table.by) for table in tables]
+    cells = (
+        table.leaves_at(np.arange(table.size), level.name) if level in table.by else np.zeros(table.size)
+        for table in tables
+    )
+    places = np.concatenate([one.astype(np.int32) for one in cells])
+    there = np.packbits(np.concatenate(told), bitorder="little")
+    return pa.Array.from_buffers(pa.int32(), len(places), [pa.py_buffer(there), pa.py_buffer(places)])
 
 
 def _stored(column: NDArray[Any]) -> NDArray[Any]:

@@ -19,17 +19,17 @@ from sfumato.schema.aggregates import (
 from sfumato.schema.attributes import Attribute, Bands, Column, Missing, Recode, Rule
 from sfumato.schema.boxes import Box, Grid
 from sfumato.schema.domain import Domain
+from sfumato.schema.family import Component, Family, UpTo, domain_of
 from sfumato.schema.frame import Frame, Grouping
 from sfumato.schema.level import By, Level
 from sfumato.schema.levels import Levels, Mask
 from sfumato.schema.replication import Replication
 from sfumato.schema.schema import Partner, Schema
 from sfumato.schema.table import FARTHEST, LARGEST, Table, Where
-from sfumato.schema.tables import Tables
 
 __all__ = [
-    "FARTHEST", "LARGEST", "Aggregate", "Attribute", "Bands", "Box", "By", "Clipped", "Column", "Domain", "Extremes",
-    "Frame", "Grid", "Grouping", "InSteps", "Influence", "Largest", "Level", "Levels", "Mask", "Missing", "Partner",
-    "Ragged", "Recode", "Replication", "Reported", "Rows", "Rule", "Schema", "Sorted", "Sum", "SumOfProducts", "Table",
-    "Tables", "Units", "Weighted", "Where",
+    "FARTHEST", "LARGEST", "Aggregate", "Attribute", "Bands", "Box", "By", "Clipped", "Column", "Component", "Domain",
+    "Extremes", "Family", "Frame", "Grid", "Grouping", "InSteps", "Influence", "Largest", "Level", "Levels", "Mask",
+    "Missing", "Partner", "Ragged", "Recode", "Replication", "Reported", "Rows", "Rule", "Schema", "Sorted", "Sum",
+    "SumOfProducts", "Table", "Units", "UpTo", "Weighted", "Where", "domain_of",
 ]  # fmt: skip

@@ -53,6 +53,11 @@ class Table(Domain):
         """Whether its cells are laid out; those of a sparse table are listed by their numbers."""
         return self.size <= LARGEST
 
+    @property
+    def members(self) -> "tuple[Table, ...]":
+        """The tables that are tabulated to fill it: itself."""
+        return (self,)
+
     def refuse_if_too_large(self, most: int = LARGEST) -> None:
         """Say so before anything is opened when the cells would not fit."""
         if self.size > most:

@@ -129,12 +129,12 @@ def pairs(plan: Plan, release: Release, truths: Truths) -> list[Pair]:
 
 def _counts(one: Measure, other: Measure) -> bool:
     """Whether one measure counts the records of the other's cells."""
-    return one.of.name == "count" and one.where == other.where and set(other.by) <= set(one.by)
+    return one.of.name == "count" and one.where == other.where and set(other.levels) <= set(one.levels)
 
 
 def _weighs(plan: Plan, one: Measure, other: Measure) -> bool:
     """Whether one measure sums the weights of the records in the other's cells."""
-    return sums_weight(plan, one.of) and one.where == other.where and set(other.by) <= set(one.by)
+    return sums_weight(plan, one.of) and one.where == other.where and set(other.levels) <= set(one.levels)
 
 
 def _measure(plan: Plan, release: Release, name: str) -> Measure:

@@ -94,6 +94,10 @@ class Neighbours(ABC):
     def touches(self, named: frozenset[str]) -> int:
         """How many disjoint universes, told apart by some attributes, neighbours can differ in."""
 
+    def exchanged(self) -> frozenset[str] | None:
+        """Where each row that leaves a cell comes to another: the attributes that it keeps; None where it is not so."""
+        return None
+
     @property
     @abstractmethod
     def truncation(self) -> Truncate | None:

@@ -61,6 +61,10 @@ class ReplaceOne(CountedRows):
     def keeps(self, attributes: Sequence[Attribute]) -> frozenset[str]:  # noqa: ARG002 - they are named
         return frozenset(self.fixed)
 
+    def exchanged(self) -> frozenset[str]:
+        """With an id, which rows are kept depends on all that they say, so what is fixed of each is not of those."""
+        return frozenset(self.fixed) if self.id is None else frozenset()
+
     def touches(self, named: frozenset[str]) -> int:
         """A replaced unit leaves one universe and joins another, unless what parts them is public.
 

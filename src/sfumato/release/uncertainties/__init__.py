@@ -2,6 +2,7 @@
 
 from sfumato.release.uncertainties.adjusted import Adjusted
 from sfumato.release.uncertainties.calibrated import Calibrated
+from sfumato.release.uncertainties.components import Components
 from sfumato.release.uncertainties.controls import Control
 from sfumato.release.uncertainties.departures import Departures
 from sfumato.release.uncertainties.earlier import Earlier
@@ -21,6 +22,6 @@ from sfumato.release.uncertainties.uncertainty import (
 from sfumato.release.uncertainties.varying import Varying
 
 __all__ = [
-    "Adjusted", "Calibrated", "Control", "Departures", "Earlier", "Errors", "Independent", "Raked", "Squared",
-    "StatedIn", "Trend", "Uncertainty", "Varying", "Withheld", "read_uncertainty", "stated", "withheld",
+    "Adjusted", "Calibrated", "Components", "Control", "Departures", "Earlier", "Errors", "Independent", "Raked",
+    "Squared", "StatedIn", "Trend", "Uncertainty", "Varying", "Withheld", "read_uncertainty", "stated", "withheld",
 ]  # fmt: skip

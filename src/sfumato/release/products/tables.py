@@ -1,0 +1,113 @@
+"""Tables: all tables of up to so many variables, whole numbers that agree to the last digit."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sfumato.errors import PlanError
+from sfumato.release.lattice import Lattice
+from sfumato.release.manifest import ProductLine
+from sfumato.release.noisy import Integers, Noisy
+from sfumato.release.products.product import Held, ProductFile, Subject
+from sfumato.release.statuses import NoNumber, Statuses
+from sfumato.release.uncertainties import Components, Uncertainty
+from sfumato.release.whole_tables import whole_tables
+from sfumato.schema import LARGEST, Attribute, Family, Grid, Levels, Schema, UpTo
+
+
+@dataclass(frozen=True, eq=False)
+class Tables(Held):
+    """The tables of a family that are in no other of them, their cells one table after the other."""
+
+    kind: ClassVar[str] = "tables"
+    subject: Subject
+    domain: Family
+    values: Integers
+    uncertainty: Uncertainty
+
+    @classmethod
+    def of(cls, subject: Subject, noisy: Noisy, uncertainty: Uncertainty) -> "Tables | None":
+        if not isinstance(noisy.domain, Family):
+            return None
+        return cls(subject, noisy.domain, whole_tables(noisy.domain, noisy.values), uncertainty)
+
+    @classmethod
+    def read(cls, opened: ProductFile) -> "Tables":
+        from sfumato.release.parquet import read_values
+
+        family = _family(opened)
+        values = read_values(opened.path, family.size).astype(np.int64)
+        return cls(Subject.read(opened.line), family, values, opened.uncertainty(_no_column))
+
+    def write(self, folder: Path) -> ProductLine:
+        spec = self.domain.spec
+        said: dict[str, Any] = {"up_to": spec.up_to, "of": list(spec.of), "also": [list(one) for one in spec.also]}
+        return super().write(folder).model_copy(update={"family": said})
+
+    def store(self, folder: Path, file: str) -> None:
+        from sfumato.release.parquet import write_tables
+
+        write_tables(folder / file, self.domain.members, self.values)
+
+    def refuses(self, names: frozenset[str]) -> str:
+        if self.domain.holds(names):
+            return ""
+        labels = [one.label for one in self.attributes if one.name in names]
+        return (
+            f"This release has tables of {self.reach} together; {' × '.join(labels)} are {len(labels)}. "
+            f"Leave {'one' if len(labels) == self.domain.spec.up_to + 1 else 'some'} out."
+        )
+
+    @property
+    def reach(self) -> str:
+        """How many variables are together in its tables."""
+        spec = self.domain.spec
+        others = " and some others" if spec.also else ""
+        return f"up to {spec.up_to} variable{'s' if spec.up_to > 1 else ''}{others}"
+
+    def missing(self, grid: Grid) -> Statuses | None:
+        unheld = self.domain.answered(grid, lambda _, part: np.zeros(part.shape, dtype=np.int64))[1]
+        if not unheld.any():
+            return None
+        why = NoNumber(
+            "These variables were measured together at coarser levels only; ask for a level above.", "…", "L"
+        )
+        return Statuses((why,), unheld.astype(np.int64))
+
+    @cached_property
+    def lattices(self) -> tuple[Lattice, ...]:
+        """The margins of each table that questions are answered from."""
+        parts = zip(self.domain.members, self.domain.slices, strict=True)
+        return tuple(Lattice(self.values[where].reshape(one.shape), one.attributes) for one, where in parts)
+
+    def totals(self, grid: Grid) -> Integers:
+        family = self.domain
+        answer = lambda at, part: family.from_table(at, part, self.lattices[at].totals)  # noqa: E731
+        return family.answered(grid, answer)[0]
+
+
+def _family(opened: ProductFile) -> Family:
+    """The family that a manifest describes, of so many cells at most."""
+    written = opened.line.family
+    try:
+        spec = UpTo(written["up_to"], tuple(written["of"]), tuple(tuple(one) for one in written.get("also", ())))
+        family = spec.family(Schema(tuple(opened.attributes.values())))
+    except PlanError as error:
+        raise ValueError(str(error)) from None
+    if family.size > LARGEST:
+        raise ValueError(f"its tables have {family.size:,} cells, more than the {LARGEST:,} that are read")
+    return family
+
+
+def _no_column(name: str) -> Any:
+    raise ValueError(f"its tables have no column '{name}'")
+
+
+_ATTRIBUTES = (Attribute("a", Levels.of("12")), Attribute("b", Levels.of("345")))
+_FAMILY = UpTo(1, ("a", "b")).family(Schema(_ATTRIBUTES))
+_SUBJECT = Subject("jobs", "count", "Jobs", "jobs", Fraction(1))
+EXAMPLE = Tables(_SUBJECT, _FAMILY, np.array([10, 15, 6, 7, 12]), Components((1.9, 1.9, 1.9)))

@@ -1,0 +1,173 @@
+"""Components: the error of a family of tables, of which the contrasts of every component have noise of their own.
+
+Cov(f, g) = Σ σ² ∏ ⟨f, g⟩ over the components, with a factor for each attribute: at level 0 the product of the means of
+f and g over the tree; at a level below, over the parents j there, u (Σ f g over the children − m f g of the parent),
+where what f is at a part is the mean over its children, and u is 1 + 1/m in an even design, else 1. Tables of whole
+numbers are rounded at the ends of runs of leaves: each rounding adds 1/12, and the whole is not rounded.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sfumato.errors import ReleaseError
+from sfumato.release.noisy import Floats, Integers
+from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty, amount
+from sfumato.release.written import LARGEST_NUMBER
+from sfumato.schema import Box, Component, Domain, Family, Grid
+from sfumato.schema.trees import Tree
+
+ROUNDING = 1 / 12
+"""The variance of what rounding to whole steps leaves."""
+
+
+@dataclass(frozen=True)
+class Components(Uncertainty):
+    """The variance of every component, in the order of the family's, in squared steps, and that of each rounding."""
+
+    kind: ClassVar[str] = "components"
+    variances: tuple[float, ...]
+    even: bool = True
+    rounding: float = ROUNDING
+
+    def over(self, domain: Domain, values: Integers) -> Errors:  # noqa: ARG002 - the same at every value
+        assert isinstance(domain, Family)  # noqa: S101 - `refuse_unfit` asked
+        return ComponentErrors(domain, dict(zip(domain.components, self.variances, strict=True)), self)
+
+    def in_steps(self, unit: float) -> "Components":
+        variances = tuple(one * unit**2 for one in self.variances)
+        return replace(self, variances=variances, rounding=self.rounding * unit**2)
+
+    def to_dict(self) -> dict[str, Any]:
+        said = {"kind": self.kind, "variances": list(self.variances), "even": self.even}
+        return said | ({"rounding": self.rounding} if self.rounding != ROUNDING else {})
+
+    @classmethod
+    def read(cls, written: Mapping[str, Any], source: StatedIn) -> "Components":  # noqa: ARG003 - all is in the manifest
+        variances, even = written["variances"], written["even"]
+        if not isinstance(variances, list) or not isinstance(even, bool):
+            raise ReleaseError("The manifest states the noise of components as none can be; it was edited.")
+        rounding = amount(written.get("rounding", ROUNDING), LARGEST_NUMBER)
+        return cls(tuple(amount(one) for one in variances), even, rounding)
+
+    def refuse_unfit(self, domain: Domain, values: Integers) -> None:
+        """It is the error of a family of as many components."""
+        if not isinstance(domain, Family) or len(self.variances) != len(domain.components):
+            raise ReleaseError("The manifest states the noise of other components than its tables have.")
+        super().refuse_unfit(domain, values)
+
+
+@dataclass(frozen=True, eq=False)
+class ComponentErrors(Errors):
+    """The joint error of the totals of a family."""
+
+    family: Family
+    known: Mapping[Component, float]
+    stated: Components
+
+    def covariance(self, one: Box, other: Box) -> float:
+        return float(self.covariances([one], [other])[0, 0])
+
+    def covariances(self, ones: list[Box], others: list[Box]) -> Floats:
+        told = {*(name for box in ones for name in box.masks)} & {*(name for box in others for name in box.masks)}
+        sides = {name: (self._masks(ones, name), self._masks(others, name)) for name in self.family.names}
+        axes = [
+            _Axis(self._tree(name), first[:, None, :], second[None, :, :], name in told, self.stated.even)
+            for name, (first, second) in sides.items()
+        ]
+        return self._summed(axes, (len(ones), len(others)))
+
+    def with_whole(self, grid: Grid, kept: tuple[str, ...]) -> Floats:
+        axes, place, asked = [], 0, [name for name, _ in grid.axes]
+        groups = dict(grid.axes)
+        for attribute in self.family.attributes:
+            name, inside = attribute.name, grid.within.mask(attribute).astype(np.float64)
+            first = groups[name] * inside if name in groups else inside[None, :]
+            second = first if name in kept else np.broadcast_to(inside, first.shape)
+            place = asked.index(name) if name in groups else 0
+            shape = [-1 if at == place and name in groups else 1 for at in range(len(asked))]
+            told = name in groups or name in grid.within.masks
+            axes.append(
+                _Axis(
+                    self._tree(name),
+                    first.reshape(*shape, first.shape[-1]),
+                    second.reshape(*shape, first.shape[-1]),
+                    told,
+                    self.stated.even,
+                )
+            )
+        return self._summed(axes, grid.shape)
+
+    def _tree(self, name: str) -> Tree:
+        return self.family.trees[self.family.names.index(name)]
+
+    def _masks(self, boxes: list[Box], name: str) -> Floats:
+        attribute = self.family.attribute(name)
+        return np.stack([box.mask(attribute) for box in boxes]).astype(np.float64)
+
+    def _summed(self, axes: list["_Axis"], shape: tuple[int, ...]) -> Floats:
+        found = np.zeros(shape)
+        for one in product(*(range(axis.levels) for axis in axes)):
+            if one in self.known:
+                found = found + self.known[one] * prod(
+                    axis.factors[level] for axis, level in zip(axes, one, strict=True)
+                )
+        points, whole = prod(axis.points for axis in axes), prod(axis.last for axis in axes)
+        return np.asarray(found + self.stated.rounding * (points - whole), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Axis:
+    """Two sets of masks over the leaves of one attribute, the leaves last, laid out to be broadcast."""
+
+    tree: Tree
+    one: Floats
+    other: Floats
+    told: bool
+    even: bool
+
+    @property
+    def levels(self) -> int:
+        """How many levels have a factor: where one of both is the whole, only that has."""
+        return self.tree.depth + 1 if self.told else 1
+
+    @cached_property
+    def factors(self) -> list[Floats]:
+        """The factor of every level."""
+        sides = [self._averaged(one) for one in (self.one, self.other)]
+        found = [sides[0][0][..., 0] * sides[1][0][..., 0]]
+        for level, rung in enumerate(self.tree.rungs[1 : self.levels], 1):
+            children = rung.summed(sides[0][level] * sides[1][level], -1 % self.one.ndim)
+            parents = sides[0][level - 1] * sides[1][level - 1] * rung.children
+            wide = 1 + 1 / rung.children if self.even else np.ones(len(rung.children))
+            found.append(((children - parents) * wide).sum(axis=-1))
+        return found
+
+    def _averaged(self, masks: Floats) -> list[Floats]:
+        flat = self.tree.averaged(np.ascontiguousarray(masks).reshape(-1, masks.shape[-1]))
+        return [part.reshape(*masks.shape[:-1], -1) for part in flat]
+
+    @property
+    def _ordered(self) -> tuple[Floats, Floats]:
+        order = self.tree.rungs[0].order
+        return self.one[..., order], self.other[..., order]
+
+    @cached_property
+    def last(self) -> Floats:
+        """Whether both hold the last leaf in the order of runs."""
+        one, other = self._ordered
+        return np.asarray(one[..., -1] * other[..., -1])
+
+    @cached_property
+    def points(self) -> Floats:
+        """How many roundings both have: at every leaf after which they both begin or end, and at the last."""
+        one, other = self._ordered
+        return np.asarray((np.diff(one, axis=-1) * np.diff(other, axis=-1)).sum(axis=-1) + self.last)
+
+
+EXAMPLE = Components((2.5, 1.5, 1.5, 1.5))

@@ -1,0 +1,97 @@
+"""Whole tables: the noisy contrasts of a family of tables put together to tables of whole numbers that all agree.
+
+The residual of a component is its contrasts over their m, less the means over siblings. A table is the sum of the
+residuals of its components, each spread evenly downwards; it is unbiased, and as exact as the measurements allow.
+
+Tables are rounded once, so that each is a sum of every larger one. With the leaves in an order in which every part is a
+run, a table is given by its sums over all beginnings of the order, at the ends of parts. An end is new at one level,
+and sums at ends that are new at the levels of a component are rounded in the table of that component and nowhere else.
+Every table is made of differences of these integers.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+
+import numpy as np
+
+from sfumato.release.noisy import Floats, Integers
+from sfumato.schema import Component, Family
+from sfumato.schema.trees import Rung, Tree, lengthwise
+
+Points = Mapping[Component, Integers]
+"""For each component the rounded sums at the ends that are new at its levels."""
+
+
+def whole_tables(family: Family, contrasts: Integers) -> Integers:
+    """The cells of the tables of a family, one table after the other, of the noisy contrasts of its components."""
+    residuals = dict(_residuals(family, contrasts))
+    points = {one: _rounded(family, one, residuals) for one in family.components}
+    return np.concatenate([_table(family, top, points).ravel() for top in family.tops])
+
+
+def _rungs(family: Family, component: Component) -> list[Rung]:
+    return [tree.rungs[level] for tree, level in zip(family.trees, component, strict=True) if level]
+
+
+def _residuals(family: Family, contrasts: Integers) -> Iterator[tuple[Component, Floats]]:
+    start = 0
+    for one in family.components:
+        shape = family.shape(one)
+        stop = start + int(np.prod(shape, dtype=np.int64))
+        part = contrasts[start:stop].astype(np.float64).reshape(shape)
+        for axis, rung in enumerate(_rungs(family, one)):
+            part = part / lengthwise(rung.siblings, part.ndim, axis)
+            part = part - rung.means(part, axis).take(rung.parents, axis=axis)
+        yield one, part
+        start = stop
+    if start != len(contrasts):
+        raise ValueError("there are not as many contrasts as the components have")
+
+
+def estimate(family: Family, table: Component, residuals: Mapping[Component, Floats]) -> Floats:
+    """The table at some levels: what its components say, spread evenly downwards."""
+    found = np.zeros(family.shape(table))
+    for one in product(*(range(level + 1) for level in table)):
+        found += _spread(family, one, table, residuals[one])
+    return found
+
+
+def _spread(family: Family, component: Component, table: Component, part: Floats) -> Floats:
+    """A residual in the cells of a finer table, each of which has an equal share of its parent's."""
+    axes = [axis for axis, level in enumerate(table) if level]
+    part = part.reshape([family.trees[axis].rungs[component[axis]].size for axis in axes])
+    for place, axis in enumerate(axes):
+        for level in range(component[axis] + 1, table[axis] + 1):
+            rung = family.trees[axis].rungs[level]
+            part = part.take(rung.parents, axis=place) / lengthwise(rung.siblings, part.ndim, place)
+    return part
+
+
+def _rounded(family: Family, component: Component, residuals: Mapping[Component, Floats]) -> Integers:
+    """The sums over beginnings at the ends that are new at the levels of a component, rounded; ties to even."""
+    found = estimate(family, component, residuals)
+    for axis, (tree, level) in enumerate(_told(family, component)):
+        rung = tree.rungs[level]
+        found = np.cumsum(found.take(rung.run, axis=axis), axis=axis)
+        found = found.take(np.searchsorted(rung.ends, tree.new_ends(level)), axis=axis)
+    return np.rint(found).astype(np.int64)
+
+
+def _told(family: Family, component: Component) -> list[tuple[Tree, int]]:
+    return [(tree, level) for tree, level in zip(family.trees, component, strict=True) if level]
+
+
+def _table(family: Family, table: Component, points: Points) -> Integers:
+    """A table by the differences of the rounded sums at all ends of its parts."""
+    told = _told(family, table)
+    origins = [tree.origins(level) for tree, level in told]
+    sums = np.zeros(family.shape(table), dtype=np.int64)
+    for levels in product(*(range(level + 1) for _, level in told)):
+        ends = [origin[level] for origin, level in zip(origins, levels, strict=True)]
+        listed = iter(levels)
+        one = tuple(next(listed) if level else 0 for level in table)
+        new = points[one].reshape([len(tree.new_ends(level)) for (tree, _), level in zip(told, levels, strict=True)])
+        sums[np.ix_(*(here for here, _ in ends))] = new[np.ix_(*(there for _, there in ends))]
+    for axis, (tree, level) in enumerate(told):
+        sums = np.diff(sums, axis=axis, prepend=0).take(np.argsort(tree.rungs[level].run), axis=axis)
+    return sums

@@ -1,0 +1,293 @@
+"""Family: some tables over one product of attributes, with all of their margins at every level.
+
+A question is about records, as one to a single table is. It is held if one of the tables tells apart what it tells
+apart, at its levels or finer ones, and is answered from the smallest table that does.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations, pairwise, product
+from math import comb
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.errors import PlanError
+from sfumato.schema.attributes import Attribute, Rule
+from sfumato.schema.boxes import Box, Grid
+from sfumato.schema.domain import Domain
+from sfumato.schema.level import Level
+from sfumato.schema.schema import Schema
+from sfumato.schema.table import LARGEST, Table
+from sfumato.schema.totals import Floats, masks
+from sfumato.schema.trees import Tree, levels_of
+
+Component = tuple[int, ...]
+"""For each attribute a level of its tree, from 0, the whole, to its leaves."""
+MOST_TABLES = 20_000
+"""The most tables that a family may have, each of which is tabulated."""
+
+
+@dataclass(frozen=True)
+class UpTo:
+    """All tables of up to so many of some attributes at a time, and some others: what `by` says of a family.
+
+    >>> UpTo(2, ("a", "b", "c"), (("a", "b@0", "d"),)).names
+    ('a', 'b', 'c', 'd')
+    """
+
+    up_to: int
+    of: tuple[str, ...]
+    also: tuple[tuple[str, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "of", tuple(self.of))
+        object.__setattr__(self, "also", tuple(tuple(one) for one in self.also))
+        if not isinstance(self.up_to, int) or isinstance(self.up_to, bool) or not 1 <= self.up_to <= len(self.of):
+            raise PlanError(
+                f"up_to is {self.up_to!r} of {len(self.of)} attributes; give a number from 1 to {len(self.of)}, "
+                'or "all".'
+            )
+        if comb(len(self.of), self.up_to) + len(self.also) > MOST_TABLES:
+            raise PlanError(
+                f"Every {self.up_to} of {len(self.of)} attributes are {comb(len(self.of), self.up_to):,} tables, more "
+                f"than {MOST_TABLES:,}; name fewer attributes, or a lower up_to."
+            )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The attributes, whatever the depth of each."""
+        written = [*self.of, *(one for table in self.also for one in table)]
+        return tuple(dict.fromkeys(Level.read(one).name for one in written))
+
+    def tables(self) -> Iterator[tuple[str, ...]]:
+        """The tables as they are written, none of which need be in no other."""
+        yield from combinations(self.of, self.up_to)
+        yield from self.also
+
+    def family(self, schema: Schema) -> "Family":
+        """The family of a schema's attributes."""
+        for written in (self.of, *self.also):
+            schema.table(written)  # names that are not there, or stand twice
+        listed = [tuple(schema.level(one) for one in table) for table in self.tables()]
+        deepest = {name: _deepest(name, listed).of(schema.attribute(name)) for name in self.names}
+        tables = tuple(
+            Table(tuple(level.of(schema.attribute(level.name)) for level in sorted(table, key=_place(deepest))))
+            for table in listed
+        )
+        for table in tables:
+            _refuse_bound(table, schema)
+        return Family(tuple(deepest.values()), tables, self)
+
+
+def _place(names: dict[str, Attribute]) -> Callable[[Level], int]:
+    order = list(names)
+    return lambda level: order.index(level.name)
+
+
+def _deepest(name: str, tables: Sequence[tuple[Level, ...]]) -> Level:
+    """The finest level of an attribute that any table has."""
+    levels = {level for table in tables for level in table if level.name == name}
+    return max(levels, key=lambda level: float("inf") if level.depth is None else level.depth)
+
+
+def _refuse_bound(table: Table, schema: Schema) -> None:
+    """Errors of a family have a closed form because all combinations can be."""
+    bound = schema.table([str(level) for level in table.by]).impossible
+    if bound:
+        names = " and ".join(name for name, _ in bound[0].where)
+        raise PlanError(
+            f"Some combinations of {names} are impossible, and tables of up to so many variables need all of them; "
+            "make them one attribute with nested levels, or measure them in one table of their own."
+        )
+
+
+def domain_of(schema: Schema, by: Sequence[str] | UpTo) -> "Table | Family":
+    """What a measure by some attributes is over: one table, or the tables that are asked for together."""
+    return by.family(schema) if isinstance(by, UpTo) else schema.table(by)
+
+
+@dataclass(frozen=True, eq=False)
+class Family(Domain):
+    """Tables that are in no other one of them; their cells stand one table after the other."""
+
+    register: ClassVar[bool] = False
+    impossible: ClassVar[tuple[Rule, ...]] = ()  # type: ignore[misc]
+    attributes: tuple[Attribute, ...]
+    listed: tuple[Table, ...] = field(repr=False)
+    spec: UpTo
+
+    @cached_property
+    def trees(self) -> tuple[Tree, ...]:
+        return tuple(Tree(tuple(levels_of(attribute.levels))) for attribute in self.attributes)
+
+    @cached_property
+    def tops(self) -> tuple[Component, ...]:
+        """The levels that each table tells apart; tables that are in another one are left out."""
+        levels = list(dict.fromkeys(self._top(table) for table in self.listed))
+        wide = np.array(levels)
+        inside = [(wide >= one).all(axis=1).sum() > 1 for one in wide]
+        return tuple(one for one, within in zip(levels, inside, strict=True) if not within)
+
+    def _top(self, table: Table) -> Component:
+        sizes = {one.name: len(one.levels.leaves) for one in table.attributes}
+        trees = zip(self.names, self.trees, strict=True)
+        return tuple([rung.size for rung in tree.rungs].index(sizes.get(name, 1)) for name, tree in trees)
+
+    @cached_property
+    def members(self) -> tuple[Table, ...]:
+        """The tables, each by the attributes that it tells apart."""
+        return tuple(self.table(top) for top in self.tops)
+
+    def table(self, component: Component) -> Table:
+        """The table at some levels, by the attributes that it tells apart."""
+        parts = zip(self.attributes, self.trees, component, strict=True)
+        return Table(tuple(_cut(attribute, tree.rungs[level].size) for attribute, tree, level in parts if level))
+
+    @cached_property
+    def components(self) -> tuple[Component, ...]:
+        """Every choice of levels that some table tells apart, the whole first, coarser ones before finer."""
+        found = {one for top in self.tops for one in product(*(range(level + 1) for level in top))}
+        return tuple(sorted(found, key=lambda one: (sum(level > 0 for level in one), one)))
+
+    @property
+    def ways(self) -> int:
+        """How many attributes a table tells apart at the most."""
+        return max(sum(level > 0 for level in top) for top in self.tops)
+
+    def shape(self, component: Component) -> tuple[int, ...]:
+        """How many parts each attribute has that a component tells apart."""
+        return tuple(tree.rungs[level].size for tree, level in zip(self.trees, component, strict=True) if level)
+
+    dense: ClassVar[bool] = True
+    """Its cells are laid out, a table after the other."""
+
+    def refuse_if_too_large(self, most: int = LARGEST) -> None:
+        """Say so before anything is opened when the cells would not fit; none of them is listed alone."""
+        for member in self.members:
+            member.refuse_if_too_large(min(most, LARGEST))
+        if self.size > min(most, LARGEST):
+            raise PlanError(
+                f"The {len(self.members):,} {self.sides} have {self.size:,} cells, more than the {LARGEST:,} that fit; "
+                "leave out an attribute, cut one off at a depth, or name a lower up_to."
+            )
+
+    @property
+    def sides(self) -> str:
+        """Its tables as a reader sees them."""
+        sizes = (f"{one.name} ({len(one.levels.leaves):,})" for one in self.attributes)
+        return f"tables of up to {self.ways} of {', '.join(sizes)}"
+
+    @property
+    def size(self) -> int:
+        return sum(member.size for member in self.members)
+
+    @property
+    def possible(self) -> NDArray[np.bool_]:
+        return np.ones(self.size, dtype=bool)
+
+    @cached_property
+    def slices(self) -> tuple[slice, ...]:
+        """Where the cells of each table stand."""
+        ends = np.cumsum([0, *(member.size for member in self.members)]).tolist()
+        return tuple(slice(start, stop) for start, stop in pairwise(ends))
+
+    def holder(self, component: Component) -> int | None:
+        """The place of the smallest table that tells some levels apart; none where no table does."""
+        fitting = np.flatnonzero((self._tops >= component).all(axis=1))
+        return int(fitting[self._sizes[fitting].argmin()]) if len(fitting) else None
+
+    @cached_property
+    def _tops(self) -> NDArray[np.intp]:
+        return np.array(self.tops, dtype=np.intp).reshape(len(self.tops), len(self.attributes))
+
+    @cached_property
+    def _sizes(self) -> NDArray[np.int64]:
+        return np.array([member.size for member in self.members])
+
+    def holds(self, names: frozenset[str]) -> bool:
+        """Whether some attributes are together in a table, at whatever levels."""
+        return self.holder(tuple(int(name in names and tree.depth > 0) for name, tree in self._named)) is not None
+
+    @property
+    def _named(self) -> list[tuple[str, Tree]]:
+        return list(zip(self.names, self.trees, strict=True))
+
+    def needed(self, grid: Grid) -> list[NDArray[np.intp]]:
+        """For each attribute the level that every group of its axis needs, one number where it is no axis."""
+        asked = dict(grid.axes)
+        found = []
+        for attribute, tree in zip(self.attributes, self.trees, strict=True):
+            inside = grid.within.mask(attribute)
+            groups = asked[attribute.name] & inside if attribute.name in asked else inside[None, :]
+            found.append(np.array([tree.level(group) for group in groups], dtype=np.intp))
+        return found
+
+    def answered(self, grid: Grid, of: Callable[[int, Grid], NDArray[Any]]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """What tables answer to the boxes of a grid, each the boxes that it holds, and which boxes none does."""
+        found, unheld = np.zeros(grid.shape, dtype=np.int64), np.zeros(grid.shape, dtype=bool)
+        for places, part, holder in self._parts(grid):
+            if holder is None:
+                unheld[places] = True
+            else:
+                found[places] = of(holder, part)
+        return found, unheld
+
+    def _parts(self, grid: Grid) -> Iterator[tuple[Any, Grid, int | None]]:
+        """The boxes of a grid that one table holds, or none: their places, the grid of these alone, and the table.
+
+        Mostly one holds all. Else boxes at the same levels are asked together.
+        """
+        needed = dict(zip(self.names, self.needed(grid), strict=True))
+        if (holder := self.holder(tuple(int(one.max(initial=0)) for one in needed.values()))) is not None:
+            yield ..., grid, holder
+            return
+        for chosen in product(*(np.unique(needed[name]) for name, _ in grid.axes)):
+            told = dict(zip((name for name, _ in grid.axes), map(int, chosen), strict=True))
+            some = [np.flatnonzero(needed[name] == level) for name, level in told.items()]
+            axes = tuple((name, groups[places]) for (name, groups), places in zip(grid.axes, some, strict=True))
+            levels = (told.get(name, int(one.max(initial=0))) for name, one in needed.items())
+            yield np.ix_(*some), Grid(axes, grid.within), self.holder(tuple(levels))
+
+    def from_table(self, place: int, grid: Grid, of: Callable[[Grid], NDArray[Any]]) -> NDArray[Any]:
+        """What a table that holds a grid says of it, where `of` answers in the levels of that table."""
+        table, top = self.members[place], dict(zip(self.names, self.tops[place], strict=True))
+        ones = {name: tree.rungs[top[name]].parts.one for name, tree in self._named}
+        within = Box({name: mask[ones[name]] for name, mask in grid.within.masks.items() if name in table.names})
+        axes = tuple((name, groups[:, ones[name]]) for name, groups in grid.axes if name in table.names)
+        shape = [len(groups) if name in table.names else 1 for name, groups in grid.axes]
+        answer = of(Grid(axes, within)).reshape(shape)
+        for axis, (name, groups) in enumerate(grid.axes):
+            if name not in table.names:  # each group is all of it, or nothing
+                answer = answer * groups[:, :1].any(axis=1).reshape(
+                    [-1 if at == axis else 1 for at in range(len(shape))]
+                )
+        empty = any(not mask.any() for name, mask in grid.within.masks.items() if name not in table.names)
+        return np.zeros_like(answer) if empty else answer
+
+    def counts(self, grid: Grid) -> NDArray[np.int64]:
+        """How many cells of the table that answers lie in each box; none where no table does."""
+        return self.answered(grid, lambda at, part: self.from_table(at, part, self.members[at].counts))[0]
+
+    def totals(self, column: NDArray[Any], grid: Grid) -> NDArray[Any]:
+        def of(at: int, part: Grid) -> NDArray[Any]:
+            return self.from_table(at, part, lambda cut: self.members[at].totals(column[self.slices[at]], cut))
+
+        return self.answered(grid, of)[0]
+
+    def common(self, ones: list[Box], others: list[Box], column: Floats | None = None) -> Floats:
+        """How many combinations of leaves boxes share."""
+        if column is not None:
+            raise TypeError("The cells of several tables share no column that boxes could sum.")
+        found = np.ones((len(ones), len(others)))
+        for attribute in self.attributes:
+            found *= masks(ones, attribute) @ masks(others, attribute).T
+        return found
+
+
+def _cut(attribute: Attribute, size: int) -> Attribute:
+    """The attribute, cut off at the level that has so many parts."""
+    depth = next(at for at in range(attribute.levels.depth + 1) if len(attribute.levels.cut(at).leaves) == size)
+    return Level(attribute.name, depth).of(attribute)
