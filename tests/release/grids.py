@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sfumato.schema.trees import levels_of
 from sfumato.schema import Attribute, Box, Grid, Levels
+from sfumato.schema.trees import levels_of
 
 
 def attributes() -> tuple[Attribute, ...]:

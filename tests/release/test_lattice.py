@@ -8,6 +8,7 @@ from sfumato.release import lattice as made
 from sfumato.release.lattice import Lattice, narrow
 from sfumato.schema import Grid
 from sfumato.schema.totals import totals_over
+from sfumato.schema.trees import levels_of
 
 
 @pytest.mark.parametrize("kind", [np.int32, np.int64])

@@ -121,8 +121,8 @@ def _product(pair: Pair, plan: Plan, rules: ReportRules, clips: Mapping[str, str
         "unit": subject.unit,
         "statistic": subject.statistic,
         "mechanism": subject.mechanism,
-        "cells": pair.truth.table.size,
-        "attributes": [attribute.label for attribute in pair.truth.table.attributes],
+        "cells": pair.truth.laid_out.size,
+        "attributes": [attribute.label for attribute in pair.truth.laid_out.attributes],
         "census": plan.schema.weight is None and plan.sampling == "census",
         "no_sampling_error": sampling,
         "bounds": bounds(pair.truth) | {"fit": clips.get(pair.truth.measure.name, "")},
@@ -192,8 +192,13 @@ def _table(table: ComparedTable, pair: Pair, rules: ReportRules) -> Numbers:
 
 def _left_out(compared: list[ComparedTable], pair: Pair, rules: ReportRules) -> Iterator[str]:
     """What was not looked at, or only in part, in words."""
+    if not rules.tables and (unseen := pair.truth.laid_out.unseen()):
+        yield f"{pair.name}: {unseen}."
+    for names in rules.tables:
+        if {*names} <= {*pair.truth.laid_out.names} and pair.truth.laid_out.holder(names) is None:
+            yield f"{pair.name} has no table of {', '.join(names)} together."
     for names in tables(pair, rules):
-        size = pair.truth.table.margin(names).size
+        size = pair.truth.laid_out.table(names).size
         if size > MOST_CELLS:
             yield f"{pair.name} by {', '.join(names)} was not looked at: {size:,} cells, more than {MOST_CELLS:,}."
     for table in compared:

@@ -12,7 +12,7 @@ from sfumato.errors import PlanError
 from sfumato.plan import Plan
 from sfumato.release import Product
 from sfumato.release.tails import z_score
-from sfumato.schema import Grid, Mask, Table
+from sfumato.schema import Grid, Levels, Mask, Table
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -49,7 +49,8 @@ class ReportRules:
         named = tuple(tuple(name.strip() for name in table.split(",")) for table in tables)
         for names in named:
             plan.schema.table(names)
-            if not any(set(names) <= set(measure.names) for measure in plan.measures):
+            held = (table.names for measure in plan.measures for table in plan.over.tables(measure))
+            if not any(set(names) <= set(one) for one in held):
                 raise PlanError(f"No measure of this plan has all of {', '.join(names)}, so there is no such table.")
         told = {name: getattr(plan.publish, name) for name in ("least", "largest_cv", "least_weighted")}
         rules = told | {name: value for name, value in own.items() if value is not None}
@@ -156,15 +157,23 @@ def margin(values: NDArray[Any], names: Sequence[str], kept: Sequence[str]) -> N
     return np.asarray(summed.transpose([*map(left.index, kept), *range(len(left), summed.ndim)]))
 
 
-def leaves_of(table: Table, without: str | None = None) -> Grid:
-    """Every cell of a table; of one attribute each level may be left out in turn instead of taken."""
-    leaves = {one.name: np.eye(len(one.levels.leaves), dtype=bool) for one in table.attributes}
+def leaves_of(table: Table, product: Product, without: str | None = None) -> Grid:
+    """Every cell of a table in the leaves of a product; of one attribute each may be left out instead of taken."""
+    known = {one.name: one.levels for one in product.attributes}
+    leaves = {one.name: _parts(known.get(one.name, one.levels), one.levels) for one in table.attributes}
     return Grid(tuple((name, ~each if name == without else each) for name, each in leaves.items()))
+
+
+def _parts(levels: Levels, cut: Levels) -> Mask:
+    """For each leaf of levels that may be cut off, the leaves below it."""
+    if levels.leaves == cut.leaves:
+        return np.eye(len(levels.leaves), dtype=bool)
+    return np.asarray(np.arange(len(cut.leaves))[:, None] == levels.above(cut)[None, :])
 
 
 def totals(product: Product, table: Table, without: str | None = None) -> Floats:
     """The released totals of a table, in the product's unit."""
-    found = product.totals(leaves_of(table, without)).reshape(table.shape)
+    found = product.totals(leaves_of(table, product, without)).reshape(table.shape)
     return np.asarray(found * float(product.subject.step))
 
 

@@ -9,7 +9,6 @@ from sfumato.confidential.assessment.comparisons import (
     Floats,
     Numbers,
     counted,
-    margin,
     mean,
     quantile,
     share,
@@ -106,8 +105,9 @@ def bounds(truth: Truth) -> Numbers:
     `worst` is the margin of one attribute, and the level in it, that lost the largest share to clip and step. Of what
     may not be summed only the rows are told.
     """
-    total, clipped, kept = (float(part.sum()) for part in (truth.as_is, truth.clipped, truth.kept))
-    rows = int(truth.records.sum())
+    once = truth.laid_out.first
+    total, clipped, kept = (float(once(part).sum()) for part in (truth.as_is, truth.clipped, truth.kept))
+    rows = int(once(truth.records).sum())
     additive = truth.measure.of.additive
     worst, level = _worst(truth) if additive else (None, "")
     return {
@@ -132,11 +132,9 @@ def _clip(truth: Truth) -> str:
 def _worst(truth: Truth) -> tuple[float | None, str]:
     """The largest share that clip and step took from the margin of a single level with three records or more."""
     largest, where = None, ""
-    for attribute in truth.table.attributes:
-        names = truth.table.names
-        true, held, rows = (
-            margin(part, names, [attribute.name]) for part in (truth.as_is, truth.clipped, truth.records)
-        )
+    for attribute in truth.laid_out.attributes:
+        parts = (truth.as_is, truth.clipped, truth.records)
+        true, held, rows = (truth.laid_out.summed(part, [attribute.name]) for part in parts)
         lost = np.divide(true - held, true, out=np.zeros(len(true)), where=(true != 0) & (rows >= 3))
         place = int(np.argmax(np.abs(lost)))
         if largest is None or abs(lost[place]) > abs(largest):

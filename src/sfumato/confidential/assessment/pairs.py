@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from sfumato.confidential.assessment.comparisons import (
     Floats,
     ReportRules,
     leaves_of,
-    margin,
     totals,
 )
 from sfumato.confidential.assessment.truth import SamplingVariances, Truth, Truths
@@ -24,7 +23,7 @@ from sfumato.plan import Measure, Plan
 from sfumato.query.columns import Columns
 from sfumato.query.sampling import NotSampled, Sampling, sampling_of
 from sfumato.release import Product, Release, stated
-from sfumato.schema import Box, Table
+from sfumato.schema import Box, Domain, Family, Table
 
 MOST_CELLS = 2_000_000
 """The most cells of a table that is looked at."""
@@ -51,7 +50,7 @@ class Pair(Sealed):
 
     def table(self, names: tuple[str, ...], most_stated: int = MOST_STATED) -> ComparedTable:
         """One table, its possible cells in a row."""
-        table = self.truth.table.margin(names)
+        table, laid_out = self.truth.laid_out.table(names), self.truth.laid_out
         step = float(self.product.subject.step)
         sampling = self.sampling.variances(names) if self.sampling else None
         chosen, published, weight = table.possible, released(self.product, table), self.truth.weight
@@ -60,20 +59,26 @@ class Pair(Sealed):
         margins, margins_of_both = stated_margins(self.product, table, published, noise, told)
         cells = Compared(
             released=published,
-            truth=margin(self.truth.as_is, self.truth.table.names, names)[chosen],
-            held=margin(self.truth.kept, self.truth.table.names, names)[chosen],
-            records=margin(self.truth.records, self.truth.table.names, names)[chosen],
+            truth=laid_out.summed(self.truth.as_is, names)[chosen],
+            held=laid_out.summed(self.truth.kept, names)[chosen],
+            records=laid_out.summed(self.truth.records, names)[chosen],
             noise=noise,
             sampling=None if sampling is None else sampling[chosen],
-            counted=released(self.count, table) if self.count else None,
-            weight=None if weight is None else margin(weight, self.truth.table.names, names)[chosen],
-            weighed=released(self.weights, table) if self.weights else None,
+            counted=self._beside(self.count, table),
+            weight=None if weight is None else laid_out.summed(weight, names)[chosen],
+            weighed=self._beside(self.weights, table),
             margins=margins,
             told=told,
             margins_of_both=margins_of_both,
             worth=self.truth.worth,
         )
         return ComparedTable(table, cells)
+
+    def _beside(self, product: Product | None, table: Table) -> Floats | None:
+        """The same table of another product, where it holds it."""
+        if product is None or product.refuses(frozenset(table.names)) or product.missing(leaves_of(table, product)):
+            return None
+        return released(product, table)
 
 
 def released(product: Product, table: Table) -> Floats:
@@ -87,11 +92,11 @@ def stated_variances(product: Product, table: Table, most: int) -> Floats:
     Where each takes an equation of its own and there are too many, cells evenly spread over the table stand for all.
     """
     if table.size <= most or product.errors.at_once:
-        found = stated(product.variances(leaves_of(table)))
+        found = stated(product.variances(leaves_of(table, product)))
         return np.full(table.shape, np.nan) if found is None else np.maximum(found.reshape(table.shape), 0)
     variances = np.full(table.size, np.nan)
     for place in np.linspace(0, table.size - 1, most).astype(np.int64):
-        box = _box(table, int(place))
+        box = _box(table, int(place), product)
         alone = stated(product.covariance(box, box))
         variances[place] = np.nan if alone is None else max(alone, 0.0)
     return variances.reshape(table.shape)
@@ -102,15 +107,16 @@ def stated_margins(product: Product, table: Table, published: Floats, noise: Flo
 
     Not a number where the variance of the noise is none.
     """
-    cells = product.cell_counts(leaves_of(table)).reshape(table.shape)[table.possible]
-    law = product.errors.law(leaves_of(table)).times(float(product.subject.step)).only(table.possible.ravel())
+    cells = product.cell_counts(leaves_of(table, product)).reshape(table.shape)[table.possible]
+    law = product.errors.law(leaves_of(table, product)).times(float(product.subject.step)).only(table.possible.ravel())
     sampled = (np.zeros(len(noise)), told)
     return [Columns(published, noise, one, cells, law=law).moe(LEVEL) for one in sampled]
 
 
-def _box(table: Table, place: int) -> Box:
+def _box(table: Table, place: int, product: Product) -> Box:
     index = np.unravel_index(place, table.shape)
-    return Box({one.name: np.arange(n) == at for one, n, at in zip(table.attributes, table.shape, index, strict=True)})
+    axes = leaves_of(table, product).axes
+    return Box({name: groups[at] for (name, groups), at in zip(axes, index, strict=True)})
 
 
 def pairs(plan: Plan, release: Release, truths: Truths) -> list[Pair]:
@@ -146,32 +152,35 @@ def _measure(plan: Plan, release: Release, name: str) -> Measure:
         raise ReleaseError(
             f"The release has '{name}', which this plan does not make; assess it by its own plan."
         ) from None
-    known = [(one.name, one.levels.leaves) for one in plan.table(measure).attributes]
-    there = [(one.name, one.levels.leaves) for one in product.attributes]
+    known, there = (_by(one) for one in (plan.over.domain(measure), product.domain))
     same = (measure.of.name, dict(measure.where)) == (product.subject.statistic, dict(product.subject.universe))
     if known != there or not same:
         raise ReleaseError(f"'{name}' of the release is not what this plan measures; assess it by its own plan.")
     return measure
 
 
+def _by(domain: Domain) -> tuple[Any, ...]:
+    """What numbers stand for: the leaves of every attribute, and of a family which of them are together."""
+    leaves = [(one.name, one.levels.leaves) for one in domain.attributes]
+    return leaves, domain.tops if isinstance(domain, Family) else ()
+
+
 def tables(pair: Pair, rules: ReportRules) -> Iterator[tuple[str, ...]]:
-    """The tables looked at: those asked for, or all of one and two attributes and the product itself.
+    """The tables looked at: those asked for, or all of one and two attributes and the largest ones, the product itself.
 
     Where numbers may not be summed the product itself is all that there is.
     """
-    names = pair.truth.table.names
+    laid_out = pair.truth.laid_out
     if not pair.product.subject.additive:
-        yield names
+        yield laid_out.names
         return
     if rules.tables:
-        yield from (one for one in rules.tables if set(one) <= set(names))
+        yield from (one for one in rules.tables if laid_out.holder(one) is not None)
         return
-    for dimension in (1, 2):
-        yield from combinations(names, dimension)
-    if len(names) not in {1, 2}:
-        yield names
+    yield from laid_out.small()
+    yield from laid_out.largest()
 
 
 def looked_at(pair: Pair, rules: ReportRules) -> list[tuple[str, ...]]:
     """The tables that are not too large to be looked at."""
-    return [names for names in tables(pair, rules) if pair.truth.table.margin(names).size <= MOST_CELLS]
+    return [names for names in tables(pair, rules) if pair.truth.laid_out.table(names).size <= MOST_CELLS]

@@ -113,10 +113,11 @@ def scaled(mechanism: Mechanism, factor: Fraction, cap: int | None = None) -> Me
     """The mechanism with so many times its budget, and another cap where it has one; rho goes with the square."""
     changed: dict[str, Any] = {}
     for one in fields(mechanism):  # type: ignore[arg-type]
-        if one.name in {"epsilon", "mu"}:
-            changed[one.name] = getattr(mechanism, one.name) * factor
-        elif one.name == "rho":
-            changed[one.name] = getattr(mechanism, one.name) * factor**2
+        given = getattr(mechanism, one.name)
+        if one.name in {"epsilon", "mu"} and given is not None:
+            changed[one.name] = given * factor
+        elif one.name == "rho" and given is not None:
+            changed[one.name] = given * factor**2
         elif one.name == "cap" and cap is not None:
             changed[one.name] = cap
     return replace(mechanism, **changed)  # type: ignore[type-var]
@@ -193,13 +194,15 @@ class Rehearsal:
 
     def _perturbed(self, measure: Measure, draws: Draws) -> Product:
         noisy = measure.with_.perturb(self.cells[measure.name], draws)
-        return measured(self.release.products[measure.name].subject, noisy, measure.with_.uncertainty(noisy))
+        # Another budget may have its numbers in other steps.
+        subject = replace(self.release.products[measure.name].subject, step=noisy.step)
+        return measured(subject, noisy, measure.with_.uncertainty(noisy))
 
     def _utility(self, plan: Plan, pair: Pair, made: Sequence[Product]) -> Numbers:
         """The utility of one product, the mean over the draws in which it was made; stated errors are of the first."""
         drawn: list[Compared] = []
-        if made:
-            asked = looked_at(pair, self.rules)
+        asked = looked_at(pair, self.rules)
+        if made and asked:
             small = [names for names in asked if len(names) <= 2] or asked
             first = [Pair(made[0], pair.truth, states=pair.states).table(names, STATED) for names in small]
             drawn = [

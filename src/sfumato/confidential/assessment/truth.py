@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.confidential.assessment.comparisons import Floats, Integers, margin
+from sfumato.confidential.assessment.laid_out import LaidOut
 from sfumato.confidential.design import Replicated, Survey, sums_weight
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import Sealed
@@ -29,7 +30,7 @@ class Truth(Sealed):
     """The cells of one measure: records, values as they are, held within the clip, and with the rows that were kept."""
 
     measure: Measure
-    table: Table
+    laid_out: LaidOut
     records: Integers
     as_is: Floats
     clipped: Floats
@@ -40,8 +41,8 @@ class Truth(Sealed):
     @property
     def worth(self) -> float:
         """What one record adds on average, 1 in a count."""
-        rows = float(self.records.sum())
-        value = float(np.abs(self.as_is).sum())
+        rows = float(self.laid_out.first(self.records).sum())
+        value = float(np.abs(self.laid_out.first(self.as_is)).sum())
         return value / rows if rows and value and isinstance(self.measure.of, Total) else 1.0
 
 
@@ -75,25 +76,29 @@ class Truths(Sealed):
 
     def of(self, measure: Measure) -> Truth:
         """The truth of one measure."""
-        table, step = self.plan.table(measure), float(measure.of.step)
-        grid = leaves(table, self.plan, measure)
-        records = self._as_is.records(grid)
+        laid_out, step = LaidOut(self.plan.over.tables(measure)), float(measure.of.step)
+        grids = [leaves(table, self.plan, measure) for table in laid_out.tables]
+        records = joined([self._as_is.records(grid) for grid in grids])
         clipped = np.asarray(self._all.cells(measure).values * step, dtype=np.float64)
         as_is = clipped  # whatever is no total knows of no clip
         if isinstance(measure.of, Total):
-            found = self._as_is.total(grid, measure.of.column, measure.of.power)
-            as_is = np.asarray(found.full, dtype=np.float64)
+            as_is = self._whole(grids, measure.of.column, measure.of.power)
         counted = replace(measure, of=Count(), with_=Geometric(1))
         return Truth(
             measure=measure,
-            table=table,
+            laid_out=laid_out,
             records=records,
             as_is=as_is,
             clipped=clipped,
             kept=np.asarray(self._kept.cells(measure).values * step, dtype=np.float64),
-            kept_rows=int(self._kept.cells(counted).values.sum()),
-            weight=np.asarray(self._as_is.total(grid, self._weight).full, dtype=np.float64) if self._weight else None,
+            kept_rows=int(laid_out.first(self._kept.cells(counted).values).sum()),
+            weight=self._whole(grids, self._weight) if self._weight else None,
         )
+
+    def _whole(self, grids: Sequence[Grid], column: str, power: int = 1) -> Floats:
+        """The totals of a column as it is, table after table."""
+        found = [self._as_is.total(grid, column, power).full for grid in grids]
+        return np.asarray(joined(found), dtype=np.float64)
 
     def sampling(self, measure: Measure) -> "SamplingVariances":
         return self._open.enter_context(closing(SamplingVariances(self.plan, self._microdata, measure)))
@@ -103,6 +108,11 @@ def _unweighted(plan: Plan) -> Plan:
     """The plan as if every record counted once, as it does in a release."""
     schema = replace(plan.schema, weight=None, replicates=(), order=None, replication=Replication())
     return replace(plan, schema=schema, publish=replace(plan.publish, least_weighted=None))
+
+
+def joined(tables: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """The cells of one table in its shape, of several one after the other."""
+    return tables[0] if len(tables) == 1 else np.concatenate([table.ravel() for table in tables])
 
 
 def leaves(table: Table, plan: Plan, measure: Measure) -> Grid:
@@ -115,7 +125,7 @@ class SamplingVariances(Sealed):
     """The sampling variances of one measure's margins: none in a census, by replicates where weights are summed."""
 
     def __init__(self, plan: Plan, microdata: Microdata, measure: Measure) -> None:
-        self._plan, self._measure = plan, measure
+        self._plan, self._measure, self._laid_out = plan, measure, LaidOut(plan.over.tables(measure))
         self._cube: NDArray[Any] | None = None
         self._survey: Survey | None = None
         self.why = self._why_not()
@@ -123,7 +133,7 @@ class SamplingVariances(Sealed):
             return
         self._survey = Survey(plan, microdata, (*measure.names, *measure.where))
         columns = 1 + (plan.schema.replicate_count if plan.schema.order else len(plan.schema.replicates))
-        if plan.table(measure).size * columns <= MOST_REPLICATED:
+        if len(self._laid_out.tables) == 1 and self._laid_out.size * columns <= MOST_REPLICATED:
             self._cube = self._weighed(measure.names).values
 
     def close(self) -> None:
@@ -142,7 +152,7 @@ class SamplingVariances(Sealed):
         return ""
 
     def _table(self, names: Sequence[str]) -> Table:
-        return self._plan.table(self._measure).margin(names)
+        return self._laid_out.table(names)
 
     def _weighed(self, names: Sequence[str]) -> Replicated:
         assert self._survey is not None  # noqa: S101 - read in the constructor
