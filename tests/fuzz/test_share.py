@@ -77,5 +77,5 @@ def test_a_step_that_reads_a_list_is_refused(tmp_path):
     from tests.conftest import SMALL
 
     step = '[[then]]\nstep = "rake"\nname = "x"\ntable = "jobs"\nto = [["pay"]]\n'
-    with pytest.raises(PlanError, match="a 'to' that is no text"):
+    with pytest.raises(PlanError, match="a 'to' that is no list of texts"):
         Plan.parse(SMALL + step, tmp_path / "plan.toml")

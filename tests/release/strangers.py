@@ -2,7 +2,12 @@
 
 import json
 import shutil
+import time
 
+import pytest
+
+from sfumato.errors import SfumatoError
+from sfumato.release import open_release
 from sfumato.release.manifest import BESIDE, line
 
 
@@ -33,3 +38,14 @@ def put(*path, value):
         part[path[-1]] = value
 
     return change
+
+
+def refused(folder):
+    """Refused in words, and quickly."""
+    begun = time.perf_counter()
+    with pytest.raises(SfumatoError) as error:
+        open_release(folder)
+    assert time.perf_counter() - begun < 2
+    assert len(str(error.value)) < 2000
+    assert str(error.value).encode()
+    return str(error.value)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import time
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.conftest import small_rows
-from tests.release.strangers import as_written, packed, put
+from tests.release.strangers import as_written, packed, put, refused
 from typer.testing import CliRunner
 
 from sfumato.cli.main import app
 from sfumato.confidential import Account, Microdata, run
-from sfumato.errors import SfumatoError
 from sfumato.release import open_release, verify
 from sfumato.release.uncertainties import Independent
 
@@ -47,17 +45,6 @@ PLACES = [
     (("files", "plan.toml"), ({"bytes": -1, "sha256": "0" * 64}, {"bytes": 10**30, "sha256": "0" * 64})),
 ]
 REFUSED = [(path, value) for path, values in PLACES for value in values]
-
-
-def refused(folder):
-    """Refused in words, and quickly."""
-    begun = time.perf_counter()
-    with pytest.raises(SfumatoError) as error:
-        open_release(folder)
-    assert time.perf_counter() - begun < 2
-    assert len(str(error.value)) < 2000
-    assert str(error.value).encode()
-    return str(error.value)
 
 
 @pytest.fixture(scope="module")

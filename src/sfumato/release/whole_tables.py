@@ -29,6 +29,32 @@ def whole_tables(family: Family, contrasts: Integers) -> Integers:
     return np.concatenate([_table(family, top, points).ravel() for top in family.tops])
 
 
+def agree(family: Family, values: Integers) -> bool:
+    """Whether tables that stand one after the other have the same sums wherever they tell the same apart."""
+    parts = zip(family.tops, family.slices, strict=True)
+    known = {top: values[where].reshape(family.shape(top)) for top, where in parts}
+    layers: dict[int, list[Component]] = {}
+    for one in family.components:
+        layers.setdefault(sum(one), []).append(one)
+    for layer in sorted(layers if len(known) > 1 else (), reverse=True):
+        for one in layers[layer]:
+            for coarser, sums in _coarser(family, one, known[one]):
+                if not np.array_equal(known.setdefault(coarser, sums), sums):
+                    return False
+            del known[one]
+    return True
+
+
+def _coarser(family: Family, component: Component, table: Integers) -> Iterator[tuple[Component, Integers]]:
+    """The sums of a table to every table that is coarser by one level."""
+    axis = 0
+    for at, level in enumerate(component):
+        if level:
+            one = (*component[:at], level - 1, *component[at + 1 :])
+            yield one, family.trees[at].rungs[level].summed(table, axis).reshape(family.shape(one))
+            axis += 1
+
+
 def _rungs(family: Family, component: Component) -> list[Rung]:
     return [tree.rungs[level] for tree, level in zip(family.trees, component, strict=True) if level]
 

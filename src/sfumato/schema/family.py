@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, pairwise, product
-from math import comb
+from math import comb, prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,6 +28,8 @@ Component = tuple[int, ...]
 """For each attribute a level of its tree, from 0, the whole, to its leaves."""
 MOST_TABLES = 20_000
 """The most tables that a family may have, each of which is tabulated."""
+MOST_COMPONENTS = 250_000
+"""The most choices of levels that the tables of a family may have, each of which is measured."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,8 @@ class UpTo:
     also: tuple[tuple[str, ...], ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "of", tuple(self.of))
-        object.__setattr__(self, "also", tuple(tuple(one) for one in self.also))
+        object.__setattr__(self, "of", _texts(self.of, "of"))
+        object.__setattr__(self, "also", tuple(_texts(one, "also") for one in self.also))
         if not isinstance(self.up_to, int) or isinstance(self.up_to, bool) or not 1 <= self.up_to <= len(self.of):
             raise PlanError(
                 f"up_to is {self.up_to!r} of {len(self.of)} attributes; give a number from 1 to {len(self.of)}, "
@@ -79,7 +81,16 @@ class UpTo:
         )
         for table in tables:
             _refuse_bound(table, schema)
-        return Family(tuple(deepest.values()), tables, self)
+        family = Family(tuple(deepest.values()), tables, self)
+        family.refuse_too_many()
+        return family
+
+
+def _texts(given: Sequence[str], name: str) -> tuple[str, ...]:
+    """A list of names, as it is written; a single text is none."""
+    if isinstance(given, str) or not all(isinstance(one, str) for one in given):
+        raise PlanError(f"{name} is {given!r:.80}; give a list of attributes, each in quotation marks.")
+    return tuple(given)
 
 
 def _place(names: dict[str, Attribute]) -> Callable[[Level], int]:
@@ -126,15 +137,26 @@ class Family(Domain):
     @cached_property
     def tops(self) -> tuple[Component, ...]:
         """The levels that each table tells apart; tables that are in another one are left out."""
-        levels = list(dict.fromkeys(self._top(table) for table in self.listed))
-        wide = np.array(levels)
-        inside = [(wide >= one).all(axis=1).sum() > 1 for one in wide]
-        return tuple(one for one, within in zip(levels, inside, strict=True) if not within)
+        inside = {below for one in self._listed for below in _up_to(one) if below != one}
+        return tuple(one for one in self._listed if one not in inside)
 
-    def _top(self, table: Table) -> Component:
-        sizes = {one.name: len(one.levels.leaves) for one in table.attributes}
-        trees = zip(self.names, self.trees, strict=True)
-        return tuple([rung.size for rung in tree.rungs].index(sizes.get(name, 1)) for name, tree in trees)
+    @cached_property
+    def _listed(self) -> tuple[Component, ...]:
+        """The levels of every table that is listed, each once."""
+        depths = [{rung.size: level for level, rung in enumerate(tree.rungs)} for tree in self.trees]
+        known = list(zip(self.names, depths, strict=True))
+        told = ({one.name: len(one.levels.leaves) for one in table.attributes} for table in self.listed)
+        return tuple(dict.fromkeys(tuple(depth[sizes.get(name, 1)] for name, depth in known) for sizes in told))
+
+    def refuse_too_many(self) -> None:
+        """Say so before any is made where its tables have too many choices of levels."""
+        count = sum(prod(level + 1 for level in one) for one in self._listed)
+        count = min(count, prod(len(tree.parts) for tree in self.trees))
+        if count > MOST_COMPONENTS:
+            raise PlanError(
+                f"The tables have up to {count:,} choices of levels, more than the {MOST_COMPONENTS:,} that are "
+                "measured; name fewer attributes, a lower up_to, or fewer levels, as in area@0."
+            )
 
     @cached_property
     def members(self) -> tuple[Table, ...]:
@@ -149,7 +171,7 @@ class Family(Domain):
     @cached_property
     def components(self) -> tuple[Component, ...]:
         """Every choice of levels that some table tells apart, the whole first, coarser ones before finer."""
-        found = {one for top in self.tops for one in product(*(range(level + 1) for level in top))}
+        found = {one for top in self.tops for one in _up_to(top)}
         return tuple(sorted(found, key=lambda one: (sum(level > 0 for level in one), one)))
 
     @property
@@ -285,6 +307,11 @@ class Family(Domain):
         for attribute in self.attributes:
             found *= masks(ones, attribute) @ masks(others, attribute).T
         return found
+
+
+def _up_to(top: Component) -> Iterator[Component]:
+    """Every choice of levels that are no finer."""
+    return product(*(range(level + 1) for level in top))
 
 
 def _cut(attribute: Attribute, size: int) -> Attribute:

@@ -87,8 +87,8 @@ class LaidOut:
     def largest(self) -> list[tuple[str, ...]]:
         """The tables themselves that have more attributes, evenly spread where there are too many."""
         found = [one for one in dict.fromkeys(table.names for table in self.tables) if len(one) not in {1, 2}]
-        places = np.unique(np.linspace(0, len(found) - 1, min(len(found), MOST_TABLES)).astype(int)) if found else []
-        return [found[int(place)] for place in places]
+        places = np.linspace(0, len(found) - 1, min(len(found), MOST_TABLES)).astype(int)
+        return [found[place] for place in dict.fromkeys(places.tolist())]
 
     def unseen(self) -> str:
         """What of the tables themselves is not looked at, in words."""

@@ -15,7 +15,7 @@ from sfumato.release.noisy import Integers, Noisy
 from sfumato.release.products.product import Held, ProductFile, Subject
 from sfumato.release.statuses import NoNumber, Statuses
 from sfumato.release.uncertainties import Components, Uncertainty
-from sfumato.release.whole_tables import whole_tables
+from sfumato.release.whole_tables import agree, whole_tables
 from sfumato.schema import LARGEST, Attribute, Family, Grid, Levels, Schema, UpTo
 
 
@@ -41,6 +41,8 @@ class Tables(Held):
 
         family = _family(opened)
         values = read_values(opened.path, family.size).astype(np.int64)
+        if not agree(family, values):
+            raise ValueError("its tables do not agree with each other")
         return cls(Subject.read(opened.line), family, values, opened.uncertainty(_no_column))
 
     def write(self, folder: Path) -> ProductLine:
@@ -92,14 +94,19 @@ class Tables(Held):
 
 def _family(opened: ProductFile) -> Family:
     """The family that a manifest describes, of so many cells at most."""
-    written = opened.line.family
+    said = opened.line.family
+    lists = [said.get("of"), said.get("also"), *(said["also"] if isinstance(said.get("also"), list) else ())]
+    if {*said} != {"up_to", "of", "also"} or not all(isinstance(one, list) for one in lists):
+        raise ValueError("it does not say which tables it has")
     try:
-        spec = UpTo(written["up_to"], tuple(written["of"]), tuple(tuple(one) for one in written.get("also", ())))
+        spec = UpTo(said["up_to"], tuple(said["of"]), tuple(map(tuple, said["also"])))
         family = spec.family(Schema(tuple(opened.attributes.values())))
     except PlanError as error:
         raise ValueError(str(error)) from None
     if family.size > LARGEST:
         raise ValueError(f"its tables have {family.size:,} cells, more than the {LARGEST:,} that are read")
+    if opened.line.by != [str(level) for level in family.by] or opened.line.impossible:
+        raise ValueError("its tables are by other attributes than it says, or by fewer combinations of them")
     return family
 
 
