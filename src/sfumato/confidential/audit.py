@@ -22,7 +22,7 @@ from sfumato.confidential.evidence import bound, visible
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.pairs import worst_pairs
 from sfumato.confidential.tabulate import Tabulation
-from sfumato.confidential.views import View, Watched, all_at_once, side_by_side
+from sfumato.confidential.views import Seen, View, Watched, all_at_once, side_by_side
 from sfumato.draws import Draws, SeededDraws, SystemDraws
 from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.mechanisms import Cells, Mechanism
@@ -114,7 +114,7 @@ def _rooted_audits(mechanism: Mechanism, move: Root, claim: Limit, samples: int,
     )
 
 
-def _watched_audits(name: str, watched: list[Watched], claim: Limit) -> list[Audit]:
+def _watched_audits(name: str, watched: Sequence[Seen], claim: Limit) -> list[Audit]:
     views = [*(view for one in watched for view in one.plain), all_at_once(name, watched)]
     return _audits([(view, claim) for view in views])
 
@@ -166,7 +166,7 @@ def _views(plan: Plan, pair: tuple[Microdata, Microdata], samples: int, draws: D
     """The views of every measure that differs; both sides keep the same rows, and what is given was drawn once."""
     seed = draws.bits(64)
     made: dict[str, Product] = {}
-    watched: list[Watched] = []
+    watched: list[Seen] = []
     with ExitStack() as opened:
         sides = [opened.enter_context(closing(Tabulation(plan, data, SeededDraws(seed)))) for data in pair]
         for measure in plan.measures:

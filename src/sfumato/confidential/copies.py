@@ -1,16 +1,17 @@
 """Copies: a cell over a frame published again and again, through the mechanism's own door, given the same numbers."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from sfumato.confidential.views import Integers, Watched, most_moved
+from sfumato.confidential.contrasts import watched_contrasts
+from sfumato.confidential.views import Integers, Seen, Watched, most_moved
 from sfumato.draws import Draws, Law
 from sfumato.errors import PlanError
 from sfumato.mechanisms import Cells, Mechanism
 from sfumato.release import Noisy, Product, Subject, measured
-from sfumato.schema import Frame, Grouping, Table
+from sfumato.schema import Family, Frame, Grouping, Table
 
 MOST_ROWS = 4_000_000
 """How many rows are perturbed at once."""
@@ -27,17 +28,24 @@ def published(name: str, with_: Mechanism, cells: Cells, draws: Draws, given: Gi
 
 def watched_cells(
     measure: str, with_: Mechanism, sides: tuple[Cells, Cells], samples: int, draws: Draws, given: Given
-) -> list[Watched]:
-    """The cells of a table that differ, or those of a frame, each published by itself, together where laws are one.
-
-    What is given is the same on both sides.
-    """
+) -> Sequence[Seen]:
+    """What differs of a table, of several or of a frame, published so many times; what is given is the same."""
+    if isinstance(sides[0].domain, Family):
+        seen = watched_contrasts(measure, with_, sides, samples, draws)
+        return [seen] if seen else []
     if isinstance(sides[0].domain, Table):
         if given:
             raise PlanError(
                 f"Measure '{measure}' of a table is given others; an audit holds those as known over a frame."
             )
         return [Watched.of(measure, with_, sides, samples, draws)] if sides[0].apart(sides[1]).any() else []
+    return watched_rows(measure, with_, sides, samples, draws, given)
+
+
+def watched_rows(
+    measure: str, with_: Mechanism, sides: tuple[Cells, Cells], samples: int, draws: Draws, given: Given
+) -> list[Watched]:
+    """The rows or groups of a frame that differ, together where their laws are one."""
     clean = [with_.clean(side, given) for side in sides]
     apart = np.abs(clean[0] - clean[1])
     by_law: dict[Law | None, list[tuple[int, Integers, Integers]]] = {}

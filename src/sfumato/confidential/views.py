@@ -1,6 +1,7 @@
 """Views: what an attacker may look at in the published numbers, sampled on both sides, with the law stated for them."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -40,8 +41,27 @@ class View(Sealed):
     law_other: Floats | None
 
 
+class Seen(Sealed, ABC):
+    """One measure on both sides, published again and again."""
+
+    @property
+    @abstractmethod
+    def plain(self) -> list[View]:
+        """The numbers that are looked at by themselves."""
+
+    @property
+    @abstractmethod
+    def spoken(self) -> tuple[Floats, Floats]:
+        """How much the samples of either side speak for one of them."""
+
+    @property
+    @abstractmethod
+    def chances(self) -> list[tuple[Floats, Floats]] | None:
+        """The chances of independent outcomes on either side, by the stated law; none where none is stated."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Watched(Sealed):
+class Watched(Seen):
     """A few cells of one measure on both sides: what they truly are, and what was published of them, a row a sample."""
 
     measure: str
@@ -81,6 +101,18 @@ class Watched(Sealed):
         moved, still = _summed(self.law, weight, self.shifts) if self.law else (None, None)
         return View(self.measure, name, one, other, moved, still)
 
+    @property
+    def spoken(self) -> tuple[Floats, Floats]:
+        return self.speaking(self.one), self.speaking(self.other)
+
+    @property
+    def chances(self) -> list[tuple[Floats, Floats]] | None:
+        if self.law is None:
+            return None
+        edges = [(_edges(self.law, int(shift)), int(shift)) for shift in self.shifts[self.shifts != 0]]
+        each = [(_chances(self.law, at, shift), _chances(self.law, at, 0)) for at, shift in edges]
+        return [_merged(moved, still) for moved, still in each]
+
     def speaking(self, published: Integers) -> Floats:
         """How much each sample speaks for one side, by the law, or by the samples that events are chosen on."""
         if self.law is None:
@@ -104,17 +136,16 @@ def _summed(law: Law, weight: Integers, shifts: Integers) -> tuple[Floats, Float
     return moved, still
 
 
-def all_at_once(measure: str, measures: Sequence[Watched]) -> View:
+def all_at_once(measure: str, measures: Sequence["Seen"]) -> View:
     """All cells at once, each by how much it speaks for one side: the best test if all state a law, and it is true."""
-    one = np.sum([watched.speaking(watched.one) for watched in measures], axis=0)
-    other = np.sum([watched.speaking(watched.other) for watched in measures], axis=0)
+    spoken = [watched.spoken for watched in measures]
+    samples = min(len(one) for one, _ in spoken)  # wide families are published fewer times
+    one, other = (np.sum([part[:samples] for part in side], axis=0) for side in zip(*spoken, strict=True))
     law_one, law_other = np.ones(1), np.ones(1)
     for watched in measures:
-        if watched.law is None:
+        if watched.chances is None:
             return View(measure, "all cells at once", one, other, None, None)
-        for shift in watched.shifts[watched.shifts != 0]:
-            edges = _edges(watched.law, int(shift))
-            cell = _merged(_chances(watched.law, edges, int(shift)), _chances(watched.law, edges, 0))
+        for cell in watched.chances:
             law_one, law_other = _merged(np.outer(law_one, cell[0]).ravel(), np.outer(law_other, cell[1]).ravel())
     return View(measure, "all cells by the law", one, other, law_one, law_other)
 

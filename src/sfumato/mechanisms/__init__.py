@@ -5,6 +5,7 @@ from sfumato.mechanisms.average_weight import AverageWeight
 from sfumato.mechanisms.cells import Cells
 from sfumato.mechanisms.clipped_total import ClippedTotal
 from sfumato.mechanisms.discrete_gaussian import DiscreteGaussian
+from sfumato.mechanisms.even_gaussian import EvenGaussian
 from sfumato.mechanisms.geometric import Geometric
 from sfumato.mechanisms.mechanism import Mechanism, Typical
 from sfumato.mechanisms.rounded_gaussian import RoundedGaussian
@@ -12,6 +13,6 @@ from sfumato.mechanisms.square_root import SquareRoot
 from sfumato.mechanisms.truncated_geometric import TruncatedGeometricNoise
 
 __all__ = [
-    "Additive", "AverageWeight", "Cells", "ClippedTotal", "DiscreteGaussian", "Geometric", "Mechanism",
+    "Additive", "AverageWeight", "Cells", "ClippedTotal", "DiscreteGaussian", "EvenGaussian", "Geometric", "Mechanism",
     "RoundedGaussian", "SquareRoot", "TruncatedGeometricNoise", "Typical",
 ]  # fmt: skip

@@ -19,6 +19,7 @@ from itertools import product
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.draws import DiscreteNormal, Draws, Law, RoundedNormal
 from sfumato.errors import PlanError
@@ -93,22 +94,40 @@ class EvenGaussian(Mechanism):
             parts *= 2
         return parts
 
-    def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:  # noqa: ARG002
-        design, parts = self.design(cells.move), self.grain(cells.move)
-        noisy = [
-            contrasts(design.family, one, table) + self._noise(design, one, variance, draws)
-            for (one, table), variance in zip(components_of(cells), design.variances, strict=True)
-        ]
-        values = np.concatenate([part.ravel() for part in noisy]) * parts
-        return Noisy(design.family, values, cells.step / parts, cells.move)
+    def clean(self, cells: Cells, given: Mapping[str, Product] | None = None) -> Integers:  # noqa: ARG002
+        """The contrasts of all components, one after the other."""
+        family = every_table(cells.move, self.name).family
+        listed = (contrasts(family, one, table) for one, table in components_of(cells))
+        return np.concatenate([part.reshape((*cells.values.shape[:-1], -1)) for part in listed], axis=-1)
 
-    def _noise(self, design: MarginDesign, component: Component, variance: Fraction, draws: Draws) -> Integers:
-        """Independent noise in every coordinate of a component, by the siblings that it has."""
-        noise = np.zeros(design.family.shape(component), dtype=np.int64)
-        for places, wide in _blocks(design, component):
-            some = noise[places]
-            noise[places] = self.law(variance * wide).draw(some.size, draws).reshape(some.shape)
-        return noise
+    def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:
+        """Contrasts with noise; of cells that stand several times, along an axis before them, each has its own."""
+        values, design, copies = self.clean(cells, given), self.design(cells.move), cells.values.shape[:-1]
+        for where, variance in self._laws(design):
+            values[..., where] += self.law(variance).draw(math.prod(copies) * len(where), draws).reshape((*copies, -1))
+        parts = self.grain(cells.move)
+        return Noisy(design.family, values * parts, cells.step / parts, cells.move)
+
+    def _laws(self, design: MarginDesign) -> Iterator[tuple[Integers, Fraction]]:
+        """The coordinates that have noise of one law, by their places among all, and its variance."""
+        start = 0
+        for one, variance in zip(design.family.components, design.variances, strict=True):
+            places = np.arange(start, start + math.prod(design.family.shape(one))).reshape(design.family.shape(one))
+            start += places.size
+            for block, wide in _blocks(design, one):
+                yield places[block].ravel(), variance * wide
+
+    def seen(self, noisy: Noisy) -> Integers:
+        return noisy.values // self.grain(noisy.move)
+
+    def law_at(self, noisy: Noisy, place: int) -> Law:
+        return next(self.law(one) for where, one in self._laws(self.design(noisy.move)) if place in where)
+
+    def scales(self, noisy: Noisy) -> NDArray[np.float64]:
+        found = np.zeros(noisy.values.shape[-1])
+        for where, variance in self._laws(self.design(noisy.move)):
+            found[where] = self.law(variance).scale
+        return found
 
     def stated(self, move: Move) -> tuple[float, ...]:
         """The variance of every component as it is stated: of the law itself, at the siblings where it is largest."""
@@ -128,7 +147,7 @@ class EvenGaussian(Mechanism):
 
     def unfit(self, cells: Cells) -> str:
         family, parts = every_table(cells.move, self.name).family, self.grain(cells.move)
-        sums = [float(np.abs(cells.values[where]).sum(dtype=np.float64)) for where in family.slices]
+        sums = [float(np.abs(cells.values[..., where]).sum(dtype=np.float64)) for where in family.slices]
         if max(sums) * self.stretch(cells.move) * parts < LARGEST_CONTRAST:
             return ""
         return "the contrasts of its tables are too large for 64 bits; use a coarser step, or fewer variables together."
@@ -163,8 +182,9 @@ def components_of(cells: Cells) -> Iterator[tuple[Component, Integers]]:
     """The true table of every component, each summed from the smallest that is finer by one level."""
     family = cells.domain
     assert isinstance(family, Family)  # noqa: S101 - the move is of one
+    copies = cells.values.shape[:-1]
     tables = {
-        top: cells.values[where].astype(np.int64).reshape(family.shape(top))
+        top: cells.values[..., where].astype(np.int64).reshape((*copies, *family.shape(top)))
         for top, where in zip(family.tops, family.slices, strict=True)
     }
     for one in reversed(family.components):
@@ -177,14 +197,16 @@ def _summed(family: Family, component: Component, finer: Mapping[Component, Inte
     choices = [(*component[:at], level + 1, *component[at + 1 :]) for at, level in enumerate(component)]
     best = min((one for one in choices if one in finer), key=lambda one: finer[one].size)
     at = next(place for place, (one, other) in enumerate(zip(component, best, strict=True)) if one != other)
-    axis = sum(level > 0 for level in best[:at])
-    made = family.trees[at].rungs[best[at]].summed(finer[best], axis)
-    return made.reshape(family.shape(component))
+    table, told = finer[best], sum(level > 0 for level in best)
+    copies = table.shape[: table.ndim - told]
+    axis = len(copies) + sum(level > 0 for level in best[:at])
+    return family.trees[at].rungs[best[at]].summed(table, axis).reshape((*copies, *family.shape(component)))
 
 
 def contrasts(family: Family, component: Component, table: Integers) -> Integers:
     """Along each attribute m times a child less the sum over its siblings, itself among them."""
-    for axis, rung in enumerate(_rungs(family, component)):
+    rungs = _rungs(family, component)
+    for axis, rung in enumerate(rungs, table.ndim - len(rungs)):
         sums = rung.summed(table, axis).take(rung.parents, axis=axis)
         table = table * lengthwise(rung.siblings, table.ndim, axis) - sums
     return table

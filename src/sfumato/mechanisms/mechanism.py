@@ -1,5 +1,6 @@
 """Mechanism: the noise and its claim are one object, and the claim is a function of how far neighbours are apart."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -7,6 +8,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.draws import Draws, Law
 from sfumato.mechanisms.cells import Cells
@@ -119,6 +121,11 @@ class Mechanism(ABC):
     def law_at(self, noisy: Noisy, place: int) -> Law | None:  # noqa: ARG002
         """The law of the noise in one cell; none where noise is not what is added to an integer."""
         return None
+
+    def scales(self, noisy: Noisy) -> NDArray[np.float64]:
+        """The scale of the noise of every integer that it is added to."""
+        laws = [self.law_at(noisy, place) for place in range(noisy.values.size)]
+        return np.array([math.nan if law is None else law.scale for law in laws])
 
     def words(self) -> str:
         """The mechanism and its parameters as a reader sees them."""

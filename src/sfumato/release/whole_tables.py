@@ -9,24 +9,31 @@ and sums at ends that are new at the levels of a component are rounded in the ta
 Every table is made of differences of these integers.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from itertools import product
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.release.noisy import Floats, Integers
 from sfumato.schema import Component, Family
-from sfumato.schema.trees import Rung, Tree, lengthwise
+from sfumato.schema.trees import Tree, lengthwise
 
 Points = Mapping[Component, Integers]
 """For each component the rounded sums at the ends that are new at its levels."""
 
 
 def whole_tables(family: Family, contrasts: Integers) -> Integers:
-    """The cells of the tables of a family, one table after the other, of the noisy contrasts of its components."""
+    """The cells of the tables of a family, one table after the other, of the noisy contrasts of its components.
+
+    Contrasts that were drawn several times, along an axis before them, become as many tables.
+    """
     residuals = dict(_residuals(family, contrasts))
     points = {one: _rounded(family, one, residuals) for one in family.components}
-    return np.concatenate([_table(family, top, points).ravel() for top in family.tops])
+    tables = [_table(family, top, points) for top in family.tops]
+    return np.concatenate([table.reshape((*contrasts.shape[:-1], -1)) for table in tables], axis=-1)
 
 
 def agree(family: Family, values: Integers) -> bool:
@@ -55,69 +62,74 @@ def _coarser(family: Family, component: Component, table: Integers) -> Iterator[
             axis += 1
 
 
-def _rungs(family: Family, component: Component) -> list[Rung]:
-    return [tree.rungs[level] for tree, level in zip(family.trees, component, strict=True) if level]
+def _told(family: Family, component: Component) -> list[tuple[Tree, int]]:
+    """The trees that a component tells apart, one for each axis of its table, and its level of each."""
+    return [(tree, level) for tree, level in zip(family.trees, component, strict=True) if level]
+
+
+def _axes(family: Family, component: Component, part: NDArray[Any]) -> Iterator[tuple[int, Tree, int]]:
+    """The same with the axes: the last of an array, whatever stands before them."""
+    told = _told(family, component)
+    for axis, (tree, level) in enumerate(told, part.ndim - len(told)):
+        yield axis, tree, level
 
 
 def _residuals(family: Family, contrasts: Integers) -> Iterator[tuple[Component, Floats]]:
     start = 0
     for one in family.components:
         shape = family.shape(one)
-        stop = start + int(np.prod(shape, dtype=np.int64))
-        part = contrasts[start:stop].astype(np.float64).reshape(shape)
-        for axis, rung in enumerate(_rungs(family, one)):
+        stop = start + math.prod(shape)
+        part = contrasts[..., start:stop].astype(np.float64).reshape((*contrasts.shape[:-1], *shape))
+        for axis, tree, level in _axes(family, one, part):
+            rung = tree.rungs[level]
             part = part / lengthwise(rung.siblings, part.ndim, axis)
             part = part - rung.means(part, axis).take(rung.parents, axis=axis)
         yield one, part
         start = stop
-    if start != len(contrasts):
+    if start != contrasts.shape[-1]:
         raise ValueError("there are not as many contrasts as the components have")
 
 
 def estimate(family: Family, table: Component, residuals: Mapping[Component, Floats]) -> Floats:
-    """The table at some levels: what its components say, spread evenly downwards."""
-    found = np.zeros(family.shape(table))
-    for one in product(*(range(level + 1) for level in table)):
-        found += _spread(family, one, table, residuals[one])
-    return found
+    """The table at some levels: what its components say, each spread evenly downwards."""
+    below = product(*(range(level + 1) for level in table))
+    return np.asarray(sum(_spread(family, one, table, residuals[one]) for one in below), dtype=np.float64)
 
 
 def _spread(family: Family, component: Component, table: Component, part: Floats) -> Floats:
     """A residual in the cells of a finer table, each of which has an equal share of its parent's."""
-    axes = [axis for axis, level in enumerate(table) if level]
-    part = part.reshape([family.trees[axis].rungs[component[axis]].size for axis in axes])
-    for place, axis in enumerate(axes):
-        for level in range(component[axis] + 1, table[axis] + 1):
-            rung = family.trees[axis].rungs[level]
-            part = part.take(rung.parents, axis=place) / lengthwise(rung.siblings, part.ndim, place)
+    copies = part.shape[: part.ndim - len(_told(family, component))]
+    axes = [(tree, low, high) for tree, low, high in zip(family.trees, component, table, strict=True) if high]
+    part = part.reshape((*copies, *(tree.rungs[low].size for tree, low, _ in axes)))
+    for axis, (tree, low, high) in enumerate(axes, len(copies)):
+        for rung in tree.rungs[low + 1 : high + 1]:
+            part = part.take(rung.parents, axis=axis) / lengthwise(rung.siblings, part.ndim, axis)
     return part
 
 
 def _rounded(family: Family, component: Component, residuals: Mapping[Component, Floats]) -> Integers:
     """The sums over beginnings at the ends that are new at the levels of a component, rounded; ties to even."""
     found = estimate(family, component, residuals)
-    for axis, (tree, level) in enumerate(_told(family, component)):
+    for axis, tree, level in _axes(family, component, found):
         rung = tree.rungs[level]
         found = np.cumsum(found.take(rung.run, axis=axis), axis=axis)
         found = found.take(np.searchsorted(rung.ends, tree.new_ends(level)), axis=axis)
     return np.rint(found).astype(np.int64)
 
 
-def _told(family: Family, component: Component) -> list[tuple[Tree, int]]:
-    return [(tree, level) for tree, level in zip(family.trees, component, strict=True) if level]
-
-
 def _table(family: Family, table: Component, points: Points) -> Integers:
     """A table by the differences of the rounded sums at all ends of its parts."""
-    told = _told(family, table)
+    told, copies = _told(family, table), points[family.components[0]].shape
     origins = [tree.origins(level) for tree, level in told]
-    sums = np.zeros(family.shape(table), dtype=np.int64)
+    sums = np.zeros((*copies, *family.shape(table)), dtype=np.int64)
     for levels in product(*(range(level + 1) for _, level in told)):
         ends = [origin[level] for origin, level in zip(origins, levels, strict=True)]
         listed = iter(levels)
         one = tuple(next(listed) if level else 0 for level in table)
-        new = points[one].reshape([len(tree.new_ends(level)) for (tree, _), level in zip(told, levels, strict=True)])
-        sums[np.ix_(*(here for here, _ in ends))] = new[np.ix_(*(there for _, there in ends))]
-    for axis, (tree, level) in enumerate(told):
+        sizes = (len(tree.new_ends(level)) for (tree, _), level in zip(told, levels, strict=True))
+        new = points[one].reshape((*copies, *sizes))
+        to: tuple[Any, ...] = (..., *np.ix_(*(here for here, _ in ends)))
+        sums[to] = new[(..., *np.ix_(*(there for _, there in ends)))]  # type: ignore[arg-type]
+    for axis, tree, level in _axes(family, table, sums):
         sums = np.diff(sums, axis=axis, prepend=0).take(np.argsort(tree.rungs[level].run), axis=axis)
     return sums

@@ -5,12 +5,13 @@ from fractions import Fraction
 from typing import Any
 
 from sfumato.confidential.contract.drawn import DRAWN_CHECKS, FALSE_ALARM
+from sfumato.confidential.contract.families import FAMILY_CHECKS
 from sfumato.confidential.contract.law import LAW_CHECKS
 from sfumato.confidential.contract.noise import NOISE_CHECKS, Bench
 from sfumato.confidential.contract.roots import drawn_rows, no_neighbour_is_further
 from sfumato.draws import Draws
 from sfumato.mechanisms import Additive, Mechanism
-from sfumato.privacy import Bounded, Move, Root
+from sfumato.privacy import Bounded, EveryTable, Move, Root
 
 WIDEST = 2_000.0
 """The widest noise, in steps, whose probabilities are all added up."""
@@ -50,4 +51,6 @@ def contract(
         far = Finding("no neighbour is further", tuple(no_neighbour_is_further(mechanism, move, step, draws)))
         drawn = drawn_rows(mechanism, move, step, draws)
         return (far, *(Finding(name, tuple(check(drawn))) for name, check in DRAWN_CHECKS.items()))
+    if isinstance(move, EveryTable):
+        return tuple(Finding(name, tuple(check(mechanism, move, step, draws))) for name, check in FAMILY_CHECKS.items())
     return (Finding("all", not_made=f"no check is written for {mechanism.name} here"),)

@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from sfumato.confidential.contract.drawn import Drawn
-from sfumato.confidential.copies import published, watched_cells
+from sfumato.confidential.copies import published, watched_rows
 from sfumato.draws import Draws
 from sfumato.mechanisms import Cells, Mechanism
 from sfumato.privacy import Gaussian, Root
@@ -83,7 +83,7 @@ def drawn_rows(mechanism: Mechanism, move: Root, step: Fraction, draws: Draws) -
     claim = mechanism.loss(move)
     mu = claim.mu if isinstance(claim, Gaussian) else 1.0
     sides, given = moved_rows(mechanism, move, worst_sizes(move.beta, step, mu / math.sqrt(move.units)), step, draws)
-    (watched, *_) = watched_cells(mechanism.name, mechanism, sides, SAMPLES, draws, given)
+    (watched, *_) = watched_rows(mechanism.name, mechanism, sides, SAMPLES, draws, given)
     if watched.law is None:
         raise TypeError(f"{mechanism.name} states no law for its noise.")
     first, second = watched.one[:, 0] - watched.true_one[0], watched.other[:, 0] - watched.true_other[0]
