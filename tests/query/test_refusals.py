@@ -53,12 +53,13 @@ def test_it_is_asked_before_anything_else(monkeypatch):
         ENGINE.table(["trade", "age"], "sex", at={"trade": "no such level"})
 
 
-def test_a_difference_whose_overlap_would_need_more_withholds_its_sampling_error():
+def test_a_difference_whose_overlap_would_need_more_is_stated_as_if_there_were_none():
     one, other = {"age": "old", "sex": "f"}, {"trade": "trade1", "place": "place0"}
     assert ENGINE.compare(one, other).se > 0
-    sampled = engine_of(PRODUCT, manifest=manifest_of(PRODUCT, sampling=SAMPLED)).compare(one, other)
-    assert WHY in sampled.sampling_variance.reason
-    assert sampled.noise_se > 0
+    engine = engine_of(PRODUCT, manifest=manifest_of(PRODUCT, sampling=SAMPLED))
+    sampled = engine.compare(one, other)
+    assert sampled.sampling_variance == sum(engine.total(where).sampling_variance for where in (one, other))
+    assert "as if no record were in both" in sampled.words()
 
 
 def test_totals_of_a_sheet_are_those_of_tables_that_it_has():

@@ -20,7 +20,7 @@ from sfumato.query.wording import grade_words, languages, words
 from sfumato.release import open_release, withdraw
 from sfumato.serve.pages.help import QUESTIONS
 from sfumato.serve.pages.look import CHARTS, ERRORS, SHARES, VIEWS
-from sfumato.serve.pages.promise import GROWING, NEAR
+from sfumato.serve.pages.promise import GROWING, JOINT, NEAR
 from sfumato.serve.pages.promise import LISTED as LISTED_UNITS
 
 SERVE = Path(sfumato.serve.__file__).parent
@@ -48,6 +48,7 @@ COMPOSED = {
     "privacy.kind_*_words": _KINDS,
     "privacy.*_words": _COMPOSED,
     "privacy.*_root": (*NEAR, *LISTED_UNITS, *GROWING),
+    "privacy.*_tables": JOINT,
     "privacy.*": (*NEAR, *LISTED_UNITS, *GROWING),
     "build.*": ("rows", "then", "columns", "wrap"),
     "build.share_*": tuple(one or "none" for one in SHARES),
@@ -56,7 +57,7 @@ COMPOSED = {
     "help.**": tuple(
         f"{one}{more}{said}"
         for one, said in product(QUESTIONS, ("", "_words"))
-        for more in {"adding": ("", "_not"), "census": ("", "_sample")}.get(one, ("",))
+        for more in {"adding": ("", "_not"), "census": ("", "_sample"), "withheld": ("", "_tables")}.get(one, ("",))
     ),
 }
 """Keys that are put together where they are used, and what may stand at each star."""

@@ -13,6 +13,9 @@ from sfumato.release import Withheld, withheld
 class Comparison(Estimate):
     """The difference of two estimates; its error counts the noise that they share."""
 
+    apart: bool = False
+    """Whether the sampling error is stated as if no record were in both."""
+
     @property
     def p_value(self) -> float | Withheld:
         """How often noise alone would make a difference this large."""
@@ -34,7 +37,10 @@ class Comparison(Estimate):
         if isinstance(differs, Withheld):
             return Sentence("differ_unsaid", {"reason": differs.reason.rstrip(".")})
         low, high = self.interval(level)
-        return Sentence("differ" if differs else "may_be_same", {"percent": 100 * level, "low": low, "high": high})
+        key = "differ" if differs else "may_be_same"
+        if self.apart:
+            key = "differ_apart" if differs else "may_be_same_apart"
+        return Sentence(key, {"percent": 100 * level, "low": low, "high": high})
 
     def words(self, level: float = 0.90) -> str:
         """The answer as one sentence in English."""

@@ -89,7 +89,8 @@ def _sentences(source: Source, estimate: Estimate, *, overlaps: bool) -> Iterato
         yield Sentence("add_overlap" if overlaps else "add")
     if estimate.cells:
         promise, many = source.release.manifest.promise, estimate.cells > 1
-        key = ("protected" if many else "protected_one") if promise.formal else "unprotected"
+        one_each = "protected" if many else "protected_one"
+        key = (one_each if product.noise_of_its_own else "protected_tables") if promise.formal else "unprotected"
         said: dict[str, float | str] = {"mechanism": product.subject.mechanism, "loss": promise.loss_words}
         yield Sentence(key, said | ({"cells": estimate.cells} if many else {}))
 

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -46,6 +46,11 @@ class Source:
         """Why a question that tells some attributes apart has no answer; '' where it has one."""
         return self.product.refuses(self.names.intersection(names))
 
+    @property
+    def together(self) -> str:
+        """Which variables may be asked together; '' where all may be."""
+        return self.product.together or self.refusal(self.names)
+
     def refuse(self, names: Iterable[str]) -> None:
         """Say so before anything else when the product cannot answer."""
         why = self.refusal(names)
@@ -80,9 +85,12 @@ class Source:
     def difference(self, one: Box, other: Box) -> Comparison:
         """The total over one box minus that over another; what they share has no sampling error in the difference."""
         first, second = self.estimate(one), self.estimate(other)
-        alone: list[Variance] = [0.0, 0.0]
+        alone: list[Variance] | None = [0.0, 0.0]
         if not isinstance(self.sampling, NotSampled):
             alone = self._alone(one, other, first, second)
+        if alone is None:
+            whole = [first.sampling_variance, second.sampling_variance]
+            return replace(difference_of(first, second, self.covariance(one, other), whole), apart=True)
         return difference_of(first, second, self.covariance(one, other), alone)
 
     def sampled_together(self, ones: list[Box], others: list[Box]) -> Floats | Withheld:
@@ -97,13 +105,14 @@ class Source:
         totals = [[float(self.product.total(box) * self.product.subject.step) for box in row] for row in shared]
         return self.sampling.in_common(np.array(totals))
 
-    def _alone(self, one: Box, other: Box, first: Estimate, second: Estimate) -> list[Variance]:
-        """The sampling variances of what each of two totals has that the other has not."""
+    def _alone(self, one: Box, other: Box, first: Estimate, second: Estimate) -> list[Variance] | None:
+        """The sampling variances of what each of two totals has that the other has not; none where that is no number.
+
+        Then they are taken as if nothing were shared, which can only make the error of the difference larger.
+        """
         shared = one.within(other)
-        missing = self.missing(shared)
-        why = self.refusal(shared.masks) or (missing.reason if missing else "")
-        if why:
-            return [Withheld(why)] * 2
+        if self.refusal(shared.masks) or self.missing(shared):
+            return None
         both = float(self.product.total(shared) * self.product.subject.step)
         alone = [(part.value - both, part.noise_variance) for part in (first, second)]
         told = [(value, self.sampling.total(value, noise)) for value, noise in alone]

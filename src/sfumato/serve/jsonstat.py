@@ -19,7 +19,7 @@ def metadata(sheet: Sheet, address: str, language: str, shown: Mapping[str, Sequ
     variables = [attribute for attribute in sheet.product.attributes if attribute.name in shown]
     every = tuple(Axis(attribute, tuple(shown[attribute.name])) for attribute in variables)
     table = Crosstab(sheet.source, every, Box(), {}, has_columns=False)
-    told = *sheet.edition.sentences, *filter(None, [sheet.source.refusal(sheet.names)])
+    told = *sheet.edition.sentences, *filter(None, [sheet.source.together])
     asked = Answer(
         table, language=language, path=f"{address}/metadata", told=told, more=lambda: more(sheet, shown, address)
     )

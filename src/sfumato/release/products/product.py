@@ -94,6 +94,8 @@ class Product(ABC):
     """Whether `values` hold every cell of a table, in its shape."""
     per_row: ClassVar[bool] = False
     """Whether `values` hold a number for each row of the public register."""
+    noise_of_its_own: ClassVar[bool] = True
+    """Whether every cell has noise of its own; else it was drawn for many tables together."""
     subject: Subject
     attributes: tuple[Attribute, ...]
     domain: Domain
@@ -133,6 +135,11 @@ class Product(ABC):
     def missing(self, grid: Grid) -> Statuses | None:  # noqa: ARG002 - most products hold every number
         """Which boxes of a grid hold no number, and why; None where all of them hold one."""
         return None
+
+    @property
+    def together(self) -> str:
+        """Which variables may be asked together, in a sentence; '' where all may be."""
+        return ""
 
     @property
     def even(self) -> float | None:

@@ -16,7 +16,10 @@ from sfumato.release.products.product import Held, ProductFile, Subject
 from sfumato.release.statuses import NoNumber, Statuses
 from sfumato.release.uncertainties import Components, Uncertainty
 from sfumato.release.whole_tables import agree, whole_tables
-from sfumato.schema import LARGEST, Attribute, Family, Grid, Levels, Schema, UpTo
+from sfumato.schema import LARGEST, Attribute, Family, Grid, Level, Levels, Schema, UpTo
+
+MOST_NAMED = 3
+"""How many tables beside those of up to so many variables are named to a reader."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +27,7 @@ class Tables(Held):
     """The tables of a family that are in no other of them, their cells one table after the other."""
 
     kind: ClassVar[str] = "tables"
+    noise_of_its_own: ClassVar[bool] = False
     subject: Subject
     domain: Family
     values: Integers
@@ -58,18 +62,27 @@ class Tables(Held):
     def refuses(self, names: frozenset[str]) -> str:
         if self.domain.holds(names):
             return ""
-        labels = [one.label for one in self.attributes if one.name in names]
-        return (
-            f"This release has tables of {self.reach} together; {' × '.join(labels)} are {len(labels)}. "
-            f"Leave {'one' if len(labels) == self.domain.spec.up_to + 1 else 'some'} out."
-        )
+        labels, most = [one.label for one in self.attributes if one.name in names], self.domain.spec.up_to
+        count = f"are {len(labels)}" if len(labels) > most else "are not among them"
+        leave = "one" if len(labels) <= most + 1 else "some"
+        return f"{self._reach}; {' × '.join(labels)} {count}. Leave {leave} out."
 
     @property
-    def reach(self) -> str:
-        """How many variables are together in its tables."""
-        spec = self.domain.spec
-        others = " and some others" if spec.also else ""
-        return f"up to {spec.up_to} variable{'s' if spec.up_to > 1 else ''}{others}"
+    def together(self) -> str:
+        return "" if self.domain.holds(frozenset(self.domain.names)) else f"{self._reach}."
+
+    @cached_property
+    def _reach(self) -> str:
+        """Which variables are together in its tables; further ones are named where they are few."""
+        spec, labels = self.domain.spec, {one.name: one.label for one in self.attributes}
+        named = [Level.read(one).name for one in spec.of]
+        among = "variables" if {*named} == {*labels} else f"of {', '.join(labels[one] for one in named)}"
+        reach = f"This release has tables of up to {spec.up_to} {among} together"
+        if not spec.also or len(spec.also) > MOST_NAMED:
+            return reach + (f", and {len(spec.also):,} others" if spec.also else "")
+        others = (map(Level.read, table) for table in spec.also)
+        said = [" × ".join(labels[one.name] + " (coarser)" * (one.depth is not None) for one in by) for by in others]
+        return f"{reach}, and of {', of '.join(said)}"
 
     def missing(self, grid: Grid) -> Statuses | None:
         unheld = self.domain.answered(grid, lambda _, part: np.zeros(part.shape, dtype=np.int64))[1]

@@ -71,7 +71,8 @@ class Form:
     def refusal(self) -> str:
         """Why some variables are not offered."""
         refusals = (_refusal(self.layout, one.name) for one in self.layout.sheet.product.attributes)
-        return next(filter(None, refusals), "")
+        refusal = next(filter(None, refusals), "")
+        return refusal and (self.layout.sheet.product.together or refusal)
 
     @property
     def carried(self) -> list[Pair]:

@@ -8,10 +8,10 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sfumato.query import Estimate, number
+from sfumato.query import Estimate, Figure, number
 from sfumato.query.digits import Digits
 from sfumato.query.wording import Words
-from sfumato.release import stated
+from sfumato.release import NoNumber, stated
 from sfumato.serve.catalogue import Sheet
 from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.site import Pages
@@ -37,6 +37,7 @@ def answers(sheet: Sheet, lang: str) -> tuple[HelpEntry, ...]:
     said = Look(lang=lang).words
     census = sheet.edition.release.manifest.sampling["kind"] == "census"
     kinds = {"adding": "" if sheet.product.subject.additive else "_not", "census": "" if census else "_sample"}
+    kinds |= {"withheld": "_tables" if sheet.product.together else ""}
     here = {"margin": _margin_here(sheet, said), "grade": _grades_here(sheet, said), "negative": _negative(sheet, said)}
     keys = {one: f"help.{one}{kinds.get(one, '')}" for one in QUESTIONS}
     return tuple(HelpEntry(one, said(key), said(f"{key}_words"), here.get(one, "")) for one, key in keys.items())
@@ -56,11 +57,22 @@ def help_page(pages: Pages, request: Request) -> Response:
 
 def _noise(sheet: Sheet) -> tuple[float, float] | None:
     """The standard error and the margin that noise gave one cell; none where it is withheld or cannot exist."""
-    found = whole_of(sheet, {one.name: one.levels.leaves[0] for one in sheet.product.attributes})
+    found = _one_cell(sheet)
     if not isinstance(found, Estimate) or found.cells != 1:
         return None
     error, margin = stated(found.noise_se), stated(replace(found, sampling_variance=0.0).moe(0.90))
     return None if error is None or margin is None else (error, margin)
+
+
+def _one_cell(sheet: Sheet) -> Figure:
+    """One of the finest cells, by all variables or by as many as are together in a table."""
+    held: dict[str, str] = {}
+    found = whole_of(sheet, {one.name: one.levels.leaves[0] for one in sheet.product.attributes})
+    for one in sheet.product.attributes if isinstance(found, NoNumber) and sheet.product.together else ():
+        tried = held | {one.name: one.levels.leaves[0]}
+        if isinstance(cell := whole_of(sheet, tried), Estimate):
+            held, found = tried, cell
+    return found
 
 
 def _margin_here(sheet: Sheet, said: Words) -> str:
@@ -78,7 +90,8 @@ def _margin_here(sheet: Sheet, said: Words) -> str:
         return one
     digits = Digits.of(whole)
     figures = {"value": digits.number(whole.value), "margin": digits.margin(reach), "cells": f"{whole.cells:,}"}
-    return f"{one} {said('help.whole_here', unit=unit, **{name: said.figure(one) for name, one in figures.items()})}"
+    key = "help.whole_here" if sheet.product.noise_of_its_own else "help.whole_here_tables"
+    return f"{one} {said(key, unit=unit, **{name: said.figure(one) for name, one in figures.items()})}"
 
 
 def _grades_here(sheet: Sheet, said: Words) -> str:

@@ -160,6 +160,7 @@ def _checked(chosen: Pick, parameters: dict[str, str]) -> Layout:
         layout = shown_as(chosen.layout, name, code_list(chosen.attribute.levels, parameters["level"]))
     else:
         layout = chosen.group(parameters.get("name", "")) if parameters.get("make") else chosen.table()
+    layout.sheet.source.refuse({*layout.names, *layout.within})
     if chosen.kind == SHOWN:
         layout.question.table([chosen.attribute.name])
     return layout

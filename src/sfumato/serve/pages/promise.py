@@ -25,6 +25,8 @@ LISTED = ("lead", "seen_words", "seen_title")
 """What is said otherwise where the units stand in a public register."""
 GROWING = ("how_words",)
 """What is said otherwise where noise grows with what it is added to."""
+JOINT = ("lead", "how_words")
+"""What is said otherwise where noise was drawn for many tables together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +59,10 @@ class Promised:
         growing = self.listed and any(one.noise is None or one.noise.at != "any" for one in self.manifest.spends)
         near = self.manifest.promise.only_near
         other = (*(NEAR if near else ()), *(LISTED if self.listed else ()), *(GROWING if growing else ()))
-        return f"privacy.{key}_root" if key in other else f"privacy.{key}"
+        if key in other:
+            return f"privacy.{key}_root"
+        joint = key in JOINT and any(line.kind == "tables" for line in self.manifest.products)
+        return f"privacy.{key}_tables" if joint else f"privacy.{key}"
 
     @property
     def told(self) -> int:
@@ -112,6 +117,11 @@ class Promised:
         if not line.by:
             return said("privacy.by_whole")
         named = [level_of(name, self._labels, said) for name in line.by]
+        if line.kind == "tables":
+            named = [level_of(name, self._labels, said) for name in line.family["of"]]
+            others = len(line.family["also"])
+            key = "privacy.by_family_also" if others else "privacy.by_family"
+            return said(key, count=line.family["up_to"], names=", ".join(named), others=others)
         return said("privacy.by", names=" × ".join(named) if line.kind == "groups" else ", ".join(named))
 
     @cached_property
