@@ -12,9 +12,8 @@ Sources: Xiao, He, Zhang and Kifer 2023 (residual bases); the integer form and t
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
 from itertools import product
 from typing import ClassVar
 
@@ -25,9 +24,10 @@ from sfumato.draws import DiscreteNormal, Draws, Law, RoundedNormal
 from sfumato.errors import PlanError
 from sfumato.mechanisms.additive import fits
 from sfumato.mechanisms.cells import Cells
+from sfumato.mechanisms.margin_aims import Aim, Targets, aim_words, designed, read_aim, square_of, unit_design
 from sfumato.mechanisms.margin_design import MarginDesign
 from sfumato.mechanisms.mechanism import Mechanism, Typical
-from sfumato.privacy import Concentrated, EveryTable, Exact, Gaussian, Loss, Move, every_table, positive
+from sfumato.privacy import Concentrated, Exact, Gaussian, Loss, Move, every_table, positive
 from sfumato.release import Components, Noisy, Product, Uncertainty, Withheld
 from sfumato.release.noisy import Integers
 from sfumato.schema import Component, Family
@@ -46,6 +46,8 @@ class EvenGaussian(Mechanism):
     """Normal noise on the contrasts of a family of tables, so that each of their cells has the same error.
 
     `fade` makes cells that tell more variables apart less noisy, each by this factor in the variance, and others more.
+    An `aim` is "cells", for the least sum of all their variances, or the standard deviations that tables are to have,
+    in the unit of the measure and in proportion: noise is scaled to what the measure costs.
     """
 
     name: ClassVar[str] = "even-gaussian"
@@ -53,14 +55,28 @@ class EvenGaussian(Mechanism):
     mu: Fraction | None = None
     rho: Fraction | None = None
     fade: Fraction | None = None
+    aim: Aim | None = None
 
-    def __init__(self, mu: Exact | None = None, rho: Exact | None = None, fade: Exact | None = None) -> None:
+    def __init__(
+        self,
+        mu: Exact | None = None,
+        rho: Exact | None = None,
+        fade: Exact | None = None,
+        aim: str | Mapping[str, Exact] | None = None,
+    ) -> None:
         if (mu is None) == (rho is None):
             raise PlanError("even-gaussian is paid in mu or in rho; give one of them.")
         for name, given in (("mu", mu), ("rho", rho), ("fade", fade)):
             object.__setattr__(self, name, None if given is None else positive(given, name))
         if self.fade is not None and self.fade > 1:
             raise PlanError(f"fade is {float(self.fade):g}; it is above 0 and up to 1, at which nothing fades.")
+        if fade is not None and aim is not None:
+            raise PlanError("even-gaussian has a fade and an aim, which both say what cells are to be like; give one.")
+        object.__setattr__(self, "aim", read_aim(aim))
+
+    def parameters(self) -> str:
+        told = super().parameters() if self.aim is None else replace(self, aim=None).parameters()
+        return told if self.aim is None else f"{told}, aim {aim_words(self.aim)}"
 
     def loss(self, move: Move) -> Loss:
         every_table(move, self.name)
@@ -78,8 +94,40 @@ class EvenGaussian(Mechanism):
 
     def design(self, move: Move) -> MarginDesign:
         """The variances of all components, in squared steps."""
-        told = every_table(move, self.name)
-        return _designed(self, told)
+        return designed(every_table(move, self.name), self.mu_squared, self.fade, self.aim)
+
+    def cell_variances(self, move: Move) -> dict[Component, float]:
+        """The variance of the noisiest cell of every table, in squared steps, as its numbers are published.
+
+        To that of the design the laws of coordinates add 1/12 in the total, and 3/8 of it at the most for each
+        variable; rounding adds 1/12 at each of up to two ends along each variable, and nothing in the total.
+        """
+        told, parts = every_table(move, self.name), self.grain(move)
+        unit = unit_design(told.family, self.fade, self.aim)
+        factor = float(square_of(unit, told) / self.mu_squared)
+        found = {}
+        for one, variance in unit.cell_variances.items():
+            ways = sum(level > 0 for level in one)
+            rounding = 2**ways / parts**2 if ways else 0.0
+            found[one] = factor * float(variance) + (0.375**ways + rounding) / 12
+        return found
+
+    def by_ways(self, move: Move, number: Typical) -> dict[int, float]:
+        found: dict[int, float] = {}
+        for one, variance in self.cell_variances(move).items():
+            ways = sum(level > 0 for level in one)
+            found[ways] = max(found.get(ways, 0.0), float(number.step) * math.sqrt(variance))
+        return found
+
+    def wanted(self, move: Move, number: Typical) -> dict[str, tuple[float, float]]:
+        if not isinstance(self.aim, Targets):
+            return {}
+        family, found = every_table(move, self.name).family, self.cell_variances(move)
+        worst: dict[str, tuple[float, float]] = {}
+        for one, (name, target) in self.aim.of(family).items():
+            error = float(number.step) * math.sqrt(found[one])
+            worst[name] = max(worst.get(name, (0.0, 0.0)), (error, float(target)))
+        return {name: worst[name] for name in self.aim}
 
     def law(self, variance: Fraction) -> Law:
         """The law of one coordinate."""
@@ -88,8 +136,10 @@ class EvenGaussian(Mechanism):
 
     def grain(self, move: Move) -> int:
         """In how many parts a step is taken, so that rounding adds next to nothing to the error of a cell."""
-        design, parts = self.design(move), 1
-        least, most = min(design.cell_variances.values()), Fraction(2**design.family.ways, 12)
+        told, parts = every_table(move, self.name), 1
+        unit = unit_design(told.family, self.fade, self.aim)
+        least = min(unit.cell_variances.values()) * square_of(unit, told) / self.mu_squared
+        most = Fraction(2**told.family.ways, 12)
         while parts < FINEST and most / parts**2 > ROUNDED * least:
             parts *= 2
         return parts
@@ -142,8 +192,7 @@ class EvenGaussian(Mechanism):
         return Components(tuple(one * parts**2 for one in self.stated(noisy.move)), even=self.design(noisy.move).even)
 
     def expected(self, move: Move, number: Typical) -> float | Withheld:
-        variances = self.design(move).cell_variances.values()
-        return float(number.step) * math.sqrt(max(variances) + Fraction(1, 12))
+        return max(self.by_ways(move, number).values())
 
     def unfit(self, cells: Cells) -> str:
         family, parts = every_table(cells.move, self.name).family, self.grain(cells.move)
@@ -155,22 +204,6 @@ class EvenGaussian(Mechanism):
     def stretch(self, move: Move) -> int:
         family = every_table(move, self.name).family
         return max(math.prod(int(rung.siblings.max()) for rung in _rungs(family, one)) for one in family.components)
-
-
-@lru_cache(maxsize=64)
-def _designed(mechanism: EvenGaussian, move: EveryTable) -> MarginDesign:
-    family = move.family
-    if mechanism.fade is None:
-        unit = MarginDesign.flat(family)
-    else:
-        if any(tree.depth > 1 for tree in family.trees):
-            raise PlanError("fade is for attributes without a hierarchy; cut each off at a depth, as in area@0.")
-        unit = MarginDesign.faded(family, mechanism.fade)
-        if min(unit.variances) <= 0:
-            least = max(1 / Fraction(tree.rungs[-1].size) ** 2 for tree in family.trees if tree.depth)
-            raise PlanError(f"fade is {float(mechanism.fade):g}; with these attributes it is above {float(least):g}.")
-    exchanged = None if move.kept is None else unit.exchange_cost(move.kept)
-    return unit.times(move.square(unit.cost, exchanged) / mechanism.mu_squared)
 
 
 def _rungs(family: Family, component: Component) -> list[Rung]:

@@ -15,10 +15,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
+from itertools import combinations_with_replacement, product
 from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.schema import Component, Family
 from sfumato.schema.trees import Tree
@@ -78,7 +79,7 @@ class MarginDesign:
 
     def _cost_of(self, gains: tuple[Gains, ...]) -> Fraction:
         listed = zip(self.family.components, self.variances, strict=True)
-        return sum((self._share(one, gains) / variance for one, variance in listed), Fraction(0))
+        return _total([self._share(one, gains) / variance for one, variance in listed])
 
     @staticmethod
     def _share(component: Component, gains: tuple[Gains, ...]) -> Fraction:
@@ -113,8 +114,16 @@ class MarginDesign:
 
     def part(self, component: Component, table: Component) -> Fraction:
         """What a cell of a table has of the variance of a component, at the most."""
-        axes = zip(self.family.trees, component, table, strict=True)
-        return prod((self._axis_part(tree, low, high) for tree, low, high in axes), start=Fraction(1))
+        axes = zip(self._axis_parts, component, table, strict=True)
+        return prod((parts[low, high] for parts, low, high in axes), start=Fraction(1))
+
+    @cached_property
+    def _axis_parts(self) -> list[dict[tuple[int, int], Fraction]]:
+        """The factor of every attribute, from each level to each finer one."""
+        return [
+            {pair: self._axis_part(tree, *pair) for pair in combinations_with_replacement(range(tree.depth + 1), 2)}
+            for tree in self.family.trees
+        ]
 
     def _axis_part(self, tree: Tree, low: int, high: int) -> Fraction:
         """Spread evenly from a level to a finer one, a part has 1/m of each step; the contrasts there take away 1/m."""
@@ -134,15 +143,39 @@ class MarginDesign:
         """
         trees, names = self.family.trees, self.family.names
         free = [tree.depth > 0 and name not in kept for name, tree in zip(names, trees, strict=True)]
-        if self.family.spec.also or sum(free) > MOST_SUBSETS or not all(map(self._alike, range(len(trees)))):
-            return None
         weights = self._attribute_weights()
-        if weights is None:
+        if self.family.spec.also or weights is None or not all(map(self._alike, range(len(trees)))):
+            return self._exchanged(free)
+        if sum(free) > MOST_SUBSETS:
             return None
         shared = [sum(self._worst_paths(axis)[0], Fraction(0)) / weight for axis, weight in enumerate(weights)]
         parted = [self._parting(tree) / weight for tree, weight in zip(trees, weights, strict=True)]
         least = _least_symmetric(shared, parted, free, self.family.spec.up_to)
         return 2 * (self.cost - (Fraction(least) - SLACK * self.cost) / self.variances[0])
+
+    def _exchanged(self, free: list[bool]) -> Fraction | None:
+        """The same for any family and variances, by all that attributes may give; None where that is too much."""
+        trees = self.family.trees
+        rows = [self._given(tree, may_part) for tree, may_part in zip(trees, free, strict=True)]
+        if max(prod(tree.depth + 1 for tree in trees), prod(map(len, rows))) > 2**MOST_SUBSETS:
+            return None
+        products = np.zeros([tree.depth + 1 for tree in trees])
+        for one, variance in zip(self.family.components, self.variances, strict=True):
+            products[one] = 1 / float(variance)
+        for given in rows:  # the axis that stands first goes last
+            products = np.tensordot(products, given, axes=([0], [1]))
+        return 2 * (self.cost - Fraction(float(products.min())) + SLACK * self.cost)
+
+    def _given(self, tree: Tree, may_part: bool) -> NDArray[np.float64]:
+        """What each level of an attribute gives to the product of two records that share a leaf or part somewhere."""
+        shared = {(1.0, *(float(self.gain(siblings)) for siblings in path)) for path in tree.paths}
+        parted = {
+            (1.0, *(float(self.gain(one)) for one in path[:level]), float(self.loss(path[level])), *(0.0,) * rest)
+            for path in tree.paths
+            for level, rest in zip(range(len(path)), reversed(range(len(path))), strict=True)
+            if path[level] > 1
+        }
+        return np.array(sorted(shared | parted if may_part else shared))
 
     def _attribute_weights(self) -> list[Fraction] | None:
         """What each attribute multiplies the variances of components by; none where it is not so."""
@@ -167,6 +200,12 @@ class MarginDesign:
             if path[level] > 1
         ]
         return min(options, default=Fraction(0))
+
+
+def _total(terms: list[Fraction]) -> Fraction:
+    """The sum, halves first: denominators that share nothing grow long, and are then long in few additions alone."""
+    half = len(terms) // 2
+    return _total(terms[:half]) + _total(terms[half:]) if half else sum(terms, Fraction(0))
 
 
 def below(table: Component) -> Iterator[Component]:

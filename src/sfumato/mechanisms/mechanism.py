@@ -89,6 +89,14 @@ class Mechanism(ABC):
         parts = np.array([[number.size or 0.0], [error**2], [0.0], [number.cells]])
         return float(np.maximum(*self.error_law(move, number).reach(level, NoisyTotals(*parts)))[0])
 
+    def by_ways(self, move: Move, number: Typical) -> Mapping[int, float]:  # noqa: ARG002 - one table, for most
+        """Of many tables the standard error of a cell by how many variables they have, of the noisiest such table."""
+        return {}
+
+    def wanted(self, move: Move, number: Typical) -> Mapping[str, tuple[float, float]]:  # noqa: ARG002
+        """Of many tables the standard errors that cells have and that are wanted, by what was said to be wanted."""
+        return {}
+
     def facts(self, move: Move, number: Typical) -> NoiseLine:
         """What is published of its noise beside the numbers, so that pages can draw it; the plan alone says it."""
         error = self.expected(move, number)

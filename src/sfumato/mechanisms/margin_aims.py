@@ -1,0 +1,253 @@
+"""Aims: which components of a family get how much noise, where cells are not all to be equally exact.
+
+A cell of the table w has the variance Σ B s over the components A of w, where s is the variance of A and B what a cell
+of w has of it; a record costs Σ p / s. With the aim "cells" the sum of the variances of all cells of all tables is
+least: v being what all cells have of s, s is in proportion to √(p / v). With targets the cost is least at which no cell
+of a table is noisier than its target t. For weights λ of the tables, s = √(p / λB) costs least with Σ λ B s = Σ λ t,
+which is a lower bound, and s over the largest B s / t meets all targets; λ is changed until both agree.
+
+Targets say what noise is in proportion to: it is then scaled to what the measure costs. They are public numbers, and
+which they are is no promise; the cost of what comes out is summed in fractions, and must be what the measure says.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from sfumato.errors import PlanError, PromiseError
+from sfumato.mechanisms.margin_design import MarginDesign, below
+from sfumato.privacy import EveryTable, Exact, plain, positive
+from sfumato.release.noisy import Floats, Integers
+from sfumato.schema import Component, Family, Level
+from sfumato.schema.trees import Tree
+
+GAP, MOST_ROUNDS = 1e-6, 20_000
+"""How near the cost comes to the least, as a part, and after how many rounds it is left at that."""
+BITS = 40
+"""How many binary digits a variance has."""
+
+
+@dataclass(frozen=True)
+class Targets(Mapping[str, Fraction]):
+    """The standard deviation that cells are to have, by the number of variables or by the table.
+
+    >>> Targets.read({"1": "3", "sex, age": 2})["sex,age"]
+    Fraction(2, 1)
+    """
+
+    given: tuple[tuple[str, Fraction], ...]
+
+    @classmethod
+    def read(cls, written: Mapping[str, Exact]) -> "Targets":
+        if not written:
+            raise PlanError('aim has no targets; write { "1" = "3", "2" = "5" }, or leave it out: all cells are alike.')
+        named = (("".join(str(name).split()), number) for name, number in written.items())
+        return cls(tuple((name, positive(number, f"aim of {name}")) for name, number in named))
+
+    def __getitem__(self, name: str) -> Fraction:
+        return dict(self.given)[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, _ in self.given)
+
+    def __len__(self) -> int:
+        return len(self.given)
+
+    def of(self, family: Family) -> dict[Component, tuple[str, Fraction]]:
+        """What is wanted of each table, and by which name; what is said of one table goes before all others."""
+        found: dict[Component, tuple[str, Fraction]] = {}
+        for name, target in sorted(self.given, key=lambda one: not one[0].isdigit()):
+            tables = _of_ways(family, name) if name.isdigit() else [_table_named(family, name)]
+            found |= dict.fromkeys(tables, (name, target))
+        for top in family.tops:
+            if top not in found:
+                raise PlanError(
+                    f"aim says nothing of the table {said(family, top)}, whose noise could then be anything; give a "
+                    f'target for it, or for all tables of {_ways(top)} variables: "{_ways(top)}" = "5".'
+                )
+        return found
+
+
+Aim = str | Targets
+
+
+def read_aim(written: str | Mapping[str, Exact] | None) -> Aim | None:
+    """The aim as a plan writes it."""
+    if written is None or isinstance(written, Targets) or written == "cells":
+        return written
+    if isinstance(written, Mapping):
+        return Targets.read(written)
+    raise PlanError(
+        f'aim is {written!r}; it is "cells", for the least sum of the variances of all cells, or standard deviations '
+        'by the number of variables or by the table: { "1" = "3", "2" = "5", "sex,age" = "2" }.'
+    )
+
+
+def aim_words(aim: Aim) -> str:
+    """The aim in a line.
+
+    >>> aim_words(Targets.read({"1": "3", "sex,age": "2.5"}))
+    '3 by 1, 2.5 by sex,age'
+    """
+    return aim if isinstance(aim, str) else ", ".join(f"{plain(wanted)} by {name}" for name, wanted in aim.given)
+
+
+def said(family: Family, table: Component) -> str:
+    """A table as an aim names it."""
+    names = (str(level) for level in family.table(table).by)
+    return ",".join(names) or "0"
+
+
+@lru_cache(maxsize=64)
+def unit_design(family: Family, fade: Fraction | None, aim: Aim | None) -> MarginDesign:
+    """The design of a family before it is scaled to what a measure costs."""
+    if aim is not None:
+        return aimed(family, aim)
+    if fade is None:
+        return MarginDesign.flat(family)
+    if any(tree.depth > 1 for tree in family.trees):
+        raise PlanError("fade is for attributes without a hierarchy; cut each off at a depth, as in area@0.")
+    unit = MarginDesign.faded(family, fade)
+    if min(unit.variances) <= 0:
+        least = max(1 / Fraction(tree.rungs[-1].size) ** 2 for tree in family.trees if tree.depth)
+        raise PlanError(f"fade is {float(fade):g}; with these attributes it is above {float(least):g}.")
+    return unit
+
+
+@lru_cache(maxsize=64)
+def square_of(design: MarginDesign, move: EveryTable) -> Fraction:
+    """The square of mu that a unit costs."""
+    return move.square(design.cost, None if move.kept is None else design.exchange_cost(move.kept))
+
+
+@lru_cache(maxsize=64)
+def designed(move: EveryTable, mu_squared: Fraction, fade: Fraction | None, aim: Aim | None) -> MarginDesign:
+    """The design at which a unit costs what a measure says."""
+    unit = unit_design(move.family, fade, aim)
+    factor = square_of(unit, move) / mu_squared
+    if aim is None:
+        return unit.times(factor)
+    short = rounded_up(factor)
+    design = replace(unit, variances=tuple(rounded_up(one * short) for one in unit.variances))
+    if square_of(design, move) > mu_squared:
+        raise PromiseError("The noise of these tables would cost more than their measure says; nothing is claimed.")
+    return design
+
+
+def aimed(family: Family, aim: Aim) -> MarginDesign:
+    """The design that does best by an aim; with targets at the noise that just meets them."""
+    trees = [name for name, tree in zip(family.names, family.trees, strict=True) if len(tree.paths) > 1]
+    if aim == "cells" and trees:
+        raise PlanError(
+            f'aim = "cells" is for attributes whose parts have as many children each, and those of {trees[0]} have '
+            "not; leave aim out, or give targets."
+        )
+    design = MarginDesign(family, (Fraction(1),) * len(family.components), any(one.depth > 1 for one in family.trees))
+    problem = _Problem.of(design)
+    spread = problem.least_sum() if isinstance(aim, str) else problem.least_cost(aim.of(family))
+    return replace(design, variances=tuple(rounded_up(Fraction(one)) for one in spread.tolist()))
+
+
+def rounded_up(number: Fraction) -> Fraction:
+    """A number above 0 of few binary digits, a very little more than the given one, so that sums of it stay short.
+
+    >>> rounded_up(Fraction(3)), 1 < rounded_up(Fraction(1, 3)) * 3 < 1 + Fraction(1, 10**11)
+    (Fraction(3, 1), True)
+    """
+    shift = Fraction(2) ** (BITS - number.numerator.bit_length() + number.denominator.bit_length())
+    return math.ceil(number * shift) / shift
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """What a record costs by each component, and what cells of each table have of it, listed where it is not 0."""
+
+    design: MarginDesign
+    costs: Floats
+    tables: Integers
+    components: Integers
+    parts: Floats
+
+    @classmethod
+    def of(cls, design: MarginDesign) -> "_Problem":
+        family = design.family
+        place = {one: at for at, one in enumerate(family.components)}
+        pairs = [(table, low) for table in family.components for low in below(table)]
+        parts = np.array([float(design.part(low, table)) for table, low in pairs])
+        tables, components = (np.array([place[pair[side]] for pair in pairs]) for side in (0, 1))
+        costs = np.array([float(_most(design, one)) for one in family.components])
+        return cls(design, costs, tables, components, parts)
+
+    def least_sum(self) -> Floats:
+        """The variances in proportion to √(p / v)."""
+        cells = np.array([math.prod(self.design.family.shape(one)) for one in self.design.family.components])
+        return np.asarray(np.sqrt(self.costs / self._over(cells.astype(np.float64))), dtype=np.float64)
+
+    def least_cost(self, wanted: Mapping[Component, tuple[str, Fraction]]) -> Floats:
+        """The least costly variances at which no table is noisier than wanted."""
+        listed = self.design.family.components
+        asked = np.array([one in wanted for one in listed])
+        targets = np.array([float(wanted[one][1]) ** 2 if one in wanted else 1.0 for one in listed])
+        weights = asked / targets
+        for _ in range(MOST_ROUNDS):
+            over = self._over(weights)
+            spread, root = np.sqrt(self.costs / over), np.sqrt(self.costs * over).sum()
+            ratios = asked * self._cells(spread) / targets
+            least = root**2 / (weights @ targets)
+            meeting: Floats = spread / ratios.max()
+            if (self.costs / meeting).sum() <= least * (1 + GAP):
+                break
+            weights = weights * ratios * (root / (weights @ targets)) ** 2
+        return meeting
+
+    def _over(self, weights: Floats) -> Floats:
+        """What the tables have of each component, times their weights."""
+        found = np.bincount(self.components, self.parts * weights[self.tables], len(self.costs))
+        return np.asarray(found, dtype=np.float64)
+
+    def _cells(self, spread: Floats) -> Floats:
+        """The variance of a cell of each table."""
+        found = np.bincount(self.tables, self.parts * spread[self.components], len(self.costs))
+        return np.asarray(found, dtype=np.float64)
+
+
+def _most(design: MarginDesign, component: Component) -> Fraction:
+    """What a component of variance 1 costs a record, at the most."""
+    told = ((tree, level) for tree, level in zip(design.family.trees, component, strict=True) if level)
+    return math.prod((_most_at(design, tree, level) for tree, level in told), start=Fraction(1))
+
+
+def _most_at(design: MarginDesign, tree: Tree, level: int) -> Fraction:
+    return max(design.gain(path[level - 1]) for path in tree.paths)
+
+
+def _ways(table: Component) -> int:
+    return sum(level > 0 for level in table)
+
+
+def _of_ways(family: Family, ways: str) -> list[Component]:
+    found = [one for one in family.components if _ways(one) == int(ways)]
+    if not found:
+        raise PlanError(f"aim has a target for tables of {ways} variables; these have up to {family.ways}.")
+    return found
+
+
+def _table_named(family: Family, name: str) -> Component:
+    """The table that is written as sex,age or area@0,sex."""
+    levels = {level.name: level for level in map(Level.read, name.split(","))}
+    unknown = [one for one in levels if one not in family.names]
+    if not unknown:
+        sizes = {one: len(level.of(family.attribute(one)).levels.leaves) for one, level in levels.items()}
+        trees = zip(family.names, family.trees, strict=True)
+        found = tuple([rung.size for rung in tree.rungs].index(sizes.get(one, 1)) for one, tree in trees)
+        if found in family.components:
+            return found
+    tables = [said(family, top) for top in family.tops]
+    others = f" and {len(tables) - 8:,} more" if len(tables) > 8 else ""
+    raise PlanError(
+        f"aim names the table {name}, which is not among these: {'; '.join(tables[:8])}{others}, and what each sums to."
+    )
