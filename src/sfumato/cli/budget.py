@@ -17,7 +17,8 @@ def budget(
     target: Annotated[
         list[str],
         typer.Option(
-            help="The 90% margin a measure may have: county=2% of its size, or state=500 in its unit; * for any."
+            help="The 90% margin a measure may have: county=2% of its size, or state=500 in its unit; * for any. "
+            "tables=aim: what a measure of many tables aims at."
         ),
     ],
     size: Annotated[
@@ -72,6 +73,8 @@ def _row(share: "Share") -> list[str]:
 
     wanted = "" if share.target is None else f"± {number(share.target.margin)}"
     then = "" if share.margin is None else f"± {number(share.margin)}"
+    if share.target is not None and share.target.aim:
+        wanted, then = "its aim", "met"
     now = f"{share.currency} {plain(share.before)}"
     return [share.measure, now, f"{share.currency} {plain(share.after)}", wanted, then, share.why]
 
@@ -117,7 +120,7 @@ def _told(allotment: "Allotment", per_year: int) -> dict[str, Any]:
 
     def share(one: "Share") -> dict[str, Any]:
         named = {"now": plain(one.before), "needed": plain(one.after)}
-        wanted = {"margin_wanted": one.target.margin if one.target else None}
+        wanted = {"margin_wanted": one.target.margin if one.target and not one.target.aim else None}
         return (
             {"measure": one.measure, "currency": one.currency} | named | wanted | {"margin": one.margin, "why": one.why}
         )

@@ -36,6 +36,7 @@ def price(plan: PlanFile, per_year: PerYear = 1, json: Json = False) -> None:
     say(_spends(read, bill, per_year))
     say(f"\n{GAINS}")
     _say_sizes(read)
+    _say_tables(read)
     _say_rest(read, bill)
 
 
@@ -60,11 +61,13 @@ def _errors(plan: "Plan", measure: "Measure") -> list["float | Withheld"]:
     """The margins of error that noise will give one cell and the sum of all cells, known before any data."""
     from sfumato.plan.margins import typical
     from sfumato.release import Withheld
+    from sfumato.schema import UpTo
 
     cells = plan.over.possible(measure)
     mechanism, move = measure.with_, plan.move(measure)
     one, every = (mechanism.margin(move, typical(plan, measure, cells=count)) for count in (1, cells))
-    return [one, every if measure.of.additive else Withheld("its cells may not be summed")]
+    summed = measure.of.additive and not isinstance(measure.by, UpTo)
+    return [one, every if summed else Withheld("its cells may not be summed")]
 
 
 def _margin(error: "float | Withheld") -> str:
@@ -89,6 +92,15 @@ def _say_sizes(plan: "Plan") -> None:
     for measure, error in others:
         if not isinstance(error, float):
             say(f"No ± of a cell of {measure.name} can be told beforehand, as {error.reason}.")
+
+
+def _say_tables(plan: "Plan") -> None:
+    """How exact the cells of families of tables will be."""
+    from sfumato.plan.tables_ahead import tables_ahead
+
+    ahead = [tables_ahead(plan, measure) for measure in plan.measures]
+    for line in (line for one in ahead if one for line in one.words()):
+        say(line)
 
 
 def _say_alike(plan: "Plan") -> None:
@@ -154,6 +166,7 @@ def _gains(loss: "Loss") -> list[str]:
 def _priced(plan: "Plan", bill: "Price", per_year: int) -> dict[str, Any]:
     from sfumato.plan.budget import over_periods
     from sfumato.plan.margins import typical
+    from sfumato.plan.tables_ahead import tables_ahead
     from sfumato.privacy import posteriors
     from sfumato.privacy.notation import hidden_to_dict, loss_to_dict
 
@@ -166,7 +179,8 @@ def _priced(plan: "Plan", bill: "Price", per_year: int) -> dict[str, Any]:
         error, (margin, _) = measure.with_.expected(plan.move(measure), typical(plan, measure)), _errors(plan, measure)
         if not isinstance(error, float):
             return {"no_standard_error": error.reason}
-        return {"standard_error": error, "moe90": margin}
+        ahead = tables_ahead(plan, measure)
+        return {"standard_error": error, "moe90": margin} | ({"tables": ahead.to_dict()} if ahead else {})
 
     return {
         "plan": plan.name,

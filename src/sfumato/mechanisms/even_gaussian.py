@@ -31,7 +31,7 @@ from sfumato.privacy import Concentrated, Exact, Gaussian, Loss, Move, every_tab
 from sfumato.release import Components, Noisy, Product, Uncertainty, Withheld
 from sfumato.release.noisy import Integers
 from sfumato.schema import Component, Family
-from sfumato.schema.trees import Rung, lengthwise
+from sfumato.schema.trees import Rung, Tree, lengthwise
 
 ROUNDED = Fraction(1, 20)
 """The part of the variance of a cell that rounding to whole steps may add."""
@@ -99,17 +99,20 @@ class EvenGaussian(Mechanism):
     def cell_variances(self, move: Move) -> dict[Component, float]:
         """The variance of the noisiest cell of every table, in squared steps, as its numbers are published.
 
-        To that of the design the laws of coordinates add 1/12 in the total, and 3/8 of it at the most for each
-        variable; rounding adds 1/12 at each of up to two ends along each variable, and nothing in the total.
+        To that of the design rounded normal laws add 1/12 in the total, and a part of it for each variable; rounding of
+        tables adds 1/12 at each of up to two ends along each variable, and nothing in the total.
         """
         told, parts = every_table(move, self.name), self.grain(move)
         unit = unit_design(told.family, self.fade, self.aim)
         factor = float(square_of(unit, told) / self.mu_squared)
+        drawn = [_drawn(tree) for tree in told.family.trees]
         found = {}
         for one, variance in unit.cell_variances.items():
             ways = sum(level > 0 for level in one)
-            rounding = 2**ways / parts**2 if ways else 0.0
-            found[one] = factor * float(variance) + (0.375**ways + rounding) / 12
+            added = 2**ways / parts**2 if ways else 0.0
+            if self.mu is not None:
+                added += math.prod(axis[level] for axis, level in zip(drawn, one, strict=True))
+            found[one] = factor * float(variance) + added / 12
         return found
 
     def by_ways(self, move: Move, number: Typical) -> dict[int, float]:
@@ -204,6 +207,15 @@ class EvenGaussian(Mechanism):
     def stretch(self, move: Move) -> int:
         family = every_table(move, self.name).family
         return max(math.prod(int(rung.siblings.max()) for rung in _rungs(family, one)) for one in family.components)
+
+
+def _drawn(tree: Tree) -> list[float]:
+    """The part that a cell has, at most, of what rounded laws add, by the level that is told apart."""
+    parts = {path: [1.0] for path in tree.paths}
+    for path, found in parts.items():
+        for siblings in path:
+            found.append(found[-1] / siblings**2 + (siblings - 1) / siblings**3)
+    return [max(column) for column in zip(*parts.values(), strict=True)]
 
 
 def _rungs(family: Family, component: Component) -> list[Rung]:

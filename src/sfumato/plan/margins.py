@@ -21,12 +21,14 @@ class Target:
     """The margin of error, 90%, that a number of a measure may have by noise.
 
     `size` is what such a number typically is, `largest` the largest value that it sums; both are public knowledge.
+    Where the `aim` of many tables is the target, the margin is of what cells have over what they are to have.
     """
 
     measure: str
     margin: float
     size: float | None = None
     largest: float | None = None
+    aim: bool = False
 
     def __post_init__(self) -> None:
         for name in ("margin", "size", "largest"):
@@ -41,6 +43,8 @@ class Target:
         >>> Target.read("county", "2%", 15_000, 4_000).margin, Target.read("county", "300", None, 4_000).margin
         (300.0, 300.0)
         """
+        if written == "aim":
+            return cls(measure, 1.0, aim=True)
         try:
             number = float(written.removesuffix("%"))
         except ValueError:
@@ -72,10 +76,18 @@ def typical(plan: Decisions, measure: Measure, target: Target | None = None, cel
 
 def margin_of(plan: Decisions, measure: Measure, target: Target) -> float:
     """The margin that a measure has at its own budget, for a number of the stated size."""
-    return _margin(measure.with_, plan.move(measure), typical(plan, measure, target), measure.name)
+    return _margin(measure.with_, plan.move(measure), typical(plan, measure, target), target)
 
 
-def _margin(mechanism: Mechanism, move: Move, number: Typical, name: str) -> float:
+def _margin(mechanism: Mechanism, move: Move, number: Typical, target: Target) -> float:
+    name = target.measure
+    if target.aim:
+        if not (wanted := mechanism.wanted(move, number)):
+            raise PlanError(
+                f"'{name}' has no targets as its aim, which --target {name}=aim would meet; give a 90% margin, or "
+                'write aim = { "1" = "3", "2" = "5" } into its with.'
+            )
+        return max(error / to for error, to in wanted.values())
     margin = mechanism.margin(move, number)
     if isinstance(margin, Withheld):
         raise PlanError(f"No margin of '{name}' can be told, as {margin.reason}: --size {name}=15, --largest {name}=4.")
@@ -93,9 +105,7 @@ def needed(
     move, number = plan.move(measure), replace(typical(plan, measure, target), given=given)
 
     def margin(budget: float) -> float:
-        return _margin(
-            with_budget(measure.with_, Fraction(budget).limit_denominator(10**9)), move, number, measure.name
-        )
+        return _margin(with_budget(measure.with_, Fraction(budget).limit_denominator(10**9)), move, number, target)
 
     low = high = float(getattr(measure.with_, budget_name(measure.with_)))
     while (found := margin(high)) > target.margin:
