@@ -1,6 +1,7 @@
 """`sfumato reproduce`: a published table beside ours."""
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,6 +15,7 @@ def reproduce(
     name: Annotated[str | None, typer.Argument(help="Which study; see --list.")] = None,
     list_: Annotated[bool, typer.Option("--list", help="List the studies.")] = False,
     runs: Annotated[int | None, typer.Option(help="How many simulated runs, where it is a simulation.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Where its picture goes, .svg or .png, if it has one.")] = None,
     json: Json = False,
 ) -> None:
     """Compute a published table again and print it beside the published numbers."""
@@ -25,6 +27,11 @@ def reproduce(
     if name not in STUDIES:
         raise PlanError(f"There is no study '{name}'; {nearest(name, STUDIES)}")
     study = STUDIES[name]
+    if picture is not None:
+        if study.picture is None:
+            drawn = ", ".join(one.name for one in STUDIES.values() if one.picture)
+            raise PlanError(f"The study '{name}' has no picture; {drawn} has one.")
+        note(f"The picture is {study.picture().save(picture)}.")
     count = runs or study.runs
     if count > 1:
         note(f"{count:,} runs")

@@ -113,20 +113,20 @@ def _rounded(family: Family, component: Component, residuals: Mapping[Component,
     for axis, tree, level in _axes(family, component, found):
         rung = tree.rungs[level]
         found = np.cumsum(found.take(rung.run, axis=axis), axis=axis)
-        found = found.take(np.searchsorted(rung.ends, tree.new_ends(level)), axis=axis)
+        found = found.take(np.searchsorted(rung.ends, tree.new_ends[level]), axis=axis)
     return np.rint(found).astype(np.int64)
 
 
 def _table(family: Family, table: Component, points: Points) -> Integers:
     """A table by the differences of the rounded sums at all ends of its parts."""
     told, copies = _told(family, table), points[family.components[0]].shape
-    origins = [tree.origins(level) for tree, level in told]
+    origins = [tree.origins[level] for tree, level in told]
     sums = np.zeros((*copies, *family.shape(table)), dtype=np.int64)
     for levels in product(*(range(level + 1) for _, level in told)):
         ends = [origin[level] for origin, level in zip(origins, levels, strict=True)]
         listed = iter(levels)
         one = tuple(next(listed) if level else 0 for level in table)
-        sizes = (len(tree.new_ends(level)) for (tree, _), level in zip(told, levels, strict=True))
+        sizes = (len(tree.new_ends[level]) for (tree, _), level in zip(told, levels, strict=True))
         new = points[one].reshape((*copies, *sizes))
         to: tuple[Any, ...] = (..., *np.ix_(*(here for here, _ in ends)))
         sums[to] = new[(..., *np.ix_(*(there for _, there in ends)))]  # type: ignore[arg-type]

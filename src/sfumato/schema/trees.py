@@ -127,18 +127,22 @@ class Tree:
         """The coarsest level of which some leaves are whole parts."""
         return next(at for at, part in enumerate(self.parts) if (mask == mask[part.one][part.of]).all())
 
-    def new_ends(self, level: int) -> Places:
-        """The ends of a level that no coarser one has."""
-        ends = self.rungs[level].ends
-        return np.setdiff1d(ends, self.rungs[level - 1].ends) if level else ends
+    @cached_property
+    def new_ends(self) -> tuple[Places, ...]:
+        """The ends of each level that no coarser one has."""
+        finer = zip(self.rungs, self.rungs[1:], strict=False)
+        return (self.rungs[0].ends, *(np.setdiff1d(one.ends, above.ends) for above, one in finer))
 
-    def origins(self, level: int) -> list[tuple[Places, Places]]:
-        """For each level down to this one: which of the ends here are new there, and their places among those."""
-        ends, found = self.rungs[level].ends, []
-        for new in map(self.new_ends, range(level + 1)):
-            here = np.flatnonzero(np.isin(ends, new))
-            found.append((here, np.searchsorted(new, ends[here])))
-        return found
+    @cached_property
+    def origins(self) -> tuple[list[tuple[Places, Places]], ...]:
+        """For each level, and each down to it: which of its ends are new there, and their places among those."""
+        return tuple(
+            [self._new_there(rung.ends, at) for at in range(level + 1)] for level, rung in enumerate(self.rungs)
+        )
+
+    def _new_there(self, ends: Places, level: int) -> tuple[Places, Places]:
+        here = np.flatnonzero(np.isin(ends, self.new_ends[level]))
+        return here, np.searchsorted(self.new_ends[level], ends[here])
 
     def averaged(self, masks: Floats) -> list[Floats]:
         """What masks over the leaves, a row each, are on every level: the mean over the children of each part."""

@@ -3,7 +3,17 @@
 import tomllib
 from pathlib import Path
 
-from sfumato.studies import coverage, interactive, masking, ors, ors_weights, qcew, qcew_utility
+from sfumato.studies import (
+    coverage,
+    interactive,
+    margin_curves,
+    margin_tables,
+    masking,
+    ors,
+    ors_weights,
+    qcew,
+    qcew_utility,
+)
 from sfumato.studies.study import Line, Study
 
 LINES = {
@@ -12,6 +22,8 @@ LINES = {
     "ors-table-4": ors.table_4,
     "ors-table-3": ors_weights.table_3,
     "ors-interactive": interactive.lines,
+    "margins-ors": margin_tables.lines,
+    "margins-currencies": margin_tables.currencies,
     "qcew-intervals": qcew.intervals,
     "qcew-power": qcew.powers,
     "qcew-split": qcew.splits,
@@ -22,7 +34,8 @@ LINES = {
     "qcew-warner": masking.randomized_response,
     "qcew-fuller": masking.additive,
 }
+PICTURES = {"margins-ors": margin_curves.curves}
 WORDS = tomllib.loads(Path(__file__).with_name("studies.toml").read_text(encoding="utf-8"))
-STUDIES = {name: Study(name, lines=LINES[name], **words) for name, words in WORDS.items()}
+STUDIES = {name: Study(name, lines=LINES[name], picture=PICTURES.get(name), **words) for name, words in WORDS.items()}
 
 __all__ = ["STUDIES", "Line", "Study"]

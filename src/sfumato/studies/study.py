@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sfumato.pictures import Picture
+
 
 @dataclass(frozen=True)
 class Line:
@@ -26,3 +28,4 @@ class Study:
     note: str = ""
     heads: tuple[str, str] = ("published", "ours")
     """What its two columns of numbers are."""
+    picture: Callable[[], Picture] | None = None
