@@ -3,10 +3,10 @@
 import numpy as np
 import pyarrow.compute as pc
 import pytest
-from tests.families import PLAN, family_plan, family_release, family_rows
+from tests.families import LEAVES, PLAN, family_plan, family_release, family_rows
 
 import sfumato as sf
-from sfumato.confidential import Microdata
+from sfumato.confidential import Microdata, Options, run
 from sfumato.confidential.assessment import ReportRules, Sweep, assess, laid_out
 from sfumato.errors import PlanError
 
@@ -96,3 +96,23 @@ def test_of_too_many_large_tables_some_stand_for_all(folder, monkeypatch):
 def test_a_release_of_another_family_is_refused(folder, other):
     with pytest.raises(sf.SfumatoError, match="assess it by its own plan"):
         assessed(folder, PLAN.replace(*other))
+
+
+SURVEY = (
+    'sampling = "none is stated"\n' + PLAN[: PLAN.index("[[measure]]")] + PLAN[PLAN.rindex("[[measure]]") :]
+).replace('column = "pay", clip = ["0", "60"]', 'column = "w", clip = ["0", "2"]')
+DESIGN = 'unit = "job"\nweight = "w"\nreplicates = "r{0..9}"\nmethod = { method = "bootstrap", scale = "1/10" }\n'
+
+
+def test_sampling_errors_of_each_table_are_those_of_its_replicates(tmp_path):
+    rng, rows = np.random.default_rng(3), family_rows(400)
+    weights = 2 * rng.integers(0, 2, (10, len(rows)))
+    for place, replicate in enumerate([*weights, np.ones(len(rows), dtype=np.int64)]):
+        rows = rows.append_column("w" if place == 10 else f"r{place}", [replicate])
+    plan = family_plan(SURVEY.replace('unit = "job"\n', DESIGN, 1))
+    microdata = Microdata.open(rows, plan.schema)
+    run(plan, microdata, None, tmp_path / "release", Options(rehearsal=1))
+    (product,) = assess(plan, microdata, tmp_path / "release").numbers["products"]
+    cells = [np.array(rows[name]) == code for name, leaves in LEAVES.items() for code in leaves.split()]
+    variances = [np.mean([(weight[cell].sum() - cell.sum()) ** 2 for weight in weights]) for cell in cells]
+    assert product["by_dimension"][0]["errors"]["sampling"] == pytest.approx(np.median(np.sqrt(variances)), rel=1e-12)

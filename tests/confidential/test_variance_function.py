@@ -92,6 +92,22 @@ def test_what_it_costs_is_the_noise_on_the_squares(plan):
     assert found.bought.costs == "epsilon 2"
 
 
+@pytest.mark.parametrize(("spent", "limit"), [("mu", "mu"), ("rho", "rho")])
+def test_for_a_family_of_tables_squares_are_bought_as_one_number(spent, limit):
+    """Normal noise at mu 2, or at rho 2, on squares of up to 1600 has a standard error of 1600 / 2."""
+    text = PLAN[: PLAN.index('[[measure]]\nname = "records"')] + PLAN[PLAN.index('[[measure]]\nname = "people"') :]
+    text = text.replace('epsilon = "4"', f'{limit} = "4"').replace("geometric", "even-gaussian")
+    text = text.replace('epsilon = "2"', f'{spent} = "2"').replace(
+        '["region", "trade"]', '{ up_to = 1, of = ["region", "trade"] }'
+    )
+    plan, data = Plan.parse(text, Path("survey.toml")), rows()
+    found = fit_variance(plan, Microdata.open(data, plan.schema))
+    squares = (data["w"].to_numpy().astype(float) ** 2).sum()
+    assert found.bought.off == pytest.approx(800 / squares, rel=1e-3)
+    assert found.bought.costs == f"{spent} 2"
+    assert found.bought.with_.words() == {"mu": "rounded-gaussian (mu 2)", "rho": "discrete-gaussian (rho 2)"}[spent]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "of", "said"),
     [

@@ -98,7 +98,7 @@ def test_an_unknown_key_is_answered_with_the_nearest(old, new, said):
     ("old", "new", "said"),
     [
         ('"geometric"', '"geometrik"', "There is no mechanism 'geometrik'; did you mean 'geometric'?"),
-        ('"geometric"', '"gaussian"', "did you mean '(rounded|discrete)-gaussian'"),
+        ('"geometric"', '"gaussian"', "did you mean '(even|rounded|discrete)-gaussian'"),
         ('"count"', '"cuont"', "'table': There is no statistic 'cuont'; did you mean 'count'?"),
         (
             '["sex", "age"]',
@@ -247,3 +247,17 @@ def test_a_plan_that_measures_nothing_is_refused():
 def test_every_refusal_is_one_of_ours():
     assert issubclass(PlanError, SfumatoError)
     assert issubclass(PromiseError, SfumatoError)
+
+
+def test_a_family_of_tables_is_not_of_some_levels_of_an_attribute_that_it_has():
+    """Every question would tell that attribute apart too, and so be of one variable more than it seems."""
+    by = 'by = { up_to = 1, of = ["sex", "age"] }'
+    even = GOOD.replace('by = ["sex", "age"]', by).replace("geometric", "even-gaussian").replace("epsilon =", "mu =")
+    even = even.replace("mu = 0.1", 'mu = "0.1"')
+    assert Plan.parse(even, Path("plan.toml")).measures[0].names == ("sex", "age")
+    with pytest.raises(
+        PlanError, match=r"only of some sex \(where\), which is in its family of tables too; leave it out"
+    ):
+        Plan.parse(even.replace(by, f'where = {{ sex = "f" }}\n{by}'), Path("plan.toml"))
+    without = by.replace('"sex", ', "")
+    assert Plan.parse(even.replace(by, f'where = {{ sex = "f" }}\n{without}'), Path("plan.toml")).measures[0].where

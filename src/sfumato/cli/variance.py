@@ -115,7 +115,7 @@ def _bought(found: "FittedVariance") -> str:
         "as much as cannot be told before there are data" if bought.off is None else f"about {bought.off:.2g} of itself"
     )
     told = {"of": found.of.name, "b": bought.b, "deff": found.deff, "costs": bought.costs, "off": off}
-    priced = {"mechanism": found.of.with_.words(), "column": squares.column, "step": plain(squares.step)}
+    priced = {"mechanism": bought.with_.words(), "column": squares.column, "step": plain(squares.step)}
     return BOUGHT.format(**told, **priced, low=low, high=high)
 
 

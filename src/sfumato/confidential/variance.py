@@ -16,11 +16,12 @@ from sfumato.confidential.design import LARGEST_CUBE, Survey, sums_weight
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import QueryError
+from sfumato.mechanisms import DiscreteGaussian, Mechanism, RoundedGaussian
 from sfumato.plan import Measure, Plan
 from sfumato.plan.margins import typical
 from sfumato.query import Axis
 from sfumato.release import Withheld
-from sfumato.schema import Grid
+from sfumato.schema import Grid, UpTo
 from sfumato.statistics import Total
 
 Floats = NDArray[np.float64]
@@ -74,6 +75,7 @@ class BoughtInstead(Sealed):
     off: float | None
     costs: str
     squares: Total
+    with_: Mechanism
 
 
 def fit_variance(plan: Plan, microdata: Microdata, name: str = "") -> FittedVariance:
@@ -165,8 +167,16 @@ def _bought(plan: Plan, survey: Survey, measure: Measure) -> BoughtInstead:
     )
     whole = Grid((), plan.universe(measure))
     squares, weights = (survey.each(one, whole).full.item() for one in (of, measure.of))
-    bought = replace(measure, of=of, by=(), title="")
+    bought = replace(measure, of=of, by=(), title="", with_=_of_one_number(measure))
     move = plan.move(bought)
-    error = measure.with_.expected(move, typical(plan, bought))
+    error = bought.with_.expected(move, typical(plan, bought))
     off = None if isinstance(error, Withheld) else error / squares
-    return BoughtInstead(squares / weights, off, measure.with_.loss(move).words(), of)
+    return BoughtInstead(squares / weights, off, bought.with_.loss(move).words(), of, bought.with_)
+
+
+def _of_one_number(measure: Measure) -> Mechanism:
+    """The mechanism of a measure; where that is of a family of tables, one of the same budget for one number."""
+    if not isinstance(measure.by, UpTo):
+        return measure.with_
+    spent = {name: getattr(measure.with_, name, None) for name in ("mu", "rho")}
+    return RoundedGaussian(spent["mu"]) if spent["mu"] is not None else DiscreteGaussian(spent["rho"] or 1)

@@ -40,6 +40,12 @@ class Measure:
         object.__setattr__(self, "given", tuple(self.given))
         where = {name: (codes,) if isinstance(codes, str) else tuple(codes) for name, codes in self.where.items()}
         object.__setattr__(self, "where", where)
+        if isinstance(self.by, UpTo) and (both := [name for name in where if name in self.by.names]):
+            # Every question would tell it apart, and so be of one variable more than it seems.
+            raise PlanError(
+                f"Measure '{self.name}' is only of some {both[0]} (where), which is in its family of tables too; leave "
+                "it out of the tables, or give them an attribute of those levels alone."
+            )
 
     def titled(self, row: str) -> str:
         """What it is called, by what a row is where it says nothing itself."""
