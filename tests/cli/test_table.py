@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.commands import sfumato
+from tests.families import family_release
 from typer.testing import CliRunner
 
 import sfumato as sf
@@ -163,3 +164,20 @@ def test_a_change_between_releases_has_the_margin_of_the_law(folder):
     said = sfumato("diff", folder / "one", folder / "two")
     (line,) = [one for one in said.splitlines() if one.startswith("over: the whole changed")]
     assert line.endswith(f"noise alone gives ± {least} (90%)")
+
+
+def test_negative_numbers_are_shown_as_0_to_the_eye_alone(tmp_path):
+    """Nobody in n1 has school 2, 3 or 4, and the noise of this seed leaves two of these numbers below 0."""
+    folder = family_release(tmp_path / "release")
+    asked = ("table", folder, "--rows", "place", "--cols", "school", "--at", "place=leaves", "--of", "jobs")
+    plain, _ = apart(*asked)
+    zeroed, _ = apart(*asked, "--zero")
+    lines = [next(line.split() for line in said.splitlines() if line.startswith("n1")) for said in (plain, zeroed)]
+    assert any(word.startswith("−") for word in lines[0])
+    assert not any(word.startswith("−") for word in lines[1])
+    assert [one for one in zip(*lines, strict=True) if one[0] != one[1]] == [
+        (word, "0") for word in lines[0] if word.startswith("−")
+    ]
+    assert "by about 0.4 standard errors of its noise" in zeroed
+    assert "standard errors of its noise" not in plain
+    assert "for the eye alone" in refused(*asked, "--zero", "--format", "csv")

@@ -46,16 +46,21 @@ def warnings_of(asked: "Figures") -> list[str]:
     return [f"{period}: {warning}" if several else warning for period, warning in told]
 
 
-def give(asked: "Figures", form: str, out: Path | None, error: str, more: str) -> None:
-    """Print a table in a format, or write it to a file; for people with what its errors are and more that is to say."""
+def give(asked: "Figures", form: str, out: Path | None, error: str, more: str, *, zero: bool = False) -> None:
+    """Print a table in a format, or write it to a file; for people with what its errors are and more that is to say.
+
+    Negative numbers are shown as 0 to people alone; a file would have them without the word that says so.
+    """
     from sfumato.query.answer import ERRORS, Answer
     from sfumato.query.downloads.formats import BY_NAME
 
     if error not in ERRORS:
         raise QueryError(f"--error is '{error}'; {nearest(error, ERRORS)}")
+    if zero and form != "text":
+        raise QueryError(f"--zero is for the eye alone; {form} keeps all numbers as they are, so that sums stay right.")
     answer = Answer(asked, error=error)
     if form in PLAIN:
-        written = f"{_text(answer, more) if form == 'text' else _json(answer)}\n".encode()
+        written = f"{_text(answer, more, zero=zero) if form == 'text' else _json(answer)}\n".encode()
     else:
         written = BY_NAME[form].write(answer)
     if out is not None:
@@ -67,13 +72,13 @@ def give(asked: "Figures", form: str, out: Path | None, error: str, more: str) -
         note(more)
 
 
-def _text(answer: "Answer", more: str) -> str:
+def _text(answer: "Answer", more: str, *, zero: bool) -> str:
     """The table for people, between what they must be told before it and what it is only about and means."""
     from sfumato.query.layout import as_text
     from sfumato.query.legend import legend
 
     asked, only = answer.figures, answer.universe_words
-    parts = [*warnings_of(asked), as_text(asked, answer.error), f"Only {only}." if only else "", answer.note]
+    parts = [*warnings_of(asked), as_text(asked, answer.error, zero=zero), f"Only {only}." if only else "", answer.note]
     return "\n\n".join(part for part in (*parts, legend(answer), more) if part)
 
 

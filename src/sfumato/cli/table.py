@@ -47,6 +47,7 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
     ] = None,
     order: Annotated[str, typer.Option(help="The order of sorted rows: falling or rising.")] = "falling",
     error: ErrorKind = "moe90",
+    zero: Annotated[bool, typer.Option("--zero", help="Show negative numbers as 0, and say what that does.")] = False,
     of: Annotated[str | None, typer.Option(help="Which statistic, where the release has several.")] = None,
     format: Form = None,  # noqa: A002
     out: Out = None,
@@ -61,7 +62,7 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
         counts = _sorted(counts, sort, order, share)
     say_overlaps(counts.axes)
     asked: Crosstab | Shares = counts.shares(share) if share else counts
-    give(asked, form, out, error, "" if of else _taken(answers, asked))
+    give(asked, form, out, error, "" if of else _taken(answers, asked), zero=zero)
 
 
 def _names(written: str) -> list[str]:

@@ -23,6 +23,11 @@ ERROR_PARTS: Mapping[str, Callable[[Estimate], Sequence[float | Withheld]]] = {
     "interval95": lambda one: one.interval(),
 }
 """The kinds of error that can stand beside a number in a text."""
+ZEROED = (
+    "Negative numbers are shown as 0 here. Shown so, numbers are too large on average, one that is truly 0 by about "
+    "0.4 standard errors of its noise, so what is shown adds up to more than the totals; files keep all as they are."
+)
+"""What is said below a table whose negative numbers are shown as 0."""
 NO_SUCH = "no such combination"
 """What is said of a cell that nothing can stand in."""
 _WIDEST = 5_000
@@ -112,11 +117,12 @@ def figure(one: Figure, level: float = 0.90) -> tuple[str, str]:
     return number(one.value), "withheld" if isinstance(margin, Withheld) else like(margin, one.value)
 
 
-def text(one: Figure, error: str = "moe90") -> str:
-    """The number, its error and its grade in one line."""
+def text(one: Figure, error: str = "moe90", *, zero: bool = False) -> str:
+    """The number, its error and its grade in one line; a negative number as 0 where that is wanted."""
     value, margin = figure(one)
     if isinstance(one, NoNumber) or not margin:
         return value
+    value = number(0) if zero and below_0(one) else value
     return f"{value} {_error(one, margin, error)} {one.grade}"
 
 
@@ -160,12 +166,18 @@ def _laid_out(table: Figures) -> tuple[list[str], list[tuple[Sequence[str], list
     return heads, [(labels, [column.figures[row] for column in laid.columns]) for row, labels in enumerate(laid.rows)]
 
 
-def as_text(table: Figures, error: str = "moe90") -> str:
-    """The table in columns that line up, and below it why cells hold no number."""
+def below_0(one: Figure) -> bool:
+    """Whether a figure is a number below 0 and no share, which is what a reader may want to see as 0."""
+    return isinstance(one, Estimate) and one.unit != "share" and one.value < 0
+
+
+def as_text(table: Figures, error: str = "moe90", *, zero: bool = False) -> str:
+    """The table in columns that line up, and below it why cells hold no number and what negative ones are shown as."""
     heads, rows = _laid_out(table)
-    lines = [[*labels, *(text(one, error) for one in figures)] for labels, figures in rows]
+    lines = [[*labels, *(text(one, error, zero=zero) for one in figures)] for labels, figures in rows]
     laid = aligned(heads, lines, numbers=len(rows[0][1]) if rows else 0)
     legend = [*(f"{one.code}  {one.reason}" for one in table.missing), *Answer(table).unsaid]
+    legend += [ZEROED] if zero and any(below_0(one) for _, figures in rows for one in figures) else []
     return "\n".join([table.title, "", laid, *(["", *legend] if legend else [])])
 
 
