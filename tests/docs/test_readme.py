@@ -100,6 +100,21 @@ def test_the_plan_in_the_guide_has_a_price_and_names_every_plug_in():
         assert f"| `{name}` |" in guide
 
 
+def test_the_families_in_the_guide_have_a_price_each():
+    """The plan as it stands, and with each of the lines that stand beside it in its place."""
+    from sfumato.plan import Plan
+    from sfumato.plan.tables_ahead import tables_ahead
+
+    guide = (Path(__file__).parents[2] / "docs" / "plans.md").read_text(encoding="utf-8")
+    text = next(block for block in re.findall(r"```toml\n(.*?)```", guide, re.DOTALL) if "up_to" in block)
+    others = re.findall(r"^# (with = .*)$", text, re.MULTILINE)
+    assert len(others) == 2
+    for line in (None, *others):
+        plan = Plan.parse(re.sub(r"^with = .*$", line, text, flags=re.MULTILINE) if line else text, Path("plans.md"))
+        assert plan.price().total.mu == 1
+        assert sorted(tables_ahead(plan, plan.measure("tables")).by_ways) == [0, 1, 2, 3]
+
+
 def test_every_plan_that_comes_with_sfumato_has_a_price():
     from sfumato.plan import Plan
 
