@@ -19,13 +19,14 @@ from sfumato.schema.aggregates import (
 from sfumato.schema.attributes import Attribute, Bands, Column, Missing, Recode, Rule
 from sfumato.schema.boxes import Box, Grid
 from sfumato.schema.domain import Domain
-from sfumato.schema.family import Component, Family, UpTo, domain_of
+from sfumato.schema.family import Component, Family
 from sfumato.schema.frame import Frame, Grouping
 from sfumato.schema.level import By, Level
 from sfumato.schema.levels import Levels, Mask
 from sfumato.schema.replication import Replication
 from sfumato.schema.schema import Partner, Schema
 from sfumato.schema.table import FARTHEST, LARGEST, Table, Where
+from sfumato.schema.up_to import UpTo, domain_of
 
 __all__ = [
     "FARTHEST", "LARGEST", "Aggregate", "Attribute", "Bands", "Box", "By", "Clipped", "Column", "Component", "Domain",
