@@ -27,6 +27,7 @@ from sfumato.schema.trees import Tree
 
 GAP, MOST_ROUNDS = 1e-6, 20_000
 """How near the cost comes to the least, as a part, and after how many rounds it is left at that."""
+LARGEST_TARGET = 10**12
 BITS = 40
 """How many binary digits a variance has."""
 
@@ -45,8 +46,12 @@ class Targets(Mapping[str, Fraction]):
     def read(cls, written: Mapping[str, Exact]) -> "Targets":
         if not written:
             raise PlanError('aim has no targets; write { "1" = "3", "2" = "5" }, or leave it out: all cells are alike.')
-        named = (("".join(str(name).split()), number) for name, number in written.items())
-        return cls(tuple((name, positive(number, f"aim of {name}")) for name, number in named))
+        named = {"".join(str(name).split()): number for name, number in written.items()}
+        found = {name: positive(number, f"aim of {name}") for name, number in named.items()}
+        for name, target in found.items():
+            if not 1 / LARGEST_TARGET <= target <= LARGEST_TARGET:
+                raise PlanError(f"aim of {name} is beyond any error that is meant; keep it from 1e-12 to 1e12.")
+        return cls(tuple(found.items()))
 
     def __getitem__(self, name: str) -> Fraction:
         return dict(self.given)[name]
@@ -60,8 +65,8 @@ class Targets(Mapping[str, Fraction]):
     def of(self, family: Family) -> dict[Component, tuple[str, Fraction]]:
         """What is wanted of each table, and by which name; what is said of one table goes before all others."""
         found: dict[Component, tuple[str, Fraction]] = {}
-        for name, target in sorted(self.given, key=lambda one: not one[0].isdigit()):
-            tables = _of_ways(family, name) if name.isdigit() else [_table_named(family, name)]
+        for name, target in sorted(self.given, key=lambda one: not _is_number(one[0])):
+            tables = _of_ways(family, name) if _is_number(name) else [_table_named(family, name)]
             found |= dict.fromkeys(tables, (name, target))
         for top in family.tops:
             if top not in found:
@@ -225,6 +230,10 @@ def _most_at(design: MarginDesign, tree: Tree, level: int) -> Fraction:
     return max(design.gain(path[level - 1]) for path in tree.paths)
 
 
+def _is_number(name: str) -> bool:
+    return name.isascii() and name.isdigit() and len(name) < 6
+
+
 def _ways(table: Component) -> int:
     return sum(level > 0 for level in table)
 
@@ -238,10 +247,11 @@ def _of_ways(family: Family, ways: str) -> list[Component]:
 
 def _table_named(family: Family, name: str) -> Component:
     """The table that is written as sex,age or area@0,sex."""
-    levels = {level.name: level for level in map(Level.read, name.split(","))}
-    unknown = [one for one in levels if one not in family.names]
-    if not unknown:
-        sizes = {one: len(level.of(family.attribute(one)).levels.leaves) for one, level in levels.items()}
+    levels = [Level.read(one) for one in name.split(",")]
+    names = [level.name for level in levels]
+    if len(set(names)) == len(names) and set(names) <= set(family.names):
+        cut = (level.within(family.attribute(level.name)).of(family.attribute(level.name)) for level in levels)
+        sizes = {one.name: len(one.levels.leaves) for one in cut}
         trees = zip(family.names, family.trees, strict=True)
         found = tuple([rung.size for rung in tree.rungs].index(sizes.get(one, 1)) for one, tree in trees)
         if found in family.components:
