@@ -10,6 +10,7 @@ from sfumato.errors import ReleaseError
 from sfumato.plugins import found
 from sfumato.release import (
     Calibrated,
+    Components,
     Control,
     Cube,
     Departures,
@@ -23,7 +24,7 @@ from sfumato.release import (
 )
 from sfumato.release.uncertainties import StatedIn, read_uncertainty
 from sfumato.release.uncertainties.adjusted import Adjusted
-from sfumato.schema import Attribute, Box, Frame, Grid, Level, Levels, Rule, Table
+from sfumato.schema import Attribute, Box, Frame, Grid, Level, Levels, Rule, Schema, Table, UpTo
 
 RNG = np.random.default_rng(5)
 A = Attribute("a", Levels.of("123"))
@@ -35,20 +36,30 @@ FRAME = Frame(
     {"a": RNG.integers(0, 3, 12).astype(np.int32), "b": RNG.integers(0, 4, 12).astype(np.int32)},
     range(12),
 )
+FAMILY = UpTo(2, ("a", "b")).family(Schema((A, B)))
+"""All tables of both, at either level of b: six choices of levels."""
+DOMAINS = {"table": TABLE, "frame": FRAME, "family": FAMILY}
 EXAMPLES = found(uncertainties, by="kind")
 ON_TABLES = {"independent", "varying", "squared", "calibrated", "raked", "earlier", "departures", "withheld"}
 ON_FRAMES = {"independent", "varying", "squared", "adjusted", "departures", "withheld"}
+ON_FAMILIES = {"components"}
 CASES = [(kind, "table") for kind in ON_TABLES] + [(kind, "frame") for kind in ON_FRAMES]
+CASES += [(kind, "family") for kind in ON_FAMILIES]
 
 
 def errors(kind, where):
-    domain = TABLE if where == "table" else FRAME
+    domain = DOMAINS[where]
     shape = TABLE.shape if where == "table" else (12,)
     values = np.arange(12).reshape(shape) + 1
-    stated = EXAMPLES[kind]
+    stated = example(kind)
     if kind == "varying" and where == "table":
         stated = Varying(np.linspace(1.0, 3.0, 12).reshape(shape) * TABLE.possible)
     return stated.over(domain, values * domain.possible)
+
+
+def example(kind):
+    """The example of a kind; of components as many as the family has."""
+    return Components(tuple(np.linspace(1.0, 3.0, len(FAMILY.components)))) if kind == "components" else EXAMPLES[kind]
 
 
 def boxes(count, seed=1):
@@ -56,8 +67,8 @@ def boxes(count, seed=1):
     return [Box({one.name: rng.random(len(one.levels.leaves)) < 0.6 for one in (A, B)}) for _ in range(count)] + [Box()]
 
 
-def test_every_kind_that_is_found_is_asked_here_on_a_table_or_a_frame():
-    assert set(EXAMPLES) == ON_TABLES | ON_FRAMES
+def test_every_kind_that_is_found_is_asked_here_on_a_table_a_frame_or_a_family():
+    assert set(EXAMPLES) == ON_TABLES | ON_FRAMES | ON_FAMILIES
 
 
 @pytest.mark.parametrize(("kind", "where"), sorted(CASES))
@@ -106,7 +117,7 @@ def test_a_table_in_which_nobody_is_has_no_error(kind, where):
 def test_in_other_steps_errors_are_those_times_the_square(kind, where):
     if kind in {"squared", "adjusted"}:  # they follow the values, which change with the steps
         return
-    stated, domain, asked = EXAMPLES[kind], TABLE if where == "table" else FRAME, boxes(3)
+    stated, domain, asked = example(kind), DOMAINS[where], boxes(3)
     values = np.arange(12).reshape(TABLE.shape if where == "table" else 12) * domain.possible + domain.possible
     if kind == "withheld":
         assert stated.in_steps(4.0) == stated
