@@ -7,7 +7,7 @@ from tests.families import LEAVES, PLAN, family_plan, family_release, family_row
 
 import sfumato as sf
 from sfumato.confidential import Microdata, Options, run
-from sfumato.confidential.assessment import ReportRules, Sweep, assess, laid_out
+from sfumato.confidential.assessment import ReportRules, Sweep, assess, laid_out, pairs
 from sfumato.errors import PlanError
 
 
@@ -71,6 +71,12 @@ def test_rehearsals_in_rho_are_scaled_in_rho(tmp_path):
     folder = family_release(tmp_path / "rho", text)
     swept = assessed(folder, text, sweep=Sweep.read(family_plan(text), {"rho": ["1"]}, draws=1))["sweep"]
     assert not swept["points"][0]["refused"]
+
+
+def test_stated_errors_are_worked_out_for_every_cell_of_large_tables_too(folder, monkeypatch):
+    monkeypatch.setattr(pairs.Pair.table, "__defaults__", (1,))
+    for product in assessed(folder)["products"]:
+        assert all(part["stated"] == part["cells"] for part in product["by_dimension"])
 
 
 def test_a_table_that_is_not_held_is_refused_or_said_to_be_none(folder):

@@ -66,6 +66,7 @@ class Components(Uncertainty):
 class ComponentErrors(Errors):
     """The joint error of the totals of a family."""
 
+    at_once: ClassVar[bool] = True
     family: Family
     known: Mapping[Component, float]
     stated: Components
