@@ -130,7 +130,7 @@ class EvenGaussian(Mechanism):
         for one, (name, target) in self.aim.of(family).items():
             error = float(number.step) * math.sqrt(found[one])
             worst[name] = max(worst.get(name, (0.0, 0.0)), (error, float(target)))
-        return {name: worst[name] for name in self.aim}
+        return {name: worst[name] for name in self.aim if name in worst}  # of others each table has its own
 
     def law(self, variance: Fraction) -> Law:
         """The law of one coordinate."""
