@@ -60,7 +60,7 @@ def assess(
     plan.over.refuse_assessing(plan.measures)
     plan, _ = published(plan, microdata)
     rules, release = rules or ReportRules(), open_release(folder)
-    with closing(Truths(plan, microdata, weighted=rules.least_weighted is not None)) as truths:
+    with closing(Truths(plan, microdata, weighted=rules.least_weighted is not None, wanted=rules.tables)) as truths:
         found = pairs(plan, release, truths)
         progress("read")
         numbers = _about(plan, release, rules)

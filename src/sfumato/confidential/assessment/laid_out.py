@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sfumato.confidential.assessment.comparisons import margin
 from sfumato.schema import Attribute, Table
 
-MOST_TABLES = 300
-"""How many of the tables of a family, beside those of one and two attributes, are looked at."""
+MOST_TABLES = 8
+"""How many of the largest tables of a family are looked at, beside those that its small ones are summed from."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,6 +21,30 @@ class LaidOut:
     """The tables that a measure is tabulated in, each a table of the same records."""
 
     tables: tuple[Table, ...]
+    every: tuple[Table, ...] = ()
+    """All tables of the measure, where some stand for them."""
+
+    @classmethod
+    def of(cls, every: Sequence[Table], wanted: Sequence[tuple[str, ...]] = ()) -> "LaidOut":
+        """Of many tables a few that have all tables of one and two attributes, those wanted, and some large ones."""
+        known = [frozenset(table.names) for table in every]
+        small = {frozenset(one) for names in known for size in (1, 2) for one in combinations(sorted(names), size)}
+        left, chosen = small | {frozenset(one) for one in wanted}, _spread(len(every))
+        for place in chosen:
+            left = {one for one in left if not one <= known[place]}
+        while left := {one for one in left if any(one <= names for names in known)}:
+            best = max(range(len(every)), key=lambda at: (sum(one <= known[at] for one in left), -every[at].size))
+            chosen.append(best)
+            left = {one for one in left if not one <= known[best]}
+        return cls(tuple(every[place] for place in sorted(set(chosen))), tuple(every))
+
+    def taken(self, values: NDArray[Any]) -> NDArray[Any]:
+        """The values of these tables, of those that all tables of the measure have one after the other."""
+        if len(self.every) <= 1:
+            return values
+        ends = np.cumsum([0, *(table.size for table in self.every)])
+        places = [self.every.index(table) for table in self.tables]
+        return np.concatenate([values[ends[place] : ends[place + 1]] for place in places])
 
     @property
     def size(self) -> int:
@@ -85,12 +109,15 @@ class LaidOut:
         return [one for one in pairs if self.holder(one) is not None]
 
     def largest(self) -> list[tuple[str, ...]]:
-        """The tables themselves that have more attributes, evenly spread where there are too many."""
-        found = [one for one in dict.fromkeys(table.names for table in self.tables) if len(one) not in {1, 2}]
-        places = np.linspace(0, len(found) - 1, min(len(found), MOST_TABLES)).astype(int)
-        return [found[place] for place in dict.fromkeys(places.tolist())]
+        """The tables themselves that have more attributes."""
+        return [one for one in dict.fromkeys(table.names for table in self.tables) if len(one) not in {1, 2}]
 
     def unseen(self) -> str:
         """What of the tables themselves is not looked at, in words."""
-        found = len({table.names for table in self.tables if len(table.names) not in {1, 2}})
-        return f"{MOST_TABLES:,} of its {found:,} largest tables stand for all" if found > MOST_TABLES else ""
+        found, seen = (len({one.names for one in some if len(one.names) > 2}) for some in (self.every, self.tables))
+        return f"{seen:,} of its {found:,} largest tables stand for all" if found > seen else ""
+
+
+def _spread(tables: int) -> list[int]:
+    """Places evenly spread over so many tables."""
+    return list(dict.fromkeys(np.linspace(0, tables - 1, min(tables, MOST_TABLES)).astype(int).tolist()))

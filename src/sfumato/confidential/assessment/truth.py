@@ -52,7 +52,10 @@ class Truths(Sealed):
     Which rows of a unit are kept was drawn by the run and cannot be known again; another draw stands for it here.
     """
 
-    def __init__(self, plan: Plan, microdata: Microdata, *, weighted: bool = False) -> None:
+    def __init__(
+        self, plan: Plan, microdata: Microdata, *, weighted: bool = False, wanted: Sequence[tuple[str, ...]] = ()
+    ) -> None:
+        self._wanted = wanted
         self.plan, self._microdata, self._weight = plan, microdata, plan.schema.weight if weighted else None
         names = [name for measure in plan.measures for name in (*measure.names, *measure.where)]
         summed = [(one.of.column, one.of.power) for one in plan.measures if isinstance(one.of, Total)]
@@ -76,10 +79,10 @@ class Truths(Sealed):
 
     def of(self, measure: Measure) -> Truth:
         """The truth of one measure."""
-        laid_out, step = LaidOut(self.plan.over.tables(measure)), float(measure.of.step)
+        laid_out, step = self._laid_out(measure), float(measure.of.step)
         grids = [leaves(table, self.plan, measure) for table in laid_out.tables]
         records = joined([self._as_is.records(grid) for grid in grids])
-        clipped = np.asarray(self._all.cells(measure).values * step, dtype=np.float64)
+        clipped = np.asarray(laid_out.taken(self._all.cells(measure).values) * step, dtype=np.float64)
         as_is = clipped  # whatever is no total knows of no clip
         if isinstance(measure.of, Total):
             as_is = self._whole(grids, measure.of.column, measure.of.power)
@@ -90,8 +93,8 @@ class Truths(Sealed):
             records=records,
             as_is=as_is,
             clipped=clipped,
-            kept=np.asarray(self._kept.cells(measure).values * step, dtype=np.float64),
-            kept_rows=int(laid_out.first(self._kept.cells(counted).values).sum()),
+            kept=np.asarray(laid_out.taken(self._kept.cells(measure).values) * step, dtype=np.float64),
+            kept_rows=int(laid_out.first(laid_out.taken(self._kept.cells(counted).values)).sum()),
             weight=self._whole(grids, self._weight) if self._weight else None,
         )
 
@@ -101,7 +104,11 @@ class Truths(Sealed):
         return np.asarray(joined(found), dtype=np.float64)
 
     def sampling(self, measure: Measure) -> "SamplingVariances":
-        return self._open.enter_context(closing(SamplingVariances(self.plan, self._microdata, measure)))
+        laid_out = self._laid_out(measure)
+        return self._open.enter_context(closing(SamplingVariances(self.plan, self._microdata, measure, laid_out)))
+
+    def _laid_out(self, measure: Measure) -> LaidOut:
+        return LaidOut.of(self.plan.over.tables(measure), self._wanted)
 
 
 def _unweighted(plan: Plan) -> Plan:
@@ -124,17 +131,16 @@ def leaves(table: Table, plan: Plan, measure: Measure) -> Grid:
 class SamplingVariances(Sealed):
     """The sampling variances of one measure's margins: none in a census, by replicates where weights are summed."""
 
-    def __init__(self, plan: Plan, microdata: Microdata, measure: Measure) -> None:
-        self._plan, self._measure, self._laid_out = plan, measure, LaidOut(plan.over.tables(measure))
-        self._cube: NDArray[Any] | None = None
+    def __init__(self, plan: Plan, microdata: Microdata, measure: Measure, laid_out: LaidOut) -> None:
+        self._plan, self._measure, self._laid_out = plan, measure, laid_out
+        self._held: dict[int, NDArray[Any]] = {}
         self._survey: Survey | None = None
         self.why = self._why_not()
         if self.why or plan.schema.weight is None:
             return
         self._survey = Survey(plan, microdata, (*measure.names, *measure.where))
         columns = 1 + (plan.schema.replicate_count if plan.schema.order else len(plan.schema.replicates))
-        if len(self._laid_out.tables) == 1 and self._laid_out.size * columns <= MOST_REPLICATED:
-            self._cube = self._weighed(measure.names).values
+        self._holds = self._laid_out.size * columns <= MOST_REPLICATED
 
     def close(self) -> None:
         if self._survey is not None:
@@ -164,8 +170,10 @@ class SamplingVariances(Sealed):
             return None
         if self._survey is None:
             return np.zeros(self._table(names).shape)
-        if self._cube is None:
-            found = self._survey.variances(self._weighed(names))
-        else:
-            found = self._survey.variances(Replicated(margin(self._cube, self._measure.names, names)))
-        return stated(found)
+        at = self._laid_out.holder(names)
+        if not self._holds or at is None:
+            return stated(self._survey.variances(self._weighed(names)))
+        whole = self._laid_out.tables[at].names
+        if at not in self._held:
+            self._held[at] = self._weighed(whole).values
+        return stated(self._survey.variances(Replicated(margin(self._held[at], whole, names))))
