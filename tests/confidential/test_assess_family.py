@@ -1,5 +1,7 @@
 """Assessment of a family of tables: every small table and the largest ones, beside what the data say of each."""
 
+from itertools import combinations
+
 import numpy as np
 import pyarrow.compute as pc
 import pytest
@@ -9,6 +11,7 @@ import sfumato as sf
 from sfumato.confidential import Microdata, Options, run
 from sfumato.confidential.assessment import ReportRules, Sweep, assess, laid_out, pairs
 from sfumato.errors import PlanError
+from sfumato.schema import Attribute, Levels, Schema, UpTo
 
 
 @pytest.fixture(scope="module")
@@ -89,11 +92,19 @@ def test_a_table_that_is_not_held_is_refused_or_said_to_be_none(folder):
     assert pay["left_out"] == ["pay has no table of place, sex, age together."]
 
 
-def test_of_too_many_large_tables_some_stand_for_all(folder, monkeypatch):
-    monkeypatch.setattr(laid_out, "MOST_TABLES", 0)
-    jobs, _ = assessed(folder)["products"]
-    assert max(len(one["by"]) for one in jobs["tables"]) == 2
-    assert any("stand for all" in one for one in jobs["left_out"])
+def test_a_few_tables_have_all_that_small_ones_are_summed_from():
+    """Of 84 tables of three of nine attributes few are chosen, and every pair is in one of them."""
+    schema = Schema(tuple(Attribute(name, Levels.of("12")) for name in "abcdefghi"))
+    every = UpTo(3, schema.names).family(schema).members
+    chosen = laid_out.LaidOut.of(every, [("a", "b", "c")])
+    assert len(chosen.tables) < len(every) / 3
+    assert all(chosen.holder(pair) is not None for pair in combinations("abcdefghi", 2))
+    assert chosen.holder(("a", "b", "c")) is not None
+    assert "of its 84 largest tables stand for all" in chosen.unseen()
+    values = np.arange(sum(table.size for table in every))
+    places = [every.index(table) for table in chosen.tables]
+    assert chosen.taken(values).tolist() == [8 * place + cell for place in places for cell in range(8)]
+    assert laid_out.LaidOut.of(every[:1]).unseen() == ""
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,9 @@ def test_the_plan_is_priced_within_its_limit_and_protects_establishments(plan):
     price = plan.price()
     assert price.total.within(price.limit)
     assert (plan.hidden.unit, plan.hidden.at_most) == ("establishment", 8)
-    assert 10**5 <= max(price.cells) <= 10**6
+    # 165 tables of three of eleven variables; a cube of them would have 4 million cells.
+    assert [len(plan.over.tables(measure)) for measure in plan.measures] == [165, 165]
+    assert 10**4 <= max(price.cells) <= 10**5
     assert plan.schema.replicates == tuple(REPWT)
 
 
