@@ -44,6 +44,17 @@ def _number(text: str) -> str:
     return f"{short:f}" if abs(short.adjusted()) < 100 else str(short)
 
 
+def read_alike(words: str) -> str:
+    r"""Words as people read them: in one spelling, upper and lower case alike.
+
+    >>> read_alike("Private  establishments\u200b ") == read_alike("private establishments")
+    True
+    """
+    import pyarrow as pa
+
+    return str(spelled(pa.array([words]))[0].as_py()).casefold()
+
+
 def misspelt(names: Any) -> bool:
     """Whether some of the names, each of which counts as another, are one name in several spellings."""
     apart = names.unique()
