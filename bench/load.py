@@ -52,7 +52,7 @@ async def phases(
 ) -> tuple[Phase, Phase, Phase]:
     """Well under the held load, twice the held load, and at once well under it again."""
     found, asking = [], []
-    for rate, length in ((0.6 * held, seconds), (2 * held, seconds), (0.6 * held, 15)):
+    for rate, length in ((0.6 * held, seconds), (2 * held, seconds), (0.6 * held, max(15, seconds / 2))):
         before = clock()
         phase, tasks = await paced(port, questions, rate, length)
         phase.cpu = clock() - before

@@ -33,22 +33,17 @@ def download(page, selector):
     return Path(awaited.value.path())
 
 
-def agrees(text, exact, margin):
+def agrees(text, exact, margin, *, up=False):
     """Whether a number of a file, rounded to the digits that a reader sees, is the number that a reader sees.
 
-    Those are its decimals; without any, the second digit of its margin, or ones.
+    Those are its decimals; without any, the second digit of its margin, or ones. Margins are rounded up.
     """
     shown, reach = (float(one.replace(",", "").replace("−", "-")) for one in (text, margin))
     decimals = len(text.partition(".")[2])
     last = 10.0**-decimals if decimals else 10.0 ** max(math.floor(math.log10(reach)) - 1, 0)
+    if up:
+        return -1e-9 * last <= shown - float(exact) < last
     return abs(shown - float(exact)) <= 0.5 * last * (1 + 1e-9)
-
-
-def reaches(text, exact):
-    """Whether a margin is written rounded up, so that it holds as it is seen, and by less than its last digit."""
-    shown, decimals = float(text.replace(",", "")), len(text.partition(".")[2])
-    last = 10.0**-decimals if decimals else 10.0 ** max(math.floor(math.log10(shown)) - 1, 0)
-    return float(exact) <= shown * (1 + 1e-9) <= (float(exact) + last) * (1 + 2e-9)
 
 
 def differing(taken, shown):
@@ -56,7 +51,7 @@ def differing(taken, shown):
     found = list(set(taken) ^ set(shown))
     for code in set(taken) & set(shown):
         (value, margin, grade), (number, plus_minus, letter) = taken[code], shown[code]
-        same = agrees(number, value, plus_minus) and reaches(plus_minus, margin)
+        same = agrees(number, value, plus_minus) and agrees(plus_minus, margin, plus_minus, up=True)
         if not (same and grade == letter):
             found.append((code, taken[code], shown[code]))
     return found
@@ -137,8 +132,8 @@ def test_pictures_hold_the_numbers_of_the_table_beside_them(open_tab):
 
 
 def test_a_number_that_is_off_by_one_would_be_seen():
-    shown = {"a|b": ("1,234", "56.4", "A"), "c|d": ("−3", "8.2", "C")}
-    assert differing({"a|b": (1234, 56.36, "A"), "c|d": (-3.4, 8.149, "C")}, shown) == []
-    for wrong in ((1235, 56.36, "A"), (1234, 56.5, "A"), (1234, 56.36, "B")):
-        assert len(differing({"a|b": wrong, "c|d": (-3, 8.2, "C")}, shown)) == 1
+    shown = {"a|b": ("1,234", "56.4", "A"), "c|d": ("−3", "8.3", "C")}
+    assert differing({"a|b": (1234, 56.36, "A"), "c|d": (-3.4, 8.249, "C")}, shown) == []
+    for wrong in ((1235, 56.36, "A"), (1234, 56.5, "A"), (1234, 56.29, "A"), (1234, 56.36, "B")):
+        assert len(differing({"a|b": wrong, "c|d": (-3, 8.21, "C")}, shown)) == 1
     assert differing({"a|b": (1234, 56.36, "A")}, shown) == ["c|d"]

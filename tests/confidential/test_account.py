@@ -390,6 +390,11 @@ def test_a_ledger_mounted_by_itself_is_refused_and_one_in_a_mounted_folder_is_no
     mounts.write_text(line.format(str(path.resolve()).replace(" ", r"\040")))
     with pytest.raises(LedgerError, match="mounted by itself"):
         charge(account)
+    odd = Path(os.fsdecode(os.fsencode(path) + b"\xff\x0c"))  # a name that is no text, with what ends lines elsewhere
+    path.rename(odd)
+    mounts.write_bytes(os.fsencode(line.format(odd.resolve())))
+    with pytest.raises(LedgerError, match="mounted by itself"):
+        Account(odd)
 
 
 def test_a_ledger_with_a_log_is_taken_over_with_all_its_charges_and_a_copy_is_kept(path, tmp_path):

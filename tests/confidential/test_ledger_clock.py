@@ -56,6 +56,16 @@ def test_without_the_check_the_clock_opens_a_year_and_a_limit_for_life_does_not_
     assert charged(yearly), "the attack: a whole limit of a year that has not begun"
 
 
+def test_leaps_of_less_than_a_year_each_are_not_noticed(tmp_path, clock):
+    """What the page of assurance says lies outside the promise: no entry can tell them from years that passed."""
+    account = Account.create(tmp_path / "ledger", "jobs", HIDDEN, sf.Approximate(3), per_year=True)
+    first = charged(account).year
+    for days in (360, 720):
+        clock(days)
+        last = charged(account)
+    assert last.year > first
+
+
 def forked(wait: int) -> int:
     """A process that lives until its pipe is closed."""
     child = os.fork()

@@ -174,6 +174,15 @@ def test_a_second_ledger_of_a_population_is_said(jobs, small_plan, tmp_path):
     assert any("grant its limit twice" in one for one in said)
 
 
+@pytest.mark.parametrize(("population", "same"), [("Jobs ", True), ("other jobs", False)])
+def test_a_second_ledger_is_said_whatever_the_spelling_of_its_population(jobs, small_plan, tmp_path, population, same):
+    Account.create(tmp_path / "other", population, small_plan.hidden, sf.Approximate(20))
+    said = []
+    jobs("first", apart=False)
+    jobs("second", Options(note=said.append), "other", apart=False)
+    assert any("grant its limit twice" in one for one in said) == same
+
+
 def test_verify_says_what_is_gone(put_back, tmp_path, sfumato):
     code, told = sfumato("ledger", "verify", tmp_path / "ledger")
     assert (code, told.count("written from here, is gone")) == (1, 3)

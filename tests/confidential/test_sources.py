@@ -64,9 +64,13 @@ def test_the_form_of_a_csv_is_never_guessed_from_its_records(tmp_path):
 
 
 def test_codes_in_csv_stay_what_they_say(tmp_path):
-    (tmp_path / "a.csv").write_text('code\n01\n1\nNO\nNA\nnull\ntrue\n1e3\n"01"\n', encoding="utf-8")
-    codes = ("01", "1", "NO", "NA", "null", "true", "1e3", "1000")
-    assert tabulate(make_plan(levels("code", *codes)), tmp_path / "a.csv")[0].tolist() == [2, 1, 1, 1, 1, 1, 1, 0]
+    written = 'code\n01\n1\nNO\nNA\nnull\ntrue\n1e3\n"01"\n'
+    (tmp_path / "a.csv").write_text(written, encoding="utf-8")
+    plan = make_plan(levels("code", "01", "1", "NO", "NA", "null", "true", "1e3", "1000"))
+    assert tabulate(plan, tmp_path / "a.csv")[0].tolist() == [2, 1, 1, 1, 1, 1, 1, 0]
+    (tmp_path / "a.csv").write_text(f"{written} 1\n", encoding="utf-8")
+    with pytest.raises(DataError, match="not among the declared levels"):
+        tabulate(plan, tmp_path / "a.csv")
 
 
 TYPES = {

@@ -95,9 +95,8 @@ def test_the_door_of_sparse_tables_is_audited():
 def test_what_a_sparse_table_cannot_do_is_said_before_anything_is_charged(tmp_path):
     with pytest.raises(PlanError, match=r"changes about 537,882,843; 200,000,000 can be listed.*more budget"):
         plan_of("1").price()
-    # The least budget for ± 5 a cell, 2a⁶ / (1 + a) = 0.1 at a = exp(−0.41477), leaves no short list.
     with pytest.raises(PlanError, match=r"geometric \(epsilon 0.4148\) changes about .* can be listed"):
-        plan_of("7").budget({"persons": "5"})
+        plan_of("7").budget({"persons": "5"})  # 2 a^6 / (1 + a) is 0.1 at a = exp(-0.4148): no short list
     from sfumato.calibrate import Rake
 
     states = Measure("states", Count(), ("state",), Geometric(1))

@@ -338,6 +338,7 @@ def test_a_unit_is_one_in_files_of_other_types(tmp_path):
 def test_large_names_of_units_stay_apart():
     plan = make_plan(A, hidden=AddRemove("firm", "id", 1))
     texts = ["9007199254740993", "9007199254740992"], ["aB3", "Ab3"]
+    texts += ["5E1234567", "5E1234568"], [f"0{'1' * 40}2", f"0{'1' * 40}3"]  # as numbers they are very large, or long
     for ids in ([2**62, 2**62 + 1], pa.array([2**64 - 1, 2**64 - 2], pa.uint64()), *texts):
         assert tabulate(plan, frame(a=["x", "x"], id=ids))[0].tolist() == [2, 0, 0]
 
@@ -345,7 +346,7 @@ def test_large_names_of_units_stay_apart():
 SPELT = [["1", "01"], ["7", "7.0"], ["7", " 7"], ["+7", "7"], ["é", "e\u0301"], ["A B", "A  B"]]
 SPELT += [["A", f"A{unseen}"] for unseen in "\t\r\n\x00\x1f\xa0\xad\u200b\u2028\u2060\ufe0f\ufeff\u3164"]
 SPELT += [["100000", "1e+05"], ["0.5", ".5"], ["1000", "1_000"], ["A B", "A \u200b B"], ["\u00e9", "e\u200b\u0301"]]
-SPELT += [["A", "\uff21"], ["7", "\uff17"], ["fi", "\ufb01"]]
+SPELT += [["A", "\uff21"], ["7", "\uff17"], ["fi", "\ufb01"], ["1e999999999", "10e999999998"]]
 
 
 @pytest.mark.parametrize("ids", SPELT, ids=repr)

@@ -14,7 +14,9 @@ from typer.testing import CliRunner
 
 from sfumato.cli.main import app
 from sfumato.confidential import Account, Microdata, run
+from sfumato.errors import ReleaseError
 from sfumato.release import open_release, verify
+from sfumato.release.manifest import _refuse_twice
 from sfumato.release.uncertainties import Independent
 
 DATA = Path(__file__).parent / "data"
@@ -207,3 +209,17 @@ def test_errors_of_errors_without_end_are_refused(ours, tmp_path):
         error = {"kind": "calibrated", "base": error, "controls": [{"by": ["trade"], "variance": 1.0}]}
     assert "error of an error" in refused(packed(ours, tmp_path / "theirs", put(*LAW, value=error)))
     assert open_release(packed(ours, tmp_path / "fewer", put(*LAW, value=error["base"]["base"])))
+
+
+class Uncounted(list):
+    """Names too many to look for each among all."""
+
+    def count(self, _):
+        raise AssertionError
+
+
+def test_a_manifest_that_says_one_thing_ever_again_is_refused_in_one_pass():
+    with pytest.raises(ReleaseError, match="describes 'b' twice"):
+        _refuse_twice(Uncounted(["a", "b", "c", "b"]))
+    _refuse_twice(Uncounted(["a", "b"]))
+    _refuse_twice([])

@@ -142,6 +142,23 @@ def test_a_second_ledger_is_said_and_both_are_added_up(tmp_path, chain):
     assert (kinds(found), found.spent) == (["ledgers", "over"], Approximate(4))
 
 
+@pytest.mark.parametrize(
+    "spelt",
+    [lambda one: f"{one} ", lambda one: f"\u200b{one}", str.upper, lambda one: chr(ord(one[0]) + 0xFEE0) + one[1:]],
+)
+def test_a_second_ledger_does_not_hide_behind_another_spelling_of_its_population(tmp_path, chain, spelt):
+    named = account(chain).population
+    population = spelt(named)
+    assert population != named
+    second = chained(tmp_path, "second", 1, 1, ledger=OTHER, population=population)
+    assert kinds(account([*chain, second])) == ["ledgers", "over"]
+
+
+def test_another_population_has_an_account_of_its_own(tmp_path, chain):
+    second = chained(tmp_path, "second", 1, 1, ledger=OTHER, population="others")
+    assert [kinds(one) for one in accounts_of(Catalogue.open([*chain, second]).editions)] == [[], []]
+
+
 def test_other_neighbours_have_an_account_of_their_own(tmp_path, chain):
     """Losses under different neighbours never add, so such a population has a second ledger rightly."""
     hidden = {"neighbours": "replace-one", "unit": "firm"}

@@ -117,8 +117,9 @@ def _mounted() -> set[str]:
     """Where something is mounted, as far as the system tells."""
     if not _MOUNTS.is_file():
         return set()
-    lines = _MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines()
-    return {re.sub(r"\\([0-7]{3})", lambda one: chr(int(one[1], 8)), line.split(" ")[4]) for line in lines}
+    # A name may hold all that ends a line elsewhere: only the end of a line itself is written in another way.
+    named = (line.split(" ")[4] for line in os.fsdecode(_MOUNTS.read_bytes()).split("\n") if line)
+    return {re.sub(r"\\([0-7]{3})", lambda one: chr(int(one[1], 8)), name) for name in named}
 
 
 def _connected(place: Path) -> sqlite3.Connection:

@@ -17,6 +17,7 @@ from sfumato.privacy.ledger import Ledger
 from sfumato.privacy.notation import hidden_from_dict
 from sfumato.release import Anchor, read_manifest
 from sfumato.release.manifest import NAME
+from sfumato.schema.spelling import read_alike
 
 
 def state_folder() -> Path:
@@ -110,15 +111,13 @@ def _elsewhere(ledger: Ledger, found: Sequence[tuple[Path, str, Anchor]]) -> str
 
 def _charged(folder: Path, ledger: Ledger) -> Iterator[tuple[Path, str, Anchor]]:
     """The releases in a folder about a ledger's population and the same neighbours, each with its id and its charge."""
-    whose = json.dumps(ledger.population, ensure_ascii=False).encode()
+    whose = [read_alike(one) for one in (ledger.population, *ledger.hidden.relation())]
     for path in sorted(folder.glob(f"[!.]*/{NAME}")):  # a hidden one is not published yet
         try:
-            if whose not in path.read_bytes():
-                continue
             name, manifest = read_manifest(path.parent)
-            hidden = hidden_from_dict(manifest.promise.hidden)
+            hidden = hidden_from_dict(manifest.promise.hidden).relation()
         except (OSError, SfumatoError):
             continue
-        same = manifest.ledger and manifest.ledger.population == ledger.population
-        if manifest.ledger and same and hidden.relation() == ledger.hidden.relation():
-            yield path.parent, name, manifest.ledger
+        anchor = manifest.ledger
+        if anchor and [read_alike(one) for one in (anchor.population, *hidden)] == whose:
+            yield path.parent, name, anchor

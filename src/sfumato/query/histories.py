@@ -14,6 +14,7 @@ from sfumato.privacy import Limit, Loss, Sums
 from sfumato.privacy.notation import hidden_from_dict, limit_from_dict, loss_from_dict
 from sfumato.query.wording import Sentence
 from sfumato.release import Anchor, Manifest
+from sfumato.schema.spelling import read_alike
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,12 +60,16 @@ class Stated:
 
     @property
     def whose(self) -> tuple[str, ...]:
-        """Whose account it is: the population, and who is hidden, as losses under different neighbours never add."""
+        """Whose account it is: the population, and who is hidden, as losses under different neighbours never add.
+
+        A name that reads the same is the same, so that no second ledger hides behind a space or a capital letter.
+        """
         hidden = self.manifest.promise.hidden
         try:
-            return (self.anchor.population, *hidden_from_dict(hidden).relation())
+            relation = hidden_from_dict(hidden).relation()
         except SfumatoError:  # neighbours that this version does not know
-            return (self.anchor.population, *(f"{key} {hidden[key]}" for key in sorted(hidden)))
+            relation = tuple(f"{key} {hidden[key]}" for key in sorted(hidden))
+        return tuple(map(read_alike, (self.anchor.population, *relation)))
 
     @property
     def turn(self) -> tuple[object, ...]:
@@ -152,7 +157,8 @@ def histories(stated: Iterable[Stated]) -> tuple[History, ...]:
     found: dict[tuple[str, ...], list[Stated]] = {}
     for one in stated:
         found.setdefault(one.whose, []).append(one)
-    return tuple(History(whose[0], tuple(sorted(some, key=lambda one: one.turn))) for whose, some in found.items())
+    in_turn = (tuple(sorted(some, key=lambda one: one.turn)) for some in found.values())
+    return tuple(History(some[0].anchor.population, some) for some in in_turn)
 
 
 def _forks(chained: Sequence[Stated]) -> Iterator[Sentence]:

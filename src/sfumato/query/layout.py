@@ -13,7 +13,7 @@ from sfumato.query.axis import Axis
 from sfumato.query.estimate import Estimate, Figure
 from sfumato.query.figures import Figures
 from sfumato.release import NoNumber, Withheld
-from sfumato.release.figures import aligned, like, number
+from sfumato.release.figures import Rounding, aligned, like, number, on_digit
 
 ERROR_SIGNS = {"moe90": "±", "se": "SE", "cv": "CV", "interval95": "95%"}
 ERROR_PARTS: Mapping[str, Callable[[Estimate], Sequence[float | Withheld]]] = {
@@ -112,8 +112,7 @@ def figure(one: Figure, level: float = 0.90) -> tuple[str, str]:
         return one.code, ""
     margin = one.moe(level)
     if one.unit == "share":
-        said = "withheld" if isinstance(margin, Withheld) else f"{100 * margin:.1f}"
-        return f"{100 * one.value:.1f}%".replace("-", "−"), said
+        return _percent(one.value), "withheld" if isinstance(margin, Withheld) else _percent(margin, math.ceil)[:-1]
     return number(one.value), "withheld" if isinstance(margin, Withheld) else like(margin, one.value)
 
 
@@ -138,11 +137,22 @@ def _part(part: float | Withheld, one: Estimate, kind: str, *, low: bool) -> str
     """An error, or an end of an interval, beside its number: CVs and all of shares in percent, ends outwards."""
     if isinstance(part, Withheld):
         return "withheld"
+    outward = math.floor if low else math.ceil
+    way: Rounding = outward if kind == "interval95" else round
     if kind == "cv" or one.unit == "share":
-        return f"{100 * part:.1f}%".replace("-", "−")
+        return _percent(part, way)
     if one.value != round(one.value) or abs(part) < 10:
-        return number(part)
-    return number((math.floor if low and kind == "interval95" else math.ceil)(part))
+        return number(part, way)
+    return number((outward if kind == "interval95" else math.ceil)(part))
+
+
+def _percent(part: float, way: Rounding = round) -> str:
+    """A part of 1 in percent, to a tenth.
+
+    >>> _percent(-0.18149), _percent(0.06541, math.ceil), _percent(0.06541, math.floor)
+    ('−18.1%', '6.6%', '6.5%')
+    """
+    return f"{on_digit(100 * part, -1, way):.1f}%".replace("-", "−") if math.isfinite(part) else f"{part}%"
 
 
 def cell_html(one: Figure) -> str:

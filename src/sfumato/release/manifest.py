@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
@@ -210,8 +211,9 @@ class Manifest(ManifestPart):
 
 
 def _refuse_twice(names: list[str]) -> None:
-    if len(set(names)) < len(names):
-        raise ReleaseError(f"{NAME} describes '{max(names, key=names.count)}' twice; it is not one of ours.")
+    [(name, count)] = Counter(names).most_common(1) or [("", 0)]
+    if count > 1:
+        raise ReleaseError(f"{NAME} describes '{name}' twice; it is not one of ours.")
 
 
 def _without_later(lines: dict[str, Any]) -> dict[str, Any]:

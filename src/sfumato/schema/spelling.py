@@ -1,6 +1,6 @@
 """Spelling: what several ways to write one name share, one rule for units, keys, frames and firms in every engine."""
 
-from decimal import Decimal
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from typing import Any
 
 _UNSEEN = (
@@ -38,10 +38,23 @@ def spelled(names: Any) -> Any:
 
 
 def _number(text: str) -> str:
-    """A number in one way; one too long to write out keeps its exponent."""
-    value = Decimal(text.replace("_", ""))
-    short = value.normalize() if value else Decimal(0)
+    """A number in one way, with all its digits; one too long to write out keeps its exponent."""
+    # Names such as 5E1234567 have exponents beyond what sums are computed with, and may be longer than these are exact.
+    exact = Context(prec=len(text) + 1, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    value = exact.create_decimal(text.replace("_", ""))
+    short = value.normalize(exact) if value else Decimal(0)
     return f"{short:f}" if abs(short.adjusted()) < 100 else str(short)
+
+
+def read_alike(words: str) -> str:
+    r"""Words as people read them: in one spelling, upper and lower case alike.
+
+    >>> read_alike("Private  establishments\u200b ") == read_alike("private establishments")
+    True
+    """
+    import pyarrow as pa
+
+    return str(spelled(pa.array([words]))[0].as_py()).casefold()
 
 
 def misspelt(names: Any) -> bool:
