@@ -164,6 +164,7 @@ V = (Sum(Clipped("v", Fraction(0), Fraction(10**6), Fraction(1, 20), Fraction(0)
 def test_sound_data_are_taken_and_give_the_same_cells_and_the_same_rows_of_crowded_units(
     rows, files, unit, most, keyed
 ):
+    files = min(files, len(rows))  # a file without rows is declined, for whoever reads it says what is wrong
     rows = rows.append_column("name", pa.array([f"unit {one}" for one in rows["id"].to_pylist()]))
     schema = Schema((A, B, C), key="key" if keyed else None, repeated_rows=not keyed)
     reading = Reading(schema, (A, B, C), V, unit, Truncate(unit, most) if unit else None)
