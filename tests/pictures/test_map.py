@@ -297,6 +297,24 @@ def test_an_overlay_is_outlined_over_the_map_and_said_to_have_no_error():
     assert written == ["4", "−1"]
 
 
+def own_number(place):
+    """Where the diamond of a part of an area stands, and its number; the words of the area stand about (50, 50)."""
+    shapes = Squares()
+    shapes.places["b"] = place
+    picture = map_of(shapes, [mark("a", 10)], Caption("Jobs", axis="jobs"), MapStyle(overlay=overlay("b,4", CODES)))
+    (written,) = (one for one in parsed(picture).iter(f"{SVG}text") if one.get("class") == "pic-map-mine")
+    diamond = next(one for one in parsed(picture).iter(f"{SVG}polygon") if "pic-map-own" in one.get("class", ""))
+    middle = [float(point.split(",")[1]) for point in diamond.get("points").split()]
+    return sum(middle) / len(middle), float(written.get("y"))
+
+
+def test_an_own_number_lies_on_no_words_of_another_area():
+    diamond, number = own_number((55, 75))
+    assert number > diamond, "below it, as words stand above"
+    diamond, number = own_number((350, 50))
+    assert number < diamond
+
+
 @pytest.mark.parametrize("kind", ["areas", "dots"])
 def test_the_vega_form_carries_the_errors_of_every_number_and_fetches_nothing(kind):
     spec = json.loads(drawn(ALL, kind=kind, blank={"zz": "no shape"}).to_vega())

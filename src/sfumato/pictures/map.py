@@ -187,6 +187,12 @@ def _dot(sheet: MapSheet, mark: Mark) -> list[str]:
     return parts
 
 
+def _named_above(sheet: MapSheet, x: float, y: float, code: str) -> bool:
+    """Whether the words of another area stand just above a place, where a number would lie over them."""
+    others = (sheet.ground.at(mark.code) for mark in sheet.marks if mark.code != code)
+    return any(abs(x - there) < 60 and 0 <= y - above < 45 for there, above in others)
+
+
 def _own(sheet: MapSheet) -> str:
     """A reader's own numbers as outlined diamonds, dashed below 0, with their numbers where they are few."""
     own = sheet.style.overlay
@@ -201,6 +207,7 @@ def _own(sheet: MapSheet) -> str:
         kind = "map-own broken" if value < 0 else "map-own"
         number = tick_words(value, percent=False)
         said = sheet.style.words.own_one.format(name=own.name or "", code=code, value=number).replace(" ,", ",")
-        named = text(x, y - 1.35 * size - 4, number, "map-mine", "middle") if len(own.values) <= MOST_NAMES else ""
+        at = y + 1.35 * size + 12 if _named_above(sheet, x, y, code) else y - 1.35 * size - 4
+        named = text(x, at, number, "map-mine", "middle") if len(own.values) <= MOST_NAMES else ""
         parts.append(group(glyph(2, x, y, "map-under", size), glyph(2, x, y, kind, size), named, tip=said))
     return "".join(parts)
