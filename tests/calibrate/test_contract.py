@@ -12,6 +12,7 @@ from scipy.stats import binomtest
 
 from sfumato import calibrate
 from sfumato.calibrate import LeastSquares, Rake
+from sfumato.calibrate import step as step_of_cells
 from sfumato.errors import PlanError
 from sfumato.plugins import found
 from sfumato.query import QueryEngine
@@ -256,6 +257,7 @@ def test_weighed_counts_and_their_variance_are_the_arithmetic_of_the_design(runs
     asked = [Box({"a1": np.array([True, False, True])}), Box({}), Box({"a2": np.array([False, True, False])})]
     totals, product = simulated(step, whole, true, {}, 9.0, asked, runs)
     assert np.allclose(product.values.sum() * float(product.subject.step) % 0.5, 0)
+    assert product.subject.unit == "jobs"
     expected = np.moveaxis(true, 0, -1) @ factors
     for place, box in enumerate(asked):
         masks = [box.mask(one) for one in product.attributes]
@@ -323,3 +325,25 @@ def test_errors_beside_controls_of_next_to_no_noise_are_those_of_sixty_digits(ti
             takes = base * sums * mpmath.matrix(indicator(whole, box).astype(float).tolist())
             exact = base * whole.count(box) - (takes.T * mpmath.lu_solve(matrix, takes))[0]
             assert product.covariance(box, box) == pytest.approx(float(exact), rel=1e-3, abs=3e-12)
+
+
+@pytest.mark.parametrize("order", [("total", "rows", "rest"), ("rows", "total", "rest"), ("rest", "rows", "total")])
+def test_raking_to_a_total_and_margins_in_any_order_is_what_scaling_in_turns_comes_to(order):
+    whole, rng = table(zeros=False), np.random.default_rng(4)
+    true, start = rng.integers(5, 60, SHAPE), rng.integers(5, 60, SHAPE)
+    by = {"total": (), "rows": ("a0",), "rest": ("a1", "a2")}
+    products = {"cube": Cube(subject("cube"), whole, start, Independent(4.0))}
+    cells = start.astype(float)
+    for name in order:
+        gone = tuple(axis for axis, one in enumerate(whole.names) if one not in by[name])
+        products[name] = Cube(subject(name), whole.margin(by[name]), true.sum(axis=gone), Independent(0.0))
+    for _ in range(200):
+        for name in order:
+            gone = tuple(axis for axis, one in enumerate(whole.names) if one not in by[name])
+            cells *= true.sum(axis=gone, keepdims=True) / cells.sum(axis=gone, keepdims=True)
+    made = Rake("made", "cube", order).apply(products)
+    np.testing.assert_allclose(made.values * float(made.subject.step), cells, rtol=1e-6)
+
+
+def test_fine_steps_leave_room_for_sums_of_any_sign():
+    assert step_of_cells.finer_by(np.array([2.0**40, -(2.0**40)])) == step_of_cells.finer_by(np.full(2, 2.0**40)) == 7

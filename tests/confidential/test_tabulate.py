@@ -223,6 +223,17 @@ def test_arrays_leave_to_others_what_could_reach_half_of_64_bits(rows, sure):
             Arrays(data.sources, reading(plan), b"")
 
 
+def test_arrays_decline_a_file_with_one_column_in_two_spellings_though_others_stand_once(tmp_path):
+    """DuckDB takes W for w; which of the two is meant nobody knows."""
+    plan = make_plan(A, of=(Total("w", clip=(0, 9)),))
+    write = lambda name, **more: write_parquet(tmp_path / name, [{"a": "x", "w": 3} | more])  # noqa: E731
+    fits = Microdata.open(write("fits.parquet"), plan.schema)
+    assert Arrays(fits.sources, reading(plan), b"").rows == 1
+    twice = Microdata.open(write("twice.parquet", W=5), plan.schema)
+    with pytest.raises(Unsure, match="lacks a column, or has it in several spellings"):
+        Arrays(twice.sources, reading(plan), b"")
+
+
 def test_a_record_that_is_read_as_several_makes_no_cells(monkeypatch):
     plan, data = make_plan(A), frame(a=["x", "y", "y"])
     assert tabulate(plan, data, engine="duckdb")[0].tolist() == [1, 2, 0]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from sfumato.draws import DiscreteNormal, Draws, RoundedNormal, SeededDraws, TwoSidedGeometric, sampler
+from sfumato.draws.bounds import bell_tail
 
 F = Fraction
 TINY = [TwoSidedGeometric(F(10)), RoundedNormal(F(1, 100)), DiscreteNormal(F(1, 100))]
@@ -215,3 +216,18 @@ def test_a_law_that_stops_is_settled_by_its_table():
     assert np.all(np.abs(np.bincount(noise + 1) - 10_000) < 7 * np.sqrt(30_000 * 2 / 9))
     assert [size(die, at, *ZEROS) for at in (0, 1, 2**63 * 2 // 3 - 1, 2**63 * 2 // 3 + 1)] == [1, 1, 1, 0]
     assert die.asked > 0
+
+
+@pytest.mark.parametrize("variance", [F(1024), F(2048, 3) * 2])
+@pytest.mark.parametrize("bits", [64, 400, 700])
+def test_tails_of_a_bell_are_enclosed_at_any_precision_where_a_formula_replaces_the_sum_and_where_it_does_not(
+    variance, bits
+):
+    """At 700 binary digits no number of terms of the formula is close enough, and all integers are summed."""
+    with mpmath.workprec(bits + 80):
+        terms = [mpmath.exp(-mpmath.mpf(k * k) * variance.denominator / (2 * variance.numerator)) for k in range(1700)]
+        for start in (1, 33, 150):
+            share = 2 * mpmath.fsum(terms[start:]) / (1 + 2 * mpmath.fsum(terms[1:])) * 2**bits
+            low, high = bell_tail(variance, start, bits)
+            assert low <= share <= high
+            assert high - low <= 2

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from sfumato.draws import DiscreteNormal, RoundedNormal, TwoSidedGeometric, bounds
+from sfumato.draws import DiscreteNormal, RoundedNormal, SeededDraws, TruncatedGeometric, TwoSidedGeometric, bounds
 
 F = Fraction
 LAWS = [
@@ -187,3 +187,24 @@ def test_the_widest_discrete_normal_says_what_would_work():
     assert DiscreteNormal(F(2**90)).variance == 2**90
     with pytest.raises(ValueError, match=r"from .* to 1.238e\+27; got .* Count in coarser steps"):
         DiscreteNormal(F(2**90 + 1))
+
+
+@pytest.mark.parametrize(
+    ("law", "widest"),
+    [
+        (TwoSidedGeometric, 45),
+        (lambda rate: TruncatedGeometric(rate, 3), 45),
+        (RoundedNormal, 90),
+        (DiscreteNormal, 90),
+    ],
+    ids=["geometric", "truncated", "rounded", "discrete"],
+)
+def test_a_law_is_drawn_from_one_end_of_what_it_is_exact_for_to_the_other_and_refused_beyond(law, widest):
+    ends = Fraction(1, 2**widest), Fraction(2**widest)
+    for end in ends:
+        assert len(law(end).draw(3, SeededDraws(1))) == 3
+    for beyond in (ends[0] / 2, ends[1] * 2):
+        with pytest.raises(ValueError, match="draws exactly for"):
+            law(beyond)
+    with pytest.raises(TypeError, match="needs an exact"):
+        law(0.5)

@@ -192,3 +192,13 @@ def test_it_is_given_one_square_root_measure_of_the_rows_and_no_other():
         ClippedTotal("0.5", clip=1)
     with pytest.raises(PlanError, match="64 bits"):
         scales_of(np.array([2**53]), Root(Fraction("12.3456789")), Fraction(1))
+
+
+def test_topcodes_are_refused_where_their_roots_would_pass_64_bits_and_exact_just_below():
+    """With beta 1/2 and steps of 1, q = 1/4: the root is of 16 topcodes, 2^62 at a topcode of 2^58."""
+    largest = 2**58 - 1
+    exact = (math.isqrt(16 * largest) - 1) // 4
+    (scale,) = scales_of(np.array([largest]), Root(Fraction(1, 2)), Fraction(1)).tolist()
+    assert exact <= scale <= exact * (1 + 2**-6)
+    with pytest.raises(PlanError, match="too large for 64 bits"):
+        scales_of(np.array([largest + 1]), Root(Fraction(1, 2)), Fraction(1))

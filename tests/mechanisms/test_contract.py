@@ -1,8 +1,10 @@
 """One contract for every mechanism that is found; a mechanism that breaks it in any one way is shown to be rejected."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from contract_moves import MOVES, scaled
 from contract_mutants import REJECTED_BY_LAW, REJECTED_BY_NOISE
@@ -13,10 +15,10 @@ from sfumato.confidential.contract.law import LAW_CHECKS, attained_epsilon, atta
 from sfumato.confidential.contract.noise import NOISE_CHECKS, Bench
 from sfumato.draws import Law
 from sfumato.errors import PlanError, PromiseError
-from sfumato.mechanisms import Additive, DiscreteGaussian, Geometric, Mechanism, RoundedGaussian
+from sfumato.mechanisms import Additive, Cells, DiscreteGaussian, Geometric, Mechanism, RoundedGaussian
 from sfumato.plugins import found
 from sfumato.privacy import Bounded, EveryTable, Root, Unbounded
-from sfumato.schema import Attribute, Levels, Schema, UpTo
+from sfumato.schema import Attribute, Levels, Rows, Schema, Table, UpTo
 
 FOUND = found(mechanisms)
 ADDITIVE = sorted(name for name, one in FOUND.items() if isinstance(one, Additive))
@@ -169,3 +171,15 @@ def test_noise_wider_than_2_to_the_44_steps_is_refused_as_64_bits_do_not_carry_i
     else:
         with pytest.raises(PlanError, match="more than 64-bit cells can carry"):
             noisy.law(Bounded(1, 1, 1, 1))
+
+
+def test_cells_are_apart_by_their_values_or_by_what_they_are_made_of():
+    """An audit watches the cells that differ, and no others."""
+    table = Table((Attribute("a", Levels.of("xyz")),))
+    one = Cells(table, np.array([5, 6, 7]), Fraction(1), ONE, columns={Rows(): np.array([1, 2, 3])})
+    moved = replace(one, values=np.array([5, 6, 9]))
+    assert one.apart(moved).tolist() == [0, 0, 2]
+    for column in (np.array([1, 4, 3]), np.array([[1, 0], [2, 1], [3, 0]])):
+        there = replace(one, columns={Rows(): column})
+        here = one if column.ndim == 1 else replace(one, columns={Rows(): np.array([[1, 0], [2, 0], [3, 0]])})
+        assert here.apart(there).tolist() == [0, 1, 0]

@@ -14,6 +14,7 @@ from sfumato.errors import PlanError, PromiseError
 from sfumato.mechanisms import DiscreteGaussian, Geometric, RoundedGaussian
 from sfumato.plan import Measure, Plan, Publish
 from sfumato.privacy import AddRemove, Approximate, Concentrated, Exposure, Gaussian, ReplaceOne
+from sfumato.release.promise import LARGEST_LOSS, LONGEST_LOSS
 from sfumato.schema import Attribute, Levels, Rule, Schema
 from sfumato.statistics import Count, Total
 
@@ -230,3 +231,13 @@ def test_the_key_of_a_row_hides_nobody_who_has_several_rows():
         replace(keyed, hidden=AddRemove("firm", "job_id")).price()
     assert replace(keyed, hidden=AddRemove("firm", "firm_id", 2)).price().total == Approximate(1)
     assert replace(keyed, hidden=AddRemove("job", "job_id")).price().total == Approximate(1)
+
+
+def test_a_loss_that_promises_nothing_or_that_nobody_reads_is_refused():
+    largest = Approximate(LARGEST_LOSS)
+    assert plan(counted("a", Geometric(LARGEST_LOSS)), limit=largest).price().total == largest
+    with pytest.raises(PlanError, match=r"A loss is epsilon .*, which promises nothing"):
+        plan(counted("a", Geometric(1)), limit=Approximate(LARGEST_LOSS + 1)).price()
+    digits = Fraction(1, 3) + Fraction(1, 10**LONGEST_LOSS)
+    with pytest.raises(PlanError, match="or has more digits than anybody reads"):
+        plan(counted("a", Geometric(digits)), limit=Approximate(1)).price()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sfumato.errors import PlanError, PromiseError
 from sfumato.privacy import AddRemove, Bounded, ReplaceOne
-from sfumato.schema import Table
+from sfumato.schema import Frame, Table
 from sfumato.statistics import Count, Total
 
 CELLS = range(3)
@@ -161,3 +161,28 @@ def test_a_total_that_cannot_be_meant_is_refused(given, said):
 def test_a_clip_that_a_double_cannot_hold_exactly_is_refused_before_anything_is_charged(clip):
     with pytest.raises(PlanError, match="2\\^53 steps"):
         Total("wage", clip=clip)
+
+
+@pytest.mark.parametrize(("clip", "far"), [((-50, 10), -50), ((-10, 50), 50), ((-50, -10), -50), ((0, 9), 9)])
+def test_the_row_that_an_audit_adds_is_the_one_that_moves_a_total_most_of_either_sign(clip, far):
+    assert Total("w", clip=clip).contribution.farthest == far
+    assert AddRemove("job").move(Total("w", clip=clip).contribution, Table(())).l1 == abs(far)
+
+
+@pytest.mark.parametrize(
+    ("clip", "one", "other"),
+    [
+        ((-20, 50), (1, 50), (1, -20)),
+        ((-50, 0), (1, -50), (0, -50)),
+        ((0, 50), (1, 50), (0, 0)),
+        ((10, 50), (1, 50), (0, 10)),
+    ],
+)
+def test_over_a_register_the_audits_pair_goes_from_one_end_to_the_other_in_the_columns_own_unit(clip, one, other):
+    """Counted in steps of 10; a report that is not there counts as 0, which may be the farthest from an end."""
+    row, shops = Total("w", clip=clip, step=10).contribution, Frame("shop", (), {}, range(3))
+    sides = ReplaceOne("shop").pair(row, shops)
+    assert [(side.rows, side.value) for side in sides] == [one, other]
+    apart = abs(one[0] * one[1] - other[0] * other[1])
+    assert ReplaceOne("shop").move(row, shops).l1 * 10 == apart
+    assert AddRemove("shop").pair(row, shops)[0].value == max(clip, key=abs)

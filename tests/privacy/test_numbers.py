@@ -139,3 +139,7 @@ def test_a_limit_is_not_unbounded_and_names_a_wrong_key():
         limit_from_dict({"epsilon": "1", "mu": "1"})
     with pytest.raises(PlanError, match="got nothing"):
         limit_from_dict({})
+
+
+def test_numbers_between_minus_one_and_nothing_keep_their_sign():
+    assert [plain(Fraction(one)) for one in ("-1/2", "-0.001", "0", "1/2")] == ["-0.5", "-0.001", "0", "0.5"]

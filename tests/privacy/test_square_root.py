@@ -107,3 +107,11 @@ def test_what_looks_alike_is_told_by_its_ends_and_the_changes_that_they_are():
     (ten,) = [one for one in SquareRootWithin("shop", {"jobs": "1"}).alike() if one.size == 100]
     assert (ten.low, ten.high) == (81.0, 121.0)
     assert (ten.down, ten.up) == (pytest.approx(-0.19), pytest.approx(0.21))
+
+
+def test_neighbours_of_a_register_say_who_is_hidden_and_by_which_column():
+    assert SquareRootWithin("shop", {"jobs": "1"}, "nr").id == "nr"
+    with pytest.raises(PlanError, match="does not say who is hidden"):
+        SquareRootWithin("", {"jobs": "1"})
+    with pytest.raises(PlanError, match="id is ''"):
+        SquareRootWithin("shop", {"jobs": "1"}, "")
