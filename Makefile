@@ -4,7 +4,7 @@ BIN := .venv/bin
 DEMO_FLAGS := $(if $(CHECK),--check,)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve chromium test check installs wheelhouse fuzz faults slow bench soak format clean
+.PHONY: help demo serve chromium test check installs wheelhouse fuzz mutants faults slow bench soak format clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -67,6 +67,8 @@ fuzz: .venv/test ## ten thousand requests, plans and releases that were damaged,
 
 faults: .venv/test ## kills, full and failing disks, torn pages, jumping clocks in the way of whole runs, into docs/assurance.md
 	$(BIN)/python -m tests.faults --page
+mutants: .venv/test ## mutants of the code that carries guarantees, tried by their tests (ONLY=plan/price, COUNT, SECONDS)
+	$(BIN)/python -m tests.mutants --only '$(ONLY)' --count $(or $(COUNT),400) --seconds $(or $(SECONDS),30)
 
 wheelhouse: .venv/agency ## every wheel of the agency's install with its verified hash, and an install of it without a network
 	rm -rf build/wheelhouse
