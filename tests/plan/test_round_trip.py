@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.calibrate import Rake, Weigh
+from sfumato.errors import PlanError
 from sfumato.mechanisms import DiscreteGaussian, Geometric, RoundedGaussian
 from sfumato.plan import Measure, Plan, Publish, VarianceFunction
 from sfumato.privacy import AddRemove, Approximate, Concentrated, Exposure, Gaussian, ReplaceOne
@@ -240,3 +241,13 @@ def test_plans_that_differ_are_not_equal(design):
 
 def test_an_amount_is_the_same_however_it_was_written():
     assert Geometric("0.1") == Geometric(Decimal("0.1")) == Geometric(Fraction(1, 10))
+
+
+@pytest.mark.parametrize(("a", "b", "fits"), [("-0.1", "3", True), ("0", "0", True), ("0.1", "0", False), ("0", "-0.5", False)])  # fmt: skip  # noqa: E501
+def test_a_variance_function_states_some_error_of_small_totals(a, b, fits):
+    """With b at or below 0 small totals would be stated without sampling error; 0 and 0 say that there is none."""
+    if fits:
+        assert VarianceFunction("jobs", a, b, "a published table").b == Fraction(b)
+    else:
+        with pytest.raises(PlanError, match="would be stated without sampling error"):
+            VarianceFunction("jobs", a, b, "a published table")

@@ -23,6 +23,7 @@ from sfumato.privacy import (
 )
 from sfumato.privacy.compose import as_gaussian
 from sfumato.privacy.notation import hidden_from_dict, hidden_to_dict
+from sfumato.privacy.sums import Sums
 
 sizes = st.fractions(min_value=0, max_value=5, max_denominator=10**6)
 
@@ -201,3 +202,8 @@ def test_neighbours_read_back_equal(hidden):
 def test_neighbours_that_cannot_be_enforced_are_refused(made, said):
     with pytest.raises(PlanError, match=said):
         made()
+
+
+def test_nothing_adds_up_to_nothing_in_every_currency():
+    assert Sums() == Sums.of([], Approximate(1))
+    assert (Sums().epsilon, Sums().delta, Sums().mu_squared, Sums().rho) == (0, 0, 0, 0)

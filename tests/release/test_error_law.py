@@ -190,3 +190,8 @@ def test_a_total_that_was_moved_to_one_draw_still_holds_its_level(name):
         assert within(name, 1, moved / 1000) >= level - 0.005
         [same], _ = fine.law.reach(level, totals(0.0, 1e6 * stated.variance))
         assert same == 1000 * stated.law.reach(level, totals(0.0, stated.variance))[0][0]
+
+
+def test_a_variance_that_rounding_left_below_0_is_none():
+    assert totals(5.0, -1e-9).whole.tolist() == [0.0]
+    assert totals(5.0, 4.0, 3.0).whole.tolist() == [7.0]

@@ -290,3 +290,9 @@ def test_a_table_whose_cells_have_variances_of_their_own_is_written_and_read(tmp
         assert again.covariance(box, box) == pytest.approx(cube.covariance(box, box), rel=1e-12)
         alone = Varying(variances).over(TABLE, values).covariance(box, box)
         assert alone == pytest.approx(variances[np.outer(box.mask(A), box.mask(B))].sum())
+
+
+def test_a_control_in_other_steps_has_its_variances_in_their_squares():
+    by = (Level("place"),)
+    assert Control(by, 4.0).in_steps(0.5).variance == 1.0
+    assert Control(by, (4.0, 16.0)).in_steps(0.5).variance == (1.0, 4.0)
