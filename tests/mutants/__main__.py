@@ -48,10 +48,11 @@ def within(tests: list[str], map_: Tested, seconds: float) -> list[str]:
     return [one for place, one in enumerate(tests) if place == 0 or so_far[place] <= seconds]
 
 
-def near(tests: list[str], count: int) -> list[str]:
-    """Those of the files that have most of them: these most often kill, and few are soon loaded."""
-    files = Counter(test.partition("::")[0] for test in tests)
-    first = {file for file, _ in files.most_common(count)}
+def near(tests: list[str], module: str, count: int) -> list[str]:
+    """Those of a few files, soon loaded: of the name of the module, of its folder, then those with most of them."""
+    files, (folder, *_, name) = Counter(test.partition("::")[0] for test in tests), module.split("/")
+    order = sorted(files, key=lambda file: (name not in file, f"/{folder}/" not in file, -files[file], file))
+    first = set(order[:count])
     return [test for test in tests if test.partition("::")[0] in first]
 
 
@@ -91,7 +92,7 @@ class Trials:
 
     def _tests(self, one: Mutant) -> list[str]:
         tests = self.map.of(one.module, one.line, self.modules[one.module])
-        return within(near(tests, FILES), self.map, self.seconds)
+        return within(near(tests, one.module, FILES), self.map, self.seconds)
 
     def _stamp(self, one: Mutant, tests: list[str]) -> str:
         files = sorted({test.partition("::")[0] for test in tests})
@@ -108,7 +109,7 @@ class Trials:
 
     def _tried(self, one: Mutant) -> dict[str, str]:
         tests, path = self._tests(one), self.modules[one.module]
-        first = within(near(tests, FIRST), self.map, SHARE * self.seconds)
+        first = within(near(tests, one.module, FIRST), self.map, SHARE * self.seconds)
         for some in (first, [test for test in tests if test not in first]):
             took = sum(self.map.seconds[each] for each in some)
             outcome, killer = tried(one, self.copy, path, some, took) if some else (SURVIVED, "")
@@ -157,7 +158,7 @@ def main(only: str, count: int, seconds: float) -> int:
 if __name__ == "__main__":
     reader = argparse.ArgumentParser(prog="python -m tests.mutants")
     reader.add_argument("--only", default="", help="mutants whose name has this in it, such as plan/price")
-    reader.add_argument("--count", type=int, default=400, help="how many are tried, about")
-    reader.add_argument("--seconds", type=float, default=30, help="how long the tests of one may take, as measured")
+    reader.add_argument("--count", type=int, default=300, help="how many are tried, about")
+    reader.add_argument("--seconds", type=float, default=5, help="how long the tests of one may take, as measured")
     asked = reader.parse_args()
     sys.exit(main(asked.only, asked.count, asked.seconds))

@@ -64,7 +64,7 @@ def _ended(copy: Path, options: list[str], tests: list[str], seconds: float) -> 
     if child == 0:
         _run(copy, [*options, *tests])
     status = _waited(child, GRACE + TIMES * seconds)
-    if status in UNDECIDED:
+    if status in UNDECIDED or (status == 4 and "while loading conftest" not in _said(copy)):
         raise RuntimeError(f"The tests were not run:\n{_said(copy)[-2000:]}")
     lines = [line for line in _said(copy).splitlines() if line.startswith(("FAILED ", "ERROR "))]
     named = (
