@@ -69,7 +69,7 @@ faults: .venv/test ## kills, full and failing disks, torn pages, jumping clocks 
 	$(BIN)/python -m tests.faults --page
 
 mutants: .venv/test ## mutants of the code that carries guarantees, tried by their tests (ONLY=plan/price, COUNT, SECONDS)
-	$(BIN)/python -m tests.mutants --only '$(ONLY)' --count $(or $(COUNT),300) --seconds $(or $(SECONDS),5)
+	$(BIN)/python -m tests.mutants --only '$(ONLY)' --count $(or $(COUNT),320) --seconds $(or $(SECONDS),5)
 
 wheelhouse: .venv/agency ## every wheel of the agency's install with its verified hash, and an install of it without a network
 	rm -rf build/wheelhouse

@@ -158,7 +158,7 @@ def main(only: str, count: int, seconds: float) -> int:
 if __name__ == "__main__":
     reader = argparse.ArgumentParser(prog="python -m tests.mutants")
     reader.add_argument("--only", default="", help="mutants whose name has this in it, such as plan/price")
-    reader.add_argument("--count", type=int, default=300, help="how many are tried, about")
+    reader.add_argument("--count", type=int, default=320, help="how many are tried, about")
     reader.add_argument("--seconds", type=float, default=5, help="how long the tests of one may take, as measured")
     asked = reader.parse_args()
     sys.exit(main(asked.only, asked.count, asked.seconds))

@@ -24,6 +24,7 @@ from sfumato.release import (
 )
 from sfumato.release.uncertainties import StatedIn, read_uncertainty
 from sfumato.release.uncertainties.adjusted import Adjusted
+from sfumato.release.uncertainties.uncertainty import left_over
 from sfumato.schema import Attribute, Box, Frame, Grid, Level, Levels, Rule, Schema, Table, UpTo
 
 RNG = np.random.default_rng(5)
@@ -296,3 +297,10 @@ def test_a_control_in_other_steps_has_its_variances_in_their_squares():
     by = (Level("place"),)
     assert Control(by, 4.0).in_steps(0.5).variance == 1.0
     assert Control(by, (4.0, 16.0)).in_steps(0.5).variance == (1.0, 4.0)
+
+
+def test_what_controls_leave_is_nothing_where_it_is_rounding_and_something_where_it_is_not():
+    left = left_over(np.array([2.0, 2.0, 1.0]), np.array([2.0 - 4e-15, 2.0 + 4e-15, 1.0 - 1e-9]))
+    assert left[:2].tolist() == [0.0, 0.0]
+    assert left[2] > 0
+    assert left_over(np.array([2.0]), np.array([2.0 - 4e-13]), exact=False)[0] > 0, "where no control is exact"
