@@ -22,8 +22,8 @@ def refuse_unnamed(account: Account, out: Path) -> list[str]:
             )
             continue
         stands = (
-            f"The release {release[:16]} is whole and charged, and its run was stopped before it got its name: it "
-            f"stands in {part}. {by_hand(part, part.with_name(name))} publishes it."
+            f"The release {release[:16]} is whole and charged, and its run was stopped before it got its name, unless "
+            f"it is at work now: it stands in {part}. {by_hand(part, part.with_name(name))} publishes it."
         )
         if name == out.name:
             raise ReleaseError(f"{stands} Or delete it, to be charged again for another.")
