@@ -1,7 +1,8 @@
-"""Faults in the way of whole runs: `python -m tests.faults [--share N] [--page]`.
+"""Faults in the way of whole runs: `python -m tests.faults [--share N] [--only WORDS] [--page]`.
 
 Builds the library that fails calls, starts itself anew with it, tries every case, prints the table that stands in
-docs/assurance.md and every fault; ends with 1 where there is one. `--share N` tries one in N of them.
+docs/assurance.md and every fault; ends with 1 where there is one. `--share N` tries one in N of them,
+`--only WORDS` the kinds that are called so.
 """
 
 import argparse
@@ -56,12 +57,12 @@ def tried(place: Place, cases: Sequence[Case]) -> tuple[Counter[str], list[str]]
     return hows, faults
 
 
-def table(share: int) -> tuple[str, list[str]]:
+def table(share: int, only: str) -> tuple[str, list[str]]:
     lines = ["| what is in the way | cases | " + " | ".join(HOWS) + " | wrong |", "|---" * (len(HOWS) + 3) + "|"]
     found = []
     with placed() as place:
         gc.freeze()  # what is forked so often is copied less
-        for words, cases in kinds(share).items():
+        for words, cases in ((words, cases) for words, cases in kinds(share).items() if only in words):
             hows, faults = tried(place, cases)
             told = " | ".join(f"{hows[one]:,}" for one in HOWS)
             lines.append(f"| {words} | {len(cases):,} | {told} | {len(faults)} |")
@@ -84,6 +85,7 @@ def loaded(folder: Path) -> dict[str, str]:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
     parser.add_argument("--share", type=int, default=1, help="one case in so many")
+    parser.add_argument("--only", default="", help="the kinds that have this in their words")
     parser.add_argument("--page", action="store_true", help="write the table into docs/assurance.md")
     parser.add_argument("--loaded", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -92,7 +94,7 @@ def main() -> int:
             again = [sys.executable, "-m", "tests.faults", "--loaded", *sys.argv[1:]]
             return subprocess.run(again, env=loaded(Path(folder)), check=False).returncode
     begun, load = time.gmtime(), os.getloadavg()[0]
-    text, found = table(given.share)
+    text, found = table(given.share, given.only)
     when = time.strftime("%Y-%m-%d %H:%M UTC", begun)
     text = f"`make faults`, {when}, load average {load:.1f} before it on {os.cpu_count()} cores:\n\n{text}"
     print(text, *found, sep="\n")  # noqa: T201

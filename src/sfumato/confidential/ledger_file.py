@@ -58,7 +58,7 @@ def transaction(path: Path, begin: str = "BEGIN") -> Iterator[sqlite3.Connection
             connection.commit()
     except (sqlite3.Error, UnicodeDecodeError) as error:  # a damaged schema is quoted in a message that is no text
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-        reason = _REASONS.get(code, "it is not a ledger, or damaged")
+        reason = _REASONS.get(code, f"it is not a ledger; or {_DAMAGED}")
         raise LedgerError(f"The ledger {path} cannot be used: {reason}.") from None
     except OSError as error:
         reason = _SYSTEM.get(error.errno or 0, _READ_ONLY)

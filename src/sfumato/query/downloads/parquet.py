@@ -42,6 +42,7 @@ def pieces(answer: Answer) -> Iterator[bytes]:
     schema = table.schema.with_metadata({KEY: known})
     with pq.ParquetWriter(pa.PythonFile(sink, mode="w"), schema, compression="zstd") as writer:
         writer.write_table(table.replace_schema_metadata(schema.metadata))
+        del table  # who waits for its reader holds no more than is to be sent
         yield sink.taken()
         for part in parts:
             writer.write_table(arrow(part).replace_schema_metadata(schema.metadata))

@@ -10,7 +10,7 @@ from typing import Any
 from sfumato.errors import QueryError
 from sfumato.query.answer import Answer, apart
 from sfumato.query.columns import listed
-from sfumato.query.downloads.tidy import beside, csv_bytes, harmless
+from sfumato.query.downloads.tidy import beside, csv_pieces, harmless
 
 _AGENCY = "SFUMATO"
 _LOW_RELIABILITY, _NORMAL = "U", "A"
@@ -20,9 +20,7 @@ _LOW_RELIABILITY, _NORMAL = "U", "A"
 def pieces(answer: Answer) -> Iterator[bytes]:
     if len(answer.figures.releases) > 1:
         raise QueryError("SDMX-CSV is written of one period at a time; ask each release by itself.")
-    for place, part in enumerate(answer.pieces()):
-        lines = columns(part)
-        yield csv_bytes(list(lines) if place == 0 else None, list(lines.values()))
+    yield from csv_pieces(answer, columns)
 
 
 def columns(answer: Answer) -> dict[str, list[Any]]:

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from sfumato.query.answer import Answer
@@ -13,9 +13,17 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 def pieces(answer: Answer) -> Iterator[bytes]:
     """The answer as CSV part by part; the release's id and what is to be said of it stand in every line."""
+    return csv_pieces(answer, lines)
+
+
+def csv_pieces(answer: Answer, columns: Callable[[Answer], dict[str, list[Any]]]) -> Iterator[bytes]:
+    """The columns of each part as lines; of a part that waits for its reader only the bytes are held."""
     for place, part in enumerate(answer.pieces()):
-        columns = lines(part)
-        yield csv_bytes(list(columns) if place == 0 else None, list(columns.values()))
+        yield _written(columns(part), headed=place == 0)
+
+
+def _written(columns: dict[str, list[Any]], headed: bool) -> bytes:
+    return csv_bytes(list(columns) if headed else None, list(columns.values()))
 
 
 def lines(answer: Answer, *, mark: bool = True) -> dict[str, list[Any]]:

@@ -69,4 +69,5 @@ def _rewritten(pieces: Iterator[bytes], answer: Answer, wish: Wish) -> Iterator[
         gone = gone if number else {place for place, name in enumerate(lines[0]) if name in names}
         for line in lines:
             writer.writerow([field for place, field in enumerate(line) if place not in gone])
+        del lines, piece  # who waits for its reader holds no more than is to be sent
         yield file.getvalue().encode()
