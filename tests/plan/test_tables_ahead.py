@@ -8,6 +8,7 @@ import pytest
 from tests.cli.test_cli import sfumato
 
 from sfumato.errors import PlanError
+from sfumato.mechanisms import EvenGaussian
 from sfumato.plan import Plan
 
 SIZES = (5, 4, 3, 3, 3, 2, 2, 2, 2, 2)
@@ -80,3 +81,31 @@ def test_the_least_mu_meets_all_targets_and_a_little_less_does_not(tmp_path):
 def test_an_aim_that_is_not_there_is_no_target(tmp_path):
     with pytest.raises(PlanError, match="'tables' has no targets as its aim"):
         Plan.read(written(tmp_path, 2, aim='"cells"')).budget({"tables": "aim"})
+
+
+WIDE = '{ statistic = "total", column = "pay", clip = ["0", "9007199254740992"], step = "1" }'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('"count"', WIDE, "where the noise is too wide"),
+        ('"count"', WIDE.replace("9007199254740992", "2000000000000"), "more than 64-bit cells can carry"),
+        ('mu = "', 'mu = "100000000000000', "where it is next to nothing"),
+    ],
+)
+def test_noise_that_cannot_be_drawn_is_refused_before_anything_is_charged(tmp_path, old, new, words):
+    """The cells of these are carried, and the contrasts, which are larger by the number of levels, are not."""
+    path = written(tmp_path, 2, (2, 3))
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(PlanError, match=words):
+        Plan.read(path).price()
+
+
+def test_sums_are_looked_at_where_finer_parts_of_a_step_would_not_fit(tmp_path):
+    """At a mu that makes noise small, tables are rounded to parts of a step, and the sums of parts must fit too."""
+    plan = Plan.read(written(tmp_path, 2, (2, 3)))
+    (measure,) = plan.measures
+    move, fine = plan.move(measure), EvenGaussian(1000)
+    assert fine.grain(move) > 1
+    assert fine.stretch(move) == 6 * fine.grain(move)

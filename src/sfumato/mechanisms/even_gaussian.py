@@ -195,18 +195,32 @@ class EvenGaussian(Mechanism):
         return Components(tuple(one * parts**2 for one in self.stated(noisy.move)), even=self.design(noisy.move).even)
 
     def expected(self, move: Move, number: Typical) -> float | Withheld:
+        self._refuse_undrawable(move)
         return max(self.by_ways(move, number).values())
 
+    def _refuse_undrawable(self, move: Move) -> None:
+        """Say so, before anything is charged, where some coordinate has noise that cannot be drawn or carried."""
+        told = every_table(move, self.name)
+        unit = unit_design(told.family, self.fade, self.aim)
+        factor = square_of(unit, told) / self.mu_squared
+        found: set[Fraction] = set()
+        for one, variance in zip(unit.family.components, unit.variances, strict=True):
+            kinds = [(int(rung.siblings.min()), int(rung.siblings.max())) for rung in _rungs(unit.family, one)]
+            found |= {variance * math.prod(unit.wide(kind[end]) for kind in kinds) for end in (0, 1)}
+        for variance in (min(found), max(found) * self.grain(move) ** 2):
+            self.law(variance * factor)
+
     def unfit(self, cells: Cells) -> str:
-        family, parts = every_table(cells.move, self.name).family, self.grain(cells.move)
+        family = every_table(cells.move, self.name).family
         sums = [float(np.abs(cells.values[..., where]).sum(dtype=np.float64)) for where in family.slices]
-        if max(sums) * self.stretch(cells.move) * parts < LARGEST_CONTRAST:
+        if max(sums) * self.stretch(cells.move) < LARGEST_CONTRAST:
             return ""
         return "the contrasts of its tables are too large for 64 bits; use a coarser step, or fewer variables together."
 
     def stretch(self, move: Move) -> int:
         family = every_table(move, self.name).family
-        return max(math.prod(int(rung.siblings.max()) for rung in _rungs(family, one)) for one in family.components)
+        widest = max(math.prod(int(rung.siblings.max()) for rung in _rungs(family, one)) for one in family.components)
+        return widest * self.grain(move)
 
 
 def _drawn(tree: Tree) -> list[float]:
