@@ -261,3 +261,16 @@ def test_a_family_of_tables_is_not_of_some_levels_of_an_attribute_that_it_has():
         Plan.parse(even.replace(by, f'where = {{ sex = "f" }}\n{by}'), Path("plan.toml"))
     without = by.replace('"sex", ', "")
     assert Plan.parse(even.replace(by, f'where = {{ sex = "f" }}\n{without}'), Path("plan.toml")).measures[0].where
+
+
+@pytest.mark.parametrize(
+    ("by", "words"),
+    [
+        ('{ up_to = true, of = ["sex", "age"] }', "up_to is True of 2 attributes; give a number from 1 to 2"),
+        ('{ up_to = 1.5, of = ["sex", "age"] }', "give a number from 1 to 2"),
+        ('{ upto = 2, of = ["sex", "age"] }', "has no key 'upto'; did you mean 'up_to'"),
+    ],
+)
+def test_what_is_wrong_in_a_family_of_tables_is_said_of_it(by, words):
+    with pytest.raises(PlanError, match=words):
+        Plan.parse(GOOD.replace('["sex", "age"]', by), Path("plan.toml"))

@@ -121,6 +121,7 @@ def test_a_family_counts_every_box_in_the_smallest_table_that_holds_it():
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
+        ((1, ()), "of names no attributes"),
         ((0, ("a", "b")), "up_to is 0 of 2 attributes"),
         ((3, ("a", "b")), "give a number from 1 to 2"),
         ((True, ("a", "b")), "up_to is True"),

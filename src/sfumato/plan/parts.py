@@ -53,7 +53,7 @@ class AttributePart(Part):
 
 
 class FamilyPart(Part):
-    up_to: int | str
+    up_to: Any  # what is no number is refused in words where it is read
     of: list[str]
     also: list[list[str]] = []
 
@@ -155,6 +155,8 @@ def _keys(place: list[str]) -> list[str]:
         return _named(TablePart)
     if place[:2] == ["data", "method"]:
         return _named(MethodPart)
+    if place[:1] == ["measure"] and place[2:] == ["by"]:
+        return _named(FamilyPart)
     kinds = _kinds(PlanPart.model_fields[place[0]].annotation) if place else []
     return next((keys for keys in map(_named, kinds) if keys), _named(PlanPart))
 

@@ -240,7 +240,7 @@ def _by(part: list[str] | FamilyPart) -> tuple[str, ...] | UpTo:
     if isinstance(part, list):
         return tuple(part)
     up_to = len(part.of) if part.up_to == "all" else part.up_to
-    return UpTo(up_to, tuple(part.of), tuple(map(tuple, part.also)))  # type: ignore[arg-type]
+    return UpTo(up_to, tuple(part.of), tuple(map(tuple, part.also)))
 
 
 def _measure(part: MeasurePart) -> Measure:

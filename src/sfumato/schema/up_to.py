@@ -31,6 +31,8 @@ class UpTo:
     def __post_init__(self) -> None:
         object.__setattr__(self, "of", _texts(self.of, "of"))
         object.__setattr__(self, "also", tuple(_texts(one, "also") for one in self.also))
+        if not self.of:
+            raise PlanError('of names no attributes; list those that tables are of: of = ["area", "sex", "age"].')
         if not isinstance(self.up_to, int) or isinstance(self.up_to, bool) or not 1 <= self.up_to <= len(self.of):
             raise PlanError(
                 f"up_to is {self.up_to!r} of {len(self.of)} attributes; give a number from 1 to {len(self.of)}, "
