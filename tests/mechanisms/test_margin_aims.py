@@ -314,3 +314,21 @@ def test_an_aim_is_written_and_read_back_the_same(aim):
     assert again == plan
     assert again.measures[0].with_ == EvenGaussian(1, aim=aim) != EvenGaussian(1)
     assert plan.price().total == Gaussian(1)
+
+
+@pytest.mark.parametrize("mu", ["1/1000", "1", "4", "1000"])
+@pytest.mark.parametrize("aim", ["cells", {"0": "16", "1": "4"}, {"0": "8", "1": "4"}])
+def test_an_aim_is_paid_where_records_are_exchanged_however_large_the_budget(mu, aim):
+    """What floating point may add is the same part of the cost at every scale."""
+    for sizes in ((2, 5), (5, 2), (4, 3), (4, 6)):
+        of = EveryTable(Bounded(2, 2, 2, 1), family(sizes, 1), frozenset())
+        found = EvenGaussian(mu, aim=aim).design(of)
+        assert found.exchange_cost(frozenset()) <= Fraction(mu) ** 2
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 10**6), Fraction(10**6)])
+def test_what_an_exchange_costs_is_in_proportion_to_the_noise(scale):
+    unit = MarginDesign.flat(family((2, 5, 3), 2))
+    assert unit.times(scale).exchange_cost(frozenset()) * scale == pytest.approx(
+        unit.exchange_cost(frozenset()), rel=1e-15
+    )

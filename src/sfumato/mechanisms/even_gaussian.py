@@ -199,16 +199,13 @@ class EvenGaussian(Mechanism):
         return max(self.by_ways(move, number).values())
 
     def _refuse_undrawable(self, move: Move) -> None:
-        """Say so, before anything is charged, where some coordinate has noise that cannot be drawn or carried."""
-        told = every_table(move, self.name)
-        unit = unit_design(told.family, self.fade, self.aim)
-        factor = square_of(unit, told) / self.mu_squared
-        found: set[Fraction] = set()
-        for one, variance in zip(unit.family.components, unit.variances, strict=True):
-            kinds = [(int(rung.siblings.min()), int(rung.siblings.max())) for rung in _rungs(unit.family, one)]
-            found |= {variance * math.prod(unit.wide(kind[end]) for kind in kinds) for end in (0, 1)}
+        """Say so, before anything is charged, where there is no such design or its noise cannot be drawn."""
+        design, found = self.design(move), set[Fraction]()
+        for one, variance in zip(design.family.components, design.variances, strict=True):
+            kinds = [(int(rung.siblings.min()), int(rung.siblings.max())) for rung in _rungs(design.family, one)]
+            found |= {variance * math.prod(design.wide(kind[end]) for kind in kinds) for end in (0, 1)}
         for variance in (min(found), max(found) * self.grain(move) ** 2):
-            self.law(variance * factor)
+            self.law(variance)
 
     def unfit(self, cells: Cells) -> str:
         family = every_table(cells.move, self.name).family

@@ -19,7 +19,7 @@ from functools import lru_cache
 import numpy as np
 
 from sfumato.errors import PlanError, PromiseError
-from sfumato.mechanisms.margin_design import MarginDesign, below
+from sfumato.mechanisms.margin_design import SLACK, MarginDesign, below
 from sfumato.privacy import EveryTable, Exact, plain, positive
 from sfumato.release.noisy import Floats, Integers
 from sfumato.schema import Component, Family, Level
@@ -136,7 +136,8 @@ def designed(move: EveryTable, mu_squared: Fraction, fade: Fraction | None, aim:
     factor = square_of(unit, move) / mu_squared
     if aim is None:
         return unit.times(factor)
-    short = rounded_up(factor)
+    # What an exchange costs is found in floating point, and again of what is rounded.
+    short = rounded_up(factor * (1 + SLACK))
     design = replace(unit, variances=tuple(rounded_up(one * short) for one in unit.variances))
     if square_of(design, move) > mu_squared:
         raise PromiseError("The noise of these tables would cost more than their measure says; nothing is claimed.")

@@ -151,7 +151,7 @@ class MarginDesign:
         shared = [sum(self._worst_paths(axis)[0], Fraction(0)) / weight for axis, weight in enumerate(weights)]
         parted = [self._parting(tree) / weight for tree, weight in zip(trees, weights, strict=True)]
         least = _least_symmetric(shared, parted, free, self.family.spec.up_to)
-        return 2 * (self.cost - (Fraction(least) - SLACK * self.cost) / self.variances[0])
+        return 2 * (self.cost - Fraction(least) / self.variances[0] + SLACK * self.cost)
 
     def _exchanged(self, free: list[bool]) -> Fraction | None:
         """The same for any family and variances, by all that attributes may give; None where that is too much."""
