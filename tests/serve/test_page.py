@@ -408,7 +408,7 @@ def test_the_detail_of_a_percentage_is_of_the_percentage(page, engine, share, wh
     assert float(number[1]) == pytest.approx(100 * figure.value, abs=0.01)
     assert 100 * figure.moe(0.90) <= float(number[2]) <= 100 * figure.moe(0.90) * 1.01
     assert f"{engine.total({'place': 'N', 'sex': 'female'}).value:,} ± " in told
-    assert re.search(r"[\d.]+ points in 90 of 100 cells", told)
+    assert re.search(r"[\d.]+ percentage points in 90 of 100 cells", told)
 
 
 def test_percentages_are_compared_as_percentages_and_never_as_counts(page, engine):

@@ -1,13 +1,16 @@
 """Spelling: what several ways to write one name share, one rule for units, keys, frames and firms in every engine."""
 
+import re
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from typing import Any
+from unicodedata import category, normalize
 
-_UNSEEN = (
-    r"[\p{C}\x{34F}\x{115F}\x{1160}\x{17B4}\x{17B5}\x{180B}-\x{180F}\x{2065}\x{2800}\x{3164}\x{FE00}-\x{FE0F}\x{FFA0}"
-    r"\x{FFF0}-\x{FFF8}\x{E0000}-\x{E0FFF}]+"
+_NOT_SEEN = (
+    *((0x34F, 0x34F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2065, 0x2065), (0x2800, 0x2800)),
+    *((0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0xE0000, 0xE0FFF)),
 )
-"""Control and format characters, and the others that Unicode says are not to be seen."""
+"""Beside control and format characters the others that Unicode says are not to be seen, from and to."""
+_UNSEEN = "".join([r"[\p{C}", *(rf"\x{{{low:X}}}-\x{{{high:X}}}" for low, high in _NOT_SEEN), "]+"])
 _SPACE = r"[\s\x{0B}\x{85}\p{Z}]+"
 _PLAIN = r"^(0|[1-9][0-9]*)$"
 _NUMBER = r"^[+-]?([0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)([eE][+-]?[0-9]{1,9})?$"
@@ -52,9 +55,19 @@ def read_alike(words: str) -> str:
     >>> read_alike("Private  establishments\u200b ") == read_alike("private establishments")
     True
     """
-    import pyarrow as pa
+    # A command that compares a few words need not load what spells columns.
+    text = "".join(map(_seen, "".join(map(_spaced, normalize("NFKC", words)))))
+    one = re.sub(" +", " ", "".join(map(_spaced, normalize("NFKC", text)))).strip(" ")
+    return (_number(one) if re.fullmatch(_NUMBER, one, re.ASCII) else one).casefold()
 
-    return str(spelled(pa.array([words]))[0].as_py()).casefold()
+
+def _spaced(letter: str) -> str:
+    return " " if letter in "\t\n\v\f\r\x85" or category(letter).startswith("Z") else letter
+
+
+def _seen(letter: str) -> str:
+    unseen = category(letter).startswith("C") or any(low <= ord(letter) <= high for low, high in _NOT_SEEN)
+    return "" if unseen else letter
 
 
 def misspelt(names: Any) -> bool:
