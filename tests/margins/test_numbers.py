@@ -7,7 +7,7 @@ import pytest
 from tests.margins.families import ONE_RECORD, ONE_REPLACED, ORS, family, flat
 
 from sfumato.mechanisms import Cells, EvenGaussian
-from sfumato.mechanisms.even_gaussian import components_of, contrasts
+from sfumato.mechanisms.contrasts import components_of, contrasts
 from sfumato.mechanisms.margin_design import MarginDesign
 from sfumato.plan.toml import SHIPPED
 from sfumato.privacy import EveryTable

@@ -24,14 +24,15 @@ from sfumato.draws import DiscreteNormal, Draws, Law, RoundedNormal
 from sfumato.errors import PlanError
 from sfumato.mechanisms.additive import fits
 from sfumato.mechanisms.cells import Cells
+from sfumato.mechanisms.contrasts import components_of, contrasts, told_rungs
 from sfumato.mechanisms.margin_aims import Aim, Targets, aim_words, designed, read_aim, square_of, unit_design
 from sfumato.mechanisms.margin_design import MarginDesign
 from sfumato.mechanisms.mechanism import Mechanism, Typical
 from sfumato.privacy import Concentrated, Exact, Gaussian, Loss, Move, every_table, positive
 from sfumato.release import Components, Noisy, Product, Uncertainty, Withheld
 from sfumato.release.noisy import Integers
-from sfumato.schema import Component, Family
-from sfumato.schema.trees import Rung, Tree, lengthwise
+from sfumato.schema import Component
+from sfumato.schema.trees import Tree
 
 ROUNDED = Fraction(1, 20)
 """The part of the variance of a cell that rounding to whole steps may add."""
@@ -202,7 +203,7 @@ class EvenGaussian(Mechanism):
         """Say so, before anything is charged, where there is no such design or its noise cannot be drawn."""
         design, found = self.design(move), set[Fraction]()
         for one, variance in zip(design.family.components, design.variances, strict=True):
-            kinds = [(int(rung.siblings.min()), int(rung.siblings.max())) for rung in _rungs(design.family, one)]
+            kinds = [(int(rung.siblings.min()), int(rung.siblings.max())) for rung in told_rungs(design.family, one)]
             found |= {variance * math.prod(design.wide(kind[end]) for kind in kinds) for end in (0, 1)}
         for variance in (min(found), max(found) * self.grain(move) ** 2):
             self.law(variance)
@@ -216,7 +217,9 @@ class EvenGaussian(Mechanism):
 
     def stretch(self, move: Move) -> int:
         family = every_table(move, self.name).family
-        widest = max(math.prod(int(rung.siblings.max()) for rung in _rungs(family, one)) for one in family.components)
+        widest = max(
+            math.prod(int(rung.siblings.max()) for rung in told_rungs(family, one)) for one in family.components
+        )
         return widest * self.grain(move)
 
 
@@ -229,48 +232,9 @@ def _drawn(tree: Tree) -> list[float]:
     return [max(column) for column in zip(*parts.values(), strict=True)]
 
 
-def _rungs(family: Family, component: Component) -> list[Rung]:
-    """The levels that a component tells apart, one for each axis of its table."""
-    return [tree.rungs[level] for tree, level in zip(family.trees, component, strict=True) if level]
-
-
-def components_of(cells: Cells) -> Iterator[tuple[Component, Integers]]:
-    """The true table of every component, each summed from the smallest that is finer by one level."""
-    family = cells.domain
-    assert isinstance(family, Family)  # noqa: S101 - the move is of one
-    copies = cells.values.shape[:-1]
-    tables = {
-        top: cells.values[..., where].astype(np.int64).reshape((*copies, *family.shape(top)))
-        for top, where in zip(family.tops, family.slices, strict=True)
-    }
-    for one in reversed(family.components):
-        if one not in tables:
-            tables[one] = _summed(family, one, tables)
-    return ((one, tables[one]) for one in family.components)
-
-
-def _summed(family: Family, component: Component, finer: Mapping[Component, Integers]) -> Integers:
-    choices = [(*component[:at], level + 1, *component[at + 1 :]) for at, level in enumerate(component)]
-    best = min((one for one in choices if one in finer), key=lambda one: finer[one].size)
-    at = next(place for place, (one, other) in enumerate(zip(component, best, strict=True)) if one != other)
-    table, told = finer[best], sum(level > 0 for level in best)
-    copies = table.shape[: table.ndim - told]
-    axis = len(copies) + sum(level > 0 for level in best[:at])
-    return family.trees[at].rungs[best[at]].summed(table, axis).reshape((*copies, *family.shape(component)))
-
-
-def contrasts(family: Family, component: Component, table: Integers) -> Integers:
-    """Along each attribute m times a child less the sum over its siblings, itself among them."""
-    rungs = _rungs(family, component)
-    for axis, rung in enumerate(rungs, table.ndim - len(rungs)):
-        sums = rung.summed(table, axis).take(rung.parents, axis=axis)
-        table = table * lengthwise(rung.siblings, table.ndim, axis) - sums
-    return table
-
-
 def _blocks(design: MarginDesign, component: Component) -> Iterator[tuple[tuple[Integers, ...], int]]:
     """The coordinates of a component that have as many siblings along every axis, and what their variance is times."""
-    rungs = _rungs(design.family, component)
+    rungs = told_rungs(design.family, component)
     kinds = [np.unique(rung.siblings) for rung in rungs]
     for chosen in product(*kinds):
         places = [np.flatnonzero(rung.siblings == one) for rung, one in zip(rungs, chosen, strict=True)]

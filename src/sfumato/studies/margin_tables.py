@@ -16,7 +16,8 @@ import numpy as np
 
 from sfumato.draws import Draws, RoundedNormal, SeededDraws, TwoSidedGeometric
 from sfumato.mechanisms import Cells
-from sfumato.mechanisms.even_gaussian import EvenGaussian, components_of
+from sfumato.mechanisms.contrasts import components_of
+from sfumato.mechanisms.even_gaussian import EvenGaussian
 from sfumato.privacy import Bounded, EveryTable, Gaussian, exact
 from sfumato.release import Subject, measured
 from sfumato.release.noisy import Floats, Integers, Noisy
