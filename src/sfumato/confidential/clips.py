@@ -157,5 +157,6 @@ def _clipped(measure: Measure) -> list[Clipped]:
 
 
 def _where(plan: Plan, measure: Measure) -> Box:
-    """The universe of a measure; of a register, whose attributes are not in the data, every report."""
-    return Box() if plan.over.register is not None else plan.universe(measure)
+    """The universe of a measure, by the attributes that are read of the data: not by those that a register says."""
+    read = {attribute.name for attribute in plan.over.read([measure])}
+    return Box({name: mask for name, mask in plan.universe(measure).masks.items() if name in read})

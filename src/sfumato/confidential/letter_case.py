@@ -42,11 +42,7 @@ class CasedNames(Sealed):
 def cased_names(plan: Plan, microdata: Microdata) -> list[CasedNames]:
     """Every column of names, of the data and of firms in the frame, in which some differ in case alone."""
     found = scrubbed(_of_data, plan, microdata)
-    firm = getattr(plan.hidden, "firm", None)
-    if plan.frame is not None and firm:
-        from sfumato.schema.frame_file import column_texts
-
-        found.append(_alike(firm, column_texts(plan.frame.path, firm, plan.schema.encoding)))
+    found += [_alike(firm, names) for firm, names in plan.over.firm_names().items()]
     return [one for one in found if one.names]
 
 

@@ -212,6 +212,10 @@ class Coverage:
         """The public register that the records report on, where there is one."""
         return None
 
+    def firm_names(self) -> dict[str, list[str]]:
+        """How the firms of a register are written, by the column that names them."""
+        return {}
+
     @property
     def id(self) -> str | None:
         """The column of the microdata that names units."""

@@ -169,6 +169,12 @@ class RegisterCoverage(Coverage):
     def read(self, measures: Sequence[Measure]) -> tuple[Attribute, ...]:  # noqa: ARG002 - the register says them
         return ()
 
+    def firm_names(self) -> dict[str, list[str]]:
+        from sfumato.schema.frame_file import column_texts
+
+        firms = self.hidden.together
+        return {firms.column: column_texts(self.file.path, firms.column, self.schema.encoding)} if firms else {}
+
     @property
     def id(self) -> str:
         return self.hidden.id or self.file.id
