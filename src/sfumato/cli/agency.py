@@ -183,13 +183,15 @@ def _certified(plan: "Plan", folder: Path, samples: int, sign: Path | None, json
 
 
 def synth(
-    name: Annotated[str, typer.Argument(help="Which data: employment, ors, ors-paper, qcew.")],
+    name: Annotated[str, typer.Argument(help="Which data: employment, ors, ors-paper, qcew, lodes.")],
     out: Annotated[Path, typer.Option(help="The folder to write to.")],
-    rows: Annotated[int | None, typer.Option(help="How many rows; of qcew, establishments.")] = None,
+    rows: Annotated[
+        int | None, typer.Option("--rows", "--scale", help="How many rows; of qcew, establishments; of lodes, jobs.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 1,
     quarters: Annotated[int | None, typer.Option(help="How many quarters, of qcew.")] = None,
 ) -> None:
-    """Make realistic synthetic microdata; of qcew also the plan that reads them."""
+    """Make realistic synthetic microdata; of qcew and lodes also the plan that reads them."""
     from sfumato.synth import write
 
     out.mkdir(parents=True, exist_ok=True)

@@ -8,13 +8,15 @@ import pyarrow.parquet as pq
 
 from sfumato.errors import PlanError, nearest
 from sfumato.synth.employment import employment
+from sfumato.synth.lodes import write_lodes
 from sfumato.synth.ors import ors, paper_set
 from sfumato.synth.qcew import write_qcew
 
 GENERATORS: dict[str, Callable[..., pa.Table]] = {"employment": employment, "ors": ors, "ors-paper": paper_set}
 
-WRITERS: dict[str, Callable[..., Path]] = {"qcew": write_qcew}
+WRITERS: dict[str, Callable[..., Path]] = {"qcew": write_qcew, "lodes": write_lodes}
 """Data sets of several files, each written by a function of its own."""
+QUARTERLY = ("qcew",)
 
 
 def write(name: str, folder: Path, rows: int | None = None, seed: int = 1, quarters: int | None = None) -> Path:
@@ -26,10 +28,10 @@ def write(name: str, folder: Path, rows: int | None = None, seed: int = 1, quart
         listed = [*GENERATORS, *WRITERS]
         raise PlanError(f"There is no synthetic data set '{name}', only {', '.join(listed)}; {nearest(name, listed)}")
     size = {} if rows is None else {"rows": rows}
+    if quarters is not None and name not in QUARTERLY:
+        raise PlanError(f"{name} has no quarters; only {', '.join(QUARTERLY)} has.")
     if name in WRITERS:
         return WRITERS[name](Path(folder), seed=seed, **size, **({} if quarters is None else {"quarters": quarters}))
-    if quarters is not None:
-        raise PlanError(f"{name} has no quarters; only {', '.join(WRITERS)} has.")
     table = GENERATORS[name](seed=seed, **size)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
