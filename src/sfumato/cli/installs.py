@@ -2,8 +2,11 @@
 
 from importlib.util import find_spec
 
-AGENCY = ("duckdb", "mpmath", "narwhals", "numba", "psycopg", "pyproj", "pyreadstat", "scipy", "shapefile", "shapely")
-"""The packages that read microdata, draw noise, calibrate or project maps; a reader of releases needs none."""
+AGENCY = (
+    "duckdb", "highspy", "mpmath", "narwhals", "numba", "psycopg", "pyproj", "pyreadstat", "scipy", "shapefile",
+    "shapely",
+)  # fmt: skip
+"""The packages that read microdata, draw noise, calibrate, suppress, project maps; readers need none."""
 
 
 def refuse_core() -> None:

@@ -1,0 +1,141 @@
+"""Contributions: what every holding adds to every cell of linked tables."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+
+from sfumato.confidential.sealed import Sealed
+from sfumato.errors import DataError
+from sfumato.suppression import Flags, Floats, Integers, Linked, Nesting
+
+
+class Contributions(Sealed):
+    """Of every cell its total, the number of its holdings, and what they add, the largest first.
+
+    A holding is who must be protected: all establishments of an enterprise are one. Where only the largest
+    contributions of a cell are known, as in tables made elsewhere, `listed` are those.
+    """
+
+    def __init__(  # noqa: PLR0913 - each is a column of what is known
+        self,
+        totals: Floats,
+        counts: Integers,
+        cells: Integers,
+        holdings: Integers,
+        amounts: Floats,
+        sizes: Floats | None = None,
+        waived: Flags | None = None,
+        *,
+        listed: int | None = None,
+    ) -> None:
+        order = np.lexsort((holdings, -np.abs(amounts), cells))
+        self.totals, self.counts = totals, counts
+        self.cells, self.holdings, self.amounts = cells[order], holdings[order], amounts[order]
+        self.sizes = np.abs(totals) if sizes is None else sizes
+        """What each cell's contributions add up to without their signs: the total of a cell without negative ones."""
+        self.waived = np.zeros(int(holdings.max(initial=-1)) + 1, dtype=bool) if waived is None else waived
+        """Which holdings have agreed that their part may be told."""
+        self.listed = listed
+        """How many contributions a cell are known at most; None where all are."""
+        starts = np.searchsorted(self.cells, np.arange(len(totals) + 1))
+        self.rank = np.arange(len(self.cells)) - starts[self.cells]
+
+    @classmethod
+    def of(
+        cls,
+        linked: Linked,
+        codes: Mapping[str, Sequence[str]],
+        values: Sequence[float] | Floats,
+        holdings: Sequence[object] | None = None,
+        weights: Sequence[float] | Floats | None = None,
+        waived: Collection[object] = (),
+    ) -> "Contributions":
+        """Those of microdata: a row has a code of each attribute, a value, and, if wanted, a holding and a weight.
+
+        With weights a cell's total is weighted, and what a holding knows of it is its own, unweighted part.
+        """
+        value = np.asarray(values, dtype=np.float64)
+        weight = np.ones(len(value)) if weights is None else np.asarray(weights, dtype=np.float64)
+        if np.any(weight < 1):
+            raise DataError(
+                "A weight is below 1; in suppression a row stands for itself and others, so weigh from 1 on."
+            )
+        if not np.all(np.isfinite(value)):
+            raise DataError("A value is missing or not a number; suppression needs the value of every row.")
+        names = list(range(len(value))) if holdings is None else [str(one) for one in holdings]
+        known, holding = np.unique(np.array(names), return_inverse=True)
+        cells, rows = _memberships(linked, codes, len(value))
+        pair, where = np.unique(cells * (len(known) + 1) + holding[rows], return_inverse=True)
+        totals = np.bincount(cells, (value * weight)[rows], linked.size).astype(np.float64)
+        sizes = np.bincount(cells, np.abs(value * weight)[rows], linked.size).astype(np.float64)
+        amounts = np.bincount(where, value[rows], len(pair)).astype(np.float64)
+        of_pair = pair // (len(known) + 1)
+        agreed = np.isin(known, [str(one) for one in waived]) if waived else np.zeros(len(known), dtype=bool)
+        counts = np.bincount(of_pair, minlength=linked.size)
+        return cls(totals, counts, of_pair, pair % (len(known) + 1), amounts, sizes, agreed)
+
+    @classmethod
+    def told(cls, totals: Floats, counts: Integers, largest: Floats) -> "Contributions":
+        """Those of a table made elsewhere: each cell's total, number of contributors and largest contributions.
+
+        Nobody is known to contribute to two cells; a contribution that is not known is NaN.
+        """
+        cells, rank = np.nonzero(~np.isnan(largest))
+        return cls(totals, counts, cells, np.arange(len(cells)), largest[cells, rank], listed=largest.shape[1])
+
+    @property
+    def top(self) -> tuple[Floats, Floats]:
+        """The largest and the second largest contribution of each cell, 0 where there is none."""
+        return self.at(0), self.at(1)
+
+    def at(self, rank: int) -> Floats:
+        """The size of the contribution of a rank in each cell, 0 where there is none."""
+        found = np.zeros(len(self.totals))
+        those = self.rank == rank
+        found[self.cells[those]] = np.abs(self.amounts[those])
+        return found
+
+    def only(self, kept: Flags) -> "Contributions":
+        """The same of some cells, renumbered."""
+        entries = kept[self.cells]
+        place = np.cumsum(kept) - 1
+        return Contributions(
+            self.totals[kept], self.counts[kept], place[self.cells[entries]], self.holdings[entries],
+            self.amounts[entries], self.sizes[kept], self.waived, listed=self.listed,
+        )  # fmt: skip
+
+
+def _memberships(linked: Linked, codes: Mapping[str, Sequence[str]], length: int) -> tuple[Integers, Integers]:
+    """Every cell that a row is in, with the row; a cell that stands in several tables is told once."""
+    filled = np.zeros(linked.size, dtype=bool)
+    cells, rows = [], []
+    for table in linked.tables:
+        place, row = _of_table(linked, table, codes, length)
+        new = ~filled[place]
+        cells.append(place[new])
+        rows.append(row[new])
+        filled[place] = True
+    return np.concatenate(cells), np.concatenate(rows)
+
+
+def _of_table(
+    linked: Linked, table: Sequence[Nesting], codes: Mapping[str, Sequence[str]], length: int
+) -> tuple[Integers, Integers]:
+    rows, number = np.arange(length), np.zeros(length, dtype=np.int64)
+    for nesting in table:
+        if nesting.name not in codes:
+            raise DataError(f"The rows have no codes of '{nesting.name}', which classifies their cells; give them.")
+        seen, which = np.unique(np.asarray(codes[nesting.name], dtype=str), return_inverse=True)
+        unknown = [code for code in seen.tolist() if code not in nesting.above]
+        if unknown:
+            raise DataError(
+                f"{len(unknown):,} codes of '{nesting.name}' in the data are not in its hierarchy; list them."
+            )
+        above = [linked.numbers(nesting.name, nesting.above[code]) for code in seen.tolist()]
+        lengths, every = np.array([len(one) for one in above]), np.concatenate(above)
+        starts, of_row = np.cumsum(lengths) - lengths, which[rows]
+        times = lengths[of_row]
+        offset = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
+        number = np.repeat(number, times) + every[np.repeat(starts[of_row], times) + offset]
+        rows = np.repeat(rows, times)
+    return linked.at(number), rows

@@ -1,0 +1,82 @@
+"""Program: a linear program over the equations of linked tables, solved again and again from where it stood (HiGHS)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sfumato.suppression.linked import Equations, Floats, Integers
+
+INFINITE = float("inf")
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A solved program: whether there is a solution, its objective and its columns."""
+
+    solved: bool
+    objective: float
+    columns: Floats
+
+
+class Program:
+    """Columns within bounds, the equations over them, and a cost for each: least cost from the last basis on."""
+
+    def __init__(
+        self, equations: Equations, width: int, *, slack: Floats | None = None, right: Floats | None = None
+    ) -> None:
+        import highspy
+
+        self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        for option, value in (("output_flag", False), ("threads", 1), ("presolve", "off"), ("solver", "simplex")):
+            self._highs.setOptionValue(option, value)
+        self.width = width
+        centre = np.zeros(equations.count) if right is None else right
+        room = np.zeros(equations.count) if slack is None else slack
+        matrix = _by_column(equations, width)
+        model = highspy.HighsLp()
+        model.num_col_, model.num_row_ = width, equations.count
+        model.col_cost_, model.col_lower_ = np.zeros(width), np.zeros(width)
+        model.col_upper_ = np.full(width, INFINITE)
+        model.row_lower_, model.row_upper_ = centre - room, centre + room
+        model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+        model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = matrix
+        self._highs.passModel(model)
+        self._optimal = highspy.HighsModelStatus.kOptimal
+        self._unbounded = (highspy.HighsModelStatus.kUnbounded, highspy.HighsModelStatus.kUnboundedOrInfeasible)
+        self.solves = 0
+
+    def bounds(self, columns: Integers, low: Floats, high: Floats) -> None:
+        self._highs.changeColsBounds(len(columns), columns.astype(np.int32), low, high)
+
+    def costs(self, columns: Integers, cost: Floats) -> None:
+        self._highs.changeColsCost(len(columns), columns.astype(np.int32), cost)
+
+    def add_row(self, low: float, high: float, columns: Integers, signs: Floats) -> None:
+        self._highs.addRow(low, high, len(columns), columns.astype(np.int32), signs)
+
+    def drop_last_row(self) -> None:
+        self._highs.deleteRows(1, np.array([self._highs.getNumRow() - 1], dtype=np.int32))
+
+    def primal(self, chosen: bool) -> None:
+        """Choose the primal simplex, which stays feasible where only costs change."""
+        self._highs.setOptionValue("simplex_strategy", 4 if chosen else 1)
+
+    def solve(self) -> Solution:
+        """The least cost; of a program without a bound the objective is minus infinity."""
+        self._highs.run()
+        self.solves += 1
+        status = self._highs.getModelStatus()
+        if status in self._unbounded:
+            return Solution(False, -INFINITE, np.zeros(0))
+        if status != self._optimal:
+            return Solution(False, INFINITE, np.zeros(0))
+        found = np.asarray(self._highs.getSolution().col_value, dtype=np.float64)
+        return Solution(True, float(self._highs.getInfo().objective_function_value), found)
+
+
+def _by_column(equations: Equations, width: int) -> tuple[Any, Any, Any]:
+    order = np.lexsort((equations.rows, equations.cells))
+    starts = np.zeros(width + 1, dtype=np.int32)
+    np.cumsum(np.bincount(equations.cells, minlength=width), out=starts[1:])
+    return starts, equations.rows[order].astype(np.int32), equations.signs[order]

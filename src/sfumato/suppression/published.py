@@ -1,0 +1,49 @@
+"""Published: linked tables as anybody reads them, with the cells that are missing and what is known of them."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sfumato.errors import DataError
+from sfumato.suppression.linked import Flags, Floats, Linked
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """A value for every cell that is published, NaN for one that is suppressed, and the bounds that everybody knows.
+
+    `rounding` is how far a published value may be from what adds up: 0.5 where values were rounded to whole numbers.
+    """
+
+    linked: Linked
+    values: Floats
+    low: Floats
+    high: Floats
+    rounding: float = 0.0
+
+    @classmethod
+    def of(cls, linked: Linked, values: Floats, *, negative: bool = False, rounding: float = 0.0) -> "Published":
+        """With no more known of a suppressed cell than that it is not negative, where none can be."""
+        if len(values) != linked.size:
+            raise DataError(f"{len(values):,} values were given for {linked.size:,} cells; give one, or NaN, for each.")
+        low = np.full(linked.size, -np.inf if negative else 0.0)
+        return cls(linked, values.astype(np.float64), low, np.full(linked.size, np.inf), rounding)
+
+    @property
+    def missing(self) -> Flags:
+        return np.isnan(self.values)
+
+    def within(self, low: Floats, high: Floats) -> "Published":
+        """With finite bounds besides: a suppressed cell is known to lie in both."""
+        return replace(self, low=np.fmax(self.low, low), high=np.fmin(self.high, high))
+
+    def beside(self, earlier: "Published", change: float) -> "Published":
+        """With an earlier period of the same tables, since when no cell has changed by more than a share."""
+        before, missing = earlier.values, self.missing & ~earlier.missing
+        low = np.where(missing, before - change * np.abs(before), -np.inf)
+        high = np.where(missing, before + change * np.abs(before), np.inf)
+        return self.within(low, high)
+
+    def again(self, other: "Published") -> "Published":
+        """With another publication of the same cells: what either tells is told."""
+        return replace(self, values=np.where(self.missing, other.values, self.values))
