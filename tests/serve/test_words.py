@@ -39,6 +39,13 @@ LONG = 25
 
 _KINDS = ("published", "assumed_known", "invariant")
 _COMPOSED = ("one", "add_approximate", "add_gaussian", "add_concentrated", "parts", "other_composed")
+FORMS = {
+    "adding": ("", "_not", "_exact"),
+    "census": ("", "_sample"),
+    "margin": ("", "_exact"),
+    "withheld": ("", "_tables", "_exact"),
+}
+"""The other forms that an answer has."""
 COMPOSED = {
     "site.*": (*VIEWS, "releases", "budget", "help", "api"),
     "chart.*": (*CHARTS, "dots", "areas"),
@@ -55,9 +62,7 @@ COMPOSED = {
     "level.*": ("top", "step", "leaves", "all"),
     "detail.*": ("se_noise", "se_sampling", "se"),
     "help.**": tuple(
-        f"{one}{more}{said}"
-        for one, said in product(QUESTIONS, ("", "_words"))
-        for more in {"adding": ("", "_not"), "census": ("", "_sample"), "withheld": ("", "_tables")}.get(one, ("",))
+        f"{one}{more}{said}" for one, said in product(QUESTIONS, ("", "_words")) for more in FORMS.get(one, ("",))
     ),
 }
 """Keys that are put together where they are used, and what may stand at each star."""

@@ -90,7 +90,9 @@ def _sentences(source: Source, estimate: Estimate, *, overlaps: bool) -> Iterato
     if estimate.cells:
         promise, many = source.release.manifest.promise, estimate.cells > 1
         one_each = "protected" if many else "protected_one"
-        key = (one_each if product.noise_of_its_own else "protected_tables") if promise.formal else "unprotected"
+        key = one_each if product.noise_of_its_own else "protected_tables"
+        if not promise.formal:
+            key = "unprotected_exact" if product.exact else "unprotected"
         said: dict[str, float | str] = {"mechanism": product.subject.mechanism, "loss": promise.loss_words}
         yield Sentence(key, said | ({"cells": estimate.cells} if many else {}))
 

@@ -6,7 +6,7 @@ from sfumato.release.geography import write_shapes
 from sfumato.release.keys import private_key
 from sfumato.release.manifest import ExposureLine, Manifest, SpendLine, digest, now
 from sfumato.release.noisy import Noisy
-from sfumato.release.products import Cube, Groups, Product, Records, Sparse, Subject, Tables, measured
+from sfumato.release.products import Cube, Groups, Product, Records, Sparse, Subject, Suppressed, Tables, measured
 from sfumato.release.promise import Promise
 from sfumato.release.statuses import NoNumber, Statuses
 from sfumato.release.uncertainties import (
@@ -53,6 +53,7 @@ __all__ = [
     "Squared",
     "Statuses",
     "Subject",
+    "Suppressed",
     "Tables",
     "Trend",
     "Uncertainty",

@@ -23,6 +23,7 @@ from sfumato.schema.family import Component, Family
 from sfumato.schema.frame import Frame, Grouping
 from sfumato.schema.level import By, Level
 from sfumato.schema.levels import Levels, Mask
+from sfumato.schema.linked_cells import LinkedCells
 from sfumato.schema.replication import Replication
 from sfumato.schema.schema import Partner, Schema
 from sfumato.schema.table import FARTHEST, LARGEST, Table, Where
@@ -30,7 +31,7 @@ from sfumato.schema.up_to import UpTo, domain_of
 
 __all__ = [
     "FARTHEST", "LARGEST", "Aggregate", "Attribute", "Bands", "Box", "By", "Clipped", "Column", "Component", "Domain",
-    "Extremes", "Family", "Frame", "Grid", "Grouping", "InSteps", "Influence", "Largest", "Level", "Levels", "Mask",
-    "Missing", "Partner", "Ragged", "Recode", "Replication", "Reported", "Rows", "Rule", "Schema", "Sorted", "Sum",
-    "SumOfProducts", "Table", "Units", "UpTo", "Weighted", "Where", "domain_of",
+    "Extremes", "Family", "Frame", "Grid", "Grouping", "InSteps", "Influence", "Largest", "Level", "Levels",
+    "LinkedCells", "Mask", "Missing", "Partner", "Ragged", "Recode", "Replication", "Reported", "Rows", "Rule",
+    "Schema", "Sorted", "Sum", "SumOfProducts", "Table", "Units", "UpTo", "Weighted", "Where", "domain_of",
 ]  # fmt: skip

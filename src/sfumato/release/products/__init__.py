@@ -6,6 +6,9 @@ from sfumato.release.products.kinds import measured, read_products
 from sfumato.release.products.product import Product, Subject
 from sfumato.release.products.records import Records
 from sfumato.release.products.sparse import Sparse
+from sfumato.release.products.suppressed import Suppressed
 from sfumato.release.products.tables import Tables
 
-__all__ = ["Cube", "Groups", "Product", "Records", "Sparse", "Subject", "Tables", "measured", "read_products"]
+__all__ = [
+    "Cube", "Groups", "Product", "Records", "Sparse", "Subject", "Suppressed", "Tables", "measured", "read_products",
+]  # fmt: skip

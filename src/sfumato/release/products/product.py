@@ -96,6 +96,8 @@ class Product(ABC):
     """Whether `values` hold a number for each row of the public register."""
     noise_of_its_own: ClassVar[bool] = True
     """Whether every cell has noise of its own; else it was drawn for many tables together."""
+    exact: ClassVar[bool] = False
+    """Whether its numbers are the true ones, of which some are withheld in place of noise."""
     subject: Subject
     attributes: tuple[Attribute, ...]
     domain: Domain

@@ -43,16 +43,14 @@ class Tables(Held):
     def read(cls, opened: ProductFile) -> "Tables":
         from sfumato.release.parquet import read_values
 
-        family = _family(opened)
+        family = family_of(opened)
         values = read_values(opened.path, family.size).astype(np.int64)
         if not agree(family, values):
             raise ValueError("its tables do not agree with each other")
         return cls(Subject.read(opened.line), family, values, opened.uncertainty(_no_column))
 
     def write(self, folder: Path) -> ProductLine:
-        spec = self.domain.spec
-        said: dict[str, Any] = {"up_to": spec.up_to, "of": list(spec.of), "also": [list(one) for one in spec.also]}
-        return super().write(folder).model_copy(update={"family": said})
+        return super().write(folder).model_copy(update={"family": described(self.domain)})
 
     def store(self, folder: Path, file: str) -> None:
         from sfumato.release.parquet import write_tables
@@ -105,7 +103,13 @@ class Tables(Held):
         return family.answered(grid, answer)[0]
 
 
-def _family(opened: ProductFile) -> Family:
+def described(family: Family) -> dict[str, Any]:
+    """A family as a manifest describes it."""
+    spec = family.spec
+    return {"up_to": spec.up_to, "of": list(spec.of), "also": [list(one) for one in spec.also]}
+
+
+def family_of(opened: ProductFile) -> Family:
     """The family that a manifest describes, of so many cells at most."""
     said = opened.line.family
     lists = [said.get("of"), said.get("also"), *(said["also"] if isinstance(said.get("also"), list) else ())]

@@ -19,6 +19,8 @@ from sfumato.serve.pages.view import total_view, whole_of
 
 QUESTIONS = ("margin", "negative", "adding", "census", "grade", "withheld", "differ", "again")
 """In the order in which they are answered; each is also the anchor of its answer."""
+OF_TRUE_NUMBERS = ("withheld", "margin", "adding")
+"""What is asked where numbers are withheld in place of noise."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +37,23 @@ class HelpEntry:
 def answers(sheet: Sheet, lang: str) -> tuple[HelpEntry, ...]:
     """What readers ask, answered for one table."""
     said = Look(lang=lang).words
-    census = sheet.edition.release.manifest.sampling["kind"] == "census"
-    kinds = {"adding": "" if sheet.product.subject.additive else "_not", "census": "" if census else "_sample"}
-    kinds |= {"withheld": "_tables" if sheet.product.together else ""}
-    here = {"margin": _margin_here(sheet, said), "grade": _grades_here(sheet, said), "negative": _negative(sheet, said)}
-    keys = {one: f"help.{one}{kinds.get(one, '')}" for one in QUESTIONS}
+    exact = sheet.product.exact
+    kinds = dict.fromkeys(OF_TRUE_NUMBERS, "_exact") if exact else _forms(sheet)
+    here = {} if exact else _here(sheet, said)
+    keys = {one: f"help.{one}{kinds.get(one, '')}" for one in (OF_TRUE_NUMBERS if exact else QUESTIONS)}
     return tuple(HelpEntry(one, said(key), said(f"{key}_words"), here.get(one, "")) for one, key in keys.items())
+
+
+def _forms(sheet: Sheet) -> dict[str, str]:
+    """Which answers have another form for a table, and which."""
+    census = sheet.edition.release.manifest.sampling["kind"] == "census"
+    adding, withheld = "" if sheet.product.subject.additive else "_not", "_tables" if sheet.product.together else ""
+    return {"adding": adding, "census": "" if census else "_sample", "withheld": withheld}
+
+
+def _here(sheet: Sheet, said: Words) -> dict[str, str]:
+    """What answers mean for the table at hand."""
+    return {"margin": _margin_here(sheet, said), "grade": _grades_here(sheet, said), "negative": _negative(sheet, said)}
 
 
 def help_page(pages: Pages, request: Request) -> Response:

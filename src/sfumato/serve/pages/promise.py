@@ -122,6 +122,9 @@ class Promised:
             others = len(line.family["also"])
             key = "privacy.by_family_also" if others else "privacy.by_family"
             return said(key, count=line.family["up_to"], names=", ".join(named), others=others)
+        if line.kind == "suppressed":
+            tables = [line.family["of"], *line.family["also"]]
+            named = [" × ".join(level_of(name, self._labels, said) for name in table) for table in tables]
         return said("privacy.by", names=" × ".join(named) if line.kind == "groups" else ", ".join(named))
 
     @cached_property
