@@ -2,16 +2,19 @@
 
 It always exists, is linear, stays unbiased, and its variance is closed form; it never raises the variance of a total.
 Controls each of which is a sum of the next make a tree, and are met in two passes over it; others through one matrix,
-or by iteration where that would be too large (`release.uncertainties.normal`).
+or by iteration where that would be too large (`release.uncertainties.normal`). A family of tables is moved component by
+component (`components`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sfumato.calibrate.step import Diverged, Problem, Step
-from sfumato.release import Calibrated, Cube, Product
+from sfumato.calibrate.components import moved_tables, refuse_family
+from sfumato.calibrate.step import ControlAhead, Diverged, Problem, Step
+from sfumato.release import Calibrated, Cube, Product, Tables
 from sfumato.release.uncertainties.calibrated import Calibration
+from sfumato.schema import Family
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,12 @@ class LeastSquares(Step):
     table: str
     to: tuple[str, ...]
 
-    def apply(self, products: Mapping[str, Product]) -> Cube | Diverged:
+    def refuse_family(self, family: Family, controls: Sequence[ControlAhead]) -> None:
+        refuse_family(self, family, controls)
+
+    def apply(self, products: Mapping[str, Product]) -> Cube | Tables | Diverged:
+        if products[self.table].residuals is not None:
+            return moved_tables(self, products)
         problem = Problem.of(self, products)
         problem.refuse_contradictions(self.name)
         margins, base, noise = problem.margins, problem.cube.errors, problem.noise

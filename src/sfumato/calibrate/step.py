@@ -15,7 +15,7 @@ from sfumato.release.noisy import Floats
 from sfumato.release.uncertainties.controls import Controlled, noise_of
 from sfumato.release.uncertainties.margins import Margins
 from sfumato.release.uncertainties.normal import Normal
-from sfumato.schema import LARGEST, Table
+from sfumato.schema import LARGEST, Family, Table
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,16 @@ class Diverged:
 
     name: str
     why: str
+
+
+@dataclass(frozen=True)
+class ControlAhead:
+    """A control as it is known before there are data: what it is over, whether it is exact, and published totals."""
+
+    name: str
+    domain: Table | Family
+    exact: bool
+    published: tuple[Cube, ...] = ()
 
 
 class Step(ABC):
@@ -62,6 +72,13 @@ class Step(ABC):
                 )
         if not controls:
             raise PlanError(f"Step '{self.name}' calibrates to nothing; name its control measures: to = [...].")
+
+    def refuse_family(self, family: Family, controls: Sequence[ControlAhead]) -> None:  # noqa: ARG002 - most move cells
+        """Say so where a step cannot do with a family of tables."""
+        raise PlanError(
+            f"Step '{self.name}' moves the cells of one table, and '{self.table}' is a family of tables; use "
+            'step = "least-squares", which moves all of them together.'
+        )
 
     def refuse_unframed(self, *, of_rows: bool) -> None:  # noqa: ARG002 - most are for tables alone
         """Say so where a step over a frame cannot do with what it reads."""

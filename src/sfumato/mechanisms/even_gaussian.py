@@ -31,13 +31,10 @@ from sfumato.mechanisms.mechanism import Mechanism, Typical
 from sfumato.privacy import Concentrated, Exact, Gaussian, Loss, Move, every_table, positive
 from sfumato.release import Components, Noisy, Product, Uncertainty, Withheld
 from sfumato.release.noisy import Integers
+from sfumato.release.whole_tables import parts_of_a_step
 from sfumato.schema import Component
 from sfumato.schema.trees import Tree
 
-ROUNDED = Fraction(1, 20)
-"""The part of the variance of a cell that rounding to whole steps may add."""
-FINEST = 2**20
-"""The most parts that a step is taken in."""
 LARGEST_CONTRAST = 2**61
 """The largest contrast that leaves room for its noise in 64 bits."""
 
@@ -140,13 +137,10 @@ class EvenGaussian(Mechanism):
 
     def grain(self, move: Move) -> int:
         """In how many parts a step is taken, so that rounding adds next to nothing to the error of a cell."""
-        told, parts = every_table(move, self.name), 1
+        told = every_table(move, self.name)
         unit = unit_design(told.family, self.fade, self.aim)
         least = min(unit.cell_variances.values()) * square_of(unit, told) / self.mu_squared
-        most = Fraction(2**told.family.ways, 12)
-        while parts < FINEST and most / parts**2 > ROUNDED * least:
-            parts *= 2
-        return parts
+        return parts_of_a_step(least, told.family.ways)
 
     def clean(self, cells: Cells, given: Mapping[str, Product] | None = None) -> Integers:  # noqa: ARG002
         """The contrasts of all components, one after the other."""

@@ -57,6 +57,11 @@ class Coverage:
         domain = self._cells(measure)
         return domain if isinstance(domain, Table) else None
 
+    def family(self, measure: Measure) -> Family | None:
+        """The tables of a measure, where it is of several; none where it is of one or of a register."""
+        domain = self._cells(measure)
+        return domain if isinstance(domain, Family) else None
+
     def _cells(self, measure: Measure) -> Table | Family:
         if measure.by not in self._domains:
             with naming(measure):
@@ -112,14 +117,10 @@ class Coverage:
                     raise PlanError(f"Measure '{measure.name}' is given '{name}', which no earlier measure is; {hint}")
                 _refuse_unlike(measure, earlier[name])
 
-    def refuse_step(self, step: Step, table: tuple[Measure, Table | None], controls: Sequence[Table]) -> None:
+    def refuse_step(self, step: Step, measure: Measure, table: Table | None, controls: Sequence[Table]) -> None:  # noqa: ARG002
         """Say so where a step cannot do with the measure and the cells that it moves, and with its controls."""
-        if table[1] is None:
-            raise PlanError(
-                f"Step '{step.name}' moves the cells of one table, and '{table[0].name}' is a family of tables, which "
-                "agree with each other already."
-            )
-        step.refuse_unfit(table[1], controls)
+        assert table is not None  # noqa: S101 - of several tables the step itself says it
+        step.refuse_unfit(table, controls)
 
     def _listed(self, measure: Measure) -> int:
         """How many cells of a measure are held: all where they are laid out, else those that noise will change."""

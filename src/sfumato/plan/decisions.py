@@ -120,7 +120,7 @@ class Decisions:
             one.refuse_negative(of.measure)
             noise = frozenset({one.name} if one.noisy else ())
             table, about = self.schema.table(one.by), Subject(one.name, one.of, "", "", Fraction(1))
-            before[one.name] = replace(of, table=table, noise=noise, published=(one.cube(table, about),))
+            before[one.name] = replace(of, table=table, family=None, noise=noise, published=(one.cube(table, about),))
         readings: list[StepReading] = []
         for place, step in enumerate(self.then):
             step.refuse_name()
@@ -129,8 +129,7 @@ class Decisions:
             reading.refuse_unlike()
             reading.refuse_mixed()
             reading.refuse_contradictions()
-            tables = [one.table for one in reading.controls.values() if one.table]
-            self.over.refuse_step(step, (reading.table.measure, reading.table.table), tables)
+            reading.refuse_unfit(self.over)
             before[step.name] = reading.made
             readings.append(reading)
         for control in self.controls:
@@ -140,7 +139,11 @@ class Decisions:
     def _source(self, measure: Measure) -> Origin:
         exact = any(control.name == measure.name for control in self.controls)
         return Origin(
-            measure, self.over.table(measure), (measure.of, measure.where), frozenset(() if exact else (measure.name,))
+            measure,
+            self.over.table(measure),
+            (measure.of, measure.where),
+            frozenset(() if exact else (measure.name,)),
+            family=self.over.family(measure),
         )
 
     def began(self, name: str) -> Measure:

@@ -129,11 +129,13 @@ class RegisterCoverage(Coverage):
         if not any(map(self._of_rows, measures)):
             raise PlanError(f'No measure is of the rows of the frame, which a release holds: by = ["{unit}"].')
 
-    def refuse_step(self, step: Step, table: tuple[Measure, Table | None], controls: Sequence[Table]) -> None:  # noqa: ARG002 - none is a table
-        rows = table[0]
-        step.refuse_unframed(of_rows=self._of_rows(rows))
-        if not isinstance(rows.with_, SquareRoot):
-            raise PlanError(f"Step '{step.name}' moves rows measured with square-root; '{rows.name}' is not.")
+    def family(self, measure: Measure) -> None:  # noqa: ARG002 - it is refused
+        return None
+
+    def refuse_step(self, step: Step, measure: Measure, table: Table | None, controls: Sequence[Table]) -> None:  # noqa: ARG002 - none is a table
+        step.refuse_unframed(of_rows=self._of_rows(measure))
+        if not isinstance(measure.with_, SquareRoot):
+            raise PlanError(f"Step '{step.name}' moves rows measured with square-root; '{measure.name}' is not.")
 
     def refuse_unlistable(self, measures: Sequence[Measure]) -> None:
         """All rows are there already."""

@@ -6,14 +6,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sfumato.calibrate import Step
-from sfumato.calibrate.step import contradict, variances
+from sfumato.calibrate.step import ControlAhead, contradict, variances
 from sfumato.errors import PlanError, nearest
+from sfumato.plan.coverage import Coverage
 from sfumato.plan.measure import Measure
 from sfumato.release import Control, Cube
 from sfumato.release.uncertainties.controls import noise_of
 from sfumato.release.uncertainties.margins import Margins
 from sfumato.release.uncertainties.normal import DENSE
-from sfumato.schema import Table
+from sfumato.schema import Family, Table
 from sfumato.schema.level import lacking
 
 
@@ -32,6 +33,8 @@ class Origin:
     """The totals published before that it is, or was moved to."""
     relative: bool = False
     """Whether its errors follow the sizes of its cells."""
+    family: Family | None = None
+    """The tables that it is of, where it is of several."""
 
     def after(self, step: Step, controls: list["Origin"]) -> "Origin":
         """What a step makes of it."""
@@ -67,6 +70,19 @@ class StepReading:
                 raise PlanError(f"Step '{step.name}' reads '{name}', which this plan does not make; {hint}")
         return cls(step, before[step.table], {name: before[name] for name in step.to})
 
+    def refuse_unfit(self, over: Coverage) -> None:
+        """What a step cannot do with what it moves, and with its controls."""
+        tables = [one.table for one in self.controls.values() if one.table]
+        if self.table.family is None:
+            over.refuse_step(self.step, self.table.measure, self.table.table, tables)
+            return
+        ahead = [
+            ControlAhead(name, domain, not one.noise, one.published)
+            for name, one in self.controls.items()
+            if (domain := one.table or one.family)
+        ]
+        self.step.refuse_family(self.table.family, ahead)
+
     def _refusal(self, why: str) -> PlanError:
         return PlanError(f"Step '{self.step.name}'{why}")
 
@@ -91,6 +107,11 @@ class StepReading:
             if control.statistic != self.table.statistic:
                 raise self._refusal(f": '{name}' is not of the same statistic as '{self.step.table}'.")
             coarse, fine = control.table, self.table.table
+            if control.family and fine:
+                raise self._refusal(
+                    f": '{name}' is a family of tables, which '{self.step.table}' cannot be moved to; let the step "
+                    f"move '{name}' to '{self.step.table}'."
+                )
             if missed := lacking(coarse.by, fine.by) if coarse and fine else ():
                 raise self._refusal(f": '{self.step.table}' lacks {', '.join(map(str, missed))} of '{name}'.")
             if shared := sorted(control.noise & self.table.noise) if self.table.steps else []:
@@ -102,7 +123,8 @@ class StepReading:
     def refuse_mixed(self) -> None:
         """Where noise has to be apart in every cell, what shares it is refused before anything is charged."""
         sources = {self.step.table: self.table, **self.controls}
-        for name in self.step.reads if self.step.apart or self.table.table is None else self.step.to:
+        rows = self.table.table is None and self.table.family is None
+        for name in self.step.reads if self.step.apart or rows else self.step.to:
             if not sources[name].apart:
                 since = sources[name].steps[-1]
                 raise self._refusal(f" reads '{name}', whose cells share noise since '{since}'; name a measure.")
@@ -113,7 +135,7 @@ class StepReading:
                 "error that could be stated. Rake to these totals, or meet them in a step before the raking."
             )
         size = sum(one.table.size for one in self.controls.values() if one.table)
-        if not self.table.apart and size > DENSE:
+        if not self.table.apart and size > DENSE and self.table.table is not None:
             raise self._refusal(
                 f" moves '{self.step.table}', which a step made, to {size:,} control cells, more than {DENSE:,}; name "
                 "all controls in one step."

@@ -11,6 +11,7 @@ Every table is made of differences of these integers.
 
 import math
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -21,6 +22,10 @@ from sfumato.release.noisy import Floats, Integers
 from sfumato.schema import Component, Family
 from sfumato.schema.trees import Tree, lengthwise
 
+ROUNDED = Fraction(1, 20)
+"""The part of the variance of a cell that rounding to whole steps may add."""
+FINEST = 2**20
+"""The most parts that a step is taken in."""
 Points = Mapping[Component, Integers]
 """For each component the rounded sums at the ends that are new at its levels."""
 
@@ -30,10 +35,27 @@ def whole_tables(family: Family, contrasts: Integers) -> Integers:
 
     Contrasts that were drawn several times, along an axis before them, become as many tables.
     """
-    residuals = dict(_residuals(family, contrasts))
+    return rounded_tables(family, dict(residuals_of(family, contrasts)))
+
+
+def rounded_tables(family: Family, residuals: Mapping[Component, Floats]) -> Integers:
+    """The cells of the tables of a family of the residuals of its components, rounded to whole steps."""
     points = {one: _rounded(family, one, residuals) for one in family.components}
     tables = [_table(family, top, points) for top in family.tops]
-    return np.concatenate([table.reshape((*contrasts.shape[:-1], -1)) for table in tables], axis=-1)
+    copies = points[family.components[0]].shape
+    return np.concatenate([table.reshape((*copies, -1)) for table in tables], axis=-1)
+
+
+def parts_of_a_step(least: Fraction | float, ways: int) -> int:
+    """In how many parts a step is taken, so that rounding adds next to nothing to the least variance of a cell.
+
+    >>> parts_of_a_step(24.4, 3), parts_of_a_step(2, 2)
+    (1, 2)
+    """
+    parts = 1
+    while parts < FINEST and Fraction(2**ways, 12 * parts**2) > ROUNDED * least:
+        parts *= 2
+    return parts
 
 
 def agree(family: Family, values: Integers) -> bool:
@@ -74,7 +96,8 @@ def _axes(family: Family, component: Component, part: NDArray[Any]) -> Iterator[
         yield axis, tree, level
 
 
-def _residuals(family: Family, contrasts: Integers) -> Iterator[tuple[Component, Floats]]:
+def residuals_of(family: Family, contrasts: Integers) -> Iterator[tuple[Component, Floats]]:
+    """The residual of every component, of contrasts that stand one component after the other."""
     start = 0
     for one in family.components:
         shape = family.shape(one)
@@ -83,11 +106,18 @@ def _residuals(family: Family, contrasts: Integers) -> Iterator[tuple[Component,
         for axis, tree, level in _axes(family, one, part):
             rung = tree.rungs[level]
             part = part / lengthwise(rung.siblings, part.ndim, axis)
-            part = part - rung.means(part, axis).take(rung.parents, axis=axis)
-        yield one, part
+        yield one, less_siblings(family, one, part)
         start = stop
     if start != contrasts.shape[-1]:
         raise ValueError("there are not as many contrasts as the components have")
+
+
+def less_siblings(family: Family, component: Component, part: Floats) -> Floats:
+    """A table at the levels of a component, less the means over siblings along each attribute that it tells apart."""
+    for axis, tree, level in _axes(family, component, part):
+        rung = tree.rungs[level]
+        part = part - rung.means(part, axis).take(rung.parents, axis=axis)
+    return part
 
 
 def estimate(family: Family, table: Component, residuals: Mapping[Component, Floats]) -> Floats:

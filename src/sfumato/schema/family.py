@@ -4,7 +4,7 @@ A question is about records, as one to a single table is. It is held if one of t
 apart, at its levels or finer ones, and is answered from the smallest table that does.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise, product
@@ -65,10 +65,14 @@ class Family(Domain):
     @cached_property
     def _listed(self) -> tuple[Component, ...]:
         """The levels of every table that is listed, each once."""
-        depths = [{rung.size: level for level, rung in enumerate(tree.rungs)} for tree in self.trees]
-        known = list(zip(self.names, depths, strict=True))
         told = ({one.name: len(one.levels.leaves) for one in table.attributes} for table in self.listed)
-        return tuple(dict.fromkeys(tuple(depth[sizes.get(name, 1)] for name, depth in known) for sizes in told))
+        return tuple(dict.fromkeys(one for sizes in told if (one := self.levels(sizes)) is not None))
+
+    def levels(self, sizes: Mapping[str, int]) -> Component | None:
+        """The levels that tell apart so many parts of attributes; none where its trees have no such levels."""
+        found = [tree.at(sizes.get(name, 1)) for name, tree in self._named]
+        lacks = any(size > 1 and name not in self.names for name, size in sizes.items())
+        return None if lacks or None in found else tuple(level for level in found if level is not None)
 
     def refuse_too_many(self) -> None:
         """Say so before any is made where its tables have too many choices of levels."""

@@ -123,6 +123,10 @@ class Tree:
         counts = [rung.siblings[rung.parts.of].tolist() for rung in self.rungs[1:]]
         return frozenset(zip(*counts, strict=True)) if counts else frozenset({()})
 
+    def at(self, size: int) -> int | None:
+        """The level that has so many parts, if one has."""
+        return next((level for level, rung in enumerate(self.rungs) if rung.size == size), None)
+
     def level(self, mask: NDArray[np.bool_]) -> int:
         """The coarsest level of which some leaves are whole parts."""
         return next(at for at, part in enumerate(self.parts) if (mask == mask[part.one][part.of]).all())

@@ -16,6 +16,7 @@ from sfumato.release.figures import exact_step
 from sfumato.release.lattice import WRAPS, wraps
 from sfumato.release.manifest import ProductLine
 from sfumato.release.noisy import Floats, Integers, Noisy
+from sfumato.release.residuals import Residuals
 from sfumato.release.statuses import Statuses
 from sfumato.release.uncertainties import Errors, StatedIn, Uncertainty, Withheld, read_uncertainty
 from sfumato.release.value_bounds import ValueBounds
@@ -103,6 +104,8 @@ class Product(ABC):
     domain: Domain
     values: Integers
     uncertainty: Uncertainty
+    residuals: Residuals | None = None
+    """What is known of the components of its tables, where it is of several and was just made; else nothing."""
 
     @abstractmethod
     def total(self, box: Box) -> int:

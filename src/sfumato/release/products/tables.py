@@ -13,9 +13,10 @@ from sfumato.release.lattice import Lattice
 from sfumato.release.manifest import ProductLine
 from sfumato.release.noisy import Integers, Noisy
 from sfumato.release.products.product import Held, ProductFile, Subject
+from sfumato.release.residuals import Residuals
 from sfumato.release.statuses import NoNumber, Statuses
 from sfumato.release.uncertainties import Components, Uncertainty
-from sfumato.release.whole_tables import agree, whole_tables
+from sfumato.release.whole_tables import agree, residuals_of, rounded_tables
 from sfumato.schema import LARGEST, Attribute, Family, Grid, Level, Levels, Schema, UpTo
 
 MOST_NAMED = 3
@@ -32,12 +33,17 @@ class Tables(Held):
     domain: Family
     values: Integers
     uncertainty: Uncertainty
+    residuals: Residuals | None = None
+    """What its tables were rounded of, where they were just made; a release holds the tables alone."""
 
     @classmethod
     def of(cls, subject: Subject, noisy: Noisy, uncertainty: Uncertainty) -> "Tables | None":
-        if not isinstance(noisy.domain, Family):
+        family = noisy.domain
+        if not isinstance(family, Family):
             return None
-        return cls(subject, noisy.domain, whole_tables(noisy.domain, noisy.values), uncertainty)
+        parts = dict(residuals_of(family, noisy.values))
+        known = Residuals.stated_by(family, parts, uncertainty) if isinstance(uncertainty, Components) else None
+        return cls(subject, family, rounded_tables(family, parts), uncertainty, known)
 
     @classmethod
     def read(cls, opened: ProductFile) -> "Tables":

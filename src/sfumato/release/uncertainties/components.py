@@ -3,13 +3,14 @@
 Cov(f, g) = Σ σ² ∏ ⟨f, g⟩ over the components, with a factor for each attribute: at level 0 the product of the means of
 f and g over the tree; at a level below, over the parents j there, u (Σ f g over the children − m f g of the parent),
 where what f is at a part is the mean over its children, and u is 1 + 1/m in an even design, else 1. Tables of whole
-numbers are rounded at the ends of runs of leaves: each rounding adds 1/12, and the whole is not rounded.
+numbers are rounded at the ends of runs of leaves: each rounding adds 1/12. The whole is not rounded where it was
+measured in whole steps, nor are tables that are known exactly.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
+from itertools import combinations_with_replacement, product
 from math import prod
 from typing import Any, ClassVar
 
@@ -34,6 +35,8 @@ class Components(Uncertainty):
     variances: tuple[float, ...]
     even: bool = True
     rounding: float = ROUNDING
+    rounded_total: bool = False
+    """Whether the total was no whole number of steps before it was rounded."""
 
     def over(self, domain: Domain, values: Integers) -> Errors:  # noqa: ARG002 - the same at every value
         assert isinstance(domain, Family)  # noqa: S101 - `refuse_unfit` asked
@@ -45,21 +48,32 @@ class Components(Uncertainty):
 
     def to_dict(self) -> dict[str, Any]:
         said = {"kind": self.kind, "variances": list(self.variances), "even": self.even}
-        return said | ({"rounding": self.rounding} if self.rounding != ROUNDING else {})
+        total = {"rounded_total": True} if self.rounded_total else {}
+        return said | ({"rounding": self.rounding} if self.rounding != ROUNDING else {}) | total
 
     @classmethod
     def read(cls, written: Mapping[str, Any], source: StatedIn) -> "Components":  # noqa: ARG003 - all is in the manifest
-        variances, even = written["variances"], written["even"]
-        if not isinstance(variances, list) or not isinstance(even, bool):
+        variances, even, total = written["variances"], written["even"], written.get("rounded_total", False)
+        if not isinstance(variances, list) or not isinstance(even, bool) or not isinstance(total, bool):
             raise ReleaseError("The manifest states the noise of components as none can be; it was edited.")
         rounding = amount(written.get("rounding", ROUNDING), LARGEST_NUMBER)
-        return cls(tuple(amount(one) for one in variances), even, rounding)
+        return cls(tuple(amount(one) for one in variances), even, rounding, total)
 
     def refuse_unfit(self, domain: Domain, values: Integers) -> None:
         """It is the error of a family of as many components."""
         if not isinstance(domain, Family) or len(self.variances) != len(domain.components):
             raise ReleaseError("The manifest states the noise of other components than its tables have.")
         super().refuse_unfit(domain, values)
+
+    def least(self, family: Family) -> float:
+        """The least variance that the first cell of a table has before it is rounded, of all that are not exact."""
+        parts = [_shares(tree, self.even) for tree in family.trees]
+        known, found = dict(zip(family.components, self.variances, strict=True)), [float("inf")]
+        for table in (one for one in family.components if known[one]):
+            below = product(*(range(level + 1) for level in table))
+            shares = ((known[low], zip(parts, low, table, strict=True)) for low in below)
+            found.append(sum(variance * prod(axis[low, high] for axis, low, high in one) for variance, one in shares))
+        return min(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +132,19 @@ class ComponentErrors(Errors):
                 found = found + self.known[one] * prod(
                     axis.factors[level] for axis, level in zip(axes, one, strict=True)
                 )
-        points, whole = prod(axis.points for axis in axes), prod(axis.last for axis in axes)
-        return np.asarray(found + self.stated.rounding * (points - whole), dtype=np.float64)
+        points = np.asarray(prod(axis.points for axis in axes))
+        for one in self._unrounded:
+            if all(level < axis.levels for axis, level in zip(axes, one, strict=True)):
+                points = points - prod(axis.new_points[level] for axis, level in zip(axes, one, strict=True))
+        return np.asarray(found + self.stated.rounding * points, dtype=np.float64)
+
+    @cached_property
+    def _unrounded(self) -> list[Component]:
+        """The tables that are whole numbers of steps as they are: what is known exactly, and a total in whole steps."""
+        exact = {one for one, variance in self.known.items() if not variance}
+        whole = [self.family.components[0]] if not self.stated.rounded_total else []
+        known = (one for one in exact if all(low in exact for low in product(*(range(level + 1) for level in one))))
+        return list(dict.fromkeys([*whole, *known]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,8 +192,27 @@ class _Axis:
     @cached_property
     def points(self) -> Floats:
         """How many roundings both have: at every leaf after which they both begin or end, and at the last."""
+        return np.asarray(self._both.sum(axis=-1) + self.last)
+
+    @cached_property
+    def _both(self) -> Floats:
+        """After each leaf but the last, whether both begin or end there."""
         one, other = self._ordered
-        return np.asarray((np.diff(one, axis=-1) * np.diff(other, axis=-1)).sum(axis=-1) + self.last)
+        return np.asarray(np.diff(one, axis=-1) * np.diff(other, axis=-1))
+
+    @cached_property
+    def new_points(self) -> list[Floats]:
+        """The same by the level at which an end is new, the whole first."""
+        ends = self.tree.new_ends[1 : self.levels]
+        return [self.last, *(np.asarray(self._both[..., new - 1].sum(axis=-1)) for new in ends)]
+
+
+def _shares(tree: Tree, even: bool) -> dict[tuple[int, int], float]:
+    """For each level and each finer one what the first cell there has of the variance of a component of the former."""
+    path = [int(rung.siblings[rung.parts.of[0]]) for rung in tree.rungs[1:]]
+    own = [1.0, *((1 + 1 / m if even else 1.0) * (1 - 1 / m) for m in path)]
+    pairs = combinations_with_replacement(range(tree.depth + 1), 2)
+    return {(low, high): own[low] / prod(path[low:high]) ** 2 for low, high in pairs}
 
 
 EXAMPLE = Components((2.5, 1.5, 1.5, 1.5))

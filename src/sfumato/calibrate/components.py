@@ -1,0 +1,149 @@
+"""Least squares on a family of tables, component by component: what several tables say of one is averaged.
+
+The residuals of a measured family have noise of their own in every component. A control whose cells have noise of their
+own of one variance says as much of the same residuals, apart in every component too, where siblings are sums of as many
+of its cells; so does another family. Least squares over all tables is then one average a component, weighted by
+precisions, and errors keep their closed form. What is known exactly takes the place of what was measured, and may be of
+any tree: it leaves no noise that components could share.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import reduce
+from math import gcd, log2, prod
+
+import numpy as np
+
+from sfumato.calibrate.step import ControlAhead, Step, laid_out, variances
+from sfumato.errors import PlanError
+from sfumato.release import Product, Tables
+from sfumato.release.noisy import Floats
+from sfumato.release.residuals import Residuals, place_of, shared_evenly
+from sfumato.release.whole_tables import parts_of_a_step, rounded_tables
+from sfumato.schema import Component, Family, Table
+
+MOST_BITS = 48
+"""How many binary digits a total may have in parts of a step, so that doubles tell them apart."""
+AGREE = 1e-6
+"""Up to which part of the largest of them exact totals may differ that should be the same."""
+
+
+def refuse_family(step: Step, family: Family, controls: Sequence[ControlAhead]) -> None:
+    """Say before anything is opened which control is not of the tables, or shares its noise between components."""
+    if not controls:
+        raise PlanError(f"Step '{step.name}' calibrates to nothing; name its control measures: to = [...].")
+    for control in controls:
+        if isinstance(control.domain, Table):
+            _refuse_table(step, family, control.domain, control)
+    exact = [of_published(step, family, cube) for control in controls for cube in control.published]
+    _refuse_contradictions(step, [one for one in exact if not any(one.variances.values())])
+
+
+def _refuse_table(step: Step, family: Family, table: Table, control: ControlAhead) -> None:
+    if place_of(family, table) is None or table.impossible:
+        raise PlanError(
+            f"Step '{step.name}': no table of '{step.table}' sums to '{control.name}' by "
+            f"{', '.join(map(str, table.by)) or 'nothing'}, with every combination; name a control of fewer variables."
+        )
+    if not control.exact and (uneven := shared_evenly(family, table)):
+        raise PlanError(
+            f"Step '{step.name}': the parts of {uneven} have different numbers of children, so that the noise of "
+            f"'{control.name}' is shared between its levels; control by {uneven}@0, or measure '{control.name}' as "
+            f'tables too: by = {{ up_to = 1, of = ["{uneven}"] }}, with even-gaussian.'
+        )
+
+
+def of_published(step: Step, family: Family, control: Product) -> Residuals:
+    """What one table says of the components of a family, in its own steps."""
+    cube, table = laid_out(control, step)
+    stated = variances(cube, step)
+    each = {stated} if isinstance(stated, float) else set(stated)
+    if len(each) > 1:
+        raise PlanError(
+            f"Step '{step.name}': the totals of '{cube.subject.name}' have several standard errors, and components "
+            "would share their noise; give all of them the largest, or those that differ in a control of their own."
+        )
+    found = Residuals.of_table(family, table, cube.values, each.pop())
+    if found is None:
+        raise PlanError(f"Step '{step.name}': '{step.table}' has no table that sums to '{cube.subject.name}'.")
+    return found
+
+
+def _refuse_contradictions(step: Step, exact: Sequence[Residuals]) -> None:
+    """Exact totals that say different things of one component are met by no tables."""
+    for place, one in enumerate(exact):
+        for other in exact[:place]:
+            for component in one.parts.keys() & other.parts.keys():
+                first, second = one.parts[component], other.parts[component]
+                if np.abs(first - second).max() > AGREE * max(1.0, float(np.abs(first).max())):
+                    raise PlanError(
+                        f"Step '{step.name}': its exact controls contradict each other, so no table meets them all."
+                    )
+
+
+def moved_tables(step: Step, products: Mapping[str, Product]) -> Tables:
+    """The tables of a family, moved to controls as far as the errors of both say, and rounded once."""
+    table, controls = products[step.table], [products[name] for name in step.to]
+    known = table.residuals
+    if known is None:
+        raise PlanError(f"Step '{step.name}' reads '{step.table}' as it was published; name a measure of this plan.")
+    told = [_told(step, known.family, one).in_steps(float(one.subject.step / table.subject.step)) for one in controls]
+    exact = [not any(one.variances.values()) for one in told]
+    _refuse_contradictions(step, [one for one, whole in zip(told, exact, strict=True) if whole])
+    found = reduce(averaged, told, known)
+    steps = [one.subject.step for one, whole in zip(controls, exact, strict=True) if whole]
+    finest = reduce(_common, steps, table.subject.step)
+    return _rounded(step, table, found, finest)
+
+
+def _told(step: Step, family: Family, control: Product) -> Residuals:
+    """What a control says of the components of a family, in its own steps."""
+    return of_published(step, family, control) if control.residuals is None else control.residuals.within(family)
+
+
+def averaged(known: Residuals, other: Residuals) -> Residuals:
+    """What both say of every component together; where one of them is exact, what that says."""
+    parts, left = dict(known.parts), dict(known.variances)
+    for component, part in other.parts.items():
+        own, its = left[component], other.variances[component] * _width(other, component) / _width(known, component)
+        if own:
+            parts[component] = _moved(parts[component], part, own / (own + its))
+            left[component] = own * its / (own + its)
+    return replace(known, parts=parts, variances=left)
+
+
+def _moved(part: Floats, to: Floats, by: float) -> Floats:
+    return to if by == 1 else part + by * (to - part)
+
+
+def _width(residuals: Residuals, component: Component) -> float:
+    """What the variance of a component is multiplied by in its residuals; 1 where that differs and is the same in all.
+
+    Levels of which some parts have more children than others are below the first, and families that have those have
+    even designs, both of them, with the same widths; one table is no control there.
+    """
+    if not residuals.even:
+        return 1.0
+    trees = zip(residuals.family.trees, component, strict=True)
+    siblings = [set(tree.rungs[level].children.tolist()) for tree, level in trees if level]
+    return float(prod(1 + 1 / sizes.pop() for sizes in siblings if len(sizes) == 1))
+
+
+def _common(one: Fraction, other: Fraction) -> Fraction:
+    """The largest step of which both are multiples."""
+    return Fraction(gcd(one.numerator * other.denominator, other.numerator * one.denominator),
+                    one.denominator * other.denominator)  # fmt: skip
+
+
+def _rounded(step: Step, table: Product, found: Residuals, finest: Fraction) -> Tables:
+    """Whole numbers of a step that is fine enough for what noise is left, and of which exact totals are multiples."""
+    family, own = found.family, found.in_steps(float(table.subject.step / finest))
+    stated, whole = own.stated(), family.components[0]
+    largest = max(1.0, *(float(np.abs(part).sum()) for part in own.parts.values()))
+    room = max(0, MOST_BITS - int(log2(largest)) - 1)
+    parts = min(parts_of_a_step(stated.least(family), family.ways), 2**room)
+    own = own.in_steps(parts)
+    uncertainty = replace(own.stated(), rounded_total=bool(own.variances[whole]))
+    subject = replace(table.subject, name=step.name, step=finest / parts)
+    return Tables(subject, family, rounded_tables(family, own.parts), uncertainty, own)
