@@ -2,6 +2,7 @@
 
 from collections import Counter
 from fractions import Fraction
+from hashlib import sha256
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +30,7 @@ from sfumato.schema import (
     SumOfProducts,
     Table,
     Units,
+    UnitSums,
 )
 
 A = Attribute("a", Levels.of("xyz"))
@@ -37,7 +39,7 @@ PAY = Clipped("pay", Fraction(-5), Fraction(20), Fraction(5))
 AGE = Clipped("age", Fraction(0), Fraction(9), Fraction(1))
 ASKED = (
     Rows(), Units(), Units("shop"), Sum(PAY), SumOfProducts(PAY, AGE), Largest(k=2), Largest(PAY, 1, "shop"),
-    Sorted(PAY), Influence(PAY, AGE),
+    Sorted(PAY), Influence(PAY, AGE), UnitSums(per="shop"), UnitSums(PAY),
 )  # fmt: skip
 
 
@@ -46,7 +48,12 @@ def clipped(value, one):
     return int(max(low, min(high, np.floor(value / float(one.step) + 0.5))))
 
 
-def truth(rows, aggregate):  # noqa: PLR0911 - one sentence, one line
+def digest(name):
+    """The first 60 bits of the SHA-256 of a name."""
+    return int.from_bytes(sha256(str(name).encode()).digest()[:8]) >> 4
+
+
+def truth(rows, aggregate):  # noqa: PLR0911, C901 - one sentence, one line
     """The sentence of each aggregate, over a list of rows in plain Python."""
     pay, age = [clipped(row["pay"], PAY) for row in rows], [clipped(row["age"], AGE) for row in rows]
     match aggregate:
@@ -64,6 +71,11 @@ def truth(rows, aggregate):  # noqa: PLR0911 - one sentence, one line
                 by_unit[row[aggregate.per or "id"]] += value if aggregate.of else 1
             top = sorted((abs(one) for one in by_unit.values()), reverse=True)[: aggregate.k]
             return top + [0] * (aggregate.k - len(top))
+        case UnitSums():
+            by_unit = Counter()
+            for row, value in zip(rows, pay, strict=True):
+                by_unit[digest(row[aggregate.per or "id"])] += value if aggregate.of else 1
+            return [list(one) for one in sorted(by_unit.items())]
         case Sorted():
             return sorted(pay)
         case Influence():

@@ -23,6 +23,7 @@ from sfumato.schema import Attribute, Levels, Rows, Schema, Table, UpTo
 FOUND = found(mechanisms)
 ADDITIVE = sorted(name for name, one in FOUND.items() if isinstance(one, Additive))
 """Those whose noise is added to the cells; the others are held to theirs in test_square_root and test_clipped_total."""
+CLAIMING = sorted(name for name in {*FOUND} - {*ADDITIVE, "noise-infusion"} if not FOUND[name].as_published)
 ONE, MANY = MOVES["count add-remove 1"], MOVES["total replace-one 3"]
 SOUND = [Geometric(1), DiscreteGaussian("0.5"), RoundedGaussian(1)]
 
@@ -53,7 +54,13 @@ def test_what_exists_only_as_published_claims_nothing_and_says_why_and_what_to_u
     assert ": " in FOUND[name].as_published
 
 
-@pytest.mark.parametrize("name", sorted(name for name in set(FOUND) - set(ADDITIVE) if not FOUND[name].as_published))
+def test_noise_infusion_claims_nothing_whatever_is_hidden():
+    assert all(
+        isinstance(FOUND["noise-infusion"].loss(move), Unbounded) for move in (*MOVES.values(), Root(Fraction(1)))
+    )
+
+
+@pytest.mark.parametrize("name", CLAIMING)
 def test_noise_on_roots_or_on_families_claims_nothing_where_cells_move_by_steps(name):
     for move in MOVES.values():
         with pytest.raises(PromiseError, match=r"square-root-within|all tables of up to so many variables"):

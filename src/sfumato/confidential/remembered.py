@@ -12,19 +12,13 @@ from pathlib import Path
 
 from sfumato.confidential.account import Account
 from sfumato.confidential.chain import Entry, committed
+from sfumato.draws.lasting import state_folder
 from sfumato.errors import LedgerError, SfumatoError
 from sfumato.privacy.ledger import Ledger
 from sfumato.privacy.notation import hidden_from_dict
 from sfumato.release import Anchor, read_manifest
 from sfumato.release.manifest import NAME
 from sfumato.schema.spelling import read_alike
-
-
-def state_folder() -> Path:
-    """Where the memory of this user is."""
-    if own := os.environ.get("SFUMATO_STATE"):
-        return Path(own)
-    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "sfumato"
 
 
 def remember(opening: str, entry: Entry) -> str:

@@ -11,6 +11,8 @@ from typing import ClassVar, NoReturn, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.draws.lasting import kept_key
+
 _SEED_DOMAIN = b"sfumato.draws.SeededDraws/1:"
 _ZEROS = memoryview(bytes(1 << 17))  # what is encrypted, in pieces that stay in the cache
 _forks = 0
@@ -51,6 +53,10 @@ class Draws(ABC):
         """
         count = -(-n // 64)
         return int.from_bytes(self.words(count).astype("<u8").tobytes(), "little") >> (64 * count - n)
+
+    def lasting(self, purpose: str) -> bytes:
+        """A secret of 32 bytes for a purpose that is the same in every run of this user, or of this seed."""
+        raise TypeError(f"{type(self).__name__} keeps no secret for {purpose}.")
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         """Refuse to be copied or pickled, since the copy would give the same words again."""
@@ -108,6 +114,9 @@ class SystemDraws(Draws):
             keystream = self._keystream = _Keystream(os.urandom(32))
         keystream.fill(words)
 
+    def lasting(self, purpose: str) -> bytes:
+        return kept_key(purpose)
+
     def __repr__(self) -> str:
         return "SystemDraws()"
 
@@ -133,6 +142,9 @@ class SeededDraws(Draws):
                 "Make one with its own seed in each process."
             )
         self._keystream.fill(words)
+
+    def lasting(self, purpose: str) -> bytes:
+        return hashlib.sha256(_SEED_DOMAIN + f"{self.seed}:{purpose}".encode()).digest()
 
     def __repr__(self) -> str:
         return f"SeededDraws({self.seed})"

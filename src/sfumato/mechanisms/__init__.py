@@ -8,11 +8,12 @@ from sfumato.mechanisms.discrete_gaussian import DiscreteGaussian
 from sfumato.mechanisms.even_gaussian import EvenGaussian
 from sfumato.mechanisms.geometric import Geometric
 from sfumato.mechanisms.mechanism import Mechanism, Typical
+from sfumato.mechanisms.noise_infusion import NoiseInfusion
 from sfumato.mechanisms.rounded_gaussian import RoundedGaussian
 from sfumato.mechanisms.square_root import SquareRoot
 from sfumato.mechanisms.truncated_geometric import TruncatedGeometricNoise
 
 __all__ = [
     "Additive", "AverageWeight", "Cells", "ClippedTotal", "DiscreteGaussian", "EvenGaussian", "Geometric", "Mechanism",
-    "RoundedGaussian", "SquareRoot", "TruncatedGeometricNoise", "Typical",
+    "NoiseInfusion", "RoundedGaussian", "SquareRoot", "TruncatedGeometricNoise", "Typical",
 ]  # fmt: skip

@@ -14,6 +14,7 @@ from sfumato.schema.aggregates import (
     Sum,
     SumOfProducts,
     Units,
+    UnitSums,
     Weighted,
 )
 from sfumato.schema.attributes import Attribute, Bands, Column, Missing, Recode, Rule
@@ -33,5 +34,5 @@ __all__ = [
     "FARTHEST", "LARGEST", "Aggregate", "Attribute", "Bands", "Box", "By", "Clipped", "Column", "Component", "Domain",
     "Extremes", "Family", "Frame", "Grid", "Grouping", "InSteps", "Influence", "Largest", "Level", "Levels",
     "LinkedCells", "Mask", "Missing", "Partner", "Ragged", "Recode", "Replication", "Reported", "Rows", "Rule",
-    "Schema", "Sorted", "Sum", "SumOfProducts", "Table", "Units", "UpTo", "Weighted", "Where", "domain_of",
+    "Schema", "Sorted", "Sum", "SumOfProducts", "Table", "UnitSums", "Units", "UpTo", "Weighted", "Where", "domain_of",
 ]  # fmt: skip

@@ -104,6 +104,17 @@ class Largest(Aggregate):
 
 
 @dataclass(frozen=True)
+class UnitSums(Aggregate):
+    """What every unit has in a cell, rows or a value, as a `Ragged` column of pairs: a digest of its name, and so much.
+
+    The digest is the first 60 bits of the SHA-256 of the name, so that it is the same in every table and every run.
+    """
+
+    of: InSteps | None = None
+    per: str | None = None
+
+
+@dataclass(frozen=True)
 class Extremes(Aggregate):
     """The least and the largest value of the rows of a cell, on a last axis; 0 of a cell without rows."""
 

@@ -197,7 +197,11 @@ class Arrays(Sealed, Engine):
             codes = self._names[self.reading.named(per)].codes
             return codes[order] if within is None else codes[np.concatenate(within)][order]
 
-        runs = Runs(first, rows, value, unit)
+        def digest(per: str | None) -> Any:
+            digests = self._names[self.reading.named(per)].digests
+            return digests[order] if within is None else digests[np.concatenate(within)][order]
+
+        runs = Runs(first, rows, value, unit, digest)
         return places.astype(np.int64, copy=False), {one: FOLDS[type(one)](runs, one) for one in aggregates}
 
     def _joined(self, parts: Iterable[Integers], within: Sequence[Mask] | None, kind: Any = np.int64) -> Integers:

@@ -13,7 +13,7 @@ from sfumato.confidential.engines.queries.database import Database
 from sfumato.confidential.engines.queries.rules import Rules
 from sfumato.confidential.engines.queries.weights import Weights
 from sfumato.confidential.engines.request import Fault, Reading
-from sfumato.confidential.engines.row_aggregates import FOLDS, Runs, laid_out
+from sfumato.confidential.engines.row_aggregates import DIGITS, FOLDS, Runs, laid_out
 from sfumato.confidential.engines.sql import dialect
 from sfumato.confidential.sealed import Sealed, without_values
 from sfumato.errors import DataError
@@ -109,17 +109,41 @@ class DuckDB(Sealed, Engine):
             found: dict[Aggregate, Any] = {Rows(): lengths, **dict(zip(sums, columns, strict=False))}
             found |= {one: np.stack(columns[len(sums) + 2 * i :][:2], axis=-1) for i, one in enumerate(ends)}
             for one in set(aggregates) - set(found):
-                found[one] = FOLDS[type(one)](self._runs(rows, one, lengths), one)
+                runs = self._units(rows, one) if one.names else self._runs(rows, one, lengths)
+                found[one] = FOLDS[type(one)](runs, one)
             return cells, {one: found[one] for one in aggregates}
 
     def _runs(self, rows: str, one: Aggregate, lengths: Integers) -> Runs:
-        """The rows in the order of their cells, with all that an aggregate needs of them."""
-        values, units = [self._value(value) for value in one.values], [self._unit(per) for per in one.names]
-        chosen = [*values, *(f"dense_rank() OVER (ORDER BY {unit}) AS {unit}" for unit in units)]
-        found = self._integers(f"SELECT {', '.join(chosen)} FROM {rows} ORDER BY cell")
-        held = dict(zip([*values, *units], found, strict=True))
-        first = np.cumsum(lengths) - lengths
-        return Runs(first, lengths, lambda one: held[self._value(one)], lambda per: held[self._unit(per)])
+        """The rows in the order of their cells, with all values that an aggregate needs of them."""
+        values = [self._value(value) for value in one.values]
+        held = dict(zip(values, self._integers(f"SELECT {', '.join(values)} FROM {rows} ORDER BY cell"), strict=True))
+        first, none = np.cumsum(lengths) - lengths, lambda _: lengths[:0]  # no unit is told apart
+        return Runs(first, lengths, lambda one: held[self._value(one)], none, none)
+
+    def _units(self, rows: str, one: Aggregate) -> Runs:
+        """The same of an aggregate that tells units apart, the rows of a unit in a cell summed by the query.
+
+        So no more is held than units have cells, and that is how many numbers are handed out.
+        """
+        (unit,) = (self._unit(per) for per in one.names)
+        values = [self._value(value) for value in one.values]
+        sums = ", ".join(
+            [f"cell, {unit} AS unit, count(*) AS counted", *(f"sum({value}) AS {value}" for value in values)]
+        )
+        digest = f"CAST('0x' || sha256(CAST(unit AS VARCHAR))[:{DIGITS}] AS BIGINT)"
+        chosen = ", ".join(
+            [
+                "cell",
+                "dense_rank() OVER (ORDER BY unit)",
+                digest,
+                "counted",
+                *(f"CAST({one} AS BIGINT)" for one in values),
+            ]
+        )
+        grouped = f"(SELECT {sums} FROM {rows} GROUP BY cell, {unit})"
+        cells, units, digests, counts, *found = self._integers(f"SELECT {chosen} FROM {grouped} ORDER BY cell")
+        held, (_, first, lengths) = dict(zip(values, found, strict=True)), _starts(cells)
+        return Runs(first, lengths, lambda one: held[self._value(one)], lambda _: units, lambda _: digests, counts)
 
     def _integers(self, query: str) -> list[Integers]:
         return [column.astype(np.int64, copy=False) for column in self._session.columns(query)]
@@ -129,6 +153,12 @@ class DuckDB(Sealed, Engine):
 
     def _unit(self, per: str | None) -> str:
         return f"unit{self.reading.names.index(self.reading.named(per))}"
+
+
+def _starts(cells: Integers) -> tuple[Integers, Integers, Integers]:
+    """The cells that are there, rising, where each begins, and how many rows it has."""
+    found, first, lengths = np.unique(cells, return_index=True, return_counts=True)
+    return found, first, lengths
 
 
 EXAMPLE = DuckDB

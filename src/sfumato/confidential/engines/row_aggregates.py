@@ -1,8 +1,9 @@
 """Folding: the aggregates of cells, from rows that stand in the order of their cells."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -21,10 +22,13 @@ from sfumato.schema import (
     Sum,
     SumOfProducts,
     Units,
+    UnitSums,
 )
 
 Integers = NDArray[np.int64]
 LARGEST_SUM = 2**62
+DIGITS = 15
+"""Hexadecimal digits of a digest: 60 bits, so that two of a million units share one with a chance of 4e-7."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,6 +39,10 @@ class Runs:
     lengths: Integers
     value: Callable[[InSteps], Integers]
     unit: Callable[[str | None], Integers]
+    digest: Callable[[str | None], Integers]
+    """Of every row the digest of its unit's name, as `UnitSums` defines it."""
+    counts: Integers | None = None
+    """How many records each row stands for, where those of a unit in a cell were summed before; else one."""
 
     @property
     def cells(self) -> Integers:
@@ -49,9 +57,15 @@ class Runs:
         """The sums over the rows of each cell."""
         return np.add.reduceat(values, self.first) if len(self.first) else np.empty(0, dtype=np.int64)
 
-    def by_unit(self, per: str | None, values: Integers) -> tuple[Integers, Integers]:
+    def amounts(self, of: InSteps | None) -> Integers:
+        """What every row has of a value, or how many records it is."""
+        if of is not None:
+            return self.value(of)
+        return np.ones(int(self.lengths.sum()), dtype=np.int64) if self.counts is None else self.counts
+
+    def by_unit(self, units: Integers, values: Integers) -> tuple[Integers, Integers]:
         """A cell for every unit that has rows there, rising, and what the unit's rows there sum to."""
-        cells, units = self.cells, self.unit(per)
+        cells = self.cells
         order = np.lexsort((units, cells))
         new = np.ones(len(order), dtype=bool)
         new[1:] = (np.diff(cells[order]) != 0) | (np.diff(units[order]) != 0)
@@ -67,13 +81,33 @@ def _products(runs: Runs, one: SumOfProducts) -> Integers:
 
 
 def _units(runs: Runs, one: Units) -> Integers:
-    cells, _ = runs.by_unit(one.per, np.ones(int(runs.lengths.sum()), dtype=np.int64))
+    cells, _ = runs.by_unit(runs.unit(one.per), runs.amounts(None))
     return np.bincount(cells, minlength=len(runs.lengths))
 
 
 def _largest(runs: Runs, one: Largest) -> Integers:
-    values = runs.value(one.of) if one.of else np.ones(int(runs.lengths.sum()), dtype=np.int64)
-    return largest(*runs.by_unit(one.per, values), len(runs.lengths), one.k)
+    return largest(*runs.by_unit(runs.unit(one.per), runs.amounts(one.of)), len(runs.lengths), one.k)
+
+
+def _unit_sums(runs: Runs, one: UnitSums) -> Ragged:
+    digests, values = runs.digest(one.per), runs.amounts(one.of)
+    order = np.lexsort((digests, runs.cells))
+    cells, named = runs.cells[order], digests[order]
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = (np.diff(cells) != 0) | (np.diff(named) != 0)
+    first = np.flatnonzero(new)
+    sums = np.add.reduceat(values[order], first) if len(first) else values[:0]
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(cells[first], minlength=len(runs.lengths)))])
+    return Ragged(offsets, np.stack([named[first], sums], axis=-1))
+
+
+def digests_of(names: Sequence[str]) -> Integers:
+    """The digests of some names of units.
+
+    >>> digests_of(["7", "shop"]).tolist()
+    [544977996675729576, 637540947655567107]
+    """
+    return np.array([int(sha256(name.encode()).hexdigest()[:DIGITS], 16) for name in names], dtype=np.int64)
 
 
 def largest(cells: Integers, totals: Integers, size: int, k: int) -> Integers:
@@ -115,6 +149,7 @@ FOLDS: dict[type[Aggregate], Callable[[Runs, Any], Any]] = {
     Sum: lambda runs, one: runs.sums(runs.value(one.of)),
     SumOfProducts: _products,
     Largest: _largest,
+    UnitSums: _unit_sums,
     Extremes: _extremes,
     Sorted: _sorted,
     Influence: _influence,

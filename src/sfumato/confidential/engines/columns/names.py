@@ -12,6 +12,7 @@ from sfumato.confidential.engines import crowded
 from sfumato.confidential.engines.columns.coded_column import whole_numbers
 from sfumato.confidential.engines.columns.scan import is_text
 from sfumato.confidential.engines.engine import Unsure
+from sfumato.confidential.engines.row_aggregates import digests_of
 
 Integers = NDArray[np.int64]
 SPREAD = 2
@@ -76,6 +77,13 @@ class Names:
         if self._texts is None:
             return pa.array(self.codes[rows])
         return self._texts.take(pa.array(rows)).cast(pa.string())
+
+    @cached_property
+    def digests(self) -> Integers:
+        """Of every record the digest of its name, each name's computed once."""
+        codes, back = np.unique(self.codes, return_inverse=True)
+        named = pa.array(codes) if self._texts is None else self._texts.dictionary.take(pa.array(codes))
+        return digests_of(named.cast(pa.string()).to_pylist())[back]
 
     def kept(self, at_most: int, salt: bytes, content: Sequence[NDArray[Any]], named: Sequence["Names"]) -> Any:
         """Which records are kept where no unit has more than so many; nothing is said where none has too many."""
