@@ -116,7 +116,7 @@ def test_an_unknown_key_is_answered_with_the_nearest(old, new, said):
             "Measure 'table', where: sex: 'mm' is not a level; did you mean 'm'?",
         ),
         ('"replace-one"', '"replace-won"', "There is no relation 'replace-won'; did you mean 'replace-one'?"),
-        ('"replace-one"', '"replace-one"\nfixed = ["sxe"]', "[hidden] fixes 'sxe', which is not an attribute"),
+        ('"replace-one"', '"replace-one"\nfixed = ["sxe"]', "[hidden] names 'sxe', which is not an attribute"),
         ('"published"', '"publishd"', "kind 'publishd'; did you mean 'published'?"),
         ("[limit]", '[publish]\nanswers = ["tabel"]\n[limit]', "answers names 'tabel'"),
         (

@@ -145,7 +145,7 @@ def test_what_is_fixed_must_be_listed_as_an_exposure_by_name(what):
 
 
 def test_what_is_fixed_must_be_an_attribute():
-    with pytest.raises(PlanError, match="fixes 'stat', which is not an attribute of this plan; did you mean 'state'"):
+    with pytest.raises(PlanError, match="names 'stat', which is not an attribute of this plan; did you mean 'state'"):
         plan(counted("a", Geometric(1)), limit=Approximate(1), hidden=ReplaceOne("job", fixed=("stat",)))
 
 

@@ -11,13 +11,23 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations_with_replacement, product
+from itertools import combinations, combinations_with_replacement, product
 from math import floor
 
 from sfumato import statistics
 from sfumato.errors import PromiseError
 from sfumato.plugins import found
-from sfumato.privacy import AddRemove, Bounded, Move, Neighbours, ReplaceOne, Root, SquareRootWithin
+from sfumato.privacy import (
+    AddRemove,
+    Bounded,
+    Move,
+    Neighbours,
+    Relative,
+    ReplaceOne,
+    Root,
+    SizeWithin,
+    SquareRootWithin,
+)
 from sfumato.schema import Attribute, Domain, Frame, Levels, Table
 from sfumato.statistics import Statistic
 
@@ -188,6 +198,69 @@ class Reports(World):
                 yield tuple((row[0], row[1], value) for row, value in pairs)
 
 
+def grown(size: int, alpha: Fraction) -> int:
+    """The most that a number may grow to: alpha of itself more, in whole numbers, or one more."""
+    return max(floor((1 + alpha) * size), size + 1)
+
+
+class Establishments(World):
+    """Size-within: an establishment with jobs in cells that are kinds of workers, beside one that stays as it is.
+
+    The smaller of two neighbours has the same bound on what all its jobs grow by, and, in weak ones, those of every set
+    of kinds. Symmetric: any that grows to another is its neighbour, and the other way round.
+    """
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return (0, 1, 2, 5, 9, 10, 20, 21) if self.cells == 2 else (0, 2, 4)
+
+    @property
+    def domain(self) -> Domain:
+        whose = "worker" if self.hidden.weak else self.hidden.unit
+        return Table((Attribute("cell", Levels.of(range(self.cells)), of=whose),))
+
+    def data_sets(self, values: tuple[int, ...]) -> Iterator[Data]:
+        for sizes in product(self.sizes, repeat=self.cells if self.hidden.weak else 1):
+            for beside in (0, 3, 40):
+                yield self.jobs("a", sizes) + self.jobs("b", (beside,))
+
+    @staticmethod
+    def jobs(unit: str, sizes: Iterable[int]) -> Data:
+        return tuple((unit, cell, 1) for cell, size in enumerate(sizes) for _ in range(size))
+
+    def neighbours_of(self, data: Data, values: tuple[int, ...]) -> Iterator[Data]:
+        kinds = range(self.cells if self.hidden.weak else 1)
+        sizes = [sum(row[:2] == ("a", cell) for row in data) for cell in kinds]
+        others = tuple(row for row in data if row[0] != "a")
+        for larger in product(*(range(size, grown(size, self.hidden.alpha) + 1) for size in sizes)):
+            some = (chosen for count in range(1, len(sizes) + 1) for chosen in combinations(kinds, count))
+            if all(sum(larger[i] for i in one) <= grown(sum(sizes[i] for i in one), self.hidden.alpha) for one in some):
+                yield self.jobs("a", larger) + others
+
+
+class Workers(Establishments):
+    """Size-within, with workers of up to two jobs each, in two establishments: one of them there with all, or not."""
+
+    def neighbours_of(self, data: Data, values: tuple[int, ...]) -> Iterator[Data]:
+        yield from super().neighbours_of(data, values)
+        for held in product(((), *((unit, cell, 1) for unit in "ab" for cell in range(self.cells))), repeat=2):
+            yield data + tuple(job for job in held if job)
+
+
+class SizesReported(Listed):
+    """Size-within over a register: one unit reports alpha more, or 1."""
+
+    def values(self, values: tuple[int, ...]) -> tuple[int, ...]:
+        return (0, 10, 100, 110, 120, 121, 130, 1_000, 1_100)
+
+    def neighbours_of(self, data: Data, values: tuple[int, ...]) -> Iterator[Data]:
+        reported = {name: value for name, _, value in data}
+        for unit, value in reported.items():
+            for other in values:
+                if value <= other <= max((1 + self.hidden.alpha) * value, value + 1):
+                    yield self.reports((reported | {unit: other}).get(name) for name, _ in self.UNITS)
+
+
 WORLDS: dict[str, list[World]] = {
     "add-remove": [
         ThereOrNot(AddRemove("job")),
@@ -200,6 +273,15 @@ WORLDS: dict[str, list[World]] = {
         OtherValues(ReplaceOne("firm", "id", 2)),
         OtherReport(ReplaceOne("firm", "id")),
         OtherValues(ReplaceOne("job", fixed=("cell",))),
+    ],
+    "size-within": [
+        Establishments(SizeWithin("shop", "0.1", "id")),
+        Establishments(SizeWithin("shop", "0.25", "id")),
+        Establishments(SizeWithin("shop", "0.1", "id", weak=("cell",))),
+        Establishments(SizeWithin("shop", "0.5", "id", weak=("cell",)), cells=3),
+        Workers(SizeWithin("shop", "0.1", "id", worker="person", at_most=2)),
+        Workers(SizeWithin("shop", "0.1", "id", weak=("cell",), worker="person", at_most=2)),
+        SizesReported(SizeWithin("shop", "0.1")),
     ],
     "square-root-within": [
         Reports(SquareRootWithin("shop", {"wage": "10"})),
@@ -239,7 +321,29 @@ def beyond_roots(move: Root, one: Numbers, other: Numbers, step: Fraction) -> di
         return {"l2_squared": Fraction(apart.quantize(Decimal(10) ** -40))}
 
 
-DISTANCES: dict[type[Move], Callable[..., dict[str, object]]] = {Bounded: beyond_steps, Root: beyond_roots}
+def beyond_growth(move: Relative, one: Numbers, other: Numbers, step: Fraction) -> dict[str, object]:
+    """How many steps all cells take together, each from the smaller of two numbers to the larger."""
+    pairs = [sorted((a * step, b * step)) for a, b in zip(one, other, strict=True)]
+    return {"cells": sum(growths(low, high, move.alpha) for low, high in pairs)}
+
+
+def growths(low: Fraction, high: Fraction, alpha: Fraction) -> int:
+    """The least number of times that a number grows by alpha of itself, or by 1, to reach another.
+
+    >>> growths(Fraction(10), Fraction(20), Fraction(1, 10))      # 10, 11, 12 ... 20: ten of the counterexample
+    10
+    """
+    steps = 0
+    while low < high:
+        low, steps = Fraction(grown(floor(low), alpha)), steps + 1
+    return steps
+
+
+DISTANCES: dict[type[Move], Callable[..., dict[str, object]]] = {
+    Bounded: beyond_steps,
+    Relative: beyond_growth,
+    Root: beyond_roots,
+}
 """How each kind of move is measured between two data sets."""
 
 

@@ -4,10 +4,10 @@ from dataclasses import fields, make_dataclass, replace
 from fractions import Fraction
 
 import pytest
-from contract_neighbours import WORLDS, World, complaints, farthest, move_of, numbers
+from contract_neighbours import WORLDS, World, complaints, farthest, growths, move_of, numbers
 
 from sfumato import statistics
-from sfumato.errors import LedgerError, PlanError
+from sfumato.errors import LedgerError, PlanError, PromiseError
 from sfumato.plugins import found
 from sfumato.privacy import (
     AddRemove,
@@ -15,13 +15,15 @@ from sfumato.privacy import (
     Gaussian,
     Ledger,
     Neighbours,
+    Relative,
     ReplaceOne,
     Root,
+    SizeWithin,
     SquareRootWithin,
     neighbours,
 )
 from sfumato.privacy.notation import hidden_from_dict, hidden_to_dict
-from sfumato.schema import Attribute, Levels
+from sfumato.schema import Attribute, Levels, Table
 from sfumato.statistics import Count, Total
 
 FOUND = found(neighbours, by="kind")
@@ -101,6 +103,50 @@ def test_a_relation_that_refuses_every_statistic_proves_nothing():
     (refusing, *_) = WORLDS["square-root-within"]
     other = replace(refusing, hidden=SquareRootWithin("shop", {"jobs": "1"}))
     assert complaints(other) == ["square-root-within: no statistic has a move, so that nothing was tried"]
+
+
+@pytest.mark.parametrize("world", WORLDS["size-within"], ids=lambda world: str(world.hidden))
+def test_an_alpha_a_tenth_too_small_or_a_step_too_few_is_rejected_by_name(world):
+    for wrong in (
+        moving_by(world, lambda move: replace(move, alpha=move.alpha * Fraction(9, 10))),
+        moving_by(world, lambda move: replace(move, cells=move.cells - 1)),
+    ):
+        said = [line for line in complaints(wrong) if "some neighbours are" in line]
+        assert all(line.startswith("size-within, ") and ": cells is said to be" in line for line in said)
+        assert said or world.hidden.worker, (
+            "the two jobs of a worker are two steps, which cover an alpha a little small"
+        )
+
+
+def test_strong_neighbours_have_no_bound_by_traits_and_are_refused_there():
+    """The world of theorem 7.5: ten of a hundred workers are women, ten women come; theirs grows from 10 to 20."""
+    strong = SizeWithin("shop", "0.1", "id")
+    by_sex = Table((Attribute("sex", Levels.of("fm"), of="worker"),))
+    with pytest.raises(PromiseError, match=r"'sex' is of a worker: .* weak = \[\"sex\"\]"):
+        strong.move(Count().contribution, by_sex)
+    women = replace(Count().contribution, among=by_sex.attributes)
+    with pytest.raises(PromiseError, match="'sex' is of a worker"):
+        strong.move(women, Table(()))
+    assert growths(Fraction(100), Fraction(110), strong.alpha) == 1
+    assert growths(Fraction(10), Fraction(20), strong.alpha) == 10
+    weak = SizeWithin("shop", "0.1", "id", weak=("sex",))
+    assert weak.move(Count().contribution, by_sex).cells == 2
+    assert weak.move(women, Table(())).cells == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"alpha": "0"}, "alpha is 0; it must be above 0"),
+        ({"alpha": 0.1}, "given as the float"),
+        ({"alpha": "0.1", "at_most": 2}, "no worker is named"),
+        ({"alpha": "0.1", "worker": "person", "at_most": 0}, "1 or more"),
+        ({"alpha": "0.1", "weak": "sex"}, "a list of traits"),
+    ],
+)
+def test_sizes_within_nothing_that_can_be_promised_are_refused(given, said):
+    with pytest.raises(PlanError, match=said):
+        SizeWithin("shop", id="id", **given)
 
 
 def test_add_remove_priced_for_replace_one_is_rejected():
@@ -211,7 +257,8 @@ def test_neighbours_differ_in_no_more_universes_than_they_touch(world):
 
 @pytest.mark.parametrize("world", [one for one in ALL if one.hidden.attained], ids=lambda world: str(world.hidden))
 def test_the_audit_s_pair_is_a_pair_of_neighbours_that_are_apart(world):
-    statistic = Total("wage", clip=(0, 50_000), step=10)
+    total = Total("wage", clip=(0, 50_000), step=10)
+    statistic = total if move_of(world, total) else Count()
     move = move_of(world, statistic)
     sides = world.hidden.pair(statistic.contribution, world.domain)
     one, other = (
@@ -222,6 +269,8 @@ def test_the_audit_s_pair_is_a_pair_of_neighbours_that_are_apart(world):
     if isinstance(move, Bounded):
         assert sum(gaps) == move.l1
         assert max(gaps) <= move.largest
+    elif isinstance(move, Relative):
+        assert growths(*sorted((sum(one) * statistic.step, sum(other) * statistic.step)), move.alpha) == 1
     else:
         a, b = (float(side.value) ** 0.5 for side in sides)
         assert 0.97 * move.beta <= abs(a - b) <= move.beta

@@ -156,6 +156,8 @@ def _table(need: Reading, rows: Sequence[tuple[str, Place]], values: Values) -> 
     for attribute in _whole(need):
         columns[attribute.column] = [_raw(attribute, place[attribute.name]) for _, place in rows]
     columns |= {column: [str(value)] * len(rows) for column, value in values.items()}
+    # Whoever else stands in rows, as those who hold jobs, is another one in each.
+    columns |= {name: [f"{name} {number}" for number in range(len(rows))] for name in need.names}
     if need.id:
         columns[need.id] = [name for name, _ in rows]
     if need.schema.key:

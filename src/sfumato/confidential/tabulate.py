@@ -10,12 +10,13 @@ from sfumato.confidential.engines.choose import opened
 from sfumato.confidential.engines.engine import Columns
 from sfumato.confidential.engines.request import Fault, Reading, TableRequest
 from sfumato.confidential.microdata import Microdata
+from sfumato.confidential.row_rules import aggregates_of, broken_rules
 from sfumato.confidential.sealed import Sealed, scrubbed
 from sfumato.draws import Draws
 from sfumato.errors import DataError
 from sfumato.mechanisms import Cells
 from sfumato.plan import Measure, Plan
-from sfumato.privacy import plain
+from sfumato.privacy import DataRule, plain
 from sfumato.schema import Frame, Table
 
 EMPTY = "The data hold no rows, and nothing is made or charged of none; check the files and their filters."
@@ -48,7 +49,13 @@ class Tabulation(Sealed):
 
     def faults(self) -> list[Fault]:
         """What in the data does not fit the plan: the columns and the rules, or that there are no rows."""
-        return self._engine.faults() or self._unfit or ([Fault("", EMPTY)] if self._engine.rows == 0 else [])
+        empty = [Fault("", EMPTY)] if self._engine.rows == 0 else []
+        return self._engine.faults() or empty or self._of_rows or self._unfit
+
+    @cached_property
+    def _of_rows(self) -> list[Fault]:
+        """What the neighbours ask of rows taken together, and these do not keep."""
+        return broken_rules(self._engine, rules_of(self._plan), self._plan.hidden.unit)
 
     @cached_property
     def _unfit(self) -> list[Fault]:
@@ -171,12 +178,18 @@ def reading(plan: Plan, *, truncated: bool = True) -> Reading:
         for one in plan.measures
         for table in plan.over.tables(one)
     ]
+    kept = aggregates_of(rules_of(plan))
     return Reading(
         schema=plan.schema,
         attributes=plan.over.read(plan.measures),
-        aggregates=tuple(dict.fromkeys(one for measure in plan.measures for one in measure.aggregates)),
+        aggregates=tuple(dict.fromkeys((*(one for each in plan.measures for one in each.aggregates), *kept))),
         id=plan.over.id,
         truncation=plan.over.truncation if truncated else None,
-        only=asked[0] if len(asked) == 1 else None,
+        only=asked[0] if len(asked) == 1 and not kept else None,
         register=plan.over.register,
     )
+
+
+def rules_of(plan: Plan) -> tuple[DataRule, ...]:
+    """What the plan's neighbours ask of rows taken together."""
+    return plan.hidden.rules(plan.over.read(plan.measures))

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -84,7 +84,8 @@ class Coverage:
     def move(self, measure: Measure) -> Move:
         """How far the cells of a measure can go between neighbours, or their rows where no cell is the sum of them."""
         domain = self.domain(measure)
-        move = self.hidden.move(measure.of.contribution, domain)
+        among = tuple(map(self.schema.attribute, measure.where))
+        move = self.hidden.move(replace(measure.of.contribution, among=among), domain)
         if not measure.of.additive:
             return Unsummed(move)
         return (

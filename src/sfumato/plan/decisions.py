@@ -87,10 +87,10 @@ class Decisions:
         for name in names:
             if names.count(name) > 1:
                 raise PlanError(f"Two products are named '{name}'; a name is the file of one product.")
-        for name in sorted(self.hidden.keeps(self.schema.attributes)):
+        for name in sorted(self.hidden.keeps(self.schema.attributes) | self.hidden.names):
             if name not in self.schema.names:
                 hint = nearest(name, self.schema.names)
-                raise PlanError(f"[hidden] fixes '{name}', which is not an attribute of this plan; {hint}")
+                raise PlanError(f"[hidden] names '{name}', which is not an attribute of this plan; {hint}")
         for function in self.sampling if isinstance(self.sampling, tuple) else ():
             if function.of not in self._names:
                 hint = nearest(function.of, self._names)

@@ -6,14 +6,28 @@ from sfumato.privacy.exact import Exact, exact, plain, positive
 from sfumato.privacy.ledger import Charge, Exposure, Ledger, Spend
 from sfumato.privacy.loss import Approximate, Concentrated, Gaussian, Limit, Loss, Unbounded
 from sfumato.privacy.move import Bounded, EveryTable, Move, Root, Unsummed, bounded, every_table
-from sfumato.privacy.neighbours import AddRemove, Alike, Neighbours, ReplaceOne, SquareRootWithin, Truncate, UnitRows
+from sfumato.privacy.neighbours import (
+    AddRemove,
+    Alike,
+    DataRule,
+    FewRows,
+    Neighbours,
+    OneLevel,
+    Relative,
+    ReplaceOne,
+    SizeWithin,
+    SquareRootWithin,
+    Truncate,
+    UnitRows,
+    relative,
+)
 from sfumato.privacy.posterior import posterior_above, posteriors
 from sfumato.privacy.sums import Sums
 
 __all__ = [
-    "AddRemove", "Alike", "Approximate", "Bounded", "Charge", "Concentrated", "Contribution", "EveryTable", "Exact",
-    "Exposure", "Gaussian", "Ledger", "Limit", "Loss", "Move", "Neighbours", "ReplaceOne", "Root", "Spend",
-    "SquareRootWithin", "Sums", "Truncate", "Unbounded", "UnitRows", "Unsummed", "as_concentrated", "as_gaussian",
-    "bounded", "every_table", "exact", "in_sequence", "over_universes", "plain", "positive", "posterior_above",
-    "posteriors",
+    "AddRemove", "Alike", "Approximate", "Bounded", "Charge", "Concentrated", "Contribution", "DataRule", "EveryTable",
+    "Exact", "Exposure", "FewRows", "Gaussian", "Ledger", "Limit", "Loss", "Move", "Neighbours", "OneLevel", "Relative",
+    "ReplaceOne", "Root", "SizeWithin", "Spend", "SquareRootWithin", "Sums", "Truncate", "Unbounded", "UnitRows",
+    "Unsummed", "as_concentrated", "as_gaussian", "bounded", "every_table", "exact", "in_sequence", "over_universes",
+    "plain", "positive", "posterior_above", "posteriors", "relative",
 ]  # fmt: skip

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sfumato.errors import PromiseError
+from sfumato.schema import Attribute
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,8 @@ class Contribution:
     power: int = 1
     above: Fraction | None = None
     """What of the value is passed over, if some is: a row adds only what lies above it."""
+    among: tuple[Attribute, ...] = ()
+    """The attributes by which it is told whether a row counts at all."""
 
     @property
     def bounds(self) -> tuple[int, int]:

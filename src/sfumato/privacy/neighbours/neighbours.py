@@ -22,6 +22,25 @@ class Truncate:
 
 
 @dataclass(frozen=True)
+class OneLevel:
+    """All rows of the hidden unit have one level of an attribute."""
+
+    attribute: Attribute
+
+
+@dataclass(frozen=True)
+class FewRows:
+    """No value of a column stands in more than so many rows."""
+
+    column: str
+    at_most: int
+
+
+DataRule = OneLevel | FewRows
+"""What the rows of data keep together, where a move holds for no others; data that break one are refused."""
+
+
+@dataclass(frozen=True)
 class UnitRows:
     """The rows of one unit on one side of a pair: how many, what each adds, and whether they stand in another cell."""
 
@@ -107,6 +126,15 @@ class Neighbours(ABC):
     @abstractmethod
     def together(self) -> Truncate | None:
         """The units of a register that move at once, by a column of it; that none are more is checked, not enforced."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The attributes that it names beside those it keeps; each must be one of the plan."""
+        return frozenset()
+
+    def rules(self, attributes: Sequence[Attribute]) -> tuple[DataRule, ...]:  # noqa: ARG002 - none, for most
+        """What the rows of data must keep for its move to hold, where rows are told apart by some attributes."""
+        return ()
 
     @abstractmethod
     def refuses(self, *, register: bool) -> str:

@@ -1,4 +1,4 @@
-"""Size-within: one establishment has some more or fewer workers, as many as its size allows.
+"""Grown-within: one establishment has some more or fewer workers, as many as its size allows.
 
 Move. A cell of establishments grows from x to at most max((1 + alpha) x, x + 1), as the one establishment in it that
 grows does: max((1 + alpha) y, y + 1) + c <= max((1 + alpha)(y + c), y + c + 1).
@@ -15,30 +15,30 @@ from sfumato.schema import Attribute, Domain
 
 
 @dataclass(frozen=True)
-class Relative(Move):
+class GrownBy(Move):
     """A cell grows from x to at most max((1 + alpha) x, x + 1), or shrinks as far."""
 
     alpha: Fraction
 
     def words(self) -> str:
         return (
-            f"between size-within neighbours a cell grows by {plain(100 * self.alpha)}% of itself, which in a "
+            f"between grown-within neighbours a cell grows by {plain(100 * self.alpha)}% of itself, which in a "
             "large one is further than any width hides; use a mechanism of relative noise"
         )
 
 
 @dataclass(frozen=True)
-class SizeWithin(Neighbours):
+class GrownWithin(Neighbours):
     """One establishment has up to alpha more workers, or one more; where it is and what it makes is public."""
 
     alpha: Fraction = Fraction(1, 10)
-    kind = "size-within"
+    kind = "grown-within"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "alpha", positive(self.alpha, "alpha"))
 
-    def move(self, row: Contribution, domain: Domain) -> Relative:
+    def move(self, row: Contribution, domain: Domain) -> GrownBy:
         if why := self.refuses(register=domain.register):
             raise PromiseError(why)
         if row.column is not None:
@@ -49,7 +49,7 @@ class SizeWithin(Neighbours):
                     f"'{attribute.name}' is of a {attribute.of}: new workers may stand anywhere in it, and alpha "
                     f"bounds cells of {self.unit}s alone."
                 )
-        return Relative(self.alpha)
+        return GrownBy(self.alpha)
 
     @property
     def attained(self) -> tuple[str, ...]:
@@ -73,7 +73,7 @@ class SizeWithin(Neighbours):
         return None
 
     def refuses(self, *, register: bool) -> str:
-        return "Size-within neighbours change how many rows an establishment has; a frame has one." if register else ""
+        return "Grown-within neighbours change how many rows an establishment has; a frame has one." if register else ""
 
     def exposes(self) -> tuple[str, ...]:
         return ()
@@ -96,4 +96,4 @@ def grown(size: int, alpha: Fraction) -> int:
     return max(floor((1 + alpha) * size), size + 1)
 
 
-EXAMPLE = SizeWithin("establishment", "id")
+EXAMPLE = GrownWithin("establishment", "id")

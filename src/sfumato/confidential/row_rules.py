@@ -1,0 +1,44 @@
+"""Row rules: what neighbours ask of the rows of data taken together, beyond what each row must be by itself."""
+
+from collections.abc import Sequence
+
+from sfumato.confidential.engines.engine import Engine
+from sfumato.confidential.engines.request import Fault
+from sfumato.privacy import DataRule, FewRows, OneLevel
+from sfumato.schema import Aggregate, Box, Largest, Table, Units
+
+WHOLE = Table(())
+
+
+def aggregates_of(rules: Sequence[DataRule]) -> tuple[Aggregate, ...]:
+    """What must be computed of data to see whether they keep some rules."""
+    few = (Largest(per=rule.column) for rule in rules if isinstance(rule, FewRows))
+    return (*((Units(),) if any(isinstance(rule, OneLevel) for rule in rules) else ()), *few)
+
+
+def broken_rules(engine: Engine, rules: Sequence[DataRule], unit: str) -> list[Fault]:
+    """The rules that data break, each by its column, without a value."""
+    found = []
+    for rule in rules:
+        if isinstance(rule, FewRows):
+            if _largest(engine, rule.column) > rule.at_most:
+                said = f"some stand in more rows than [hidden] at_most = {rule.at_most}; raise it, which costs as many "
+                found.append(Fault(rule.column, f"{said}times the budget, or take rows away before."))
+        elif _levels(engine, rule) > _units(engine):
+            said = f"some {unit}s have several levels of '{rule.attribute.name}', of which each has one; it is said to "
+            found.append(Fault(rule.attribute.column, f"{said}be of the {unit}. Correct them, or say of whom it is."))
+    return found
+
+
+def _largest(engine: Engine, column: str) -> int:
+    asked = Largest(per=column)
+    return int(engine.aggregate(WHOLE, [asked], Box())[asked].max())
+
+
+def _levels(engine: Engine, rule: OneLevel) -> int:
+    """How many pairs of a unit and a level there are."""
+    return int(engine.aggregate(Table((rule.attribute,)), [Units()], Box())[Units()].sum())
+
+
+def _units(engine: Engine) -> int:
+    return int(engine.aggregate(WHOLE, [Units()], Box())[Units()].sum())

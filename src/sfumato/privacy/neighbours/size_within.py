@@ -1,0 +1,259 @@
+"""Size-within: one establishment has up to alpha more or fewer workers, or one; or one unit of a register reports so.
+
+Neighbours. Sizes are whole. The larger of two establishments E and E' that are alike holds all workers of the smaller,
+and |E'| <= max(floor((1 + alpha) |E|), |E| + 1); a worker with up to J jobs may be there with all of them or not. Those
+are strong neighbours. Weak ones keep the same bound for every set of workers that the declared traits tell, all of them
+together among these; sets of named workers would leave no more than one worker to differ. Without traits both are the
+same, so that a relation is strong where it names none.
+Move. A cell of establishments grows no further than the one in it that does: max(alpha y, 1) <= max(alpha x, 1) for
+y <= x. By traits as well, each of an establishment's d cells moves so in weak neighbours, all at once where all are
+large. In strong ones all that is new may stand in one cell, which was empty: nothing bounds it by its own size. The J
+jobs of one worker move J cells by 1, or one by more: two jobs in a cell are two steps. So max(d, J) steps are enough.
+"""
+
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sfumato.errors import PlanError, PromiseError
+from sfumato.privacy.contribution import Contribution
+from sfumato.privacy.exact import Exact, plain, positive
+from sfumato.privacy.move import Move
+from sfumato.privacy.neighbours.neighbours import Alike, DataRule, FewRows, Neighbours, OneLevel, UnitRows
+from sfumato.schema import Attribute, Domain
+
+SIZES = (10, 100, 1_000)
+LARGE = 100
+"""Of a column whose step is more than 1: how many times 1 / alpha, in steps, the pair of an audit reports."""
+
+
+@dataclass(frozen=True)
+class Relative(Move):
+    """So many cells at most move by a step each: from x to at most max((1 + alpha) x, x + 1), or back as far.
+
+    A cell may take several of the steps, one after the other.
+    """
+
+    alpha: Fraction
+    cells: int = 1
+
+    def words(self) -> str:
+        return (
+            f"between size-within neighbours a cell grows by {plain(100 * self.alpha)}% of itself, which in a large "
+            "one is further than any width hides; use log-laplace, smooth-gamma or smooth-laplace"
+        )
+
+
+def relative(move: Move, mechanism: str) -> Relative:
+    """The move, if it is one of sizes that grow in proportion."""
+    if isinstance(move, Relative):
+        return move
+    raise PromiseError(
+        f"{mechanism} hides how far a size goes in proportion; that is promised with [hidden] neighbours = "
+        '"size-within", for counts of the jobs of establishments and for totals of a frame.'
+    )
+
+
+@dataclass(frozen=True, init=False)
+class SizeWithin(Neighbours):
+    """One establishment has up to alpha more workers, or one more; where it is and what it makes is public.
+
+    `weak` are the traits of workers by which establishments keep their make-up; `worker` is the column that names who
+    holds a job, at most `at_most` of them.
+    """
+
+    alpha: Fraction = Fraction(1)
+    weak: tuple[str, ...] = ()
+    worker: str | None = None
+    at_most: int = 1
+    kind = "size-within"
+    columns = frozenset({"id", "worker"})
+
+    def __init__(
+        self,
+        unit: str,
+        alpha: Exact,
+        id: str | None = None,  # noqa: A002 - the plan's word
+        weak: tuple[str, ...] = (),
+        worker: str | None = None,
+        at_most: int = 1,
+    ) -> None:
+        given = {"unit": unit, "id": id, "alpha": positive(alpha, "alpha"), "weak": weak, "worker": worker}
+        for name, value in (given | {"at_most": at_most}).items():
+            object.__setattr__(self, name, value)
+        if not isinstance(weak, tuple) or not all(isinstance(name, str) and name for name in weak):
+            raise PlanError('[hidden] weak is a list of traits of workers, for example weak = ["sex", "age"].')
+        if isinstance(at_most, bool) or not isinstance(at_most, int) or at_most < 1:
+            raise PlanError(f"at_most is {at_most!r}; it is the number of jobs one worker may have, 1 or more.")
+        if worker is None and at_most != 1:
+            raise PlanError(
+                f"at_most = {at_most} is the number of jobs of one worker, and no worker is named; give [hidden] "
+                "worker, the column that says who holds a job."
+            )
+        self.__post_init__()
+
+    def move(self, row: Contribution, domain: Domain) -> Relative:
+        """One step in the cell of an establishment, or one in each of its cells by traits.
+
+        >>> from sfumato.schema import Levels, Table
+        >>> traits = Table((Attribute("sex", Levels.of("fm"), of="worker"),))
+        >>> SizeWithin("shop", "0.1", "shop_id", weak=("sex",)).move(Contribution(), traits)
+        Relative(alpha=Fraction(1, 10), cells=2)
+        """
+        if domain.register:
+            return self._reported(row)
+        if self.id is None:
+            raise PromiseError(
+                f"How many jobs one {self.unit} has is hidden, and nothing says whose they are; give [hidden] id, the "
+                "column that names it."
+            )
+        if row.column is not None:
+            raise PromiseError(
+                f"[hidden] alpha bounds how many jobs one {self.unit} has, not what they sum to; measure counts, or "
+                "totals of a [frame]."
+            )
+        self._refuse_untold((*domain.attributes, *row.among))
+        kinds = math.prod(len(one.levels.leaves) for one in domain.attributes if one.of != self.unit)
+        return Relative(self.alpha, max(kinds, self.at_most))
+
+    def _reported(self, row: Contribution) -> Relative:
+        """What one unit of a register reports, in its one cell."""
+        if why := self.refuses(register=True):
+            raise PromiseError(why)
+        if row.column is None or row.power != 1 or row.above is not None:
+            raise PromiseError(
+                f"Over a frame [hidden] alpha bounds what one {self.unit} reports in a column; measure totals of it, "
+                "not counts, squares or what lies above a clip."
+            )
+        return Relative(self.alpha)
+
+    def _refuse_untold(self, attributes: Sequence[Attribute]) -> None:
+        """Say so where cells or records are told apart by what alpha says nothing of."""
+        for one in attributes:
+            if one.of == self.unit or one.name in self.weak:
+                continue
+            listed = ", ".join(f'"{name}"' for name in (*self.weak, one.name))
+            raise PromiseError(
+                f"'{one.name}' is of a {one.of}: all new jobs of one {self.unit} may be of one {one.name}, and alpha "
+                f"bounds {self.unit}s as a whole. Promise it for the {one.name} of workers as well, with [hidden] "
+                f'weak = [{listed}], or say in [attributes.{one.name}] of = "{self.unit}" if it is.'
+            )
+
+    def unfit(self, row: Contribution) -> str:
+        if row.column is None or (row.low is None and row.high is None):
+            return ""
+        return (
+            f"A clip rounds {row.column} to its step, and values then go further than [hidden] alpha says; leave it "
+            "out, as reports are whole steps and need none."
+        )
+
+    @property
+    def attained(self) -> tuple[str, ...]:
+        return ("cells",)
+
+    def pair(self, row: Contribution, domain: Domain) -> tuple[UnitRows, UnitRows]:
+        """One job or none, which is the farthest there is in proportion to 1 / alpha more; of reports as many steps."""
+        if not domain.register:
+            return UnitRows(1), UnitRows(0)
+        if row.step <= 1:
+            return UnitRows(1, math.floor(1 / row.step) * row.step), UnitRows(1, Fraction(0))
+        low = math.ceil(LARGE / self.alpha)
+        return UnitRows(1, math.floor((1 + self.alpha) * low) * row.step), UnitRows(1, low * row.step)
+
+    def keeps(self, attributes: Sequence[Attribute]) -> frozenset[str]:
+        return frozenset(attribute.name for attribute in attributes if attribute.of == self.unit)
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(self.weak)
+
+    def touches(self, named: frozenset[str]) -> int:
+        """One establishment stands in one part told by its own attributes, a worker in as many as he has jobs.
+
+        By traits of workers it stands in every part there is, and what they cost adds up.
+        """
+        return self.at_most if named else sys.maxsize
+
+    @property
+    def truncation(self) -> None:
+        return None
+
+    @property
+    def together(self) -> None:
+        return None
+
+    def rules(self, attributes: Sequence[Attribute]) -> tuple[DataRule, ...]:
+        """An establishment is in one place, or it would move in several; no worker has more jobs than are priced."""
+        rules: list[DataRule] = [OneLevel(one) for one in attributes if one.of == self.unit and one.depth is None]
+        return (*rules, FewRows(self.worker, self.at_most)) if self.worker else tuple(rules)
+
+    def refuses(self, *, register: bool) -> str:
+        if register and (self.weak or self.worker):
+            return "Over a frame units report numbers and no workers; leave out [hidden] weak, worker and at_most."
+        return ""
+
+    def exposes(self) -> tuple[str, ...]:
+        return ()
+
+    def words(self, called: Mapping[str, str] | None = None) -> str:
+        """The promise as one sentence; traits may be called by their titles.
+
+        >>> SizeWithin("shop", "0.1", "id").words()
+        'How large any one shop is, within 10% (100 looks like any number from 91 to 110), and any one job in it.'
+        """
+        low, high = reach(100, self.alpha)
+        alike = f"within {plain(100 * self.alpha)}% (100 looks like any number from {low} to {high})"
+        if not self.weak:
+            return f"How large any one {self.unit} is, {alike}, and {self._whom}."
+        named = [(called or {}).get(name, name) for name in self.weak]
+        told = f"{', '.join(named[:-1])} and {named[-1]}" if len(named) > 1 else named[0]
+        return f"How many jobs of each kind, told apart by {told}, any one {self.unit} has, {alike}, and {self._whom}."
+
+    @property
+    def _whom(self) -> str:
+        """Who else is hidden: a job, or whoever holds all of his."""
+        if self.worker is None:
+            return "any one job in it"
+        return "any one worker" if self.at_most == 1 else f"any one worker, with all of up to {self.at_most} jobs"
+
+    def not_hidden(self) -> str:
+        public = f"Which {self.unit}s there are, and where and what they are, is public"
+        further = f"sizes that are further apart than {plain(100 * self.alpha)}% are hidden the less, step by step"
+        if not self.weak:
+            return f"{public}; {further}."
+        return (
+            f"{public}; {further}. Whoever knows a {self.unit} but for kinds of which it has few learns its size more "
+            "exactly than that, as each of these changes by one job and all of them together by little more."
+        )
+
+    def alike(self) -> tuple[Alike, ...]:
+        """The ends of what looks like round sizes.
+
+        >>> [(one.size, one.low, one.high) for one in SizeWithin("shop", "0.1", "id").alike()]
+        [(10, 9.0, 11.0), (100, 91.0, 110.0), (1000, 910.0, 1100.0)]
+        """
+        return tuple(Alike("jobs", size, *map(float, reach(size, self.alpha))) for size in SIZES)
+
+
+def grown(size: int, alpha: Fraction) -> int:
+    """The largest neighbour of a size.
+
+    >>> [grown(size, Fraction(1, 10)) for size in (0, 9, 10, 19, 20)]
+    [1, 10, 11, 20, 22]
+    """
+    return max(math.floor((1 + alpha) * size), size + 1)
+
+
+def reach(size: int, alpha: Fraction) -> tuple[int, int]:
+    """The sizes that look alike with a size: from the least that grows to it, to the largest that it grows to.
+
+    >>> reach(100, Fraction(1, 10)), reach(0, Fraction(1, 10))
+    ((91, 110), (0, 1))
+    """
+    least = max(0, min(math.ceil(size / (1 + alpha)), size - 1))
+    return least, grown(size, alpha)
+
+
+EXAMPLE = SizeWithin("establishment", "0.1", "id")
