@@ -41,8 +41,9 @@ FAMILY = UpTo(2, ("a", "b")).family(Schema((A, B)))
 """All tables of both, at either level of b: six choices of levels."""
 DOMAINS = {"table": TABLE, "frame": FRAME, "family": FAMILY}
 EXAMPLES = found(uncertainties, by="kind")
-ON_TABLES = {"independent", "varying", "squared", "calibrated", "raked", "earlier", "departures", "withheld"}
-ON_FRAMES = {"independent", "varying", "squared", "adjusted", "departures", "withheld"}
+ANYWHERE = {"independent", "varying", "squared", "proportional", "departures", "withheld"}
+ON_TABLES = ANYWHERE | {"calibrated", "raked", "earlier"}
+ON_FRAMES = ANYWHERE | {"adjusted"}
 ON_FAMILIES = {"components"}
 CASES = [(kind, "table") for kind in ON_TABLES] + [(kind, "frame") for kind in ON_FRAMES]
 CASES += [(kind, "family") for kind in ON_FAMILIES]
@@ -116,7 +117,7 @@ def test_a_table_in_which_nobody_is_has_no_error(kind, where):
 
 @pytest.mark.parametrize(("kind", "where"), sorted(CASES))
 def test_in_other_steps_errors_are_those_times_the_square(kind, where):
-    if kind in {"squared", "adjusted"}:  # they follow the values, which change with the steps
+    if kind in {"squared", "proportional", "adjusted"}:  # they follow the values, which change with the steps
         return
     stated, domain, asked = example(kind), DOMAINS[where], boxes(3)
     values = np.arange(12).reshape(TABLE.shape if where == "table" else 12) * domain.possible + domain.possible

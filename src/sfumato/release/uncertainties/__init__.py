@@ -7,6 +7,7 @@ from sfumato.release.uncertainties.controls import Control
 from sfumato.release.uncertainties.departures import Departures
 from sfumato.release.uncertainties.earlier import Earlier
 from sfumato.release.uncertainties.independent import Independent
+from sfumato.release.uncertainties.proportional import Proportional
 from sfumato.release.uncertainties.raked import Raked
 from sfumato.release.uncertainties.squared import Squared
 from sfumato.release.uncertainties.trend import Trend
@@ -22,6 +23,7 @@ from sfumato.release.uncertainties.uncertainty import (
 from sfumato.release.uncertainties.varying import Varying
 
 __all__ = [
-    "Adjusted", "Calibrated", "Components", "Control", "Departures", "Earlier", "Errors", "Independent", "Raked",
-    "Squared", "StatedIn", "Trend", "Uncertainty", "Varying", "Withheld", "read_uncertainty", "stated", "withheld",
+    "Adjusted", "Calibrated", "Components", "Control", "Departures", "Earlier", "Errors", "Independent", "Proportional",
+    "Raked", "Squared", "StatedIn", "Trend", "Uncertainty", "Varying", "Withheld", "read_uncertainty", "stated",
+    "withheld",
 ]  # fmt: skip

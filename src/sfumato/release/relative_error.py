@@ -1,0 +1,79 @@
+"""RelativeError: the error of totals of cells whose noise multiplies them, by quantiles of its logarithm.
+
+A cell of n is published as (n + s) e^η / E e^η − s, η of Laplace's law with scale l and s a public shift, so n + s lies
+within (published + s) E e^η · e^∓q with the chance that |η| <= q. E e^η is 1/(1 − l²), and the variance of e^η / E e^η
+is c − 1 with c = (1 − l²)²/(1 − 4 l²). A total of several cells, or one that was moved, is taken for one cell with its
+own c: l² = √((2c − 1)² + c − 1) − (2c − 1). The tail of its logarithm is that of a sum of Laplace laws, as many as
+(Σw²)²/Σw⁴, w being the cells with their shift: one where one cell is most of it, and nearly normal of many.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sfumato.release.error_law import ErrorLaw, Floats, NoisyTotals, NormalError
+from sfumato.release.tails import LAPLACE, reach, tail
+
+HEAVY = NormalError(0.0, LAPLACE, math.inf)
+"""Of differences: the tails of one Laplace law, however many cells there are."""
+
+
+@dataclass(frozen=True, eq=False)
+class RelativeError(ErrorLaw):
+    """The error of totals with their shift; the squares and fourth powers of the cells in each have these sums."""
+
+    sizes: Floats
+    squares: Floats
+    fourths: Floats
+
+    def reach(self, level: float, totals: NoisyTotals) -> tuple[Floats, Floats]:
+        spread, middle = self._spread(totals)
+        found, back = np.unique(np.round(self._excess, 6), return_inverse=True)
+        errors = np.array([reach(level, one) for one in found])[back] * math.sqrt(2) * spread
+        sampled = reach(level, 0.0) * np.sqrt(totals.sampled)
+        below, above = self.sizes - middle * np.exp(-errors), middle * np.exp(errors) - self.sizes
+        return np.hypot(np.maximum(below, 0.0), sampled), np.hypot(np.maximum(above, 0.0), sampled)
+
+    def beyond(self, totals: NoisyTotals) -> Floats:
+        """Of a true total of 0 its shift alone is left."""
+        spread, middle = self._spread(totals)
+        empty = self.sizes - totals.values
+        told = (empty > 0) & (middle > 0) & (spread > 0)
+        far = np.abs(np.log(np.where(told, middle, 1.0)) - np.log(np.where(told, empty, 1.0)))
+        errors = far / np.where(told, math.sqrt(2) * spread, 1.0)
+        chances = [tail(one, excess) for one, excess in zip(errors, self._excess, strict=True)]
+        return np.where(told, chances, (totals.values == 0).astype(np.float64))
+
+    @property
+    def _excess(self) -> Floats:
+        return LAPLACE * np.divide(self.fourths, self.squares**2, out=np.ones_like(self.sizes), where=self.squares > 0)
+
+    def _spread(self, totals: NoisyTotals) -> tuple[Floats, Floats]:
+        """The scale of the logarithm's error, and the middle of where the total lies with its shift."""
+        share = np.divide(totals.noise, self.sizes**2, out=np.zeros_like(self.sizes), where=self.sizes > 0)
+        c = 1 / (1 - np.clip(share, 0.0, 1 - 1e-9))
+        # √(b² + d) − b, which would lose its digits where d = c − 1 is small.
+        square = (c - 1) / (np.sqrt((2 * c - 1) ** 2 + c - 1) + 2 * c - 1)
+        return np.sqrt(square), self.sizes / (1 - square)
+
+    @property
+    def lopsided(self) -> bool:
+        return True
+
+    def times(self, unit: float) -> "RelativeError":
+        return RelativeError(self.sizes * unit, self.squares * unit**2, self.fourths * unit**4)
+
+    def only(self, some: Any) -> "RelativeError":
+        return RelativeError(self.sizes[some], self.squares[some], self.fourths[some])
+
+    def plus(self, other: ErrorLaw) -> ErrorLaw:
+        """Of cells of the same kind: that of all of them."""
+        if isinstance(other, RelativeError):
+            return RelativeError(self.sizes + other.sizes, self.squares + other.squares, self.fourths + other.fourths)
+        return super().plus(other)
+
+    @property
+    def differenced(self) -> ErrorLaw:
+        return HEAVY
