@@ -61,9 +61,9 @@ def test_noise_infusion_claims_nothing_whatever_is_hidden():
 
 
 @pytest.mark.parametrize("name", CLAIMING)
-def test_noise_on_roots_or_on_families_claims_nothing_where_cells_move_by_steps(name):
+def test_noise_on_roots_sizes_or_families_claims_nothing_where_cells_move_by_steps(name):
     for move in MOVES.values():
-        with pytest.raises(PromiseError, match=r"square-root-within|all tables of up to so many variables"):
+        with pytest.raises(PromiseError, match=r"square-root-within|size-within|all tables of up to"):
             FOUND[name].loss(move)
 
 

@@ -7,6 +7,7 @@ from sfumato.mechanisms.clipped_total import ClippedTotal
 from sfumato.mechanisms.discrete_gaussian import DiscreteGaussian
 from sfumato.mechanisms.even_gaussian import EvenGaussian
 from sfumato.mechanisms.geometric import Geometric
+from sfumato.mechanisms.log_laplace import LogLaplace
 from sfumato.mechanisms.mechanism import Mechanism, Typical
 from sfumato.mechanisms.noise_infusion import NoiseInfusion
 from sfumato.mechanisms.rounded_gaussian import RoundedGaussian
@@ -14,6 +15,6 @@ from sfumato.mechanisms.square_root import SquareRoot
 from sfumato.mechanisms.truncated_geometric import TruncatedGeometricNoise
 
 __all__ = [
-    "Additive", "AverageWeight", "Cells", "ClippedTotal", "DiscreteGaussian", "EvenGaussian", "Geometric", "Mechanism",
-    "NoiseInfusion", "RoundedGaussian", "SquareRoot", "TruncatedGeometricNoise", "Typical",
+    "Additive", "AverageWeight", "Cells", "ClippedTotal", "DiscreteGaussian", "EvenGaussian", "Geometric", "LogLaplace",
+    "Mechanism", "NoiseInfusion", "RoundedGaussian", "SquareRoot", "TruncatedGeometricNoise", "Typical",
 ]  # fmt: skip

@@ -9,9 +9,10 @@ from sfumato.confidential.contract.families import FAMILY_CHECKS
 from sfumato.confidential.contract.law import LAW_CHECKS
 from sfumato.confidential.contract.noise import NOISE_CHECKS, Bench
 from sfumato.confidential.contract.roots import drawn_rows, no_neighbour_is_further
+from sfumato.confidential.contract.sizes import drawn_sizes, no_size_is_further
 from sfumato.draws import Draws
 from sfumato.mechanisms import Additive, Mechanism
-from sfumato.privacy import Bounded, EveryTable, Move, Root
+from sfumato.privacy import Bounded, EveryTable, Move, Relative, Root
 
 WIDEST = 2_000.0
 """The widest noise, in steps, whose probabilities are all added up."""
@@ -50,6 +51,10 @@ def contract(
     if isinstance(move, Root):
         far = Finding("no neighbour is further", tuple(no_neighbour_is_further(mechanism, move, step, draws)))
         drawn = drawn_rows(mechanism, move, step, draws)
+        return (far, *(Finding(name, tuple(check(drawn))) for name, check in DRAWN_CHECKS.items()))
+    if isinstance(move, Relative):
+        far = Finding("no size is further", tuple(no_size_is_further(mechanism, move, step, draws)))
+        drawn = drawn_sizes(mechanism, move, step, draws)
         return (far, *(Finding(name, tuple(check(drawn))) for name, check in DRAWN_CHECKS.items()))
     if isinstance(move, EveryTable):
         return tuple(Finding(name, tuple(check(mechanism, move, step, draws))) for name, check in FAMILY_CHECKS.items())

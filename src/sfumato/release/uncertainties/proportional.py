@@ -30,7 +30,7 @@ class Proportional(Uncertainty):
         sizes = np.where(domain.possible, np.maximum(values.reshape(domain.possible.shape) + self.shift, 0.0), 0.0)
         share = self.variance / (1 + self.variance)
         (coarse, held), (_, squares), (_, fourths) = (domain.condensed(sizes**power) for power in (1, 2, 4))
-        return Shares(coarse, held, squares, fourths, share, (share * sizes**2).reshape(values.shape))
+        return InProportion(coarse, held, squares, fourths, share, (share * sizes**2).reshape(values.shape))
 
     def in_steps(self, unit: float) -> "Proportional":
         return Proportional(self.variance, self.shift * unit)
@@ -51,7 +51,7 @@ class Proportional(Uncertainty):
 
 
 @dataclass(frozen=True, eq=False)
-class Shares(Errors):
+class InProportion(Errors):
     """The errors of cells with noise of their own, each a share of its size."""
 
     at_once: ClassVar[bool] = True

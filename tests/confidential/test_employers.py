@@ -1,0 +1,169 @@
+"""Jobs of employers from a plan alone: what data must keep, what leaves, and how one worker is hidden."""
+
+import re
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato.confidential import Account, Microdata, Options, run
+from sfumato.confidential.audit import audit_plan
+from sfumato.draws import SeededDraws
+from sfumato.errors import DataError, PlanError, PromiseError
+
+PLAN = """
+name = "workforce"
+[data]
+unit = "job"
+[attributes.place]
+levels = ["north", "south"]
+of = "establishment"
+[attributes.sex]
+levels = ["f", "m"]
+of = "worker"
+[hidden]
+neighbours = "size-within"
+unit = "establishment"
+id = "employer"
+alpha = "0.1"
+weak = ["sex"]
+worker = "person"
+[limit]
+epsilon = "4"
+[[measure]]
+name = "jobs"
+of = "count"
+by = ["place"]
+with = { mechanism = "log-laplace", epsilon = "1" }
+[[measure]]
+name = "by_sex"
+of = "count"
+by = ["place", "sex"]
+with = { mechanism = "log-laplace", epsilon = "2" }
+[publish]
+answers = ["by_sex"]
+"""
+STRONG = PLAN.replace('weak = ["sex"]\n', "")
+JOBS = re.sub(r"\[\[measure\]\]\nname = \"by_sex\".*", "", STRONG, flags=re.DOTALL)
+
+
+def plan_of(text: str = PLAN) -> sf.Plan:
+    return sf.Plan.parse(text, Path("workforce.toml"))
+
+
+def jobs(**other) -> pa.Table:
+    """Three employers, one of them with 400 jobs; every worker holds one."""
+    employers = {"small": (3, "north"), "middle": (40, "north"), "large": (400, "south")}
+    rows = [(name, place) for name, (size, place) in employers.items() for _ in range(size)]
+    columns = {"employer": [name for name, _ in rows], "place": [place for _, place in rows]}
+    columns |= {"sex": ["fm"[number % 2] for number in range(len(rows))], "person": list(range(len(rows)))}
+    return pa.table(columns | other)
+
+
+def test_a_release_states_margins_in_proportion_and_the_promise_in_words(tmp_path):
+    plan = plan_of()
+    Account.create(tmp_path / "ledger", "employers", plan.hidden, sf.Approximate(3))
+    release = run(plan, Microdata.open(jobs(), plan.schema), tmp_path / "ledger", tmp_path / "release")
+    promise = release.manifest.promise
+    assert promise.words == (
+        "How many jobs of each kind, told apart by sex, any one establishment has, within 10% (100 looks like any "
+        "number from 91 to 110), and any one worker."
+    )
+    assert "learns its size more exactly" in promise.not_hidden
+    opened = sf.open(tmp_path / "release")
+    south = opened.total({"place": "south"})
+    assert 150 < south.value < 1_000
+    low, high = south.interval(0.90)
+    assert high - south.value > south.value - low > 0
+    assert {line.uncertainty["kind"] for line in release.manifest.products} == {"proportional"}
+
+
+@pytest.mark.parametrize("engine", ["arrays", "duckdb"])
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        ({"place": ["north"] * 3 + ["south"] + ["north"] * 39 + ["south"] * 400}, "some establishments have several"),
+        ({"person": [0, 0, *range(441)]}, "some stand in more rows than .hidden. at_most = 1"),
+    ],
+    ids=["an employer in two places", "a worker with two jobs"],
+)
+def test_data_for_which_the_move_does_not_hold_are_refused_before_the_charge(column, said, engine, tmp_path):
+    plan = plan_of()
+    account = Account.create(tmp_path / "ledger", "employers", plan.hidden, sf.Approximate(3))
+    data = Microdata.open(jobs(**column), plan.schema, engine=engine)
+    with pytest.raises(DataError, match=said):
+        run(plan, data, tmp_path / "ledger", tmp_path / "release")
+    assert not account.ledger.charges
+    run(plan, Microdata.open(jobs(), plan.schema, engine=engine), None, tmp_path / "fits", Options(rehearsal=1))
+
+
+def test_tables_by_traits_and_of_some_traits_are_refused_between_strong_neighbours():
+    assert plan_of(JOBS).price().total == sf.Approximate(1)
+    with pytest.raises(PromiseError, match="'sex' is of a worker: all new jobs"):
+        plan_of(STRONG).price()
+    with pytest.raises(PromiseError, match="'sex' is of a worker: all new jobs"):
+        plan_of(JOBS.replace('by = ["place"]', 'by = ["place"]\nwhere = { sex = ["f"] }')).price()
+    with pytest.raises(PlanError, match=r"\[hidden\] names 'sxe', which is not an attribute"):
+        plan_of(PLAN.replace('weak = ["sex"]', 'weak = ["sxe"]'))
+
+
+def test_tables_of_women_and_of_men_add_up_and_those_of_two_places_do_not():
+    """Theorem 7.5 would have the first cost the larger alone."""
+    one, other = ('where = { sex = ["f"] }', 'where = { sex = ["m"] }')
+    text = PLAN.replace('by = ["place"]', f'by = ["place"]\n{one}').replace(
+        'by = ["place", "sex"]', f'by = ["place"]\n{other}'
+    )
+    assert plan_of(text).price().total == sf.Approximate(3)
+    apart = text.replace(one, 'where = { place = ["north"] }').replace(other, 'where = { place = ["south"] }')
+    assert plan_of(apart).price().total == sf.Approximate(2)
+
+
+def test_the_jobs_of_a_worker_are_priced_as_many_times():
+    one, three = plan_of(JOBS), plan_of(JOBS.replace('"person"', '"person"\nat_most = 3'))
+    rates = [plan.measures[0].with_.law(plan.move(plan.measures[0])).rate for plan in (one, three)]
+    assert rates[0] == 3 * rates[1]
+    places = 'where = { place = ["north"] }', 'where = { place = ["south"] }'
+    text = PLAN.replace('by = ["place"]', f'by = ["place"]\n{places[0]}').replace(
+        'by = ["place", "sex"]', f"by = []\n{places[1]}"
+    )
+    assert plan_of(text).price().total == sf.Approximate(2)
+    assert plan_of(text.replace('"person"', '"person"\nat_most = 2')).price().total == sf.Approximate(3)
+
+
+def test_an_audit_proves_no_more_than_is_claimed_and_nearly_all_the_law_shows():
+    audits = audit_plan(plan_of(JOBS), samples=60_000, draws=SeededDraws(4))
+    assert all(one.holds for one in audits)
+    by_view = {one.view: one for one in audits}
+    assert by_view["a cell"].strong
+    assert by_view["a cell"].exact > 0.6
+
+
+WORKERS = """
+[hidden]
+neighbours = "add-remove"
+unit = "{unit}"
+id = "{id}"
+at_most = {most}
+[limit]
+"""
+
+
+@pytest.mark.parametrize(("unit", "column", "most"), [("worker", "person", 2), ("establishment", "employer", 50)])
+def test_one_worker_or_one_establishment_is_hidden_over_joined_tables(unit, column, most, tmp_path):
+    """Edge and node: geometric noise, scaled to the jobs of one; of an establishment only so many count."""
+    hidden = WORKERS.format(unit=unit, id=column, most=most)
+    text = re.sub(r"\[hidden\].*?\[limit\]\n", hidden, JOBS, flags=re.DOTALL).replace("log-laplace", "geometric")
+    tables = '[data.tables]\njobs = {}\nworkers = { on = "person" }\nworkplaces = { on = "employer" }\n'
+    plan = plan_of(text.replace("[attributes.place]", f"{tables}[attributes.place]"))
+    assert plan.move(plan.measures[0]).l1 == most
+    whole = jobs()
+    parts = {
+        "jobs": whole.select(["employer", "person"]),
+        "workers": whole.select(["person", "sex"]),
+        "workplaces": pa.table({"employer": ["small", "middle", "large"], "place": ["north", "north", "south"]}),
+    }
+    data = Microdata.open(parts, plan.schema)
+    run(plan, data, None, tmp_path / "release", Options(rehearsal=3))
+    south = sf.open(tmp_path / "release").total({"place": "south"})
+    assert abs(south.value - (50 if unit == "establishment" else 400)) < 20 * south.se
