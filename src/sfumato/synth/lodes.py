@@ -59,8 +59,9 @@ def _written(folder: Path, country: Country) -> None:
     try:
         for piece in job_pieces(country):
             for name, table in piece.items():
-                path = folder / f"{name}.parquet"
-                writers.setdefault(name, pq.ParquetWriter(path, table.schema)).write_table(table)
+                if name not in writers:
+                    writers[name] = pq.ParquetWriter(folder / f"{name}.parquet", table.schema)
+                writers[name].write_table(table)
     finally:
         for writer in writers.values():
             writer.close()

@@ -18,6 +18,7 @@ from sfumato.confidential.engines.columns.codebook import leaf_meaning, value_me
 from sfumato.confidential.engines.columns.coded_column import CodedColumn, Integers, inside
 from sfumato.confidential.engines.columns.grounds import by_arrow, decline, is_counted
 from sfumato.confidential.engines.columns.names import Names
+from sfumato.confidential.engines.columns.partner_table import PartnerTable, held_by
 from sfumato.confidential.engines.columns.scan import batches, rows_of
 from sfumato.confidential.engines.columns.tally import COUNTED, Tally
 from sfumato.confidential.engines.engine import Columns, Engine, Sources, Unsure
@@ -50,8 +51,9 @@ class Arrays(Sealed, Engine):
 
     def __init__(self, sources: Sources, reading: Reading, salt: bytes) -> None:
         self.reading, self._sources = reading, sources
-        rows = by_table(sources, reading.schema)[reading.schema.base]
-        decline(rows, reading)
+        tables = by_table(sources, reading.schema)
+        rows = tables[reading.schema.base]
+        decline(rows, [one for own in tables.values() for one in own if own is not rows], reading)
         with by_arrow():
             expected = sum(rows_of(source) for source in rows)
             kernel = loops("scatter", worth=expected >= (WORTH_WEIGHING if reading.weighted else WORTH_LOADING))
@@ -66,9 +68,11 @@ class Arrays(Sealed, Engine):
             self._counted = Tally(kernel, counted, expected, reading.weights) if counted else None
             self._held = self._counted is None or bool(reading.weighted)
             self._lengths: list[int] = []
+            self._partners, columns = self._looked_up(tables)
+            codes = [one.column for one in reading.attributes if one.column in columns]
             for source in rows:
                 before = len(self._lengths)
-                for batch in batches(source, reading.columns, [one.column for one in reading.attributes]):
+                for batch in batches(source, columns, codes):
                     self._take(batch)
                 if len(rows) > 1 and not sum(self._lengths[before:]):
                     raise Unsure("a source holds no rows")
@@ -78,12 +82,33 @@ class Arrays(Sealed, Engine):
     def _coded(self) -> tuple[CodedColumn, ...]:
         return (*self._leaves.values(), *self._values.values())
 
+    def _looked_up(
+        self, tables: Mapping[str, Sequence[Any]]
+    ) -> tuple[dict[PartnerTable, list[CodedColumn]], list[str]]:
+        """The tables that rows are looked up in, with what is found in each; and the columns of the rows themselves."""
+        reading, joined = self.reading, self.reading.schema.joined
+        if not joined:
+            return {}, reading.columns
+        table = held_by(tables, reading)
+        found = {}
+        for partner in joined:
+            own = [one for one in self._coded if table[one.column] == partner.name]
+            held = [CodedColumn(one.column, one.meaning, self._kernel) for one in own]
+            found[PartnerTable(partner, tables[partner.name], held)] = own
+        columns = [column for column in reading.columns if table[column] == reading.schema.base]
+        if any(name not in columns for name in (*self._names, *([self._key.column] if self._key else []))):
+            raise Unsure("units are named in another table")
+        return found, list(dict.fromkeys([*columns, *(partner.on for partner in joined)]))
+
     def _take(self, batch: Mapping[str, Any]) -> None:
-        """The next batch, column by column."""
+        """The next batch, column by column, and what its records find in other tables."""
         self._lengths.append(len(next(iter(batch.values()))))
-        part = len(self._lengths) - 1
+        part, elsewhere = len(self._lengths) - 1, [one for own in self._partners.values() for one in own]
+        for table, own in self._partners.items():
+            table.look_up(own, batch[table.on])
         for coded in self._coded:
-            coded.add(batch[coded.column])
+            if coded not in elsewhere:
+                coded.add(batch[coded.column])
         for name in (*self._names.values(), *([self._key] if self._key else [])):
             name.add(batch[name.column])
         for rule in self.reading.rules:

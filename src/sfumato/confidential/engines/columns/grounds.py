@@ -21,17 +21,17 @@ def is_counted(reading: Reading) -> bool:
     return all(isinstance(one, (*COUNTED, Weighted)) for one in asked.aggregates)
 
 
-def decline(sources: Sequence[Any], reading: Reading) -> None:
+def decline(sources: Sequence[Any], partners: Sequence[Any], reading: Reading) -> None:
     """Leave to DuckDB what is not of one pass over columns."""
     schema = reading.schema
-    if schema.joined:
-        raise Unsure("rows are looked up in other tables")
-    if not all(map(can_scan, sources)):
+    if not all(map(can_scan, (*sources, *partners))):
         raise Unsure("it is faster and reads Parquet files and data frames, which not all of these data are")
     if len(sources) > 1 and not (schema.key or schema.repeated_rows):
         raise Unsure("rows may stand in two sources, and no key tells them apart")
     if not reading.columns:
         raise Unsure("no column is read")
+    if schema.joined and reading.weighted:
+        raise Unsure("weights are in joined tables")
     plain = reading.weighted == (Weighted(),) and reading.weights and not schema.order
     if reading.weighted and not (plain and is_counted(reading)):
         raise Unsure("weights are summed by queries, but for the weights alone in one table")
