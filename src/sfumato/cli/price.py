@@ -32,12 +32,33 @@ def price(plan: PlanFile, per_year: PerYear = 1, json: Json = False) -> None:
     if json:
         say_json(_priced(read, bill, per_year))
         return
+    if read.suppress:
+        _say_suppressed(read, bill)
+        return
     say(f"{read.title}: {read.hidden.words()}\n")
     say(_spends(read, bill, per_year))
     say(f"\n{GAINS}")
     _say_sizes(read)
     _say_tables(read)
     _say_rest(read, bill)
+
+
+def _say_suppressed(plan: "Plan", bill: "Price") -> None:
+    """That true totals are published, by which rules cells are withheld, and that nobody is promised anything."""
+    from sfumato.schema import Family
+
+    say(f"{plan.title}: no one {plan.hidden.unit} is promised anything.\n")
+    rows = []
+    for measure, spend in zip(plan.measures, bill.spends, strict=True):
+        family = plan.over.domain(measure)
+        tables = len(family.members) if isinstance(family, Family) else 1
+        rows.append([measure.name, spend.mechanism, f"{tables} with margins", spend.loss.kind])
+    say(columns(["measure", "mechanism", "tables", "loss"], rows))
+    say(
+        "\nNumbers have no noise. How many cells are withheld, and what an attacker can work out of them, only the data"
+    )
+    say("tell: `sfumato run` says the one, `sfumato assess` both, for the agency alone.")
+    _say_rest(plan, bill)
 
 
 def _spends(plan: "Plan", bill: "Price", per_year: int) -> str:

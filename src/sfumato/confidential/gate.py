@@ -8,6 +8,7 @@ without a release, which is listed, and never the reverse.
 from collections.abc import Mapping
 from contextlib import closing
 from datetime import UTC, datetime
+from fractions import Fraction
 from pathlib import Path
 
 from sfumato.calibrate import calibrated
@@ -89,6 +90,8 @@ def _named(plan: Plan, microdata: Microdata, options: Options) -> Plan:
 def _refuse_unread(plan: Plan, microdata: Microdata, out: Path, options: Options) -> None:
     """Whatever can be told without reading a record is told before any is read."""
     refuse_taken(out)
+    if plan.suppress:
+        plan.suppress.refuse_absent()
     if options.sign_with:
         private_key(options.sign_with)
     design = [name for name in (plan.schema.weight, *plan.schema.replicates) if name]
@@ -127,7 +130,10 @@ def _measured(plan: Plan, records: Tabulation, draws: Draws, options: Options) -
     for measure in plan.measures:
         given = {name: made[name] for name in measure.given}
         options.progress(measure.name)
-        made[measure.name] = _perturbed(measure, plan, records.cells(measure), draws, given)
+        if measure.with_.suppresses:
+            made[measure.name] = _withheld(measure, plan, records, options)
+        else:
+            made[measure.name] = _perturbed(measure, plan, records.cells(measure), draws, given)
     options.progress("perturbed")
     return told_excess(plan, made)
 
@@ -137,20 +143,34 @@ def _published(plan: Plan, noisy: Mapping[str, Product]) -> dict[str, Product]:
     return {one.name: one.cube(plan.schema.table(one.by), noisy[one.of].subject) for one in plan.published}
 
 
+def _withheld(measure: Measure, plan: Plan, records: Tabulation, options: Options) -> Product:
+    """True totals of which some are withheld, if nobody can work these out."""
+    from sfumato.confidential.withholding import withheld
+
+    found = withheld(plan, measure, records)
+    found.refuse_unsafe()
+    options.note(found.words())
+    return found.product(_subject(measure, plan, measure.of.step))
+
+
 def _perturbed(measure: Measure, plan: Plan, cells: Cells, draws: Draws, given: Mapping[str, Product]) -> Product:
-    noisy, row = measure.with_.perturb(cells, draws, given), plan.schema.unit
-    kept = plan.over.truncation
-    rows = f"At most {kept.at_most} {row}s of one {plan.hidden.unit} count." if kept else ""
-    subject = Subject(
+    noisy = measure.with_.perturb(cells, draws, given)
+    return measured(_subject(measure, plan, noisy.step), noisy, measure.with_.uncertainty(noisy))
+
+
+def _subject(measure: Measure, plan: Plan, step: Fraction) -> Subject:
+    """What the numbers of a measure are about."""
+    row, kept = plan.schema.unit, plan.over.truncation
+    rows = f"At most {kept.at_most} {row}s of one {plan.hidden.unit} count." if kept and not plan.suppress else ""
+    return Subject(
         name=measure.name,
         statistic=measure.of.name,
         title=measure.titled(row),
         unit=f"{row}s" if measure.of.unit == "records" else measure.of.unit,
-        step=noisy.step,
+        step=step,
         additive=measure.of.additive,
         universe=dict(measure.where),
         mechanism=measure.with_.words(),
         note=" ".join(one for one in (measure.of.note, rows, measure.with_.note) if one),
         value_bounds=measure.of.value_bounds,
     )
-    return measured(subject, noisy, measure.with_.uncertainty(noisy))

@@ -9,15 +9,19 @@ import numpy as np
 from sfumato.confidential.engines.choose import opened
 from sfumato.confidential.engines.engine import Columns
 from sfumato.confidential.engines.request import Fault, Reading, TableRequest
+from sfumato.confidential.engines.row_aggregates import digests_of
+from sfumato.confidential.linked_system import LinkedSystem
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.row_rules import aggregates_of, broken_rules
 from sfumato.confidential.sealed import Sealed, scrubbed
+from sfumato.confidential.suppress import Contributions
 from sfumato.draws import Draws
 from sfumato.errors import DataError
 from sfumato.mechanisms import Cells
 from sfumato.plan import Measure, Plan
+from sfumato.plan.suppress import Suppress
 from sfumato.privacy import DataRule, plain
-from sfumato.schema import Frame, Table
+from sfumato.schema import Frame, Rows, Table, UnitSums
 
 EMPTY = "The data hold no rows, and nothing is made or charged of none; check the files and their filters."
 LARGEST_SUM = 2**62
@@ -73,6 +77,8 @@ class Tabulation(Sealed):
 
     def _may_overflow(self, measure: Measure) -> bool:
         row, rows = measure.of.contribution, self._engine.rows or 0
+        if measure.with_.suppresses and row.high is None:
+            return True
         # Of what lies above a clip the values themselves are summed first.
         largest = max(map(abs, row.bounds)) + abs(int((row.above or 0) / row.step))
         stretched = largest * measure.with_.stretch(self._plan.move(measure))
@@ -150,6 +156,31 @@ class Tabulation(Sealed):
         values = np.concatenate([measure.of.value(column).ravel() for column in columns])
         return Cells(self._plan.over.domain(measure), values, measure.of.step, self._plan.move(measure))
 
+    def contributions(self, measure: Measure, system: LinkedSystem, suppress: Suppress) -> Contributions:
+        """What every holding adds to each cell of linked tables, their margins among them."""
+        if self._engine.rows != 0:
+            self.refuse_faults()
+        if self._need.register is not None:
+            return self._of_holdings(measure, system, suppress, self._need.register)
+        universe, wanted = self._plan.universe(measure), measure.aggregates
+        (sums,) = (one for one in wanted if isinstance(one, UnitSums))
+        columns = (self._engine.aggregate(table, (sums,), universe)[sums] for table in self._plan.over.tables(measure))
+        tables = [system.of_table(place, column) for place, column in enumerate(columns)]
+        return system.contributions(tables, digests_of(suppress.decided().waived).tolist())
+
+    def _of_holdings(
+        self, measure: Measure, system: LinkedSystem, suppress: Suppress, register: Frame
+    ) -> Contributions:
+        """Those of a register's rows, of which one that did not report has no part."""
+        names = self._plan.over.holdings(suppress.holding)
+        known, holdings = np.unique(np.array(names), return_inverse=True)
+        there = self._reports[Rows()] > 0
+        if measure.where:
+            there &= register.rows(self._plan.universe(measure))
+        values = measure.of.value({one: self._reports[one] for one in measure.of.aggregates})
+        waived = np.flatnonzero(np.isin(known, suppress.decided().waived)).tolist()
+        return system.contributions([system.of_register(register, np.flatnonzero(there), holdings, values)], waived)
+
     @cached_property
     def _reports(self) -> Columns:
         """What every unit of a register reports, for all measures."""
@@ -184,7 +215,7 @@ def reading(plan: Plan, *, truncated: bool = True) -> Reading:
         attributes=plan.over.read(plan.measures),
         aggregates=tuple(dict.fromkeys((*(one for each in plan.measures for one in each.aggregates), *kept))),
         id=plan.over.id,
-        truncation=plan.over.truncation if truncated else None,
+        truncation=plan.over.truncation if truncated and plan.suppress is None else None,
         only=asked[0] if len(asked) == 1 and not kept else None,
         register=plan.over.register,
     )

@@ -46,6 +46,8 @@ class Mechanism(ABC):
     exposes: ClassVar[tuple[str, ...]] = ()
     as_published: ClassVar[str] = ""
     """Where a paper's own step breaks its claim: why, and what to use instead; such a mechanism never runs soundly."""
+    suppresses: ClassVar[bool] = False
+    """Whether true numbers are withheld in place of noise: nothing is claimed, and every margin stands by itself."""
     rests_on: ClassVar[tuple["Mechanism", ...]] = ()
     """The mechanisms, by an example each, of the measures of rows that it has to be given."""
 

@@ -14,7 +14,7 @@ from sfumato.errors import PlanError, nearest
 from sfumato.plan.control import ControlTable
 from sfumato.plan.measure import Measure
 from sfumato.plan.memory import Memory
-from sfumato.privacy import EveryTable, Move, Neighbours, Truncate, UnitRows, Unsummed, bounded
+from sfumato.privacy import EveryTable, Move, Neighbours, Truncate, Unclaimed, UnitRows, Unsummed, bounded
 from sfumato.schema import FARTHEST, LARGEST, Attribute, Box, By, Domain, Family, Frame, Schema, Table, UpTo, domain_of
 from sfumato.schema.level import lacking
 
@@ -83,6 +83,8 @@ class Coverage:
 
     def move(self, measure: Measure) -> Move:
         """How far the cells of a measure can go between neighbours, or their rows where no cell is the sum of them."""
+        if measure.with_.suppresses:
+            return Unclaimed()
         domain = self.domain(measure)
         among = tuple(map(self.schema.attribute, measure.where))
         move = self.hidden.move(replace(measure.of.contribution, among=among), domain)
@@ -217,6 +219,12 @@ class Coverage:
     def firm_names(self) -> dict[str, list[str]]:
         """How the firms of a register are written, by the column that names them."""
         return {}
+
+    def holdings(self, column: str | None) -> list[str]:
+        """Who each unit of the register belongs to, by a column of it."""
+        raise PlanError(
+            f"Holdings are read of a register, and this plan has none; the column '{column}' is of the data."
+        )
 
     @property
     def id(self) -> str | None:

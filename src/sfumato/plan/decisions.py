@@ -14,6 +14,7 @@ from sfumato.plan.memory import Memory
 from sfumato.plan.register import FrameFile, RegisterCoverage
 from sfumato.plan.sampling import StatedVariance
 from sfumato.plan.steps import Origin, StepReading
+from sfumato.plan.suppress import Suppress
 from sfumato.privacy import Exposure, Loss, Move, Neighbours
 from sfumato.release import Subject
 from sfumato.schema import Box, Schema, Table
@@ -37,6 +38,7 @@ class Decisions:
     geographies: tuple[Geography, ...] = ()
     frame: FrameFile | None = None
     controls: tuple[ControlTable, ...] = ()
+    suppress: Suppress | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title or self.name)
@@ -60,11 +62,28 @@ class Decisions:
         _ = self.answering
 
     def _with_controls(self) -> tuple[Measure, ...]:
-        """The measures and, after them, the controls that are taken from the data: these are measurements too."""
+        """The measures and, after them, the controls that are taken from the data: these are measurements too.
+
+        So are the totals of which some are withheld.
+        """
+        if self.suppress is not None:
+            return self._suppressed(self.suppress)
         found = {measure.name: measure for measure in self.measures}
         data = [one for one in self.controls if one.from_ == "data"]
         taken = [one.measure(found[one.of]) if one.of in found else self.measure(one.of) for one in data]
         return (*self.measures, *(control for control in taken if found.get(control.name) != control))
+
+    def _suppressed(self, suppress: Suppress) -> tuple[Measure, ...]:
+        """The totals of which some are withheld; nothing stands beside them, as noise would protect nobody there."""
+        made = suppress.measured(register=self.frame is not None)
+        beside = {one.name for one in self.measures} - {one.name for one in made}
+        if self.controls or self.then or beside:
+            raise PlanError(
+                "[suppress] publishes true totals, beside which noise protects nobody; give measures, controls and "
+                "steps a plan of their own."
+            )
+        suppress.refuse(self.schema, self.hidden.id or (self.frame.id if self.frame else None))
+        return made
 
     def _coded(self, measure: Measure) -> Measure:
         """The measure with its universe by codes, so that a label and its code are one universe."""

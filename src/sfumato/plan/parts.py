@@ -98,6 +98,28 @@ class GeographyPart(Part):
     source: str = ""
 
 
+class SuppressedPart(Part):
+    name: str
+    of: str | dict[str, Any]
+    where: dict[str, Codes] = {}
+    title: str = ""
+
+
+class SuppressPart(Part):
+    by: list[list[str]]
+    measure: list[SuppressedPart]
+    holding: str | None = None
+    inside: str = ""
+    minimum: int = 3
+    p: int | Decimal | str | None = None
+    dominance: list[dict[str, Any]] = []
+    margin: int | Decimal | str | None = None
+    safe: dict[str, str] = {}
+    waived: list[str] = []
+    forced: list[dict[str, str]] = []
+    cost: str = "value"
+
+
 class FramePart(Part):
     file: str
     id: str
@@ -113,9 +135,10 @@ class PlanPart(Part):
     impossible: list[dict[str, Codes]] = []
     hidden: dict[str, Any]
     limit: dict[str, Any]
-    measure: list[MeasurePart]
+    measure: list[MeasurePart] = []
     control: list[ControlPart] = []
     then: list[dict[str, Any]] = []
+    suppress: SuppressPart | None = None
     publish: Publish = Publish()
     geography: dict[str, GeographyPart] = {}
     frame: FramePart | None = None
@@ -155,6 +178,8 @@ def _keys(place: list[str]) -> list[str]:
         return _named(TablePart)
     if place[:2] == ["data", "method"]:
         return _named(MethodPart)
+    if place[:2] == ["suppress", "measure"]:
+        return _named(SuppressedPart)
     if place[:1] == ["measure"] and place[2:] == ["by"]:
         return _named(FamilyPart)
     kinds = _kinds(PlanPart.model_fields[place[0]].annotation) if place else []

@@ -17,7 +17,7 @@ from sfumato.plan.coverage import Coverage, naming
 from sfumato.plan.measure import Measure
 from sfumato.plan.memory import Memory
 from sfumato.privacy import Truncate
-from sfumato.schema import Attribute, Box, By, Frame, Table, UpTo
+from sfumato.schema import Attribute, Box, By, Domain, Frame, Table, UpTo
 from sfumato.schema.frame import crowds
 
 BASE = 400_000_000
@@ -88,8 +88,10 @@ class RegisterCoverage(Coverage):
     def tables(self, measure: Measure) -> tuple[Table, ...]:  # noqa: ARG002 - reports are read, and grouped after that
         return ()
 
-    def domain(self, measure: Measure) -> Frame:
+    def domain(self, measure: Measure) -> Domain:
         """The rows of a measure or its groups; their attributes alone where the register is not at hand."""
+        if measure.with_.suppresses:
+            return self._cells(measure)
         if not self.file.path.is_file():
             return Frame(self.hidden.unit, self.schema.attributes, {}, ())
         return self.register if self._of_rows(measure) else self.register.grouped(self.by(measure)).groups
@@ -105,7 +107,8 @@ class RegisterCoverage(Coverage):
         return math.prod(len(attribute.levels.leaves) for attribute in cut) if cut else 0
 
     def refuse(self, measures: Sequence[Measure], controls: Sequence[ControlTable]) -> None:
-        for measure in measures:
+        suppressed = all(measure.with_.suppresses for measure in measures)
+        for measure in () if suppressed else measures:
             if isinstance(measure.by, UpTo):
                 raise PlanError(
                     f"Measure '{measure.name}' is by all tables of up to {measure.by.up_to} variables, whose noise is "
@@ -126,7 +129,7 @@ class RegisterCoverage(Coverage):
             column = measure.of.contribution.column or ""
             if steps.setdefault(column, measure.of.step) != measure.of.step:
                 raise PlanError(f"Measure '{measure.name}' counts '{column}' in another step than a measure before it.")
-        if not any(map(self._of_rows, measures)):
+        if not suppressed and not any(map(self._of_rows, measures)):
             raise PlanError(f'No measure is of the rows of the frame, which a release holds: by = ["{unit}"].')
 
     def family(self, measure: Measure) -> None:  # noqa: ARG002 - it is refused
@@ -165,8 +168,10 @@ class RegisterCoverage(Coverage):
         alone = [measure for measure in measures if (measure.of, measure.where) not in told]
         return [*(measure.name for measure in rows), *super().answering(alone)]
 
-    def attributes(self, measures: Sequence[Measure]) -> list[Attribute]:  # noqa: ARG002 - the register has them all
-        return list(self.schema.attributes)
+    def attributes(self, measures: Sequence[Measure]) -> list[Attribute]:
+        """All that the register has, as it is published; it is not where cells of it are withheld."""
+        withheld = all(measure.with_.suppresses for measure in measures)
+        return super().attributes(measures) if withheld else list(self.schema.attributes)
 
     def read(self, measures: Sequence[Measure]) -> tuple[Attribute, ...]:  # noqa: ARG002 - the register says them
         return ()
@@ -176,6 +181,11 @@ class RegisterCoverage(Coverage):
 
         firms = self.hidden.together
         return {firms.column: column_texts(self.file.path, firms.column, self.schema.encoding)} if firms else {}
+
+    def holdings(self, column: str | None) -> list[str]:
+        from sfumato.schema.frame_file import column_in_order
+
+        return column_in_order(self.file.path, self.file.id, column or self.file.id, self.schema.encoding)
 
     @property
     def id(self) -> str:

@@ -69,8 +69,8 @@ class TablesAhead:
 
 
 def tables_ahead(plan: Decisions, measure: Measure) -> TablesAhead | None:
-    """What is known of the tables of a measure; nothing where it is of one table."""
-    if not isinstance(measure.by, UpTo):
+    """What is known of the tables of a measure; nothing where it is of one table, or has no noise."""
+    if not isinstance(measure.by, UpTo) or measure.with_.suppresses:
         return None
     move, number = plan.move(measure), typical(plan, measure)
     by_ways = measure.with_.by_ways(move, number)

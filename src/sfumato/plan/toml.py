@@ -27,6 +27,7 @@ from sfumato.plan.parts import (
 from sfumato.plan.plugins import mechanism, statistic, step
 from sfumato.plan.register import FrameFile
 from sfumato.plan.sampling import BoughtVariance, StatedVariance, VarianceFunction
+from sfumato.plan.suppress import read_suppress
 from sfumato.privacy import exact
 from sfumato.privacy.notation import hidden_from_dict, plan_limit_from_dict
 from sfumato.schema import Attribute, Bands, Column, Levels, Missing, Partner, Recode, Replication, Rule, Schema, UpTo
@@ -99,6 +100,7 @@ def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
         sampling=_sampling(part),
         geographies=tuple(Geography(name, **dict(one), folder=folder) for name, one in part.geography.items()),
         frame=FrameFile(**dict(part.frame), folder=folder) if part.frame else None,
+        suppress=read_suppress(part.suppress, folder) if part.suppress else None,
     )
 
 

@@ -7,6 +7,7 @@ from sfumato.plan.control import ControlTable
 from sfumato.plan.decisions import Decisions
 from sfumato.plan.measure import Measure
 from sfumato.plan.plugins import written
+from sfumato.plan.suppress import Suppress
 from sfumato.privacy import plain
 from sfumato.privacy.notation import hidden_to_dict, loss_to_dict, text
 from sfumato.schema import Attribute, Bands, Level, Recode, Replication, Schema, UpTo
@@ -32,7 +33,8 @@ def to_dict(plan: Decisions) -> dict[str, Any]:
         "impossible": [{name: list(codes) for name, codes in rule.where} for rule in schema.impossible],
         "hidden": hidden_to_dict(plan.hidden),
         "limit": loss_to_dict(plan.limit),
-        "measure": [_measure_dict(one) for one in plan.measures if one.name not in taken],
+        "measure": [] if plan.suppress else [_measure_dict(one) for one in plan.measures if one.name not in taken],
+        "suppress": _suppress_dict(plan.suppress) if plan.suppress else {},
         "control": [_control_dict(one) for one in plan.controls],
         "then": [written(step, "step") for step in plan.then],
         "publish": _said(plan.publish),
@@ -87,6 +89,18 @@ def _attribute_dict(attribute: Attribute) -> dict[str, Any]:
     if attribute.missing:
         part["missing"] = {"level": attribute.missing.level, "codes": list(attribute.missing.codes)}
     return part
+
+
+def _suppress_dict(suppress: Suppress) -> dict[str, Any]:
+    """What is withheld by which rules, less those that stay inside."""
+    said = {"holding": suppress.holding, "inside": suppress.inside}
+    measures = [_said(one, without=("of",)) | {"of": written(one.of, "statistic")} for one in suppress.measures]
+    by = [list(table) for table in suppress.by]
+    return (
+        {name: value for name, value in said.items() if value}
+        | suppress.rules.to_dict()
+        | {"by": by, "measure": measures}
+    )
 
 
 def _measure_dict(measure: Measure) -> dict[str, Any]:

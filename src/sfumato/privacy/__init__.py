@@ -5,7 +5,7 @@ from sfumato.privacy.contribution import Contribution
 from sfumato.privacy.exact import Exact, exact, plain, positive
 from sfumato.privacy.ledger import Charge, Exposure, Ledger, Spend
 from sfumato.privacy.loss import Approximate, Concentrated, Gaussian, Limit, Loss, Unbounded
-from sfumato.privacy.move import Bounded, EveryTable, Move, Root, Unsummed, bounded, every_table
+from sfumato.privacy.move import Bounded, EveryTable, Move, Root, Unclaimed, Unsummed, bounded, every_table
 from sfumato.privacy.neighbours import (
     AddRemove,
     Alike,
@@ -27,7 +27,7 @@ from sfumato.privacy.sums import Sums
 __all__ = [
     "AddRemove", "Alike", "Approximate", "Bounded", "Charge", "Concentrated", "Contribution", "DataRule", "EveryTable",
     "Exact", "Exposure", "FewRows", "Gaussian", "Ledger", "Limit", "Loss", "Move", "Neighbours", "OneLevel", "Relative",
-    "ReplaceOne", "Root", "SizeWithin", "Spend", "SquareRootWithin", "Sums", "Truncate", "Unbounded", "UnitRows",
-    "Unsummed", "as_concentrated", "as_gaussian", "bounded", "every_table", "exact", "in_sequence", "over_universes",
-    "plain", "positive", "posterior_above", "posteriors", "relative",
+    "ReplaceOne", "Root", "SizeWithin", "Spend", "SquareRootWithin", "Sums", "Truncate", "Unbounded", "Unclaimed",
+    "UnitRows", "Unsummed", "as_concentrated", "as_gaussian", "bounded", "every_table", "exact", "in_sequence",
+    "over_universes", "plain", "positive", "posterior_above", "posteriors", "relative",
 ]  # fmt: skip

@@ -101,6 +101,14 @@ class Unsummed(Move):
         return "one row may take a statistic that is no sum of them anywhere; use a mechanism that is made for it"
 
 
+@dataclass(frozen=True)
+class Unclaimed(Move):
+    """However cells move, it shows: nothing is claimed of them, so nobody asks how far."""
+
+    def words(self) -> str:
+        return "nothing is claimed of such cells"
+
+
 def bounded(move: Move, mechanism: str) -> Bounded:
     """The move, if it is one that additive noise of a fixed width can hide."""
     if isinstance(move, Bounded):

@@ -140,6 +140,17 @@ def _columns(path: Path, names: Sequence[str], encoding: str | None) -> Any:
     return {name: table[name].cast(pa.string()) for name in names}
 
 
+def column_in_order(path: Path, key: str, name: str, encoding: str | None = None) -> list[str]:
+    """What stands in a column of a register, in the order of its ids as it is read."""
+    columns = _columns(path, [key, name], encoding)
+    ids, found = columns[key].combine_chunks(), columns[name].combine_chunks()
+    if found.null_count:
+        raise PlanError(f"The frame {path.name} has {_rows(found.null_count)} without '{name}'; every row needs one.")
+    if misspelt(found):
+        raise PlanError(f"The frame {path.name} has {SPELT.format(name=name)}")
+    return [str(one) for one in found.take(_order(ids)).to_pylist()]
+
+
 def column_texts(path: Path, name: str, encoding: str | None = None) -> list[str]:
     """The different texts that stand in a column of a register."""
     return [str(one) for one in _columns(path, [name], encoding)[name].unique().drop_null().to_pylist()]

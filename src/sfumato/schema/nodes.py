@@ -43,6 +43,14 @@ class Nodes:
             known += int(new.sum())
         return tuple(found)
 
+    def of_leaves(self, level: int) -> Places:
+        """The node of a level that each leaf lies in."""
+        return self.at[level][self._rungs[level].parts.of]
+
+    def first(self, level: int) -> Places:
+        """One leaf of each part of a level."""
+        return self._rungs[level].parts.one
+
     @property
     def size(self) -> int:
         return len(self.level)

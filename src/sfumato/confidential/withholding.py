@@ -1,0 +1,73 @@
+"""Withholding: the tables of a measure of [suppress], protected by its rules, as a product with cells withheld."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.confidential.linked_system import LinkedSystem
+from sfumato.confidential.sealed import Sealed
+from sfumato.confidential.suppress import Contributions, Pattern, PrimaryRules, protect
+from sfumato.confidential.tabulate import Tabulation
+from sfumato.errors import DataError
+from sfumato.plan import Measure, Plan
+from sfumato.plan.suppress import SuppressionRules
+from sfumato.release import Subject, Suppressed
+from sfumato.schema import Family
+from sfumato.suppression import Published, audit
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WithheldCells(Sealed):
+    """What a measure holds in every cell of its tables, which are withheld, and why: as confidential as the data."""
+
+    measure: Measure
+    system: LinkedSystem
+    contributions: Contributions
+    pattern: Pattern
+
+    def product(self, subject: Subject) -> Suppressed:
+        """What may be published of it."""
+        totals, hidden = np.rint(self.contributions.totals).astype(np.int64), self.pattern.suppressed
+        return Suppressed.listed(subject, self.system.family, self.system.keys, totals, hidden)
+
+    def published(self) -> Published:
+        """The tables as an attacker reads them."""
+        values = np.where(self.pattern.suppressed, np.nan, self.contributions.totals)
+        return Published.of(self.system.linked, values, negative=bool((self.contributions.totals < 0).any()))
+
+    def refuse_unsafe(self) -> None:
+        """Stop where an attacker can work out a sensitive cell, whatever went wrong before; nothing is published."""
+        primary = self.pattern.where("primary")
+        known = [one for one in audit(self.published()).disclosures if primary[one.cell]]
+        if known:
+            raise DataError(
+                f"Of '{self.measure.name}' {len(known):,} sensitive cells could be worked out from what would be "
+                "published, so nothing is; please report this, as suppression is to prevent it."
+            )
+
+    def words(self) -> str:
+        """How much is withheld, for the agency."""
+        pattern = self.pattern
+        held = pattern.linked.size - pattern.count("empty")
+        return (
+            f"Of {held:,} cells of {self.measure.name} that are not empty {int(pattern.suppressed.sum()):,} are "
+            f"withheld, {pattern.share:.0%}: {pattern.count('primary'):,} by the rules and "
+            f"{pattern.count('secondary'):,} to protect these (for the agency alone)."
+        )
+
+
+def withheld(plan: Plan, measure: Measure, records: Tabulation) -> WithheldCells:
+    """The cells of a measure of [suppress], protected by its rules."""
+    domain, suppress = plan.over.domain(measure), plan.suppress
+    if suppress is None or not isinstance(domain, Family):
+        raise TypeError(f"{measure.name} is not of the tables of [suppress].")
+    system, rules = LinkedSystem.of(domain), suppress.decided()
+    contributions = records.contributions(measure, system, suppress)
+    forced = [dict(one) for one in rules.forced]
+    pattern = protect(system.linked, contributions, primary(rules), cost=rules.cost, forced=forced)
+    return WithheldCells(measure, system, contributions, pattern)
+
+
+def primary(rules: SuppressionRules) -> PrimaryRules:
+    """The rules of a plan as those of cells in steps."""
+    return PrimaryRules(rules.minimum, rules.p, rules.dominance, rules.margin, 1.0, rules.safe)
