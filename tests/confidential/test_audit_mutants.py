@@ -8,11 +8,16 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.families import PLAN, family_plan
 
 import sfumato as sf
-from sfumato.confidential.audit import audit_mechanism
+from sfumato.confidential.audit import audit_mechanism, audit_plan
 from sfumato.draws import SeededDraws
 from sfumato.mechanisms import Additive
+from sfumato.mechanisms.margin_aims import designed, square_of
+from sfumato.mechanisms.margin_design import MarginDesign
+from sfumato.plan import Plan
+from sfumato.plan.toml import SHIPPED
 from sfumato.privacy import Approximate, Bounded, Concentrated, Gaussian
 from sfumato.release import Withheld
 
@@ -152,3 +157,34 @@ def test_a_false_claim_is_said_in_capitals():
     assert "THE CLAIM IS FALSE" in false.words()
     assert false.row()[-1] == "THE CLAIM IS FALSE"
     assert false.to_dict()["holds"] is False
+
+
+def _without_the_total(self, gains, cost=MarginDesign._cost_of):
+    """A price that forgets one component, that of the total."""
+    return cost(self, gains) - 1 / self.variances[0]
+
+
+@pytest.mark.parametrize(("currency", "samples"), [("mu", 20_000), ("rho", 100_000)], ids=["mu", "rho"])
+def test_a_component_left_out_of_the_price_is_caught_and_a_sound_family_is_near_its_claim(
+    currency, samples, monkeypatch
+):
+    """Tables of two of four variables, one a tree whose paths cost differently; the audit takes the dearest record."""
+    priced = {"mu": ('mu = "1"', 'mu = "2"'), "rho": ('rho = "0.5"', 'rho = "2"')}[currency]
+    text = PLAN.replace('even-gaussian", mu = "1"', f'even-gaussian", {priced[0]}').replace('[limit]\nmu = "2"', f"[limit]\n{priced[1]}")  # fmt: skip  # noqa: E501
+    sound = audit_plan(family_plan(text), samples=samples, draws=SeededDraws(3))
+    assert [one.words() for one in sound if not 0.85 <= one.bound / one.claimed <= 1] == []
+    monkeypatch.setattr(MarginDesign, "_cost_of", _without_the_total)
+    for cached in (square_of, designed):
+        cached.cache_clear()
+    wrong = audit_plan(family_plan(text), samples=samples, draws=SeededDraws(3))
+    for cached in (square_of, designed):
+        cached.cache_clear()
+    assert [one.measure for one in wrong if one.holds] == []
+
+
+@pytest.mark.slow
+def test_the_plan_of_the_demo_is_shown_to_lose_nearly_what_it_claims():
+    """All contrasts that eight quotes of one establishment move, some 11,000 a measure, 6,000 times a side."""
+    audits = audit_plan(Plan.read(SHIPPED / "ors.toml"), samples=6_000, draws=SeededDraws(1))
+    assert {one.measure for one in audits} == {"quotes", "employment", "everything"}
+    assert [one.words() for one in audits if not (one.strong and 0.85 <= one.bound / one.claimed <= 1)] == []

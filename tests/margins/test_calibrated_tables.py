@@ -17,6 +17,7 @@ from sfumato.calibrate import LeastSquares, calibrated
 from sfumato.draws import SeededDraws
 from sfumato.errors import PlanError
 from sfumato.mechanisms import EvenGaussian
+from sfumato.mechanisms.contrasts import laws_of
 from sfumato.privacy import EveryTable
 from sfumato.release import Components, Cube, Independent, Subject, Tables, open_release, verify
 from sfumato.release.residuals import place_of
@@ -80,7 +81,7 @@ def seen_in_family(one, held, mechanism, contrasts):
             if level:
                 contrast = np.kron(contrast, np.diag(rung.siblings) - (rung.parents[:, None] == rung.parents))
         rows.append(contrast @ rows_of(one, place_of(one, held.table(component))))
-    for where, variance in mechanism._laws(mechanism.design(EveryTable(ONE_RECORD, held))):
+    for where, variance in laws_of(mechanism.design(EveryTable(ONE_RECORD, held))):
         precisions[where] = 1 / mechanism.law(variance).variance
     return np.vstack(rows), precisions, contrasts
 

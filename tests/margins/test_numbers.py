@@ -7,7 +7,7 @@ import pytest
 from tests.margins.families import ONE_RECORD, ONE_REPLACED, ORS, family, flat
 
 from sfumato.mechanisms import Cells, EvenGaussian
-from sfumato.mechanisms.contrasts import components_of, contrasts
+from sfumato.mechanisms.contrasts import components_of, contrasts, laws_of
 from sfumato.mechanisms.margin_design import MarginDesign
 from sfumato.plan.toml import SHIPPED
 from sfumato.privacy import EveryTable
@@ -31,7 +31,7 @@ def test_the_tiny_family_has_one_variance_and_a_record_costs_one():
 
 
 def test_the_laws_of_the_tiny_family():
-    laws = {variance for _, variance in EvenGaussian(1)._laws(EvenGaussian(1).design(MOVE))}
+    laws = {variance for _, variance in laws_of(EvenGaussian(1).design(MOVE))}
     assert laws == {Fraction(11, 6), Fraction(11), Fraction(22)}
 
 

@@ -6,7 +6,8 @@ normal on either, with a variance that is the square of mu, and means half of th
 """
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr
@@ -15,8 +16,8 @@ from sfumato.confidential.views import Floats, Integers, Seen, View
 from sfumato.draws import Draws
 from sfumato.mechanisms import Cells, Mechanism
 
-MOST_DRAWS, AT_ONCE = 400_000_000, 4_000_000
-"""How many draws are made in all for one side, and how many at once."""
+MOST_DRAWS = 400_000_000
+"""How many draws are made in all for one side."""
 GRAIN, FARTHEST = 5e-3, 9.0
 """How finely the law of the sum is laid out, in its standard deviations, and how far."""
 
@@ -61,18 +62,11 @@ def watched_contrasts(
     noisy = with_.perturb(sides[0], draws)
     apart = (clean[0] - clean[1])[moved] / with_.scales(noisy)[moved] ** 2
     middle = (clean[0] + clean[1])[moved] / 2
-    some = min(samples, max(1, MOST_DRAWS // clean[0].size))
-    one, other = (_scores(with_, side, some, draws, (moved, apart, middle)) for side in sides)
+    some = min(samples, max(1, MOST_DRAWS // len(moved)))
+    one, other = (_scores(with_.again(side, moved, some, draws), apart, middle) for side in sides)
     return WatchedContrasts(measure, one, other, float(apart @ (clean[0] - clean[1])[moved]))
 
 
-def _scores(with_: Mechanism, cells: Cells, samples: int, draws: Draws, by: tuple[Integers, Floats, Floats]) -> Floats:
-    """How much each publication of some cells speaks for one side, as many at once as there is room for."""
-    moved, apart, middle = by
-    at_once, found = max(1, AT_ONCE // cells.values.size), []
-    for start in range(0, samples, at_once):
-        copies = min(at_once, samples - start)
-        stacked = replace(cells, values=np.broadcast_to(cells.values, (copies, cells.values.size)))
-        seen = with_.seen(with_.perturb(stacked, draws))[:, moved]
-        found.append((seen - middle) @ apart)
-    return np.concatenate(found)
+def _scores(published: Iterator[Integers], apart: Floats, middle: Floats) -> Floats:
+    """How much each publication speaks for one side."""
+    return np.concatenate([(seen - middle) @ apart for seen in published])

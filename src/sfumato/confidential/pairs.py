@@ -67,10 +67,10 @@ def _frames(plan: Plan, measure: Measure, units: Sequence[str]) -> tuple[pa.Tabl
     """The rows of what moves in the first cell, against what its neighbour has there or in the second."""
     need, values = reading(plan), _farthest(plan)
     free = {attribute.name: _readable(attribute, values[0]) for attribute in _whole(need)}
-    first = _place(plan, [measure, *plan.measures], free, {})
+    first = _place(plan, [measure, *plan.measures], free, {}, _dearest(plan, measure))
     kept = plan.hidden.keeps(plan.schema.attributes)
     held = {name: mask & (np.arange(len(mask)) == first[name]) if name in kept else mask for name, mask in free.items()}
-    second = _place(plan, sorted(plan.measures, key=lambda one: _holds(plan, one, first)), held, first)
+    second = _place(plan, sorted(plan.measures, key=lambda one: _holds(plan, one, first)), held, first, [])
     # None of the others in the first: noise that empty cells lack is seen nowhere else.
     still = [(name, second) for name in plan.over.standing(OTHERS)]
     sides = plan.over.pair(measure)
@@ -99,13 +99,29 @@ def _holds(plan: Plan, measure: Measure, place: Place) -> bool:
     return all(mask[place[name]] for name, mask in plan.universe(measure).masks.items() if name in place)
 
 
-def _place(plan: Plan, measures: Sequence[Measure], free: Mapping[str, Mask], away: Place) -> Place:
-    """A record in the universes of as many of the measures as go together, and elsewhere than another one."""
+def _dearest(plan: Plan, measure: Measure) -> list[dict[str, Mask]]:
+    """The leaves that a record that costs most has, an attribute after the other."""
+    found, cut = [], plan.over.domain(measure)
+    for name, leaf in measure.with_.dearest(plan.move(measure)).items():
+        found.append({name: plan.schema.attribute(name).levels.above(cut.attribute(name).levels) == leaf})
+    return found
+
+
+def _place(
+    plan: Plan,
+    measures: Sequence[Measure],
+    free: Mapping[str, Mask],
+    away: Place,
+    wanted: Sequence[Mapping[str, Mask]],
+) -> Place:
+    """A record in the universes of as many of the measures as go together, and elsewhere than another one.
+
+    Of what else is wanted it has as much as is possible.
+    """
     best = next(_possible(plan, free, away), None)
     if best is None:
         raise PlanError(f"The plan '{plan.name}' leaves no possible record to audit; give two frames of your own.")
-    for measure in measures:
-        masks = plan.universe(measure).masks
+    for masks in (*(plan.universe(measure).masks for measure in measures), *wanted):
         narrowed = {name: mask & masks[name] if name in masks else mask for name, mask in free.items()}
         found = next(_possible(plan, narrowed, away), None)
         if found is not None:

@@ -1,13 +1,20 @@
-"""Contrasts: what is measured of a family of tables, integers that say how each part differs from its siblings."""
+"""Contrasts: what is measured of a family of tables, how each part differs from its siblings, and with which laws."""
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+from itertools import product
 
 import numpy as np
 
 from sfumato.mechanisms.cells import Cells
+from sfumato.mechanisms.margin_design import MarginDesign
 from sfumato.release.noisy import Integers
 from sfumato.schema import Component, Family
 from sfumato.schema.trees import Rung, lengthwise
+
+LawsAt = Iterable[tuple[Integers, Fraction]]
+"""Contrasts that have noise of one law, by their places, and its variance."""
 
 
 def told_rungs(family: Family, component: Component) -> list[Rung]:
@@ -47,3 +54,34 @@ def contrasts(family: Family, component: Component, table: Integers) -> Integers
         sums = rung.summed(table, axis).take(rung.parents, axis=axis)
         table = table * lengthwise(rung.siblings, table.ndim, axis) - sums
     return table
+
+
+def laws_of(design: MarginDesign) -> LawsAt:
+    """The contrasts of all components that have noise of one law, by their places among all, and its variance."""
+    start = 0
+    for one, variance in zip(design.family.components, design.variances, strict=True):
+        places = np.arange(start, start + math.prod(design.family.shape(one))).reshape(design.family.shape(one))
+        start += places.size
+        for block, wide in blocks(design, one):
+            yield places[block].ravel(), variance * wide
+
+
+def laws_at(laws: LawsAt, places: Integers) -> LawsAt:
+    """The same for some of the contrasts, by their places among these."""
+    listed = list(laws)
+    of = np.empty(sum(len(where) for where, _ in listed), dtype=np.intp)
+    for number, (where, _) in enumerate(listed):
+        of[where] = number
+    order = np.argsort(of[places], kind="stable")
+    numbers, starts = np.unique(of[places][order], return_index=True)
+    for number, where in zip(numbers, np.split(order, starts[1:]), strict=True):
+        yield where, listed[number][1]
+
+
+def blocks(design: MarginDesign, component: Component) -> Iterator[tuple[tuple[Integers, ...], int]]:
+    """The coordinates of a component that have as many siblings along every axis, and what their variance is times."""
+    rungs = told_rungs(design.family, component)
+    kinds = [np.unique(rung.siblings) for rung in rungs]
+    for chosen in product(*kinds):
+        places = [np.flatnonzero(rung.siblings == one) for rung, one in zip(rungs, chosen, strict=True)]
+        yield np.ix_(*places), math.prod(design.wide(int(one)) for one in chosen)

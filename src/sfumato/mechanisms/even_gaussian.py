@@ -14,20 +14,18 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sfumato.draws import DiscreteNormal, Draws, Law, RoundedNormal
 from sfumato.errors import PlanError
 from sfumato.mechanisms.additive import fits
 from sfumato.mechanisms.cells import Cells
-from sfumato.mechanisms.contrasts import components_of, contrasts, told_rungs
+from sfumato.mechanisms.contrasts import LawsAt, blocks, components_of, contrasts, laws_at, laws_of, told_rungs
 from sfumato.mechanisms.margin_aims import Aim, Targets, aim_words, designed, read_aim, square_of, unit_design
 from sfumato.mechanisms.margin_design import MarginDesign
-from sfumato.mechanisms.mechanism import Mechanism, Typical
+from sfumato.mechanisms.mechanism import AT_ONCE, Mechanism, Typical
 from sfumato.privacy import Concentrated, Exact, Gaussian, Loss, Move, every_table, positive
 from sfumato.release import Components, Noisy, Product, Uncertainty, Withheld
 from sfumato.release.noisy import Integers
@@ -150,38 +148,44 @@ class EvenGaussian(Mechanism):
 
     def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:
         """Contrasts with noise; of cells that stand several times, along an axis before them, each has its own."""
-        values, design, copies = self.clean(cells, given), self.design(cells.move), cells.values.shape[:-1]
-        for where, variance in self._laws(design):
-            values[..., where] += self.law(variance).draw(math.prod(copies) * len(where), draws).reshape((*copies, -1))
+        values, design = self.clean(cells, given), self.design(cells.move)
+        copies = cells.values.shape[:-1]
+        for where, noise in self._noise(laws_of(design), math.prod(copies), draws):
+            values[..., where] += noise.reshape((*copies, -1))
         parts = self.grain(cells.move)
         return Noisy(design.family, values * parts, cells.step / parts, cells.move)
 
-    def _laws(self, design: MarginDesign) -> Iterator[tuple[Integers, Fraction]]:
-        """The coordinates that have noise of one law, by their places among all, and its variance."""
-        start = 0
-        for one, variance in zip(design.family.components, design.variances, strict=True):
-            places = np.arange(start, start + math.prod(design.family.shape(one))).reshape(design.family.shape(one))
-            start += places.size
-            for block, wide in _blocks(design, one):
-                yield places[block].ravel(), variance * wide
+    def _noise(self, laws: LawsAt, copies: int, draws: Draws) -> Iterator[tuple[Integers, Integers]]:
+        """The noise of contrasts that have one law, by their places; a row for each copy."""
+        for where, variance in laws:
+            yield where, self.law(variance).draw(copies * len(where), draws).reshape(copies, -1)
+
+    def again(self, cells: Cells, places: Integers, copies: int, draws: Draws) -> Iterator[Integers]:
+        """Contrasts have noise of their own, so that of others need not be drawn."""
+        clean, laws = self.clean(cells)[places], list(laws_at(laws_of(self.design(cells.move)), places))
+        back, at_once = np.argsort(np.concatenate([where for where, _ in laws])), max(1, AT_ONCE // len(places))
+        for start in range(0, copies, at_once):
+            drawn = [noise for _, noise in self._noise(laws, min(at_once, copies - start), draws)]
+            yield clean + np.concatenate(drawn, axis=1)[:, back]
+
+    def dearest(self, move: Move) -> dict[str, int]:
+        family = every_table(move, self.name).family
+        return dict(zip(family.names, self.design(move).dearest, strict=True))
 
     def seen(self, noisy: Noisy) -> Integers:
         return noisy.values // self.grain(noisy.move)
 
     def law_at(self, noisy: Noisy, place: int) -> Law:
-        return next(self.law(one) for where, one in self._laws(self.design(noisy.move)) if place in where)
+        return next(law for where, law in self.laws(noisy) if place in where)
 
-    def scales(self, noisy: Noisy) -> NDArray[np.float64]:
-        found = np.zeros(noisy.values.shape[-1])
-        for where, variance in self._laws(self.design(noisy.move)):
-            found[where] = self.law(variance).scale
-        return found
+    def laws(self, noisy: Noisy) -> list[tuple[Integers, Law]]:
+        return [(where, self.law(variance)) for where, variance in laws_of(self.design(noisy.move))]
 
     def stated(self, move: Move) -> tuple[float, ...]:
         """The variance of every component as it is stated: of the law itself, at the siblings where it is largest."""
         design = self.design(move)
         return tuple(
-            max(self.law(variance * wide).variance / wide for _, wide in _blocks(design, one))
+            max(self.law(variance * wide).variance / wide for _, wide in blocks(design, one))
             for one, variance in zip(design.family.components, design.variances, strict=True)
         )
 
@@ -224,15 +228,6 @@ def _drawn(tree: Tree) -> list[float]:
         for siblings in path:
             found.append(found[-1] / siblings**2 + (siblings - 1) / siblings**3)
     return [max(column) for column in zip(*parts.values(), strict=True)]
-
-
-def _blocks(design: MarginDesign, component: Component) -> Iterator[tuple[tuple[Integers, ...], int]]:
-    """The coordinates of a component that have as many siblings along every axis, and what their variance is times."""
-    rungs = told_rungs(design.family, component)
-    kinds = [np.unique(rung.siblings) for rung in rungs]
-    for chosen in product(*kinds):
-        places = [np.flatnonzero(rung.siblings == one) for rung, one in zip(rungs, chosen, strict=True)]
-        yield np.ix_(*places), math.prod(design.wide(int(one)) for one in chosen)
 
 
 EXAMPLE = EvenGaussian(1)

@@ -77,6 +77,20 @@ class MarginDesign:
             chosen = [[tuple(max(column) for column in zip(*paths, strict=True))] for paths in chosen]
         return max(self._cost_of(paths) for paths in product(*chosen))
 
+    @cached_property
+    def dearest(self) -> tuple[int, ...]:
+        """A leaf of every attribute such that no record costs more; where paths are many, one of the dearest."""
+        chosen = [self._worst_paths(axis) for axis in range(len(self.family.trees))]
+        if prod(map(len, chosen)) > MOST_PATHS:
+            chosen = [[max(paths, key=sum)] for paths in chosen]
+        worst = max(product(*chosen), key=self._cost_of)
+        return tuple(self._leaf(tree, gains) for tree, gains in zip(self.family.trees, worst, strict=True))
+
+    def _leaf(self, tree: Tree, gains: Gains) -> int:
+        """The first leaf on whose path levels add so much."""
+        siblings = zip(*(rung.siblings[rung.parts.of].tolist() for rung in tree.rungs[1:]), strict=True)
+        return next((at for at, path in enumerate(siblings) if tuple(map(self.gain, path)) == gains), 0)
+
     def _cost_of(self, gains: tuple[Gains, ...]) -> Fraction:
         listed = zip(self.family.components, self.variances, strict=True)
         return _total([self._share(one, gains) / variance for one, variance in listed])

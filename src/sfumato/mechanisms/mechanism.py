@@ -2,8 +2,8 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import ClassVar
 
@@ -18,6 +18,9 @@ from sfumato.release.error_law import ErrorLaw, NoisyTotals, NormalError
 from sfumato.release.manifest import NoiseLine
 from sfumato.release.noisy import Integers
 from sfumato.schema import Aggregate
+
+AT_ONCE = 8_000_000
+"""How many numbers are drawn at once where something is published again and again."""
 
 
 @dataclass(frozen=True)
@@ -128,14 +131,35 @@ class Mechanism(ABC):
         """The same integers with their noise, as far as the published values tell them."""
         return noisy.values
 
+    def again(self, cells: Cells, places: Integers, copies: int, draws: Draws) -> Iterator[Integers]:
+        """What is seen at some places of tables that are published so many times, a row each, some at a time."""
+        at_once = max(1, AT_ONCE // cells.values.size)
+        for start in range(0, copies, at_once):
+            shape = (min(at_once, copies - start), cells.values.size)
+            yield self.seen(self.perturb(replace(cells, values=np.broadcast_to(cells.values, shape)), draws))[:, places]
+
+    def dearest(self, move: Move) -> Mapping[str, int]:  # noqa: ARG002 - all cost the same, for most
+        """The leaf that a record that costs most has of each attribute, where not all of them cost the same."""
+        return {}
+
     def law_at(self, noisy: Noisy, place: int) -> Law | None:  # noqa: ARG002
         """The law of the noise in one cell; none where noise is not what is added to an integer."""
         return None
 
+    def laws(self, noisy: Noisy) -> list[tuple[Integers, Law]]:
+        """The integers that have noise of one law, by their places; those are left out whose noise has none."""
+        found: dict[Law, list[int]] = {}
+        for place in range(noisy.values.shape[-1]):
+            if (law := self.law_at(noisy, place)) is not None:
+                found.setdefault(law, []).append(place)
+        return [(np.array(places, dtype=np.int64), law) for law, places in found.items()]
+
     def scales(self, noisy: Noisy) -> NDArray[np.float64]:
         """The scale of the noise of every integer that it is added to."""
-        laws = [self.law_at(noisy, place) for place in range(noisy.values.size)]
-        return np.array([math.nan if law is None else law.scale for law in laws])
+        found = np.full(noisy.values.shape[-1], math.nan)
+        for where, law in self.laws(noisy):
+            found[where] = law.scale
+        return found
 
     def words(self) -> str:
         """The mechanism and its parameters as a reader sees them."""

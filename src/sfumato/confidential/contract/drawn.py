@@ -9,6 +9,7 @@ more often than not.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,10 +75,15 @@ def calls_are_independent(drawn: Drawn) -> list[str]:
     return _too_large(_correlations(drawn.first, drawn.second), len(drawn.second), "two calls share noise")
 
 
-def _correlations(one: Integers, other: Integers) -> Floats:
+def _correlations(one: NDArray[Any], other: NDArray[Any]) -> Floats:
     left, right = (np.fft.rfft(part - part.mean()) for part in (one, other))
     spread = float(one.std() * other.std()) or math.inf
     return np.asarray(np.fft.irfft(left * np.conj(right), len(one)) / (len(one) * spread))
+
+
+def too_large(noise: Floats, what: str) -> list[str]:
+    """Complaints about noise that is like itself when it is shifted by any number of places."""
+    return _too_large(_correlations(noise, noise)[1:], len(noise), what)
 
 
 def _too_large(correlation: Floats, count: int, what: str) -> list[str]:

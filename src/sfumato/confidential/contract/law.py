@@ -6,6 +6,7 @@ each claim is its own definition; the relative tolerance is 1e-9, a million time
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -134,8 +135,12 @@ def attained_epsilon(law: Law, split: tuple[int, ...]) -> float:
 
 
 def attained_mu(law: Law, split: tuple[int, ...]) -> float:
+    """The largest mu of any threshold on the likelihood ratio."""
+    return attained(joint(law, split))
+
+
+def attained(pair: BothLaws) -> float:
     """The largest mu of any threshold on the likelihood ratio: probit of its power less probit of its level."""
-    pair = joint(law, split)
     order = np.argsort(-pair.losses)
     power, missed = _both_ways(np.exp(pair.one[order]))
     level, kept = _both_ways(np.exp(pair.other[order]))
@@ -155,8 +160,13 @@ def _probit(share: Floats, rest: Floats) -> Floats:
 
 
 def attained_rho(law: Law, split: tuple[int, ...]) -> float:
-    """The largest Rényi divergence of any order, over its order; divergences of independent cells add."""
-    return max(sum(renyi(law, shift, order) for shift in split) / order for order in ORDERS)
+    """The largest Rényi divergence of any order, over its order."""
+    return renyi_of_all([(law, shift) for shift in split])
+
+
+def renyi_of_all(pairs: Sequence[tuple[Law, int]]) -> float:
+    """The same of cells with a law each; divergences of independent cells add."""
+    return max(sum(renyi(law, shift, order) for law, shift in pairs) / order for order in ORDERS)
 
 
 def renyi(law: Law, shift: int, order: float) -> float:
