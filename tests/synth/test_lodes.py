@@ -48,7 +48,8 @@ def test_the_same_seed_writes_the_same_bytes_in_pieces_and_another_seed_others(t
     assert names == ["jobs.parquet", "lodes.toml", "workers.parquet", "workplaces.parquet"]
     assert filecmp.cmpfiles(tmp_path / "a", tmp_path / "b", names, shallow=False)[0] == names
     assert filecmp.cmpfiles(tmp_path / "a", tmp_path / "c", names, shallow=False)[0] == ["lodes.toml"]
-    query = "SELECT count(*), count(DISTINCT (worker_id, workplace_id)), max(worker_id), count(DISTINCT worker_id) FROM LINKED"
+    counted = "count(*), count(DISTINCT (worker_id, workplace_id)), max(worker_id), count(DISTINCT worker_id)"
+    query = f"SELECT {counted} FROM LINKED"
     ((jobs, pairs, last, workers),) = asked(tmp_path / "a", query)
     assert (jobs, pairs) == (5_000, 5_000)
     assert last == workers < 5_000

@@ -80,11 +80,15 @@ class NoiseInfusion(Mechanism):
         raise PlanError(f"{self.name} is for counts and totals, which are sums over units.")
 
     def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:  # noqa: ARG002
-        infused, totals = self.infused(cells, draws), cells.totals
-        values = np.where(totals == 0, 0, np.floor(infused + 0.5)).astype(np.int64)
-        small = (totals != 0) & (np.abs(infused) < float(self.limit / cells.step))
-        values[small] = self._drawn(totals[small], floor(self.limit / cells.step), draws)
+        values = self.rounded(self.infused(cells, draws), cells.totals, cells.step, draws)
         return Noisy(cells.domain, values, cells.step, cells.move, places=cells.places)
+
+    def rounded(self, infused: Floats, true: Integers, step: Fraction, draws: Draws) -> Integers:
+        """What is published of infused values: whole numbers, 0 where the truth is, drawn where they are small."""
+        values = np.where(true == 0, 0, np.floor(infused + 0.5)).astype(np.int64)
+        small = (true != 0) & (np.abs(infused) < float(self.limit / step))
+        values[small] = self._drawn(true[small], floor(self.limit / step), draws)
+        return values
 
     def infused(self, cells: Cells, draws: Draws) -> Floats:
         """The sum over the units of every cell, or group of rows, of factor times value, in steps: confidential."""

@@ -1,11 +1,14 @@
 """Published tables and figures, reproduced and printed beside the published numbers."""
 
 import tomllib
+from functools import partial
 from pathlib import Path
 
 from sfumato.studies import (
     coverage,
     interactive,
+    lodes_figures,
+    lodes_pictures,
     margin_curves,
     margin_tables,
     masking,
@@ -35,7 +38,15 @@ LINES = {
     "qcew-fuller": masking.additive,
 }
 PICTURES = {"margins-ors": margin_curves.curves}
+RECORDS = {}
+for number in lodes_figures.FIGURES:
+    LINES[f"lodes-figure-{number}"] = partial(lodes_figures.lines, number)
+    PICTURES[f"lodes-figure-{number}"] = partial(lodes_pictures.picture, number)
+    RECORDS[f"lodes-figure-{number}"] = partial(lodes_figures.records, number)
 WORDS = tomllib.loads(Path(__file__).with_name("studies.toml").read_text(encoding="utf-8"))
-STUDIES = {name: Study(name, lines=LINES[name], picture=PICTURES.get(name), **words) for name, words in WORDS.items()}
+STUDIES = {
+    name: Study(name, lines=LINES[name], picture=PICTURES.get(name), records=RECORDS.get(name), **words)
+    for name, words in WORDS.items()
+}
 
 __all__ = ["STUDIES", "Line", "Study"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from sfumato.pictures import Picture
 
@@ -23,9 +24,14 @@ class Study:
     name: str
     title: str
     source: str
-    lines: Callable[[int], list[Line]]
+    lines: Callable[..., list[Line]]
+    """Of so many runs; of a study that makes data also of so many rows, and of who is told how far it is."""
     runs: int = 1
     note: str = ""
     heads: tuple[str, str] = ("published", "ours")
     """What its two columns of numbers are."""
-    picture: Callable[[], Picture] | None = None
+    picture: Callable[..., Picture] | None = None
+    rows: int = 0
+    """How many synthetic records it makes unless told otherwise; none where it makes none."""
+    records: Callable[..., list[dict[str, Any]]] | None = None
+    """All its numbers as rows, of a study that makes data."""
