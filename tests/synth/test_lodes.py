@@ -8,11 +8,11 @@ import duckdb
 import numpy as np
 import pytest
 import shapely
-from tests.commands import sfumato
+from tests.commands import page, sfumato
 
 from sfumato.confidential import Microdata, Options, Tabulation, run
 from sfumato.draws import SeededDraws
-from sfumato.errors import PlanError
+from sfumato.errors import DataError, PlanError
 from sfumato.plan import Plan
 from sfumato.plan.toml import SHIPPED
 from sfumato.synth import lodes, write
@@ -130,15 +130,34 @@ def test_who_works_has_the_shares_of_a_real_state(tmp_path):
     assert found > 2 * by_chance
 
 
+EDGE = """[hidden]
+neighbours = "add-remove"
+unit = "worker"
+id = "worker_id"
+at_most = {most}
+[limit]
+epsilon = "3"
+[[measure]]
+name = "sex_education"
+of = "count"
+by = ["location@1", "sector", "sex", "education"]
+with = {{ mechanism = "geometric", epsilon = "3" }}
+"""
+
+
+def edge_plan(folder, most):
+    """The same tables with one worker hidden, of whose jobs so many count."""
+    text = (folder / "lodes.toml").read_text(encoding="utf-8")
+    return Plan.parse(text[: text.index("[hidden]")] + EDGE.format(most=most), folder / "lodes.toml")
+
+
 def test_tables_of_joined_data_are_those_of_a_query_and_the_bound_on_jobs_is_enforced(small):
-    plan = Plan.read(small / "lodes.toml")
-    text = (small / "lodes.toml").read_text(encoding="utf-8")
-    fewer = Plan.parse(text.replace("at_most = 3", "at_most = 1"), small / "lodes.toml")
     found = [
-        Tabulation(one, Microdata.open(given(small), one.schema), SeededDraws(1)).cells(one.measures[1]).values
-        for one in (plan, fewer)
+        Tabulation(one, Microdata.open(given(small), one.schema), SeededDraws(1)).cells(one.measures[0]).values
+        for one in (edge_plan(small, 3), edge_plan(small, 1))
     ]
-    place = {code: number for number, code in enumerate(plan.schema.attribute("location").levels.at(1))}
+    levels = Plan.read(small / "lodes.toml").schema.attribute("location").levels
+    place = {code: number for number, code in enumerate(levels.at(1))}
     sector = {code: number for number, code in enumerate(SECTORS)}
     expected = np.zeros_like(found[0])
     query = "SELECT location[:5], sector, sex, education, count(*) FROM LINKED GROUP BY ALL"
@@ -148,6 +167,13 @@ def test_tables_of_joined_data_are_those_of_a_query_and_the_bound_on_jobs_is_enf
     assert int(found[1].sum()) == asked(small, "SELECT count(DISTINCT worker_id) FROM LINKED")[0][0]
 
 
+def test_a_worker_with_more_jobs_than_the_plan_says_is_named_before_the_charge(small, tmp_path):
+    text = (small / "lodes.toml").read_text(encoding="utf-8")
+    plan = Plan.parse(text.replace("at_most = 3", "at_most = 2"), small / "lodes.toml")
+    with pytest.raises(DataError, match="'worker_id': some stand in more rows than"):
+        run(plan, Microdata.open(given(small), plan.schema), None, tmp_path / "r", Options(rehearsal=1))
+
+
 def test_the_plan_runs_and_answers_by_county_with_a_map(small, tmp_path):
     plan = Plan.read(small / "lodes.toml")
     release = run(plan, Microdata.open(given(small), plan.schema), None, tmp_path / "r", Options(rehearsal=1))
@@ -155,6 +181,9 @@ def test_the_plan_runs_and_answers_by_county_with_a_map(small, tmp_path):
     assert {product.name for product in release.manifest.products} == {measure.name for measure in plan.measures}
     printed = sfumato("table", tmp_path / "r", "--rows", "location", "--at", "location=@1")
     assert printed.count("County") == 6
+    shown = page(tmp_path / "r", "/lodes~jobs?rows=location&at=location:@1&view=map")
+    assert sum(tag == "path" for tag, _ in shown.elements) >= 6
+    assert "made-up outlines" in shown.text
 
 
 def test_sizes_that_are_none_and_quarters_are_refused(tmp_path):

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MARK = ".sfumato-demo"
 QUARTERS = ("2026-Q1", "2026-Q2", "2026-Q3")
+LINKED = 20_000
+"""Jobs of the linked data of employers and employees."""
 
 
 def demo(
@@ -40,9 +42,9 @@ def demo(
 
 
 def _made(folder: Path, rows: int) -> list[Path]:
-    """The releases of the demo: a survey with its assessment, and three quarters of jobs, which have a map."""
+    """The releases of the demo: a survey with its assessment, quarters of jobs, and linked jobs; the last two have maps."""
     _emptied(folder)
-    return [_survey(folder, rows), *_quarters(folder, rows)]
+    return [_survey(folder, rows), *_quarters(folder, rows), _linked(folder)]
 
 
 def _survey(folder: Path, rows: int) -> Path:
@@ -78,6 +80,21 @@ def _quarters(folder: Path, rows: int) -> list[Path]:
         made.append(folder / f"release-jobs-{quarter}")
         run(replace(plan, period=quarter), Microdata.open(data, plan.schema), ledger, made[-1])
     return made
+
+
+def _linked(folder: Path) -> Path:
+    """The release of jobs that link workers and workplaces, joined from three tables."""
+    from sfumato.confidential import Account, Microdata, run
+    from sfumato.plan import Plan
+    from sfumato.synth import write
+
+    note(f"Making {LINKED:,} synthetic jobs that link workers and workplaces, and hiding the size of every employer")
+    plan = Plan.read(write("lodes", folder / "linked", LINKED))
+    Account.create(folder / "employers.ledger", "synthetic employers", plan.hidden, plan.limit)
+    tables = {name: folder / "linked" / f"{name}.parquet" for name in plan.schema.tables}
+    out = folder / "release-linked"
+    run(plan, Microdata.open(tables, plan.schema), folder / "employers.ledger", out)
+    return out
 
 
 def _plan(name: str) -> "Plan":
