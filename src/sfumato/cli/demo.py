@@ -42,7 +42,7 @@ def demo(
 
 
 def _made(folder: Path, rows: int) -> list[Path]:
-    """The releases of the demo: a survey with its assessment, three quarters of jobs, and linked jobs; two have maps."""
+    """The releases of the demo: a survey with its assessment, three quarters of jobs, and linked jobs."""
     _emptied(folder)
     return [_survey(folder, rows), *_quarters(folder, rows), _linked(folder)]
 
