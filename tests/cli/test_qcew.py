@@ -147,10 +147,12 @@ def test_a_combination_that_no_establishment_has_is_a_dash_and_no_zero(agency, r
     assert line.count("–") == 4 - len(there)
 
 
-def test_assess_says_what_to_use_instead(agency, release):
+def test_assess_lays_a_release_over_a_frame_beside_the_reports(agency, release):
     words = ["assess", agency / PLAN, "--data", agency / DATA, "--release", release, "--out", agency / "report.html"]
-    assert "sfumato tabulate" in sfumato(*words, good=False).stderr
-    assert not (agency / "report.html").exists()
+    said = sfumato(*words, "--table", "county", "--table", "naics@0").stdout
+    assert "Employment in the first month" in said
+    assert "power of the best test at 5%" in said
+    assert "CONFIDENTIAL" in (agency / "report.html").read_text("utf-8")
 
 
 def test_diff_names_what_changed_in_the_order_of_the_plan(agency, release):

@@ -4,7 +4,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 from tempfile import mkstemp
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,11 @@ from sfumato.cli.options import Data, EngineName, Json, PlanFile, pairs
 from sfumato.cli.output import CONFIDENTIAL, columns, progress, say, say_json
 from sfumato.errors import ReleaseError
 
+if TYPE_CHECKING:
+    from sfumato.confidential import Microdata
+    from sfumato.plan import Plan
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 READ = """The 90% margins, about nine in ten of which should hold, are held against two numbers: what the noise was
 added to, after clip and at_most, and the data as they are. Of few cells it is said how many: 3 of 5 says little."""
 
@@ -20,7 +25,9 @@ added to, after clip and at_most, and the data as they are. Of few cells it is s
 def assess(  # noqa: PLR0913, PLR0917 - one argument an option
     plan: PlanFile,
     data: Data,
-    release: Annotated[Path, typer.Option(help="The folder of the release.")],
+    release: Annotated[
+        list[Path], typer.Option(help="The folder of a release; several, of whatever plans, are laid side by side.")
+    ],
     out: Annotated[Path, typer.Option(help="The report, an HTML file that only its owner may read.")],
     sweep: Annotated[
         list[str] | None,
@@ -30,7 +37,8 @@ def assess(  # noqa: PLR0913, PLR0917 - one argument an option
     ] = None,
     draws: Annotated[int, typer.Option(help="Rehearsal draws of each budget of a sweep.")] = 5,
     table: Annotated[
-        list[str] | None, typer.Option(help="Look at this table only: occupation,education; may be repeated.")
+        list[str] | None,
+        typer.Option(help="Look at this table only: occupation,education, or naics@1,county; may be repeated."),
     ] = None,
     near_zero: Annotated[float, typer.Option(help="Nearer to 0 than this many records is zero.")] = 0.5,
     least: Annotated[int | None, typer.Option(help="The records that a publishable cell has; else the plan's.")] = None,
@@ -48,12 +56,16 @@ def assess(  # noqa: PLR0913, PLR0917 - one argument an option
     from sfumato.plan import Plan
 
     read = Plan.read(plan)
-    _refuse_place(out, release)
+    for folder in release:
+        _refuse_place(out, folder)
+    if len(release) > 1 or not read.over.table_by_table(read.measures):
+        _side_by_side(read, opened(data, read, engine), release, table or [], out, json, sweep)
+        return
     own = {"near_zero": near_zero, "least": least, "largest_cv": largest_cv, "least_weighted": least_weighted}
     rules = ReportRules.read(read, table or (), **own)
     asked = Sweep.read(read, pairs(sweep, "--sweep"), draws) if sweep else None
     with progress(STAGES) as show:
-        assessment = compare(read, opened(data, read, engine), release, rules, asked, show)
+        assessment = compare(read, opened(data, read, engine), release[0], rules, asked, show)
     written_privately(out, assessment.to_html())
     if json:
         say_json(assessment.numbers)
@@ -71,6 +83,81 @@ def assess(  # noqa: PLR0913, PLR0917 - one argument an option
         if assessment.numbers["sweep"]:
             say(f"\n{_swept(assessment.numbers['sweep'])}")
         say(f"\nThe report is {out}; only you may read it, and it must stay inside.")
+
+
+def _side_by_side(
+    plan: "Plan", microdata: "Microdata", releases: list[Path], tables: list[str], out: Path, json: bool, sweep: Any
+) -> None:
+    """Releases beside the truth and each other: cells lost, errors, and what an attacker gets."""
+    from sfumato.confidential.assessment import side_by_side
+    from sfumato.errors import PlanError
+
+    if sweep:
+        raise PlanError(
+            "--sweep rehearses the plan of one release over tables; leave it out to lay releases side by side."
+        )
+    with progress(("read", "compared", "attacked")) as show:
+        found = side_by_side(plan, microdata, releases, tables, show)
+    written_privately(out, found.to_html())
+    if json:
+        say_json(found.numbers)
+        return
+    say(f"{CONFIDENTIAL}\n\n{_releases(found.numbers)}\n\n{_compared(found.numbers)}\n\n{_attacks(found.numbers)}")
+    say(f"\nThe report is {out}; only you may read it, and it must stay inside.")
+
+
+def _releases(numbers: dict[str, Any]) -> str:
+    rows = [
+        [letter, one["title"], "; ".join(one["mechanisms"])]
+        for letter, one in zip(LETTERS, numbers["releases"], strict=False)
+    ]
+    return columns(["release", "title", "how it was protected"], rows)
+
+
+def _compared(numbers: dict[str, Any]) -> str:
+    """For each statistic and size of cells what every release loses, and how far it is off."""
+    from sfumato.confidential.assessment.layout import count
+
+    letters = LETTERS[: len(numbers["releases"])]
+    heads = [f"{one}: {what}" for one in letters for what in ("lost", "within 10%", "median error")]
+    rows = []
+    for statistic in numbers["statistics"]:
+        for row in statistic["sizes"]:
+            cells = [share for one in row["releases"] for share in _shares(one)]
+            rows.append([statistic["title"], row["size"], count(row["cells"]), *cells])
+    return columns(["statistic", f"{numbers['unit']}s in a cell", "cells", *heads], rows, numbers=1 + len(heads))
+
+
+def _shares(told: dict[str, Any] | None) -> list[str]:
+    """What of some cells a release loses and has near the truth, and its median error; dashes where it answers none."""
+    from sfumato.confidential.assessment.layout import percent
+
+    found = (told["lost"] / told["cells"], told["near"] / told["cells"], told["median"]) if told else (None,) * 3
+    return [percent(one) for one in found]
+
+
+def _attacks(numbers: dict[str, Any]) -> str:
+    """What an attacker gets out of each release."""
+    from sfumato.confidential.assessment.layout import percent
+
+    unit = numbers["unit"]
+    said: list[tuple[str, Any]] = [
+        ("power of the best test at 5%", lambda one: percent(one["power"]) if one["promise"] else "no bound"),
+        (f"cells of one {unit} with a number", lambda one: _of(one["single"], "published")),
+        ("  within 1% of what it has", lambda one: _of(one["single"], "known")),
+        ("  within 10%", lambda one: _of(one["single"], "near")),
+        ("  a ratio of two of its numbers within 1%", lambda one: _of(one["ratios"], "known")),
+        ("withheld cells that can be worked out", lambda one: _of(one["withheld"], "exact")),
+        ("  or to within 10%", lambda one: _of(one["withheld"], "near")),
+    ]
+    rows = [[words, *(told(one) for one in numbers["attacks"])] for words, told in said]
+    return columns(
+        ["what an attacker gets", *LETTERS[: len(numbers["releases"])]], rows, numbers=len(numbers["releases"])
+    )
+
+
+def _of(told: dict[str, int] | None, name: str) -> str:
+    return f"{told[name]:,} of {told['cells']:,}" if told else "–"
 
 
 def _refuse_place(out: Path, release: Path) -> None:

@@ -18,10 +18,11 @@ from sfumato.confidential.suppress import Contributions
 from sfumato.draws import Draws
 from sfumato.errors import DataError
 from sfumato.mechanisms import Cells
+from sfumato.mechanisms.cells import Integers
 from sfumato.plan import Measure, Plan
 from sfumato.plan.suppress import Suppress
 from sfumato.privacy import DataRule, plain
-from sfumato.schema import Frame, Rows, Table, UnitSums
+from sfumato.schema import Domain, Frame, Rows, Table, UnitSums
 
 EMPTY = "The data hold no rows, and nothing is made or charged of none; check the files and their filters."
 LARGEST_SUM = 2**62
@@ -155,6 +156,19 @@ class Tabulation(Sealed):
         columns = (self._engine.aggregate(one, wanted, universe) for one in self._plan.over.tables(measure))
         values = np.concatenate([measure.of.value(column).ravel() for column in columns])
         return Cells(self._plan.over.domain(measure), values, measure.of.step, self._plan.move(measure))
+
+    def truth(self, measure: Measure) -> tuple[Domain, Integers, Integers]:
+        """The true values of what a measure is of, in steps, and how many units or rows each is of."""
+        if self._need.register is not None:
+            values = measure.of.value({one: self._reports[one] for one in measure.of.aggregates})
+            values = values * self._need.register.rows(self._plan.universe(measure))
+            return self._need.register, values, (values != 0).astype(np.int64)
+        table = self._plan.schema.table([str(level) for level in self._plan.over.by(measure)])
+        table.refuse_if_too_large()
+        wanted = (*measure.of.aggregates, Rows())
+        columns = self._engine.aggregate(table, wanted, self._plan.universe(measure))
+        values, rows = (np.asarray(one).reshape(table.shape) for one in (measure.of.value(columns), columns[Rows()]))
+        return table, values, rows
 
     def contributions(self, measure: Measure, system: LinkedSystem, suppress: Suppress) -> Contributions:
         """What every holding adds to each cell of linked tables, their margins among them."""

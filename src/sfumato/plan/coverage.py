@@ -143,6 +143,10 @@ class Coverage:
                     "at 0."
                 )
 
+    def table_by_table(self, measures: Sequence[Measure]) -> bool:
+        """Whether a release has a set of tables that it can be gone through by, each summed of its cells."""
+        return not any(measure.with_.suppresses for measure in measures)
+
     def refuse_assessing(self, measures: Sequence[Measure]) -> None:
         """Stop where a release cannot be gone through table by table, every cell of it laid out."""
         for measure in measures:

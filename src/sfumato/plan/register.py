@@ -143,12 +143,9 @@ class RegisterCoverage(Coverage):
     def refuse_unlistable(self, measures: Sequence[Measure]) -> None:
         """All rows are there already."""
 
-    def refuse_assessing(self, measures: Sequence[Measure]) -> None:  # noqa: ARG002 - whatever they are
-        raise PlanError(
-            "`assess` goes through the tables of a release, and a release over a frame has no set of tables: every sum "
-            "of rows is one. Lay `sfumato tabulate` and `sfumato table` side by side for the tables that matter; "
-            "`sfumato reproduce qcew-utility` measures errors by level over many draws."
-        )
+    def table_by_table(self, measures: Sequence[Measure]) -> bool:  # noqa: ARG002 - whatever they are
+        """Every sum of rows is a number of a release, so that none is its set of tables."""
+        return False
 
     def memory(self, measures: Sequence[Measure], moved: Sequence[Measure]) -> Memory | None:
         if not self.file.path.is_file():

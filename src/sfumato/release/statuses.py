@@ -35,6 +35,11 @@ class Statuses:
         """Whether each box holds no number, in the order of the flattened grid."""
         return self.which.ravel() > 0
 
+    def sdmx(self, code: str) -> NDArray[np.bool_]:
+        """Whether each box has a status of this code of SDMX, in the order of the flattened grid."""
+        named = np.array([False, *(kind.sdmx == code for kind in self.kinds)])
+        return np.asarray(named[self.which.ravel()])
+
     def at(self, flat: int) -> NoNumber | None:
         """Why the box at a place of the flattened grid holds no number; None where it holds one."""
         place = int(self.which.flat[flat])

@@ -2,6 +2,7 @@
 
 from sfumato.confidential.assessment.assess import NOTICE, STAGES, Assessment, assess
 from sfumato.confidential.assessment.comparisons import ReportRules
+from sfumato.confidential.assessment.side_by_side import SideBySide, side_by_side
 from sfumato.confidential.assessment.sweep import Sweep
 
-__all__ = ["NOTICE", "STAGES", "Assessment", "ReportRules", "Sweep", "assess"]
+__all__ = ["NOTICE", "STAGES", "Assessment", "ReportRules", "SideBySide", "Sweep", "assess", "side_by_side"]

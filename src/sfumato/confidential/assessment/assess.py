@@ -57,6 +57,11 @@ def assess(
     progress: Progress = lambda stage: None,  # noqa: ARG005 - silence
 ) -> Assessment:
     """Compare every table that matters; a release that was altered or is of another plan is refused."""
+    if not plan.over.table_by_table(plan.measures):
+        raise PlanError(
+            "A release over a frame, or of suppressed tables, is laid beside the truth by `side_by_side`, alone or "
+            "with others."
+        )
     plan.over.refuse_assessing(plan.measures)
     plan, _ = published(plan, microdata)
     rules, release = rules or ReportRules(), open_release(folder)
