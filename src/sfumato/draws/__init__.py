@@ -4,10 +4,12 @@ from sfumato.draws.changes import Changed
 from sfumato.draws.geometric import TwoSidedGeometric
 from sfumato.draws.laws import Law
 from sfumato.draws.normal import DiscreteNormal, RoundedNormal
+from sfumato.draws.quartic import Quartic, draw_quartic
+from sfumato.draws.rounded_laplace import RoundedLaplace
 from sfumato.draws.stream import Draws, SeededDraws, SystemDraws
 from sfumato.draws.truncated_geometric import TruncatedGeometric
 
 __all__ = [
-    "Changed", "DiscreteNormal", "Draws", "Law", "RoundedNormal", "SeededDraws", "SystemDraws", "TruncatedGeometric",
-    "TwoSidedGeometric",
+    "Changed", "DiscreteNormal", "Draws", "Law", "Quartic", "RoundedLaplace", "RoundedNormal", "SeededDraws",
+    "SystemDraws", "TruncatedGeometric", "TwoSidedGeometric", "draw_quartic",
 ]  # fmt: skip
