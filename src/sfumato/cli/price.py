@@ -137,7 +137,8 @@ def _say_alike(plan: "Plan") -> None:
 
 
 def _sizes(plan: "Plan", measure: "Measure") -> list[float]:
-    return [one.size for one in plan.hidden.alike() if one.variable == measure.of.contribution.column]
+    column = measure.of.contribution.column
+    return [one.size for one in plan.hidden.alike() if one.variable == column or (one.of_rows and column is None)]
 
 
 def _margins(plan: "Plan", sized: list["Measure"]) -> str:

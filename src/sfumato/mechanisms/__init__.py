@@ -11,10 +11,13 @@ from sfumato.mechanisms.log_laplace import LogLaplace
 from sfumato.mechanisms.mechanism import Mechanism, Typical
 from sfumato.mechanisms.noise_infusion import NoiseInfusion
 from sfumato.mechanisms.rounded_gaussian import RoundedGaussian
+from sfumato.mechanisms.smooth_gamma import SmoothGamma
+from sfumato.mechanisms.smooth_laplace import SmoothLaplace
 from sfumato.mechanisms.square_root import SquareRoot
 from sfumato.mechanisms.truncated_geometric import TruncatedGeometricNoise
 
 __all__ = [
     "Additive", "AverageWeight", "Cells", "ClippedTotal", "DiscreteGaussian", "EvenGaussian", "Geometric", "LogLaplace",
-    "Mechanism", "NoiseInfusion", "RoundedGaussian", "SquareRoot", "TruncatedGeometricNoise", "Typical",
+    "Mechanism", "NoiseInfusion", "RoundedGaussian", "SmoothGamma", "SmoothLaplace", "SquareRoot",
+    "TruncatedGeometricNoise", "Typical",
 ]  # fmt: skip

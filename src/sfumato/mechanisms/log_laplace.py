@@ -80,7 +80,7 @@ class LogLaplace(Mechanism):
             least = steps * lattice(move)
             raise PromiseError(
                 f"{self.words()}: at alpha {float(relative(move, self.name).alpha):g} its noise has no mean, which "
-                f"takes an epsilon above {_above(least)}; from {_above(2 * least)} on it has a variance too."
+                f"takes an epsilon above {above(least)}; from {above(2 * least)} on it has a variance too."
             )
         return law
 
@@ -122,7 +122,7 @@ class LogLaplace(Mechanism):
         """The mean squared error of what is published over the square of a size with 1 / alpha added."""
         law, g = self.law(move), lattice(move)
         if float(law.rate) <= 2 * g:
-            least = _above(2 * self.factor * relative(move, self.name).cells * (FINE + 1) * g)
+            least = above(2 * self.factor * relative(move, self.name).cells * (FINE + 1) * g)
             return Withheld(f"noise in proportion has no variance at this epsilon, which it has above {least}")
         mean = self.mean(move)
         return moment(law, 2 * g) / mean**2 - 2 * moment(law, g) / mean + 1
@@ -187,7 +187,7 @@ def moment(law: TwoSidedGeometric, power: float) -> float:
     return float(math.expm1(-rate) ** 2 / (math.expm1(power - rate) * math.expm1(-power - rate)))
 
 
-def _above(least: float) -> str:
+def above(least: float) -> str:
     """A number of four digits that is not below another."""
     digits = 3 - math.floor(math.log10(least))
     return f"{math.ceil(least * 10**digits) / 10**digits:.4g}"

@@ -9,9 +9,11 @@ from sfumato.confidential.contract.families import FAMILY_CHECKS, too_many
 from sfumato.confidential.contract.law import LAW_CHECKS
 from sfumato.confidential.contract.noise import NOISE_CHECKS, Bench
 from sfumato.confidential.contract.roots import drawn_rows, no_neighbour_is_further
+from sfumato.confidential.contract.scales import drawn_scales, no_scale_is_further
 from sfumato.confidential.contract.sizes import drawn_sizes, no_size_is_further
 from sfumato.draws import Draws
 from sfumato.mechanisms import Additive, Mechanism
+from sfumato.mechanisms.smooth import Smooth
 from sfumato.privacy import Bounded, EveryTable, Move, Relative, Root
 
 WIDEST = 2_000.0
@@ -52,6 +54,10 @@ def contract(
         far = Finding("no neighbour is further", tuple(no_neighbour_is_further(mechanism, move, step, draws)))
         drawn = drawn_rows(mechanism, move, step, draws)
         return (far, *(Finding(name, tuple(check(drawn))) for name, check in DRAWN_CHECKS.items()))
+    if isinstance(move, Relative) and isinstance(mechanism, Smooth):
+        far = Finding("no scale is further", tuple(no_scale_is_further(mechanism, move)))
+        checked = drawn_scales(mechanism, move, draws)
+        return (far, *(Finding(name, tuple(wrong)) for name, wrong in checked.items()))
     if isinstance(move, Relative):
         far = Finding("no size is further", tuple(no_size_is_further(mechanism, move, step, draws)))
         drawn = drawn_sizes(mechanism, move, step, draws)

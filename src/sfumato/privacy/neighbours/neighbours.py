@@ -57,6 +57,8 @@ class Alike:
     size: float
     low: float
     high: float
+    of_rows: bool = False
+    """Whether it is how many rows a unit has, and no column."""
 
     @property
     def up(self) -> float:

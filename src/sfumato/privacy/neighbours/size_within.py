@@ -234,7 +234,8 @@ class SizeWithin(Neighbours):
         >>> [(one.size, one.low, one.high) for one in SizeWithin("shop", "0.1", "id").alike()]
         [(10, 9.0, 11.0), (100, 91.0, 110.0), (1000, 910.0, 1100.0)]
         """
-        return tuple(Alike("jobs", size, *map(float, reach(size, self.alpha))) for size in SIZES)
+        ends = [(size, reach(size, self.alpha)) for size in SIZES]
+        return tuple(Alike("jobs", size, float(low), float(high), of_rows=True) for size, (low, high) in ends)
 
 
 def grown(size: int, alpha: Fraction) -> int:

@@ -1,0 +1,160 @@
+"""Smooth sensitivity: noise scaled to how far the largest establishment of a cell can move it, which is confidential.
+
+With x the largest establishment of a cell, one that grows by a step moves the cell by max(alpha x, 1) at most. Noise is
+scaled to S = alpha x + 1, which is never less, and of which neighbours have at most 1 + alpha times as much:
+alpha max((1 + alpha) x, x + 1) + 1 <= (1 + alpha)(alpha x + 1). S = max(alpha x, 1), as published, has both as well and
+is less; but an establishment of x that grows to the next whole number above (1 + alpha) x then is two steps away.
+Whoever knew the scale of the noise would know x, so nothing of it is published, unless `told` pays for it: its
+logarithm goes ln(1 + alpha) in a step and gets noise as in log-laplace; the error that is stated is then that of a
+scale which is too small with a chance of 1 in 40.
+"""
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.draws import Draws, Quartic, RoundedLaplace, TwoSidedGeometric
+from sfumato.errors import PlanError
+from sfumato.mechanisms.cells import Cells
+from sfumato.mechanisms.log_laplace import FINE, lattice
+from sfumato.mechanisms.mechanism import Mechanism, Typical
+from sfumato.privacy import Exact, Move, plain, positive, relative
+from sfumato.release import Noisy, Product, Uncertainty, Varying, Withheld
+from sfumato.release.manifest import NoiseLine
+from sfumato.release.noisy import Floats, Integers
+from sfumato.schema import Aggregate, Largest, Rows
+
+LOCAL = ("plus one", "at least one")
+LARGEST_VALUE = 2**52
+"""The largest published number in steps: what noise takes beyond is held to it."""
+SHOWN = 100.0
+"""The size of the largest establishment for which errors are told to readers."""
+MISSED = 40
+"""Once in so many cells the scale that is told is below the one that noise was drawn with."""
+FOLLOWS = "its noise follows the largest unit in a cell, which is confidential"
+
+
+class Smooth(Mechanism):
+    """Noise on counts of jobs, scaled to what the largest establishment of each cell may add to it."""
+
+    ratio_least: ClassVar[Fraction] = Fraction(0)
+    """The least scale of the noise, in steps of what is published, at which its law keeps the claim."""
+    deviation: ClassVar[float]
+    """The standard deviation of noise over its scale."""
+    ninety: ClassVar[float]
+    """How many scales either way hold 90% of it."""
+    epsilon: Fraction
+    local: str
+    told: Fraction | None
+
+    @abstractmethod
+    def ratio(self, move: Move) -> Fraction:
+        """The scale of the noise over S; refused where no scale keeps the claim."""
+
+    @abstractmethod
+    def law_of(self, scale: Fraction) -> Quartic | RoundedLaplace:
+        """The law of noise of one scale."""
+
+    @abstractmethod
+    def drawn(self, scales: Sequence[Fraction], which: Integers, draws: Draws) -> Integers:
+        """Independent noise, each of the scale that `which` names among some."""
+
+    def needs(self, of: tuple[Aggregate, ...]) -> tuple[Aggregate, ...]:
+        """The largest establishment of a cell; of a register the reports themselves tell it."""
+        return (Largest(),) if of == (Rows(),) else ()
+
+    def sensitivity(self, largest: Fraction, move: Move) -> Fraction:
+        """S, in the unit of the measure."""
+        grows = relative(move, self.name).alpha * largest
+        return grows + 1 if self.local == LOCAL[0] else max(grows, Fraction(1))
+
+    def parts(self, move: Move, step: Fraction) -> int:
+        """Into how many parts a step is divided, so that no scale is below the least."""
+        return max(1, math.ceil(self.ratio_least * step / self.ratio(move)))
+
+    def largest(self, cells: Cells) -> Integers:
+        """The largest establishment of every cell, in steps: confidential."""
+        if Largest() in cells.columns:
+            return np.asarray(cells.columns[Largest()])[..., 0]
+        return cells.values if cells.grouping is None else cells.grouping.largest(cells.values)
+
+    def noise_scales(self, cells: Cells) -> tuple[list[Fraction], Integers]:
+        """The scales of the noise in steps of what is published, and which of them each cell has: confidential."""
+        sizes, which = np.unique(self.largest(cells), return_inverse=True)
+        each = self.ratio(cells.move) * self.parts(cells.move, cells.step) / cells.step
+        return [each * self.sensitivity(int(size) * cells.step, cells.move) for size in sizes], which.ravel()
+
+    def clean(self, cells: Cells, given: Mapping[str, Product] | None = None) -> Integers:  # noqa: ARG002
+        return np.asarray(cells.totals.astype(np.int64) * self.parts(cells.move, cells.step))
+
+    def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:
+        if cells.places is not None:
+            raise PlanError(f"{self.name} changes every cell, and is for tables of which every cell is laid out.")
+        values, (scales, which) = self.clean(cells, given), self.noise_scales(cells)
+        values += self.drawn(scales, which, draws).reshape(values.shape)
+        held = np.where(cells.domain.possible, np.clip(values, -LARGEST_VALUE, LARGEST_VALUE), 0)
+        public = {"variance": self._bought(scales, which, cells, draws)} if self.told else {}
+        return Noisy(cells.domain, held, cells.step / self.parts(cells.move, cells.step), cells.move, public)
+
+    def _bought(self, scales: Sequence[Fraction], which: Integers, cells: Cells, draws: Draws) -> Floats:
+        """The variances that readers are told: those of noisy scales, so large that few are too small."""
+        law, g = self._telling(cells.move), lattice(cells.move)
+        # The scale is S times a public number, so its logarithm goes as far as that of S.
+        logs = np.floor(np.log([float(scale) for scale in scales]) / g + 0.5)[which] + law.draw(len(which), draws)
+        upper = np.exp(g * (logs + law.scale * math.log(MISSED / 2)))
+        variances = (self.deviation * upper) ** 2
+        return np.where(cells.domain.possible, variances.reshape(cells.domain.possible.shape), 0.0)
+
+    def _telling(self, move: Move) -> TwoSidedGeometric:
+        """The law of the noise on the logarithm of a scale that is told."""
+        assert self.told is not None  # noqa: S101 - asked where something is told
+        return TwoSidedGeometric(self.told / (relative(move, self.name).cells * (FINE + 1)))
+
+    def stretch(self, move: Move) -> int:
+        return self.parts(move, Fraction(1))
+
+    def uncertainty(self, noisy: Noisy) -> Uncertainty:
+        if self.told:
+            return Varying(noisy.public["variance"])
+        return Withheld(self._why(noisy.move))
+
+    def _why(self, move: Move) -> str:
+        """Why no error is stated, and what of it the plan alone says."""
+        reach = self.ninety * float(self.ratio(move) * self.sensitivity(Fraction(int(SHOWN)), move))
+        return f"{FOLLOWS}; where that has {SHOWN:g}, 90% of numbers lie within {reach:.3g} of the true one"
+
+    def expected(self, move: Move, number: Typical) -> float | Withheld:
+        """The error of a sum of cells that each have such a largest establishment."""
+        ratio = self.ratio(move)
+        if number.largest is None:
+            return Withheld(f"{FOLLOWS}: state a typical one, which is public knowledge")
+        size = Fraction(number.largest).limit_denominator(10**6)
+        return self.deviation * float(ratio * self.sensitivity(size, move)) * math.sqrt(number.cells)
+
+    def facts(self, move: Move, number: Typical) -> NoiseLine:
+        error = self.expected(move, replace(number, largest=SHOWN, cells=1))
+        assert not isinstance(error, Withheld)  # noqa: S101 - it is told by the largest
+        return NoiseLine(standard_error=error, at="largest", size=SHOWN)
+
+
+def local_kind(local: str, name: str) -> str:
+    """The word for how noise is scaled, if it is one."""
+    if local not in LOCAL:
+        raise PlanError(f"The local of {name} is '{local}'; it is {' or '.join(map(repr, LOCAL))}.")
+    return local
+
+
+def telling(told: Exact | None) -> Fraction | None:
+    """What is paid for a scale that readers are told, if something is."""
+    return None if told is None else positive(told, "told")
+
+
+def options(mechanism: Smooth) -> list[str]:
+    """What is not as usual, in words."""
+    local = [f"local {mechanism.local}"] * (mechanism.local != LOCAL[0])
+    return [*local, *([f"told {plain(mechanism.told)}"] if mechanism.told else [])]
