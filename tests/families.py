@@ -44,6 +44,36 @@ of = { statistic = "total", column = "pay", clip = ["0", "60"], step = "1", unit
 by = { up_to = 2, of = ["place", "sex", "age", "school"] }
 with = { mechanism = "even-gaussian", mu = "1" }
 """
+CONTROLLED = (
+    PLAN.replace('mu = "2"', 'mu = "3"', 1)
+    + """
+[[measure]]
+name = "by_school"
+of = "count"
+by = ["school", "sex"]
+with = { mechanism = "rounded-gaussian", mu = "1" }
+[[measure]]
+name = "coarse"
+of = "count"
+by = { up_to = 1, of = ["place", "age"] }
+with = { mechanism = "even-gaussian", mu = "1" }
+[[control]]
+name = "register"
+of = "jobs"
+by = ["age"]
+totals = [{ age = "young", value = 1000 }, { age = "middle", value = 1010 }, { age = "old", value = 990 }]
+[[exposure]]
+kind = "published"
+what = "register"
+why = "the register is public"
+[[then]]
+step = "least-squares"
+name = "moved"
+table = "jobs"
+to = ["by_school", "coarse", "register"]
+"""
+)
+"""The same, with the jobs moved to a noisy table, to another family and to published totals."""
 LEAVES = {"place": "n1 n2 s1 s2 s3", "sex": "f m", "age": "young middle old", "school": "1 2 3 4"}
 
 

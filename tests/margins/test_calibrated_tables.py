@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from tests.families import PLAN, family_plan, family_release
+from tests.families import CONTROLLED, family_plan, family_release
 from tests.margins.families import ONE_RECORD, cells_of, flat, held_boxes, records_of
 from tests.margins.test_properties import apart, indicator
 
@@ -247,37 +247,6 @@ def test_stated_errors_of_moved_tables_are_those_of_what_is_drawn(controls):
     assert apart(totals, trusted.over(made.domain, made.values[0]).covariances(boxes, boxes)) > 6.4
     truth = len(records_for(BALANCED)) / float(made.subject.step)
     assert abs(totals[:, 0].mean() - truth) <= 6.4 * np.sqrt(stated[0, 0] / len(totals)) + 1e-9
-
-
-CONTROLLED = (
-    PLAN.replace('mu = "2"', 'mu = "3"', 1)
-    + """
-[[measure]]
-name = "by_school"
-of = "count"
-by = ["school", "sex"]
-with = { mechanism = "rounded-gaussian", mu = "1" }
-[[measure]]
-name = "coarse"
-of = "count"
-by = { up_to = 1, of = ["place", "age"] }
-with = { mechanism = "even-gaussian", mu = "1" }
-[[control]]
-name = "register"
-of = "jobs"
-by = ["age"]
-totals = [{ age = "young", value = 1000 }, { age = "middle", value = 1010 }, { age = "old", value = 990 }]
-[[exposure]]
-kind = "published"
-what = "register"
-why = "the register is public"
-[[then]]
-step = "least-squares"
-name = "moved"
-table = "jobs"
-to = ["by_school", "coarse", "register"]
-"""
-)
 
 
 def test_a_plan_moves_a_family_to_a_measure_another_family_and_published_totals(tmp_path):

@@ -7,7 +7,8 @@ from itertools import combinations
 
 import pytest
 from openpyxl import load_workbook
-from tests.families import LEAVES, family_release
+from tests.families import CONTROLLED, LEAVES, family_release
+from tests.serve.conftest import _serving
 from tests.serve.small import seen
 
 REACH = "This release has tables of up to 2 variables together"
@@ -44,8 +45,38 @@ def shown(name, codes):
     return f"valueCodes[{name}]={','.join(codes)}"
 
 
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """A server of its own, over a socket, of a family that was moved to controls and one that was not."""
+    with _serving([family_release(tmp_path_factory.mktemp("moved") / "release", CONTROLLED)]) as client:
+        yield client
+
+
 @pytest.mark.parametrize("table", ["jobs", "pay"])
 def test_all_margins_of_all_tables_agree_to_the_last_digit(client, table):
+    agree(client, table)
+
+
+@pytest.mark.parametrize("table", ["moved", "pay"])
+def test_over_a_real_socket_they_agree_as_well_and_asking_again_gives_the_same_bytes(served, table):
+    agree(served, table)
+    query = "codelist[place]=all&valueCodes[sex]=*"
+    assert data(served, query, table).content == data(served, query, table).content
+    other = data(served, "valueCodes[sex]=*&codelist[place]=all", table)
+    assert other.content == data(served, query, table).content
+
+
+def test_published_totals_are_met_over_a_socket(served):
+    """The register's numbers by age, in every table that has an age."""
+    known = {"young": 1000, "middle": 1010, "old": 990}
+    assert numbers(served, ["valueCodes[age]=*"], "moved") == {(age,): number for age, number in known.items()}
+    for other in ("sex", "school", "place"):
+        cells = numbers(served, ["valueCodes[age]=*", shown(other, LEVELS[other][0])], "moved")
+        for age, number in known.items():
+            assert sum(value for key, value in cells.items() if age in key) == number
+
+
+def agree(client, table):
     """Every table of two variables, at every level, adds up to every table of one and to the whole."""
     (whole,) = numbers(client, [], table).values()
     alone = {name: numbers(client, [f"codelist[{name}]=all"], table) for name in LEVELS}
