@@ -9,15 +9,17 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from tests.families import CONTROLLED, family_plan, family_release
+from tests.families import CONTROLLED, PLAN, family_plan, family_release, family_rows
 from tests.margins.families import ONE_RECORD, cells_of, flat, held_boxes, records_of
 from tests.margins.test_properties import apart, indicator
 
 from sfumato.calibrate import LeastSquares, calibrated
+from sfumato.confidential import Account, Microdata, Options, run
 from sfumato.draws import SeededDraws
 from sfumato.errors import PlanError
 from sfumato.mechanisms import EvenGaussian
 from sfumato.mechanisms.contrasts import laws_of
+from sfumato.plan import Plan
 from sfumato.privacy import EveryTable
 from sfumato.release import Components, Cube, Independent, Subject, Tables, open_release, verify
 from sfumato.release.residuals import place_of
@@ -243,7 +245,7 @@ def test_stated_errors_of_moved_tables_are_those_of_what_is_drawn(controls):
     assert apart(totals, stated) < 6.4
     unit = float(base.subject.step / made.subject.step)
     assert apart(totals, base.errors.covariances(boxes, boxes) * unit**2) > 6.4, "errors that forget the controls"
-    trusted = Components(tuple(0.8 * one for one in made.uncertainty.variances), made.uncertainty.even)
+    trusted = Components(tuple(0.8 * one for one in made.uncertainty.variances), made.uncertainty.even_design)
     assert apart(totals, trusted.over(made.domain, made.values[0]).covariances(boxes, boxes)) > 6.4
     truth = len(records_for(BALANCED)) / float(made.subject.step)
     assert abs(totals[:, 0].mean() - truth) <= 6.4 * np.sqrt(stated[0, 0] / len(totals)) + 1e-9
@@ -275,3 +277,84 @@ def test_what_cannot_be_moved_is_refused_before_anything_is_charged(old, new, wo
     assert old in CONTROLLED
     with pytest.raises(PlanError, match=words):
         family_plan(CONTROLLED.replace(old, new))
+
+
+ANOTHER = """
+[[control]]
+name = "earlier"
+of = "jobs"
+by = ["age"]
+release = "earlier"
+product = "cube"
+[[exposure]]
+kind = "published"
+what = "earlier"
+why = "it was released before"
+[[then]]
+step = "least-squares"
+name = "moved"
+table = "jobs"
+to = ["earlier"]
+"""
+CUBE = (
+    PLAN.split("[[measure]]")[0]
+    + """[[measure]]
+name = "cube"
+of = "count"
+by = ["age", "school"]
+with = { mechanism = "rounded-gaussian", mu = "1" }
+"""
+)
+
+
+@pytest.fixture(scope="module")
+def earlier(tmp_path_factory):
+    """A folder with a public release of one table, charged, in which plans can name it."""
+    folder, plan = tmp_path_factory.mktemp("another"), family_plan(CUBE)
+    Account.create(folder / "ledger", "jobs", plan.hidden, plan.limit)
+    run(plan, Microdata.open(family_rows(), plan.schema), folder / "ledger", folder / "earlier")
+    return folder
+
+
+def test_another_release_moves_a_family_by_what_it_published_and_states(earlier):
+    """Its totals by age sum four cells each, of variance 1 + 1/12: with the precision of both, errors are smaller."""
+    plan = Plan.parse(PLAN + ANOTHER, earlier / "plan.toml")
+    (control,) = plan.published
+    cube = open_release(earlier / "earlier").products["cube"]
+    ages = Grid((("age", np.eye(3, dtype=bool)),))
+    assert [one.value for one in control.totals] == (cube.totals(ages) * cube.subject.step).tolist()
+    errors = [float(one.standard_error) for one in control.totals]
+    assert errors == pytest.approx([np.sqrt(4 * 13 / 12)] * 3)
+    release = run(plan, Microdata.open(family_rows(), plan.schema), None, earlier / "moved", Options(rehearsal=1))
+    moved, jobs = (release.products[name] for name in ("moved", "jobs"))
+    variances = [float(one.variances(ages)[0] * one.subject.step**2) for one in (moved, jobs)]
+    assert variances[0] < 0.75 * variances[1]
+    assert Plan.parse(plan.to_toml(), earlier.parent / "elsewhere.toml").published == plan.published
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('product = "cube"', 'product = "cub"', "did you mean 'cube'"),
+        ('by = ["age"]\nrelease', 'by = ["sex"]\nrelease', "is not by sex"),
+        ('of = "jobs"', 'of = "pay"', "of another statistic"),
+        ('release = "earlier"', 'release = "nowhere"', "cannot be read as a release"),
+        ('release = "earlier"', 'file = "a.csv"\nrelease = "earlier"', "has one source"),
+    ],
+)
+def test_another_release_that_cannot_control_is_refused_with_the_reason(earlier, old, new, words):
+    assert old in ANOTHER
+    with pytest.raises(PlanError, match=words):
+        Plan.parse(PLAN + ANOTHER.replace(old, new), earlier / "plan.toml")
+
+
+def test_a_rehearsal_and_a_family_of_another_release_are_no_controls(tmp_path):
+    rehearsed, family = family_plan(CUBE), family_plan()
+    rows = family_rows()
+    run(rehearsed, Microdata.open(rows, rehearsed.schema), None, tmp_path / "rehearsed", Options(rehearsal=1))
+    Account.create(tmp_path / "ledger", "jobs", family.hidden, family.limit)
+    run(family, Microdata.open(rows, family.schema), tmp_path / "ledger", tmp_path / "tables")
+    for folder, product, words in (("rehearsed", "cube", "is not public"), ("tables", "jobs", "noise of their own")):
+        text = ANOTHER.replace('release = "earlier"', f'release = "{folder}"').replace('"cube"', f'"{product}"')
+        with pytest.raises(PlanError, match=words):
+            Plan.parse(PLAN + text, tmp_path / "plan.toml")

@@ -191,7 +191,7 @@ class EvenGaussian(Mechanism):
 
     def uncertainty(self, noisy: Noisy) -> Uncertainty:
         parts = self.grain(noisy.move)
-        return Components(tuple(one * parts**2 for one in self.stated(noisy.move)), even=self.design(noisy.move).even)
+        return Components(tuple(one * parts**2 for one in self.stated(noisy.move)), self.design(noisy.move).even)
 
     def expected(self, move: Move, number: Typical) -> float | Withheld:
         self._refuse_undrawable(move)

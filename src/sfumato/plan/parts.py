@@ -74,6 +74,8 @@ class ControlPart(Part):
     by: list[str]
     source: str | None = Field(None, alias="from")
     file: str | None = None
+    release: str | None = None
+    product: str | None = None
     totals: list[dict[str, Any]] | None = None
 
 

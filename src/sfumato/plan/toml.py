@@ -13,6 +13,7 @@ from sfumato.plan.control import ControlTable, rows_at, totals_of
 from sfumato.plan.decisions import Decisions
 from sfumato.plan.geography import Geography
 from sfumato.plan.measure import Measure
+from sfumato.plan.other_release import OtherTotals
 from sfumato.plan.parts import (
     AttributePart,
     ControlPart,
@@ -93,7 +94,7 @@ def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
         hidden=hidden_from_dict(part.hidden),
         limit=plan_limit_from_dict(part.limit),
         measures=tuple(_measure(one) for one in part.measure),
-        controls=tuple(_control(one, schema, folder) for one in part.control),
+        controls=tuple(_control(one, part.measure, schema, folder) for one in part.control),
         then=tuple(step(one) for one in part.then),
         exposures=tuple(part.exposure),
         publish=part.publish,
@@ -104,9 +105,11 @@ def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
     )
 
 
-def _control(part: ControlPart, schema: Schema, folder: Path) -> ControlTable:
-    if sum(one is not None for one in (part.source, part.file, part.totals)) != 1:
-        raise PlanError(f'[[control]] \'{part.name}\' has one source: from = "data", or file = "totals.csv".')
+def _control(part: ControlPart, measures: list[MeasurePart], schema: Schema, folder: Path) -> ControlTable:
+    if sum(one is not None for one in (part.source, part.file, part.totals, part.release)) != 1:
+        raise PlanError(
+            f'[[control]] \'{part.name}\' has one source: from = "data", file = "totals.csv", or release = "folder".'
+        )
     if part.source is not None:
         return ControlTable(part.name, part.of, tuple(part.by), part.source)
     written = [(f"[[control]] '{part.name}', total {number}", row) for number, row in enumerate(part.totals or (), 1)]
@@ -115,6 +118,10 @@ def _control(part: ControlPart, schema: Schema, folder: Path) -> ControlTable:
         if part.file
         else (written, f"[[control]] '{part.name}'")
     )
+    if part.release is not None:
+        of = next((one for one in measures if one.name == part.of), None)
+        asked = OtherTotals(folder / part.release, part.product or "", schema.table(part.by))
+        rows, source = asked.rows(of.of if of else "", of.where if of else {}), folder / part.release
     totals = totals_of(rows, schema.table(part.by), str(source))
     return ControlTable(part.name, part.of, tuple(part.by), "published", totals)
 

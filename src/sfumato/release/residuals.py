@@ -28,7 +28,7 @@ class Residuals:
     @classmethod
     def stated_by(cls, family: Family, parts: Mapping[Component, Floats], stated: Components) -> "Residuals":
         """Those of all components, with the variances that are stated of them."""
-        return cls(family, parts, dict(zip(family.components, stated.variances, strict=True)), stated.even)
+        return cls(family, parts, dict(zip(family.components, stated.variances, strict=True)), stated.even_design)
 
     @classmethod
     def of_table(cls, family: Family, table: Table, values: Integers, variance: float) -> "Residuals | None":
@@ -66,7 +66,7 @@ class Residuals:
 
     def stated(self) -> Components:
         """What a release states of them."""
-        return Components(tuple(self.variances[one] for one in self.family.components), even=self.even)
+        return Components(tuple(self.variances[one] for one in self.family.components), self.even)
 
 
 def place_of(family: Family, table: Table) -> Component | None:

@@ -33,7 +33,8 @@ class Components(Uncertainty):
 
     kind: ClassVar[str] = "components"
     variances: tuple[float, ...]
-    even: bool = True
+    even_design: bool = True
+    """Whether u is 1 + 1/m."""
     rounding: float = ROUNDING
     rounded_total: bool = False
     """Whether the total was no whole number of steps before it was rounded."""
@@ -47,7 +48,7 @@ class Components(Uncertainty):
         return replace(self, variances=variances, rounding=self.rounding * unit**2)
 
     def to_dict(self) -> dict[str, Any]:
-        said = {"kind": self.kind, "variances": list(self.variances), "even": self.even}
+        said = {"kind": self.kind, "variances": list(self.variances), "even": self.even_design}
         total = {"rounded_total": True} if self.rounded_total else {}
         return said | ({"rounding": self.rounding} if self.rounding != ROUNDING else {}) | total
 
@@ -67,7 +68,7 @@ class Components(Uncertainty):
 
     def least(self, family: Family) -> float:
         """The least variance that the first cell of a table has before it is rounded, of all that are not exact."""
-        parts = [_shares(tree, self.even) for tree in family.trees]
+        parts = [_shares(tree, self.even_design) for tree in family.trees]
         known, found = dict(zip(family.components, self.variances, strict=True)), [float("inf")]
         for table in (one for one in family.components if known[one]):
             below = product(*(range(level + 1) for level in table))
@@ -92,7 +93,7 @@ class ComponentErrors(Errors):
         told = {*(name for box in ones for name in box.masks)} & {*(name for box in others for name in box.masks)}
         sides = {name: (self._masks(ones, name), self._masks(others, name)) for name in self.family.names}
         axes = [
-            _Axis(self._tree(name), first[:, None, :], second[None, :, :], name in told, self.stated.even)
+            _Axis(self._tree(name), first[:, None, :], second[None, :, :], name in told, self.stated.even_design)
             for name, (first, second) in sides.items()
         ]
         return self._summed(axes, (len(ones), len(others)))
@@ -113,7 +114,7 @@ class ComponentErrors(Errors):
                     first.reshape(*shape, first.shape[-1]),
                     second.reshape(*shape, first.shape[-1]),
                     told,
-                    self.stated.even,
+                    self.stated.even_design,
                 )
             )
         return self._summed(axes, grid.shape)
