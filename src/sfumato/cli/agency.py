@@ -190,9 +190,13 @@ def synth(
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 1,
     quarters: Annotated[int | None, typer.Option(help="How many quarters, of qcew.")] = None,
+    wac: Annotated[
+        Path | None,
+        typer.Option(help="A real LODES file of workplace area characteristics, which lodes then has the counts of."),
+    ] = None,
 ) -> None:
     """Make realistic synthetic microdata; of qcew and lodes also the plan that reads them."""
     from sfumato.synth import write
 
     out.mkdir(parents=True, exist_ok=True)
-    say(str(write(name, out, rows, seed, quarters)))
+    say(str(write(name, out, rows, seed, quarters, wac)))

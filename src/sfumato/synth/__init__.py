@@ -19,7 +19,14 @@ WRITERS: dict[str, Callable[..., Path]] = {"qcew": write_qcew, "lodes": write_lo
 QUARTERLY = ("qcew",)
 
 
-def write(name: str, folder: Path, rows: int | None = None, seed: int = 1, quarters: int | None = None) -> Path:
+def write(
+    name: str,
+    folder: Path,
+    rows: int | None = None,
+    seed: int = 1,
+    quarters: int | None = None,
+    wac: Path | None = None,
+) -> Path:
     """The path of `<folder>/<name>.parquet`, freshly written; without `rows`, the generator's own number of them.
 
     Of a data set of several files, such as qcew, it is the plan that reads them.
@@ -30,8 +37,15 @@ def write(name: str, folder: Path, rows: int | None = None, seed: int = 1, quart
     size = {} if rows is None else {"rows": rows}
     if quarters is not None and name not in QUARTERLY:
         raise PlanError(f"{name} has no quarters; only {', '.join(QUARTERLY)} has.")
+    if wac is not None and (name != "lodes" or rows is not None):
+        raise PlanError(
+            "A WAC file says how many jobs there are in lodes, and nothing of other data or numbers of rows."
+        )
     if name in WRITERS:
-        return WRITERS[name](Path(folder), seed=seed, **size, **({} if quarters is None else {"quarters": quarters}))
+        more = {"quarters": quarters, "wac": wac}
+        return WRITERS[name](
+            Path(folder), seed=seed, **size, **{key: one for key, one in more.items() if one is not None}
+        )
     table = GENERATORS[name](seed=seed, **size)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)

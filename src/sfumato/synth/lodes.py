@@ -5,7 +5,8 @@ workplaces are held, some 50 bytes each, and jobs and workers are made and writt
 need hardly more memory than half a million.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +18,11 @@ from sfumato.synth.columns import Integers, levels
 from sfumato.synth.lodes_country import FIGURES, OWNERSHIP, SECTORS, Country, Workplaces
 from sfumato.synth.lodes_shapes import write_shapes
 from sfumato.synth.lodes_traits import TRAITS, earnings, workers
+from sfumato.synth.lodes_wac import WacCountry, read_wac
 from sfumato.synth.qcew_codes import write_levels
 
+Hired = Callable[[Workplaces, Integers, np.random.Generator], dict[str, Integers]]
+"""How workers are drawn for jobs in some workplaces."""
 PIECE = 500_000
 """How many jobs are made at once, and those of one workplace more."""
 NOT_TOLD = "E5"
@@ -27,20 +31,35 @@ CODES = {name: tuple(trait["codes"]) for name, trait in TRAITS.items()} | {
 }
 
 
-def write_lodes(folder: Path, rows: int = 50_000, seed: int = 1) -> Path:
-    """The path of the plan; beside it stand the three tables, places and blocks as a code list, and outlines."""
-    country = Country(rows, seed)
+def write_lodes(folder: Path, rows: int = 50_000, seed: int = 1, wac: Path | None = None) -> Path:
+    """The path of the plan; beside it stand the three tables, places and blocks as a code list, and outlines.
+
+    With a WAC file jobs have its counts by block and sector, places are tracts, and outlines are left to its user, as
+    made-up ones would stand for real counties.
+    """
+    country, hired = _country(rows, seed, wac)
     folder.mkdir(parents=True, exist_ok=True)
     write_levels(folder / "codes" / "lodes_locations.csv", country.geography.levels)
-    write_shapes(folder / "shapes" / "lodes_counties.geojson", country.geography.levels)
     pq.write_table(workplace_table(country), folder / "workplaces.parquet")
-    _written(folder, country)
+    _written(folder, job_pieces(country, hired))
     text = (SHIPPED / "lodes.toml").read_text(encoding="utf-8")
+    if wac is None:
+        write_shapes(folder / "shapes" / "lodes_counties.geojson", country.geography.levels)
+    else:
+        text = re.sub(r"\[geography\.location\]\n(.+\n)+\n", "", text)
     (folder / "lodes.toml").write_text(text, encoding="utf-8")
     return folder / "lodes.toml"
 
 
-def workplace_table(country: Country) -> pa.Table:
+def _country(rows: int, seed: int, wac: Path | None) -> tuple[Country | WacCountry, Hired]:
+    """So many jobs, or those of a WAC file, and how their workers are drawn."""
+    if wac is None:
+        return Country(rows, seed), workers
+    real = WacCountry(read_wac(wac), seed)
+    return real, real.workers
+
+
+def workplace_table(country: Country | WacCountry) -> pa.Table:
     """What is public: which workplaces there are, whose, where, and in which sector."""
     of = country.workplaces
     return pa.table(
@@ -53,11 +72,11 @@ def workplace_table(country: Country) -> pa.Table:
     )
 
 
-def _written(folder: Path, country: Country) -> None:
+def _written(folder: Path, pieces: Iterator[dict[str, pa.Table]]) -> None:
     """Jobs and workers, piece by piece."""
     writers: dict[str, pq.ParquetWriter] = {}
     try:
-        for piece in job_pieces(country):
+        for piece in pieces:
             for name, table in piece.items():
                 if name not in writers:
                     writers[name] = pq.ParquetWriter(folder / f"{name}.parquet", table.schema)
@@ -67,30 +86,33 @@ def _written(folder: Path, country: Country) -> None:
             writer.close()
 
 
-def job_pieces(country: Country) -> Iterator[dict[str, pa.Table]]:
+def job_pieces(country: Country | WacCountry, hired: Hired = workers) -> Iterator[dict[str, pa.Table]]:
     """The jobs of some workplaces after the other, and the workers whose first jobs are among them."""
-    size, first = country.workplaces.size, 1
-    ends = np.cumsum(size)
+    of, first = country.workplaces, 1
+    ends = np.cumsum(of.size)
     cuts = np.unique(np.searchsorted(ends, np.arange(0, ends[-1], PIECE), side="right"))
-    for number, (start, stop) in enumerate(zip(cuts, [*cuts[1:], len(size)], strict=True), start=1):
+    for number, (start, stop) in enumerate(zip(cuts, [*cuts[1:], len(of.size)], strict=True), start=1):
         rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence((country.seed, number))))
-        piece = _piece(country.workplaces, int(start), int(stop), first, rng)
+        here = slice(int(start), int(stop))
+        own = Workplaces(*(column[here] for column in (of.size, of.sector, of.owner, of.block)))
+        piece = _piece(own, (int(start) + 1, first), hired, rng)
         first += len(piece["workers"])
         yield piece
 
 
-def _piece(of: Workplaces, start: int, stop: int, first: int, rng: np.random.Generator) -> dict[str, pa.Table]:
-    own = Workplaces(*(column[start:stop] for column in (of.size, of.sector, of.owner, of.block)))
-    at = np.repeat(np.arange(stop - start), own.size)
+def _piece(own: Workplaces, first: tuple[int, int], hired: Hired, rng: np.random.Generator) -> dict[str, pa.Table]:
+    """The jobs and workers of some workplaces, numbered from the first workplace and the first worker on."""
+    workplace, person = first
+    at = np.repeat(np.arange(own.size.size), own.size)
     holder = _holders(at, rng)
     made, worker = np.unique(holder, return_inverse=True)  # the job at which a worker is drawn, and whose each job is
-    traits = workers(own, at[made], rng)
+    traits = hired(own, at[made], rng)
     jobs = {
-        "worker_id": pa.array(first + worker),
-        "workplace_id": pa.array(start + 1 + at),
+        "worker_id": pa.array(person + worker),
+        "workplace_id": pa.array(workplace + at),
         "earnings": pa.array(earnings(own.sector[at], rng), pa.int32()),
     }
-    people = {"worker_id": pa.array(np.arange(first, first + made.size)), "age": pa.array(traits["age"], pa.int16())}
+    people = {"worker_id": pa.array(np.arange(person, person + made.size)), "age": pa.array(traits["age"], pa.int16())}
     people |= {name: levels(CODES[name], traits[name]).dictionary_encode() for name in TRAITS if name != "age"}
     return {"jobs": pa.table(jobs), "workers": pa.table(people)}
 

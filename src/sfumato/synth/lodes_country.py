@@ -95,7 +95,7 @@ class Country:
         """The establishments, whose sizes sum to the jobs."""
         rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence((self.seed, 0))))
         count = max(1, round(FIGURES["establishments_a_job"] * self.jobs))
-        owners, medians = _owners_by_sector(), _medians()
+        owners, medians = owners_by_sector(), _medians()
         mean_size = np.array([[_mean_size(median) for median in row] for row in medians])
         jobs = np.array([one.share for one in SECTORS.values()])
         sector = pick((jobs / (owners * mean_size).sum(axis=1))[None, :], np.zeros(count, dtype=np.int64), rng)
@@ -129,7 +129,7 @@ def _listed(levels: list[Level], of_place: Integers, of_block: Integers) -> tupl
     return listed, blocks
 
 
-def _owners_by_sector() -> Floats:
+def owners_by_sector() -> Floats:
     """The chances of federal, state, local and private ownership, a row a sector."""
     return np.array([[*one.public, 100 - sum(one.public)] for one in SECTORS.values()], dtype=float)
 
