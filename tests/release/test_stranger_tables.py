@@ -46,6 +46,12 @@ def test_a_family_that_is_none_is_refused_in_words(ours, tmp_path, path, value):
     assert "object" not in refused(folder)
 
 
+def test_an_error_that_cells_of_several_tables_cannot_have_is_refused(ours, tmp_path):
+    """Cells of tables that agree share noise: with noise of its own in each, a total would be stated as noisier."""
+    law = {"kind": "independent", "variance": 2.0}
+    assert "share noise" in refused(packed(ours, tmp_path / "theirs", put(*LAW, value=law)))
+
+
 def test_a_release_that_says_what_ours_says_is_opened(ours, tmp_path):
     assert open_release(packed(ours, tmp_path / "theirs")).products["jobs"].domain.spec.up_to == 2
 

@@ -53,7 +53,10 @@ class Tables(Held):
         values = read_values(opened.path, family.size).astype(np.int64)
         if not agree(family, values):
             raise ValueError("its tables do not agree with each other")
-        return cls(Subject.read(opened.line), family, values, opened.uncertainty(_no_column))
+        uncertainty = opened.uncertainty(_no_column)
+        if not uncertainty.of_families:
+            raise ValueError(f"its tables agree, so that cells share noise, and it states a '{uncertainty.kind}' error")
+        return cls(Subject.read(opened.line), family, values, uncertainty)
 
     def write(self, folder: Path) -> ProductLine:
         return super().write(folder).model_copy(update={"family": described(self.domain)})

@@ -32,6 +32,7 @@ class Components(Uncertainty):
     """The variance of every component, in the order of the family's, in squared steps, and that of each rounding."""
 
     kind: ClassVar[str] = "components"
+    of_families: ClassVar[bool] = True
     variances: tuple[float, ...]
     even_design: bool = True
     """Whether u is 1 + 1/m."""

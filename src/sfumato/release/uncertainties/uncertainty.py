@@ -93,6 +93,8 @@ class Uncertainty(ABC):
     """What a release states of the joint error of one product."""
 
     kind: ClassVar[str]
+    of_families: ClassVar[bool] = False
+    """Whether it can be the error of many tables that agree, whose cells share noise."""
 
     @abstractmethod
     def over(self, domain: Domain, values: Integers) -> Errors:
@@ -167,6 +169,7 @@ class Withheld(Uncertainty, Errors):
     """
 
     kind: ClassVar[str] = "withheld"
+    of_families: ClassVar[bool] = True
     reason: str
 
     def to_dict(self) -> dict[str, Any]:
