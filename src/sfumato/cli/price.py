@@ -109,10 +109,8 @@ def _say_sizes(plan: "Plan") -> None:
         say(f"of the largest {unit} in it:\n\n{_margins(plan, sized)}")
     others = [(measure, _errors(plan, measure)[0]) for measure in plan.measures if measure not in sized]
     if any(isinstance(error, float) for _, error in others) or not alike:
-        say(
-            "\n± is the 90% margin of error by noise alone, before any calibration: 1.64 times the standard deviation (SD)"
-        )
-        say("where noise is normal, up to a whole step.")
+        say("\n± is the 90% margin of error by noise alone, before any calibration: of normal noise 1.64 times its")
+        say("standard deviation (SD), up to a whole step.")
     for measure, error in others:
         if not isinstance(error, float):
             say(f"No ± of a cell of {measure.name} can be told beforehand, as {error.reason}.")

@@ -23,8 +23,9 @@ from sfumato.errors import PlanError
 from sfumato.mechanisms.additive import fits
 from sfumato.mechanisms.cells import Cells
 from sfumato.mechanisms.contrasts import LawsAt, blocks, components_of, contrasts, laws_at, laws_of, told_rungs
-from sfumato.mechanisms.margin_aims import Aim, Targets, aim_words, designed, read_aim, square_of, unit_design
+from sfumato.mechanisms.margin_aims import designed, square_of, unit_design
 from sfumato.mechanisms.margin_design import MarginDesign
+from sfumato.mechanisms.margin_targets import Aim, Targets, aim_words, read_aim
 from sfumato.mechanisms.mechanism import AT_ONCE, Mechanism, Typical
 from sfumato.privacy import Concentrated, Exact, Gaussian, Loss, Move, every_table, positive
 from sfumato.release import Components, Noisy, Product, Uncertainty, Withheld
