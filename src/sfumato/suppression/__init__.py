@@ -1,24 +1,15 @@
 """What an attacker learns of suppressed cells: linked tables as one system of equations, and their audit."""
 
 from sfumato.suppression.audit import CONFIDENTIAL, Disclosure, SuppressionAudit, audit
-from sfumato.suppression.linked import Equations, Flags, Floats, Integers, Linked
+from sfumato.suppression.decision import Required, decide, flagged
+from sfumato.suppression.equations import Equations, Flags, Floats, Integers, together
+from sfumato.suppression.insiders import Insiders
+from sfumato.suppression.linked import Linked
 from sfumato.suppression.nesting import WHOLE, Nesting
 from sfumato.suppression.program import Program, Solution
 from sfumato.suppression.published import Published
 
 __all__ = [
-    "CONFIDENTIAL",
-    "WHOLE",
-    "Disclosure",
-    "Equations",
-    "Flags",
-    "Floats",
-    "Integers",
-    "Linked",
-    "Nesting",
-    "Program",
-    "Published",
-    "Solution",
-    "SuppressionAudit",
-    "audit",
+    "CONFIDENTIAL", "WHOLE", "Disclosure", "Equations", "Flags", "Floats", "Insiders", "Integers", "Linked", "Nesting",
+    "Program", "Published", "Required", "Solution", "SuppressionAudit", "audit", "decide", "flagged", "together",
 ]  # fmt: skip

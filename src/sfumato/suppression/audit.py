@@ -7,7 +7,8 @@ import numpy as np
 
 from sfumato.errors import DataError
 from sfumato.suppression.clusters import clusters
-from sfumato.suppression.linked import Flags, Floats, Linked
+from sfumato.suppression.equations import Flags, Floats
+from sfumato.suppression.linked import Linked
 from sfumato.suppression.polytope import Polytope
 from sfumato.suppression.published import Published
 

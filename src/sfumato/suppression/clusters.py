@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.suppression.linked import Equations, Flags, Floats, Integers
+from sfumato.suppression.equations import Equations, Floats, Integers, together
 from sfumato.suppression.published import Published
 
 
@@ -28,7 +28,7 @@ def clusters(published: Published) -> Iterator[Cluster]:
     equations, missing = published.linked.equations, published.missing
     entries = missing[equations.cells]
     rows, cells = equations.rows[entries], equations.cells[entries]
-    label = _labels(rows, cells, missing)
+    label = together(rows, cells, np.arange(len(missing)))
     told = np.where(missing, 0.0, published.values)
     right = -equations.sums(told)
     sizes = np.bincount(equations.rows, np.abs(told)[equations.cells], equations.count)
@@ -47,17 +47,3 @@ def clusters(published: Published) -> Iterator[Cluster]:
         order = np.lexsort((cells[at], row))
         some = Equations(row[order], np.searchsorted(own, cells[at][order]), signs[at][order], len(mine))
         yield Cluster(own, some, right[mine], slack[mine])
-
-
-def _labels(rows: Integers, cells: Integers, missing: Flags) -> Integers:
-    """A number for every cell, the same for cells that share an equation, however far round."""
-    label = np.arange(len(missing))
-    while True:
-        least = np.full(int(rows.max(initial=-1)) + 1, len(missing))
-        np.minimum.at(least, rows, label[cells])
-        lower = label.copy()
-        np.minimum.at(lower, cells, least[rows])
-        lower = lower[lower]  # a label is itself a cell of the cluster, which may have found a lower one
-        if np.array_equal(lower, label):
-            return label
-        label = lower

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sfumato.suppression.clusters import Cluster
-from sfumato.suppression.linked import Floats
+from sfumato.suppression.equations import Floats
 from sfumato.suppression.program import Program, Solution
 
 
@@ -45,7 +45,8 @@ class Polytope:
     def _whole(self, values: Floats) -> Floats:
         """Values that are whole but for the last digits of the program, as whole numbers."""
         near = np.rint(values)
-        return np.where(np.abs(values - near) <= 1e-9 * self.scale, near, values)
+        with np.errstate(invalid="ignore"):
+            return np.where(np.abs(values - near) <= 1e-9 * self.scale, near, values)
 
     def _towards(self, cell: int, sign: float) -> Solution:
         if self._costed is not None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.suppression.linked import Equations, Floats, Integers
+from sfumato.suppression.equations import Equations, Floats, Integers
 
 INFINITE = float("inf")
 
@@ -61,6 +61,10 @@ class Program:
     def primal(self, chosen: bool) -> None:
         """Choose the primal simplex, which stays feasible where only costs change."""
         self._highs.setOptionValue("simplex_strategy", 4 if chosen else 1)
+
+    def duals(self) -> Floats:
+        """What each equation of the last solution is worth."""
+        return np.asarray(self._highs.getSolution().row_dual, dtype=np.float64)
 
     def solve(self) -> Solution:
         """The least cost; of a program without a bound the objective is minus infinity."""

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sfumato.errors import DataError
-from sfumato.suppression.linked import Flags, Floats, Linked
+from sfumato.suppression.equations import Flags, Floats
+from sfumato.suppression.linked import Linked
 
 
 @dataclass(frozen=True, eq=False)

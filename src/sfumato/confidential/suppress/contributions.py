@@ -1,12 +1,13 @@
 """Contributions: what every holding adds to every cell of linked tables."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import DataError
-from sfumato.suppression import Flags, Floats, Integers, Linked, Nesting
+from sfumato.suppression import Flags, Floats, Insiders, Integers, Linked, Nesting, together
 
 
 class Contributions(Sealed):
@@ -103,6 +104,92 @@ class Contributions(Sealed):
             self.totals[kept], self.counts[kept], place[self.cells[entries]], self.holdings[entries],
             self.amounts[entries], self.sizes[kept], self.waived, listed=self.listed,
         )  # fmt: skip
+
+    def joined(self, unions: Sequence[tuple[int, ...]]) -> "Contributions":
+        """The same of unions of cells, each as one cell."""
+        starts = np.searchsorted(self.cells, np.arange(len(self.totals) + 1))
+        lengths = np.array([len(one) for one in unions])
+        members = np.array([cell for one in unions for cell in one], dtype=np.int64)
+        union = np.repeat(np.arange(len(unions)), lengths)
+        counts = starts[members + 1] - starts[members]
+        offset = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        entries = np.repeat(starts[members], counts) + offset
+        width = int(self.holdings.max(initial=0)) + 1
+        pair, where = np.unique(np.repeat(union, counts) * width + self.holdings[entries], return_inverse=True)
+        amounts = np.bincount(where, self.amounts[entries], len(pair)).astype(np.float64)
+        totals, sizes = (
+            np.bincount(union, column[members], len(unions)).astype(np.float64) for column in (self.totals, self.sizes)
+        )
+        holders = np.bincount(pair // width, minlength=len(unions))
+        return Contributions(totals, holders, pair // width, pair % width, amounts, sizes, self.waived)
+
+    def insiders(self, linked: Linked, upper: Floats) -> Insiders:
+        """Who knows a part of which cells; `upper` is how uncertain each must stay.
+
+        They are the two largest of each cell, and whoever is alone in one, wherever else they contribute.
+        """
+        single = self.counts == 1
+        known = self if self.listed is None else self._followed(linked)
+        lonely = np.zeros(int(known.holdings.max(initial=-1)) + 1, dtype=bool)
+        lonely[known.holdings[single[known.cells]]] = True
+        kept = np.flatnonzero(lonely[known.holdings] | ((known.rank < 2) & (self.listed is None)))
+        kept = kept[np.lexsort((known.holdings[kept], known.cells[kept]))]
+        first, second = self.top
+        if self.listed == 1:
+            second = np.where(self.counts == 2, np.maximum(self.sizes - first, 0), 0)
+        cells = known.cells[kept]
+        return Insiders(
+            cells, known.holdings[kept], known.amounts[kept], single[cells], first, second, self.sizes, upper
+        )  # fmt: skip
+
+    def _followed(self, linked: Linked) -> "Contributions":
+        """Those of cells with one contributor, followed into every total that they are a part of."""
+        single = np.flatnonzero(self.counts == 1)
+        amount = np.zeros(linked.size)
+        amount[single] = self.totals[single]
+        person = _same_one(linked, self.counts)
+        pairs = np.unique(np.stack([single, person[single]]), axis=1)
+        up = _totals_of(linked)
+        new = pairs
+        while new.shape[1]:
+            times = up.counts[new[0]]
+            offset = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
+            above = np.stack([up.totals[np.repeat(up.starts[new[0]], times) + offset], np.repeat(new[1], times)])
+            both = np.unique(np.concatenate([pairs, above], axis=1), axis=1)
+            new = above if both.shape[1] > pairs.shape[1] else above[:, :0]
+            pairs = both
+        return Contributions(self.totals, self.counts, pairs[0], pairs[1], amount[pairs[1]], self.sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Above:
+    """The totals that each cell is a part of, one cell after the other."""
+
+    starts: Integers
+    counts: Integers
+    totals: Integers
+
+
+def _totals_of(linked: Linked) -> _Above:
+    """Where a total has one part alone, whoever is in either is in the other."""
+    entries = linked.equations
+    parts = entries.signs > 0
+    only = (np.bincount(entries.rows[parts], minlength=entries.count) == 1)[entries.rows] & parts
+    up = np.concatenate([entries.parents[entries.rows[parts]], entries.cells[only]])
+    cells = np.concatenate([entries.cells[parts], entries.parents[entries.rows[only]]])
+    order = np.argsort(cells, kind="stable")
+    counts = np.bincount(cells, minlength=linked.size)
+    return _Above(np.cumsum(counts) - counts, counts, up[order])
+
+
+def _same_one(linked: Linked, counts: Integers) -> Integers:
+    """A number for every cell, the same for cells of one contributor that are sure to have the same one.
+
+    The only contributor of a total is the only one of the one part that is not empty.
+    """
+    entries, label = linked.equations, np.arange(linked.size)
+    chained = (counts[entries.parents] == 1)[entries.rows] & (counts[entries.cells] == 1)
+    return together(entries.rows[chained], entries.cells[chained], label)
 
 
 def _memberships(linked: Linked, codes: Mapping[str, Sequence[str]], length: int) -> tuple[Integers, Integers]:

@@ -1,56 +1,99 @@
-"""Flow: the least costly change of published cells that makes a sensitive cell uncertain enough."""
+"""Flow: the least costly change of cells that may move which makes a sensitive cell uncertain enough."""
 
 import numpy as np
 
-from sfumato.suppression import Equations, Flags, Floats, Linked, Program, Solution
+from sfumato.confidential.suppress.guard import Need, Own, Task
+from sfumato.suppression import Equations, Flags, Floats, Integers, Program, Solution
 
 FARTHEST = 1e7
 """The widest room of a cell in a program, in units of its scale: wider ones are never needed and cost digits."""
+ASKED = 1 - 5e-7
+"""What of a need a program is asked for, so that what is possible only just is not lost to its tolerance."""
 
 
 class Flow:
-    """Two columns a cell, its rise and its fall; the equations hold for their difference.
+    """Two columns a cell that may move, its rise and its fall; the equations hold for their difference.
 
     All is in units of `scale`, which is near what is asked for, so that a program's tolerance is small beside it.
     """
 
-    def __init__(self, linked: Linked, up: Floats, down: Floats, cost: Floats) -> None:
-        size, entries = linked.size, linked.equations
-        both = Equations(
-            np.concatenate([entries.rows, entries.rows]),
-            np.concatenate([entries.cells, entries.cells + size]),
-            np.concatenate([entries.signs, -entries.signs]),
-            entries.count,
-        )
-        self.program = Program(both, 2 * size)
-        self.size, self.up, self.down = size, up, down
-        self.cells, self.scale = np.arange(size), 0.0
-        self.program.costs(np.arange(2 * size), np.concatenate([cost, cost]))
+    def __init__(self, task: Task, movable: Flags, cost: Floats) -> None:
+        self.cells, self.place = np.flatnonzero(movable), np.where(movable, np.cumsum(movable) - 1, -1)
+        self.size, self.width = task.linked.size, len(self.cells)
+        self.program = Program(_both(task.linked.equations, self.place, self.width), 2 * self.width)
+        self.room = np.concatenate([task.up[self.cells], task.down[self.cells]])
+        self.scale = 0.0
+        self.program.costs(np.arange(2 * self.width), np.concatenate([cost[self.cells], cost[self.cells]]))
 
-    def free(self, cells: Flags) -> None:
+    def free(self, cells: Integers) -> None:
         """Cells that are suppressed already cost nothing more."""
-        places = np.flatnonzero(cells)
-        self.program.costs(np.concatenate([places, places + self.size]), np.zeros(2 * len(places)))
+        both = self._columns(cells)
+        self.program.costs(both, np.zeros(len(both)))
 
-    def _rescale(self, amount: float) -> None:
-        if self.scale and 1e-3 < amount / self.scale < 10:
-            return
-        self.scale = amount
-        room = np.concatenate([self.up, self.down]) / amount
-        self.program.bounds(np.arange(2 * self.size), np.zeros(2 * self.size), np.minimum(room, FARTHEST))
+    def close(self, cell: int) -> Floats:
+        """Take a cell as published; what `reopen` needs to undo it."""
+        both = self._columns(np.array([cell]))
+        room = self.room[both].copy()
+        self.room[both] = 0
+        self._restore(both)
+        return room
 
-    def change(self, cell: int, amount: float) -> Floats | None:
-        """The least costly change in which a cell rises by an amount, or falls if it is negative; None if none can."""
-        self._rescale(abs(amount))
-        pair = np.array([cell, cell + self.size])
-        asked = np.array([max(amount, 0), max(-amount, 0)]) / self.scale
-        self.program.bounds(pair, asked, asked)
-        answer = self.program.solve()
-        room = np.array([self.up[cell], self.down[cell]]) / self.scale
-        self.program.bounds(pair, np.zeros(2), np.minimum(room, FARTHEST))
-        return self._net(answer)
+    def reopen(self, cell: int, room: Floats) -> None:
+        both = self._columns(np.array([cell]))
+        self.room[both] = room
+        self._restore(both)
 
-    def _net(self, answer: Solution) -> Floats | None:
-        if not answer.solved:
+    def change(self, side: Need, own: Own | None = None) -> Floats | None:
+        """The least costly change that meets a side; None if none can."""
+        if not self.scale or not 1e-3 < side.need / self.scale < 10:
+            self.scale = side.need
+            self._restore(np.arange(2 * self.width))
+        members = np.array([cell for cell in side.members if self.place[cell] >= 0], dtype=np.int64)
+        touched = self._columns(members)
+        if own is not None:
+            known = self.place[own.cells] >= 0
+            mine = self._columns(own.cells[known])
+            room = np.minimum(np.concatenate([own.up[known], own.down[known]]), self.room[mine])
+            self._bound(mine, room)
+            touched = np.concatenate([touched, mine])
+        solution = self._solve(self._columns(members), side.need * ASKED / self.scale, side)
+        self._restore(touched)
+        if not solution.solved:
             return None
-        return (answer.columns[: self.size] - answer.columns[self.size :]) * self.scale
+        found = np.zeros(self.size)
+        found[self.cells] = (solution.columns[: self.width] - solution.columns[self.width :]) * self.scale
+        return found
+
+    def _solve(self, columns: Integers, asked: float, side: Need) -> Solution:
+        if len(side.members) == 1 and len(columns):
+            fixed = np.array([asked, 0.0] if side.way == 0 else [0.0, asked])
+            self.program.bounds(columns, fixed, fixed)
+            return self.program.solve()
+        signs = np.repeat([side.sign, -side.sign], len(columns) // 2)
+        self.program.add_row(asked, asked, columns, signs)
+        solution = self.program.solve()
+        self.program.drop_last_row()
+        return solution
+
+    def _columns(self, cells: Integers) -> Integers:
+        return np.concatenate([self.place[cells], self.place[cells] + self.width])
+
+    def _restore(self, columns: Integers) -> None:
+        self._bound(columns, self.room[columns])
+
+    def _bound(self, columns: Integers, room: Floats) -> None:
+        if self.scale:
+            self.program.bounds(columns, np.zeros(len(columns)), np.minimum(room / self.scale, FARTHEST))
+
+
+def _both(equations: Equations, place: Integers, width: int) -> Equations:
+    """The equations between the cells that may move, for their rises and against their falls."""
+    entries = place[equations.cells] >= 0
+    _, rows = np.unique(equations.rows[entries], return_inverse=True)
+    cells, signs = place[equations.cells[entries]], equations.signs[entries]
+    return Equations(
+        np.concatenate([rows, rows]),
+        np.concatenate([cells, cells + width]),
+        np.concatenate([signs, -signs]),
+        int(rows.max(initial=-1)) + 1,
+    )

@@ -25,7 +25,7 @@ def cost_of(name: str, values: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Effort:
+class Work:
     """What was done to find a pattern, and whether a limit cut it short."""
 
     programs: int = 0
@@ -47,7 +47,7 @@ class Pattern:
     """What the secondary cells cost."""
     bound: float = 0.0
     """What the secondary cells of any safe pattern cost at the least."""
-    effort: Effort = Effort()
+    work: Work = Work()
 
     def __repr__(self) -> str:
         told = ", ".join(f"{self.count(status):,} {status}" for status in (PUBLISHED, PRIMARY, SECONDARY))

@@ -78,11 +78,18 @@ def needs(linked: Linked, cells: Contributions, rules: PrimaryRules) -> Needs:
     safe = np.zeros(linked.size, dtype=bool)
     for name, code in rules.safe:
         safe |= np.array(linked.column(name)) == code
+    return needs_of(cells, rules, safe)
+
+
+def needs_of(cells: Contributions, rules: PrimaryRules, safe: Flags | None = None) -> Needs:
+    """What the rules ask of cells by their contributions alone, save of those that are safe."""
+    size = len(cells.totals)
+    safe = np.zeros(size, dtype=bool) if safe is None else safe
     found = [(FEW, *_few(cells, rules))]
     found += [(P_PERCENT, *_p_percent(cells, rules.p))] if rules.p is not None else []
     found += [(DOMINATED, *_dominated(cells, n, k)) for n, k in rules.dominance]
-    named, amount = np.full(linked.size, "", dtype=object), np.zeros(linked.size)
-    agreed = np.zeros(linked.size, dtype=bool)
+    named, amount = np.full(size, "", dtype=object), np.zeros(size)
+    agreed = np.zeros(size, dtype=bool)
     for rule, broken, needed, waived in found:
         agreed |= broken & waived & ~safe
         mine = broken & ~waived & ~safe

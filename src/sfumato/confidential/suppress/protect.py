@@ -5,21 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.confidential.suppress.best import Best, Found, search
 from sfumato.confidential.suppress.contributions import Contributions
-from sfumato.confidential.suppress.pattern import (
-    EMPTY,
-    FORCED,
-    PRIMARY,
-    PUBLISHED,
-    SECONDARY,
-    WAIVED,
-    Effort,
-    Pattern,
-    cost_of,
-)
+from sfumato.confidential.suppress.guard import Need, Task
+from sfumato.confidential.suppress.pattern import EMPTY, FORCED, PRIMARY, PUBLISHED, SECONDARY, WAIVED, Pattern, cost_of
 from sfumato.confidential.suppress.primary import Needs, PrimaryRules, needs
-from sfumato.confidential.suppress.secondary import Progress, Search, Task
-from sfumato.suppression import Flags, Floats, Linked
+from sfumato.confidential.suppress.secondary import Progress
+from sfumato.confidential.suppress.unions import sensitive, unions
+from sfumato.errors import DataError
+from sfumato.suppression import Flags, Floats, Insiders, Integers, Linked, Published, Required, decide
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,61 +39,129 @@ def protect(  # noqa: PLR0913 - each is a decision of the agency
     forced: Sequence[Mapping[str, str]] = (),
     prior: Prior | None = None,
     asked: Needs | None = None,
+    best: Best | None = None,
+    contributors: bool | None = None,
     progress: Progress = lambda *_: None,
 ) -> Pattern:
     """The pattern of linked tables: sensitive cells by the rules, and further cells so that none can be worked out.
 
-    `forced` are cells that are published whatever they tell; `asked` are needs that were found elsewhere.
+    `forced` are cells that are published whatever they tell; `asked` are needs that were found elsewhere; `best` says
+    how hard to look. Cells are protected from `contributors` as well, who know their own parts, where they are known by
+    name. What is found is audited by code of its own, and refused where that finds anything.
     """
-    found = asked or needs(linked, cells, rules)
     held = np.zeros(linked.size, dtype=bool)
     held[[linked.find(where) for where in forced]] = True
-    there = cells.counts > 0
-    prior = prior or Prior.of(cells.totals)
-    primary = found.primary & ~held
-    task = Task(
-        linked.only(there),
-        (prior.high - cells.totals)[there],
-        (cells.totals - prior.low)[there],
-        np.where(primary, found.upper, 0)[there],
-        np.where(primary, np.minimum(found.lower, cells.totals - prior.low), 0)[there],
-        cost_of(cost, cells.totals)[there],
-        held[there],
-    )
-    search = Search(task, primary[there].copy())
-    search.run(progress)
+    known = cells.listed is None if contributors is None else contributors
+    found_needs, prior = asked or needs(linked, cells, rules), prior or Prior.of(cells.totals)
+    work = _Work(linked, cells, rules, found_needs, held, prior, cost, known)
+    task, place = work.task()
+    found = search(task, work.primary_of(place, task), work.unions_of(place), best or Best(), progress)
     suppressed = np.zeros(linked.size, dtype=bool)
-    suppressed[there] = search.suppressed
-    paid = float(cost_of(cost, cells.totals)[suppressed & ~primary].sum())
-    told = _Told(found, primary, suppressed, held, there, rules)
-    statuses = tuple(told.status(cell) for cell in range(linked.size))
-    reasons = tuple(told.reason(cell, status) for cell, status in enumerate(statuses))
-    return Pattern(linked, statuses, reasons, paid, effort=Effort(search.programs))
+    suppressed[work.there] = found.suppressed[place]
+    work.refuse_unsafe(suppressed, progress)
+    return work.pattern(suppressed, found)
 
 
 @dataclass(frozen=True, eq=False)
-class _Told:
-    """What is said of each cell."""
+class _Work:
+    """The cells that are not empty, cells that are equal taken for one, and back again."""
 
-    needs: Needs
-    primary: Flags
-    suppressed: Flags
-    held: Flags
-    there: Flags
+    linked: Linked
+    cells: Contributions
     rules: PrimaryRules
+    needs: Needs
+    held: Flags
+    prior: Prior
+    cost: str
+    contributors: bool
 
-    def status(self, cell: int) -> str:
+    @property
+    def there(self) -> Flags:
+        return self.cells.counts > 0
+
+    @property
+    def primary(self) -> Flags:
+        return self.needs.primary & ~self.held & self.there
+
+    @property
+    def upper(self) -> Floats:
+        return np.where(self.primary, self.needs.upper, 0)
+
+    @property
+    def lower(self) -> Floats:
+        return np.where(self.primary, np.minimum(self.needs.lower, self.cells.totals - self.prior.low), 0)
+
+    def _insiders(self, kept: Linked) -> Insiders | None:
+        return None if not self.contributors else self.cells.only(self.there).insiders(kept, self.upper[self.there])
+
+    def task(self) -> tuple[Task, Integers]:
+        """What is to be done, and the cell of it that each of the cells that are not empty has become."""
+        there, kept = self.there, self.linked.only(self.there)
+        small, place = kept.merged()
+        size = small.size
+
+        def most(values: Floats) -> Floats:
+            found = np.zeros(size)
+            np.maximum.at(found, place, values[there])
+            return found
+
+        first = np.unique(place, return_index=True)[1]
+        totals = self.cells.totals[there][first]
+        price = np.bincount(place, cost_of(self.cost, self.cells.totals)[there], size).astype(np.float64)
+        high = _least(self.prior.high[there], place, size)
+        low = -_least(-self.prior.low[there], place, size)
+        told = self._insiders(kept)
+        told = told.at(place, first, size) if told is not None else None
+        fixed = most(self.held.astype(np.float64)) > 0
+        task = Task(small, totals, high - totals, totals - low, most(self.upper), most(self.lower), price, fixed, told)
+        return task, place
+
+    def primary_of(self, place: Integers, task: Task) -> Flags:
+        found = np.zeros(task.linked.size, dtype=bool)
+        found[place[self.primary[self.there]]] = True
+        return found
+
+    def unions_of(self, place: Integers) -> "_Unions":
+        kept = self.linked.only(self.there)
+        small, _ = kept.merged()
+        first = np.unique(place, return_index=True)[1]
+        return _Unions(small, self.cells.only(self.there).only(np.isin(np.arange(kept.size), first)), self.rules)
+
+    def refuse_unsafe(self, suppressed: Flags, progress: Progress) -> None:
+        """Audit a pattern by code of its own; one that is not safe is a fault of ours and is not handed out."""
+        there, kept = self.there, self.linked.only(self.there)
+        totals = self.cells.totals[there]
+        values = np.where(suppressed[there], np.nan, totals)
+        published = Published(kept, values, self.prior.low[there], self.prior.high[there])
+        both: dict[tuple[int, ...], list[float]] = {}
+        for side in sensitive(unions(kept, suppressed[there]), self.cells.only(there), self.rules):
+            both.setdefault(side.members, [0.0, 0.0])[side.way] = side.need
+        asked = [(members, up, down) for members, (up, down) in both.items()]
+        required = Required(totals, self.upper[there], self.lower[there], self._insiders(kept), asked)
+        wrong = decide(published, required, progress)
+        if wrong:
+            named = kept.words(wrong[0].cell)
+            raise DataError(
+                f"The pattern that was found does not protect {named} from {wrong[0].attacker}; keep all back."
+            )
+
+    def pattern(self, suppressed: Flags, found: Found) -> Pattern:
+        secondary = suppressed & ~self.primary
+        paid = float(cost_of(self.cost, self.cells.totals)[secondary].sum())
+        statuses = tuple(self._status(cell, bool(suppressed[cell])) for cell in range(self.linked.size))
+        reasons = tuple(self._reason(cell, status) for cell, status in enumerate(statuses))
+        return Pattern(self.linked, statuses, reasons, paid, found.bound, found.work)
+
+    def _status(self, cell: int, suppressed: bool) -> str:
         if not self.there[cell]:
             return EMPTY
-        if self.primary[cell]:
-            return PRIMARY
-        if self.suppressed[cell]:
-            return SECONDARY
+        if suppressed:
+            return PRIMARY if self.primary[cell] else SECONDARY
         if self.needs.rules[cell]:
             return FORCED
         return WAIVED if self.needs.waived[cell] else PUBLISHED
 
-    def reason(self, cell: int, status: str) -> str:
+    def _reason(self, cell: int, status: str) -> str:
         if status in {PRIMARY, FORCED}:
             rule = self.rules.words(self.needs.rules[cell])
             return rule if status == PRIMARY else f"published by decision, although: {rule}"
@@ -109,3 +171,21 @@ class _Told:
             EMPTY: "no contributors",
             PUBLISHED: "",
         }[status]
+
+
+@dataclass(frozen=True, eq=False)
+class _Unions:
+    """The sides of the unions that a pattern makes."""
+
+    linked: Linked
+    cells: Contributions
+    rules: PrimaryRules
+
+    def __call__(self, suppressed: Flags, rows: Integers | None = None) -> list[Need]:
+        return sensitive(unions(self.linked, suppressed, rows), self.cells, self.rules)
+
+
+def _least(values: Floats, place: Integers, size: int) -> Floats:
+    found = np.full(size, np.inf)
+    np.minimum.at(found, place, values)
+    return found

@@ -4,10 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.suppression import Flags, Floats, Integers
+from sfumato.suppression import Floats, Integers
 
 TINY = 1e-7
 """What of the largest change of a witness counts as none."""
+FEW = 12
+"""How many witnesses of a cell are looked at."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,14 +38,27 @@ class Witness:
             lower = np.fmax(fall * self.stretch, rise * self.reverse)
         return upper, lower
 
+    def scaled(self, members: tuple[int, ...], amount: float) -> Floats | None:
+        """Its changes, scaled so that some cells together change by an amount; None where that is out of reach."""
+        now = float(self.changes[np.isin(self.cells, members)].sum())
+        if now == 0:
+            return None
+        factor = amount / now
+        if factor > self.stretch * (1 + 1e-6) or -factor > self.reverse * (1 + 1e-6):
+            return None
+        return self.changes * factor
+
 
 class Witnesses:
-    """Those found so far, and of each side of each cell the one that reaches farthest."""
+    """Those found so far, of each side of each cell the one that reaches farthest, and who uses which cell."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, upper: Floats, lower: Floats) -> None:
         self.found: list[Witness] = []
-        self.reach = np.zeros((2, size))
-        self.best = np.full((2, size), -1, dtype=np.int64)
+        self.asked = np.stack([upper > 0, lower > 0])
+        self.reach = np.zeros((2, len(upper)))
+        self.best = np.full((2, len(upper)), -1, dtype=np.int64)
+        self.users: dict[int, list[int]] = {}
+        self.dead: set[int] = set()
 
     def add(self, witness: Witness) -> None:
         for side, reached in enumerate(witness.reach()):
@@ -51,8 +66,37 @@ class Witnesses:
             cells = witness.cells[farther]
             self.reach[side, cells] = reached[farther]
             self.best[side, cells] = len(self.found)
+        for cell in witness.cells.tolist():
+            self.users.setdefault(cell, []).append(len(self.found))
         self.found.append(witness)
 
-    def using(self, cell: int) -> Flags:
-        """Which witnesses change a cell."""
-        return np.array([cell in one.cells for one in self.found], dtype=bool)
+    def using(self, cell: int) -> list[int]:
+        """The living witnesses that change a cell."""
+        return [number for number in self.users.get(cell, ()) if number not in self.dead]
+
+    def newest(self, cell: int) -> list[int]:
+        """The last few living witnesses that change a cell; to look at all of them takes longer than a new program."""
+        return self.using(cell)[: -FEW - 1 : -1]
+
+    def buried(self, numbers: set[int]) -> tuple[Floats, Integers]:
+        """Take witnesses for none, as a cell of theirs is published; what `unbury` needs to undo it."""
+        before = self.reach.copy(), self.best.copy()
+        self.dead |= numbers
+        for side in range(2):
+            lost = np.flatnonzero(np.isin(self.best[side], list(numbers)) & self.asked[side])
+            self.reach[side, lost], self.best[side, lost] = 0, -1
+            for cell in lost.tolist():
+                self._restore(side, cell)
+        return before
+
+    def unbury(self, numbers: set[int], before: tuple[Floats, Integers]) -> None:
+        self.dead -= numbers
+        farther = before[0] > self.reach
+        self.reach[farther], self.best[farther] = before[0][farther], before[1][farther]
+
+    def _restore(self, side: int, cell: int) -> None:
+        for number in self.newest(cell):
+            witness = self.found[number]
+            reached = float(witness.reach()[side][np.searchsorted(witness.cells, cell)])
+            if reached > self.reach[side, cell]:
+                self.reach[side, cell], self.best[side, cell] = reached, number

@@ -1,0 +1,113 @@
+"""Clean-up: secondary cells that nobody needs any more are published again."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sfumato.confidential.suppress.flow import Flow
+from sfumato.confidential.suppress.guard import Need
+from sfumato.confidential.suppress.secondary import Progress, Search
+from sfumato.suppression import Flags, Floats, Integers
+
+Unions = Callable[[Flags, Integers | None], list[Need]]
+"""The sides of the unions that a pattern makes, in some equations or all."""
+
+
+@dataclass(eq=False)
+class CleanUp:
+    """One pass over the secondary cells, the costliest first; what could not go once cannot go later."""
+
+    search: Search
+    primary: Flags
+    unions: Unions
+    limit: int
+    """The most programs that it may solve."""
+    tried: int = 0
+    complete: bool = True
+    _uses: dict[int, set[Need]] = field(default_factory=dict)
+    _used: dict[Need, set[int]] = field(default_factory=dict)
+
+    def run(self, sides: Sequence[Need], progress: Progress = lambda *_: None) -> None:
+        search, cost = self.search, self.search.task.cost
+        closed = Flow(search.task, search.suppressed, self._shy())
+        for side in sides:
+            self._secure(side, closed)
+        secondary = np.flatnonzero(search.suppressed & ~self.primary).tolist()
+        for number, cell in enumerate(sorted(secondary, key=lambda one: (-cost[one], one))):
+            progress("cleaning up", number, len(secondary))
+            if closed.program.solves >= self.limit:
+                self.complete = False
+                break
+            if not self._alone(cell):
+                self._try(closed, cell)
+        self.tried = closed.program.solves
+        progress("cleaning up", len(secondary), len(secondary))
+
+    def _shy(self) -> Floats:
+        """Changes through few cells, and around those that somebody knows, serve the most attackers at once."""
+        cost, told = np.ones(self.search.task.linked.size), self.search.task.insiders
+        if told is not None:
+            cost[told.cells[told.alone]] = 10.0
+        return cost
+
+    def _alone(self, cell: int) -> bool:
+        """Whether without it a sensitive cell would be the one missing member of a sum."""
+        entries, suppressed = self.search.task.linked.equations, self.search.suppressed
+        for row in self._rows(cell).tolist():
+            members = entries.cells[slice(*np.searchsorted(entries.rows, [row, row + 1]))]
+            left = members[suppressed[members] & (members != cell)]
+            if len(left) == 1 and self.primary[left[0]]:
+                return True
+        return False
+
+    def _rows(self, cell: int) -> Integers:
+        entries = self.search.task.linked.equations
+        if not hasattr(self, "_of_cell"):
+            self._order = np.argsort(entries.cells, kind="stable")
+            self._of_cell = np.searchsorted(entries.cells[self._order], np.arange(self.search.task.linked.size + 1))
+        return entries.rows[self._order[self._of_cell[cell] : self._of_cell[cell + 1]]]
+
+    def _secure(self, side: Need, closed: Flow) -> bool:
+        used = self.search.guard.secure(side, closed, lambda _: None)
+        if used is None:
+            return False
+        self._note(side, used)
+        return True
+
+    def _note(self, side: Need, used: set[int]) -> None:
+        for number in self._used.get(side, set()):
+            self._uses[number].discard(side)
+        self._used[side] = used
+        for number in used:
+            self._uses.setdefault(number, set()).add(side)
+
+    def _try(self, closed: Flow, cell: int) -> None:
+        """Publish a cell again if every side is met without it."""
+        search = self.search
+        gone = set(search.guard.witnesses.using(cell))
+        hit = {side for number in gone for side in self._uses.get(number, ())}
+        room = closed.close(cell)
+        search.suppressed[cell] = False
+        kept = search.guard.witnesses.buried(gone)
+        before = {side: self._used[side] for side in hit}
+        near = set(self._neighbours(cell).tolist())
+        # Who stands in a sum with the cell is the likeliest to need it, and one who does is enough.
+        stays = sorted(
+            (side for side in hit if cell not in side.members),
+            key=lambda one: (near.isdisjoint(one.members), -one.need, one.members, one.way),
+        )
+        new = self.unions(search.suppressed, self._rows(cell))
+        if all(self._secure(side, closed) for side in [*stays, *new]):
+            return
+        search.guard.witnesses.unbury(gone, kept)
+        search.suppressed[cell] = True
+        closed.reopen(cell, room)
+        for side, used in before.items():
+            self._note(side, used)
+
+    def _neighbours(self, cell: int) -> Integers:
+        entries = self.search.task.linked.equations
+        rows = self._rows(cell)
+        spans = [entries.cells[slice(*np.searchsorted(entries.rows, [row, row + 1]))] for row in rows.tolist()]
+        return np.concatenate(spans)

@@ -1,0 +1,162 @@
+"""Guard: which sides of which cells are protected against whom, by witnesses alone."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from sfumato.confidential.suppress.witnesses import Witness, Witnesses
+from sfumato.suppression import Flags, Floats, Insiders, Integers, Linked
+
+NEAR = 1 - 1e-6
+"""What of a need counts as all of it."""
+EVERYBODY = -1
+"""The attacker who knows what is published, and nothing besides."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """Cells that together must be able to be `need` more than they are, or less: way 0 is up, 1 is down."""
+
+    members: tuple[int, ...]
+    way: int
+    need: float
+
+    @property
+    def sign(self) -> float:
+        return 1.0 if self.way == 0 else -1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Own:
+    """What of the room of some cells an attacker leaves, who knows a part of them."""
+
+    cells: Integers
+    up: Floats
+    down: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is to be protected: linked cells, the room that everybody leaves them, needs either way, and costs."""
+
+    linked: Linked
+    totals: Floats
+    up: Floats
+    down: Floats
+    upper: Floats
+    lower: Floats
+    cost: Floats
+    fixed: Flags
+    """Cells that must be published."""
+    insiders: Insiders | None = None
+
+    def sides(self) -> list[Need]:
+        """Every cell and direction with a need, the largest first."""
+        found = [
+            Need((cell,), way, float(need[cell]))
+            for way, need in enumerate((self.upper, self.lower))
+            for cell in np.flatnonzero(need > 0).tolist()
+        ]
+        return sorted(found, key=lambda one: (-one.need, one.members, one.way))
+
+
+class Solver(Protocol):
+    """Whoever finds a change that meets a side, for an attacker who knows a part of some cells."""
+
+    def change(self, side: Need, own: Own | None) -> Floats | None: ...
+
+
+class Guard:
+    """The witnesses of a task, asked about one side at a time."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.asked: list[tuple[Need, int]] = []
+        """The sides that had to be solved for a holding, which asks for more than everybody does."""
+        self.witnesses = Witnesses(task.upper, task.lower)
+
+    def own(self, holding: int) -> Own | None:
+        """What a holding leaves of the room of the cells that it contributes to."""
+        if holding == EVERYBODY or self.task.insiders is None:
+            return None
+        entries, told = self.task.insiders.of(holding), self.task.insiders
+        cells, alone = told.cells[entries], told.alone[entries]
+        below = np.maximum(self.task.totals[cells] - np.maximum(told.amounts[entries], 0), 0)
+        up = np.where(alone, 0.0, self.task.up[cells])
+        return Own(cells, up, np.where(alone, 0.0, np.minimum(self.task.down[cells], below)))
+
+    def secure(self, side: Need, solver: Solver, found: Callable[[Witness], None]) -> set[int] | None:
+        """The witnesses that protect a side against everybody, new ones where needed; None where it cannot be."""
+        used: set[int] = set()
+        met = self._anybody(side)
+        if met is None:
+            met = self._solved(side, EVERYBODY, solver, found)
+            if met is None:
+                return None
+        used.add(met)
+        exposed = self._exposed(side, met)
+        for number in self.witnesses.newest(side.members[0]) if exposed else ():
+            left = self._exposed(side, number, exposed)
+            used |= {number} if left != exposed else set()
+            exposed = left
+            if not exposed:
+                break
+        while exposed:
+            met = self._solved(side, min(exposed), solver, found)
+            if met is None:
+                return None
+            used.add(met)
+            exposed = self._exposed(side, met, exposed - {min(exposed)})
+        return used
+
+    def _anybody(self, side: Need) -> int | None:
+        """A witness that protects a side against who knows nothing besides."""
+        if len(side.members) == 1:
+            (cell,) = side.members
+            met = self.witnesses.reach[side.way, cell] >= side.need * NEAR
+            return int(self.witnesses.best[side.way, cell]) if met else None
+        seen = {number for cell in side.members for number in self.witnesses.newest(cell)}
+        for number in sorted(seen, reverse=True):
+            if self.witnesses.found[number].scaled(side.members, side.sign * side.need * NEAR) is not None:
+                return number
+        return None
+
+    def _solved(self, side: Need, holding: int, solver: Solver, found: Callable[[Witness], None]) -> int | None:
+        need = side.need
+        if holding != EVERYBODY and self.task.insiders is not None:
+            need = float(self.task.insiders.need(side.members[0], np.array([holding]))[0])
+            need = min(need, side.need)
+            self.asked.append((Need(side.members, side.way, need), holding))
+        change = solver.change(Need(side.members, side.way, need), self.own(holding))
+        if change is None:
+            return None
+        witness = Witness.of(change, self.task.up, self.task.down)
+        self.witnesses.add(witness)
+        found(witness)
+        return len(self.witnesses.found) - 1
+
+    def _exposed(self, side: Need, number: int, among: set[int] | None = None) -> set[int]:
+        """Of some holdings, or all, those that know better than a witness says, as it changes what they know."""
+        told, witness = self.task.insiders, self.witnesses.found[number]
+        if told is None or len(side.members) > 1 or among == set():
+            return set()
+        (cell,), entries = side.members, told.within(witness.cells)
+        people, person = np.unique(told.holdings[entries], return_inverse=True)
+        if among is not None:
+            people = np.union1d(people, np.array(sorted(among), dtype=np.int64))
+            person = np.searchsorted(people, told.holdings[entries])
+        needs = np.minimum(told.need(cell, people), side.need) * NEAR
+        at = np.searchsorted(witness.cells, cell)
+        if at >= len(witness.cells) or witness.cells[at] != cell:
+            return set(people[needs > 0].tolist()) if among is None else among
+        factor = side.sign * needs / witness.changes[at]
+        beyond = (factor > witness.stretch * (1 + 1e-6)) | (-factor > witness.reverse * (1 + 1e-6))
+        change = factor[person] * witness.changes[np.searchsorted(witness.cells, told.cells[entries])]
+        below = self.task.totals[told.cells[entries]] - np.maximum(told.amounts[entries], 0)
+        slack = 1e-6 * np.abs(needs[person])
+        known = np.where(told.alone[entries], np.abs(change) > slack, -change > below + slack)
+        knows = beyond | (np.bincount(person, known, len(people)) > 0)
+        found = set(people[(needs > 0) & knows].tolist())
+        return found if among is None else found & among

@@ -1,0 +1,79 @@
+"""Insiders: what contributors to suppressed cells know that others do not."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sfumato.suppression.equations import Flags, Floats, Integers
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Insiders:
+    """Who knows which part of which cells: each holding knows its own, so a cell is no less than that.
+
+    One who is alone in a cell knows the cell. The entries stand in the order of cells, then of holdings.
+    """
+
+    cells: Integers
+    holdings: Integers
+    amounts: Floats
+    alone: Flags
+    first: Floats
+    """The largest contribution of each cell."""
+    second: Floats
+    sizes: Floats
+    """What the contributions of each cell add up to."""
+    upper: Floats
+    """How far each cell must be uncertain to its second largest holding."""
+
+    def __repr__(self) -> str:
+        return f"<Insiders of {len(self.sizes):,} cells: confidential>"
+
+    @cached_property
+    def starts(self) -> Integers:
+        return np.searchsorted(self.cells, np.arange(len(self.sizes) + 1))
+
+    @cached_property
+    def _by_holding(self) -> tuple[Integers, Integers]:
+        order = np.argsort(self.holdings, kind="stable")
+        return order, self.holdings[order]
+
+    def at(self, place: Integers, first: Integers, size: int) -> "Insiders":
+        """The same where cells that are equal have become one; `first` is the first cell of each."""
+        pairs = np.stack([place[self.cells], self.holdings])
+        _, kept = np.unique(pairs, axis=1, return_index=True)
+        upper = np.zeros(size)
+        np.maximum.at(upper, place, self.upper)
+        return Insiders(
+            pairs[0, kept], self.holdings[kept], self.amounts[kept], self.alone[kept],
+            self.first[first], self.second[first], self.sizes[first], upper,
+        )  # fmt: skip
+
+    def within(self, cells: Integers) -> Integers:
+        """The entries of some cells."""
+        counts = self.starts[cells + 1] - self.starts[cells]
+        offset = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        return np.asarray(np.repeat(self.starts[cells], counts) + offset, dtype=np.int64)
+
+    def of(self, holding: int) -> Integers:
+        """The entries of a holding."""
+        order, named = self._by_holding
+        return np.sort(order[slice(*np.searchsorted(named, [holding, holding + 1]))])
+
+    def need(self, cell: int, holdings: Integers) -> Floats:
+        """How far a cell must be uncertain to each of some holdings; 0 or less where nothing is asked.
+
+        Holding h, who adds x_h, must not know the largest, X1, to within what the second, who adds X2, must not: it is
+        short of what the second knows by X2 - x_h. The largest itself must not know the second.
+        """
+        at = slice(int(self.starts[cell]), int(self.starts[cell + 1]))
+        top, second = float(self.first[cell]), float(self.second[cell])
+        own, inside, mine = np.zeros(len(holdings)), np.zeros(len(holdings), dtype=bool), self.holdings[at]
+        if len(mine):
+            place = np.minimum(np.searchsorted(mine, holdings), len(mine) - 1)
+            inside = mine[place] == holdings
+            own = np.where(inside, np.abs(self.amounts[at])[place], 0.0)
+        rest = float(self.sizes[cell]) - top - second
+        to_largest = (self.upper[cell] + rest) * second / top - rest if top else 0.0
+        return np.where(inside & (own >= top * (1 - 1e-9)), to_largest, self.upper[cell] - second + own)
