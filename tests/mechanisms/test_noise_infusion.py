@@ -9,12 +9,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato.confidential import Microdata, Options, Tabulation, run
+from sfumato.confidential import Account, Microdata, Options, Tabulation, run
 from sfumato.confidential.engines.row_aggregates import digests_of
 from sfumato.draws import SeededDraws, SystemDraws
 from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.mechanisms import NoiseInfusion
 from sfumato.plan import Plan
+from sfumato.privacy import Approximate
 
 RAMP = NoiseInfusion("0.05", "0.15")
 DIGESTS = digests_of([str(name) for name in range(200_000)])
@@ -90,6 +91,18 @@ def test_the_key_of_a_user_is_kept_readable_by_nobody_else_and_refused_if_spoilt
     key.write_bytes(b"short")
     with pytest.raises(DataError, match="put back the key from a backup"):
         RAMP.factors(DIGESTS[:9], SystemDraws())
+
+
+def test_a_key_that_cannot_be_kept_is_said_before_anything_is_entered_in_the_ledger(tmp_path, monkeypatch):
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "keys").write_text("in the way", encoding="utf-8")
+    monkeypatch.setenv("SFUMATO_STATE", str(tmp_path / "state"))
+    plan = Plan.parse(PLAN, Path("infused.toml"))
+    account = Account.create(tmp_path / "ledger", "jobs", plan.hidden, Approximate(9))
+    with pytest.raises(DataError, match=r"name a folder that can be written in \$SFUMATO_STATE"):
+        run(plan, Microdata.open(jobs(), plan.schema), tmp_path / "ledger", tmp_path / "r")
+    assert len(Account(tmp_path / "ledger").entries) == len(account.entries)
+    assert not (tmp_path / "r").exists()
 
 
 def infused(rows, factor_of):

@@ -52,6 +52,8 @@ def run(
     price, draws = plan.price(), options.draws()
     options.refuse(plan, ledger)
     _refuse_unread(plan, microdata, out, options)
+    for measure in plan.measures:
+        measure.with_.refuse_unready(draws)
     plan = _named(plan, microdata, options)
     shapes = [one.shapes(plan.schema.attribute(one.attribute)) for one in plan.geographies]
     account = _account(ledger, plan, price, options, out)

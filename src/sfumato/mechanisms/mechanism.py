@@ -111,6 +111,9 @@ class Mechanism(ABC):
         """What it reads of the cells beside what their statistic is computed of."""
         return ()
 
+    def refuse_unready(self, draws: Draws) -> None:  # noqa: B027 - most need nothing but draws
+        """Stop where it will not have what it draws with, before anything is read or charged."""
+
     def unfit(self, cells: Cells) -> str:  # noqa: ARG002 - most carry whatever they are given
         """The rule that cells break which it cannot carry, in words that hold no value; nothing where it can."""
         return ""

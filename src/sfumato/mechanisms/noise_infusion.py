@@ -90,6 +90,9 @@ class NoiseInfusion(Mechanism):
         values[small] = self._drawn(true[small], floor(self.limit / step), draws)
         return values
 
+    def refuse_unready(self, draws: Draws) -> None:
+        draws.lasting(self.name)
+
     def infused(self, cells: Cells, draws: Draws) -> Floats:
         """The sum over the units of every cell, or group of rows, of factor times value, in steps: confidential."""
         (units,) = (column for one, column in cells.columns.items() if isinstance(one, UnitSums))

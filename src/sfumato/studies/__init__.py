@@ -1,13 +1,16 @@
 """Published tables and figures, reproduced and printed beside the published numbers."""
 
 import tomllib
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from sfumato.pictures import Picture
 from sfumato.studies import (
     coverage,
     interactive,
     lodes_figures,
+    lodes_margins,
     lodes_pictures,
     margin_curves,
     margin_planner,
@@ -20,12 +23,13 @@ from sfumato.studies import (
 )
 from sfumato.studies.study import Line, Study
 
-LINES = {
+LINES: dict[str, Callable[..., list[Line]]] = {
     "coverage": coverage.lines,
     "ors-table-2": ors.table_2,
     "ors-table-4": ors.table_4,
     "ors-table-3": ors_weights.table_3,
     "ors-interactive": interactive.lines,
+    "lodes-margins": lodes_margins.lines,
     "margins-ors": margin_tables.lines,
     "margins-currencies": margin_tables.currencies,
     "margins-planner": margin_planner.lines,
@@ -39,7 +43,7 @@ LINES = {
     "qcew-warner": masking.randomized_response,
     "qcew-fuller": masking.additive,
 }
-PICTURES = {"margins-ors": margin_curves.curves}
+PICTURES: dict[str, Callable[..., Picture]] = {"margins-ors": margin_curves.curves}
 RECORDS = {}
 for number in lodes_figures.FIGURES:
     LINES[f"lodes-figure-{number}"] = partial(lodes_figures.lines, number)

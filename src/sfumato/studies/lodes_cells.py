@@ -70,7 +70,7 @@ def marginals(jobs: int, say: Say) -> tuple[Marginal, Marginal]:
         say(f"making {jobs:,} jobs")
         plan = Plan.read(write_lodes(Path(folder), jobs))
         say("joining and tabulating them")
-        places, units = _tabulated(plan, Path(folder))
+        places, units = tabulated(plan, Path(folder), (*BY, *TRAITS))
     say("summing over workplaces")
     traits = plan.schema.table(TRAITS).size
     stratum = np.searchsorted(list(STRATA.values()), Country(jobs).geography.residents, side="right")
@@ -81,14 +81,14 @@ def marginals(jobs: int, say: Say) -> tuple[Marginal, Marginal]:
     part = np.repeat(own * traits + places % traits, units.lengths)
     pairs = digests, unit, units.values[:, 1]
     return (
-        _marginal(*_whole_units(whole, *pairs), of_place),
-        _marginal(part, *pairs, np.repeat(of_place, traits)),
+        marginal(*_whole_units(whole, *pairs), of_place),
+        marginal(part, *pairs, np.repeat(of_place, traits)),
     )
 
 
-def _tabulated(plan: Plan, folder: Path) -> tuple[Integers, Ragged]:
-    """The occupied cells by workplace and traits, and what each workplace has there."""
-    table = plan.schema.table((*BY, *TRAITS))
+def tabulated(plan: Plan, folder: Path, by: tuple[str, ...]) -> tuple[Integers, Ragged]:
+    """The occupied cells of a table, and what each workplace has there."""
+    table = plan.schema.table(by)
     tables = {name: folder / f"{name}.parquet" for name in plan.schema.tables}
     cut = [one for one in table.attributes if one.depth is not None]
     named = dict.fromkeys([*(plan.schema.attribute(one.name) for one in table.attributes), *cut])
@@ -109,7 +109,8 @@ def _whole_units(
     return where, digests, np.arange(len(digests)), np.bincount(unit, count, len(digests)).astype(np.int64)
 
 
-def _marginal(cell: Integers, digests: Integers, unit: Integers, count: Integers, stratum: Integers) -> Marginal:
+def marginal(cell: Integers, digests: Integers, unit: Integers, count: Integers, stratum: Integers) -> Marginal:
+    """Cells of pairs of a cell and a workplace, each with its jobs; one stratum a cell."""
     jobs, largest = np.bincount(cell, count, len(stratum)), np.zeros(len(stratum))
     np.maximum.at(largest, cell, count)
     return Marginal(jobs.astype(np.float64), largest, stratum, digests, cell, unit, count)

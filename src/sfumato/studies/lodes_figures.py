@@ -14,6 +14,8 @@ from sfumato.studies.study import Line
 
 ALPHAS, EPSILONS = (0.01, 0.05, 0.1, 0.15, 0.2), (0.25, 0.5, 1.0, 2.0, 4.0)
 FIGURES = {3: "L1 ratio", 4: "Spearman correlation", 5: "L1 ratio"}
+KINDS = 10
+"""Of workers by sex and education, those below 30 years included."""
 DOMINATED, SPREAD = 0.75, 8
 """One employer dominates a cell from three quarters of its jobs on; they are spread where none has over an eighth."""
 
@@ -155,7 +157,7 @@ def _findings(figure: int, found: tuple[FigurePoint, ...], of: tuple[Marginal, M
         least = ", ".join(f"{one.least(alpha):.3f}" for alpha in ALPHAS)
         shown.append(Line(f"no number up to epsilon, {one.name}", "", least, "alpha 0.01 to 0.2"))
     return shown + (
-        [_dominated(of[0], "mostly one employer's"), _dominated(of[0], "spread")] if figure == 3 else [_whole(of[1])]
+        [_dominated(of[0], "mostly one employer's"), _dominated(of[0], "spread")] if figure == 3 else [*_whole(of[1])]
     )
 
 
@@ -170,21 +172,19 @@ def _dominated(of: Marginal, which: str) -> Line:
     return Line(words, "", " / ".join(errors), f"{mask.sum():,} cells")
 
 
-def _whole(of: Marginal) -> Line:
-    """Workload 3: all cells by sex and education of a workplace cell at once, whose losses add."""
-    ratio, infused = [], np.abs(of.infused(1) - of.jobs).sum()
-    cells = len(of.jobs) // len(np.unique(of.cell // WIDE))
-    for law in LAWS:
-        own = 10.0 / cells
-        told = law.expected(of.jobs, of.largest, 0.01, own).sum() / infused if own > law.least(0.01) else nan
-        ratio.append(f"{told:.3g}")
-    return Line(f"workload 3, the whole marginal: epsilon 10 over {cells} cells, alpha 0.01", "", " / ".join(ratio))
+def _whole(of: Marginal) -> Iterator[Line]:
+    """Workload 3: all cells by sex and education of a cell of workplaces at once, whose losses add."""
+    infused = np.abs(of.infused(1) - of.jobs).sum()
+    for alpha, epsilon in ((0.01, 4.0), (0.01, 10.0), (0.05, 10.0), (0.1, 10.0)):
+        given = {law: law.own(epsilon, KINDS) for law in LAWS}
+        ratios = [
+            f"{law.expected(of.jobs, of.largest, alpha, own).sum() / infused:.3g}" if own > law.least(alpha) else "-"
+            for law, own in given.items()
+        ]
+        words = f"workload 3, the whole marginal: alpha {alpha:g}, epsilon {epsilon:g} over {KINDS} kinds"
+        yield Line(words, "", " / ".join(ratios), "expected")
 
 
 def records(figure: int, runs: int, jobs: int, say: Say) -> list[dict[str, Any]]:
     """Every point as a row, for a file."""
     return [asdict(one) for one in points(figure, runs, jobs, say)]
-
-
-WIDE = 10
-"""The cells of sex and education, those below 30 years included."""

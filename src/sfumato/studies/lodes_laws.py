@@ -9,6 +9,7 @@ that hides one worker alone.
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from math import exp, log, log1p, sqrt
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,12 @@ class SizeNoise(ABC):
     """Noise for counts of jobs that hides sizes within alpha at epsilon."""
 
     name: str
+    shared: ClassVar[bool] = True
+    """Whether the cells by traits of one workplace share epsilon."""
+
+    def own(self, epsilon: float, kinds: int) -> float:
+        """The epsilon of one of so many cells of a workplace, which have as much in all."""
+        return epsilon / kinds if self.shared else epsilon
 
     @abstractmethod
     def least(self, alpha: float) -> float:
@@ -111,6 +118,7 @@ class SmoothLaplaceLaw(SizeNoise):
 class OneWorkerLaw(SizeNoise):
     """Two-sided geometric noise for one worker with one job; the size of an employer is not hidden."""
 
+    shared: ClassVar[bool] = False
     name: str
 
     def least(self, alpha: float) -> float:  # noqa: ARG002
