@@ -125,7 +125,11 @@ class Tree:
 
     def at(self, size: int) -> int | None:
         """The level that has so many parts, if one has."""
-        return next((level for level, rung in enumerate(self.rungs) if rung.size == size), None)
+        return self._sizes.get(size)
+
+    @cached_property
+    def _sizes(self) -> dict[int, int]:
+        return {rung.size: level for level, rung in enumerate(self.rungs)}
 
     def level(self, mask: NDArray[np.bool_]) -> int:
         """The coarsest level of which some leaves are whole parts."""
