@@ -7,7 +7,20 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from sfumato.cli import agency, assess, budget, demo, ledger, price, public, reproduce, table, tabulate, variance
+from sfumato.cli import (
+    agency,
+    assess,
+    budget,
+    demo,
+    ledger,
+    price,
+    public,
+    reproduce,
+    suppress,
+    table,
+    tabulate,
+    variance,
+)
 from sfumato.cli.installs import lacking
 from sfumato.cli.output import harmless
 from sfumato.errors import SfumatoError
@@ -51,6 +64,7 @@ app.command("audit")(agency.audit)
 app.command("synth")(agency.synth)
 app.command("reproduce")(reproduce.reproduce)
 app.add_typer(ledger.app, name="ledger")
+app.add_typer(suppress.app, name="suppress")
 app.command("verify")(public.verify)
 app.command("diff")(public.diff)
 app.command("withdraw")(public.withdraw)

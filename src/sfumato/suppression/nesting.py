@@ -80,6 +80,12 @@ class Nesting:
     def within(self, present: Sequence[str]) -> "Nesting":
         """The same of some codes alone: a code that is not there is replaced by its parts, or goes."""
         kept, parts = set(present), dict(reversed(self.sums))
+        unknown = sorted(kept - {*self.codes, WHOLE})
+        if unknown:
+            raise PlanError(
+                f"The code '{unknown[0]}' of '{self.name}' is not in its hierarchy, nor are {len(unknown) - 1} more; "
+                "complete the hierarchy, or name the code of the total."
+            )
         sums = []
         for parent, codes in self.sums:
             there = tuple(code for one in codes for code in _present(one, kept, parts))

@@ -46,7 +46,7 @@ class Polytope:
         """Values that are whole but for the last digits of the program, as whole numbers."""
         near = np.rint(values)
         with np.errstate(invalid="ignore"):
-            return np.where(np.abs(values - near) <= 1e-9 * self.scale, near, values)
+            return np.where(np.abs(values - near) <= 1e-9 * self.scale, near, values) + 0.0
 
     def _towards(self, cell: int, sign: float) -> Solution:
         if self._costed is not None:

@@ -1,0 +1,1 @@
+"""Tables of others: tidy files, QCEW with disclosure codes, tau-ARGUS hierarchies and tables."""

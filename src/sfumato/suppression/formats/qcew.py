@@ -1,0 +1,62 @@
+"""QCEW: the census of employment and wages as it is published, with disclosure codes; any number of quarters."""
+
+from pathlib import Path
+
+import numpy as np
+
+from sfumato.suppression.formats.table_file import TableFile, column_of, number_of, read_rows
+from sfumato.suppression.nesting import WHOLE, Nesting
+
+ALL, EVERY_OWNER = "10", "0"
+HIDDEN = "N"
+SUPERSECTORS = {
+    "1011": ("11", "21"), "1012": ("23",), "1013": ("31-33",), "1021": ("22", "42", "44-45", "48-49"), "1022": ("51",),
+    "1023": ("52", "53"), "1024": ("54", "55", "56"), "1025": ("61", "62"), "1026": ("71", "72"), "1027": ("81",),
+    "1028": ("92",), "1029": ("99",),
+}  # fmt: skip
+"""The sectors of each supersector."""
+RANGES = {"31": "31-33", "32": "31-33", "33": "31-33", "44": "44-45", "45": "44-45", "48": "48-49", "49": "48-49"}
+
+
+def parent(code: str) -> str:
+    """The industry that an industry is a part of.
+
+    >>> [parent(code) for code in ("101", "1011", "31-33", "311", "3111", "311111")]
+    ['', '101', '1013', '31-33', '311', '31111']
+    """
+    if code in {"101", "102"}:
+        return WHOLE
+    if code in SUPERSECTORS:
+        return code[:3]
+    if len(code) == 2 or "-" in code:
+        return next((supersector for supersector, sectors in SUPERSECTORS.items() if code in sectors), WHOLE)
+    return RANGES.get(code[:2], code[:2]) if len(code) == 3 else code[:-1]
+
+
+def read_qcew(path: Path, value: str = "month3_emplvl") -> TableFile:
+    """The cells of one statistic by area, ownership, industry and quarter; a value with code N is suppressed.
+
+    Ownerships add up to the total of all industries alone, as no finer cell is published without its ownership. Areas
+    are not added up: a file need not have all of them.
+    """
+    rows = [row for row in read_rows(path) if row.get("size_code", "0").strip() in {"", "0"}]
+    industry = [WHOLE if code == ALL else code for code in column_of(rows, "industry_code", path)]
+    owner = [WHOLE if code == EVERY_OWNER else code for code in column_of(rows, "own_code", path)]
+    period = [
+        f"{year}Q{quarter}"
+        for year, quarter in zip(column_of(rows, "year", path), column_of(rows, "qtr", path), strict=True)
+    ]
+    area = column_of(rows, "area_fips", path)
+    owners = dict.fromkeys(sorted(set(owner) - {WHOLE}), WHOLE)
+    areas = Nesting.under("area", dict.fromkeys(sorted(set(area)), WHOLE), whole=False)
+    periods = Nesting.under("quarter", dict.fromkeys(sorted(set(period)), WHOLE), whole=False)
+    known = {code: parent(code) for code in sorted(set(industry) - {WHOLE})}
+    nested = Nesting.under("industry", known).within(sorted(set(industry)))
+    tables = [
+        [areas, Nesting.under("ownership", owners), periods],
+        [areas, Nesting.under("ownership", owners, whole=False), nested, periods],
+    ]
+    values = number_of(column_of(rows, value, path), value)
+    hidden = np.array([code.strip() == HIDDEN for code in column_of(rows, "disclosure_code", path)], dtype=bool)
+    columns = {"area": area, "ownership": owner, "industry": industry, "quarter": period}
+    return TableFile.of(tables, columns, np.where(hidden, np.nan, values), hidden)

@@ -1,0 +1,127 @@
+"""TableFile: a table that somebody has made, with its flags, as linked cells."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from sfumato.errors import DataError, nearest
+from sfumato.suppression.equations import Flags, Floats, Integers
+from sfumato.suppression.linked import Linked
+from sfumato.suppression.nesting import WHOLE, Nesting
+from sfumato.suppression.published import Published
+
+Rows = list[dict[str, str]]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TableFile:
+    """The cells of a file: a value or NaN, whether it says that the cell is suppressed, and its other numbers by name.
+
+    A cell that the file does not have holds nobody, and is left out; one that it leaves out although parts of it are
+    there is unpublished: nobody said what it is.
+    """
+
+    linked: Linked
+    values: Floats
+    suppressed: Flags
+    rows: Integers
+    """The row of the file that each cell stands in, -1 where in none."""
+    numbers: Mapping[str, Floats] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<TableFile of {self.linked.size:,} cells, {int(self.suppressed.sum()):,} suppressed>"
+
+    def published(self, *, negative: bool = False, rounding: float = 0.0) -> Published:
+        return Published.of(
+            self.linked, np.where(self.suppressed, np.nan, self.values), negative=negative, rounding=rounding
+        )
+
+    @classmethod
+    def of(
+        cls,
+        tables: Sequence[Sequence[Nesting]],
+        columns: Mapping[str, Sequence[str]],
+        values: Floats,
+        suppressed: Flags,
+        numbers: Mapping[str, Floats] | None = None,
+    ) -> "TableFile":
+        """Rows of codes laid out over the cells of some tables; a code that no table has is refused."""
+        every = Linked.of(tables)
+        place = every.places(columns)
+        if np.any(place < 0):
+            first = int(np.flatnonzero(place < 0)[0])
+            codes = ", ".join(f"{name} {column[first] or 'total'}" for name, column in columns.items())
+            raise DataError(
+                f"{int((place < 0).sum()):,} rows stand in no table that their hierarchies make, the first at {codes}; "
+                "complete the hierarchy, or name the code of the total."
+            )
+        if len(np.unique(place)) < len(place):
+            twice = every.words(int(np.flatnonzero(np.bincount(place) > 1)[0]))
+            raise DataError(f"The cell {twice} stands in several rows; a file has each cell once.")
+        kept = _with_totals(every, place)
+        linked, number = every.only(kept), np.cumsum(kept)[place] - 1
+        rows, told = np.full(linked.size, -1, dtype=np.int64), np.full(linked.size, np.nan)
+        flags = np.zeros(linked.size, dtype=bool)
+        rows[number], told[number], flags[number] = np.arange(len(place)), values, suppressed
+        others = {}
+        for name, column in (numbers or {}).items():
+            others[name] = np.full(linked.size, np.nan)
+            others[name][number] = column
+        return cls(linked, told, flags, rows, others)
+
+
+def _with_totals(every: Linked, place: Integers) -> Flags:
+    """The cells of some rows, and every total above them that the tables have."""
+    entries, kept = every.equations, np.zeros(every.size, dtype=bool)
+    kept[place] = True
+    while True:
+        reached = np.bincount(entries.rows, kept[entries.cells] & (entries.signs > 0), entries.count) > 0
+        more = kept.copy()
+        more[entries.parents[reached]] = True
+        if np.array_equal(more, kept):
+            return kept
+        kept = more
+
+
+def read_rows(path: Path, separator: str = ",") -> Rows:
+    """The rows of a CSV or Parquet file as texts."""
+    import csv
+
+    if not path.is_file():
+        raise DataError(f"There is no file {path}; give the path of a table.")
+    if path.suffix == ".parquet":
+        import pyarrow.parquet as pq
+
+        with pq.ParquetFile(path) as file:
+            return [{name: _text(value) for name, value in row.items()} for row in file.read().to_pylist()]
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        return [
+            {str(name): value or "" for name, value in row.items()} for row in csv.DictReader(file, delimiter=separator)
+        ]
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def column_of(rows: Rows, name: str, path: Path) -> list[str]:
+    if not rows or name not in rows[0]:
+        raise DataError(f"{path} has no column '{name}'; {nearest(name, rows[0] if rows else [])}")
+    return [row[name].strip() for row in rows]
+
+
+def number_of(texts: Sequence[str], name: str) -> Floats:
+    """A column of numbers; NaN where there is none."""
+    try:
+        return np.array([float(text) if text else np.nan for text in texts])
+    except ValueError:
+        raise DataError(
+            f"The column '{name}' holds something that is no number; mark missing cells by a flag."
+        ) from None
+
+
+def whole_of(codes: Sequence[str], total: str | None) -> list[str]:
+    """Codes with that of the total written as no code."""
+    return [WHOLE if code == total else code for code in codes]
