@@ -7,8 +7,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from typer.testing import CliRunner
 
 import sfumato as sf
+from sfumato.cli.main import app
 from sfumato.confidential import Account, Microdata, Options, run
 from sfumato.confidential.audit import audit_plan
 from sfumato.confidential.evidence import visible
@@ -16,6 +18,8 @@ from sfumato.draws import SeededDraws
 from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.mechanisms import Cells
 from sfumato.schema import Frame, Largest, Rows
+from sfumato.serve.accounts import accounts_of
+from sfumato.serve.catalogue import Catalogue
 
 PLAN = """
 name = "workforce"
@@ -256,3 +260,23 @@ def test_one_worker_or_one_establishment_is_hidden_over_joined_tables(unit, colu
     run(plan, data, None, tmp_path / "release", Options(rehearsal=3))
     south = sf.open(tmp_path / "release").total({"place": "south"})
     assert abs(south.value - (50 if unit == "establishment" else 400)) < 20 * south.se
+
+
+def test_a_release_of_employers_is_charged_to_a_ledger_of_workers_and_read_as_several_promises(tmp_path):
+    """Readers add it up in that account; the ledger says what the same charges cost whoever else is hidden."""
+    plan, worker = plan_of(JOBS), sf.AddRemove("worker", "person", 1)
+    Account.create(tmp_path / "ledger", "workers", worker, sf.Approximate(2))
+    for name in ("one", "two"):
+        made = run(plan, Microdata.open(jobs(), plan.schema), tmp_path / "ledger", tmp_path / name)
+    assert made.manifest.ledger.account["neighbours"] == "add-remove"
+    assert made.manifest.ledger.spent == {"epsilon": "2"}
+    (account,) = accounts_of(Catalogue.open([tmp_path / "one", tmp_path / "two"]).editions)
+    assert [line.missing for line in account.entries] == [0, 0], "both are in one account, and none lacks"
+    with pytest.raises(PromiseError, match="Nothing more fits"):
+        run(plan, Microdata.open(jobs(), plan.schema), tmp_path / "ledger", tmp_path / "three")
+    Account.create(tmp_path / "own", "employers", plan.hidden, sf.Approximate(9))
+    own = run(plan, Microdata.open(jobs(), plan.schema), tmp_path / "own", tmp_path / "four")
+    assert not own.manifest.ledger.account
+    said = CliRunner().invoke(app, ["ledger", "show", str(tmp_path / "own")], catch_exceptions=False).output
+    assert re.search(r"any one worker with all jobs, there or not +1 +epsilon 1\n", said)
+    assert re.search(r"one establishment of 100 jobs, there or not at all +39 +epsilon 39\n", said)

@@ -1,13 +1,16 @@
 """`sfumato ledger`: open, show, verify and confirm the account of a population."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sfumato.cli.options import Json
 from sfumato.cli.output import columns, say, say_json
 from sfumato.errors import LedgerError, PlanError
+
+if TYPE_CHECKING:
+    from sfumato.privacy import Ledger, Loss
 
 app = typer.Typer(
     help="The account of one population of units: whom it hides, how much may be lost, what was spent.",
@@ -85,6 +88,7 @@ def show(ledger: File, json: Json = False) -> None:
     say(f"Spent {spent.words()} of {ledger_now.limit.words()} {f'in {year}' if ledger_now.per_year else 'for life'}.")
     say(f"Left to every {ledger_now.hidden.unit}: {left.words() if left else 'nothing, as the charges do not add up'}.")
     say(f"{not_counted(len(ledger_now.unbounded))}\n")
+    _say_implied(ledger_now, spent)
     rows = [
         [one.release, one.period or "–", one.loss.words(), str(one.year), one.id[:16] if one.finished else "UNFINISHED"]
         for one in ledger_now.charges
@@ -92,6 +96,16 @@ def show(ledger: File, json: Json = False) -> None:
     say(columns(["release", "period", "loss", "charged in", "id"], rows) if rows else "No charges yet.")
     if account.unfinished():
         say("\nUnfinished charges stay charged: the run stopped after it was charged and before it was published.")
+
+
+def _say_implied(ledger: "Ledger", spent: "Loss") -> None:
+    """What the same charges cost whoever else is hidden by them."""
+    from sfumato.privacy.compose import of_group
+
+    if implied := ledger.hidden.implied():
+        say("The same charges, read as other promises:\n")
+        rows = [[one.whom, str(one.steps), of_group(spent, one.steps).words()] for one in implied]
+        say(f"{columns(['whom', 'steps', 'spent'], rows)}\n")
 
 
 @app.command()

@@ -109,7 +109,8 @@ def _charged(folder: Path, ledger: Ledger) -> Iterator[tuple[Path, str, Anchor]]
     for path in sorted(folder.glob(f"[!.]*/{NAME}")):  # a hidden one is not published yet
         try:
             name, manifest = read_manifest(path.parent)
-            hidden = hidden_from_dict(manifest.promise.hidden).relation()
+            account = manifest.ledger.account if manifest.ledger else {}
+            hidden = hidden_from_dict(account or manifest.promise.hidden).relation()
         except (OSError, SfumatoError):
             continue
         anchor = manifest.ledger

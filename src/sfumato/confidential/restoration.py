@@ -63,5 +63,5 @@ def _refuse_foreign(release: Release, ledger: Ledger) -> None:
     manifest, anchor = release.manifest, release.manifest.ledger
     if anchor is None or anchor.population != ledger.population or anchor.ledger_id not in {"", ledger.id}:
         raise LedgerError(f"The release {release.id[:12]} was not charged to this ledger; leave it out.")
-    if hidden_from_dict(manifest.promise.hidden).relation() != ledger.hidden.relation():
+    if hidden_from_dict(manifest.promise.hidden).covers(ledger.hidden) != 1:
         raise LedgerError(f"The release {release.id[:12]} hides others than the ledger does; leave it out.")

@@ -11,7 +11,7 @@ from sfumato.plan.margins import typical
 from sfumato.plan.sampling import NoisyTotal
 from sfumato.privacy import Spend, Unbounded, posteriors
 from sfumato.privacy.ledger import Ledger, not_counted
-from sfumato.privacy.notation import hidden_to_dict, loss_from_dict, loss_to_dict
+from sfumato.privacy.notation import hidden_from_dict, hidden_to_dict, loss_from_dict, loss_to_dict
 from sfumato.release import Anchor, ExposureLine, Manifest, Product, Promise, SpendLine, now
 from sfumato.release import stated as known
 from sfumato.schema import Box
@@ -59,6 +59,7 @@ def anchored(ledger: Ledger, charge: Entry) -> Anchor:
     A charge that was never published is known to the ledger alone: that a run failed may be due to a record.
     """
     own, published = loss_from_dict(charge.body["loss"]), ledger.published
+    hidden = hidden_from_dict(charge.body["hidden"])
     others, sums = len(published.unbounded), published.sums(charge.year, [own])
     return Anchor(
         population=ledger.population,
@@ -73,6 +74,7 @@ def anchored(ledger: Ledger, charge: Entry) -> Anchor:
         number=len(published.charges) + 1,
         sums=[loss_to_dict(one) for one in sums.losses],
         year=charge.year if ledger.per_year else 0,
+        account={} if hidden.relation() == ledger.hidden.relation() else hidden_to_dict(ledger.hidden),
     )
 
 

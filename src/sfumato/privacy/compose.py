@@ -40,6 +40,29 @@ def in_sequence(losses: Sequence[Loss], limit: Loss) -> Loss:
     return total
 
 
+def of_group(loss: Loss, steps: int) -> Loss:
+    """What is lost of those that are so many steps away, by going one after the other.
+
+    >>> of_group(Approximate(1), 3).words(), of_group(Gaussian("0.5"), 2).words(), of_group(Concentrated(1), 2).words()
+    ('epsilon 3', 'mu 1', 'rho 4')
+    """
+    if isinstance(loss, Approximate):
+        if not loss.delta or steps == 1:
+            return Approximate(steps * loss.epsilon, loss.delta)
+        if steps * loss.epsilon > 700:
+            return Unbounded(f"{steps} steps of {loss.words()} leave no delta below 1")
+        more = sum(math.exp(float(step * loss.epsilon)) for step in range(steps))
+        delta = loss.delta * rounded_up(more)
+        return Approximate(steps * loss.epsilon, delta) if delta < 1 else Unbounded("deltas of a group add up to 1")
+    if isinstance(loss, Gaussian):
+        return Gaussian(squared=steps**2 * loss.mu_squared)
+    if isinstance(loss, Concentrated):
+        return Concentrated(steps**2 * loss.rho)
+    if isinstance(loss, Unbounded):
+        return loss
+    assert_never(loss)
+
+
 def over_universes(losses: Sequence[Loss], apart: Callable[[int, int], bool], touches: int, limit: Loss) -> Loss:
     """What measures cost together when some are about disjoint universes, of which a neighbour touches a few.
 

@@ -111,15 +111,18 @@ class Ledger:
         return self.limit.less(spent)
 
     def admit(self, release: str, loss: Loss, hidden: Neighbours, year: int) -> None:
-        """Refuses a release that hides other units than the account, or costs more than is left.
+        """Refuses a release that hides others than the account does, or costs more than is left.
 
+        One that hides more is admitted where each that the account hides is one step of its neighbours, as then it
+        loses of him what it states.
         One without a bound is entered, as no limit can cover or refuse it, and counted apart from then on.
         """
-        if hidden.relation() != self.hidden.relation():
+        if (steps := hidden.covers(self.hidden)) != 1:
+            told = f" {steps} steps of its neighbours are one of these, which is no price of its own." if steps else ""
             raise LedgerError(
                 f"The ledger of {self.population} is for {', '.join(self.hidden.relation())}; the plan hides "
-                f"{', '.join(hidden.relation())}. "
-                "Losses under different neighbours never add: price the plan under these, or charge its own ledger."
+                f"{', '.join(hidden.relation())}. Losses under different neighbours never add: price the plan under "
+                f"these, or charge its own ledger.{told}"
             )
         if isinstance(loss, Unbounded) or self.affords(loss, year):
             return

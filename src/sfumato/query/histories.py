@@ -64,7 +64,7 @@ class Stated:
 
         A name that reads the same is the same, so that no second ledger hides behind a space or a capital letter.
         """
-        hidden = self.manifest.promise.hidden
+        hidden = self.anchor.account or self.manifest.promise.hidden
         try:
             relation = hidden_from_dict(hidden).relation()
         except SfumatoError:  # neighbours that this version does not know

@@ -1,5 +1,7 @@
 """Anchor: where the charge of a release stands, and what was published and lost before it."""
 
+from typing import Any
+
 from pydantic import Field
 
 from sfumato.release.promise import LossAmounts, ManifestPart
@@ -15,7 +17,7 @@ class Anchor(ManifestPart):
     that they are not counted, is said beside it. From `ledger_id` on stands the chain: which ledger it is, by the hash
     of its opening; the id of the release that was published before it, none before the first; its place among all that
     were; what those that `spent` counts add up to, each currency apart; and the year, where the limit is for one.
-    Releases made before have no chain.
+    Releases made before have no chain. `account` is whom the ledger hides, where the release hides more than that.
     """
 
     population: str
@@ -30,3 +32,4 @@ class Anchor(ManifestPart):
     number: int = Field(default=0, ge=0, le=_MOST)
     sums: list[LossAmounts] = Field(default_factory=list, max_length=3)
     year: int = Field(default=0, ge=0, le=9999)
+    account: dict[str, Any] = Field(default_factory=dict)

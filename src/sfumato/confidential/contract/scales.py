@@ -14,7 +14,7 @@ from sfumato.draws import Draws
 from sfumato.mechanisms import Cells
 from sfumato.mechanisms.smooth import Smooth
 from sfumato.privacy import Approximate, Relative
-from sfumato.privacy.neighbours.size_within import grown
+from sfumato.privacy.neighbours.growth import grown
 from sfumato.schema import Frame, Largest, Rows
 
 SIZES = (0, 1, 5, 9, 10, 25, 100, 1_000, 20_000)

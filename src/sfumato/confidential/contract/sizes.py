@@ -13,7 +13,7 @@ from sfumato.confidential.contract.drawn import Drawn
 from sfumato.draws import Draws, TwoSidedGeometric
 from sfumato.mechanisms import Cells, Mechanism
 from sfumato.privacy import Approximate, Relative
-from sfumato.privacy.neighbours.size_within import grown
+from sfumato.privacy.neighbours.growth import grown
 from sfumato.schema import Frame
 
 SIZES = (*range(200), 999, 10_000, 1_000_000, 10**9)

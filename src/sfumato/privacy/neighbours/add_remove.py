@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sfumato.privacy.contribution import Contribution
 from sfumato.privacy.move import Bounded
 from sfumato.privacy.neighbours.counted_rows import CountedRows
-from sfumato.privacy.neighbours.neighbours import UnitRows
+from sfumato.privacy.neighbours.neighbours import Implied, Neighbours, UnitRows
 from sfumato.schema import Attribute, Domain
 
 
@@ -37,6 +37,15 @@ class AddRemove(CountedRows):
 
     def touches(self, named: frozenset[str]) -> int:  # noqa: ARG002 - whichever attributes part them
         return self.at_most
+
+    def covers(self, other: Neighbours) -> int | None:
+        """Other values are those that go and those that come: two steps."""
+        if other.kind == "replace-one" and (other.unit, other.id) == (self.unit, self.id):
+            return 2 if vars(other)["at_most"] <= self.at_most else None
+        return super().covers(other)
+
+    def implied(self) -> tuple[Implied, ...]:
+        return (Implied(f"other values of any one {self.unit} in place of its own", 2),)
 
     def exposes(self) -> tuple[str, ...]:
         return ()

@@ -41,6 +41,14 @@ DataRule = OneLevel | FewRows
 
 
 @dataclass(frozen=True)
+class Implied:
+    """Whom a promise hides besides, and how many steps of it he is away: so many times is what he loses."""
+
+    whom: str
+    steps: int
+
+
+@dataclass(frozen=True)
 class UnitRows:
     """The rows of one unit on one side of a pair: how many, what each adds, and whether they stand in another cell."""
 
@@ -128,6 +136,14 @@ class Neighbours(ABC):
     @abstractmethod
     def together(self) -> Truncate | None:
         """The units of a register that move at once, by a column of it; that none are more is checked, not enforced."""
+
+    def covers(self, other: "Neighbours") -> int | None:
+        """How many steps of it are enough between any two neighbours of another relation; None where none are known."""
+        return 1 if other.relation() == self.relation() else None
+
+    def implied(self) -> tuple[Implied, ...]:
+        """Whom it hides besides those it names."""
+        return ()
 
     @property
     def names(self) -> frozenset[str]:

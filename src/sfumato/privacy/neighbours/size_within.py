@@ -21,7 +21,16 @@ from sfumato.errors import PlanError, PromiseError
 from sfumato.privacy.contribution import Contribution
 from sfumato.privacy.exact import Exact, plain, positive
 from sfumato.privacy.move import Move
-from sfumato.privacy.neighbours.neighbours import Alike, DataRule, FewRows, Neighbours, OneLevel, UnitRows
+from sfumato.privacy.neighbours.growth import reach, steps
+from sfumato.privacy.neighbours.neighbours import (
+    Alike,
+    DataRule,
+    FewRows,
+    Implied,
+    Neighbours,
+    OneLevel,
+    UnitRows,
+)
 from sfumato.schema import Attribute, Domain
 
 SIZES = (10, 100, 1_000)
@@ -67,7 +76,7 @@ class SizeWithin(Neighbours):
     alpha: Fraction = Fraction(1)
     weak: tuple[str, ...] = ()
     worker: str | None = None
-    at_most: int = 1
+    at_most: int | None = None
     kind = "size-within"
     columns = frozenset({"id", "worker"})
 
@@ -78,21 +87,26 @@ class SizeWithin(Neighbours):
         id: str | None = None,  # noqa: A002 - the plan's word
         weak: tuple[str, ...] = (),
         worker: str | None = None,
-        at_most: int = 1,
+        at_most: int | None = None,
     ) -> None:
         given = {"unit": unit, "id": id, "alpha": positive(alpha, "alpha"), "weak": weak, "worker": worker}
         for name, value in (given | {"at_most": at_most}).items():
             object.__setattr__(self, name, value)
         if not isinstance(weak, tuple) or not all(isinstance(name, str) and name for name in weak):
             raise PlanError('[hidden] weak is a list of traits of workers, for example weak = ["sex", "age"].')
-        if isinstance(at_most, bool) or not isinstance(at_most, int) or at_most < 1:
+        if at_most is not None and (isinstance(at_most, bool) or not isinstance(at_most, int) or at_most < 1):
             raise PlanError(f"at_most is {at_most!r}; it is the number of jobs one worker may have, 1 or more.")
-        if worker is None and at_most != 1:
+        if worker is None and at_most is not None:
             raise PlanError(
                 f"at_most = {at_most} is the number of jobs of one worker, and no worker is named; give [hidden] "
                 "worker, the column that says who holds a job."
             )
         self.__post_init__()
+
+    @property
+    def jobs(self) -> int:
+        """How many jobs of one worker are hidden together."""
+        return self.at_most or 1
 
     def move(self, row: Contribution, domain: Domain) -> Relative:
         """One step in the cell of an establishment, or one in each of its cells by traits.
@@ -116,7 +130,7 @@ class SizeWithin(Neighbours):
             )
         self._refuse_untold((*domain.attributes, *row.among))
         kinds = math.prod(len(one.levels.leaves) for one in domain.attributes if one.of != self.unit)
-        return Relative(self.alpha, max(kinds, self.at_most))
+        return Relative(self.alpha, max(kinds, self.jobs))
 
     def _reported(self, row: Contribution) -> Relative:
         """What one unit of a register reports, in its one cell."""
@@ -174,7 +188,29 @@ class SizeWithin(Neighbours):
 
         By traits of workers it stands in every part there is, and what they cost adds up.
         """
-        return self.at_most if named else sys.maxsize
+        return self.jobs if named else sys.maxsize
+
+    def covers(self, other: Neighbours) -> int | None:
+        """Of weaker promises each is kept at the same loss: a smaller alpha, more traits, one job, one worker."""
+        named = vars(other)
+        if other.kind == self.kind:
+            wider = named["alpha"] <= self.alpha and set(self.weak) <= set(named["weak"])
+            whole = named["worker"] is None or (self.worker is not None and (named["at_most"] or 1) <= self.jobs)
+            return 1 if wider and whole and other.unit == self.unit else None
+        # Only where workers are named is a row surely a job, and not the report of a unit of a register.
+        alone = self.worker is not None and other.id in {None, self.worker} and other.unit != self.unit
+        return 1 if other.kind == "add-remove" and alone and named["at_most"] <= self.jobs else None
+
+    def implied(self) -> tuple[Implied, ...]:
+        """What else is promised: what a job, a worker or an establishment of some size loses that is there or not."""
+        whom = "job" if self.worker is None else "worker with all jobs"
+        found = [Implied(f"any one {whom}, there or not", 1), Implied(f"any one {whom} that goes elsewhere", 2)]
+        # Weak neighbours grow kind by kind, in as many steps as their make-up takes.
+        sizes = () if self.weak else SIZES
+        whole = (
+            Implied(f"one {self.unit} of {size:,} jobs, there or not at all", steps(size, self.alpha)) for size in sizes
+        )
+        return (*found, *whole)
 
     @property
     def truncation(self) -> None:
@@ -187,7 +223,7 @@ class SizeWithin(Neighbours):
     def rules(self, attributes: Sequence[Attribute]) -> tuple[DataRule, ...]:
         """An establishment is in one place, or it would move in several; no worker has more jobs than are priced."""
         rules: list[DataRule] = [OneLevel(one) for one in attributes if one.of == self.unit and one.depth is None]
-        return (*rules, FewRows(self.worker, self.at_most)) if self.worker else tuple(rules)
+        return (*rules, FewRows(self.worker, self.jobs)) if self.worker else tuple(rules)
 
     def refuses(self, *, register: bool) -> str:
         if register and (self.weak or self.worker):
@@ -216,7 +252,7 @@ class SizeWithin(Neighbours):
         """Who else is hidden: a job, or whoever holds all of his."""
         if self.worker is None:
             return "any one job in it"
-        return "any one worker" if self.at_most == 1 else f"any one worker, with all of up to {self.at_most} jobs"
+        return "any one worker" if self.jobs == 1 else f"any one worker, with all of up to {self.jobs} jobs"
 
     def not_hidden(self) -> str:
         public = f"Which {self.unit}s there are, and where and what they are, is public"
@@ -236,25 +272,6 @@ class SizeWithin(Neighbours):
         """
         ends = [(size, reach(size, self.alpha)) for size in SIZES]
         return tuple(Alike("jobs", size, float(low), float(high), of_rows=True) for size, (low, high) in ends)
-
-
-def grown(size: int, alpha: Fraction) -> int:
-    """The largest neighbour of a size.
-
-    >>> [grown(size, Fraction(1, 10)) for size in (0, 9, 10, 19, 20)]
-    [1, 10, 11, 20, 22]
-    """
-    return max(math.floor((1 + alpha) * size), size + 1)
-
-
-def reach(size: int, alpha: Fraction) -> tuple[int, int]:
-    """The sizes that look alike with a size: from the least that grows to it, to the largest that it grows to.
-
-    >>> reach(100, Fraction(1, 10)), reach(0, Fraction(1, 10))
-    ((91, 110), (0, 1))
-    """
-    least = max(0, min(math.ceil(size / (1 + alpha)), size - 1))
-    return least, grown(size, alpha)
 
 
 EXAMPLE = SizeWithin("establishment", "0.1", "id")

@@ -16,7 +16,7 @@ from sfumato.errors import PlanError, PromiseError, nearest
 from sfumato.privacy.contribution import Contribution
 from sfumato.privacy.exact import Exact, plain, positive
 from sfumato.privacy.move import Root
-from sfumato.privacy.neighbours.neighbours import Alike, Neighbours, Truncate, UnitRows
+from sfumato.privacy.neighbours.neighbours import Alike, Implied, Neighbours, Truncate, UnitRows
 from sfumato.schema import Attribute, Domain
 
 SIZES = (1, 10, 100, 1_000)
@@ -132,6 +132,13 @@ class SquareRootWithin(Neighbours):
         return (
             "Square-root neighbours change what units report, not which there are: give [frame] file and id, the "
             "public register of the units."
+        )
+
+    def implied(self) -> tuple[Implied, ...]:
+        """One more from 0 on is the farthest that 1 goes in square roots, and takes 1 / beta steps."""
+        return tuple(
+            Implied(f"1 more or less of {name} that any one {self.unit} reports", math.ceil(1 / beta))
+            for name, beta in self.beta.items()
         )
 
     def exposes(self) -> tuple[str, ...]:

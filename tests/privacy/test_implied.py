@@ -1,0 +1,98 @@
+"""One ledger under several promises: who is how many steps away, by trying all small ones, and what a group loses."""
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import pytest
+
+from sfumato.errors import LedgerError
+from sfumato.privacy import (
+    AddRemove,
+    Approximate,
+    Concentrated,
+    Gaussian,
+    Ledger,
+    ReplaceOne,
+    SizeWithin,
+    SquareRootWithin,
+    Unbounded,
+)
+from sfumato.privacy.compose import of_group
+from sfumato.privacy.neighbours.growth import grown, steps
+
+STRONG = SizeWithin("shop", "0.1", "shop_id", worker="person", at_most=2)
+WEAK = SizeWithin("shop", "0.1", "shop_id", weak=("sex",), worker="person", at_most=2)
+WORKER = AddRemove("worker", "person", 2)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "count"),
+    [
+        (STRONG, STRONG, 1),
+        (STRONG, WEAK, 1),
+        (WEAK, STRONG, None),
+        (STRONG, SizeWithin("shop", "0.05", "shop_id"), 1),
+        (SizeWithin("shop", "0.05", "shop_id"), STRONG, None),
+        (WEAK, SizeWithin("shop", "0.1", "shop_id", weak=("sex", "age")), 1),
+        (SizeWithin("shop", "0.1", "shop_id", weak=("sex", "age")), WEAK, None),
+        (STRONG, WORKER, 1),
+        (WEAK, WORKER, 1),
+        (STRONG, AddRemove("job"), 1),
+        (STRONG, AddRemove("worker", "person", 3), None),
+        (STRONG, AddRemove("shop", "shop_id", 50), None),
+        (SizeWithin("shop", "0.1"), AddRemove("job"), None),
+        (WORKER, STRONG, None),
+        (WORKER, ReplaceOne("worker", "person", 2), 2),
+        (ReplaceOne("worker", "person", 2), WORKER, None),
+        (SquareRootWithin("shop", {"jobs": "1"}), STRONG, None),
+    ],
+    ids=lambda one: str(one)[:60],
+)
+def test_a_relation_covers_what_the_rulings_say_and_nothing_else(one, other, count):
+    """Strong, weak, one worker at the same epsilon; replace-one as a group of two; the square root nothing of alpha."""
+    assert one.covers(other) == count
+
+
+def test_strong_steps_cover_weak_ones_by_trying_all_small_establishments():
+    alpha = Fraction(1, 2)
+    for sizes in product(range(6), repeat=2):
+        for larger in product(*(range(size, grown(size, alpha) + 1) for size in sizes)):
+            weak = all(b <= grown(a, alpha) for a, b in zip((*sizes, sum(sizes)), (*larger, sum(larger)), strict=True))
+            if weak:
+                assert sum(larger) <= grown(sum(sizes), alpha)
+    assert grown(2, alpha) == 3, "(0, 2) to (1, 2) is strong as well as weak; (0, 4) to (2, 4) is strong alone"
+    assert grown(4, alpha) == 6
+    assert grown(0, alpha) == 1
+
+
+def test_an_establishment_is_hidden_altogether_at_a_loss_that_grows_with_its_logarithm():
+    """One by one to 2 / alpha, in proportion after: 39 steps at 100 and 64 at 1,000, where 1.1^24 is about 10."""
+    assert [steps(size, Fraction(1, 10)) for size in (1, 10, 100, 1_000)] == [1, 10, 39, 64]
+    later = steps(100_000, Fraction(1, 10)) - steps(10_000, Fraction(1, 10))
+    assert later == pytest.approx(math.log(10) / math.log(1.1), abs=1.5)
+    told = {one.whom: one.steps for one in SizeWithin("shop", "0.1", "id").implied()}
+    assert told["one shop of 100 jobs, there or not at all"] == 39
+    assert not any("there or not at all" in one.whom for one in WEAK.implied())
+    assert SquareRootWithin("shop", {"jobs": "0.3"}).implied()[0].steps == 4
+
+
+def test_what_a_group_loses():
+    assert of_group(Approximate("0.5"), 4) == Approximate(2)
+    assert of_group(Gaussian(1), 3) == Gaussian(3)
+    assert of_group(Concentrated(1), 2) == Concentrated(4)
+    two = of_group(Approximate(1, "1e-6"), 2)
+    assert two.epsilon == 2
+    assert float(two.delta) == pytest.approx(1e-6 * (1 + math.e), rel=1e-6)
+    assert isinstance(of_group(Approximate(1, "0.1"), 9), Unbounded)
+    assert isinstance(of_group(Approximate(100, "1e-9"), 9), Unbounded)
+
+
+def test_a_ledger_of_workers_takes_a_release_that_hides_more_and_no_other():
+    ledger = Ledger("workers", WORKER, Approximate(3))
+    for hidden in (WORKER, STRONG, WEAK):
+        ledger.admit("jobs", Approximate(1), hidden, 2026)
+    with pytest.raises(LedgerError, match="never add"):
+        Ledger("employers", STRONG, Approximate(3)).admit("jobs", Approximate(1), WEAK, 2026)
+    with pytest.raises(LedgerError, match="2 steps of its neighbours are one of these"):
+        Ledger("workers", ReplaceOne("worker", "person", 2), Approximate(3)).admit("jobs", Approximate(1), WORKER, 2026)
