@@ -165,7 +165,7 @@ def _without_the_total(self, gains, cost=MarginDesign._cost_of):
 
 
 @pytest.mark.parametrize(
-    ("currency", "samples"), [("mu", 15_000), pytest.param("rho", 100_000, marks=pytest.mark.slow)], ids=["mu", "rho"]
+    ("currency", "samples"), [("mu", 40_000), pytest.param("rho", 100_000, marks=pytest.mark.slow)], ids=["mu", "rho"]
 )
 def test_a_component_left_out_of_the_price_is_caught_and_a_sound_family_is_near_its_claim(
     currency, samples, monkeypatch
