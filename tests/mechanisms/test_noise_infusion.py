@@ -141,6 +141,21 @@ def test_small_cells_become_one_or_two_by_the_shares_that_these_have():
     assert kept.tolist() == [[1, 2], [0, 0], [0, 0]]
 
 
+def test_of_a_sparse_table_the_cells_that_are_not_0_are_listed(tmp_path):
+    """Six attributes of fifty levels each: too many cells to lay out, of which the records are in a few."""
+    names = [f"a{one}" for one in range(6)]
+    rng = np.random.default_rng(2)
+    rows = pa.table({name: rng.integers(0, 50, 300).astype(str) for name in names} | {"shop": rng.integers(0, 9, 300)})
+    listed = "".join(f"[attributes.{name}]\nlevels = {[str(one) for one in range(50)]}\n" for name in names)
+    text = PLAN[: PLAN.index("[attributes.place]")] + listed + PLAN[PLAN.index("[hidden]") : PLAN.rindex("[[measure]]")]
+    plan = Plan.parse(text.replace('["place", "sex"]', str(names)), Path("sparse.toml"))
+    release = run(plan, Microdata.open(rows, plan.schema), None, tmp_path / "r", Options(rehearsal=3))
+    assert release.products["jobs"].kind == "sparse"
+    values = release.products["jobs"].values
+    assert set(values.tolist()) <= {1, 2}
+    assert len(values) == len(set(zip(*(rows[name].to_pylist() for name in names), strict=True)))
+
+
 FRAME_PLAN = """
 name = "census"
 [data]

@@ -80,8 +80,10 @@ class NoiseInfusion(Mechanism):
         raise PlanError(f"{self.name} is for counts and totals, which are sums over units.")
 
     def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:  # noqa: ARG002
-        values = self.rounded(self.infused(cells, draws), cells.totals, cells.step, draws)
-        return Noisy(cells.domain, values, cells.step, cells.move, places=cells.places)
+        values, places = self.rounded(self.infused(cells, draws), cells.totals, cells.step, draws), cells.places
+        if places is not None:  # of a sparse table the cells that are not 0 are listed
+            values, places = values[values != 0], places[values != 0]
+        return Noisy(cells.domain, values, cells.step, cells.move, places=places)
 
     def rounded(self, infused: Floats, true: Integers, step: Fraction, draws: Draws) -> Integers:
         """What is published of infused values: whole numbers, 0 where the truth is, drawn where they are small."""

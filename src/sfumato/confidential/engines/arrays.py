@@ -94,7 +94,7 @@ class Arrays(Sealed, Engine):
         for partner in joined:
             own = [one for one in self._coded if table[one.column] == partner.name]
             held = [CodedColumn(one.column, one.meaning, self._kernel) for one in own]
-            found[PartnerTable(partner, tables[partner.name], held)] = own
+            found[PartnerTable(partner, tables[partner.name], held, tables[reading.schema.base])] = own
         columns = [column for column in reading.columns if table[column] == reading.schema.base]
         if any(name not in columns for name in (*self._names, *([self._key.column] if self._key else []))):
             raise Unsure("units are named in another table")
