@@ -42,21 +42,27 @@ class Program:
         model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
         model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = matrix
         self._highs.passModel(model)
+        self._error = highspy.HighsStatus.kError
         self._optimal = highspy.HighsModelStatus.kOptimal
         self._unbounded = (highspy.HighsModelStatus.kUnbounded, highspy.HighsModelStatus.kUnboundedOrInfeasible)
         self.solves = 0
 
+    def _did(self, status: Any) -> None:
+        """A change that the solver refuses, as of a column named twice, must not pass for made."""
+        if status == self._error:
+            raise RuntimeError("The solver refused a change of its program; a column is named twice or a bound is NaN.")
+
     def bounds(self, columns: Integers, low: Floats, high: Floats) -> None:
-        self._highs.changeColsBounds(len(columns), columns.astype(np.int32), low, high)
+        self._did(self._highs.changeColsBounds(len(columns), columns.astype(np.int32), low, high))
 
     def costs(self, columns: Integers, cost: Floats) -> None:
-        self._highs.changeColsCost(len(columns), columns.astype(np.int32), cost)
+        self._did(self._highs.changeColsCost(len(columns), columns.astype(np.int32), cost))
 
     def add_row(self, low: float, high: float, columns: Integers, signs: Floats) -> None:
-        self._highs.addRow(low, high, len(columns), columns.astype(np.int32), signs)
+        self._did(self._highs.addRow(low, high, len(columns), columns.astype(np.int32), signs))
 
     def drop_last_row(self) -> None:
-        self._highs.deleteRows(1, np.array([self._highs.getNumRow() - 1], dtype=np.int32))
+        self._did(self._highs.deleteRows(1, np.array([self._highs.getNumRow() - 1], dtype=np.int32)))
 
     def primal(self, chosen: bool) -> None:
         """Choose the primal simplex, which stays feasible where only costs change."""

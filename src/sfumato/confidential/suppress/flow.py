@@ -55,7 +55,7 @@ class Flow:
             mine = self._columns(own.cells[known])
             room = np.minimum(np.concatenate([own.up[known], own.down[known]]), self.room[mine])
             self._bound(mine, room)
-            touched = np.concatenate([touched, mine])
+            touched = np.union1d(touched, mine)
         solution = self._solve(self._columns(members), side.need * ASKED / self.scale, side)
         self._restore(touched)
         if not solution.solved:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -75,19 +76,19 @@ class _Work:
     cost: str
     contributors: bool
 
-    @property
+    @cached_property
     def there(self) -> Flags:
         return self.cells.counts > 0
 
-    @property
+    @cached_property
     def primary(self) -> Flags:
         return self.needs.primary & ~self.held & self.there
 
-    @property
+    @cached_property
     def upper(self) -> Floats:
         return np.where(self.primary, self.needs.upper, 0)
 
-    @property
+    @cached_property
     def lower(self) -> Floats:
         return np.where(self.primary, np.minimum(self.needs.lower, self.cells.totals - self.prior.low), 0)
 
