@@ -9,9 +9,11 @@ from sfumato.pictures import Picture
 from sfumato.studies import (
     coverage,
     interactive,
+    lodes_curves,
     lodes_figures,
     lodes_margins,
     lodes_pictures,
+    lodes_promises,
     margin_curves,
     margin_planner,
     margin_plans,
@@ -31,6 +33,9 @@ LINES: dict[str, Callable[..., list[Line]]] = {
     "ors-table-3": ors_weights.table_3,
     "ors-interactive": interactive.lines,
     "lodes-margins": lodes_margins.lines,
+    "lodes-mechanisms": lodes_promises.mechanisms,
+    "lodes-theorem-7-5": lodes_promises.theorem,
+    "lodes-loss-curves": lodes_curves.lines,
     "margins-ors": margin_tables.lines,
     "margins-currencies": margin_tables.currencies,
     "margins-planner": margin_planner.lines,
@@ -45,7 +50,10 @@ LINES: dict[str, Callable[..., list[Line]]] = {
     "qcew-warner": masking.randomized_response,
     "qcew-fuller": masking.additive,
 }
-PICTURES: dict[str, Callable[..., Picture]] = {"margins-ors": margin_curves.curves}
+PICTURES: dict[str, Callable[..., Picture]] = {
+    "lodes-loss-curves": lodes_curves.picture,
+    "margins-ors": margin_curves.curves,
+}
 RECORDS = {}
 for number in lodes_figures.FIGURES:
     LINES[f"lodes-figure-{number}"] = partial(lodes_figures.lines, number)
