@@ -18,7 +18,7 @@ from sfumato.confidential.engines.columns.codebook import leaf_meaning, value_me
 from sfumato.confidential.engines.columns.coded_column import CodedColumn, Integers, inside
 from sfumato.confidential.engines.columns.grounds import by_arrow, decline, is_counted
 from sfumato.confidential.engines.columns.names import Names
-from sfumato.confidential.engines.columns.partner_table import PartnerTable, held_by
+from sfumato.confidential.engines.columns.partner_table import partners_of
 from sfumato.confidential.engines.columns.scan import batches, rows_of
 from sfumato.confidential.engines.columns.tally import COUNTED, Tally
 from sfumato.confidential.engines.engine import Columns, Engine, Sources, Unsure
@@ -68,7 +68,7 @@ class Arrays(Sealed, Engine):
             self._counted = Tally(kernel, counted, expected, reading.weights) if counted else None
             self._held = self._counted is None or bool(reading.weighted)
             self._lengths: list[int] = []
-            self._partners, columns = self._looked_up(tables)
+            self._partners, columns = partners_of(tables, reading, self._coded, kernel)
             codes = [one.column for one in reading.attributes if one.column in columns]
             for source in rows:
                 before = len(self._lengths)
@@ -81,24 +81,6 @@ class Arrays(Sealed, Engine):
     @property
     def _coded(self) -> tuple[CodedColumn, ...]:
         return (*self._leaves.values(), *self._values.values())
-
-    def _looked_up(
-        self, tables: Mapping[str, Sequence[Any]]
-    ) -> tuple[dict[PartnerTable, list[CodedColumn]], list[str]]:
-        """The tables that rows are looked up in, with what is found in each; and the columns of the rows themselves."""
-        reading, joined = self.reading, self.reading.schema.joined
-        if not joined:
-            return {}, reading.columns
-        table = held_by(tables, reading)
-        found = {}
-        for partner in joined:
-            own = [one for one in self._coded if table[one.column] == partner.name]
-            held = [CodedColumn(one.column, one.meaning, self._kernel) for one in own]
-            found[PartnerTable(partner, tables[partner.name], held, tables[reading.schema.base])] = own
-        columns = [column for column in reading.columns if table[column] == reading.schema.base]
-        if any(name not in columns for name in (*self._names, *([self._key.column] if self._key else []))):
-            raise Unsure("units are named in another table")
-        return found, list(dict.fromkeys([*columns, *(partner.on for partner in joined)]))
 
     def _take(self, batch: Mapping[str, Any]) -> None:
         """The next batch, column by column, and what its records find in other tables."""

@@ -108,7 +108,29 @@ class PartnerTable:
             one.parts.append(np.take(codes, places))
 
 
-def held_by(tables: Mapping[str, Sequence[Any]], reading: Reading) -> dict[str, str]:
+Partners = dict[PartnerTable, list[CodedColumn]]
+"""The tables that rows are looked up in, and the columns of the records that are found in each."""
+
+
+def partners_of(
+    tables: Mapping[str, Sequence[Any]], reading: Reading, coded: Sequence[CodedColumn], kernel: Any
+) -> tuple[Partners, list[str]]:
+    """The tables that rows are looked up in, with what is found in each; and the columns of the rows themselves."""
+    schema, found = reading.schema, Partners()
+    if not schema.joined:
+        return found, reading.columns
+    table, rows = _held_by(tables, reading), tables[schema.base]
+    for partner in schema.joined:
+        own = [one for one in coded if table[one.column] == partner.name]
+        held = [CodedColumn(one.column, one.meaning, kernel) for one in own]
+        found[PartnerTable(partner, tables[partner.name], held, rows)] = own
+    columns = [column for column in reading.columns if table[column] == schema.base]
+    if any(name not in columns for name in (*reading.names, *([schema.key] if schema.key else []))):
+        raise Unsure("units are named in another table")
+    return found, list(dict.fromkeys([*columns, *(partner.on for partner in schema.joined)]))
+
+
+def _held_by(tables: Mapping[str, Sequence[Any]], reading: Reading) -> dict[str, str]:
     """Which table has each column that is read, those that tables are joined by standing in that of the rows."""
     asked = wanted(reading).columns
     there = {name: [column for column in asked if column in _names(own[0])] for name, own in tables.items()}
