@@ -5,6 +5,7 @@ of ten, from neighbours written down here; nothing is sampled.
 """
 
 import math
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -163,6 +164,25 @@ def test_the_delta_of_smooth_laplace_is_kept_and_where_the_paper_s_condition_bre
     with pytest.raises(PromiseError, match=r"takes an epsilon of 8\.[5-9]"):
         SmoothLaplace(8, "0.05").loss(Relative(Fraction("2.79")))
     SmoothLaplace(9, "0.05").loss(Relative(Fraction("2.79")))
+
+
+def test_steps_in_one_cell_cost_more_delta_than_steps_in_several():
+    """A group of two has (1 + e^epsilon) delta (SCIENCE 0b), each of two steps at half of epsilon 8."""
+    apart, chained = (SmoothLaplace(8, "0.02").of_a_step(Relative(Fraction(1, 10), 2, most), 8) for most in (1, 2))
+    assert apart == pytest.approx(0.01)
+    assert chained == pytest.approx(0.02 / (1 + math.exp(4)))
+    two = Relative(Fraction(1, 10), 2, 2)
+    with pytest.raises(PromiseError, match=r"takes an epsilon of (\d\.\d+) or more") as refused:
+        SmoothLaplace("4.9", "1e-5").loss(two)
+    least = re.search(r"an epsilon of (\S+)", str(refused.value))[1]
+    # The least epsilon e has e = 4 ln 1.1 ln((1 + e^(e/2)) / delta).
+    assert float(least) == pytest.approx(
+        4 * math.log(1.1) * math.log((1 + math.exp(float(least) / 2)) / 1e-5), rel=1e-3
+    )
+    SmoothLaplace(least, "1e-5").loss(two)
+    with pytest.raises(PromiseError, match=r"takes more than any epsilon; smooth-gamma .* needs 12\.4"):
+        SmoothLaplace(9, "1e-5").loss(Relative(Fraction(3), 3, 3))
+    SmoothLaplace("4.9", "1e-5").loss(Relative(Fraction(1, 10), 2))
 
 
 @pytest.mark.parametrize("mechanism", [SmoothGamma(2), SmoothLaplace(2, "0.05")], ids=lambda one: one.name)

@@ -322,9 +322,10 @@ def beyond_roots(move: Root, one: Numbers, other: Numbers, step: Fraction) -> di
 
 
 def beyond_growth(move: Relative, one: Numbers, other: Numbers, step: Fraction) -> dict[str, object]:
-    """How many steps all cells take together, each from the smaller of two numbers to the larger."""
+    """How many steps all cells take, and one cell, each from the smaller of two numbers to the larger."""
     pairs = [sorted((a * step, b * step)) for a, b in zip(one, other, strict=True)]
-    return {"cells": sum(growths(low, high, move.alpha) for low, high in pairs)}
+    taken = [growths(low, high, move.alpha) for low, high in pairs]
+    return {"cells": sum(taken), "together": max(taken)}
 
 
 def growths(low: Fraction, high: Fraction, alpha: Fraction) -> int:

@@ -1,5 +1,6 @@
 """One contract for every relation that is found; a relation that breaks it in any one way is shown to be rejected."""
 
+import re
 from dataclasses import fields, make_dataclass, replace
 from fractions import Fraction
 
@@ -110,9 +111,10 @@ def test_an_alpha_a_tenth_too_small_or_a_step_too_few_is_rejected_by_name(world)
     for wrong in (
         moving_by(world, lambda move: replace(move, alpha=move.alpha * Fraction(9, 10))),
         moving_by(world, lambda move: replace(move, cells=move.cells - 1)),
+        moving_by(world, lambda move: replace(move, together=move.together - 1)),
     ):
         said = [line for line in complaints(wrong) if "some neighbours are" in line]
-        assert all(line.startswith("size-within, ") and ": cells is said to be" in line for line in said)
+        assert all(re.match("size-within, .*: (cells|together) is said to be", line) for line in said)
         assert said or world.hidden.worker, (
             "the two jobs of a worker are two steps, which cover an alpha a little small"
         )

@@ -181,7 +181,7 @@ def moment(law: TwoSidedGeometric, power: float) -> float:
     """E e^(power J), finite where the power is below the rate.
 
     >>> round(moment(TwoSidedGeometric(Fraction(1, 1001)), 0.0953102 / 1000), 5)      # 1 / (1 - l²) at l = .0954
-    1.00918
+    1.00919
     """
     rate = float(law.rate)
     return float(math.expm1(-rate) ** 2 / (math.expm1(power - rate) * math.expm1(-power - rate)))

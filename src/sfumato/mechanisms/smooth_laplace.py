@@ -1,14 +1,17 @@
 """The smooth Laplace mechanism: Laplace noise scaled to the largest establishment of a cell, an epsilon and a delta.
 
-Claim. Cells that grow or shrink in c steps in all lose epsilon and delta, with noise of scale s = 2 S c / epsilon,
-where 1 + alpha <= exp(epsilon / (2 c ln(c / delta))); S is in `smooth`.
+Claim. Cells that grow or shrink in c steps in all, at most t of them in one cell, lose epsilon and delta, with noise of
+scale s = 2 S c / epsilon, where 1 + alpha <= exp(epsilon / (2 c ln(1 / d))) and d is the delta of a step, below; S is
+in `smooth`.
 Law. A draw of Laplace's law rounded to the nearest integer: 0 with a chance of 1 - e^(-1/2s). Values are whole steps,
 so rounding the noise is rounding the sum, which loses nothing.
 Proof. The values of neighbours are at most S apart: epsilon / 2c by the shift. From s to s' = e^b s the ratio of
 densities is s / s' e^(|z| (1/s - 1/s')), which has no bound: what it has beyond e^(epsilon / c) is `exact_delta`, and a
-plan is refused where that is more than delta / c. The condition alone, as published, leaves it 3 to 300 times below up
-to epsilon 4, and above from about 8 on where alpha is at its largest: 1.16 times at epsilon 8, alpha 2.8, delta 0.05.
-Deltas and epsilons of c steps add up (Nissim, Raskhodnikova and Smith 2007, lemma 2.6).
+plan is refused where that is more than d. The condition alone, as published, leaves it 3 to 300 times below up to
+epsilon 4, and above from about 8 on where alpha is at its largest: 1.16 times at epsilon 8, alpha 2.8, delta 0.05.
+Steps in several cells have noise of their own, and their deltas add up; of t steps in one cell, one after the other,
+the i-th has its d e^(i epsilon / c) times (Nissim, Raskhodnikova and Smith 2007, lemma 2.6; Vadhan 2017, lemma 2.2).
+So d is delta over the larger of c and 1 + e^(epsilon / c) + ... + e^((t - 1) epsilon / c).
 """
 
 import math
@@ -25,6 +28,9 @@ from sfumato.mechanisms.log_laplace import above
 from sfumato.mechanisms.smooth import LOCAL, Smooth, local_kind, options, telling
 from sfumato.privacy import Approximate, Exact, Loss, Move, plain, positive, relative
 from sfumato.release.noisy import Integers
+
+BEYOND = 500.0
+"""An epsilon that nobody asks for."""
 
 
 @dataclass(frozen=True)
@@ -58,13 +64,28 @@ class SmoothLaplace(Smooth):
     def ratio(self, move: Move) -> Fraction:
         steps, alpha = relative(move, self.name).cells, relative(move, self.name).alpha
         grows = math.log1p(float(alpha)) * (1 + 1e-12)
-        least = steps * least_epsilon(grows, float(self.delta) / steps)
-        if float(self.epsilon) < least:
+        if (least := self._least(move, grows)) > float(self.epsilon):
+            takes = f"an epsilon of {above(least)} or more" if least < BEYOND else "more than any epsilon"
             raise PromiseError(
-                f"{self.words()}: with alpha {float(alpha):g} and {steps} steps its delta takes an epsilon of "
-                f"{above(least)} or more; smooth-gamma has no delta and needs {above(3.0026 * steps * grows)}."
+                f"{self.words()}: with alpha {float(alpha):g} and {steps} steps its delta takes {takes}; smooth-gamma "
+                f"has no delta and needs {above(3.0026 * steps * grows)}."
             )
         return 2 * steps / self.epsilon
+
+    def _least(self, move: Move, grows: float) -> float:
+        """The least epsilon that would do, from this one on; beyond all where the delta of a step falls as fast."""
+        epsilon, steps = float(self.epsilon), relative(move, self.name).cells
+        while (least := steps * least_epsilon(grows, self.of_a_step(move, epsilon))) > epsilon:
+            if least > BEYOND:
+                return math.inf
+            epsilon = least * (1 + 1e-9)
+        return epsilon
+
+    def of_a_step(self, move: Move, epsilon: float) -> float:
+        """The delta of one step where all cost epsilon."""
+        steps, together = relative(move, self.name).cells, relative(move, self.name).together
+        chained = sum(math.exp(place * epsilon / steps) for place in range(together))
+        return float(self.delta) / max(steps, chained) / (1 + 1e-12)
 
     def law_of(self, scale: Fraction) -> RoundedLaplace:
         return RoundedLaplace(scale)

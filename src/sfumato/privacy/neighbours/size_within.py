@@ -42,11 +42,12 @@ LARGE = 100
 class Relative(Move):
     """So many cells at most move by a step each: from x to at most max((1 + alpha) x, x + 1), or back as far.
 
-    A cell may take several of the steps, one after the other.
+    One cell may take several of the steps, one after the other: up to `together`, the jobs of one worker.
     """
 
     alpha: Fraction
     cells: int = 1
+    together: int = 1
 
     def words(self) -> str:
         return (
@@ -114,7 +115,7 @@ class SizeWithin(Neighbours):
         >>> from sfumato.schema import Levels, Table
         >>> traits = Table((Attribute("sex", Levels.of("fm"), of="worker"),))
         >>> SizeWithin("shop", "0.1", "shop_id", weak=("sex",)).move(Contribution(), traits)
-        Relative(alpha=Fraction(1, 10), cells=2)
+        Relative(alpha=Fraction(1, 10), cells=2, together=1)
         """
         if domain.register:
             return self._reported(row)
@@ -130,7 +131,7 @@ class SizeWithin(Neighbours):
             )
         self._refuse_untold((*domain.attributes, *row.among))
         kinds = math.prod(len(one.levels.leaves) for one in domain.attributes if one.of != self.unit)
-        return Relative(self.alpha, max(kinds, self.jobs))
+        return Relative(self.alpha, max(kinds, self.jobs), self.jobs)
 
     def _reported(self, row: Contribution) -> Relative:
         """What one unit of a register reports, in its one cell."""
