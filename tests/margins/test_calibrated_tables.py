@@ -262,6 +262,25 @@ def test_a_plan_moves_a_family_to_a_measure_another_family_and_published_totals(
     assert family_plan(CONTROLLED).answering == ("moved", "pay")
 
 
+def test_a_plan_moves_a_family_in_two_steps_and_counts_no_control_twice(tmp_path):
+    once, chain = CONTROLLED.split("[[then]]")[0], []
+    for name, table, to in (
+        ("first", "jobs", "by_school"),
+        ("second", "first", "coarse"),
+        ("third", "second", "register"),
+    ):
+        chain.append(f'[[then]]\nstep = "least-squares"\nname = "{name}"\ntable = "{table}"\nto = ["{to}"]\n')
+    asked = held_boxes(family_plan().over.family(family_plan().measures[0]), np.random.default_rng(3), 6)
+    found = []
+    for name, text in (("moved", CONTROLLED), ("third", once + "".join(chain))):
+        made = open_release(family_release(tmp_path / name, text)).products[name]
+        found.append((without_rounding(made, asked), [float(made.total(box) * made.subject.step) for box in asked]))
+    assert found[0][0] == pytest.approx(found[1][0])
+    assert found[0][1] == pytest.approx(found[1][1], abs=1)  # both are rounded, to steps of their own
+    with pytest.raises(PlanError, match="would be counted as new"):
+        family_plan(once + "".join(chain[:2]) + chain[0].replace("first", "again").replace('"jobs"', '"second"'))
+
+
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
