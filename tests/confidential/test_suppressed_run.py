@@ -1,18 +1,17 @@
 """A plan with [suppress]: true totals, rules by holding, one door, nothing withheld in the folder, a ledger line."""
 
 import json
+import sys
 from collections import defaultdict
-from dataclasses import replace
 from itertools import product
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
 from sfumato.confidential import Account, Microdata, Options, Tabulation, run
-from sfumato.confidential.suppress import Pattern
+from sfumato.confidential.suppress import Work, protect
 from sfumato.confidential.withholding import withheld
 from sfumato.draws import SeededDraws
 from sfumato.errors import DataError, PlanError, PromiseError
@@ -185,18 +184,25 @@ def test_waived_holdings_and_forced_cells_are_published(world):
     assert "D" not in told(released(world, TABLES.replace("minimum = 3\n", 'minimum = 3\nwaived = ["D"]\n'))).values()
 
 
-def test_sensitive_cells_that_could_be_worked_out_are_never_published(world):
+def test_a_pattern_that_fails_its_audit_is_not_published(world, monkeypatch):
     """Whatever goes wrong in the choice of cells: with the sensitive ones alone withheld nothing is published."""
-    plan = read(world)
-    records = Tabulation(plan, Microdata.open(world / "shops.parquet", plan.schema), SeededDraws(1))
-    found = withheld(plan, plan.measures[0], records)
-    records.close()
-    found.refuse_unsafe()
-    pattern = found.pattern
-    bare = tuple("published" if one == "secondary" else one for one in pattern.statuses)
-    alone = Pattern(pattern.linked, bare, pattern.reasons, 0.0)
-    with pytest.raises(DataError, match="1 sensitive cells could be worked out"):
-        replace(found, pattern=alone).refuse_unsafe()
+    protecting = sys.modules[protect.__module__]
+
+    def nothing_more(task, primary, *_):
+        return protecting.Found(primary.copy(), 0.0, 0.0, Work())
+
+    monkeypatch.setattr(protecting, "search", nothing_more)
+    with pytest.raises(DataError, match="does not protect"):
+        released(world)
+    assert not (world / "release").exists()
+
+
+def test_who_knows_a_part_is_an_attacker_unless_the_plan_says_otherwise(world):
+    plan = read(world, TABLES.replace("minimum = 3\n", "minimum = 3\ncontributors = false\n"))
+    assert Plan.parse(plan.to_toml(), world / "plan.toml") == plan
+    assert not plan.suppress.decided().contributors
+    less = told(released(world, plan.to_toml(), out="less"))
+    assert sum(one == "D" for one in less.values()) <= sum(one == "D" for one in told(released(world)).values())
 
 
 def test_the_ledger_knows_it_as_a_release_without_a_bound(world):
@@ -288,4 +294,3 @@ def test_nothing_confidential_can_be_printed_or_pickled(world):
     assert not any(char.isdigit() for char in repr(found))
     with pytest.raises(TypeError):
         json.dumps(found)
-    assert np.isnan(found.published().values[found.pattern.suppressed]).all()

@@ -1,6 +1,7 @@
 """The synthetic quarterly census: reproducible, inside its code lists, shaped like an economy; and real files read."""
 
 import filecmp
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from sfumato.confidential import Microdata, Options, run
 from sfumato.errors import DataError, PlanError
 from sfumato.plan import Plan
 from sfumato.plan.toml import SHIPPED
+from sfumato.query import QueryEngine
 from sfumato.schema import Levels
 from sfumato.synth import qcew, write
 from sfumato.synth.qcew_codes import SECTORS, industries
@@ -49,6 +51,22 @@ def asked(folder, query, quarter=1):
     return duckdb.sql(query.replace("JOINED", joined)).fetchall()
 
 
+def test_the_plan_beside_the_data_withholds_cells_of_them(tmp_path):
+    """The shipped plan of suppressed tables, on a small register: cells of one firm have no number anywhere."""
+    folder = write("qcew", tmp_path, rows=600).parent
+    plan = Plan.read(folder / "qcew-suppressed-2026q1.toml")
+    jobs = replace(plan, measures=(), suppress=replace(plan.suppress, measures=plan.suppress.measures[:1]))
+    data = Microdata.open(folder / "qcew-2026q1.parquet", jobs.schema)
+    release = run(jobs, data, None, tmp_path / "out", Options(rehearsal=1))
+    alone = (
+        "SELECT any_value(county), naics[:4] AS trade FROM JOINED GROUP BY trade HAVING count(*) = 1 ORDER BY 2 LIMIT 1"
+    )
+    ((county, naics),) = asked(folder, alone)
+    shown = QueryEngine(release).table("naics", at={"naics": [naics]}, where={"county": county[:2]})
+    assert shown.missing[0].code == "D"
+    assert QueryEngine(release).total().value == asked(folder, "SELECT sum(m3emp) FROM JOINED")[0][0]
+
+
 def test_the_same_seed_writes_the_same_bytes(tmp_path, monkeypatch):
     monkeypatch.setattr(qcew, "PIECE", 1_000)
     for folder, seed in (("a", 7), ("b", 7), ("c", 8)):
@@ -57,6 +75,7 @@ def test_the_same_seed_writes_the_same_bytes(tmp_path, monkeypatch):
     assert names == [
         "frame.parquet",
         *(f"qcew-2026q{one}.{kind}" for one in (1, 2) for kind in ("parquet", "toml")),
+        *(f"qcew-suppressed-2026q{one}.toml" for one in (1, 2)),
     ]
     assert filecmp.cmpfiles(tmp_path / "a", tmp_path / "b", names, shallow=False)[0] == names
     assert "frame.parquet" in filecmp.cmpfiles(tmp_path / "a", tmp_path / "c", names, shallow=False)[1]

@@ -21,6 +21,8 @@ MARK = ".sfumato-demo"
 QUARTERS = ("2026-Q1", "2026-Q2", "2026-Q3")
 LINKED = 20_000
 """Jobs of the linked data of employers and employees."""
+REGISTER = 3_000
+"""Establishments of the register of which tables have cells withheld."""
 
 
 def demo(
@@ -42,9 +44,9 @@ def demo(
 
 
 def _made(folder: Path, rows: int) -> list[Path]:
-    """The releases of the demo: a survey with its assessment, three quarters of jobs, and linked jobs."""
+    """The releases of the demo: a survey, assessed, three quarters of jobs, linked jobs, and suppressed tables."""
     _emptied(folder)
-    return [_survey(folder, rows), *_quarters(folder, rows), _linked(folder)]
+    return [_survey(folder, rows), *_quarters(folder, rows), _linked(folder), _suppressed(folder)]
 
 
 def _survey(folder: Path, rows: int) -> Path:
@@ -95,6 +97,23 @@ def _linked(folder: Path) -> Path:
     out = folder / "release-linked"
     run(plan, Microdata.open(tables, plan.schema), folder / "employers.ledger", out)
     return out
+
+
+def _suppressed(folder: Path) -> Path:
+    """A release as agencies make them today, with cells withheld; it promises nothing, and every page says so."""
+    from sfumato.confidential import Account, Microdata, run
+    from sfumato.plan import Plan
+    from sfumato.privacy import Gaussian
+    from sfumato.synth import write
+
+    note(f"Making a register of {REGISTER:,} synthetic establishments, and tables of it with cells withheld, as today")
+    plan = Plan.read(write("qcew", folder / "register", REGISTER).with_name("qcew-suppressed-2026q1.toml"))
+    assert plan.suppress is not None  # noqa: S101 - it is what the plan is
+    jobs = replace(plan, measures=(), suppress=replace(plan.suppress, measures=plan.suppress.measures[:1]))
+    ledger, data = folder / "register.ledger", folder / "register" / "qcew-2026q1.parquet"
+    Account.create(ledger, "synthetic register", jobs.hidden, Gaussian("2.3066"))
+    run(jobs, Microdata.open(data, jobs.schema), ledger, folder / "release-suppressed")
+    return folder / "release-suppressed"
 
 
 def _plan(name: str) -> "Plan":

@@ -146,11 +146,10 @@ def _published(plan: Plan, noisy: Mapping[str, Product]) -> dict[str, Product]:
 
 
 def _withheld(measure: Measure, plan: Plan, records: Tabulation, options: Options) -> Product:
-    """True totals of which some are withheld, if nobody can work these out."""
+    """True totals of which some are withheld, so that nobody can work these out."""
     from sfumato.confidential.withholding import withheld
 
     found = withheld(plan, measure, records)
-    found.refuse_unsafe()
     options.note(found.words())
     return found.product(_subject(measure, plan, measure.of.step))
 

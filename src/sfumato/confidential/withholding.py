@@ -8,12 +8,10 @@ from sfumato.confidential.linked_system import LinkedSystem
 from sfumato.confidential.sealed import Sealed
 from sfumato.confidential.suppress import Contributions, Pattern, PrimaryRules, protect
 from sfumato.confidential.tabulate import Tabulation
-from sfumato.errors import DataError
 from sfumato.plan import Measure, Plan
 from sfumato.plan.suppress import SuppressionRules
 from sfumato.release import Subject, Suppressed
 from sfumato.schema import Family
-from sfumato.suppression import Published, audit
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,21 +28,6 @@ class WithheldCells(Sealed):
         totals, hidden = np.rint(self.contributions.totals).astype(np.int64), self.pattern.suppressed
         return Suppressed.listed(subject, self.system.family, self.system.keys, totals, hidden)
 
-    def published(self) -> Published:
-        """The tables as an attacker reads them."""
-        values = np.where(self.pattern.suppressed, np.nan, self.contributions.totals)
-        return Published.of(self.system.linked, values, negative=bool((self.contributions.totals < 0).any()))
-
-    def refuse_unsafe(self) -> None:
-        """Stop where an attacker can work out a sensitive cell, whatever went wrong before; nothing is published."""
-        primary = self.pattern.where("primary")
-        known = [one for one in audit(self.published()).disclosures if primary[one.cell]]
-        if known:
-            raise DataError(
-                f"Of '{self.measure.name}' {len(known):,} sensitive cells could be worked out from what would be "
-                "published, so nothing is; please report this, as suppression is to prevent it."
-            )
-
     def words(self) -> str:
         """How much is withheld, for the agency."""
         pattern = self.pattern
@@ -57,14 +40,15 @@ class WithheldCells(Sealed):
 
 
 def withheld(plan: Plan, measure: Measure, records: Tabulation) -> WithheldCells:
-    """The cells of a measure of [suppress], protected by its rules."""
+    """The cells of a measure of [suppress], protected by its rules; a pattern that fails the audit is never given."""
     domain, suppress = plan.over.domain(measure), plan.suppress
     if suppress is None or not isinstance(domain, Family):
         raise TypeError(f"{measure.name} is not of the tables of [suppress].")
     system, rules = LinkedSystem.of(domain), suppress.decided()
     contributions = records.contributions(measure, system, suppress)
     forced = [dict(one) for one in rules.forced]
-    pattern = protect(system.linked, contributions, primary(rules), cost=rules.cost, forced=forced)
+    whom = None if rules.contributors else False  # else all whose parts are known by name
+    pattern = protect(system.linked, contributions, primary(rules), cost=rules.cost, forced=forced, contributors=whom)
     return WithheldCells(measure, system, contributions, pattern)
 
 

@@ -120,6 +120,7 @@ class SuppressPart(Part):
     waived: list[str] = []
     forced: list[dict[str, str]] = []
     cost: str = "value"
+    contributors: bool = True
 
 
 class FramePart(Part):

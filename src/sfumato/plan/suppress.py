@@ -32,7 +32,8 @@ class SuppressionRules:
     """Fewer holdings than `minimum`, the p% rule, and dominance of the n largest above a share k of a cell.
 
     A cell of few holdings must stay uncertain by a share `margin` of it. Codes in `safe` stand for no answer; cells in
-    `forced` are published whatever they tell, and so are those of holdings that are `waived`.
+    `forced` are published whatever they tell, and so are those of holdings that are `waived`. Cells are protected from
+    `contributors` too, who know what they have themselves, unless that takes too long.
     """
 
     minimum: int = 3
@@ -43,6 +44,7 @@ class SuppressionRules:
     waived: tuple[str, ...] = ()
     forced: tuple[tuple[tuple[str, str], ...], ...] = ()
     cost: str = "value"
+    contributors: bool = True
 
     def __post_init__(self) -> None:
         if isinstance(self.minimum, bool) or not isinstance(self.minimum, int) or self.minimum < 1:
@@ -81,7 +83,8 @@ class SuppressionRules:
         said |= {"safe": dict(self.safe)} if self.safe else {}
         said |= {"waived": list(self.waived)} if self.waived else {}
         said |= {"forced": [dict(one) for one in self.forced]} if self.forced else {}
-        return said | ({} if self.cost == "value" else {"cost": self.cost})
+        said |= {} if self.cost == "value" else {"cost": self.cost}
+        return said | ({} if self.contributors else {"contributors": False})
 
     def words(self) -> str:
         """Rules as readers are told them."""

@@ -186,12 +186,13 @@ def write_qcew(folder: Path, rows: int = 25_000, seed: int = 1, quarters: int = 
 
 
 def _plans(folder: Path, economy: Economy) -> Path:
-    """A copy of the plan for each quarter, as the frame is named from the plan's folder."""
-    text = (SHIPPED / "qcew.toml").read_text(encoding="utf-8")
+    """A copy of both plans for each quarter, as the frame is named from a plan's folder."""
     first = economy.periods[0]
-    for period in economy.periods:
-        written = text.replace(f'period = "{first}"', f'period = "{period}"')
-        (folder / f"qcew-{_file(period)}.toml").write_text(written, encoding="utf-8")
+    for name in ("qcew", "qcew-suppressed"):
+        text = (SHIPPED / f"{name}.toml").read_text(encoding="utf-8")
+        for period in economy.periods:
+            written = text.replace(f'period = "{first}"', f'period = "{period}"')
+            (folder / f"{name}-{_file(period)}.toml").write_text(written, encoding="utf-8")
     return folder / f"qcew-{_file(first)}.toml"
 
 
