@@ -23,6 +23,7 @@ from sfumato.studies import (
     ors_weights,
     qcew,
     qcew_utility,
+    suppression,
 )
 from sfumato.studies.study import Line, Study
 
@@ -47,6 +48,7 @@ LINES: dict[str, Callable[..., list[Line]]] = {
     "qcew-example": qcew.worked_example,
     "qcew-utility": qcew_utility.table,
     "qcew-curves": qcew_utility.curves,
+    "suppression-slides": suppression.lines,
     "qcew-warner": masking.randomized_response,
     "qcew-fuller": masking.additive,
 }

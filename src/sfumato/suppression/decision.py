@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.suppression.audit import SHORT, Disclosure
 from sfumato.suppression.clusters import Cluster, clusters
-from sfumato.suppression.equations import Flags, Floats, Integers
+from sfumato.suppression.equations import Equations, Flags, Floats, Integers
 from sfumato.suppression.insiders import Insiders
 from sfumato.suppression.program import Program
 from sfumato.suppression.published import Published
@@ -66,9 +66,14 @@ class _Decision:
         self.needs = np.stack([required.upper[self.cells], np.minimum(required.lower[self.cells], self.down)])
         self.unions = [one for one in required.unions if all(self.place[cell] >= 0 for cell in one[0])]
         self.truth = truth
-        self.program = Program(cluster.equations, cluster.size)
+        self.program, self.width = Program(_rises_and_falls(cluster), 2 * cluster.size), cluster.size
         self.scale = 0.0
+        self.moves: dict[tuple[int, int], list[_Move]] = {}
         self._people()
+        # Changes of few cells, and of those that nobody knows whole, show the most at once.
+        cost = np.ones(cluster.size)
+        cost[self.at[self.alone]] = 10.0
+        self.program.costs(np.arange(2 * cluster.size), np.concatenate([cost, cost]))
 
     def _people(self) -> None:
         """The holdings that know a part of the cluster, and what room they leave."""
@@ -82,44 +87,52 @@ class _Decision:
             self.alone = self.insiders.alone[entries]
             own = np.maximum(self.insiders.amounts[entries], 0)
             self.below = np.where(self.alone, 0.0, np.maximum(self.truth[self.at] - own, 0))
-        self.wanted = np.zeros((2, len(self.cells), len(self.who)))
-        for cell in np.flatnonzero(self.needs.max(axis=0) > 0).tolist() if self.insiders is not None else ():
-            asked = self.insiders.need(int(self.cells[cell]), self.who)  # type: ignore[union-attr]
-            self.wanted[:, cell] = np.clip(asked, 0, self.needs[:, cell, None])
 
     def disclosures(self) -> list[Disclosure]:
+        """The cells that are too certain, each told once for each kind of attacker."""
         found = []
-        left = self.needs.copy()
-        for way, cell in self._largest_first(left):
-            if left[way, cell] <= 0:
-                continue
-            change = self._change(np.array([cell]), way, left[way, cell], None)
-            if change is None:
-                found.append(Disclosure(int(self.cells[cell]), SHORT, ANYBODY))
-                self.wanted[way, cell] = 0  # who knows more is no better protected
-            else:
-                self._shown(change, left)
-        for way, cell, person in np.argwhere(self.wanted > 0).tolist():
-            need = float(self.wanted[way, cell, person])
-            if need <= 0:
-                continue
-            change = self._change(np.array([cell]), way, need, person)
-            if change is None:
-                attacker = "who is alone in another cell" if self._single(person) else "a contributor"
+        for way, cell in self._largest_first():
+            attacker = self._too_certain(way, cell)
+            if attacker:
                 found.append(Disclosure(int(self.cells[cell]), SHORT, attacker))
-                self.wanted[way, cell] = 0
-            else:
-                self._shown(change, left)
-                self.wanted[way, cell, person] = 0
         for members, up, down in self.unions:
             places = self.place[list(members)]
             if any(need > 0 and self._change(places, way, need, None) is None for way, need in enumerate((up, down))):
                 found.append(Disclosure(members[0], SHORT, UNION))
         return found
 
-    def _largest_first(self, needs: Floats) -> list[tuple[int, int]]:
-        sides = np.argwhere(needs > 0)
-        order = np.argsort(-needs[sides[:, 0], sides[:, 1]], kind="stable")
+    def _too_certain(self, way: int, cell: int) -> str:
+        """Who knows too much of one side of a cell; nobody where it is empty."""
+        need, moves = float(self.needs[way, cell]), self.moves.get((way, cell), [])
+        place = np.array([cell])
+        if not any(move.size(cell) * move.farthest >= need * ENOUGH for move in moves):
+            change = self._change(place, way, need, None)
+            if change is None:
+                return ANYBODY
+            self._keep(change)
+        return "" if self.insiders is None else self._insider(self.insiders, way, cell)
+
+    def _insider(self, insiders: Insiders, way: int, cell: int) -> str:
+        """What contributor knows too much of one side of a cell."""
+        wanted = np.clip(insiders.need(int(self.cells[cell]), self.who), 0, self.needs[way, cell])
+        for move in reversed(self.moves.get((way, cell), [])):
+            wanted[move.each * move.size(cell) >= wanted * ENOUGH] = 0
+            if not wanted.any():
+                return ""
+        while wanted.any():
+            person = int(np.argmax(wanted))
+            change = self._change(np.array([cell]), way, float(wanted[person]), person)
+            if change is None:
+                return "who is alone in another cell" if self._single(person) else "a contributor"
+            wanted[person] = 0
+            for move in self._keep(change):
+                if (move.change[cell] > 0) == (way == 0):
+                    wanted[move.each * move.size(cell) >= wanted * ENOUGH] = 0
+        return ""
+
+    def _largest_first(self) -> list[tuple[int, int]]:
+        sides = np.argwhere(self.needs > 0)
+        order = np.argsort(-self.needs[sides[:, 0], sides[:, 1]], kind="stable")
         return [(int(way), int(cell)) for way, cell in sides[order]]
 
     def _single(self, person: int) -> bool:
@@ -127,7 +140,7 @@ class _Decision:
 
     def _change(self, places: Integers, way: int, need: float, person: int | None) -> Floats | None:
         """A change in which some cells move by a need, that a person cannot rule out; None where there is none."""
-        if not self.scale or not 1e-2 < need / self.scale < 10:
+        if not self.scale or not 1e-3 < need / self.scale < 10:
             self.scale = need
             self._bound(np.arange(len(self.cells)), self.up, self.down)
         mine = np.flatnonzero(self.holder == person) if person is not None else np.zeros(0, dtype=np.int64)
@@ -135,39 +148,65 @@ class _Decision:
         self._bound(
             cells, np.where(self.alone[mine], 0.0, self.up[cells]), np.minimum(self.below[mine], self.down[cells])
         )
-        asked = (1.0 if way == 0 else -1.0) * need * ENOUGH / self.scale
+        asked = need * ENOUGH / self.scale
+        columns = np.concatenate([places, places + self.width])
         if len(places) == 1:
-            self.program.bounds(places, np.array([asked]), np.array([asked]))
+            fixed = np.array([asked, 0.0] if way == 0 else [0.0, asked])
+            self.program.bounds(columns, fixed, fixed)
             solution = self.program.solve()
         else:
-            self.program.add_row(asked, asked, places, np.ones(len(places)))
+            sign = 1.0 if way == 0 else -1.0
+            self.program.add_row(asked, asked, columns, np.repeat([sign, -sign], len(places)))
             solution = self.program.solve()
             self.program.drop_last_row()
         for some in (places, cells):
             self._bound(some, self.up[some], self.down[some])
-        return solution.columns * self.scale if solution.solved else None
+        net = solution.columns[: self.width] - solution.columns[self.width :] if solution.solved else None
+        return None if net is None else net * self.scale
 
     def _bound(self, places: Integers, up: Floats, down: Floats) -> None:
-        low = -np.minimum(down / self.scale, 1e7)
-        self.program.bounds(places, low, np.minimum(up / self.scale, 1e7))
+        columns = np.concatenate([places, places + self.width])
+        room = np.minimum(np.concatenate([up, down]) / self.scale, 1e7)
+        self.program.bounds(columns, np.zeros(len(columns)), room)
 
-    def _shown(self, change: Floats, left: Floats) -> None:
-        """Strike off what a change, or its reverse, shows to be uncertain enough to each who cannot rule it out."""
+    def _keep(self, change: Floats) -> "list[_Move]":
+        """A change and its reverse, with how far each may be taken before somebody can rule it out."""
         change = np.where(np.abs(change) > 1e-7 * np.abs(change).max(initial=0), change, 0)
+        moves = []
         for moved in (change, -change):
             with np.errstate(divide="ignore", invalid="ignore"):
                 room = np.where(moved > 0, self.up, self.down) / np.abs(moved)
                 farthest = float(room[moved != 0].min(initial=np.inf))
-                each = np.full(len(self.who), farthest)
-                step = moved[self.at]
+                each, step = np.full(len(self.who), farthest), moved[self.at]
                 ends = np.where(step == 0, np.inf, np.where(self.alone, 0.0, np.where(step < 0, self.below, np.inf)))
                 np.minimum.at(each, self.holder, ends / np.where(step == 0, 1.0, np.abs(step)))
-            for way in range(2):
-                sized = np.maximum(moved if way == 0 else -moved, 0)
-                cells = np.flatnonzero(sized)
-                left[way, cells[sized[cells] * farthest >= left[way, cells] * ENOUGH]] = 0
-                for cell in cells[self.needs[way, cells] > 0].tolist() if len(self.who) else ():
-                    self.wanted[way, cell, each * sized[cell] >= self.wanted[way, cell] * ENOUGH] = 0
+            moves.append(_Move(moved, farthest, each))
+            for cell in np.flatnonzero(moved).tolist():
+                self.moves.setdefault((0 if moved[cell] > 0 else 1, cell), []).append(moves[-1])
+        return moves
+
+
+def _rises_and_falls(cluster: Cluster) -> Equations:
+    """The equations of a cluster, for what cells rise by and against what they fall by."""
+    one = cluster.equations
+    return Equations(
+        np.concatenate([one.rows, one.rows]),
+        np.concatenate([one.cells, one.cells + cluster.size]),
+        np.concatenate([one.signs, -one.signs]),
+        one.count,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Move:
+    """A change of cells, and how many times it may be taken: by anybody, and by each who knows a part."""
+
+    change: Floats
+    farthest: float
+    each: Floats
+
+    def size(self, cell: int) -> float:
+        return abs(float(self.change[cell]))
 
 
 def flagged(found: Sequence[Disclosure], size: int) -> Flags:

@@ -56,10 +56,10 @@ def protect(  # noqa: PLR0913 - each is a decision of the agency
     found_needs, prior = asked or needs(linked, cells, rules), prior or Prior.of(cells.totals)
     work = _Work(linked, cells, rules, found_needs, held, prior, cost, known)
     task, place = work.task()
-    found = search(task, work.primary_of(place, task), work.unions_of(place), best or Best(), progress)
+    found = search(task, work.primary_of(place, task), work.unions_of(task, place), best or Best(), progress)
     suppressed = np.zeros(linked.size, dtype=bool)
     suppressed[work.there] = found.suppressed[place]
-    work.refuse_unsafe(suppressed, progress)
+    work.refuse_unsafe(task, place, suppressed, progress)
     return work.pattern(suppressed, found)
 
 
@@ -122,28 +122,27 @@ class _Work:
         found[place[self.primary[self.there]]] = True
         return found
 
-    def unions_of(self, place: Integers) -> "_Unions":
-        kept = self.linked.only(self.there)
-        small, _ = kept.merged()
+    def unions_of(self, task: Task, place: Integers) -> "_Unions":
         first = np.unique(place, return_index=True)[1]
-        return _Unions(small, self.cells.only(self.there).only(np.isin(np.arange(kept.size), first)), self.rules)
+        cells = self.cells.only(self.there).only(np.isin(np.arange(len(place)), first))
+        return _Unions(task.linked, cells, self.rules)
 
-    def refuse_unsafe(self, suppressed: Flags, progress: Progress) -> None:
+    def refuse_unsafe(self, task: Task, place: Integers, suppressed: Flags, progress: Progress) -> None:
         """Audit a pattern by code of its own; one that is not safe is a fault of ours and is not handed out."""
-        there, kept = self.there, self.linked.only(self.there)
-        totals = self.cells.totals[there]
-        values = np.where(suppressed[there], np.nan, totals)
-        published = Published(kept, values, self.prior.low[there], self.prior.high[there])
+        told = np.zeros(task.linked.size, dtype=bool)
+        told[place[~suppressed[self.there]]] = True  # of cells that are equal, one that is published tells all
+        published = Published(
+            task.linked, np.where(told, task.totals, np.nan), task.totals - task.down, task.totals + task.up
+        )
         both: dict[tuple[int, ...], list[float]] = {}
-        for side in sensitive(unions(kept, suppressed[there]), self.cells.only(there), self.rules):
-            both.setdefault(side.members, [0.0, 0.0])[side.way] = side.need
+        for need in self.unions_of(task, place)(~told):
+            both.setdefault(need.members, [0.0, 0.0])[need.way] = need.need
         asked = [(members, up, down) for members, (up, down) in both.items()]
-        required = Required(totals, self.upper[there], self.lower[there], self._insiders(kept), asked)
-        wrong = decide(published, required, progress)
+        wrong = decide(published, Required(task.totals, task.upper, task.lower, task.insiders, asked), progress)
         if wrong:
-            named = kept.words(wrong[0].cell)
+            named = task.linked.words(wrong[0].cell)
             raise DataError(
-                f"The pattern that was found does not protect {named} from {wrong[0].attacker}; keep all back."
+                f"The pattern that was found does not protect {named} from {wrong[0].attacker}; nothing is handed out."
             )
 
     def pattern(self, suppressed: Flags, found: Found) -> Pattern:
