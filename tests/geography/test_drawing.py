@@ -11,6 +11,7 @@ from tests.conftest import SMALL
 from tests.synth.country import country
 
 import sfumato as sf
+from sfumato.errors import PlanError
 from sfumato.geography import outlines
 from sfumato.plan import Geography, Plan
 from sfumato.schema import Attribute, Levels, Missing
@@ -214,6 +215,26 @@ def test_a_topology_is_decoded_as_its_specification_says(tmp_path):
     assert left.area.equals(shapely.box(10, 50, 11, 51))
     assert right.area.equals(shapely.box(11, 50, 12, 51))
     assert nowhere.area is None
+
+
+def test_islets_and_ponds_that_a_coarse_grid_has_shrunk_to_a_point_are_left_out(tmp_path):
+    """As in files that many people draw maps of the United States from; a shape that is nothing else is refused."""
+    square = [[0, 0], [10, 0], [0, 10], [-10, 0], [0, -10]]
+    content = {
+        "type": "Topology", "transform": {"scale": [0.1, 0.1], "translate": [10, 50]},
+        "arcs": [square, [[5, 5], [0, 0]], [[4, 4], [1, 0], [-1, 0]]],
+        "objects": {"areas": {"type": "GeometryCollection", "geometries": [
+            {"type": "MultiPolygon", "arcs": [[[0]], [[1]]], "id": "islet"},
+            {"type": "Polygon", "arcs": [[0], [2]], "id": "pond"},
+        ]}},
+    }  # fmt: skip
+    path = tmp_path / "areas.topojson"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert all(one.area.equals(shapely.box(10, 50, 11, 51)) for one in outlines.read(path).shapes)
+    content["objects"]["areas"]["geometries"] = [{"type": "MultiPolygon", "arcs": [[[1]]], "id": "nothing"}]
+    path.write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(PlanError, match="shape 1 cannot be read as an area"):
+        list(outlines.read(path).shapes)
 
 
 def test_the_worked_example_of_the_topojson_specification_is_decoded(tmp_path):

@@ -95,3 +95,22 @@ def test_the_real_file_of_utah_is_read_and_its_workplaces_are_as_many_as_jobs_sa
     order = np.argsort(np.array(real["w_geocode"].to_pylist()))
     assert (cells == counts(real, "sector")[order]).all()
     assert isinstance(real, pa.Table)
+
+
+OUTLINES = REAL.parents[1] / "geo" / "counties-10m.json"
+
+
+@pytest.mark.skipif(not OUTLINES.is_file(), reason=f"the outlines are not at {OUTLINES}")
+def test_real_outlines_of_counties_fit_the_codes_of_a_real_file(tmp_path):
+    """Those of us-atlas hold islets that its grid has shrunk to a point, which are left out."""
+    folder = Path(sfumato("synth", "lodes", "--wac", wac(tmp_path), "--out", tmp_path / "made").strip()).parent
+    (folder / "shapes").mkdir()
+    (folder / "shapes" / "counties.json").symlink_to(OUTLINES)
+    map_ = '[geography.location]\nfile = "shapes/counties.json"\nid = "id"\nsource = "us-atlas"\npartial = true\n'
+    text = (folder / "lodes.toml").read_text(encoding="utf-8")
+    (folder / "lodes.toml").write_text(text.replace("[hidden]", f"{map_}\n[hidden]"), encoding="utf-8")
+    plan = Plan.read(folder / "lodes.toml")
+    run(plan, Microdata.open(given(folder), plan.schema), None, tmp_path / "r", Options(rehearsal=1))
+    drawn = (tmp_path / "r" / "geography" / "location.json").read_text(encoding="utf-8")
+    assert '"49001"' in drawn
+    assert '"49003"' in drawn

@@ -62,6 +62,8 @@ _UNREADABLE = (
     *(ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError),
     shapely.errors.ShapelyError,
 )
+RING = 4
+"""The fewest points of a ring, the first of them again at its end."""
 Feature = tuple[dict[str, Any], Mapping[str, Any] | None]
 """The properties of a shape and its geometry as GeoJSON writes it."""
 
@@ -168,11 +170,16 @@ def _untied(geometry: Mapping[str, Any], arcs: Sequence[list[list[float]]]) -> d
     if kind == "GeometryCollection":
         return {"type": kind, "geometries": [_untied(one, arcs) for one in geometry["geometries"]]}
     if kind == "Polygon":
-        return {"type": kind, "coordinates": [_ring(ring, arcs) for ring in geometry["arcs"]]}
+        return {"type": kind, "coordinates": _wide([_ring(ring, arcs) for ring in geometry["arcs"]])}
     if kind == "MultiPolygon":
         parts = [[_ring(ring, arcs) for ring in polygon] for polygon in geometry["arcs"]]
-        return {"type": kind, "coordinates": parts}
+        return {"type": kind, "coordinates": [_wide(part) for part in parts if len(part[0]) >= RING] or parts}
     return {"type": kind}
+
+
+def _wide(polygon: list[list[list[float]]]) -> list[list[list[float]]]:
+    """The rings of a polygon, without holes that a coarse grid has shrunk to less than a ring; so do such islets go."""
+    return [*polygon[:1], *(ring for ring in polygon[1:] if len(ring) >= RING)]
 
 
 def _ring(numbers: Sequence[int], arcs: Sequence[list[list[float]]]) -> list[list[float]]:
