@@ -167,6 +167,7 @@ def test_verify_table_and_files_say_what_it_is(folder):
     shown = sfumato("table", folder, "--rows", "trade", "--cols", "size", "--at", "trade=all").stdout
     assert "NOT FORMALLY PRIVATE" in shown
     assert f"D  {WITHHELD.reason}" in shown
+    assert "± is the 90% margin of error, which is 0, as numbers that are published are the true ones." in shown
     detail = repr(sf.open(folder).table("trade", "size").detail(("Trades", "Small")))
     assert "It is the true number: no noise was added" in detail
     assert "Noise was added" not in detail

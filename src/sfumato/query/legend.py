@@ -27,6 +27,8 @@ def legend(answer: Answer) -> str:
 
 def _counted(answer: Answer) -> str:
     """Which errors are counted: those of noise, and those of sampling where they are stated."""
+    if answer.figures.product.exact:
+        return "which is 0, as numbers that are published are the true ones"
     sampled = answer.columns.sampling_variance[~answer.columns.empty]
     if np.isnan(sampled).all() and len(sampled):
         return "by privacy noise alone, as no sampling error is stated"
