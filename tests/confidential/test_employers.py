@@ -1,9 +1,11 @@
 """Jobs of employers from a plan alone: what data must keep, what leaves, and how one worker is hidden."""
 
+import asyncio
 import re
 from fractions import Fraction
 from pathlib import Path
 
+import httpx
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -18,6 +20,7 @@ from sfumato.draws import SeededDraws
 from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.mechanisms import Cells
 from sfumato.schema import Frame, Largest, Rows
+from sfumato.serve import app as served
 from sfumato.serve.accounts import accounts_of
 from sfumato.serve.catalogue import Catalogue
 
@@ -280,3 +283,86 @@ def test_a_release_of_employers_is_charged_to_a_ledger_of_workers_and_read_as_se
     said = CliRunner().invoke(app, ["ledger", "show", str(tmp_path / "own")], catch_exceptions=False).output
     assert re.search(r"any one worker with all jobs, there or not +1 +epsilon 1\n", said)
     assert re.search(r"one establishment of 100 jobs, there or not at all +39 +epsilon 39\n", said)
+
+
+FRAMED = """
+name = "register"
+[data]
+unit = "establishment"
+[attributes.county]
+levels = ["a", "b"]
+[frame]
+file = "frame.csv"
+id = "eid"
+[hidden]
+neighbours = "size-within"
+unit = "establishment"
+id = "eid"
+alpha = "0.1"
+[limit]
+epsilon = "9"
+[[measure]]
+name = "rows"
+of = { statistic = "total", column = "employment", unit = "jobs" }
+by = ["establishment"]
+with = { mechanism = "log-laplace", epsilon = "2" }
+[[measure]]
+name = "counties"
+of = { statistic = "total", column = "employment", unit = "jobs" }
+by = ["county"]
+with = { mechanism = "smooth-gamma", epsilon = "2" }
+[[measure]]
+name = "wages"
+of = { statistic = "total", column = "wages", unit = "dollars" }
+by = ["establishment"]
+with = { mechanism = "log-laplace", epsilon = "2" }
+[[exposure]]
+kind = "assumed known"
+what = "the frame: which establishments there are"
+why = "it is a public register"
+"""
+
+
+def test_what_units_of_a_register_report_is_hidden_within_alpha(tmp_path):
+    """Employment and wages of one establishment go at once, so that all three measures add up."""
+    frame = "eid,county\n" + "".join(f"{unit},{'ab'[unit % 2]}\n" for unit in range(60))
+    (tmp_path / "frame.csv").write_text(frame, encoding="utf-8")
+    (tmp_path / "plan.toml").write_text(FRAMED, encoding="utf-8")
+    plan = sf.Plan.read(tmp_path / "plan.toml")
+    assert plan.price().total == sf.Approximate(6)
+    reports = pa.table({"eid": list(range(60)), "employment": [100] * 60, "wages": [1_150_000] * 60})
+    run(plan, Microdata.open(reports, plan.schema), None, tmp_path / "release", Options(rehearsal=2))
+    opened = sf.open(tmp_path / "release")
+    for of, each in (("rows", 100), ("wages", 1_150_000)):
+        county = opened.total({"county": "a"}, of=of)
+        assert abs(county.value - 30 * each) < 6 * county.se
+        assert county.se == pytest.approx(0.0675 * np.sqrt(30) * each, rel=0.4), "Laplace noise of scale ln(1.1) / 2"
+    with pytest.raises(PlanError, match="Over a frame units report"):
+        sf.Plan.parse(FRAMED.replace('alpha = "0.1"', 'alpha = "0.1"\nweak = ["county"]'), tmp_path / "plan.toml")
+    clipped = FRAMED.replace('column = "wages", unit', 'column = "wages", clip = ["0", "9"], unit')
+    with pytest.raises(PromiseError, match="leave it out, as reports are whole steps"):
+        sf.Plan.parse(clipped, tmp_path / "plan.toml").price()
+
+
+def test_steps_over_numbers_whose_error_is_withheld_are_refused_before_the_charge():
+    step = '[[then]]\nstep = "least-squares"\nname = "moved"\ntable = "jobs"\nto = ["whole"]\n'
+    whole = '[[measure]]\nname = "whole"\nof = "count"\nby = []\nwith = { mechanism = "log-laplace", epsilon = "1" }\n'
+    plan_of(JOBS + whole + step).price()
+    with pytest.raises(PlanError, match="Step 'moved' reads 'jobs', whose error is withheld: its noise follows"):
+        plan_of(JOBS.replace("log-laplace", "smooth-gamma") + whole + step).price()
+
+
+def test_the_card_says_that_all_jobs_of_an_establishment_count(tmp_path):
+    plan = plan_of(JOBS.replace('"person"', '"person"\nat_most = 2'))
+    Account.create(tmp_path / "ledger", "employers", plan.hidden, sf.Approximate(2))
+    run(plan, Microdata.open(jobs(), plan.schema), tmp_path / "ledger", tmp_path / "release")
+
+    async def asked() -> str:
+        transport = httpx.ASGITransport(served([tmp_path / "release"]))
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
+            return (await client.get("/privacy/workforce", follow_redirects=True)).text
+
+    card = asyncio.run(asked())
+    assert "All rows of one establishment are hidden together, and all of them count." in card
+    assert "How large any one establishment is, within 10%" in card
+    assert "any one worker, with all of up to 2 jobs" in card

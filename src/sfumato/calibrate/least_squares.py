@@ -1,6 +1,7 @@
 """Least squares: X + V A'(A V A' + V_c)⁺ (t − A X), the best linear unbiased use of noisy controls.
 
 It always exists, is linear, stays unbiased, and its variance is closed form; it never raises the variance of a total.
+Errors that follow the draws of their own numbers, as those in proportion, are taken at what a first pass makes of all.
 Controls each of which is a sum of the next make a tree, and are met in two passes over it; others through one matrix,
 or by iteration where that would be too large (`release.uncertainties.normal`). A family of tables is moved component by
 component (`components`).
@@ -10,9 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from sfumato.calibrate.components import moved_tables, refuse_family
 from sfumato.calibrate.step import ControlAhead, Diverged, Problem, Step
 from sfumato.release import Calibrated, Cube, Product, Tables
+from sfumato.release.noisy import Floats
 from sfumato.release.uncertainties.calibrated import Calibration
 from sfumato.schema import Family
 
@@ -34,11 +38,18 @@ class LeastSquares(Step):
             return moved_tables(self, products)
         problem = Problem.of(self, products)
         problem.refuse_contradictions(self.name)
-        margins, base, noise = problem.margins, problem.cube.errors, problem.noise
-        gap = problem.aims - margins.of(problem.cells)
-        pull = Calibration(base, margins, noise, problem.cube.values).solve(gap)
-        cells = problem.cells + base.times(margins.spread(pull))
+        cells = _moved(problem)
+        if (again := problem.settled(self, products, cells)) is not None:
+            problem, cells = again, _moved(again)
         return problem.product(self.name, cells, Calibrated, problem.before)
+
+
+def _moved(problem: Problem) -> Floats:
+    """The cells moved to their controls."""
+    margins, base, noise = problem.margins, problem.cube.errors, problem.noise
+    gap = problem.aims - margins.of(problem.cells)
+    pull = Calibration(base, margins, noise, problem.cube.values).solve(gap)
+    return np.asarray(problem.cells + base.times(margins.spread(pull)), dtype=np.float64)
 
 
 EXAMPLE = LeastSquares("calibrated", "cube", ("margin",))

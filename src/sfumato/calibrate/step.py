@@ -127,6 +127,22 @@ class Problem:
         margins = Margins(table, tuple(control.by for control in controls))
         return cls(cube, cube.values.astype(float), margins, np.concatenate(aims), tuple(controls))
 
+    def settled(self, step: Step, products: Mapping[str, Product], cells: Floats) -> "Problem | None":
+        """The same with errors at cells that it was solved to, where errors follow the draws of each number.
+
+        Numbers that came out low would be trusted most, and totals pulled down; at sizes that all numbers agree on
+        each is trusted as it should be.
+        """
+        ends = np.cumsum([products[name].values.size for name in step.to])[:-1]
+        sizes = [cells, *np.split(self.margins.of(cells), ends)]
+        found = {
+            name: _settled(products[name], self.cube, size)
+            for name, size in zip((step.table, *step.to), sizes, strict=True)
+        }
+        if all(found[name] is products[name] for name in found):
+            return None
+        return Problem.of(step, {**products, **found})
+
     @property
     def noise(self) -> Floats:
         """The variance of every control cell, stacked."""
@@ -151,6 +167,16 @@ class Problem:
         subject: Subject = replace(self.cube.subject, name=name, step=self.cube.subject.step / 2**finer)
         uncertainty = kind(before, self.controls).in_steps(2.0**finer)
         return Cube(subject, table, values, uncertainty)
+
+
+def _settled(product: Product, cube: Product, cells: Floats) -> Product:
+    """A product whose error is at sizes in steps of the cube, where its own follows its draws."""
+    unit = float(product.subject.step / cube.subject.step)
+    stated = product.uncertainty.settled(cells.reshape(product.values.shape) / unit)
+    if stated is None:
+        return product
+    kept = {name: np.where(product.domain.possible, column, 0.0) for name, column in stated.columns.items()}
+    return replace(product, uncertainty=replace(stated, variances=kept["variance"]))  # type: ignore[type-var]
 
 
 def contradict(margins: Margins, aims: Floats, exact: NDArray[np.bool_]) -> bool:

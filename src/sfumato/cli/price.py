@@ -139,7 +139,7 @@ def _say_alike(plan: "Plan") -> None:
 
 def _sizes(plan: "Plan", measure: "Measure") -> list[float]:
     column = measure.of.contribution.column
-    return [one.size for one in plan.hidden.alike() if one.variable == column or (one.of_rows and column is None)]
+    return [one.size for one in plan.hidden.alike() if one.of_rows or one.variable == column]
 
 
 def _margins(plan: "Plan", sized: list["Measure"]) -> str:

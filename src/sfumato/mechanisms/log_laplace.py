@@ -129,12 +129,18 @@ class LogLaplace(Mechanism):
 
     def uncertainty(self, noisy: Noisy) -> Uncertainty:
         variance = self.variance(noisy.move)
-        if isinstance(variance, Withheld):
-            return variance
-        if self.mean(noisy.move) == 1:
-            high = moment(self.law(noisy.move), lattice(noisy.move)) - 1
-            return Withheld(f"numbers are left as drawn, {high:.1%} too high on average with 1 / alpha added to each")
+        if why := self.unstated(noisy.move):
+            return Withheld(why)
+        assert not isinstance(variance, Withheld)  # noqa: S101 - it would be unstated
         return Proportional(variance, shift(noisy.move) / float(noisy.step))
+
+    def unstated(self, move: Move) -> str:
+        if isinstance(variance := self.variance(move), Withheld):
+            return variance.reason
+        if self.estimate == ESTIMATES[0]:
+            return ""
+        high = moment(self.law(move), lattice(move)) - 1
+        return f"numbers are left as drawn, {high:.1%} too high on average with 1 / alpha added to each"
 
     def expected(self, move: Move, number: Typical) -> float | Withheld:
         """The error of a number that so many equal cells sum to."""

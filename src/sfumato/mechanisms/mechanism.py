@@ -75,6 +75,10 @@ class Mechanism(ABC):
     def uncertainty(self, noisy: Noisy) -> Uncertainty:
         """The error of the published cells, from public numbers alone."""
 
+    def unstated(self, move: Move) -> str:  # noqa: ARG002 - most state one
+        """Why no error of what it publishes can be stated, by the plan alone; nothing where one is."""
+        return ""
+
     @abstractmethod
     def expected(self, move: Move, number: Typical) -> float | Withheld:
         """The standard error that noise gives a number, in its unit, or why none can be told before there are data.

@@ -119,12 +119,12 @@ class Smooth(Mechanism):
         return self.parts(move, Fraction(1))
 
     def uncertainty(self, noisy: Noisy) -> Uncertainty:
-        if self.told:
-            return Varying(noisy.public["variance"])
-        return Withheld(self._why(noisy.move))
+        return Varying(noisy.public["variance"]) if self.told else Withheld(self.unstated(noisy.move))
 
-    def _why(self, move: Move) -> str:
+    def unstated(self, move: Move) -> str:
         """Why no error is stated, and what of it the plan alone says."""
+        if self.told:
+            return ""
         reach = self.ninety * float(self.ratio(move) * self.sensitivity(Fraction(int(SHOWN)), move))
         return f"{FOLLOWS}; where that has {SHOWN:g}, 90% of numbers lie within {reach:.3g} of the true one"
 

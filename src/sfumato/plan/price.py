@@ -43,6 +43,7 @@ def price(plan: Decisions) -> Price:
         Spend(measure.name, measure.with_.loss(plan.move(measure)), measure.with_.words()) for measure in plan.measures
     )
     _refuse_undrawable(plan)
+    _refuse_unweighed(plan)
     _refuse_unlisted(plan)
     total = total_of(plan, [spend.loss for spend in spends])
     _refuse_over(total, plan.limit, spends)
@@ -121,6 +122,15 @@ def _refuse_undrawable(plan: Decisions) -> None:
                 f"Measure '{measure.name}' with {measure.with_.words()}: the noise of its {cells:,} cells is too wide "
                 "to be summed in 64 bits; give it more budget, or a coarser step."
             )
+
+
+def _refuse_unweighed(plan: Decisions) -> None:
+    """Steps weigh numbers by their errors; where none can be stated that is said before anything is charged."""
+    measures = {measure.name: measure for measure in plan.measures}
+    for step in plan.then:
+        for measure in (measures[name] for name in step.reads if name in measures):
+            if why := measure.with_.unstated(plan.move(measure)):
+                raise PlanError(f"Step '{step.name}' reads '{measure.name}', whose error is withheld: {why}.")
 
 
 def _refuse_unlisted(plan: Decisions) -> None:

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from sfumato.errors import ReleaseError
 from sfumato.release.noisy import Floats, Integers
 from sfumato.release.relative_error import RelativeError
+from sfumato.release.tails import LAPLACE
 from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty, amount
+from sfumato.release.uncertainties.varying import Varying
 from sfumato.schema import Box, Domain, Grid
 
 
@@ -38,6 +40,11 @@ class Proportional(Uncertainty):
     @property
     def follows(self) -> bool:
         return True
+
+    def settled(self, sizes: Floats) -> Varying:
+        """The variances at other sizes; no cell is taken to be nearer to nothing than a tenth of its shift."""
+        with_shift = np.maximum(sizes + self.shift, self.shift / 10)
+        return Varying(self.variance * with_shift**2, excess=LAPLACE)
 
     def to_dict(self) -> dict[str, Any]:
         return {"kind": self.kind, "variance": self.variance, "shift": self.shift}

@@ -133,6 +133,10 @@ class Uncertainty(ABC):
         """Whether it is taken at the values of its product, so that it is another under values that were moved."""
         return False
 
+    def settled(self, sizes: Floats) -> "Uncertainty | None":  # noqa: ARG002 - most follow no draws
+        """Where variances follow the draws, so that low ones would be trusted most: those at sizes that do not."""
+        return None
+
     @property
     def trend(self) -> Trend | None:
         """The variance that noise would have at other sizes, where every value has noise of its own; else nothing."""

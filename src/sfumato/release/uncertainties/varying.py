@@ -1,5 +1,6 @@
 """Varying: every cell has noise of its own with a variance of its own, which stands beside it in the file."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -7,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.release.error_law import ErrorLaw, NormalError
 from sfumato.release.noisy import Floats, Integers
 from sfumato.release.uncertainties.trend import Trend
 from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty, amount, not_below
@@ -27,12 +29,14 @@ class Varying(Uncertainty):
     kind: ClassVar[str] = "varying"
     variances: Floats
     trend: Trend = NONE
+    excess: float = 0.0
+    """The excess kurtosis of the noise in a cell, which totals are taken to have too: 3 for Laplace's law."""
 
     def over(self, domain: Domain, values: Integers) -> Errors:
-        return Apart(*domain.condensed(self.variances), self.variances.reshape(values.shape))
+        return Apart(*domain.condensed(self.variances), self.variances.reshape(values.shape), self.excess)
 
     def in_steps(self, unit: float) -> "Varying":
-        return Varying(self.variances * unit**2, self.trend.in_steps(unit))
+        return Varying(self.variances * unit**2, self.trend.in_steps(unit), self.excess)
 
     @property
     def drawn(self) -> Floats:
@@ -43,12 +47,14 @@ class Varying(Uncertainty):
         return {"variance": self.variances}
 
     def to_dict(self) -> dict[str, Any]:
-        return {"kind": self.kind, "slope": self.trend.slope, "reach": self.trend.reach}
+        said = {"kind": self.kind, "slope": self.trend.slope, "reach": self.trend.reach}
+        return said | ({"excess_kurtosis": self.excess} if self.excess else {})
 
     @classmethod
     def read(cls, written: Mapping[str, Any], source: StatedIn) -> "Varying":
         trend = Trend(slope=amount(written["slope"]), reach=number(written["reach"]))
-        return cls(not_below(source.column("variance"), "variance").astype(np.float64, copy=False), trend)
+        excess = number(written.get("excess_kurtosis", 0.0), 0, 100)
+        return cls(not_below(source.column("variance"), "variance").astype(np.float64, copy=False), trend, excess)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +65,10 @@ class Apart(Errors):
     domain: Domain
     held: Floats
     variances: Floats
+    excess: float = 0.0
+
+    def law(self, grid: Grid) -> ErrorLaw:
+        return NormalError(0.0, self.excess, math.inf) if self.excess else super().law(grid)
 
     def covariance(self, one: Box, other: Box) -> float:
         return float(self.domain.totals(self.held, Grid((), one.within(other))))
