@@ -21,7 +21,7 @@ SHOWN = {"1": (23, 21, 23, 21), "2": (16, 19, 13, 17), "3": (15, 15, 14, 15)}
 """What the slide shows as the same table with rounded normal noise of variance 1."""
 REAL = "51.8% of the six-digit cells of real QCEW"
 """New Jersey, 16 counties, early 2016: 5,803 of 11,211 rows of aggregation level 78 have disclosure code N."""
-ESTABLISHMENTS = 6_000
+ESTABLISHMENTS = 25_000
 
 
 class Quarters:
@@ -67,6 +67,11 @@ class Quarters:
 
 def lines(_runs: int) -> list[Line]:
     """The slides one by one, then a synthetic census."""
+    return [*slides(), *census()]
+
+
+def slides() -> list[Line]:
+    """What the slides show, and the same tables suppressed by us."""
     slide = Quarters(JOBS)
     row = [("1", "Q2"), ("1", "Q3")]
     cheese = [*row, ("3", "Q2"), ("3", "Q3")]
@@ -84,7 +89,7 @@ def lines(_runs: int) -> list[Line]:
         passes = "passes the audit" if safe else "FAILS the audit"
         told = "the sensitive cell alone passes" if alone else "the sensitive cell alone fails it"
         found.append(Line(what, "", f"{secondary} secondary cells", f"{passes}; {told}"))
-    return [*found, *census()]
+    return found
 
 
 def _neighbours() -> list[Line]:
@@ -110,7 +115,7 @@ def _neighbours() -> list[Line]:
 def _noise() -> Line:
     """The chance of the table that the slide shows, under D and under the D* that suppression tells from it."""
     chances = [_chance(parts) for parts in (JOBS, {**JOBS, "1": (22, 22, 27, 22)})]
-    ours = " and ".join(f"1e{chance:.1f}" for chance in chances)
+    ours = " and ".join(f"{10**chance:.1e}" for chance in chances)
     return Line("its noisy table under D and under D*", "both possible", ours, "chances, noise N(0, 1) rounded")
 
 
@@ -131,7 +136,7 @@ def census(rows: int = ESTABLISHMENTS) -> list[Line]:
     linked = Linked.of([[industry, county]])
     codes = {"industry": kept["naics"].cast("string").to_pylist(), "county": kept["county"].cast("string").to_pylist()}
     cells = Contributions.of(linked, codes, np.asarray(kept["m3emp"]), kept["firm_id"].to_pylist())
-    pattern = protect(linked, cells, PrimaryRules(3, p=Fraction(1, 10)))
+    pattern = protect(linked, cells, PrimaryRules(3, p=Fraction(1, 10)), contributors=False)
     leaf = np.array([len(code) == 6 for code in linked.column("industry")])
     six = leaf & (cells.counts > 0) & np.array([bool(code) for code in linked.column("county")])
     primary, secondary = (float(pattern.where(status)[six].mean()) for status in ("primary", "secondary"))
