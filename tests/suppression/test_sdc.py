@@ -80,8 +80,7 @@ def test_a_pattern_is_safe_cheap_and_minimal(trees, files, record_property):
         f"{pattern.gap:.1%}",
     )
     assert pattern.work.complete
-    # The relaxation is farther from any pattern where regions have two parts each.
-    assert pattern.gap <= (0.20 if any("nuts" in file for file in files) else 0.10)
+    assert pattern.gap <= 0.10
     hidden = np.where(pattern.suppressed, np.nan, cells.totals)
     assert not decide(Published.of(table.linked, hidden), required)
     assert decide(Published.of(table.linked, np.where(asked.primary, np.nan, cells.totals)), required)

@@ -14,6 +14,8 @@ from sfumato.suppression import Flags, Floats
 
 GUIDE = 0.02
 """What of its cost a cell keeps that the relaxation takes whole."""
+SMALL, WHOLE_ROUNDS, NODES = 2_000, 8, 500
+"""Up to how many cells the bound is sharpened in whole cells, how often, and in how large a tree each time."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,11 @@ def search(task: Task, primary: Flags, unions: Unions, best: Best, progress: Pro
     bound, chosen = relaxation.run()
     guided = task.cost * (1 - chosen + GUIDE)
     tried = [found, _pattern(task, primary, unions, guided, best.clean, progress)[0]]
+    if best.rounds and task.linked.size <= SMALL:
+        relaxation.rounds = min(best.rounds, WHOLE_ROUNDS)
+        sharper, chosen = relaxation.run(whole=True, nodes=NODES)
+        bound = max(bound, sharper)
+        tried.append(_pattern(task, primary, unions, task.cost * (1 - chosen + GUIDE), best.clean, progress)[0])
     if best.exact:
         relaxation.rounds = 1_000
         bound, chosen = relaxation.run(whole=True)

@@ -13,13 +13,15 @@ from sfumato.suppression import Flags, Floats
 class Master:
     """The master program: the least cost of a choice of cells that all cuts so far allow."""
 
-    def __init__(self, task: Task, primary: Flags, *, whole: bool) -> None:
+    def __init__(self, task: Task, primary: Flags, *, whole: bool, nodes: int | None = None) -> None:
         import highspy
 
         self.task, self.primary, self.whole = task, primary, whole
         self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         for option, value in (("output_flag", False), ("threads", 1), ("mip_rel_gap", 0.0)):
             self._highs.setOptionValue(option, value)
+        if nodes is not None:
+            self._highs.setOptionValue("mip_max_nodes", nodes)
         size = task.linked.size
         self._scale = float(task.cost[~primary].max(initial=1.0))
         high = np.where(task.fixed & ~primary, 0.0, 1.0)
@@ -50,6 +52,8 @@ class Master:
         self._highs.run()
         chosen = np.asarray(self._highs.getSolution().col_value, dtype=np.float64)
         bound = self._highs.getInfo().mip_dual_bound if self.whole else self._highs.getInfo().objective_function_value
+        if len(chosen) != self.task.linked.size:
+            chosen = np.where(self.primary, 1.0, 0.0)
         return float(bound) * self._scale, np.clip(chosen, 0, 1)
 
 
@@ -66,9 +70,14 @@ class Relaxation:
     programs: int = 0
     complete: bool = False
 
-    def run(self, *, whole: bool = False) -> tuple[float, Floats]:
-        """The bound, and the choice of cells that reaches it."""
-        choice, cutter = Master(self.task, self.primary, whole=whole), Cutter(self.task, self.primary)
+    def run(self, *, whole: bool = False, nodes: int | None = None) -> tuple[float, Floats]:
+        """The bound, and the choice of cells that reaches it; in whole cells, and of a tree of so many nodes, if asked.
+
+        A tree that is cut off has a bound as well, and the same one every time.
+        """
+        self.complete = False
+        choice = Master(self.task, self.primary, whole=whole, nodes=nodes)
+        cutter = Cutter(self.task, self.primary)
         self.cuts = self.cuts or row_cuts(self.task, self.primary, self.every)
         for cut in self.cuts:
             choice.add(cut)
