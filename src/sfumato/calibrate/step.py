@@ -133,6 +133,8 @@ class Problem:
         Numbers that came out low would be trusted most, and totals pulled down; at sizes that all numbers agree on
         each is trusted as it should be.
         """
+        if not any(products[name].uncertainty.follows for name in (step.table, *step.to)):
+            return None
         ends = np.cumsum([products[name].values.size for name in step.to])[:-1]
         sizes = [cells, *np.split(self.margins.of(cells), ends)]
         found = {
