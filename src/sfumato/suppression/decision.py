@@ -5,7 +5,7 @@ be uncertain at once; a program is solved only for what none has shown yet.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,17 +41,33 @@ def decide(
     published: Published, required: Required, progress: Callable[[str, int, int], None] = lambda *_: None
 ) -> tuple[Disclosure, ...]:
     """The suppressed cells that are less uncertain than they must be, and to whom; none where all is safe."""
-    found: list[Disclosure] = []
-    open_ = ~published.missing & ((required.upper > 0) | (required.lower > 0))
-    found += [Disclosure(int(cell), "published", ANYBODY) for cell in np.flatnonzero(open_)]
-    total, done = int(published.missing.sum()), 0
-    known = np.zeros(published.linked.size, dtype=bool)
-    for cluster in clusters(published):
-        known[cluster.cells] = True
-        found += _Decision(cluster, published, required).disclosures()
+    small, asked, first = _merged(published, required)
+    open_ = ~small.missing & ((asked.upper > 0) | (asked.lower > 0))
+    found = [Disclosure(int(cell), "published", ANYBODY) for cell in np.flatnonzero(open_)]
+    total, done = int(small.missing.sum()), 0
+    for cluster in clusters(small):
+        found += _Decision(cluster, small, asked).disclosures()
         done += cluster.size
         progress("auditing", done, total)
-    return tuple(found)
+    return tuple(replace(one, cell=int(first[one.cell])) for one in found)
+
+
+def _merged(published: Published, required: Required) -> tuple[Published, Required, Integers]:
+    """The same of cells that are equal as one, of which each is known where one is published; and the first of each."""
+    linked, place = published.linked.merged()
+    first = np.unique(place, return_index=True)[1]
+    values, told = np.full(linked.size, np.nan), ~published.missing
+    values[place[told]] = published.values[told]
+    low, high = np.full(linked.size, -np.inf), np.full(linked.size, np.inf)
+    np.maximum.at(low, place, published.low)
+    np.minimum.at(high, place, published.high)
+    upper, lower = np.zeros(linked.size), np.zeros(linked.size)
+    np.maximum.at(upper, place, required.upper)
+    np.maximum.at(lower, place, required.lower)
+    people = None if required.insiders is None else required.insiders.at(place, first, linked.size)
+    unions = [(tuple(place[list(members)].tolist()), up, down) for members, up, down in required.unions]
+    asked = Required(required.truth[first], upper, lower, people, unions)
+    return Published(linked, values, low, high, published.rounding), asked, first
 
 
 class _Decision:
