@@ -8,8 +8,11 @@ from itertools import product
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
 
 import sfumato as sf
+from sfumato.cli.main import app
+from sfumato.cli.output import Silence
 from sfumato.confidential import Account, Microdata, Options, Tabulation, run
 from sfumato.confidential.suppress import Work, protect
 from sfumato.confidential.withholding import withheld
@@ -126,6 +129,16 @@ def told(release):
         missing = held.missing(grid)
         found[one, other] = missing.at(0).code if missing else held.total(grid.within)
     return found
+
+
+def test_a_run_tells_how_far_the_suppression_is(world, monkeypatch):
+    heard = []
+    monkeypatch.setattr(Silence, "within", lambda _, doing, *__: heard.append(doing))
+    (world / "plan.toml").write_text(TABLES, encoding="utf-8")
+    words = [world / "plan.toml", "--data", world / "shops.parquet", "--out", world / "release", "--rehearsal", "1"]
+    done = CliRunner().invoke(app, ["run", *map(str, words)])
+    assert done.exit_code == 0, done.output
+    assert list(dict.fromkeys(heard)) == ["protecting", "cleaning up", "auditing"]
 
 
 def test_what_is_published_is_true_and_a_cell_of_one_firm_is_not(world):

@@ -1,12 +1,15 @@
 """`sfumato suppress audit` and `sfumato suppress table` as they are typed."""
 
 import csv
+import io
 import json
+import sys
 
 import pytest
 from typer.testing import CliRunner
 
 from sfumato.cli.main import app
+from sfumato.cli.output import Silence, progress
 from sfumato.errors import DataError
 
 TABLE = "TRADE,PLACE,JOBS,FIRMS,MAX\n"
@@ -63,3 +66,37 @@ def test_totals_that_are_no_sums_are_refused(table):
     found = asked("audit", table, "--by", "TRADE,PLACE", "--value", "JOBS")
     assert isinstance(found.exception, DataError)
     assert "are not their sum" in str(found.exception)
+
+
+class Terminal(io.StringIO):
+    """A stderr that somebody looks at."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("seen", [True, False])
+def test_progress_is_shown_on_a_terminal_and_nowhere_else(seen, monkeypatch):
+    err = Terminal() if seen else io.StringIO()
+    monkeypatch.setattr(sys, "stderr", err)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress(("suppression",)) as show:
+        show("suppression")
+        show.within("protecting", 1, 2)
+    assert ("suppression" in err.getvalue()) is seen
+    assert ("protecting" in err.getvalue()) is seen
+
+
+def test_the_command_tells_how_far_it_is(table, tmp_path, monkeypatch):
+    heard = []
+    monkeypatch.setattr(Silence, "within", lambda _, *said: heard.append(said))
+    by = ("--by", "TRADE,PLACE", "--value", "JOBS")
+    done = asked("table", table, *by, "--count", "FIRMS", "--largest", "MAX", "--out", tmp_path / "out.csv")
+    assert done.exit_code == 0, done.output
+    assert not done.stderr  # no terminal
+    assert list(dict.fromkeys(doing for doing, _, _ in heard)) == ["protecting", "cleaning up", "auditing"]
+    assert all(0 <= so_far <= of for _, so_far, of in heard)
+    assert all(max(so_far for one, so_far, _ in heard if one == doing) == of for doing, _, of in heard)
+    heard.clear()
+    asked("audit", tmp_path / "out.csv", "--by", "TRADE,PLACE", "--value", "value")
+    assert {doing for doing, _, _ in heard} == {"auditing"}

@@ -108,7 +108,7 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
     if memory := read.memory():
         note(f"To run: {memory.words()}.")
     with progress(stages(read)) as show:
-        asked = replace(options, progress=show, note=note)
+        asked = replace(options, progress=show, within=show.within, note=note)
         release = gate(read, opened(data, read, engine), ledger, out, asked)
     _say_release(release, out, json)
 

@@ -3,9 +3,12 @@
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 CONFIDENTIAL = "CONFIDENTIAL: made from the microdata; do not publish."
 
@@ -45,16 +48,40 @@ def columns(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: int = 
     return aligned(heads, rows, numbers)
 
 
+class Silence:
+    """Progress where nobody looks: each named stage, and within a stage how much is done, are told to nobody."""
+
+    def __call__(self, stage: str) -> None:
+        """A stage begins."""
+
+    def within(self, doing: str, done: int, of: int) -> None:
+        """So much of the stage is done."""
+
+
+class _Bars(Silence):
+    """A bar of stages, and under it one of what is done within a stage, for as long as it is being done."""
+
+    def __init__(self, bar: "Progress", stages: int) -> None:
+        self._bar = bar
+        self._stages = bar.add_task("starting", total=stages)
+        self._within = bar.add_task("", visible=False)
+
+    def __call__(self, stage: str) -> None:
+        self._bar.update(self._stages, description=stage, advance=1)
+
+    def within(self, doing: str, done: int, of: int) -> None:
+        self._bar.update(self._within, description=f"  {doing}", completed=done, total=of, visible=done < of)
+
+
 @contextmanager
-def progress(stages: Sequence[str]) -> Iterator[Callable[[str], None]]:
+def progress(stages: Sequence[str]) -> Iterator[Silence]:
     """A bar on stderr where that is a terminal, silence elsewhere; each named stage moves it on."""
     if not sys.stderr.isatty():
-        yield lambda stage: None  # noqa: ARG005 - silence
+        yield Silence()
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     parts = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*parts, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("starting", total=len(stages))
-        yield lambda stage: bar.update(task, description=stage, advance=1)
+        yield _Bars(bar, len(stages))

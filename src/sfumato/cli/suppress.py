@@ -7,7 +7,7 @@ import typer
 from typer.core import TyperGroup
 
 from sfumato.cli.options import Json, pairs
-from sfumato.cli.output import columns, note, say, say_json
+from sfumato.cli.output import columns, note, progress, say, say_json
 from sfumato.errors import DataError
 
 if TYPE_CHECKING:
@@ -72,7 +72,9 @@ def audit(  # noqa: PLR0913, PLR0917 - each is an option of the command
             f"{len(faults):,} totals are published with all their parts and are not their sum, the first {where}; "
             "check the hierarchy, or allow for --rounding."
         )
-    found = attack(table.published(negative=negative, rounding=rounding), within=within)
+    with progress(("audit",)) as bar:
+        bar("audit")
+        found = attack(table.published(negative=negative, rounding=rounding), within=within, progress=bar.within)
     _say_audit(table, found, show, json)
 
 
@@ -188,7 +190,9 @@ def _protected(
         raise DataError(
             "Nothing says which cells are sensitive; name a column of flags, or of the number of contributors."
         )
-    return protect(read.linked, cells, rules, cost=cost, best=best, asked=asked)
+    with progress(("suppression",)) as show:
+        show("suppression")
+        return protect(read.linked, cells, rules, cost=cost, best=best, asked=asked, progress=show.within)
 
 
 def _write(read: "TableFile", found: "Pattern", out: Path) -> None:

@@ -149,7 +149,7 @@ def _withheld(measure: Measure, plan: Plan, records: Tabulation, options: Option
     """True totals of which some are withheld, so that nobody can work these out."""
     from sfumato.confidential.withholding import withheld
 
-    found = withheld(plan, measure, records)
+    found = withheld(plan, measure, records, options.within)
     options.note(found.words())
     return found.product(_subject(measure, plan, measure.of.step))
 

@@ -21,6 +21,7 @@ class Options:
     supersedes: str | None = None
     sign_with: Path | None = None
     progress: Progress = lambda stage: None  # noqa: ARG005 - silence
+    within: Callable[[str, int, int], None] = lambda doing, done, of: None  # noqa: ARG005 - how much of a stage is done
     note: Progress = lambda words: None  # noqa: ARG005 - which engine read the data, and why others declined
     mode: str = SOUND
     year: int | None = None

@@ -7,6 +7,7 @@ import numpy as np
 from sfumato.confidential.linked_system import LinkedSystem
 from sfumato.confidential.sealed import Sealed
 from sfumato.confidential.suppress import Contributions, Pattern, PrimaryRules, protect
+from sfumato.confidential.suppress.secondary import Progress
 from sfumato.confidential.tabulate import Tabulation
 from sfumato.plan import Measure, Plan
 from sfumato.plan.suppress import SuppressionRules
@@ -39,7 +40,7 @@ class WithheldCells(Sealed):
         )
 
 
-def withheld(plan: Plan, measure: Measure, records: Tabulation) -> WithheldCells:
+def withheld(plan: Plan, measure: Measure, records: Tabulation, progress: Progress = lambda *_: None) -> WithheldCells:
     """The cells of a measure of [suppress], protected by its rules; a pattern that fails the audit is never given."""
     domain, suppress = plan.over.domain(measure), plan.suppress
     if suppress is None or not isinstance(domain, Family):
@@ -48,7 +49,10 @@ def withheld(plan: Plan, measure: Measure, records: Tabulation) -> WithheldCells
     contributions = records.contributions(measure, system, suppress)
     forced = [dict(one) for one in rules.forced]
     whom = None if rules.contributors else False  # else all whose parts are known by name
-    pattern = protect(system.linked, contributions, primary(rules), cost=rules.cost, forced=forced, contributors=whom)
+    pattern = protect(
+        system.linked, contributions, primary(rules),
+        cost=rules.cost, forced=forced, contributors=whom, progress=progress,
+    )  # fmt: skip
     return WithheldCells(measure, system, contributions, pattern)
 
 
