@@ -46,5 +46,12 @@ class Published:
         return self.within(low, high)
 
     def again(self, other: "Published") -> "Published":
-        """With another publication of the same cells: what either tells is told."""
-        return replace(self, values=np.where(self.missing, other.values, self.values))
+        """With another publication of the same cells: what either tells is told, at the coarser rounding."""
+        if self.linked.size != other.linked.size:
+            raise DataError(
+                f"{self.linked.size:,} cells are laid beside {other.linked.size:,}; two publications of the same cells "
+                "have as many: read them as one set of tables."
+            )
+        values = np.where(self.missing, other.values, self.values)
+        both = replace(self, values=values, rounding=max(self.rounding, other.rounding))
+        return both.within(other.low, other.high)
