@@ -246,6 +246,16 @@ def test_against_the_exact_optimum_the_search_is_within_5_percent(linked):
     assert exact.cost <= quick.cost <= exact.cost * 1.05
 
 
+def test_a_bound_that_is_cut_short_says_so_and_is_still_true(linked):
+    codes, values, owners = random_rows(seed=3, size=140)
+    cells = Contributions.of(linked, codes, values, owners)
+    short, long = (
+        protect(linked, cells, TENTH, best=Best(rounds=20, cuts=most), contributors=False) for most in (1, 99)
+    )
+    assert (short.work.bounded, long.work.bounded) == (False, True)
+    assert 0 < short.bound < long.bound <= min(short.cost, long.cost)
+
+
 def test_the_statuses_of_the_small_published_example():
     path = SHARED / "sdc" / "tauargus_small_example.csv"
     if not path.exists():

@@ -139,6 +139,7 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
     cost: Annotated[str, typer.Option(help="What a missing cell costs: value, log or count.")] = "value",
     clean: Annotated[int, typer.Option(help="The most programs of the clean-up.")] = 3_000,
     rounds: Annotated[int, typer.Option(help="How often the lower bound is sharpened; 0 for no bound.")] = 0,
+    cuts: Annotated[int, typer.Option(help="The most programs of the lower bound.")] = 3_000,
     exact: Annotated[
         bool, typer.Option("--exact", help="Look for the best pattern there is; for small tables.")
     ] = False,
@@ -156,7 +157,8 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
     read = _read(files, by, value, flag, hidden, _named(hierarchy, total), names)
     pairs_ = tuple((int(n), Fraction(k)) for n, _, k in (one.partition(",") for one in dominance or []))
     rules = PrimaryRules(minimum, Fraction(p) if p else None, pairs_)
-    found = _protected(read, rules, count, tuple(filter(None, largest.split(","))), cost, Best(clean, rounds, exact))
+    best = Best(clean, rounds, exact, cuts)
+    found = _protected(read, rules, count, tuple(filter(None, largest.split(","))), cost, best)
     _write(read, found, out)
     _say_pattern(found, out, json)
 
@@ -227,12 +229,15 @@ def _say_pattern(found: "Pattern", out: Path, json: bool) -> None:
     told: dict[str, Any] = {status: found.count(status) for status in ("published", "primary", "secondary")}
     told |= {"suppressed share": round(found.share, 4), "cost": found.cost, "lower bound": found.bound or None}
     told |= {"programs": found.work.programs + found.work.tried, "clean-up complete": found.work.complete}
+    told |= {"bound complete": found.work.bounded} if found.bound else {}
     if json:
         say_json(told | {"out": str(out)})
         return
     say("\n".join(f"{name}: {count}" for name, count in told.items() if count is not None))
     if not found.work.complete:
         note("The clean-up was cut short by --clean; some secondary cells may not be needed.")
+    if found.bound and not found.work.bounded:
+        note("The lower bound was cut short by --cuts or --rounds; the pattern may be nearer to the best than it says.")
     say(f"{out} has the status of every cell; every cell was audited.")
 
 

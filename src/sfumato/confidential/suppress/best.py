@@ -22,14 +22,15 @@ SMALL, WHOLE_ROUNDS, NODES = 2_000, 8, 500
 class Best:
     """How hard to look. Programs are counted and never seconds, so that the same table has the same pattern.
 
-    `clean` is the most programs of the clean-up; `rounds` how often the bound is sharpened, 0 for none; with one the
-    search is done again where the relaxation points, and the cheaper pattern is kept. `exact` is for small tables: the
-    best pattern against everybody, as far as contributors do not ask for more.
+    `clean` is the most programs of the clean-up; `rounds` how often the bound is sharpened, 0 for none, and `cuts` the
+    most programs of that; with a bound the search is done again where the relaxation points, and the cheaper pattern is
+    kept. `exact` is for small tables: the best pattern against everybody, as far as contributors do not ask for more.
     """
 
     clean: int = 3_000
     rounds: int = 0
     exact: bool = False
+    cuts: int = 3_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +48,11 @@ def search(task: Task, primary: Flags, unions: Unions, best: Best, progress: Pro
     found, every = _pattern(task, primary, unions, None, best.clean, progress)
     if not best.rounds and not best.exact:
         return found
-    relaxation = Relaxation(task, primary, every, best.rounds or 50)
+    relaxation = Relaxation(task, primary, every, best.rounds or 50, None if best.exact else best.cuts)
     bound, chosen = relaxation.run()
     guided = task.cost * (1 - chosen + GUIDE)
     tried = [found, _pattern(task, primary, unions, guided, best.clean, progress)[0]]
-    if best.rounds and task.linked.size <= SMALL:
+    if best.rounds and task.linked.size <= SMALL and not relaxation.spent:
         relaxation.rounds = min(best.rounds, WHOLE_ROUNDS)
         sharper, chosen = relaxation.run(whole=True, nodes=NODES)
         bound = max(bound, sharper)
@@ -63,7 +64,8 @@ def search(task: Task, primary: Flags, unions: Unions, best: Best, progress: Pro
         tried.append(_pattern(task, primary, unions, whole, best.clean, progress)[0])
     cheapest = min(tried, key=lambda one: one.cost)
     programs = sum(one.work.programs for one in tried) + relaxation.programs
-    work = Work(programs, sum(one.work.tried for one in tried), cheapest.work.complete)
+    tidied = sum(one.work.tried for one in tried)
+    work = Work(programs, tidied, cheapest.work.complete, relaxation.complete or bound >= cheapest.cost * (1 - 1e-9))
     return Found(cheapest.suppressed, cheapest.cost, bound, work)
 
 

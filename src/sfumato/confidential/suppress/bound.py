@@ -59,16 +59,23 @@ class Master:
 
 @dataclass(eq=False)
 class Relaxation:
-    """Rounds of cuts until no side violates one, or as many as are allowed."""
+    """Rounds of cuts until no side violates one, or as many rounds or programs as are allowed."""
 
     task: Task
     primary: Flags
     every: list[Asked]
     """The sides that a pattern must meet, and against whom."""
     rounds: int = 50
+    limit: int | None = None
+    """The most programs; a bound of fewer cuts is lower, and as true."""
     cuts: list[Cut] = field(default_factory=list)
     programs: int = 0
     complete: bool = False
+
+    @property
+    def spent(self) -> bool:
+        """Whether no more programs are allowed."""
+        return self.limit is not None and self.programs >= self.limit
 
     def run(self, *, whole: bool = False, nodes: int | None = None) -> tuple[float, Floats]:
         """The bound, and the choice of cells that reaches it; in whole cells, and of a tree of so many nodes, if asked.
@@ -86,7 +93,7 @@ class Relaxation:
         for _ in range(self.rounds):
             new, sides = self._round(cutter, chosen, sides)
             if not new:
-                self.complete = True
+                self.complete = not self.spent
                 break
             for cut in new:
                 choice.add(cut)
@@ -96,8 +103,11 @@ class Relaxation:
 
     def _round(self, cutter: Cutter, chosen: Floats, sides: list[Asked]) -> tuple[list[Cut], list[Asked]]:
         """The cuts that a choice violates, and the sides that they are of; the others come again once these are met."""
-        new, short = [], []
+        new: list[Cut] = []
+        short: list[Asked] = []
         for side in sides:
+            if self.spent:
+                return new, short
             self.programs += 1
             cut = cutter.cut(side, chosen)
             if cut is not None and cut.short(chosen) > 1e-6:

@@ -34,6 +34,8 @@ class Work:
     """Programs of the clean-up."""
     complete: bool = True
     """Whether no secondary cell is left that could be published again."""
+    bounded: bool = True
+    """Whether the bound was not cut short: more programs or rounds would not raise it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
