@@ -299,6 +299,7 @@ neighbours = "size-within"
 unit = "establishment"
 id = "eid"
 alpha = "0.1"
+reports = ["employment", "wages"]
 [limit]
 epsilon = "9"
 [[measure]]

@@ -281,7 +281,7 @@ WORLDS: dict[str, list[World]] = {
         Establishments(SizeWithin("shop", "0.5", "id", weak=("cell",)), cells=3),
         Workers(SizeWithin("shop", "0.1", "id", worker="person", at_most=2)),
         Workers(SizeWithin("shop", "0.1", "id", weak=("cell",), worker="person", at_most=2)),
-        SizesReported(SizeWithin("shop", "0.1")),
+        SizesReported(SizeWithin("shop", "0.1", reports=("wage",))),
     ],
     "square-root-within": [
         Reports(SquareRootWithin("shop", {"wage": "10"})),

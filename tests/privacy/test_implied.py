@@ -24,6 +24,7 @@ from sfumato.privacy.neighbours.growth import grown, steps
 STRONG = SizeWithin("shop", "0.1", "shop_id", worker="person", at_most=2)
 WEAK = SizeWithin("shop", "0.1", "shop_id", weak=("sex",), worker="person", at_most=2)
 WORKER = AddRemove("worker", "person", 2)
+REPORTS = SizeWithin("shop", "0.1", "shop_id", reports=("wages", "jobs"))
 
 
 @pytest.mark.parametrize(
@@ -38,7 +39,12 @@ WORKER = AddRemove("worker", "person", 2)
         (SizeWithin("shop", "0.1", "shop_id", weak=("sex", "age")), WEAK, None),
         (STRONG, WORKER, 1),
         (WEAK, WORKER, 1),
-        (STRONG, AddRemove("job"), 1),
+        (STRONG, AddRemove("job"), None),  # whose unit without an id may be a firm
+        (STRONG, AddRemove("firm"), None),
+        (REPORTS, STRONG, None),
+        (STRONG, REPORTS, None),
+        (REPORTS, SizeWithin("shop", "0.1", "shop_id", reports=("wages",)), 1),
+        (SizeWithin("shop", "0.1", "shop_id", reports=("wages",)), REPORTS, None),
         (STRONG, AddRemove("worker", "person", 3), None),
         (STRONG, AddRemove("shop", "shop_id", 50), None),
         (SizeWithin("shop", "0.1"), AddRemove("job"), None),

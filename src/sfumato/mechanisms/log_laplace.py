@@ -36,6 +36,9 @@ FINE, HUNDREDTHS = 1_000, 100
 published."""
 LARGEST = 2**52
 """The largest published number in steps: noise beyond it is held to it."""
+ROOM = 16
+"""How many times a number may be, by noise, what it is, before it is held."""
+TOO_LARGE = "some values are so large that they cannot be published in hundredths of a step; use a coarser step."
 GROWS = "its noise grows with the number it is on: state a typical size, which is public knowledge"
 ESTIMATES = ("unbiased", "as drawn")
 
@@ -88,6 +91,10 @@ class LogLaplace(Mechanism):
         """The logarithms on the lattice, to which the noise is added."""
         sizes = cells.totals * float(cells.step) + shift(cells.move)
         return np.asarray(np.floor(np.log(sizes) / lattice(cells.move) + 0.5), dtype=np.int64)
+
+    def unfit(self, cells: Cells) -> str:
+        """Why what is reported cannot be carried: what is published of it would be held to the largest number."""
+        return TOO_LARGE if cells.totals.max(initial=0) * HUNDREDTHS * ROOM > LARGEST else ""
 
     def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:
         if cells.places is not None:

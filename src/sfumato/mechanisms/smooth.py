@@ -19,9 +19,9 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.draws import Draws, Quartic, RoundedLaplace, TwoSidedGeometric
-from sfumato.errors import PlanError
+from sfumato.errors import PlanError, PromiseError
 from sfumato.mechanisms.cells import Cells
-from sfumato.mechanisms.log_laplace import FINE, lattice
+from sfumato.mechanisms.log_laplace import FINE, above, lattice
 from sfumato.mechanisms.mechanism import Mechanism, Typical
 from sfumato.privacy import Exact, Move, plain, positive, relative
 from sfumato.release import Noisy, Product, Uncertainty, Varying, Withheld
@@ -34,6 +34,9 @@ LARGEST_VALUE = 2**52
 """The largest published number in steps: what noise takes beyond is held to it."""
 SHOWN = 100.0
 """The size of the largest establishment for which errors are told to readers."""
+WIDEST = 2**40
+"""The widest scale of noise in steps of what is published."""
+TOO_WIDE = "some values are so large that noise in proportion to them cannot be drawn; use a coarser step."
 MISSED = 40
 """Once in so many cells the scale that is told is below the one that noise was drawn with."""
 FOLLOWS = "its noise follows the largest unit in a cell, which is confidential"
@@ -92,6 +95,11 @@ class Smooth(Mechanism):
     def clean(self, cells: Cells, given: Mapping[str, Product] | None = None) -> Integers:  # noqa: ARG002
         return np.asarray(cells.totals.astype(np.int64) * self.parts(cells.move, cells.step))
 
+    def unfit(self, cells: Cells) -> str:
+        """Why what is reported cannot be carried: noise so wide that it is not drawn exactly."""
+        scales, _ = self.noise_scales(cells)
+        return TOO_WIDE if max(scales) > WIDEST else ""
+
     def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:
         if cells.places is not None:
             raise PlanError(f"{self.name} changes every cell, and is for tables of which every cell is laid out.")
@@ -114,6 +122,16 @@ class Smooth(Mechanism):
         """The law of the noise on the logarithm of a scale that is told."""
         assert self.told is not None  # noqa: S101 - asked where something is told
         return TwoSidedGeometric(self.told / (relative(move, self.name).cells * (FINE + 1)))
+
+    def refuse_untelling(self, move: Move) -> None:
+        """Say so where a scale that is told would be told as anything."""
+        told = self.told and lattice(move) * self._telling(move).scale
+        if told and told > 1:
+            least = float(self.told or 0) * told
+            raise PromiseError(
+                f"{self.words()}: a scale that is told for {plain(self.told or Fraction(0))} tells nothing, as its own "
+                f"noise is several times the scale; it takes {above(least)} or more."
+            )
 
     def stretch(self, move: Move) -> int:
         return self.parts(move, Fraction(1))

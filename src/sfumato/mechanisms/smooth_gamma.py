@@ -20,7 +20,7 @@ from typing import ClassVar
 
 from sfumato.draws import Draws, Quartic, draw_quartic
 from sfumato.errors import PlanError, PromiseError
-from sfumato.mechanisms.log_laplace import above
+from sfumato.mechanisms.log_laplace import FINE, above
 from sfumato.mechanisms.smooth import LOCAL, Smooth, local_kind, options, telling
 from sfumato.privacy import Approximate, Exact, Loss, Move, positive, relative
 from sfumato.release.noisy import Integers
@@ -60,6 +60,7 @@ class SmoothGamma(Smooth):
 
     def loss(self, move: Move) -> Loss:
         self.ratio(move)
+        self.refuse_untelling(move)
         return Approximate(self.epsilon + (self.told or 0))
 
     def ratio(self, move: Move) -> Fraction:
@@ -71,7 +72,7 @@ class SmoothGamma(Smooth):
             raise PromiseError(
                 f"{self.words()}: with alpha {float(alpha):g} and {steps} steps no noise hides how its own scale "
                 f"follows the largest establishment unless epsilon is above {above(least * steps)}; log-laplace needs "
-                f"{above(grows * steps)}."
+                f"{above(grows * steps * (FINE + 1) / FINE)}."
             )
         if paper:
             return 16 / each

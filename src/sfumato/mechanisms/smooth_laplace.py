@@ -59,6 +59,7 @@ class SmoothLaplace(Smooth):
 
     def loss(self, move: Move) -> Loss:
         self.ratio(move)
+        self.refuse_untelling(move)
         return Approximate(self.epsilon + (self.told or 0), self.delta)
 
     def ratio(self, move: Move) -> Fraction:

@@ -11,8 +11,9 @@ from sfumato.privacy.neighbours.neighbours import (
     Truncate,
     UnitRows,
 )
+from sfumato.privacy.neighbours.relative import Relative, relative
 from sfumato.privacy.neighbours.replace_one import ReplaceOne
-from sfumato.privacy.neighbours.size_within import Relative, SizeWithin, relative
+from sfumato.privacy.neighbours.size_within import SizeWithin
 from sfumato.privacy.neighbours.square_root_within import SquareRootWithin
 
 __all__ = [

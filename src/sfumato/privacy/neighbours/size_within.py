@@ -17,10 +17,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sfumato.errors import PlanError, PromiseError
+from sfumato.errors import PlanError, PromiseError, nearest
 from sfumato.privacy.contribution import Contribution
 from sfumato.privacy.exact import Exact, plain, positive
-from sfumato.privacy.move import Move
 from sfumato.privacy.neighbours.growth import reach, steps
 from sfumato.privacy.neighbours.neighbours import (
     Alike,
@@ -31,39 +30,14 @@ from sfumato.privacy.neighbours.neighbours import (
     OneLevel,
     UnitRows,
 )
+from sfumato.privacy.neighbours.relative import Relative
 from sfumato.schema import Attribute, Domain
 
 SIZES = (10, 100, 1_000)
+LEAST = Fraction(1, 10**6)
+"""The least alpha: below it errors in proportion to 1 / alpha would be told in too few digits."""
 LARGE = 100
 """Of a column whose step is more than 1: how many times 1 / alpha, in steps, the pair of an audit reports."""
-
-
-@dataclass(frozen=True)
-class Relative(Move):
-    """So many cells at most move by a step each: from x to at most max((1 + alpha) x, x + 1), or back as far.
-
-    One cell may take several of the steps, one after the other: up to `together`, the jobs of one worker.
-    """
-
-    alpha: Fraction
-    cells: int = 1
-    together: int = 1
-
-    def words(self) -> str:
-        return (
-            f"between size-within neighbours a cell grows by {plain(100 * self.alpha)}% of itself, which in a large "
-            "one is further than any width hides; use log-laplace, smooth-gamma or smooth-laplace"
-        )
-
-
-def relative(move: Move, mechanism: str) -> Relative:
-    """The move, if it is one of sizes that grow in proportion."""
-    if isinstance(move, Relative):
-        return move
-    raise PromiseError(
-        f"{mechanism} hides how far a size goes in proportion; that is promised with [hidden] neighbours = "
-        '"size-within", for counts of the jobs of establishments and for totals of a frame.'
-    )
 
 
 @dataclass(frozen=True, init=False)
@@ -71,13 +45,14 @@ class SizeWithin(Neighbours):
     """One establishment has up to alpha more workers, or one more; where it is and what it makes is public.
 
     `weak` are the traits of workers by which establishments keep their make-up; `worker` is the column that names who
-    holds a job, at most `at_most` of them.
+    holds a job, at most `at_most` of them. Over a register `reports` are the columns that hold what each unit reports.
     """
 
     alpha: Fraction = Fraction(1)
     weak: tuple[str, ...] = ()
     worker: str | None = None
     at_most: int | None = None
+    reports: tuple[str, ...] = ()
     kind = "size-within"
     columns = frozenset({"id", "worker"})
 
@@ -89,12 +64,15 @@ class SizeWithin(Neighbours):
         weak: tuple[str, ...] = (),
         worker: str | None = None,
         at_most: int | None = None,
+        reports: tuple[str, ...] = (),
     ) -> None:
         given = {"unit": unit, "id": id, "alpha": positive(alpha, "alpha"), "weak": weak, "worker": worker}
-        for name, value in (given | {"at_most": at_most}).items():
+        for name, value in (given | {"at_most": at_most, "reports": reports}).items():
             object.__setattr__(self, name, value)
-        if not isinstance(weak, tuple) or not all(isinstance(name, str) and name for name in weak):
-            raise PlanError('[hidden] weak is a list of traits of workers, for example weak = ["sex", "age"].')
+        if self.alpha < LEAST:
+            raise PlanError(f"alpha is {plain(self.alpha)}; it is a share, {plain(LEAST)} or more.")
+        _refuse_unlisted(weak, 'weak is a list of traits of workers, for example weak = ["sex", "age"]')
+        _refuse_unlisted(reports, 'reports is a list of columns of what units report, for example reports = ["wages"]')
         if at_most is not None and (isinstance(at_most, bool) or not isinstance(at_most, int) or at_most < 1):
             raise PlanError(f"at_most is {at_most!r}; it is the number of jobs one worker may have, 1 or more.")
         if worker is None and at_most is not None:
@@ -117,6 +95,8 @@ class SizeWithin(Neighbours):
         >>> SizeWithin("shop", "0.1", "shop_id", weak=("sex",)).move(Contribution(), traits)
         Relative(alpha=Fraction(1, 10), cells=2, together=1)
         """
+        if why := self.refuses(register=domain.register):
+            raise PromiseError(why)
         if domain.register:
             return self._reported(row)
         if self.id is None:
@@ -135,12 +115,15 @@ class SizeWithin(Neighbours):
 
     def _reported(self, row: Contribution) -> Relative:
         """What one unit of a register reports, in its one cell."""
-        if why := self.refuses(register=True):
-            raise PromiseError(why)
         if row.column is None or row.power != 1 or row.above is not None:
             raise PromiseError(
                 f"Over a frame [hidden] alpha bounds what one {self.unit} reports in a column; measure totals of it, "
                 "not counts, squares or what lies above a clip."
+            )
+        if row.column not in self.reports:
+            raise PromiseError(
+                f"[hidden] reports says nothing of '{row.column}', so nothing can be promised about it; "
+                f"{nearest(row.column, self.reports)}, or add it."
             )
         return Relative(self.alpha)
 
@@ -197,13 +180,17 @@ class SizeWithin(Neighbours):
         if other.kind == self.kind:
             wider = named["alpha"] <= self.alpha and set(self.weak) <= set(named["weak"])
             whole = named["worker"] is None or (self.worker is not None and (named["at_most"] or 1) <= self.jobs)
-            return 1 if wider and whole and other.unit == self.unit else None
-        # Only where workers are named is a row surely a job, and not the report of a unit of a register.
-        alone = self.worker is not None and other.id in {None, self.worker} and other.unit != self.unit
+            reported = bool(self.reports) == bool(named["reports"]) and set(named["reports"]) <= set(self.reports)
+            return 1 if wider and whole and reported and other.unit == self.unit else None
+        # Who is hidden there is told by the column that names him alone: a unit without one may be anything.
+        alone = self.worker is not None and other.id == self.worker
         return 1 if other.kind == "add-remove" and alone and named["at_most"] <= self.jobs else None
 
     def implied(self) -> tuple[Implied, ...]:
         """What else is promised: what a job, a worker or an establishment of some size loses that is there or not."""
+        if self.reports:
+            far = ((size, steps(size, self.alpha)) for size in SIZES)
+            return tuple(Implied(f"one {self.unit} that reports {size:,}, or nothing", one) for size, one in far)
         whom = "job" if self.worker is None else "worker with all jobs"
         found = [Implied(f"any one {whom}, there or not", 1), Implied(f"any one {whom} that goes elsewhere", 2)]
         # Weak neighbours grow kind by kind, in as many steps as their make-up takes.
@@ -229,6 +216,13 @@ class SizeWithin(Neighbours):
     def refuses(self, *, register: bool) -> str:
         if register and (self.weak or self.worker):
             return "Over a frame units report numbers and no workers; leave out [hidden] weak, worker and at_most."
+        if register and not self.reports:
+            return (
+                f"Over a frame a {self.unit} reports numbers; say which of them are hidden within alpha, for example "
+                '[hidden] reports = ["employment", "wages"].'
+            )
+        if self.reports and not register:
+            return "[hidden] reports is for what units of a frame report, and there is no [frame]; leave it out."
         return ""
 
     def exposes(self) -> tuple[str, ...]:
@@ -242,10 +236,11 @@ class SizeWithin(Neighbours):
         """
         low, high = reach(100, self.alpha)
         alike = f"within {plain(100 * self.alpha)}% (100 looks like any number from {low} to {high})"
+        if self.reports:
+            return f"What any one {self.unit} reports of {_listed(self.reports, called)}, {alike}."
         if not self.weak:
             return f"How large any one {self.unit} is, {alike}, and {self._whom}."
-        named = [(called or {}).get(name, name) for name in self.weak]
-        told = f"{', '.join(named[:-1])} and {named[-1]}" if len(named) > 1 else named[0]
+        told = _listed(self.weak, called)
         return f"How many jobs of each kind, told apart by {told}, any one {self.unit} has, {alike}, and {self._whom}."
 
     @property
@@ -257,7 +252,8 @@ class SizeWithin(Neighbours):
 
     def not_hidden(self) -> str:
         public = f"Which {self.unit}s there are, and where and what they are, is public"
-        further = f"sizes that are further apart than {plain(100 * self.alpha)}% are hidden the less, step by step"
+        what = "numbers" if self.reports else "sizes"
+        further = f"{what} that are further apart than {plain(100 * self.alpha)}% are hidden the less, step by step"
         if not self.weak:
             return f"{public}; {further}."
         return (
@@ -272,7 +268,22 @@ class SizeWithin(Neighbours):
         [(10, 9.0, 11.0), (100, 91.0, 110.0), (1000, 910.0, 1100.0)]
         """
         ends = [(size, reach(size, self.alpha)) for size in SIZES]
+        if self.reports:
+            return tuple(
+                Alike(one, size, float(low), float(high)) for one in self.reports for size, (low, high) in ends
+            )
         return tuple(Alike("jobs", size, float(low), float(high), of_rows=True) for size, (low, high) in ends)
+
+
+def _refuse_unlisted(names: object, is_what: str) -> None:
+    if not isinstance(names, tuple) or not all(isinstance(name, str) and name for name in names):
+        raise PlanError(f"[hidden] {is_what}.")
+
+
+def _listed(names: Sequence[str], called: Mapping[str, str] | None) -> str:
+    """Names, or what they are called, as a sentence has them."""
+    said = [(called or {}).get(name, name) for name in names]
+    return f"{', '.join(said[:-1])} and {said[-1]}" if len(said) > 1 else said[0]
 
 
 EXAMPLE = SizeWithin("establishment", "0.1", "id")
