@@ -285,6 +285,14 @@ def test_what_is_wrong_is_said_with_what_would_work(world, old, new, said):
         read(world, text.replace(old, new))
 
 
+def test_measures_that_add_up_to_each_other_are_refused(world):
+    """All, public and private would be protected apart, and subtraction would undo them."""
+    some = '[[suppress.measure]]\nname = "public"\nof = { statistic = "total", column = "pay", unit = "dollars" }\n'
+    with pytest.raises(PlanError, match=r"'pay' and 'public', both of the column 'pay': .* could be worked out"):
+        read(world, TABLES + some)
+    read(world, TABLES + some.replace('column = "pay"', 'column = "hours"'))
+
+
 def test_noise_beside_true_totals_is_refused(world):
     noisy = (
         '[[measure]]\nname = "jobs"\nof = "count"\nby = ["trade"]\nwith = { mechanism = "geometric", epsilon = "1" }\n'

@@ -68,6 +68,30 @@ def test_totals_that_are_no_sums_are_refused(table):
     assert "are not their sum" in str(found.exception)
 
 
+def test_a_table_without_the_total_is_asked_for_it_and_not_called_safe(table):
+    text = table.read_text(encoding="utf-8").replace("a,x,50,", "a,x,,").replace("Total", "All")
+    table.write_text(text, encoding="utf-8")
+    by = ("--by", "TRADE,PLACE", "--value", "JOBS")
+    found = asked("audit", table, *by)
+    assert "No cell has the total of 'TRADE'" in str(found.exception)
+    assert asked("audit", table, *by, "--total", "TRADE=All", "--total", "PLACE=All").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ("50,,40", "no number of contributors"),
+        ("50,0,40", "no number of contributors"),
+        ("50,-2,40", "no number of contributors"),
+        ("50,2,500", "more than its value"),
+    ],
+)
+def test_contributors_that_cannot_be_are_refused_and_not_taken_for_safe(table, tmp_path, numbers, said):
+    table.write_text(table.read_text(encoding="utf-8").replace("a,x,50,2,40", f"a,x,{numbers}"), encoding="utf-8")
+    by = ("--by", "TRADE,PLACE", "--value", "JOBS", "--count", "FIRMS", "--largest", "MAX")
+    assert said in str(asked("table", table, *by, "--out", tmp_path / "out.csv").exception)
+
+
 class Terminal(io.StringIO):
     """A stderr that somebody looks at."""
 

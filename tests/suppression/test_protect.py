@@ -152,7 +152,10 @@ def test_two_singletons_of_a_row_are_caught_and_not_left():
     cells = Contributions.of(linked, codes, [30, 28, 9, 9, 9, 20, 20, 20, 30, 30, 30])
     asked = needs(linked, cells, TENTH)
     required = Required(
-        cells.totals, asked.upper, np.minimum(asked.lower, cells.totals), cells.insiders(linked, asked.upper)
+        cells.totals,
+        asked.upper,
+        np.minimum(asked.lower, cells.totals),
+        cells.insiders(linked, asked.upper, asked.others),
     )
     two = np.where(asked.primary, np.nan, cells.totals)
     assert asked.primary.sum() == 2
@@ -162,13 +165,34 @@ def test_two_singletons_of_a_row_are_caught_and_not_left():
     assert not decide(hidden(cells, protect(linked, cells, TENTH)), required)
 
 
+def test_who_is_alone_elsewhere_does_not_learn_a_dominated_cell():
+    """North is two missing cells: the one firm of the second knew the first, of 85 and 15, from their total."""
+    linked = Linked.of([[flat("trade", "fc"), flat("place", "ns")]])
+    rows = [("f", "n", 85), ("f", "n", 15), ("c", "n", 40), *(("f", "s", 60),) * 5, *(("c", "s", 60),) * 5]
+    codes = {"trade": [row[0] for row in rows], "place": [row[1] for row in rows]}
+    rules = PrimaryRules(3, dominance=((1, Fraction(4, 5)),))
+    cells = Contributions.of(linked, codes, [row[2] for row in rows])
+    asked = needs(linked, cells, rules)
+    told = cells.insiders(linked, asked.upper, asked.others)
+    required = Required(cells.totals, asked.upper, np.minimum(asked.lower, cells.totals), told)
+    inner = np.array(
+        [bool(trade and place) for trade, place in zip(linked.column("trade"), linked.column("place"), strict=True)]
+    )
+    four = np.where(inner, np.nan, cells.totals)
+    assert "who is alone in another cell" in {one.attacker for one in decide(Published.of(linked, four), required)}
+    assert not decide(hidden(cells, protect(linked, cells, rules)), required)
+
+
 def test_three_singletons_are_caught_where_the_third_is_too_small():
     """The second knows the first to within the third: R < p X1 of the three missing cells together."""
     linked = Linked.of([[flat("a", "1234")]])
     cells = Contributions.of(linked, {"a": list("123") + list("44444")}, [100, 60, 5, 30, 30, 30, 30, 30])
     asked = needs(linked, cells, TENTH)
     required = Required(
-        cells.totals, asked.upper, np.minimum(asked.lower, cells.totals), cells.insiders(linked, asked.upper)
+        cells.totals,
+        asked.upper,
+        np.minimum(asked.lower, cells.totals),
+        cells.insiders(linked, asked.upper, asked.others),
     )
     three = np.where(asked.primary, np.nan, cells.totals)
     assert asked.primary.sum() == 3

@@ -155,8 +155,11 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
 
     names = tuple(name for name in (count, *largest.split(",")) if name)
     read = _read(files, by, value, flag, hidden, _named(hierarchy, total), names)
-    pairs_ = tuple((int(n), Fraction(k)) for n, _, k in (one.partition(",") for one in dominance or []))
-    rules = PrimaryRules(minimum, Fraction(p) if p else None, pairs_)
+    try:
+        pairs_ = tuple((int(n), Fraction(k)) for n, _, k in (one.partition(",") for one in dominance or []))
+        rules = PrimaryRules(minimum, Fraction(p) if p else None, pairs_)
+    except ValueError:
+        raise DataError("--p is a share, 0.1 for 10%, and --dominance N,K: 1,0.85 for the largest above 85%.") from None
     best = Best(clean, rounds, exact, cuts)
     found = _protected(read, rules, count, tuple(filter(None, largest.split(","))), cost, best)
     _write(read, found, out)
@@ -180,6 +183,7 @@ def _protected(
     counts = known["frequency"] if known["frequency"] is not None else np.full(len(totals), rules.minimum)
     tops = [read.numbers[name] for name in largest] or ([known["maxscore"]] if known["maxscore"] is not None else [])
     most = np.column_stack(tops) if tops else np.full((len(totals), 1), np.nan)
+    _refuse_untrue(totals, counts, most)
     cells = Contributions.told(totals, np.nan_to_num(counts).astype(np.int64), most)
     asked = None
     if read.suppressed.any():
@@ -195,6 +199,16 @@ def _protected(
     with progress(("suppression",)) as show:
         show("suppression")
         return protect(read.linked, cells, rules, cost=cost, best=best, asked=asked, progress=show.within)
+
+
+def _refuse_untrue(totals: Any, counts: Any, largest: Any) -> None:
+    """Stop at numbers of contributors that cannot be: such cells would be taken for safe."""
+    import numpy as np
+
+    if (np.isnan(counts) | (counts < 0) | ((counts == 0) & (totals != 0))).any():
+        raise DataError("A cell has a value and no number of contributors, or one below 0; every cell needs its own.")
+    if (np.nansum(largest, axis=1) > np.abs(totals) * (1 + 1e-9)).any():
+        raise DataError("The largest contributions of a cell are more than its value; check --largest and --value.")
 
 
 def _write(read: "TableFile", found: "Pattern", out: Path) -> None:

@@ -134,6 +134,19 @@ class Suppress:
             raise PlanError('[suppress] by lists tables, each of some attributes: by = [["naics", "area@0"]].')
         if not self.measures:
             raise PlanError("[suppress] publishes nothing; add a [[suppress.measure]] with name and of.")
+        self._refuse_related()
+
+    def _refuse_related(self) -> None:
+        """Measures of one column are sums of one another, and are protected apart: one would tell the other's cells."""
+        seen: dict[str | None, str] = {}
+        for one in self.measures:
+            column = one.of.contribution.column
+            if (first := seen.setdefault(column, one.name)) != one.name:
+                what = "counts" if column is None else f"of the column '{column}'"
+                raise PlanError(
+                    f"[suppress] publishes '{first}' and '{one.name}', both {what}: what one withholds could be worked "
+                    "out of the other. Publish one of them, and what tells them apart as an attribute of its tables."
+                )
 
     @property
     def tables(self) -> UpTo:

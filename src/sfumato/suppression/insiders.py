@@ -26,6 +26,8 @@ class Insiders:
     """What the contributions of each cell add up to."""
     upper: Floats
     """How far each cell must be uncertain to its second largest holding."""
+    others: Floats
+    """How far to those who are not in it, by rules that ask no less of them: too few holdings, or dominance."""
 
     def __repr__(self) -> str:
         return f"<Insiders of {len(self.sizes):,} cells: confidential>"
@@ -43,11 +45,12 @@ class Insiders:
         """The same where cells that are equal have become one; `first` is the first cell of each."""
         pairs = np.stack([place[self.cells], self.holdings])
         _, kept = np.unique(pairs, axis=1, return_index=True)
-        upper = np.zeros(size)
+        upper, others = np.zeros(size), np.zeros(size)
         np.maximum.at(upper, place, self.upper)
+        np.maximum.at(others, place, self.others)
         return Insiders(
             pairs[0, kept], self.holdings[kept], self.amounts[kept], self.alone[kept],
-            self.first[first], self.second[first], self.sizes[first], upper,
+            self.first[first], self.second[first], self.sizes[first], upper, others,
         )  # fmt: skip
 
     def within(self, cells: Integers) -> Integers:
@@ -65,7 +68,8 @@ class Insiders:
         """How far a cell must be uncertain to each of some holdings; 0 or less where nothing is asked.
 
         Holding h, who adds x_h, must not know the largest, X1, to within what the second, who adds X2, must not: it is
-        short of what the second knows by X2 - x_h. The largest itself must not know the second.
+        short of what the second knows by X2 - x_h. The largest itself must not know the second. Who is not in a cell of
+        few holdings, or in a dominated one, must not know it as nobody must.
         """
         at = slice(int(self.starts[cell]), int(self.starts[cell + 1]))
         top, second = float(self.first[cell]), float(self.second[cell])
@@ -76,4 +80,5 @@ class Insiders:
             own = np.where(inside, np.abs(self.amounts[at])[place], 0.0)
         rest = float(self.sizes[cell]) - top - second
         to_largest = (self.upper[cell] + rest) * second / top - rest if top else 0.0
-        return np.where(inside & (own >= top * (1 - 1e-9)), to_largest, self.upper[cell] - second + own)
+        lessened = np.where(inside & (own >= top * (1 - 1e-9)), to_largest, self.upper[cell] - second + own)
+        return np.where(inside, lessened, np.maximum(lessened, self.others[cell]))

@@ -123,8 +123,8 @@ class Contributions(Sealed):
         holders = np.bincount(pair // width, minlength=len(unions))
         return Contributions(totals, holders, pair // width, pair % width, amounts, sizes, self.waived)
 
-    def insiders(self, linked: Linked, upper: Floats) -> Insiders:
-        """Who knows a part of which cells; `upper` is how uncertain each must stay.
+    def insiders(self, linked: Linked, upper: Floats, others: Floats) -> Insiders:
+        """Who knows a part of which cells; `upper` is how uncertain each must stay, `others` to those not in it.
 
         They are the two largest of each cell, and whoever is alone in one, wherever else they contribute.
         """
@@ -139,7 +139,8 @@ class Contributions(Sealed):
             second = np.where(self.counts == 2, np.maximum(self.sizes - first, 0), 0)
         cells = known.cells[kept]
         return Insiders(
-            cells, known.holdings[kept], known.amounts[kept], single[cells], first, second, self.sizes, upper
+            cells, known.holdings[kept], known.amounts[kept], single[cells], first, second, self.sizes, upper,
+            others,
         )  # fmt: skip
 
     def _followed(self, linked: Linked) -> "Contributions":

@@ -58,8 +58,17 @@ class PrimaryRules:
 class Needs(Sealed):
     """Of every cell how far an attacker's interval must reach above and below it, and the rule that says so."""
 
-    def __init__(self, upper: Floats, lower: Floats, rules: Sequence[str], waived: Flags | None = None) -> None:
+    def __init__(
+        self,
+        upper: Floats,
+        lower: Floats,
+        rules: Sequence[str],
+        waived: Flags | None = None,
+        others: Floats | None = None,
+    ) -> None:
         self.upper, self.lower, self.rules = upper, lower, tuple(rules)
+        self.others = np.zeros(len(upper)) if others is None else others
+        """What a cell must stay uncertain by to contributors of other cells, by all rules but p%."""
         self.waived = np.zeros(len(upper), dtype=bool) if waived is None else waived
         """Cells that break a rule about holdings that have all agreed."""
 
@@ -89,13 +98,15 @@ def needs_of(cells: Contributions, rules: PrimaryRules, safe: Flags | None = Non
     found += [(P_PERCENT, *_p_percent(cells, rules.p))] if rules.p is not None else []
     found += [(DOMINATED, *_dominated(cells, n, k)) for n, k in rules.dominance]
     named, amount = np.full(size, "", dtype=object), np.zeros(size)
-    agreed = np.zeros(size, dtype=bool)
+    agreed, others = np.zeros(size, dtype=bool), np.zeros(size)
     for rule, broken, needed, waived in found:
         agreed |= broken & waived & ~safe
         mine = broken & ~waived & ~safe
         named[mine & (named == "")] = rule
-        amount = np.maximum(amount, np.where(mine, np.maximum(needed, rules.least), 0))
-    return Needs(amount, amount.copy(), named.tolist(), agreed & (named == ""))
+        least = np.where(mine, np.maximum(needed, rules.least), 0)
+        amount = np.maximum(amount, least)
+        others = others if rule == P_PERCENT else np.maximum(others, least)
+    return Needs(amount, amount.copy(), named.tolist(), agreed & (named == ""), others)
 
 
 def _few(cells: Contributions, rules: PrimaryRules) -> tuple[Flags, Floats, Flags]:

@@ -93,7 +93,10 @@ class _Work:
         return np.where(self.primary, np.minimum(self.needs.lower, self.cells.totals - self.prior.low), 0)
 
     def _insiders(self, kept: Linked) -> Insiders | None:
-        return None if not self.contributors else self.cells.only(self.there).insiders(kept, self.upper[self.there])
+        if not self.contributors:
+            return None
+        others = np.where(self.primary, self.needs.others, 0)
+        return self.cells.only(self.there).insiders(kept, self.upper[self.there], others[self.there])
 
     def task(self) -> tuple[Task, Integers]:
         """What is to be done, and the cell of it that each of the cells that are not empty has become."""

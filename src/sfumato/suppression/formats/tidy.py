@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sfumato.errors import DataError
 from sfumato.suppression.formats.hierarchies import read_hierarchy
 from sfumato.suppression.formats.table_file import Rows, TableFile, column_of, number_of, read_rows, whole_of
 from sfumato.suppression.nesting import WHOLE, Nesting
@@ -52,6 +53,12 @@ class Tidy:
 
     def _nesting(self, name: str, codes: Sequence[str]) -> Nesting:
         present = sorted(set(codes))
+        if WHOLE not in present and name not in self.totals:
+            raise DataError(
+                f"No cell has the total of '{name}', which would be '{self.total}'; without totals nothing can be "
+                f"worked out of a table, and nothing audited. Name its code: --total {name}=CODE, or {name}=none "
+                "where no total was published."
+            )
         if name not in self.hierarchies:
             return Nesting.under(name, {code: WHOLE for code in present if code != WHOLE}, whole=WHOLE in present)
         return read_hierarchy(name, self.hierarchies[name], self.lead).within(present)
