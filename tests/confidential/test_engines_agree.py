@@ -214,6 +214,16 @@ def test_a_reading_for_one_table_answers_it_again_and_others_as_well():
     assert engine.occupied(margin, (Rows(),), Box())[0].tolist() == [0]
 
 
+def test_a_reading_for_one_universe_is_no_answer_for_all_records():
+    reading = Reading(Schema((A, B, C)), (A, B, C), V)
+    mixed = table(a=["1", "7", "1", "7"])
+    box = Box({"a": np.array([False, True, True, True])})
+    engine, held = passing([mixed], reading, box), Arrays([mixed], reading, SALT)
+    whole = cells(engine, reading)
+    same(whole, cells(held, reading))
+    assert whole[Rows()].sum() == 4
+
+
 def test_a_reading_for_one_table_says_the_same_of_a_broken_rule_and_keeps_the_bounds_of_units():
     only = TableRequest(Table((A, B, C)), (Rows(),), Box())
     rules = (Rule.of({"a": "7", "b": "y"}),)

@@ -25,6 +25,8 @@ ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build" / "mutants"
 FIRST, FILES, SHARE = 2, 8, 0.3
 """How many files of tests are run first, how many at all, and the share of the seconds that the first have."""
+LAST = 8
+"""How many times the seconds all tests of a line have, where it would survive and no reason is known."""
 ACCEPTED = Path(__file__).with_name("accepted.toml")
 
 
@@ -71,6 +73,7 @@ class Trials:
 
     def __init__(self, copy: Path, modules: dict[str, Path], map_: Tested, seconds: float) -> None:
         self.copy, self.modules, self.map, self.seconds = copy, modules, map_, seconds
+        self.accepted = accepted()
         self.kept = BUILD / "outcomes.json"
         self.known = json.loads(self.kept.read_text("utf-8")) if self.kept.exists() else {}
 
@@ -91,8 +94,11 @@ class Trials:
             raise RuntimeError(f"These tests kill mutants and fail without them as well: {', '.join(broken)}")
 
     def _tests(self, one: Mutant) -> list[str]:
+        """Those near it; where no reason is known why it may survive, then others that run its line."""
         tests = self.map.of(one.module, one.line, self.modules[one.module])
-        return within(near(tests, one.module, FILES), self.map, self.seconds)
+        found = within(near(tests, one.module, FILES), self.map, self.seconds)
+        wide = [] if one.key in self.accepted else within(tests, self.map, LAST * self.seconds)
+        return [*found, *(test for test in wide if test not in found)]
 
     def _stamp(self, one: Mutant, tests: list[str]) -> str:
         files = sorted({test.partition("::")[0] for test in tests})
@@ -110,7 +116,9 @@ class Trials:
     def _tried(self, one: Mutant) -> dict[str, str]:
         tests, path = self._tests(one), self.modules[one.module]
         first = within(near(tests, one.module, FIRST), self.map, SHARE * self.seconds)
-        for some in (first, [test for test in tests if test not in first]):
+        nearby = within(near(tests, one.module, FILES), self.map, self.seconds)
+        rest = [test for test in nearby if test not in first]
+        for some in (first, rest, [test for test in tests if test not in {*first, *rest}]):
             took = sum(self.map.seconds[each] for each in some)
             outcome, killer = tried(one, self.copy, path, some, took) if some else (SURVIVED, "")
             if outcome != SURVIVED:

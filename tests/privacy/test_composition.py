@@ -188,6 +188,7 @@ def test_neighbours_read_back_equal(hidden):
         (lambda: AddRemove("firm", at_most=8), "without knowing whose"),
         (lambda: AddRemove("firm", "id", 0), "at_most is 0"),
         (lambda: AddRemove("firm", "id", True), "at_most is True"),
+        (lambda: AddRemove("firm", "id", 2.5), "at_most is 2.5"),
         (lambda: AddRemove("firm", "", 2), "id is ''"),
         (lambda: AddRemove("firm", 5, 2), "id is 5"),
         (
