@@ -141,3 +141,9 @@ def test_a_replicate_with_nothing_to_divide_by_leaves_the_error_unstated(sample)
     (cell,) = asked(sample, rows, MeanOf("pay")).records()
     assert cell["estimate"] == 9
     assert cell["se"] is None
+
+
+@pytest.mark.parametrize(("units", "replicates"), [(0, 80), (10, 3)])
+def test_successive_differences_of_no_unit_or_of_too_few_replicates_are_refused(units, replicates):
+    with pytest.raises(sf.errors.PlanError, match=f"of {units} units in {replicates} replicates; it needs 1 and 4"):
+        sdr_factors(units, replicates)

@@ -175,6 +175,7 @@ def test_a_missing_key_is_named(old, new, said):
             'a lowest and a highest value, for example clip = ["0"',
         ),
         ('"count"', '{ statistic = "total" }', "The statistic 'total' needs column, clip, step"),
+        ('"count"', '{ statistic = "count", step = "2" }', "The statistic 'count' has no 'step'"),
         (
             '"replace-one"',
             '"replace-one"\nid = "e"\nat_most = 2.5',
