@@ -237,7 +237,9 @@ def test_columns_of_two_tables_or_of_none_and_keys_of_two_types_are_refused():
     with pytest.raises(DataError, match="'county' stands in workers and in workplaces"):
         Tabulation(plan, Microdata.open(twice, plan.schema), SystemDraws())
     lacking = given | {"workers": given["workers"].drop_columns(["sex"])}
-    with pytest.raises(DataError, match="No table of jobs, workers, workplaces has a column 'sex', which the plan reads"):
+    with pytest.raises(
+        DataError, match="No table of jobs, workers, workplaces has a column 'sex', which the plan reads"
+    ):
         Tabulation(plan, Microdata.open(lacking, plan.schema), SystemDraws())
     typed = given | {
         "workers": given["workers"].set_column(0, "worker_id", given["workers"]["worker_id"].cast("string"))
