@@ -90,7 +90,7 @@ def test_an_invariant_is_listed_as_one_or_the_plan_is_not_priced(wrong, right, s
         ('from = "data"', 'form = "data"', "did you mean 'from'"),
         ('of = "cube"', 'of = "cub"', "did you mean 'cube'"),
         ('name = "by_place"', 'name = "cube"', "Two products are named 'cube'|No step"),
-        ('to = ["by_place"]', 'to = ["cube"]', "No step over tables meets the control 'by_place'"),
+        ('to = ["by_place"]', 'to = ["cube"]', "the noise of 'cube' is in 'cube' already"),
         ('by = ["place"]', 'by = ["age"]', "lacks age of 'by_place'"),
     ],
 )

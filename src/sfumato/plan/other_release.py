@@ -15,6 +15,15 @@ from sfumato.release import Product, Withheld, open_release
 from sfumato.schema import Attribute, Grid, Mask, Table
 
 
+def _alike(universe: Mapping[str, Any], where: Mapping[str, Any]) -> bool:
+    """Whether two universes are of the same levels of the same attributes."""
+
+    def levels(of: Mapping[str, Any]) -> dict[str, list[str]]:
+        return {name: sorted([one] if isinstance(one, str) else one) for name, one in of.items()}
+
+    return levels(universe) == levels(where)
+
+
 @dataclass(frozen=True)
 class OtherTotals:
     """A table of a product of another release, in its folder."""
@@ -27,8 +36,12 @@ class OtherTotals:
         """A row for each cell: its codes, its value, and the standard error of its noise, as in a file of totals."""
         found = self._opened()
         statistic = of if isinstance(of, str) else of.get("statistic")
-        if found.subject.statistic != statistic or {*found.subject.universe} != {*where}:
-            raise PlanError(f"{self._words} is of another statistic, or of other records, than what it is to control.")
+        if statistic != "count" or found.subject.statistic != statistic or not _alike(found.subject.universe, where):
+            raise PlanError(
+                f"{self._words} is of another statistic, or of other records, than what it is to control. Counts of "
+                "the same records are controls; a release does not say of which column and bounds a total is, so give "
+                "totals as a file."
+            )
         if found.even is None:
             raise PlanError(
                 f"{self._words} is no table whose cells have noise of their own, all of one law; name the measure of "

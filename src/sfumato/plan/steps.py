@@ -103,6 +103,8 @@ class StepReading:
         """Controls are of the same statistic and universe as the table, margins of it, and share no noise with it."""
         if not self.table.measure.of.additive:
             raise self._refusal(f": the cells of '{self.step.table}' do not add up, so no totals bind them.")
+        if twice := sorted(name for name in self.step.to if self.step.to.count(name) > 1):
+            raise self._refusal(f" names '{twice[0]}' twice, whose noise would be counted as new; name it once.")
         for name, control in self.controls.items():
             if control.statistic != self.table.statistic:
                 raise self._refusal(f": '{name}' is not of the same statistic as '{self.step.table}'.")
@@ -114,7 +116,7 @@ class StepReading:
                 )
             if missed := lacking(coarse.by, fine.by) if coarse and fine else ():
                 raise self._refusal(f": '{self.step.table}' lacks {', '.join(map(str, missed))} of '{name}'.")
-            if shared := sorted(control.noise & self.table.noise) if self.table.steps else []:
+            if shared := sorted(control.noise & self.table.noise):
                 raise self._refusal(
                     f": the noise of '{shared[0]}' is in '{self.step.table}' already, so '{name}' would be counted as "
                     "new; calibrate to it once."
