@@ -359,6 +359,11 @@ def test_another_release_moves_a_family_by_what_it_published_and_states(earlier)
         ('of = "jobs"', 'of = "pay"', "of another statistic"),
         ('release = "earlier"', 'release = "nowhere"', "cannot be read as a release"),
         ('release = "earlier"', 'file = "a.csv"\nrelease = "earlier"', "has one source"),
+        (
+            "[[exposure]]",
+            '[[control]]\nname = "two"\nof = "jobs"\nby = ["age"]\nrelease = "earlier"\nproduct = "cube"\n[[exposure]]',
+            "share noise",
+        ),
     ],
 )
 def test_another_release_that_cannot_control_is_refused_with_the_reason(earlier, old, new, words):

@@ -211,3 +211,8 @@ def test_other_neighbours_are_refused(move):
 def test_options_that_are_none_are_refused(given, said):
     with pytest.raises(PlanError, match=said):
         LogLaplace(1, **given)
+
+
+def test_numbers_that_would_be_held_are_found_before_the_noise_is_drawn():
+    assert LogLaplace(2).unfit(cells([0, 10**12])) == ""
+    assert "use a coarser step" in LogLaplace(2).unfit(cells([0, 8 * 10**13]))

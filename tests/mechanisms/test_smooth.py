@@ -186,6 +186,21 @@ def test_steps_in_one_cell_cost_more_delta_than_steps_in_several():
 
 
 @pytest.mark.parametrize("mechanism", [SmoothGamma(2), SmoothLaplace(2, "0.05")], ids=lambda one: one.name)
+def test_noise_that_cannot_be_drawn_is_found_before_it_is_and_the_rule_holds_no_value(mechanism):
+    assert mechanism.unfit(cells([7], [10**9])) == ""
+    said = mechanism.unfit(cells([7, 7], [3, 2 * 10**13]))
+    assert "use a coarser step" in said
+    assert not re.search(r"\d", said)
+
+
+def test_a_scale_that_would_be_told_as_anything_is_refused_with_what_it_takes():
+    """Its logarithm has noise of scale 1.001 ln 1.1 / told, 1 at 0.0955."""
+    with pytest.raises(PromiseError, match=r"it takes 0\.0954|it takes 0\.0955"):
+        SmoothGamma(2, told="0.0001").loss(TENTH)
+    assert SmoothGamma(2, told="0.0955").loss(TENTH) == Approximate("2.0955")
+
+
+@pytest.mark.parametrize("mechanism", [SmoothGamma(2), SmoothLaplace(2, "0.05")], ids=lambda one: one.name)
 def test_noise_is_unbiased_and_as_wide_as_the_largest_of_each_cell_says(mechanism):
     """60,000 draws of each scale: mean sizes are known to 0.6%, and 5% is 8 errors away."""
     largest = np.repeat([0, 20, 3_000], 60_000)

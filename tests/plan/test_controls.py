@@ -91,6 +91,7 @@ def test_an_invariant_is_listed_as_one_or_the_plan_is_not_priced(wrong, right, s
         ('of = "cube"', 'of = "cub"', "did you mean 'cube'"),
         ('name = "by_place"', 'name = "cube"', "Two products are named 'cube'|No step"),
         ('to = ["by_place"]', 'to = ["cube"]', "the noise of 'cube' is in 'cube' already"),
+        ('to = ["by_place"]', 'to = ["by_place", "by_place"]', "names 'by_place' twice"),
         ('by = ["place"]', 'by = ["age"]', "lacks age of 'by_place'"),
     ],
 )

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from sfumato.errors import LedgerError
+from sfumato.errors import LedgerError, PlanError
 from sfumato.privacy import (
     AddRemove,
     Approximate,
@@ -102,3 +102,23 @@ def test_a_ledger_of_workers_takes_a_release_that_hides_more_and_no_other():
         Ledger("employers", STRONG, Approximate(3)).admit("jobs", Approximate(1), WEAK, 2026)
     with pytest.raises(LedgerError, match="2 steps of its neighbours are one of these"):
         Ledger("workers", ReplaceOne("worker", "person", 2), Approximate(3)).admit("jobs", Approximate(1), WORKER, 2026)
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (lambda: SizeWithin("shop", "1e-9", "shop_id"), "alpha is .*; it is a share, 1e-6 or more"),
+        (lambda: SizeWithin("shop", "0.1", "shop_id", reports="wages"), "reports is a list of columns"),
+    ],
+)
+def test_what_cannot_be_meant_of_sizes_is_refused(made, said):
+    with pytest.raises(PlanError, match=said):
+        made()
+
+
+def test_over_a_frame_the_promise_is_of_what_is_reported_and_of_no_job():
+    said = REPORTS.words()
+    assert said.startswith("What any one shop reports of wages and jobs, within 10%")
+    assert "any one job" not in said
+    assert "say which of them are hidden" in SizeWithin("shop", "0.1", "shop_id").refuses(register=True)
+    assert "there is no [frame]" in REPORTS.refuses(register=False)

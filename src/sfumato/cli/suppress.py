@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from sfumato.cli.options import Json, pairs
 from sfumato.cli.output import columns, note, progress, say, say_json
@@ -16,16 +15,10 @@ if TYPE_CHECKING:
     from sfumato.suppression.formats.table_file import TableFile
 
 
-class Verbs(TyperGroup):
-    """What is no verb is a plan: `sfumato suppress PLAN` suppresses what the plan says."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if args and args[0] not in self.commands and "plan" in self.commands:
-            args = ["plan", *args]
-        return super().resolve_command(ctx, args)
-
-
-app = typer.Typer(cls=Verbs, no_args_is_help=True, help="Suppress cells, and audit tables with suppressed cells.")
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Protect a table of cells, and audit tables with suppressed cells; of microdata `sfumato run` suppresses.",
+)
 Files = Annotated[
     list[Path],
     typer.Argument(metavar="FILE…", help="The table: CSV or Parquet, QCEW, or a tau-ARGUS .tab with its .rda."),

@@ -1,6 +1,6 @@
 """OtherTotals: what another release published, as controls, with the error that it states."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
@@ -13,6 +13,15 @@ from sfumato.plan.control import Rows
 from sfumato.privacy import plain
 from sfumato.release import Product, Withheld, open_release
 from sfumato.schema import Attribute, Grid, Mask, Table
+
+
+def refuse_several(releases: Sequence[str | None]) -> None:
+    """Tables of other releases may share their noise, which nobody could tell: one of them at most is a control."""
+    if len([one for one in releases if one is not None]) > 1:
+        raise PlanError(
+            "Two [[control]] come from other releases, and whether these share noise cannot be told, so it could be "
+            "counted as new; name one table of one release."
+        )
 
 
 def _alike(universe: Mapping[str, Any], where: Mapping[str, Any]) -> bool:

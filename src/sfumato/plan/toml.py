@@ -13,7 +13,7 @@ from sfumato.plan.control import ControlTable, rows_at, totals_of
 from sfumato.plan.decisions import Decisions
 from sfumato.plan.geography import Geography
 from sfumato.plan.measure import Measure
-from sfumato.plan.other_release import OtherTotals
+from sfumato.plan.other_release import OtherTotals, refuse_several
 from sfumato.plan.parts import (
     AttributePart,
     ControlPart,
@@ -71,6 +71,7 @@ def _part(text: str) -> PlanPart:
 
 
 def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
+    refuse_several([one.release for one in part.control])
     schema = Schema(
         attributes=tuple(_attribute(name, one, folder, part.data.encoding) for name, one in part.attributes.items()),
         unit=_row(part),
