@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from tests.calibrate.test_contract import boxes, indicator, noisy, subject, written_out
 
-from sfumato.calibrate import LeastSquares
+from sfumato.calibrate import LeastSquares, Rake
 from sfumato.errors import PlanError
 from sfumato.release import Cube, Independent
 from sfumato.release.uncertainties.margins import Margins
@@ -139,3 +139,23 @@ def test_exact_controls_that_contradict_each_other_are_refused_and_others_are_me
         products["m"].values[0] += 1
         with pytest.raises(PlanError, match="contradict"):
             step.apply(products)
+
+
+@pytest.mark.parametrize("step", [LeastSquares, Rake])
+def test_one_too_many_in_a_hundred_million_is_a_contradiction_that_impossible_cells_make(step):
+    """Where a and b only go together, their totals are the same two by two, though all sum to as much."""
+    rules = (Rule.of({"a": ["0"], "b": ["1"]}), Rule.of({"a": ["1"], "b": ["0"]}))
+    whole = Table((Attribute("a", Levels.of("01")), Attribute("b", Levels.of("01"))), rules)
+    many = 10**8
+
+    def products(by_b):
+        controls = {"a": [many, 5], "b": by_b}
+        cubes = {
+            name: Cube(subject(name), whole.margin([Level(name)]), np.array(values), Independent(0.0))
+            for name, values in controls.items()
+        }
+        return {"cube": Cube(subject("cube"), whole, np.array([[many, 0], [0, 7]]), Independent(2.0)), **cubes}
+
+    assert step("made", "cube", ("a", "b")).apply(products([many, 5])).values.any()
+    with pytest.raises(PlanError, match="contradict each other, 'a', 'b', so no table"):
+        step("made", "cube", ("a", "b")).apply(products([many + 1, 4]))

@@ -20,6 +20,7 @@ from sfumato.errors import PlanError
 from sfumato.mechanisms import EvenGaussian
 from sfumato.mechanisms.contrasts import laws_of
 from sfumato.plan import Plan
+from sfumato.plan.steps import StepReading
 from sfumato.privacy import EveryTable
 from sfumato.release import Components, Cube, Independent, Subject, Tables, open_release, verify
 from sfumato.release.residuals import place_of
@@ -200,20 +201,114 @@ def test_exact_totals_are_met_to_the_last_digit_and_have_no_error(schema):
     assert made.covariance(third, third) > 0
 
 
-def test_exact_totals_that_no_table_has_together_are_refused():
-    one, records = UpTo(2, FLAT.names).family(FLAT), records_for(FLAT)
-    base = measured(one, records, EvenGaussian(1))[1]
+def exact_controls(records, large=0):
+    """Exact totals by v0 and by v0 and v1, and the same with one total of the former one too large."""
     first, second = (counted(FLAT, by, records, 0.0) for by in (("v0",), ("v0", "v1")))
-    step = LeastSquares("made", "jobs", ("first", "second"))
-    assert step.apply({"jobs": base, "first": first, "second": second})
+    first = replace(first, values=first.values + 2 * large)
+    second = replace(second, values=second.values + large)
+    return first, second, replace(first, values=first.values + np.eye(3, dtype=np.int64)[0])
+
+
+@pytest.mark.parametrize("large", [0, 5 * 10**12])
+@pytest.mark.parametrize("chain", [False, True], ids=["one step", "a chain"])
+def test_exact_totals_that_no_table_has_together_are_refused(chain, large):
+    """One step too many in 5 · 10^12 is as much of a contradiction as in 20, in one step or along a chain."""
+    one, records = UpTo(2, FLAT.names).family(FLAT), records_for(FLAT)
+    first, second, other = exact_controls(records, large)
+    steps = [LeastSquares("made", "jobs", ("first", "second"))]
+    if chain:
+        noisy = LeastSquares("between", "then", ("n",))
+        steps = [LeastSquares("then", "jobs", ("first",)), noisy, LeastSquares("made", "between", ("second",))]
+    products = {"jobs": measured(one, records, EvenGaussian(1))[1], "n": counted(FLAT, ("v2",), records, 2.0)}
+    assert calibrated(steps, {**products, "first": first, "second": second})[0]["made"]
+    with pytest.raises(PlanError, match="'made': the exact totals 'first' and 'second' contradict each other by v0"):
+        calibrated(steps, {**products, "first": other, "second": second})
+
+
+def test_whoever_calls_a_step_over_a_family_is_told_as_well():
+    one, records = UpTo(2, FLAT.names).family(FLAT), records_for(FLAT)
+    _, second, other = exact_controls(records)
     with pytest.raises(PlanError, match="contradict each other"):
-        step.apply(
-            {
-                "jobs": base,
-                "first": replace(first, values=first.values + np.eye(3, dtype=np.int64)[0]),
-                "second": second,
-            }
+        LeastSquares("made", "jobs", ("first", "second")).apply(
+            {"jobs": measured(one, records, EvenGaussian(1))[1], "first": other, "second": second}
         )
+
+
+REGISTERS = """
+[[control]]
+name = "sexes"
+of = "jobs"
+by = ["sex"]
+totals = [{ sex = "f", value = 1500 }, { sex = "m", value = 1501 }]
+[[exposure]]
+kind = "published"
+what = "sexes"
+why = "so are the totals by sex"
+[[then]]
+step = "least-squares"
+name = "again"
+table = "moved"
+to = ["sexes"]
+"""
+
+
+def test_published_totals_that_contradict_each_other_along_a_chain_are_refused_as_the_plan_is_read():
+    assert family_plan(CONTROLLED + REGISTERS.replace("1501", "1500")).then[1].name == "again"
+    with pytest.raises(
+        PlanError, match="'again': the exact totals 'register' and 'sexes' contradict each other in the"
+    ):
+        family_plan(CONTROLLED + REGISTERS)
+    told, _, _ = REGISTERS.partition("[[then]]")
+    once = CONTROLLED.replace('"register"]', '"register", "sexes"]').replace("[[then]]", told + "[[then]]")
+    with pytest.raises(PlanError, match="'moved': the exact totals 'register' and 'sexes' contradict"):
+        family_plan(once)
+
+
+def noisy_totals(name, by, cells, error=40):
+    """A control with the totals of cells by some attributes, all of one standard error."""
+    listed = (", ".join(f'{one} = "{code}"' for one, code in zip(by, codes, strict=True)) for codes in cells)
+    rows = (f"{{ {where}, value = {value}, standard_error = {error} }}" for where, value in zip(listed, cells.values(), strict=True))  # fmt: skip  # noqa: E501
+    return f"""
+[[control]]
+name = "{name}"
+of = "jobs"
+by = {list(by)}
+totals = [{", ".join(rows)}]
+[[exposure]]
+kind = "published"
+what = "{name}"
+why = "a survey published them"
+"""
+
+
+BOTH = {(sex, age): 500 + 7 * place for place, (sex, age) in enumerate((s, a) for s in "fm" for a in ("young", "middle", "old"))}  # fmt: skip  # noqa: E501
+SEXES = {("f",): 500 + 507 + 514, ("m",): 521 + 528 + 535}
+
+
+@pytest.mark.parametrize("chain", [False, True], ids=["one step", "a chain"])
+def test_two_noisy_controls_that_are_sums_of_each_other_are_one(chain):
+    """With a standard error of 40 two sums agree by chance in 1 of 200 releases at the most; both, in 1 of 40,000."""
+    to = '[[then]]\nstep = "least-squares"\nname = "moved"\ntable = "jobs"\nto = ["both", "sexes"]\n'
+    if chain:
+        first = '[[then]]\nstep = "least-squares"\nname = "first"\ntable = "jobs"\nto = ["both"]\n'
+        to = first + to.replace('"both", ', "").replace('table = "jobs"', 'table = "first"')
+    both = PLAN + noisy_totals("both", ("sex", "age"), BOTH)
+    with pytest.raises(PlanError, match="'moved': 'both' and 'sexes' have errors and agree to the last digit"):
+        family_plan(both + noisy_totals("sexes", ("sex",), SEXES) + to)
+    other = {**SEXES, ("m",): 1583}
+    assert len(family_plan(both + noisy_totals("sexes", ("sex",), other) + to).controls) == 2
+    near = noisy_totals("both", ("sex", "age"), BOTH, 0.5) + noisy_totals("sexes", ("sex",), SEXES, 0.5)
+    assert len(family_plan(PLAN + near + to).controls) == 2, "so near, they may agree by chance"
+
+
+def test_controls_that_were_made_of_one_measure_are_refused_together():
+    plan = family_plan(CONTROLLED)
+    one = plan._source(plan.measure("by_school"))
+    step, jobs = plan.then[0], plan._source(plan.measure("jobs"))
+    reading = StepReading(step, jobs, {"by_school": one, "other": replace(one, steps=("weighed",))})
+    with pytest.raises(PlanError, match="the noise of 'by_school' is in 'by_school' and in 'other'"):
+        reading.refuse_shared()
+    StepReading(step, jobs, {"by_school": one}).refuse_shared()
 
 
 def drawn(controls, copies=4_000):

@@ -8,6 +8,7 @@ import pytest
 from sfumato.query import Estimate
 from sfumato.query.detail import percent_of_noise
 from sfumato.query.digits import Digits
+from sfumato.query.layout import text
 from sfumato.query.plot import mark_of
 from sfumato.query.wording import Sentence
 from sfumato.release.tails import z_score
@@ -55,3 +56,18 @@ def test_100_percent_noise_is_said_only_where_nothing_else_is(noise, sampling, p
     assert percent_of_noise(Estimate(9, 1e9, 1.0)) == 99.9
     assert percent_of_noise(Estimate(9, 1.0, 1e9)) == 0.1
     assert math.isclose(percent_of_noise(Estimate(9, 79_392.0**2, 87_814.0**2 - 79_392.0**2)), 82)
+
+
+def test_a_number_known_without_error_is_written_with_all_its_decimals():
+    """A register's 311.3 is not 311; and halves stay halves beside a margin that has them."""
+    exact = Estimate(311.3, 0.0)
+    assert Digits.of(exact).number(exact.value) == "311.3"
+    assert Digits.of(exact).ends(*exact.interval(0.95)) == ("311.3", "311.3")
+    assert [text(exact, kind) for kind in ("moe90", "se", "interval95")] == [
+        "311.3 ± 0 A",
+        "311.3 SE 0 A",
+        "311.3 [311.3, 311.3] A",
+    ]
+    assert repr(exact) == "311.3 ± 0 A"
+    assert text(of_margin(3.5, 504.5)).startswith("504.5 ± 3.5")
+    assert text(of_margin(35.0, 504.5)).startswith("504 ± 35")

@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
-from math import gcd, log2, prod
+from math import log2, prod
 
 import numpy as np
 
+from sfumato.calibrate.contradictions import common_step, refuse_contradicting
 from sfumato.calibrate.step import ControlAhead, Step, laid_out, variances
 from sfumato.errors import PlanError
 from sfumato.release import Product, Tables
@@ -25,8 +26,6 @@ from sfumato.schema import Component, Family, Table
 
 MOST_BITS = 48
 """How many binary digits a total may have in parts of a step, so that doubles tell them apart."""
-AGREE = 1e-6
-"""Up to which part of the largest of them exact totals may differ that should be the same."""
 
 
 def refuse_family(step: Step, family: Family, controls: Sequence[ControlAhead]) -> None:
@@ -36,22 +35,35 @@ def refuse_family(step: Step, family: Family, controls: Sequence[ControlAhead]) 
     for control in controls:
         if isinstance(control.domain, Table):
             _refuse_table(step, family, control.domain, control)
-    exact = [of_published(step, family, cube) for control in controls for cube in control.published]
-    _refuse_contradictions(step, [one for one in exact if not any(one.variances.values())])
+        for cube in control.published:
+            of_published(step, family, cube)
 
 
 def _refuse_table(step: Step, family: Family, table: Table, control: ControlAhead) -> None:
-    if place_of(family, table) is None or table.impossible:
-        raise PlanError(
-            f"Step '{step.name}': no table of '{step.table}' sums to '{control.name}' by "
-            f"{', '.join(map(str, table.by)) or 'nothing'}, with every combination; name a control of fewer variables."
-        )
+    if (why := _unheld(family, table)) or table.impossible:
+        why = why or "some combinations of its levels are impossible, and tables of a family have all"
+        raise PlanError(f"Step '{step.name}': no table of '{step.table}' sums to '{control.name}': {why}.")
     if not control.exact and (uneven := shared_evenly(family, table)):
         raise PlanError(
             f"Step '{step.name}': the parts of {uneven} have different numbers of children, so that the noise of "
             f"'{control.name}' is shared between its levels; control by {uneven}@0, or measure '{control.name}' as "
             f'tables too: by = {{ up_to = 1, of = ["{uneven}"] }}, with even-gaussian.'
         )
+
+
+def _unheld(family: Family, table: Table) -> str:
+    """Why no table of a family sums to another one, and which one would do; '' where one does."""
+    known = dict(zip(family.names, family.trees, strict=True))
+    if lacking := [one.name for one in table.attributes if one.name not in known and len(one.levels.leaves) > 1]:
+        return f"they are not by {', '.join(lacking)}. Control by some of {', '.join(family.names)}"
+    for one in table.attributes:
+        if one.name in known and known[one.name].at(len(one.levels.leaves)) is None:
+            own = family.attribute(one.name).levels
+            return f"they have {one.name} in {len(own.leaves):,} parts. Control by {one.name}@{own.depth}"
+    if place_of(family, table) is not None:
+        return ""
+    asked = " × ".join(map(str, table.by))
+    return f"{asked} are not together in one of them. Control by fewer variables, or add these to `also`"
 
 
 def of_published(step: Step, family: Family, control: Product) -> Residuals:
@@ -70,31 +82,17 @@ def of_published(step: Step, family: Family, control: Product) -> Residuals:
     return found
 
 
-def _refuse_contradictions(step: Step, exact: Sequence[Residuals]) -> None:
-    """Exact totals that say different things of one component are met by no tables."""
-    for place, one in enumerate(exact):
-        for other in exact[:place]:
-            for component in one.parts.keys() & other.parts.keys():
-                first, second = one.parts[component], other.parts[component]
-                if np.abs(first - second).max() > AGREE * max(1.0, float(np.abs(first).max())):
-                    raise PlanError(
-                        f"Step '{step.name}': its exact controls contradict each other, so no table meets them all."
-                    )
-
-
 def moved_tables(step: Step, products: Mapping[str, Product]) -> Tables:
     """The tables of a family, moved to controls as far as the errors of both say, and rounded once."""
     table, controls = products[step.table], [products[name] for name in step.to]
     known = table.residuals
     if known is None:
         raise PlanError(f"Step '{step.name}' reads '{step.table}' as it was published; name a measure of this plan.")
+    refuse_contradicting(step.name, dict(zip(step.to, controls, strict=True)))
     told = [_told(step, known.family, one).in_steps(float(one.subject.step / table.subject.step)) for one in controls]
-    exact = [not any(one.variances.values()) for one in told]
-    _refuse_contradictions(step, [one for one, whole in zip(told, exact, strict=True) if whole])
-    found = reduce(averaged, told, known)
-    steps = [one.subject.step for one, whole in zip(controls, exact, strict=True) if whole]
-    finest = reduce(_common, steps, table.subject.step)
-    return _rounded(step, table, found, finest)
+    exact = [one for one, says in zip(controls, told, strict=True) if not any(says.variances.values())]
+    finest = common_step(table.subject.step, *(one.subject.step for one in exact))
+    return _rounded(step, table, reduce(averaged, told, known), finest)
 
 
 def _told(step: Step, family: Family, control: Product) -> Residuals:
@@ -128,12 +126,6 @@ def _width(residuals: Residuals, component: Component) -> float:
     trees = zip(residuals.family.trees, component, strict=True)
     siblings = [set(tree.rungs[level].children.tolist()) for tree, level in trees if level]
     return float(prod(1 + 1 / sizes.pop() for sizes in siblings if len(sizes) == 1))
-
-
-def _common(one: Fraction, other: Fraction) -> Fraction:
-    """The largest step of which both are multiples."""
-    return Fraction(gcd(one.numerator * other.denominator, other.numerator * one.denominator),
-                    one.denominator * other.denominator)  # fmt: skip
 
 
 def _rounded(step: Step, table: Product, found: Residuals, finest: Fraction) -> Tables:

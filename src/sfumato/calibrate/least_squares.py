@@ -37,7 +37,7 @@ class LeastSquares(Step):
         if products[self.table].residuals is not None:
             return moved_tables(self, products)
         problem = Problem.of(self, products)
-        problem.refuse_contradictions(self.name)
+        problem.refuse_contradictions(self, products)
         cells = _moved(problem)
         if (again := problem.settled(self, products, cells)) is not None:
             problem, cells = again, _moved(again)

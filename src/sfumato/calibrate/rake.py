@@ -52,7 +52,7 @@ class Rake(Step):
 
     def apply(self, products: Mapping[str, Product]) -> Cube | Diverged:
         problem = Problem.of(self, products)
-        problem.refuse_contradictions(self.name)
+        problem.refuse_contradictions(self, products)
         aims = reconciler(problem.margins, problem.noise)(problem.aims)
         largest = max(1.0, float(np.abs(problem.aims).max()))
         # What a step made is in far finer steps than were measured, below what doubles of such totals tell apart.

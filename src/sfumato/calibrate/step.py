@@ -2,19 +2,18 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato.calibrate.contradictions import CORRECT, common_step, contradict, refuse_contradicting
 from sfumato.errors import PlanError
 from sfumato.release import Control, Cube, Earlier, Product, Subject, Uncertainty, withheld
 from sfumato.release.noisy import Floats
 from sfumato.release.uncertainties.controls import Controlled, noise_of
 from sfumato.release.uncertainties.margins import Margins
-from sfumato.release.uncertainties.normal import Normal
 from sfumato.schema import LARGEST, Family, Table
 
 
@@ -91,8 +90,10 @@ class Step(ABC):
 
 def calibrated(steps: Sequence[Step], measured: Mapping[str, Product]) -> tuple[dict[str, Product], list[Diverged]]:
     """All products, measured and made by steps in their order; what reads a step without an answer has none either."""
-    products, lost = dict(measured), dict[str, Diverged]()
+    products, lost, met = dict(measured), dict[str, Diverged](), dict[str, dict[str, Product]]()
     for step in steps:
+        met[step.name] = met.get(step.table, {}) | {name: products[name] for name in step.to if name in products}
+        refuse_contradicting(step.name, met[step.name])
         missed = next((lost[name] for name in step.reads if name in lost), None)
         made = (
             step.apply(products) if missed is None else Diverged(step.name, f"it reads '{missed.name}': {missed.why}")
@@ -150,9 +151,15 @@ class Problem:
         """The variance of every control cell, stacked."""
         return noise_of(self.margins, self.controls)
 
-    def refuse_contradictions(self, step: str) -> None:
-        if contradict(self.margins, self.aims, self.noise == 0):
-            raise PlanError(f"Step '{step}': its exact controls contradict each other, so no table meets them all.")
+    def refuse_contradictions(self, step: Step, products: Mapping[str, Product]) -> None:
+        controls = {name: products[name] for name in step.to}
+        refuse_contradicting(step.name, controls)
+        finest = common_step(*(one.subject.step for one in controls.values())) / self.cube.subject.step
+        if contradict(self.margins, self.aims, self.noise == 0, float(finest)):
+            raise PlanError(
+                f"Step '{step.name}': its exact controls contradict each other, {_listed(controls)}, so no table meets "
+                f"them all. {CORRECT}"
+            )
 
     @property
     def before(self) -> Uncertainty:
@@ -181,13 +188,8 @@ def _settled(product: Product, cube: Product, cells: Floats) -> Product:
     return replace(product, uncertainty=replace(stated, variances=kept["variance"]))  # type: ignore[type-var]
 
 
-def contradict(margins: Margins, aims: Floats, exact: NDArray[np.bool_]) -> bool:
-    """Whether no cells, of any sign, have all the totals that are exact."""
-    if not exact.any():
-        return False
-    normal = Normal(margins, margins.domain.possible, np.where(exact, 0.0, 1.0))
-    missed = np.abs(margins.of(margins.spread(normal.solve(aims))) - aims)[exact]
-    return bool(missed.max() > 1e-6 * max(1.0, float(np.abs(aims).max())))
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
 
 
 def finer_by(cells: Floats) -> int:

@@ -1,5 +1,6 @@
 """The price command: what a plan costs, what it hides at which size, and what a year of it comes to."""
 
+import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -94,7 +95,7 @@ def _errors(plan: "Plan", measure: "Measure") -> list["float | Withheld"]:
 def _margin(error: "float | Withheld") -> str:
     from sfumato.release.figures import number
 
-    return number(error) if isinstance(error, float) else "–"
+    return number(error, math.ceil) if isinstance(error, float) else "–"
 
 
 def _say_sizes(plan: "Plan") -> None:

@@ -24,11 +24,12 @@ from sfumato.mechanisms.additive import fits
 from sfumato.mechanisms.cells import Cells
 from sfumato.mechanisms.contrasts import LawsAt, blocks, components_of, contrasts, laws_at, laws_of, told_rungs
 from sfumato.mechanisms.margin_aims import designed, square_of, unit_design
-from sfumato.mechanisms.margin_design import MarginDesign
+from sfumato.mechanisms.margin_design import MarginDesign, below
 from sfumato.mechanisms.margin_targets import Aim, Targets, aim_words, read_aim
 from sfumato.mechanisms.mechanism import AT_ONCE, Mechanism, Typical
 from sfumato.privacy import Concentrated, Exact, Gaussian, Loss, Move, every_table, positive
 from sfumato.release import Components, Noisy, Product, Uncertainty, Withheld
+from sfumato.release.error_law import ErrorLaw, NormalError
 from sfumato.release.noisy import Integers
 from sfumato.release.whole_tables import parts_of_a_step
 from sfumato.schema import Component
@@ -36,6 +37,8 @@ from sfumato.schema.trees import Tree
 
 LARGEST_CONTRAST = 2**61
 """The largest contrast that leaves room for its noise in 64 bits."""
+SMALL = 1.0
+"""The variance, in squared steps, below which rounding a law to integers may not add a twelfth."""
 
 
 @dataclass(frozen=True)
@@ -102,15 +105,30 @@ class EvenGaussian(Mechanism):
         told, parts = every_table(move, self.name), self.grain(move)
         unit = unit_design(told.family, self.fade, self.aim)
         factor = float(square_of(unit, told) / self.mu_squared)
-        drawn = [_drawn(tree) for tree in told.family.trees]
-        found = {}
-        for one, variance in unit.cell_variances.items():
-            ways = sum(level > 0 for level in one)
-            added = 2**ways / parts**2 if ways else 0.0
-            if self.mu is not None:
-                added += math.prod(axis[level] for axis, level in zip(drawn, one, strict=True))
-            found[one] = factor * float(variance) + added / 12
-        return found
+        measured = {one: factor * float(variance) for one, variance in unit.cell_variances.items()}
+        if factor * float(min(unit.variances)) < SMALL:
+            added = self._added(move)
+            measured = {one: variance + added[one] for one, variance in measured.items()}
+        elif self.mu is not None:
+            drawn = [_drawn(tree) for tree in told.family.trees]
+            added = {one: math.prod(axis[level] for axis, level in zip(drawn, one, strict=True)) for one in measured}
+            measured = {one: variance + added[one] / 12 for one, variance in measured.items()}
+        ways = {one: sum(level > 0 for level in one) for one in measured}
+        return {one: v + (2 ** ways[one] / (12 * parts**2) if ways[one] else 0.0) for one, v in measured.items()}
+
+    def _added(self, move: Move) -> dict[Component, float]:
+        """What laws on integers add to the variance of the noisiest cell of every table, by the laws themselves.
+
+        Where cells of a table are unlike, that is the most of each level, and nothing that laws take away.
+        """
+        design, alike = (
+            self.design(move),
+            all(len(tree.paths) == 1 for tree in every_table(move, self.name).family.trees),
+        )
+        drawn = zip(design.family.components, self.stated(move), design.variances, strict=True)
+        more = {one: law - float(variance) for one, law, variance in drawn}
+        some = more if alike else {one: max(0.0, amount) for one, amount in more.items()}
+        return {one: sum(some[low] * float(design.part(low, one)) for low in below(one)) for one in some}
 
     def by_ways(self, move: Move, number: Typical) -> dict[int, float]:
         found: dict[int, float] = {}
@@ -128,6 +146,10 @@ class EvenGaussian(Mechanism):
             error = float(number.step) * math.sqrt(found[one])
             worst[name] = max(worst.get(name, (0.0, 0.0)), (error, float(target)))
         return {name: worst[name] for name in self.aim if name in worst}  # of others each table has its own
+
+    def error_law(self, move: Move, number: Typical) -> ErrorLaw:
+        """Numbers move in the parts of a step that they are published in."""
+        return NormalError(float(number.step) / self.grain(move))
 
     def law(self, variance: Fraction) -> Law:
         """The law of one coordinate."""

@@ -21,6 +21,8 @@ from sfumato.schema.letters import encoding_of
 
 SOURCES = {"data": "invariant", "published": "published"}
 """Where totals may come from, and the kind of the exposure that says so."""
+MOST_STEPS = 2**48
+"""The steps that all totals of a control may have together, so that doubles tell every sum of them apart."""
 Rows = Iterable[tuple[str, Mapping[str, Any]]]
 """Where each row stands, and what it says."""
 
@@ -50,6 +52,16 @@ class ControlTable:
             raise PlanError(f"[[control]] '{self.name}' is from '{self.from_}'; {nearest(self.from_, list(SOURCES))}")
         if (self.from_ == "published") != bool(self.totals):
             raise PlanError(f"[[control]] '{self.name}': published totals come from a file = \"totals.csv\".")
+        if sum(abs(one.value) for one in self.totals) >= MOST_STEPS * self.step:
+            raise PlanError(
+                f"[[control]] '{self.name}': from all totals together down to the last decimal of any of them are more "
+                "digits than sums keep, 14; round the totals to fewer decimals."
+            )
+
+    @property
+    def step(self) -> Fraction:
+        """The largest step of which all totals are multiples."""
+        return Fraction(1, lcm(*(one.value.denominator for one in self.totals)))
 
     @property
     def noisy(self) -> bool:
@@ -68,7 +80,7 @@ class ControlTable:
 
     def cube(self, table: Table, of: Subject) -> Cube:
         """The published totals as a product, in the largest step of which all are multiples."""
-        step = Fraction(1, lcm(*(one.value.denominator for one in self.totals)))
+        step = self.step
         values, variances = np.zeros(table.shape, dtype=np.int64), np.zeros(table.shape)
         values[table.possible] = [int(one.value / step) for one in self.totals]
         variances[table.possible] = [float((one.standard_error / step) ** 2) for one in self.totals]

@@ -146,6 +146,7 @@ class Decisions:
             reading = StepReading.of(step, before, [one.name for one in self.then[place:]])
             reading.refuse_twice(readings)
             reading.refuse_unlike()
+            reading.refuse_shared()
             reading.refuse_mixed()
             reading.refuse_contradictions()
             reading.refuse_unfit(self.over)

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 
 from sfumato.calibrate import Step
-from sfumato.calibrate.step import ControlAhead, contradict, variances
+from sfumato.calibrate.contradictions import CORRECT, common_step, contradict, refuse_contradicting, same_noise
+from sfumato.calibrate.step import ControlAhead, variances
 from sfumato.errors import PlanError, nearest
 from sfumato.plan.coverage import Coverage
 from sfumato.plan.measure import Measure
@@ -122,6 +124,24 @@ class StepReading:
                     "new; calibrate to it once."
                 )
 
+    def refuse_shared(self) -> None:
+        """Controls share no noise with each other: of tables published before, that is seen where they agree in all."""
+        for (name, one), (other_name, other) in combinations(self.controls.items(), 2):
+            if shared := sorted(one.noise & other.noise):
+                raise self._refusal(
+                    f": the noise of '{shared[0]}' is in '{name}' and in '{other_name}', and would be counted as new "
+                    "in one of them; name one."
+                )
+        published = self.made.published
+        for place, one in enumerate(published):
+            for other in published[:place]:
+                if same_noise(one, other):
+                    raise self._refusal(
+                        f": '{other.subject.name}' and '{one.subject.name}' have errors and agree to the last digit in "
+                        "all that both tell apart: they have the same noise, which would be counted as new in one of "
+                        "them. Name the finer one alone; where both are exact, leave out their standard errors."
+                    )
+
     def refuse_mixed(self) -> None:
         """Where noise has to be apart in every cell, what shares it is refused before anything is charged."""
         sources = {self.step.table: self.table, **self.controls}
@@ -146,16 +166,17 @@ class StepReading:
     def refuse_contradictions(self) -> None:
         """Published totals are public, so whether any table has them all is known before anything is charged."""
         published, table = self.made.published, self.table.table
+        refuse_contradicting(self.step.name, {one.subject.name: one for one in published})
         if table is None or len(published) < 2:
             return
         controls = [Control(one.domain.by, variances(one, self.step)) for one in published]
         names = {level.name for one in controls for level in one.by}
         whole = table.margin([level for level in table.by if level.name in names])
         margins = Margins(whole, tuple(one.by for one in controls))
+        step = common_step(*(one.subject.step for one in published))
         aims = np.concatenate([one.values.ravel() * float(one.subject.step) for one in published])
-        if contradict(margins, aims, noise_of(margins, controls) == 0):
+        if contradict(margins, aims, noise_of(margins, controls) == 0, float(step)):
             listed = ", ".join(f"'{one.subject.name}'" for one in published)
-            raise PlanError(
-                f"Step '{self.step.name}': the published totals {listed} contradict each other, so no table meets them "
-                "all. Correct the files, or give totals that are not exact a standard_error."
+            raise self._refusal(
+                f": the published totals {listed} contradict each other, so no table meets them all. {CORRECT}"
             )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from sfumato.query.estimate import Estimate
 from sfumato.release import stated
-from sfumato.release.figures import Rounding, last_digit, number, on_digit, to_digit
+from sfumato.release.figures import Rounding, in_full, last_digit, number, on_digit, to_digit
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,8 @@ class Digits:
     place: int | None
     whole: bool = True
     percent: bool = False
+    full: bool = False
+    """Whether it is known without error, so that all its decimals are written."""
     more: int = 0
     """Digits beyond those that the margin leaves: of a percentage that is wanted closely, as it has no last one."""
 
@@ -29,13 +31,16 @@ class Digits:
         percent = estimate.unit == "share"
         margin, more = None if exact and not percent else stated(estimate.moe(0.90)), 2 if exact and percent else 0
         place = last_digit(100 * margin if percent else margin) - more if margin else None
-        return cls(place, not percent and estimate.value == round(estimate.value), percent, more)
+        whole = not percent and estimate.value == round(estimate.value)
+        return cls(place, whole, percent, full=not percent and margin == 0, more=more)
 
     def number(self, value: float, way: Rounding = round) -> str:
         """The number itself, to the nearest."""
         if self.place is None:
             if self.percent:
                 return _plain(100 * value, way)
+            if self.full and not self.whole:
+                return in_full(value)
             return number(on_digit(value, 0, way)) if self.whole else number(value, way)
         return to_digit(100 * value if self.percent else value, self.last(self.place), way)
 
@@ -70,7 +75,7 @@ class Digits:
     def written(self) -> str:
         """How a spreadsheet is to write it."""
         if self.place is None:
-            return "0.0%" if self.percent else "#,##0" if self.whole else "#,##0.0##"
+            return "0.0%" if self.percent else "#,##0" if self.whole else "#,##0.0#####" if self.full else "#,##0.0##"
         decimals = max(-self.last(self.place), 0)
         point = f".{'0' * decimals}" if decimals else ""
         return f"0{point}%" if self.percent else f"#,##0{point}"

@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.errors import QueryError
 from sfumato.release import NoNumber, Withheld, stated
 from sfumato.release.error_law import NORMAL, ErrorLaw, NoisyTotals
-from sfumato.release.figures import like, number
+from sfumato.release.figures import beside, like, number
 
 Variance = float | Withheld
 IMPOSSIBLE = NoNumber("there is no such combination", sdmx="M")
@@ -139,10 +139,10 @@ class Estimate:
     def __repr__(self) -> str:
         if not self.cells:
             return f"{IMPOSSIBLE.code} ({IMPOSSIBLE.reason})"
-        margin = self.moe()
-        shown = f"± {like(margin, self.value)}" if not isinstance(margin, Withheld) else "± withheld"
-        alone = f" ({NOISE_ALONE})" if self.noise_alone and not isinstance(margin, Withheld) else ""
-        return f"{number(self.value)} {shown}{alone} {self.grade}"
+        if isinstance(margin := self.moe(), Withheld):
+            return f"{number(self.value)} ± withheld {self.grade}"
+        alone = f" ({NOISE_ALONE})" if self.noise_alone else ""
+        return f"{beside(self.value, margin)} ± {like(margin, self.value)}{alone} {self.grade}"
 
 
 Figure = Estimate | NoNumber

@@ -13,7 +13,7 @@ from sfumato.query.axis import Axis
 from sfumato.query.estimate import Estimate, Figure
 from sfumato.query.figures import Figures
 from sfumato.release import NoNumber, Withheld
-from sfumato.release.figures import Rounding, aligned, like, number, on_digit
+from sfumato.release.figures import Rounding, aligned, beside, in_full, like, number, on_digit
 
 ERROR_SIGNS = {"moe90": "±", "se": "SE", "cv": "CV", "interval95": "95%"}
 ERROR_PARTS: Mapping[str, Callable[[Estimate], Sequence[float | Withheld]]] = {
@@ -113,7 +113,9 @@ def figure(one: Figure, level: float = 0.90) -> tuple[str, str]:
     margin = one.moe(level)
     if one.unit == "share":
         return _percent(one.value), "withheld" if isinstance(margin, Withheld) else _percent(margin, math.ceil)[:-1]
-    return number(one.value), "withheld" if isinstance(margin, Withheld) else like(margin, one.value)
+    if isinstance(margin, Withheld):
+        return number(one.value), "withheld"
+    return beside(one.value, margin), like(margin, one.value)
 
 
 def text(one: Figure, error: str = "moe90", *, zero: bool = False) -> str:
@@ -141,6 +143,8 @@ def _part(part: float | Withheld, one: Estimate, kind: str, *, low: bool) -> str
     way: Rounding = outward if kind == "interval95" else round
     if kind == "cv" or one.unit == "share":
         return _percent(part, way)
+    if not one.variance:
+        return in_full(part)
     if one.value != round(one.value) or abs(part) < 10:
         return number(part, way)
     return number((outward if kind == "interval95" else math.ceil)(part))

@@ -58,6 +58,27 @@ def number(value: float, way: Rounding = round) -> str:
     return text.replace("-", "−")
 
 
+def beside(value: float, margin: float) -> str:
+    """A number to the precision of its margin: in full where it has none, to a tenth where that is below 10.
+
+    >>> beside(311.3, 0), beside(1234.0625, 0), beside(504.5, 3.5), beside(504.5, 35.0), beside(40, 3.5)
+    ('311.3', '1,234.0625', '504.5', '504', '40')
+    """
+    if abs(value) < 100 or value == round(value) or margin >= 10:
+        return number(value)
+    return in_full(value) if margin == 0 else to_digit(value, -1)
+
+
+def in_full(value: float) -> str:
+    """A number with all its decimals, up to six: those of a published total; more are what a float leaves.
+
+    >>> in_full(311.3), in_full(1010.2999999998137), in_full(-0.5)
+    ('311.3', '1,010.3', '−0.5')
+    """
+    whole, _, decimals = to_digit(value, -6).partition(".")
+    return f"{whole}.{left}" if (left := decimals.rstrip("0")) else whole
+
+
 def like(margin: float, value: float) -> str:
     """A margin to the precision of the number it belongs to: whole beside whole numbers, once it is 10 or more.
 
