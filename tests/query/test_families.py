@@ -49,7 +49,17 @@ def test_what_is_held_above_only_says_so_for_each_cell(engine):
     with pytest.raises(QueryError, match="at coarser levels only"):
         engine.total({"place": "n1", "sex": "f", "age": "old"})
     with pytest.raises(QueryError, match="Ranks cannot be stated"):
-        engine.table("place", "sex", where={"age": "old"}, at={"place": "leaves"}).ranks("f")
+        engine.table("place", "sex", where={"age": "old"}, at={"place": "all"}).ranks("f")
+
+
+def test_a_table_of_which_no_number_is_held_is_refused_with_the_level_that_would_do(engine):
+    words = r"This release has Place × Sex × Age together at coarser levels only; ask for place=@0\."
+    with pytest.raises(QueryError, match=words):
+        engine.table(["place", "sex"], "age", at={"place": "leaves"})
+    with pytest.raises(QueryError, match=words):
+        engine.table("sex", "age", where={"place": "n1"})
+    assert engine.table(["place", "sex"], "age", at={"place": "@0"}).size == 12
+    assert engine.table(["place", "sex"], at={"place": "leaves"}).size == 10
 
 
 def test_every_cell_of_every_table_has_nearly_the_same_error(engine):

@@ -173,6 +173,21 @@ def test_the_form_offers_a_third_variable_that_is_held_above(client):
     assert not any(one.get("name") == "sum[school]" for _, one in page.elements)
 
 
+def lists_offered(page):
+    """The levels of a place that the form offers."""
+    return {one["value"] for tag, one in page.elements if tag == "option"} & {"level0", "leaves", "all"}
+
+
+def test_the_form_offers_levels_that_are_held_and_no_others(client):
+    assert lists_offered(seen(client, "/family~jobs?rows=place&cols=sex")) == {"level0", "leaves", "all"}
+    three = seen(client, "/family~jobs?rows=place&cols=sex&wrap=age&codelist[place]=level0")
+    assert lists_offered(three) <= {"level0"}
+    refused = seen(client, "/family~jobs?rows=place&cols=sex&wrap=age&codelist[place]=leaves", 400)
+    assert "together at coarser levels only; ask for place=@0" in refused.text
+    told = data(client, "codelist[place]=leaves&valueCodes[sex]=*&valueCodes[age]=*", status=400).json()["detail"]
+    assert "ask for place=@0" in told
+
+
 def test_a_filter_that_cannot_be_is_refused_where_it_is_picked(client):
     asked = "rows=place&cols=sex&ticked=1&c=1"
     refused = client.get(f"/family~jobs/picked?pick=sum[school]&{asked}", follow_redirects=False)

@@ -129,7 +129,9 @@ def _say_release(release: "Release", out: Path, json: bool) -> None:
 
 def audit(
     plan: PlanFile,
-    samples: Annotated[int, typer.Option(help="Draws on each side.")] = 100_000,
+    samples: Annotated[
+        int | None, typer.Option(help="Draws on each side; unless given, 100,000, or as many as show a small loss.")
+    ] = None,
     certificate: Annotated[
         Path | None,
         typer.Option(
@@ -164,7 +166,7 @@ def audit(
         raise PromiseError("The audit found more loss than the plan claims; do not publish, and report this as a bug.")
 
 
-def _certified(plan: "Plan", folder: Path, samples: int, sign: Path | None, json: bool) -> None:
+def _certified(plan: "Plan", folder: Path, samples: int | None, sign: Path | None, json: bool) -> None:
     from sfumato.confidential.certificate import certify, refuse_unfit_folder, write_certificate
     from sfumato.errors import PromiseError
     from sfumato.release import private_key

@@ -18,7 +18,7 @@ import numpy as np
 
 from sfumato.confidential.contract.roots import moved_rows
 from sfumato.confidential.copies import published, watched_cells
-from sfumato.confidential.evidence import bound, visible
+from sfumato.confidential.evidence import bound, enough, visible
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.pairs import worst_pairs
 from sfumato.confidential.tabulate import Tabulation
@@ -137,17 +137,22 @@ def audit_plan(
     plan: Plan,
     one: Microdata | None = None,
     other: Microdata | None = None,
-    samples: int = 100_000,
+    samples: int | None = None,
     draws: Draws | None = None,
 ) -> list[Audit]:
-    """Audit each measure of a plan, and all together, on two neighbours; without data, on the worst that it allows."""
-    _refuse_few(samples)
+    """Audit each measure of a plan, and all together, on two neighbours; without data, on the worst that it allows.
+
+    Unless they are given, there are as many samples as show the least claim.
+    """
+    if samples is not None:
+        _refuse_few(samples)
     draws, price = draws or SystemDraws(), plan.price()
     if one is None or other is None:
         plan = replace(plan, schema=plan.schema.flat)  # pairs are made of the plan, as rows that have all columns
     claims = {spend.measure: _limit(spend.loss) for spend in price.spends} | {EVERYTHING: _limit(price.total)}
     pairs = worst_pairs(plan) if one is None or other is None else [(one, other)]
-    views = [view for pair in pairs for view in _views(plan, pair, samples, draws)]
+    count = samples or max(map(enough, claims.values()))
+    views = [view for pair in pairs for view in _views(plan, pair, count, draws)]
     return _audits([(view, claims[view.measure]) for view in views])
 
 

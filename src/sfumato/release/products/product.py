@@ -141,6 +141,10 @@ class Product(ABC):
         """Which boxes of a grid hold no number, and why; None where all of them hold one."""
         return None
 
+    def too_fine(self, grid: Grid) -> str:  # noqa: ARG002 - most products hold every level
+        """Why no box of a grid has an answer, as its levels are too fine together; '' where some box has one."""
+        return ""
+
     @property
     def together(self) -> str:
         """Which variables may be asked together, in a sentence; '' where all may be."""

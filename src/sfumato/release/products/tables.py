@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,6 +19,7 @@ from sfumato.release.statuses import NoNumber, Statuses
 from sfumato.release.uncertainties import Components, Uncertainty
 from sfumato.release.whole_tables import agree, residuals_of, rounded_tables
 from sfumato.schema import LARGEST, Attribute, Family, Grid, Level, Levels, Schema, UpTo
+from sfumato.schema.trees import Tree
 
 MOST_NAMED = 3
 """How many tables beside those of up to so many variables are named to a reader."""
@@ -100,6 +102,20 @@ class Tables(Held):
         )
         return Statuses((why,), unheld.astype(np.int64))
 
+    def too_fine(self, grid: Grid) -> str:
+        """A box at the coarsest levels that are asked for is the likeliest to be held."""
+        family = self.domain
+        needed = [int(one.min(initial=tree.depth)) for one, tree in zip(family.needed(grid), family.trees, strict=True)]
+        if family.holder(tuple(needed)) is not None:
+            return ""
+        above = product(*(range(min(level, 1), level + 1) for level in needed))
+        held = max((one for one in above if family.holder(one) is not None), key=sum, default=())
+        asked = [attribute.label for attribute, level in zip(self.attributes, needed, strict=True) if level]
+        coarser = zip(self.attributes, family.trees, needed, held, strict=False)
+        ask = [f"{one.name}=@{_depth(one, tree, to)}" for one, tree, level, to in coarser if to < level]
+        would = f"; ask for {', '.join(ask)}" if ask else ""
+        return f"This release has {' × '.join(asked)} together at coarser levels only{would}."
+
     @cached_property
     def lattices(self) -> tuple[Lattice, ...]:
         """The margins of each table that questions are answered from."""
@@ -110,6 +126,12 @@ class Tables(Held):
         family = self.domain
         answer = lambda at, part: family.from_table(at, part, self.lattices[at].totals)  # noqa: E731
         return family.answered(grid, answer)[0]
+
+
+def _depth(attribute: Attribute, tree: Tree, level: int) -> int:
+    """The depth of a hierarchy that is a level of its tree."""
+    sizes = (len(attribute.levels.cut(depth).leaves) for depth in range(attribute.levels.depth + 1))
+    return next(depth for depth, size in enumerate(sizes) if size == tree.rungs[level].size)
 
 
 def described(family: Family) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from sfumato.errors import QueryError
 from sfumato.query import Group
 from sfumato.schema import Attribute
 from sfumato.serve.pages.layout import ONLY_GROUPS, Layout, Pair
@@ -140,6 +141,7 @@ def _detail(attribute: Attribute, layout: Layout) -> CodesShown:
     offered = level_words(layout, attribute) if attribute.levels.depth else {"level0": layout.look.words("level.all")}
     if not layout.sheet.product.subject.additive:
         offered = {one: label for one, label in offered.items() if one == "leaves"}
+    offered = {one: label for one, label in offered.items() if one == chosen or _held(layout, name, one)}
     offered |= {ONLY_GROUPS: layout.look.words("build.groups")} if groups else {}
     options = tuple(Option(one, label, one == chosen) for one, label in offered.items())
     return CodesShown(
@@ -148,6 +150,19 @@ def _detail(attribute: Attribute, layout: Layout) -> CodesShown:
         _picked(attribute, layout) if name in layout.picks else None,
         tuple(_group(name, group, layout) for group in groups),
     )
+
+
+def _held(layout: Layout, name: str, codes: str) -> bool:
+    """Whether a table has all its numbers with another list of codes of a variable: of a family, not every level is."""
+    product = layout.sheet.product
+    if not product.together:
+        return True
+    picks = {one: kept for one, kept in layout.picks.items() if one != name}
+    try:
+        table = replace(layout, picks=picks, lists={**layout.lists, name: codes}).question.table()
+    except QueryError:
+        return False
+    return product.missing(table.grid) is None
 
 
 def _picked(attribute: Attribute, layout: Layout) -> Chip:
