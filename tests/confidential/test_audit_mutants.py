@@ -184,10 +184,14 @@ def test_a_component_left_out_of_the_price_is_caught_and_a_sound_family_is_near_
     assert [one.measure for one in wrong if one.holds] == []
 
 
-@pytest.mark.parametrize("rho", ["0.1", *(pytest.param(one, marks=pytest.mark.slow) for one in ("0.02", "1", "4", "8"))])
+@pytest.mark.parametrize(
+    "rho", ["0.1", *(pytest.param(one, marks=pytest.mark.slow) for one in ("0.02", "1", "4", "8"))]
+)
 def test_as_many_samples_are_taken_as_show_a_rho_be_it_small_or_large(rho):
     """100,000 show 83% of a rho of 0.1, and 73% of 8."""
-    text = PLAN.split('[[measure]]\nname = "pay"')[0].replace('even-gaussian", mu = "1"', f'even-gaussian", rho = "{rho}"')
+    text = PLAN.split('[[measure]]\nname = "pay"')[0].replace(
+        'even-gaussian", mu = "1"', f'even-gaussian", rho = "{rho}"'
+    )
     audits = audit_plan(family_plan(text.replace('[limit]\nmu = "2"', '[limit]\nrho = "9"')), draws=SeededDraws(3))
     assert [one.words() for one in audits if not (one.strong and 0.85 <= one.bound / one.claimed <= 1)] == []
 

@@ -26,7 +26,9 @@ HERE, PACKAGE = Path(__file__).parent, Path(__file__).parent.parent
 Told = Callable[[str], None]
 
 
-def certify(plan: Plan, samples: int | None = None, draws: Draws | None = None, told: Told = lambda _: None) -> Certificate:
+def certify(
+    plan: Plan, samples: int | None = None, draws: Draws | None = None, told: Told = lambda _: None
+) -> Certificate:
     """What the checks and attacks of a plan find."""
     draws, price = draws or SystemDraws(), plan.price()
     told("attacking what would be published of neighbours")

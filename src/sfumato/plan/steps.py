@@ -132,15 +132,13 @@ class StepReading:
                     f": the noise of '{shared[0]}' is in '{name}' and in '{other_name}', and would be counted as new "
                     "in one of them; name one."
                 )
-        published = self.made.published
-        for place, one in enumerate(published):
-            for other in published[:place]:
-                if same_noise(one, other):
-                    raise self._refusal(
-                        f": '{other.subject.name}' and '{one.subject.name}' have errors and agree to the last digit in "
-                        "all that both tell apart: they have the same noise, which would be counted as new in one of "
-                        "them. Name the finer one alone; where both are exact, leave out their standard errors."
-                    )
+        for first, second in combinations(self.made.published, 2):
+            if same_noise(first, second):
+                raise self._refusal(
+                    f": '{first.subject.name}' and '{second.subject.name}' have errors and agree to the last digit in "
+                    "all that both tell apart: they have the same noise, which would be counted as new in one of them. "
+                    "Name the finer one alone; where both are exact, leave out their standard errors."
+                )
 
     def refuse_mixed(self) -> None:
         """Where noise has to be apart in every cell, what shares it is refused before anything is charged."""
