@@ -4,7 +4,7 @@ BIN := .venv/bin
 DEMO_FLAGS := $(if $(CHECK),--check,)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve chromium test check installs wheelhouse fuzz mutants faults slow bench soak format clean
+.PHONY: help demo serve chromium survey test check installs wheelhouse fuzz mutants faults slow bench soak format clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -38,7 +38,17 @@ chromium:
 	  || echo "Chromium could not be installed, as .venv/chromium.log says; the browser tests are skipped"; \
 	else echo "There is no Chromium here, and installing it needs root and apt-get; the browser tests are skipped"; fi
 
-test: .venv/test chromium ## the fast tests, doctests included, and the browser's where there is Chromium
+# One test runs R's package survey on protected microdata; where it cannot be had it is skipped, and says so.
+SURVEY := Rscript -e 'library(survey)'
+survey:
+	@if $(SURVEY) >/dev/null 2>&1; then echo "The test of microdata in R uses $$(command -v Rscript)"; \
+	elif test "$$(id -u)" = 0 && command -v apt-get >/dev/null; then \
+	  echo "Installing R and its package survey for one test: apt-get install r-cran-survey"; \
+	  { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends r-cran-survey; } \
+	  >.venv/survey.log 2>&1 || echo "R's survey could not be installed, as .venv/survey.log says; its test is skipped"; \
+	else echo "There is no R with survey here, and installing it needs root and apt-get; its test is skipped"; fi
+
+test: .venv/test chromium survey ## the fast tests, doctests included, the browser's where there is Chromium, R's where there is R
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'not slow'
 
 slow: .venv/test chromium ## the long simulations

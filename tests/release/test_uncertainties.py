@@ -17,6 +17,7 @@ from sfumato.release import (
     Earlier,
     Independent,
     Raked,
+    Shifted,
     Subject,
     Varying,
     Withheld,
@@ -42,7 +43,7 @@ FAMILY = UpTo(2, ("a", "b")).family(Schema((A, B)))
 DOMAINS = {"table": TABLE, "frame": FRAME, "family": FAMILY}
 EXAMPLES = found(uncertainties, by="kind")
 ANYWHERE = {"independent", "varying", "squared", "proportional", "departures", "withheld"}
-ON_TABLES = ANYWHERE | {"calibrated", "raked", "earlier"}
+ON_TABLES = ANYWHERE | {"calibrated", "raked", "earlier", "shifted"}
 ON_FRAMES = ANYWHERE | {"adjusted"}
 ON_FAMILIES = {"components"}
 CASES = [(kind, "table") for kind in ON_TABLES] + [(kind, "frame") for kind in ON_FRAMES]
@@ -137,7 +138,7 @@ def test_what_is_written_is_read_again(kind):
     again = read_uncertainty(stated.to_dict(), StatedIn(Fraction(1), columns.__getitem__, lambda _: others))
     assert again.to_dict() == stated.to_dict()
     assert type(again) is type(stated)
-    if not isinstance(stated, (Varying, Adjusted, Departures, Earlier)):
+    if not isinstance(stated, (Varying, Adjusted, Departures, Earlier, Shifted)):
         assert again == stated
 
 

@@ -6,14 +6,26 @@ from typing import TYPE_CHECKING, Any
 from sfumato.calibrate.step import Diverged, Step, calibrated
 
 if TYPE_CHECKING:
+    from sfumato.calibrate.calibration_weights import CalibrationWeights
+    from sfumato.calibrate.fourier_nonnegative import FourierNonnegative
     from sfumato.calibrate.least_squares import LeastSquares
     from sfumato.calibrate.microdata import ProtectedMicrodata
+    from sfumato.calibrate.nearest_nonnegative import NearestNonnegative
+    from sfumato.calibrate.one_carrier import OneCarrier
     from sfumato.calibrate.rake import Rake
+    from sfumato.calibrate.set_to_zero import SetToZero
     from sfumato.calibrate.weigh import Weigh
 
-__all__ = ["Diverged", "LeastSquares", "ProtectedMicrodata", "Rake", "Step", "Weigh", "calibrated"]
+__all__ = [
+    "CalibrationWeights", "Diverged", "FourierNonnegative", "LeastSquares", "NearestNonnegative", "OneCarrier",
+    "ProtectedMicrodata", "Rake", "SetToZero", "Step", "Weigh", "calibrated",
+]  # fmt: skip
 
-_HOMES = {"LeastSquares": "least_squares", "ProtectedMicrodata": "microdata", "Rake": "rake", "Weigh": "weigh"}
+_HOMES = {
+    "CalibrationWeights": "calibration_weights", "FourierNonnegative": "fourier_nonnegative",
+    "LeastSquares": "least_squares", "NearestNonnegative": "nearest_nonnegative", "OneCarrier": "one_carrier",
+    "ProtectedMicrodata": "microdata", "Rake": "rake", "SetToZero": "set_to_zero", "Weigh": "weigh",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

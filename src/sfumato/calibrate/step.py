@@ -43,6 +43,8 @@ class Step(ABC):
     """Where a paper's own step breaks the claim: why, and what to use instead; such a step never runs soundly."""
     apart: ClassVar[bool] = False
     """Whether it makes another statistic, with noise of its own in every cell, of a table that has it so."""
+    of_counts: ClassVar[bool] = False
+    """Whether it is for counts of records alone."""
     relative: ClassVar[bool] = False
     """Whether it multiplies cells, so that errors follow their sizes."""
     name: str
@@ -61,14 +63,30 @@ class Step(ABC):
         """The cells of what it makes of a table."""
         return table
 
-    def refuse_unfit(self, table: Table, controls: Sequence[Table]) -> None:
-        """Say before anything is opened what the step cannot do with its table and its controls."""
-        for one in (table, *controls):
+    @property
+    def bias(self) -> str:
+        """What totals of what it makes are off by on average, in a sentence; nothing where they stay unbiased."""
+        return ""
+
+    def bias_of_empty(self, law: Floats) -> float | None:  # noqa: ARG002 - most are unbiased, or not told
+        """How far off, on average and in steps, a truly empty cell is, from the chances of noise of 0, 1, 2, … steps.
+
+        Nothing where it hangs on other cells.
+        """
+        return None
+
+    def refuse_listed(self, *tables: Table) -> None:
+        """Say so where a table is too large for its cells to be laid out."""
+        for one in tables:
             if not one.dense:
                 raise PlanError(
                     f"Step '{self.name}' lays out its tables cell by cell, and {one.sides} are {one.size:,} cells, "
                     f"more than the {LARGEST:,} that fit; leave out the step, or an attribute."
                 )
+
+    def refuse_unfit(self, table: Table, controls: Sequence[Table]) -> None:
+        """Say before anything is opened what the step cannot do with its table and its controls."""
+        self.refuse_listed(table, *controls)
         if not controls:
             raise PlanError(f"Step '{self.name}' calibrates to nothing; name its control measures: to = [...].")
 

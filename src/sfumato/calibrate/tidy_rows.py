@@ -44,7 +44,7 @@ class Tidied:
         return " ".join(said)
 
 
-def projected(values: Floats, cells: NDArray[np.int32]) -> Floats:
+def projected(values: Floats, cells: NDArray[np.integer]) -> Floats:
     """The nearest values from 0 on with the same sum in each cell (Held, Wolfe and Crowder 1974).
 
     >>> projected(np.array([5.0, 1.0, -2.0, -3.0, 1.0]), np.array([0, 0, 0, 1, 1])).tolist()

@@ -165,6 +165,8 @@ def _percent(change: float) -> str:
 
 
 def _say_rest(plan: "Plan", bill: "Price") -> None:
+    from sfumato.plan.biases import biases
+
     if plan.hidden.id is None:
         unit = plan.hidden.unit
         say(f"Each row is taken to be a different {unit}; where one can have several, give [hidden] id and at_most.")
@@ -175,6 +177,8 @@ def _say_rest(plan: "Plan", bill: "Price") -> None:
         say(f"To run: {memory.words()}.")
     for part, why in plan.as_published.items():
         say(f"Runs as published only, as in {part} {why}.")
+    for bias in biases(plan):
+        say(bias.sentence)
     for exposure in bill.exposures:
         say(f"Outside the guarantee ({exposure.kind}): {exposure.what}. {exposure.why}")
 
@@ -188,6 +192,7 @@ def _gains(loss: "Loss") -> list[str]:
 
 
 def _priced(plan: "Plan", bill: "Price", per_year: int) -> dict[str, Any]:
+    from sfumato.plan.biases import biases
     from sfumato.plan.budget import over_periods
     from sfumato.plan.margins import typical
     from sfumato.plan.tables_ahead import tables_ahead
@@ -217,5 +222,6 @@ def _priced(plan: "Plan", bill: "Price", per_year: int) -> dict[str, Any]:
         "per_year": {"releases": per_year} | gains(over_periods(bill.total, per_year)),
         "looks_alike": [asdict(one) | {"up": one.up, "down": one.down} for one in plan.hidden.alike()],
         "limit": loss_to_dict(bill.limit),
+        "biases": [asdict(one) for one in biases(plan)],
         "exposures": [asdict(one) for one in bill.exposures],
     }

@@ -126,19 +126,22 @@ def withdraw(folder: Folder, why: Annotated[str, typer.Option(help="The reason, 
 
 def microdata(
     folder: Folder,
-    out: Annotated[Path, typer.Option(help="The file to write, .parquet or .csv.")],
+    out: Annotated[Path, typer.Option(help="The file to write: .parquet or .csv, of tables also Stata's .dta.")],
+    of: Annotated[
+        str | None, typer.Option(help="The table of counts to make records of, where there are several.")
+    ] = None,
     replicates: Annotated[
-        int, typer.Option(help="Replicates of each value, from which errors of any total are computed; 0 for none.")
+        int, typer.Option(help="Replicates of each value or weight, for errors of any total; 0 for none.")
     ] = 20,
 ) -> None:
-    """Write protected microdata, one row a unit with all its values, and a page on how to use them."""
+    """Write protected microdata and a page on how to use them: a row a unit with its values, or weighted records."""
     import sfumato
     from sfumato.query.rows import write_rows
 
     answers = sfumato.open(folder)
     for warning in answers.warnings():
         note(warning)
-    rows = write_rows(answers, out, replicates, _told)
+    rows = write_rows(answers, out, replicates, _told, of)
     say(f"{out}: {rows:,} rows. How to use them: {out}.README.txt")
 
 

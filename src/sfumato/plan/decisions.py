@@ -148,6 +148,7 @@ class Decisions:
             reading.refuse_unlike()
             reading.refuse_shared()
             reading.refuse_mixed()
+            reading.refuse_biased()
             reading.refuse_contradictions()
             reading.refuse_unfit(self.over)
             before[step.name] = reading.made

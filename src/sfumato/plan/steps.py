@@ -37,6 +37,8 @@ class Origin:
     """Whether its errors follow the sizes of its cells."""
     family: Family | None = None
     """The tables that it is of, where it is of several."""
+    biased: str = ""
+    """The step since which its totals are biased, if one made them so."""
 
     def after(self, step: Step, controls: list["Origin"]) -> "Origin":
         """What a step makes of it."""
@@ -48,6 +50,7 @@ class Origin:
             apart=step.apart,
             steps=(*self.steps, step.name),
             relative=self.relative or step.relative,
+            biased=step.name if step.bias else self.biased,
             published=(*self.published, *(told for one in controls for told in one.published)),
         )
 
@@ -139,6 +142,22 @@ class StepReading:
                     "all that both tell apart: they have the same noise, which would be counted as new in one of them. "
                     "Name the finer one alone; where both are exact, leave out their standard errors."
                 )
+
+    def refuse_biased(self) -> None:
+        """What is biased is read by no further step; and only what is never truly below 0 is held above it."""
+        for name, one in {self.step.table: self.table, **self.controls}.items():
+            if one.biased:
+                raise self._refusal(
+                    f" reads '{name}', whose totals are biased since '{one.biased}', which no later step could tell "
+                    "from noise; let that be the last one."
+                )
+        row = self.table.measure.of.contribution
+        if self.step.of_counts and row.column is not None:
+            raise self._refusal(f" makes records of counts, and '{self.step.table}' sums {row.column}; name a count.")
+        if self.step.bias and row.power != 2 and (row.low is None or row.low < 0):
+            raise self._refusal(
+                f": what '{self.step.table}' sums may truly be below 0, as its clip says, so such cells stay."
+            )
 
     def refuse_mixed(self) -> None:
         """Where noise has to be apart in every cell, what shares it is refused before anything is charged."""

@@ -1,6 +1,6 @@
 """Rows: protected microdata to take along, one line a unit, and the page beside them that says how to use them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -10,13 +10,13 @@ import pyarrow.parquet as pq
 
 from sfumato.errors import QueryError
 from sfumato.query.engine import QueryEngine
+from sfumato.query.record_files import Progress, write_records
 from sfumato.query.replicates import CHUNK, ValueColumn
 from sfumato.query.value_notes import noted
 from sfumato.release import Product
 from sfumato.release.products.records import FRAME
 
 REPLICATES = 20
-Progress = Callable[[int, int], None]
 
 
 def write_rows(
@@ -24,12 +24,17 @@ def write_rows(
     path: Path,
     replicates: int = REPLICATES,
     progress: Progress = lambda done, all_: None,  # noqa: ARG005
+    of: str | None = None,
 ) -> int:
-    """Write all rows of a release with their protected values to a Parquet or CSV file, and how to use it beside it.
+    """Write all rows of a release with their protected values to a file, and how to use it beside it.
 
-    `progress` hears how many rows of how many are written.
+    Of tables the rows are weighted records, of the product `of` where several could be meant. `progress` hears how many
+    rows of how many are written.
     """
-    products = _refuse_unfit(engine, path, replicates)
+    _refuse_file(path, replicates)
+    if not any(engine.release.products[name].per_row for name in engine.statistics):
+        return write_records(engine, path, replicates, progress, of)
+    products = _refuse_unfit(engine, path)
     columns = [ValueColumn(product, replicates, engine.release.id) for product in products]
     size = products[0].domain.size
     writer, done = None, 0
@@ -53,20 +58,18 @@ def write_rows(
     return size
 
 
-def _refuse_unfit(engine: QueryEngine, path: Path, replicates: int) -> list[Product]:
-    if path.suffix not in {".parquet", ".csv"}:
-        raise QueryError(f"{path} is no .parquet or .csv file; microdata are written as one of these.")
+def _refuse_file(path: Path, replicates: int) -> None:
     if path.exists():
         raise QueryError(f"{path} is there already; name another file, or move it away.")
     if replicates < 0 or replicates == 1:
         raise QueryError(f"{replicates} replicates tell no error; 20 tell it to a sixth, 80 to a twelfth, 0 are none.")
+
+
+def _refuse_unfit(engine: QueryEngine, path: Path) -> list[Product]:
+    if path.suffix not in {".parquet", ".csv"}:
+        raise QueryError(f"{path} is no .parquet or .csv file; rows of a register are written as one of these.")
     found = [engine.release.products[name] for name in engine.statistics]
-    records = [one for one in found if one.per_row]
-    if not records:
-        raise QueryError(
-            "This release has tables and no rows; ask it with `sfumato table`, or take the files in its folder."
-        )
-    return records
+    return [one for one in found if one.per_row]
 
 
 def _frame(engine: QueryEngine) -> Iterator[Any]:

@@ -6,7 +6,18 @@ from sfumato.release.geography import write_shapes
 from sfumato.release.keys import private_key
 from sfumato.release.manifest import ExposureLine, Manifest, SpendLine, digest, now
 from sfumato.release.noisy import Noisy
-from sfumato.release.products import Cube, Groups, Product, Records, Sparse, Subject, Suppressed, Tables, measured
+from sfumato.release.products import (
+    Cube,
+    Groups,
+    Product,
+    Records,
+    Sparse,
+    Subject,
+    Suppressed,
+    Tables,
+    WeightedCells,
+    measured,
+)
 from sfumato.release.promise import Promise
 from sfumato.release.statuses import NoNumber, Statuses
 from sfumato.release.uncertainties import (
@@ -19,6 +30,7 @@ from sfumato.release.uncertainties import (
     Independent,
     Proportional,
     Raked,
+    Shifted,
     Squared,
     Trend,
     Uncertainty,
@@ -50,6 +62,7 @@ __all__ = [
     "Raked",
     "Records",
     "Release",
+    "Shifted",
     "Sparse",
     "SpendLine",
     "Squared",
@@ -61,6 +74,7 @@ __all__ = [
     "Uncertainty",
     "Varying",
     "Verdict",
+    "WeightedCells",
     "Withheld",
     "differences",
     "digest",

@@ -8,7 +8,9 @@ from sfumato.release.products.records import Records
 from sfumato.release.products.sparse import Sparse
 from sfumato.release.products.suppressed import Suppressed
 from sfumato.release.products.tables import Tables
+from sfumato.release.products.weighted_cells import WeightedCells
 
 __all__ = [
-    "Cube", "Groups", "Product", "Records", "Sparse", "Subject", "Suppressed", "Tables", "measured", "read_products",
+    "Cube", "Groups", "Product", "Records", "Sparse", "Subject", "Suppressed", "Tables", "WeightedCells", "measured",
+    "read_products",
 ]  # fmt: skip

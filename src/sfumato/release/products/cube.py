@@ -49,9 +49,14 @@ class Cube(Held):
         from sfumato.release.parquet import laid_out, write_cells
 
         listed = np.flatnonzero(self.domain.possible) if self.domain.ruled else None
-        columns = {"value": self.values, **self.uncertainty.columns}
+        columns = {"value": self.values, **self.beside}
         flat = {name: column.reshape(-1) for name, column in columns.items()}
         write_cells(folder / file, self.domain, laid_out(self.values.size, listed, flat))
+
+    @property
+    def beside(self) -> dict[str, NDArray[Any]]:
+        """What stands beside the values in its file."""
+        return self.uncertainty.columns
 
     @cached_property
     def lattice(self) -> Lattice:

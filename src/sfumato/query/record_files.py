@@ -1,0 +1,142 @@
+"""Record files: weighted records as Parquet, CSV or Stata, and the page beside them that says how to use them."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from sfumato.errors import QueryError
+from sfumato.query.engine import QueryEngine
+from sfumato.query.stata import StataFile, StataVariable, stata_name
+from sfumato.query.weighted_records import WeightedRecords, records_of
+from sfumato.release.error_law import NoisyTotals
+from sfumato.release.figures import number
+from sfumato.schema import Box, Grid
+
+Columns = dict[str, NDArray[Any]]
+Progress = Callable[[int, int], None]
+LABELS = {
+    "weight": "Calibration weight",
+    "noise_variance": "Variance of the noise",
+    "moved": "Weight less unbiased one",
+}
+SUFFIXES = (".parquet", ".csv", ".dta")
+
+
+def write_records(engine: QueryEngine, path: Path, replicates: int, progress: Progress, of: str | None = None) -> int:
+    """Write the records of a release of tables to a file, and how to use it beside it."""
+    records = records_of(engine, of, replicates)
+    if path.suffix not in SUFFIXES:
+        raise QueryError(f"{path} is no .parquet, .csv or .dta file; records are written as one of these.")
+    part, done = path.with_name(f".{path.name}.part"), 0
+    try:
+        with _opened(part, path.suffix, records, engine.release.manifest.title) as write:
+            for chunk in records.chunks():
+                write(chunk)
+                done += len(next(iter(chunk.values())))
+                progress(done, records.size)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    path.with_name(f"{path.name}.README.txt").write_text(how_to_use(engine, path, records), encoding="utf-8")
+    return records.size
+
+
+@contextmanager
+def _opened(part: Path, suffix: str, records: WeightedRecords, title: str) -> Iterator[Callable[[Columns], None]]:
+    """What writes some rows to the file."""
+    if suffix == ".dta":
+        variables = _variables(records)
+        with StataFile(part, list(variables.values()), records.size, title) as file:
+            yield lambda chunk: file.write({variables[name].name: column for name, column in chunk.items()})
+        return
+    codes = {one.name: pa.array(one.codes, pa.string()) for one in records.codes}
+    text = pa.string() if suffix == ".csv" else pa.dictionary(pa.int32(), pa.string())
+    fields = [(name, text) for name in codes] + [(name, pa.float64()) for name in records.names.values()]
+    schema = pa.schema(fields)
+    with _writer(part, suffix, schema) as file:
+
+        def write(chunk: Columns) -> None:
+            columns = [_coded(chunk[name], codes[name], text) for name in codes]
+            columns += [pa.array(chunk[name]) for name in records.names.values()]
+            file.write_table(pa.Table.from_arrays(columns, schema=schema))
+
+        yield write
+
+
+def _writer(part: Path, suffix: str, schema: pa.Schema) -> Any:
+    if suffix == ".csv":
+        from pyarrow import csv
+
+        return csv.CSVWriter(part, schema)
+    return pq.ParquetWriter(part, schema, compression="zstd")
+
+
+def _coded(places: NDArray[Any], codes: pa.Array, text: pa.DataType) -> pa.Array:
+    coded = pa.DictionaryArray.from_arrays(pa.array(places.astype(np.int32)), codes)
+    return coded.cast(text) if pa.types.is_string(text) else coded
+
+
+def _variables(records: WeightedRecords) -> dict[str, StataVariable]:
+    """The columns as variables of Stata, whose names are narrower."""
+    found: dict[str, StataVariable] = {}
+    for one in records.codes:
+        name = stata_name(one.name, (other.name for other in found.values()))
+        found[one.name] = StataVariable(name, one.attribute.label, one.codes, one.labels)
+    for meant, called in records.names.items():
+        name = stata_name(called, (other.name for other in found.values()))
+        found[called] = StataVariable(name, LABELS.get(meant, f"Replicate weight {meant[2:]}"))
+    return found
+
+
+def how_to_use(engine: QueryEngine, path: Path, records: WeightedRecords) -> str:
+    """What the columns are, how to add them up, and how to tell the error of what comes out."""
+    from jinja2 import Environment
+
+    made = Environment(trim_blocks=True, autoescape=False)  # noqa: S701 - plain text
+    text = made.from_string(Path(__file__).with_name("records.txt").read_text("utf-8"))
+    first, file = records.codes[0], path.name
+    calls = {
+        ".parquet": (f'read_parquet("{file}")', f'arrow::read_parquet("{file}")'),
+        ".csv": (
+            f'read_csv("{file}", dtype={{"{first.name}": str}})',
+            f'read.csv("{file}", colClasses = c({first.name} = "character"))',
+        ),
+        ".dta": (f'read_stata("{file}", convert_categoricals=False)', f'haven::read_dta("{file}")'),
+    }
+    variable = _variables(records)[first.name]
+    code = str(variable.values[0]) if path.suffix == ".dta" else f'"{first.codes[0]}"'
+    given = {"code": code, "python": calls[path.suffix][0], "r": calls[path.suffix][1]}
+    given |= {"stata": variable.name, "number": str(variable.values[0])}
+    said = text.render(
+        engine=engine,
+        manifest=engine.release.manifest,
+        subject=records.product.subject,
+        records=records,
+        cells=records.table.count(Box()),
+        file=file,
+        names=records.names,
+        moved=records.moved is not None,
+        count=records.replicates,
+        first=first,
+        few=_few(records),
+        **given,
+    )
+    return "\n".join(one if one.startswith("    ") else fill(one, 100) for one in said.splitlines()) + "\n"
+
+
+def _few(records: WeightedRecords) -> str:
+    """The 95% margins of sums of few cells, by the law of the noise."""
+    variance, law = float(records.variances.max()), records.product.errors.law(Grid(()))
+    law = law.times(float(records.product.subject.step))
+    said = []
+    for cells in (1, 2, 5, 10):
+        totals = NoisyTotals(*np.array([[0.0], [variance * cells], [0.0], [float(cells)]]))
+        said.append(f"± {number(float(law.reach(0.95, totals)[0][0]))} for {cells} cell{'s' * (cells > 1)}")
+    return ", ".join(said)

@@ -1,0 +1,45 @@
+"""The page on microdata: its plan has a price, its commands and its Python run, and every step is in its table."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+from tests.commands import sfumato
+
+import sfumato as sf
+from sfumato import calibrate
+from sfumato.plugins import found
+
+PAGE = (Path(__file__).parents[2] / "docs" / "microdata.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
+
+
+def test_the_commands_and_the_python_of_the_page_run(tmp_path, monkeypatch, capsys):
+    rng = np.random.default_rng(1)
+    towns = {"town": ["Furth", "Zirndorf"], "sex": ["female", "male"], "work": ["employed", "not employed"]}
+    people = {name: rng.choice(levels, 500, p=[0.8, 0.2]).tolist() for name, levels in towns.items()}
+    people["benefits"] = np.where(np.array(people["work"]) == "employed", "none", "some").tolist()
+    pacsv.write_csv(pa.table(people), tmp_path / "people.csv")
+    (tmp_path / "towns.toml").write_text(blocks("toml")[0])
+    monkeypatch.chdir(tmp_path)
+    for line in blocks("console")[0].splitlines():
+        sfumato(*line.removeprefix("$ sfumato ").split())
+    names: dict = {}
+    exec(blocks("python")[0], names)
+    engine = sf.open("towns")
+    asked = {"town": "Furth", "work": "not employed"}
+    assert names["total"] == engine.total(asked).value
+    share = engine.share(asked, {"town": "Furth"})
+    assert abs(names["se_share"] / share.se - 1) < 1e-9
+    assert "±" in capsys.readouterr().out
+
+
+def test_every_step_that_treats_cells_below_0_is_in_the_table():
+    for kind, step in found(calibrate, by="kind").items():
+        if step.bias or kind == "calibration-weights":
+            assert f"| `{kind}`" in PAGE
