@@ -8,13 +8,14 @@ import pyarrow.parquet as pq
 
 from sfumato.errors import PlanError, nearest
 from sfumato.synth.employment import employment
+from sfumato.synth.iab import write_iab
 from sfumato.synth.lodes import write_lodes
 from sfumato.synth.ors import ors, paper_set
 from sfumato.synth.qcew import write_qcew
 
 GENERATORS: dict[str, Callable[..., pa.Table]] = {"employment": employment, "ors": ors, "ors-paper": paper_set}
 
-WRITERS: dict[str, Callable[..., Path]] = {"qcew": write_qcew, "lodes": write_lodes}
+WRITERS: dict[str, Callable[..., Path]] = {"qcew": write_qcew, "lodes": write_lodes, "iab": write_iab}
 """Data sets of several files, each written by a function of its own."""
 QUARTERLY = ("qcew",)
 
