@@ -13,6 +13,7 @@ from sfumato.cli import (
     budget,
     demo,
     ledger,
+    partition,
     price,
     public,
     reproduce,
@@ -55,6 +56,7 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.command("price")(price.price)
 app.command("budget")(budget.budget)
+app.command("partition")(partition.partition)
 app.command("check")(agency.check)
 app.command("run")(agency.run)
 app.command("tabulate")(tabulate.tabulate)

@@ -4,6 +4,7 @@ Two files: what is known of people, and where they live, which the guarantee tak
 one group after the other, so that 40 million people need hardly more memory than one million.
 """
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,12 +12,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sfumato.geography.locations import Located, read_locations
+from sfumato.geography.partition import microaggregated
+from sfumato.geography.partition_files import write_partition
+from sfumato.plan.toml import SHIPPED
 from sfumato.synth.columns import levels
 from sfumato.synth.iab_people import CODES, FIGURES, homes, work
 from sfumato.synth.iab_places import City, aims, cities
 
 PIECE = 500_000
 """About how many people are made at once."""
+CLUSTER = 50
+"""The fewest people of an area."""
+PLANS = ("iab.toml",)
 OF_EMPLOYED = ("skill", "wage", "distance")
 
 
@@ -72,6 +80,12 @@ def _piece(group: list[City], before: int, after: int, rng: np.random.Generator)
 
 
 def write_iab(folder: Path, rows: int = FIGURES["people"], seed: int = 1) -> Path:
-    """The path of the people; beside it stands where they live."""
+    """The path of the plan; beside it stand people, where they live, and the areas that are made of that."""
     write_people(folder, cities(rows), seed)
-    return folder / "people.parquet"
+    located = Located("person_id", ("east", "north"), ("postal_code", "city", "region"))
+    areas = microaggregated(read_locations(folder / "locations.parquet", located), CLUSTER)
+    shutil.rmtree(folder / "areas", ignore_errors=True)
+    write_partition(areas, folder / "areas", {"method": "microaggregation", "k": CLUSTER})
+    for name in PLANS:
+        shutil.copyfile(SHIPPED / name, folder / name)
+    return folder / PLANS[0]

@@ -44,7 +44,7 @@ class Aims:
 
 @dataclass(frozen=True)
 class Homes:
-    """One entry a person: the place of the postal code, metres east and north, and how well off the neighbourhood is."""
+    """One entry a person: the place of the postal code, metres east and north, and the wealth of the neighbourhood."""
 
     postal_code: Integers
     east: Integers

@@ -67,7 +67,7 @@ def apportioned(whole: int, weights: "np.ndarray[tuple[int], np.dtype[np.float64
     """A whole number in parts of 1 and more, in proportion to weights, by the largest remainders.
 
     >>> apportioned(10, np.array([1.0, 1.0, 2.0])).tolist()
-    [3, 2, 5]
+    [3, 3, 4]
     """
     shares = (whole - len(weights)) * weights / weights.sum()
     parts = np.floor(shares).astype(np.int64)

@@ -1,0 +1,153 @@
+"""The command `partition`: areas made from public locations, or from published numbers of squares."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli.options import Json
+from sfumato.cli.output import note, say, say_json
+from sfumato.errors import PlanError, QueryError
+
+if TYPE_CHECKING:
+    from sfumato.geography.locations import Locations
+    from sfumato.geography.partition import Partition
+
+CLUSTERS = """
+The areas follow from locations, so these must be public, and with them the size of every area. In a plan:
+
+[data.tables]
+people = {{}}
+members = {{ on = "{id}" }}               # --data members={out}/members.parquet
+
+[attributes.area]
+levels = "{out}/areas.csv"
+
+[geography.area]
+file = "{out}/areas.geojson"
+id = "code"
+projection = "planar"
+partial = true
+
+[hidden]
+neighbours = "replace-one"
+unit = "person"
+fixed = ["area"]
+
+[[exposure]]
+kind = "assumed known"
+what = "area: where everybody lives, and so how many people each area has"
+why = "say here why addresses are no secret"
+"""
+HIDDEN = """
+The areas follow from a declared box{published}, so that locations stay hidden. A plan is by "area" of
+members.parquet, with neighbours = "add-remove"; it is charged to the ledger{same}.
+"""
+
+
+def partition(  # noqa: PLR0913, PLR0917 - one argument an option
+    locations: Annotated[Path, typer.Argument(metavar="LOCATIONS", help="One row a unit: Parquet or CSV.")],
+    out: Annotated[Path, typer.Option(help="The folder of the areas; it must be empty or not be there yet.")],
+    k: Annotated[int, typer.Option(help="The fewest units of an area; of clusters 2k - 1 are the most.")] = 50,
+    unit: Annotated[str, typer.Option("--id", metavar="COLUMN", help="The column that names the unit.")] = "person_id",
+    at: Annotated[str, typer.Option(metavar="X,Y", help="The columns of metres, or of latitude and longitude.")] = (
+        "east,north"
+    ),
+    origin: Annotated[
+        str, typer.Option(metavar="LAT,LON", help="Coordinates are degrees; metres are taken from here: 52,10.")
+    ] = "",
+    within: Annotated[
+        str, typer.Option(metavar="COLUMNS", help="Areas that no cluster crosses, the finest first: postal_code,city.")
+    ] = "",
+    squares: Annotated[int | None, typer.Option(metavar="METRES", help="Squares of this side instead.")] = None,
+    box: Annotated[str, typer.Option(metavar="W,S,E,N", help="The box of the squares, in metres.")] = "",
+    published: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="DIR", help="A release of the squares: they are joined to k by its numbers."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Make areas of at least k people from where they live, with their list, sizes and outlines for a plan."""
+    from sfumato.geography.locations import Located, read_locations
+    from sfumato.geography.partition_files import write_partition
+
+    columns = Located(unit, _pair(at), tuple(one.strip() for one in within.split(",") if one.strip()))
+    asked = {"method": _method(squares, published), "k": k, "origin": origin or "that of the file", "within": within}
+    if squares is None and (box or published):
+        raise PlanError("--box and --from are of squares; say how long their side is, --squares 250.")
+    read = read_locations(locations, columns, _degrees(origin))
+    made = _made(read, k, squares, box, published)
+    told = write_partition(made, out, asked | ({"squares": squares, "box": box} if squares else {}))
+    if json:
+        say_json(told)
+        return
+    say(
+        f"{told['areas']:,} areas of {told['smallest']:,} to {told['largest']:,} people in {out}, "
+        f"{told['metres_from_the_middle']:g} metres from the middle of their area on the average (root of the squares)."
+    )
+    for words in told["notes"]:
+        say(words)
+    note((CLUSTERS if squares is None else HIDDEN).format(id=unit, out=out, **_words(published)))
+
+
+def _words(published: Path | None) -> dict[str, str]:
+    return {
+        "published": " and from published numbers" if published else "",
+        "same": " that the release of the squares was charged to" if published else "",
+    }
+
+
+def _method(squares: int | None, published: Path | None) -> str:
+    if squares is None:
+        return "microaggregation"
+    return "squares joined by published numbers" if published else "squares"
+
+
+def _made(read: "Locations", k: int, squares: int | None, box: str, published: Path | None) -> "Partition":
+    from sfumato.geography.partition import microaggregated
+    from sfumato.geography.squares import Squares, gridded, merged
+
+    if squares is None:
+        return microaggregated(read, k)
+    grid = Squares(squares, _box(box))
+    return merged(read, grid, _numbers(published, grid), k) if published else gridded(read, grid)
+
+
+def _numbers(release: Path, grid: Any) -> dict[str, float]:
+    """What a release says of the smallest squares."""
+    import sfumato
+    from sfumato.schema.table import LARGEST
+
+    engine, first = sfumato.open(release), grid.levels()[0].code
+    if not engine.release.manifest.releasable:
+        raise QueryError(f"{release} is not releasable, and areas that follow from it would tell what it may not.")
+    by = [one.name for one in engine.release.attributes if first in one.levels.codes]
+    if not by:
+        raise QueryError(f"{release} has no attribute of squares; run a plan by the squares of the same side and box.")
+    table = engine.table(by[0], at={by[0]: "leaves"}, at_most=LARGEST)
+    return dict(zip(table.axes[0].codes, map(float, table.columns().estimate), strict=True))
+
+
+def _pair(written: str) -> tuple[str, str]:
+    first, comma, second = (one.strip() for one in written.partition(","))
+    if not (first and comma and second):
+        raise PlanError(f"--at {written} is not two columns; for example --at east,north.")
+    return first, second
+
+
+def _degrees(written: str) -> tuple[float, float] | None:
+    if not written:
+        return None
+    try:
+        north, east = (float(one) for one in written.split(","))
+    except ValueError:
+        raise PlanError(f"--origin {written} is no latitude and longitude; for example --origin 52,10.") from None
+    return north, east
+
+
+def _box(written: str) -> tuple[int, int, int, int]:
+    try:
+        west, south, east, north = (int(one) for one in written.split(","))
+    except ValueError:
+        raise PlanError(f"--box {written or 'is missing'}; give west,south,east,north in whole metres.") from None
+    return west, south, east, north

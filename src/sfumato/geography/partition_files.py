@@ -1,0 +1,75 @@
+"""The files of a partition: who is in which area, the list of areas, their sizes and outlines, and what was done."""
+
+import csv
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sfumato.errors import PlanError
+from sfumato.geography.partition import Partition
+
+MOST_OUTLINES = 20_000
+"""More shapes than that are no map."""
+MEMBERS, AREAS, SIZES, OUTLINES, REPORT = (
+    "members.parquet", "areas.csv", "sizes.csv", "areas.geojson", "partition.json",
+)  # fmt: skip
+
+
+def write_partition(partition: Partition, folder: Path, done: dict[str, Any]) -> dict[str, Any]:
+    """What was done, with figures, as `partition.json` has it; the other files stand beside it."""
+    if folder.exists() and any(folder.iterdir()):
+        raise PlanError(f"{folder} holds something already; give a new folder.")
+    folder.mkdir(parents=True, exist_ok=True)
+    area = pa.DictionaryArray.from_arrays(pa.array(partition.area), pa.array(partition.codes, pa.string()))
+    pq.write_table(pa.table({partition.locations.id: partition.locations.ids, "area": area}), folder / MEMBERS)
+    write_areas(partition, folder / AREAS)
+    _rows(folder / SIZES, ("area", "value"), zip(partition.codes, partition.sizes.tolist(), strict=True))
+    told = done | figures(partition)
+    drawn = partition
+    while len(drawn.codes) > MOST_OUTLINES:
+        drawn = drawn.coarser()
+    if drawn is not partition:
+        told["notes"] += [f"{len(partition.codes):,} areas are more than a map shows; those above them have outlines."]
+    write_outlines(drawn, folder / OUTLINES)
+    (folder / REPORT).write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return told
+
+
+def figures(partition: Partition) -> dict[str, Any]:
+    """What there is to know of a partition, all of it from locations."""
+    sizes = partition.sizes
+    return {
+        "units": len(partition.locations),
+        "areas": len(partition.codes),
+        "smallest": int(sizes.min()),
+        "largest": int(sizes.max()),
+        "metres_from_the_middle": round(float(np.sqrt(partition.spread / len(partition.locations))), 1),
+        "notes": list(partition.notes),
+    }
+
+
+def write_areas(partition: Partition, path: Path) -> None:
+    """The list of areas as attributes read it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _rows(path, ("code", "label", "parent", "note"), (asdict(level).values() for level in partition.levels))
+
+
+def write_outlines(partition: Partition, path: Path) -> None:
+    """The outlines as GeoJSON, in metres from the origin."""
+    from sfumato.geography.cluster_outlines import features, outlines
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = ",\n".join(json.dumps(one, separators=(",", ":")) for one in features(outlines(partition)))
+    path.write_text(f'{{"type":"FeatureCollection","features":[\n{lines}\n]}}\n', encoding="utf-8")
+
+
+def _rows(path: Path, names: tuple[str, ...], rows: Any) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows(rows)
