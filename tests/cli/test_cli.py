@@ -224,6 +224,7 @@ def test_help_is_there_for_every_command():
     for verb in (
         "demo",
         "price",
+        "partition",
         "budget",
         "check",
         "run",

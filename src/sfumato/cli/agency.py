@@ -185,10 +185,13 @@ def _certified(plan: "Plan", folder: Path, samples: int | None, sign: Path | Non
 
 
 def synth(
-    name: Annotated[str, typer.Argument(help="Which data: employment, ors, ors-paper, qcew, lodes.")],
+    name: Annotated[str, typer.Argument(help="Which data: employment, ors, ors-paper, qcew, lodes, iab.")],
     out: Annotated[Path, typer.Option(help="The folder to write to.")],
     rows: Annotated[
-        int | None, typer.Option("--rows", "--scale", help="How many rows; of qcew, establishments; of lodes, jobs.")
+        int | None,
+        typer.Option(
+            "--rows", "--scale", help="How many rows; of qcew, establishments; of lodes, jobs; of iab, people."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 1,
     quarters: Annotated[int | None, typer.Option(help="How many quarters, of qcew.")] = None,
@@ -197,7 +200,7 @@ def synth(
         typer.Option(help="A real LODES file of workplace area characteristics, which lodes then has the counts of."),
     ] = None,
 ) -> None:
-    """Make realistic synthetic microdata; of qcew and lodes also the plan that reads them."""
+    """Make realistic synthetic microdata; of qcew, lodes and iab also the plans that read them."""
     from sfumato.synth import write
 
     out.mkdir(parents=True, exist_ok=True)

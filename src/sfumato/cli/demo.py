@@ -21,6 +21,8 @@ MARK = ".sfumato-demo"
 QUARTERS = ("2026-Q1", "2026-Q2", "2026-Q3")
 LINKED = 20_000
 """Jobs of the linked data of employers and employees."""
+RESIDENTS = 10_000
+"""People of the city whose neighbourhoods are mapped."""
 REGISTER = 3_000
 """Establishments of the register of which tables have cells withheld."""
 
@@ -44,9 +46,9 @@ def demo(
 
 
 def _made(folder: Path, rows: int) -> list[Path]:
-    """The releases of the demo: a survey, assessed, three quarters of jobs, linked jobs, and suppressed tables."""
+    """The releases of the demo: a survey, assessed, quarters of jobs, linked jobs, a city, and suppressed tables."""
     _emptied(folder)
-    return [_survey(folder, rows), *_quarters(folder, rows), _linked(folder), _suppressed(folder)]
+    return [_survey(folder, rows), *_quarters(folder, rows), _linked(folder), _city(folder), _suppressed(folder)]
 
 
 def _survey(folder: Path, rows: int) -> Path:
@@ -96,6 +98,21 @@ def _linked(folder: Path) -> Path:
     tables = {name: folder / "linked" / f"{name}.parquet" for name in plan.schema.tables}
     out = folder / "release-linked"
     run(plan, Microdata.open(tables, plan.schema), folder / "employers.ledger", out)
+    return out
+
+
+def _city(folder: Path) -> Path:
+    """The release of a city by neighbourhood, which a partition has made from where people live."""
+    from sfumato.confidential import Account, Microdata, run
+    from sfumato.plan import Plan
+    from sfumato.synth import write
+
+    note(f"Making a city of {RESIDENTS:,} synthetic people, clusters of at least 50 of them, and a map of their work")
+    plan = Plan.read(write("iab", folder / "city", RESIDENTS).with_name("iab-levels.toml"))
+    Account.create(folder / "people.ledger", "synthetic people", plan.hidden, plan.limit)
+    tables = {"people": folder / "city" / "people.parquet", "members": folder / "city" / "areas" / "members.parquet"}
+    out = folder / "release-city"
+    run(plan, Microdata.open(tables, plan.schema), folder / "people.ledger", out)
     return out
 
 

@@ -172,7 +172,12 @@ def _say_rest(plan: "Plan", bill: "Price") -> None:
         say(f"Each row is taken to be a different {unit}; where one can have several, give [hidden] id and at_most.")
     if bill.total.kind == "unbounded":
         say(f"\nNOT FORMALLY PRIVATE, {bill.total.words()}.")
-    say(f"\nLimit: {bill.limit.words()}. Cells: {', '.join(f'{count:,}' for count in bill.cells)}.")
+    possible = [plan.over.possible(measure) for measure in plan.measures]
+    cells = [
+        f"{some:,}" if some == count else f"{some:,} (of {count:,} combinations, the others impossible)"
+        for some, count in zip(possible, bill.cells, strict=True)
+    ]
+    say(f"\nLimit: {bill.limit.words()}. Cells: {', '.join(cells)}.")
     if memory := plan.memory():
         say(f"To run: {memory.words()}.")
     for part, why in plan.as_published.items():

@@ -58,7 +58,7 @@ def _cut(points: Integers, count: int) -> tuple[tuple[Integers, Integers], int]:
     return parts, held
 
 
-def spread(points: Integers, cluster: Integers) -> float:
+def spread(points: Integers, cluster: NDArray[np.integer]) -> float:
     """The sum of squared distances of points to the mean of their cluster, in square metres.
 
     >>> spread(np.array([(0, 0), (0, 2), (5, 5)]), np.array([0, 0, 1]))

@@ -126,9 +126,11 @@ class Coverage:
         step.refuse_unfit(table, controls)
 
     def _listed(self, measure: Measure) -> int:
-        """How many cells of a measure are held: all where they are laid out, else those that noise will change."""
+        """How many cells of a measure are held: all where they are laid out, else the possible that noise changes."""
         table = self._cells(measure)
-        return table.size if table.dense else math.ceil(table.size * measure.with_.changes(self.move(measure)))
+        return (
+            table.size if table.dense else math.ceil(self.possible(measure) * measure.with_.changes(self.move(measure)))
+        )
 
     def refuse_unlistable(self, measures: Sequence[Measure]) -> None:
         """Stop a measure of which not all numbers can be held, on whatever machine."""

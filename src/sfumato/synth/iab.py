@@ -24,7 +24,7 @@ PIECE = 500_000
 """About how many people are made at once."""
 CLUSTER = 50
 """The fewest people of an area."""
-PLANS = ("iab.toml",)
+PLANS = ("iab.toml", "iab-levels.toml")
 OF_EMPLOYED = ("skill", "wage", "distance")
 
 

@@ -6,7 +6,7 @@ from math import isqrt
 import numpy as np
 
 from sfumato.errors import PlanError
-from sfumato.synth.columns import Integers
+from sfumato.synth.columns import Floats, Integers
 from sfumato.synth.iab_people import FIGURES, HOMES, Aims, PostalCode
 
 FEWEST, MOST = 500, 200_000_000
@@ -47,7 +47,9 @@ def cities(people: int) -> tuple[City, ...]:
 def _fuerth(people: int) -> City:
     known = {code: told for code, told in FIGURES["city"].items() if isinstance(told, list)}
     sizes = apportioned(people, np.array([told[2] for told in known.values()], dtype=float))
-    codes = (PostalCode(code, *told[:2], int(size)) for (code, told), size in zip(known.items(), sizes, strict=True))
+    codes = (
+        PostalCode(code, told[0], told[1], int(size)) for (code, told), size in zip(known.items(), sizes, strict=True)
+    )
     return City(FIGURES["city"]["name"], FIGURES["city"]["region"], tuple(codes))
 
 
@@ -63,7 +65,7 @@ def _postal_codes(people: int, middle: Integers, before: int, rng: np.random.Gen
     )
 
 
-def apportioned(whole: int, weights: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> Integers:
+def apportioned(whole: int, weights: Floats) -> Integers:
     """A whole number in parts of 1 and more, in proportion to weights, by the largest remainders.
 
     >>> apportioned(10, np.array([1.0, 1.0, 2.0])).tolist()
@@ -72,7 +74,7 @@ def apportioned(whole: int, weights: "np.ndarray[tuple[int], np.dtype[np.float64
     shares = (whole - len(weights)) * weights / weights.sum()
     parts = np.floor(shares).astype(np.int64)
     parts[np.argsort(parts - shares, kind="stable")[: whole - len(weights) - int(parts.sum())]] += 1
-    return parts + 1
+    return np.asarray(parts + 1)
 
 
 def aims(before: int, after: int) -> Aims:
@@ -82,4 +84,5 @@ def aims(before: int, after: int) -> Aims:
 
 
 def _share(people: int, figure: int) -> int:
-    return (people * figure * 2 + FIGURES["people"]) // (2 * FIGURES["people"])
+    whole = int(FIGURES["people"])
+    return (people * figure * 2 + whole) // (2 * whole)
