@@ -8,6 +8,7 @@ from pathlib import Path
 from sfumato.pictures import Picture
 from sfumato.studies import (
     coverage,
+    iab_full,
     iab_small,
     interactive,
     lodes_curves,
@@ -31,6 +32,7 @@ from sfumato.studies.study import Line, Study
 LINES: dict[str, Callable[..., list[Line]]] = {
     "coverage": coverage.lines,
     "iab-small": iab_small.lines,
+    "iab-full": iab_full.lines,
     "ors-table-2": ors.table_2,
     "ors-table-4": ors.table_4,
     "ors-table-3": ors_weights.table_3,

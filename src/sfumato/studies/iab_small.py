@@ -97,4 +97,7 @@ def _beside(question: MayorAsks, totals: Floats, cells: Floats, variance: float)
     ends = question.fieller(totals, cells, variance)
     truth = float(question.estimate(TRUTH))
     held = float(((ends[:, 0] <= truth) & (truth <= ends[:, 1])).mean())
-    return f"Fieller's: {float(np.ptp(ends, axis=1).mean()):.4f} long, {100 * held:.1f}% held"
+    at_truth = 2 * Z * math.sqrt(float(question.variance(TRUTH[None], cells, variance)[0]))
+    return (
+        f"at the truth {at_truth:.4f}; Fieller's: {float(np.ptp(ends, axis=1).mean()):.4f} long, {100 * held:.1f}% held"
+    )
