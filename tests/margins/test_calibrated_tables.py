@@ -473,7 +473,10 @@ def test_a_rehearsal_and_a_family_of_another_release_are_no_controls(tmp_path):
     run(rehearsed, Microdata.open(rows, rehearsed.schema), None, tmp_path / "rehearsed", Options(rehearsal=1))
     Account.create(tmp_path / "ledger", "jobs", family.hidden, family.limit)
     run(family, Microdata.open(rows, family.schema), tmp_path / "ledger", tmp_path / "tables")
-    for folder, product, words in (("rehearsed", "cube", "is not public"), ("tables", "jobs", "noise of their own")):
+    for folder, product, words in (
+        ("rehearsed", "cube", "is not public"),
+        ("tables", "jobs", "measure both families in one plan, where one"),
+    ):
         text = ANOTHER.replace('release = "earlier"', f'release = "{folder}"').replace('"cube"', f'"{product}"')
         with pytest.raises(PlanError, match=words):
             Plan.parse(PLAN + text, tmp_path / "plan.toml")

@@ -51,10 +51,17 @@ class OtherTotals:
                 "the same records are controls; a release does not say of which column and bounds a total is, so give "
                 "totals as a file."
             )
+        if not found.noise_of_its_own:
+            raise PlanError(
+                f"{self._words} is a family of tables, whose cells share noise and were rounded together after it was "
+                "drawn, so that the rounding is in all of what it tells and no error of what is moved to it could be "
+                "stated. Name a measure of one table of that release, or measure both families in one plan, where one "
+                "is moved to the other before either is rounded."
+            )
         if found.even is None:
             raise PlanError(
                 f"{self._words} is no table whose cells have noise of their own, all of one law; name the measure of "
-                "one table, or measure both families in one plan."
+                "one table."
             )
         return list(self._listed(found))
 
