@@ -13,12 +13,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.calibrate.nearest_nonnegative import NearestNonnegative, refuse_unknown_levels
+from sfumato.calibrate.nearest_nonnegative import NearestNonnegative, groups_of, refuse_unknown_levels
 from sfumato.calibrate.nonnegative import NonNegative, moved_cube
 from sfumato.calibrate.one_carrier import OneCarrier
 from sfumato.calibrate.rake import raked
 from sfumato.calibrate.set_to_zero import SetToZero
-from sfumato.calibrate.step import Diverged, Step, evenly, laid_out
+from sfumato.calibrate.step import Diverged, Step, evenly, finer_by, laid_out
+from sfumato.calibrate.tidy_rows import rounded
 from sfumato.errors import PlanError, nearest
 from sfumato.release import Product, WeightedCells
 from sfumato.release.noisy import Floats, Integers
@@ -28,7 +29,7 @@ from sfumato.schema.level import By, Level
 
 ADJUSTED: dict[str, NonNegative] = {one.kind: one("records", "") for one in (OneCarrier, SetToZero, NearestNonnegative)}
 """The tables in whole numbers from 0 on that records can be made of."""
-CYCLES, TOLERANCE = 2_000, 1e-12
+CYCLES, TOLERANCE = 2_000, 1e-14
 """How often margins are met in turn at most, and to which part of the whole."""
 
 
@@ -104,7 +105,19 @@ class CalibrationWeights(Step):
         )
         if not missed <= 1e-9 * max(1.0, float(aims.max())):
             return Diverged(self.name, "no table without cells below 0 was found that has all of the margins")
-        return np.where(table.possible, cells, 0.0)
+        return _in_steps(np.where(table.possible, cells, 0.0), table, self.margins)
+
+
+def _in_steps(cells: Floats, table: Table, margins: Sequence[Sequence[str]]) -> Floats:
+    """Cells rounded to the steps that they will have, such that what all margins tell apart keeps its sums.
+
+    Many cells are alike, so that rounding each by itself would move margins by as many times its error.
+    """
+    finer, joint = finer_by(cells), np.zeros(cells.size, dtype=np.int64)
+    for one in margins:
+        groups = groups_of(table, one)
+        joint = np.unique(joint * (int(groups.max()) + 1) + groups, return_inverse=True)[1]
+    return np.asarray(rounded(cells.ravel() * 2.0**finer, joint).reshape(cells.shape) / 2.0**finer)
 
 
 EXAMPLE = CalibrationWeights("weighted", "cube")

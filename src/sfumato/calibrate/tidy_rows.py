@@ -72,7 +72,7 @@ def _totals(sorted_: Floats, starts: NDArray[np.intp]) -> Floats:
     return np.maximum(np.add.reduceat(sorted_, starts), 0.0)
 
 
-def rounded(values: Floats, cells: NDArray[np.int32]) -> Floats:
+def rounded(values: Floats, cells: NDArray[np.integer]) -> Floats:
     """Whole numbers, each within one of its value, whose sums over a cell are the sums rounded.
 
     >>> rounded(np.array([0.4, 0.4, 0.4, 2.5]), np.array([0, 0, 0, 1])).tolist()

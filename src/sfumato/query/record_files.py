@@ -101,7 +101,8 @@ def how_to_use(engine: QueryEngine, path: Path, records: WeightedRecords) -> str
 
     made = Environment(trim_blocks=True, autoescape=False)  # noqa: S701 - plain text
     text = made.from_string(Path(__file__).with_name("records.txt").read_text("utf-8"))
-    first, file = records.codes[0], path.name
+    first = min(records.codes, key=lambda one: (len(one.codes) == 1, len(one.codes)))
+    file = path.name
     calls = {
         ".parquet": (f'read_parquet("{file}")', f'arrow::read_parquet("{file}")'),
         ".csv": (
