@@ -236,14 +236,15 @@ def test_a_rake_that_cannot_meet_its_controls_says_so_and_gives_no_cells():
 
 
 def test_every_step_that_is_found_is_under_contract():
-    # Protected microdata, which is over a frame, has its contract in test_microdata; steps that leave no cell below 0
-    # have theirs in test_nonnegative.
+    # Protected microdata, which is over a frame, has its contract in test_microdata, percentiles in test_percentile and
+    # steps that leave no cell below 0 in test_nonnegative.
     assert set(found(calibrate, by="kind")) == {
         "calibration-weights",
         "fourier-nonnegative",
         "least-squares",
         "nearest-nonnegative",
         "one-carrier",
+        "percentile",
         "protected-microdata",
         "rake",
         "rake-as-published",

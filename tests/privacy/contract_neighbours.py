@@ -55,10 +55,17 @@ def in_excess(statistic: Statistic, value: int) -> int:
     return far - floor(min(max(value, low), high) / statistic.step + Fraction(1, 2))
 
 
+def to_one_side(statistic: Statistic, value: int) -> int:
+    """Of a quantile: whether a row is above or below the middle of the clip, as any value between has it."""
+    return 1 if value > sum(statistic.clip) / 2 else -1
+
+
 ADDS: dict[str, tuple[Callable[[Statistic, int], int], tuple[int, ...]]] = {
     "count": (counted, (1,)),
     "total": (clipped, (-20, 14, 50_000, 60_000)),
     "excess": (in_excess, (-20, 50_000, 50_006, 300_000)),
+    "quantile": (to_one_side, (-20, 60_000)),
+    "fitted": (counted, (1,)),
 }
 """What a row adds to each statistic, in steps, and the values that rows are tried with, some beyond its bounds."""
 
@@ -373,11 +380,15 @@ def farthest(world: World, statistic: Statistic, move: Move) -> dict[str, object
 
 
 def move_of(world: World, statistic: Statistic) -> Move | None:
-    """The move that a relation claims, if it claims any for this statistic."""
+    """The move that a relation claims, if it claims any for this statistic.
+
+    Of what is no sum the ranks of rows move, by whole places; no mechanism hides them where rows move otherwise.
+    """
     try:
-        return world.hidden.move(statistic.contribution, world.domain)
+        move = world.hidden.move(statistic.contribution, world.domain)
     except PromiseError:
         return None
+    return move if statistic.additive or isinstance(move, Bounded) else None
 
 
 def complaints(world: World) -> list[str]:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import openpyxl
@@ -155,12 +156,15 @@ def test_a_share_without_its_part_or_its_whole_is_none(table):
     assert set(table.shares("whole").columns().kinds) == {FEW, UNFIT}
 
 
-def test_differences_and_ranks_refuse_with_the_reason(table):
+def test_differences_refuse_with_the_reason_and_ranks_let_it_stand_anywhere(table):
+    """900 is surely more than 600 at a variance of 4 each; what is not told may be first, second or last."""
     assert table.compare(("N", "f"), ("N", "m")).value == 400
     with pytest.raises(QueryError, match="fewer than 3 firms"):
         table.compare(("N", "f"), ("S", "f"))
-    with pytest.raises(QueryError, match="a row holds no number: fewer than 3"):
-        table.ranks("f")
+    assert table.ranks("f") == {"N": (1, 2), "E": (2, 3)}
+    everywhere = replace(table.product, holes=np.ones((3, 2), dtype=int))
+    with pytest.raises(QueryError, match="no row holds a number: fewer than 3"):
+        engine_of(everywhere, manifest=manifest_of(everywhere)).table("place", "sex").ranks("f")
 
 
 def test_rows_without_a_number_stand_last_however_they_are_sorted(table):
@@ -168,7 +172,7 @@ def test_rows_without_a_number_stand_last_however_they_are_sorted(table):
     assert [one.code for one in falling] == ["N", "E", "S"]
     assert [one.code for one in rising] == ["E", "N", "S"]
     assert math.isnan(falling[-1].value)
-    assert {one.ranks for one in falling} == {None}
+    assert [one.ranks for one in falling] == [(1, 2), (2, 3), None]
 
 
 def test_the_detail_of_a_hole_is_its_reason(table):

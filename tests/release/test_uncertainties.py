@@ -18,6 +18,7 @@ from sfumato.release import (
     Independent,
     Raked,
     Shifted,
+    Sided,
     Subject,
     Varying,
     Withheld,
@@ -42,7 +43,7 @@ FAMILY = UpTo(2, ("a", "b")).family(Schema((A, B)))
 """All tables of both, at either level of b: six choices of levels."""
 DOMAINS = {"table": TABLE, "frame": FRAME, "family": FAMILY}
 EXAMPLES = found(uncertainties, by="kind")
-ANYWHERE = {"independent", "varying", "squared", "proportional", "departures", "withheld"}
+ANYWHERE = {"independent", "sided", "varying", "squared", "proportional", "departures", "withheld"}
 ON_TABLES = ANYWHERE | {"calibrated", "raked", "earlier", "shifted"}
 ON_FRAMES = ANYWHERE | {"adjusted"}
 ON_FAMILIES = {"components"}
@@ -138,7 +139,7 @@ def test_what_is_written_is_read_again(kind):
     again = read_uncertainty(stated.to_dict(), StatedIn(Fraction(1), columns.__getitem__, lambda _: others))
     assert again.to_dict() == stated.to_dict()
     assert type(again) is type(stated)
-    if not isinstance(stated, (Varying, Adjusted, Departures, Earlier, Shifted)):
+    if not isinstance(stated, (Varying, Adjusted, Departures, Earlier, Shifted, Sided)):
         assert again == stated
 
 

@@ -12,19 +12,21 @@ if TYPE_CHECKING:
     from sfumato.calibrate.microdata import ProtectedMicrodata
     from sfumato.calibrate.nearest_nonnegative import NearestNonnegative
     from sfumato.calibrate.one_carrier import OneCarrier
+    from sfumato.calibrate.percentile import Percentile
     from sfumato.calibrate.rake import Rake
     from sfumato.calibrate.set_to_zero import SetToZero
     from sfumato.calibrate.weigh import Weigh
 
 __all__ = [
     "CalibrationWeights", "Diverged", "FourierNonnegative", "LeastSquares", "NearestNonnegative", "OneCarrier",
-    "ProtectedMicrodata", "Rake", "SetToZero", "Step", "Weigh", "calibrated",
+    "Percentile", "ProtectedMicrodata", "Rake", "SetToZero", "Step", "Weigh", "calibrated",
 ]  # fmt: skip
 
 _HOMES = {
     "CalibrationWeights": "calibration_weights", "FourierNonnegative": "fourier_nonnegative",
     "LeastSquares": "least_squares", "NearestNonnegative": "nearest_nonnegative", "OneCarrier": "one_carrier",
-    "ProtectedMicrodata": "microdata", "Rake": "rake", "SetToZero": "set_to_zero", "Weigh": "weigh",
+    "Percentile": "percentile", "ProtectedMicrodata": "microdata", "Rake": "rake", "SetToZero": "set_to_zero",
+    "Weigh": "weigh",
 }  # fmt: skip
 
 

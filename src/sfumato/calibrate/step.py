@@ -45,6 +45,10 @@ class Step(ABC):
     """Whether it makes another statistic, with noise of its own in every cell, of a table that has it so."""
     of_counts: ClassVar[bool] = False
     """Whether it is for counts of records alone."""
+    keeps: ClassVar[bool] = False
+    """Whether what it makes is asked for beside its table, which goes on answering; other steps may read it too."""
+    additive: ClassVar[bool] = True
+    """Whether the cells of what it makes may be summed."""
     relative: ClassVar[bool] = False
     """Whether it multiplies cells, so that errors follow their sizes."""
     name: str
@@ -104,6 +108,10 @@ class Step(ABC):
     @abstractmethod
     def apply(self, products: Mapping[str, Product]) -> Product | Diverged:
         """The product that the step makes of those it reads."""
+
+    def ideal(self, table: Product) -> Product | Diverged:
+        """What a step that makes another statistic would make of its table if that had no noise, of every cell."""
+        return self.apply({self.table: table})
 
 
 def calibrated(steps: Sequence[Step], measured: Mapping[str, Product]) -> tuple[dict[str, Product], list[Diverged]]:

@@ -185,7 +185,9 @@ def _certified(plan: "Plan", folder: Path, samples: int | None, sign: Path | Non
 
 
 def synth(
-    name: Annotated[str, typer.Argument(help="Which data: employment, ors, ors-paper, qcew, lodes, iab.")],
+    name: Annotated[
+        str, typer.Argument(help="Which data: employment, ors, ors-paper, qcew, lodes, iab, atlas, pseo, veo.")
+    ],
     out: Annotated[Path, typer.Option(help="The folder to write to.")],
     rows: Annotated[
         int | None,
@@ -200,7 +202,7 @@ def synth(
         typer.Option(help="A real LODES file of workplace area characteristics, which lodes then has the counts of."),
     ] = None,
 ) -> None:
-    """Make realistic synthetic microdata; of qcew, lodes and iab also the plans that read them."""
+    """Make realistic synthetic microdata; of all but employment and ors also the plans that read them."""
     from sfumato.synth import write
 
     out.mkdir(parents=True, exist_ok=True)

@@ -23,6 +23,8 @@ LINKED = 20_000
 """Jobs of the linked data of employers and employees."""
 RESIDENTS = 10_000
 """People of the city whose neighbourhoods are mapped."""
+GRADUATES = 40_000
+"""Graduates whose earnings are told by percentiles."""
 REGISTER = 3_000
 """Establishments of the register of which tables have cells withheld."""
 
@@ -46,9 +48,10 @@ def demo(
 
 
 def _made(folder: Path, rows: int) -> list[Path]:
-    """The releases of the demo: a survey, assessed, quarters of jobs, linked jobs, a city, and suppressed tables."""
+    """The releases of the demo: a survey, assessed, quarters of jobs, linked jobs, a city, earnings, suppression."""
     _emptied(folder)
-    return [_survey(folder, rows), *_quarters(folder, rows), _linked(folder), _city(folder), _suppressed(folder)]
+    made = [_survey(folder, rows), *_quarters(folder, rows), _linked(folder), _city(folder), _earnings(folder)]
+    return [*made, _suppressed(folder)]
 
 
 def _survey(folder: Path, rows: int) -> Path:
@@ -113,6 +116,20 @@ def _city(folder: Path) -> Path:
     tables = {"people": folder / "city" / "people.parquet", "members": folder / "city" / "areas" / "members.parquet"}
     out = folder / "release-city"
     run(plan, Microdata.open(tables, plan.schema), folder / "people.ledger", out)
+    return out
+
+
+def _earnings(folder: Path) -> Path:
+    """The release of percentiles of earnings, with ranks, from noisy counts by bands."""
+    from sfumato.confidential import Account, Microdata, run
+    from sfumato.plan import Plan
+    from sfumato.synth import write
+
+    note(f"Making {GRADUATES:,} synthetic graduates of colleges, and percentiles of what they earn")
+    plan, out = Plan.read(write("pseo", folder / "graduates", GRADUATES)), folder / "release-earnings"
+    data = folder / "graduates" / "pseo.parquet"
+    Account.create(folder / "graduates.ledger", "synthetic graduates", plan.hidden, plan.limit)
+    run(plan, Microdata.open(data, plan.schema), folder / "graduates.ledger", out)
     return out
 
 

@@ -7,6 +7,7 @@ without a release, which is listed, and never the reverse.
 
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -156,7 +157,9 @@ def _withheld(measure: Measure, plan: Plan, records: Tabulation, options: Option
 
 def _perturbed(measure: Measure, plan: Plan, cells: Cells, draws: Draws, given: Mapping[str, Product]) -> Product:
     noisy = measure.with_.perturb(cells, draws, given)
-    return measured(_subject(measure, plan, noisy.step), noisy, measure.with_.uncertainty(noisy))
+    subject = _subject(measure, plan, noisy.step)
+    told = replace(subject, note=" ".join(one for one in (subject.note, noisy.note) if one))
+    return measured(told, noisy, measure.with_.uncertainty(noisy))
 
 
 def _subject(measure: Measure, plan: Plan, step: Fraction) -> Subject:

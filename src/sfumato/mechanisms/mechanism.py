@@ -17,7 +17,7 @@ from sfumato.release import Noisy, Product, Uncertainty, Withheld
 from sfumato.release.error_law import ErrorLaw, NoisyTotals, NormalError
 from sfumato.release.manifest import NoiseLine
 from sfumato.release.noisy import Integers
-from sfumato.schema import Aggregate
+from sfumato.schema import Aggregate, Domain
 
 AT_ONCE = 8_000_000
 """How many numbers are drawn at once where something is published again and again."""
@@ -51,6 +51,8 @@ class Mechanism(ABC):
     """Where a paper's own step breaks its claim: why, and what to use instead; such a mechanism never runs soundly."""
     suppresses: ClassVar[bool] = False
     """Whether true numbers are withheld in place of noise: nothing is claimed, and every margin stands by itself."""
+    counted: ClassVar[bool] = False
+    """Whether it has to be given a noisy count of the rows of its cells, which it scales noise by."""
     rests_on: ClassVar[tuple["Mechanism", ...]] = ()
     """The mechanisms, by an example each, of the measures of rows that it has to be given."""
 
@@ -114,6 +116,9 @@ class Mechanism(ABC):
     def needs(self, of: tuple[Aggregate, ...]) -> tuple[Aggregate, ...]:  # noqa: ARG002 - none, for most
         """What it reads of the cells beside what their statistic is computed of."""
         return ()
+
+    def refuse_cells(self, domain: Domain) -> None:  # noqa: B027 - most do with any
+        """Say so where it cannot do with cells of such a domain, before there are data."""
 
     def refuse_unready(self, draws: Draws) -> None:  # noqa: B027 - most need nothing but draws
         """Stop where it will not have what it draws with, before anything is read or charged."""

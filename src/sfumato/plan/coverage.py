@@ -119,6 +119,14 @@ class Coverage:
                     hint = nearest(name, earlier)
                     raise PlanError(f"Measure '{measure.name}' is given '{name}', which no earlier measure is; {hint}")
                 _refuse_unlike(measure, earlier[name])
+            domain = self.domain(measure)
+            with naming(measure, "with"):
+                measure.with_.refuse_cells(domain)
+            if measure.with_.counted and len(measure.given) != 1:
+                raise PlanError(
+                    f"Measure '{measure.name}' with {measure.with_.name} scales noise by a noisy count of its cells; "
+                    'measure of = "count" by the same attributes before it, and name that: given = ["people"].'
+                )
 
     def refuse_step(self, step: Step, measure: Measure, table: Table | None, controls: Sequence[Table]) -> None:  # noqa: ARG002
         """Say so where a step cannot do with the measure and the cells that it moves, and with its controls."""
@@ -252,6 +260,10 @@ class Coverage:
 
 
 def _refuse_unlike(measure: Measure, given: Measure) -> None:
+    if measure.with_.counted:
+        if (given.of.name, given.by, given.where) != ("count", measure.by, measure.where):
+            raise PlanError(f"Measure '{measure.name}' is given '{given.name}', which does not count its own cells.")
+        return
     if given.of != measure.of:
         raise PlanError(f"Measure '{measure.name}' is given '{given.name}', which is of another column or step.")
     if given.where not in ({}, measure.where):

@@ -165,6 +165,7 @@ class Decisions:
             (measure.of, measure.where),
             frozenset(() if exact else (measure.name,)),
             family=self.over.family(measure),
+            additive=measure.of.additive,
         )
 
     def began(self, name: str) -> Measure:
@@ -172,6 +173,10 @@ class Decisions:
         for step in reversed(self.then):
             name = step.table if step.name == name else name
         return self.measure(name)
+
+    def another(self, name: str) -> Step | None:
+        """The step that made a product which may not be summed of one that may; none where steps only moved cells."""
+        return next((step for step in self.then if step.name == name and not step.additive), None)
 
     def _refuse_undrawn(self, geography: Geography) -> None:
         """A geography is of an attribute by which something is measured; an attribute has one."""
@@ -218,7 +223,7 @@ class Decisions:
                 if name not in known:
                     raise PlanError(f"[publish] answers names '{name}', which this plan does not make.")
             return self.publish.answers
-        read = {name for step in self.then for name in step.reads}
+        read = {name for step in self.then for name in step.reads if not step.keeps}
         plain = [measure for measure in self.measures if measure.name not in read]
         made = (step.name for step in self.then if step.name not in read)
         return (*made, *self.over.answering(plain))

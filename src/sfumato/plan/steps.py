@@ -39,6 +39,8 @@ class Origin:
     """The tables that it is of, where it is of several."""
     biased: str = ""
     """The step since which its totals are biased, if one made them so."""
+    additive: bool = True
+    """Whether its cells may be summed."""
 
     def after(self, step: Step, controls: list["Origin"]) -> "Origin":
         """What a step makes of it."""
@@ -51,6 +53,7 @@ class Origin:
             steps=(*self.steps, step.name),
             relative=self.relative or step.relative,
             biased=step.name if step.bias else self.biased,
+            additive=self.additive and step.additive,
             published=(*self.published, *(told for one in controls for told in one.published)),
         )
 
@@ -98,6 +101,8 @@ class StepReading:
     def refuse_twice(self, others: list["StepReading"]) -> None:
         """One question has one answer: what two steps read is read by one of them in what the other made."""
         for other in others:
+            if self.step.keeps or other.step.keeps:
+                continue
             if set(other.step.reads) & set(self.step.reads) and other.step.name not in self.table.steps:
                 raise PlanError(
                     f"Steps '{self.step.name}' and '{other.step.name}' read the same measure; one question, one "
@@ -106,7 +111,7 @@ class StepReading:
 
     def refuse_unlike(self) -> None:
         """Controls are of the same statistic and universe as the table, margins of it, and share no noise with it."""
-        if not self.table.measure.of.additive:
+        if not self.table.additive:
             raise self._refusal(f": the cells of '{self.step.table}' do not add up, so no totals bind them.")
         if twice := sorted(name for name in self.step.to if self.step.to.count(name) > 1):
             raise self._refusal(f" names '{twice[0]}' twice, whose noise would be counted as new; name it once.")

@@ -132,19 +132,28 @@ class Crosstab(Portable):
         return Shares(self, whole, self.source, shared, self.within)
 
     def ranks(self, column: str | int | None = None, level: float = 0.90) -> dict[str, tuple[int, int]]:
-        """For each row the ranks, 1 the largest, that hold its true one with this probability."""
+        """For each row the ranks, 1 the largest, that hold its true one with this probability.
+
+        A row that holds no number has none, and may stand anywhere among those that do.
+        """
         values, rows = self.in_column(column), self._rows(column)
         if len(values) > MOST_ROWS:
             raise QueryError(f"Ranks of {len(values):,} rows compare all pairs; show at most {MOST_ROWS:,} rows.")
         statuses = self.product.missing(rows)
-        if statuses and statuses.missing.any():
+        held = ~statuses.missing if statuses else np.ones(len(values), dtype=bool)
+        if statuses and not held.any():
             first = statuses.kinds[int(statuses.which.max()) - 1]
-            raise QueryError(f"Ranks cannot be stated, as a row holds no number: {first.reason}")
-        variances = variances_of_differences(self.product, rows, self.source.sampling)
+            raise QueryError(f"Ranks cannot be stated, as no row holds a number: {first.reason}")
+        name, groups = rows.axes[0]
+        known = Grid(((name, groups[held]),), rows.within)
+        variances = variances_of_differences(self.product, known, self.source.sampling)
         if isinstance(variances, Withheld):
             raise QueryError(f"Ranks cannot be stated: {variances.reason}")
-        found = rank_intervals(values, variances, level, float(self.product.subject.step))
-        return dict(zip(self.axes[0].codes, found, strict=True))
+        told = [value for value, there in zip(values, held, strict=True) if there]
+        found = rank_intervals(told, variances, level, float(self.product.subject.step))
+        unknown = len(values) - len(told)  # a row without a number may truly stand before any other
+        codes = [code for code, there in zip(self.axes[0].codes, held, strict=True) if there]
+        return {code: (first, last + unknown) for code, (first, last) in zip(codes, found, strict=True)}
 
     def _rows(self, column: str | int | None) -> Grid:
         """The rows of one column as a grid."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.privacy import Move
+from sfumato.release.statuses import Statuses
 from sfumato.schema import Domain
 
 Integers = NDArray[np.int64]
@@ -26,3 +27,7 @@ class Noisy:
     public: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     places: Integers | None = None
     """Of a sparse table: the numbers, increasing, of the cells that are not 0, which alone are listed."""
+    statuses: Statuses | None = None
+    """Which cells hold no number, and why, where that was paid for with the rest or is in what was given."""
+    note: str = ""
+    """What else was made known, as a sentence for readers; the plan lists it as an exposure."""

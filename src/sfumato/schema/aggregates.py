@@ -123,20 +123,27 @@ class Extremes(Aggregate):
 
 @dataclass(frozen=True)
 class Sorted(Aggregate):
-    """The values of the rows of a cell in rising order, as a `Ragged` column."""
+    """The values of the rows of a cell in rising order, as a `Ragged` column.
+
+    `at` is the share of them at which a statistic looks, where it looks at one.
+    """
 
     of: InSteps
+    at: Fraction | None = None
 
 
 @dataclass(frozen=True)
 class Influence(Aggregate):
     """The pairs (y, x) of the rows of a cell in rising order, as a `Ragged` column.
 
-    A regression of y on x in the cell, and how far any one row pulls it, follow from these alone.
+    A regression of y on x in the cell, and how far any one row pulls it, follow from these alone. `what` is what a
+    statistic tells of it, where it tells something, and `at` the place where it looks.
     """
 
     y: InSteps
     x: InSteps
+    what: str = ""
+    at: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True)

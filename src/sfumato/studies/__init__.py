@@ -21,8 +21,10 @@ from sfumato.studies import (
     margin_plans,
     margin_tables,
     masking,
+    mose,
     ors,
     ors_weights,
+    percentiles,
     qcew,
     qcew_utility,
     suppression,
@@ -45,6 +47,8 @@ LINES: dict[str, Callable[..., list[Line]]] = {
     "margins-currencies": margin_tables.currencies,
     "margins-planner": margin_planner.lines,
     "margins-plans": margin_plans.lines,
+    "mose": mose.lines,
+    "percentiles": percentiles.lines,
     "qcew-intervals": qcew.intervals,
     "qcew-power": qcew.powers,
     "qcew-split": qcew.splits,
@@ -59,6 +63,8 @@ LINES: dict[str, Callable[..., list[Line]]] = {
 PICTURES: dict[str, Callable[..., Picture]] = {
     "lodes-loss-curves": lodes_curves.picture,
     "margins-ors": margin_curves.curves,
+    "mose": mose.picture,
+    "percentiles": percentiles.picture,
 }
 RECORDS = {}
 for number in lodes_figures.FIGURES:

@@ -7,6 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.errors import PlanError, nearest
+from sfumato.synth.atlas import write_atlas
+from sfumato.synth.earnings import write_pseo, write_veo
 from sfumato.synth.employment import employment
 from sfumato.synth.iab import write_iab
 from sfumato.synth.lodes import write_lodes
@@ -15,7 +17,14 @@ from sfumato.synth.qcew import write_qcew
 
 GENERATORS: dict[str, Callable[..., pa.Table]] = {"employment": employment, "ors": ors, "ors-paper": paper_set}
 
-WRITERS: dict[str, Callable[..., Path]] = {"qcew": write_qcew, "lodes": write_lodes, "iab": write_iab}
+WRITERS: dict[str, Callable[..., Path]] = {
+    "qcew": write_qcew,
+    "lodes": write_lodes,
+    "iab": write_iab,
+    "atlas": write_atlas,
+    "pseo": write_pseo,
+    "veo": write_veo,
+}
 """Data sets of several files, each written by a function of its own."""
 QUARTERLY = ("qcew",)
 

@@ -108,7 +108,7 @@ def bounds(truth: Truth) -> Numbers:
     once = truth.laid_out.first
     total, clipped, kept = (float(once(part).sum()) for part in (truth.as_is, truth.clipped, truth.kept))
     rows = int(once(truth.records).sum())
-    additive = truth.measure.of.additive
+    additive = truth.additive
     worst, level = _worst(truth) if additive else (None, "")
     return {
         "clip": _clip(truth),

@@ -23,7 +23,7 @@ from sfumato.plan import Measure, Plan
 from sfumato.query.columns import Columns
 from sfumato.query.sampling import NotSampled, Sampling, sampling_of
 from sfumato.release import Product, Release, stated
-from sfumato.schema import Box, Domain, Family, Table
+from sfumato.schema import Box, Domain, Family, Mask, Table
 
 MOST_CELLS = 2_000_000
 """The most cells of a table that is looked at."""
@@ -72,7 +72,13 @@ class Pair(Sealed):
             margins_of_both=margins_of_both,
             worth=self.truth.worth,
         )
-        return ComparedTable(table, cells)
+        return ComparedTable(table, cells.take(self._told(table, cells)))
+
+    def _told(self, table: Table, cells: Compared) -> Mask:
+        """Which of the possible cells hold a number, in the release and in truth."""
+        statuses = self.product.missing(leaves_of(table, self.product))
+        there = np.isfinite(cells.truth)
+        return there if statuses is None else there & ~statuses.missing[table.possible.ravel()]
 
     def _beside(self, product: Product | None, table: Table) -> Floats | None:
         """The same table of another product, where it holds it."""
@@ -128,7 +134,10 @@ def pairs(plan: Plan, release: Release, truths: Truths) -> list[Pair]:
         product = release.products[name]
         count = next((release.products[one] for one in answering if _counts(measures[one], measure)), None)
         weights = next((release.products[one] for one in answering if _weighs(plan, measures[one], measure)), None)
-        states = sampling_of(release.manifest.sampling, name)
+        states, step = sampling_of(release.manifest.sampling, name), plan.another(name)
+        if step is not None:
+            found.append(Pair(product, truths.made_of(measure, step), states=states))
+            continue
         found.append(Pair(product, truths.of(measure), truths.sampling(measure), count, weights, states))
     return found
 
@@ -152,9 +161,11 @@ def _measure(plan: Plan, release: Release, name: str) -> Measure:
         raise ReleaseError(
             f"The release has '{name}', which this plan does not make; assess it by its own plan."
         ) from None
-    known, there = (_by(one) for one in (plan.over.domain(measure), product.domain))
-    same = (measure.of.name, dict(measure.where)) == (product.subject.statistic, dict(product.subject.universe))
-    if known != there or not same:
+    step, domain = plan.another(name), plan.over.domain(measure)
+    made = step.makes(plan.table(measure)) if step else domain
+    known, there = (_by(one) for one in (made, product.domain))
+    same = step is not None or measure.of.name == product.subject.statistic
+    if known != there or not same or dict(measure.where) != dict(product.subject.universe):
         raise ReleaseError(f"'{name}' of the release is not what this plan measures; assess it by its own plan.")
     return measure
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.calibrate import Diverged, Step
 from sfumato.confidential.assessment.comparisons import Floats, Integers, margin
 from sfumato.confidential.assessment.laid_out import LaidOut
 from sfumato.confidential.design import Replicated, Survey, sums_weight
@@ -17,7 +18,7 @@ from sfumato.confidential.tabulate import Tabulation
 from sfumato.draws import SystemDraws
 from sfumato.mechanisms import Cells, Geometric
 from sfumato.plan import Measure, Plan
-from sfumato.release import stated
+from sfumato.release import Cube, Independent, Subject, stated
 from sfumato.schema import Grid, Replication, Table
 from sfumato.statistics import Count, Total
 
@@ -37,6 +38,13 @@ class Truth(Sealed):
     kept: Floats
     kept_rows: int
     weight: Floats | None = None
+    made: Step | None = None
+    """The step that makes another statistic of the cells, where these are of that."""
+
+    @property
+    def additive(self) -> bool:
+        """Whether cells may be summed."""
+        return self.measure.of.additive and (self.made is None or self.made.additive)
 
     @property
     def worth(self) -> float:
@@ -98,6 +106,17 @@ class Truths(Sealed):
             weight=self._whole(grids, self._weight) if self._weight else None,
         )
 
+    def made_of(self, measure: Measure, step: Step) -> Truth:
+        """The truth of what a step makes of one measure: what it would make of the counts without noise."""
+        before = self.of(measure)
+        table = self.plan.table(measure)
+        laid_out = LaidOut.of((step.makes(table),))
+        parts = [ideal(step, table, part, measure) for part in (before.as_is, before.clipped, before.kept)]
+        records = margin(before.records, table.names, laid_out.names)
+        return replace(
+            before, laid_out=laid_out, records=records, as_is=parts[0], clipped=parts[1], kept=parts[2], made=step
+        )
+
     def _whole(self, grids: Sequence[Grid], column: str, power: int = 1) -> Floats:
         """The totals of a column as it is, table after table."""
         found = [self._as_is.total(grid, column, power).full for grid in grids]
@@ -109,6 +128,19 @@ class Truths(Sealed):
 
     def _laid_out(self, measure: Measure) -> LaidOut:
         return LaidOut.of(self.plan.over.tables(measure), self._wanted)
+
+
+def ideal(step: Step, table: Table, values: Floats, measure: Measure) -> Floats:
+    """What a step makes of true values, in the unit of what it makes; not a number where it makes none."""
+    steps = np.rint(values / float(measure.of.step)).astype(np.int64).reshape(table.shape)
+    about = Subject(measure.name, measure.of.name, measure.name, measure.of.unit, measure.of.step)
+    made = step.ideal(Cube(about, table, steps, Independent(0.0)))
+    if isinstance(made, Diverged):
+        return np.full(step.makes(table).shape, np.nan)
+    grid = Grid(tuple((one.name, np.eye(len(one.levels.leaves), dtype=bool)) for one in made.attributes))
+    statuses = made.missing(grid)
+    missing = statuses.missing.reshape(made.values.shape) if statuses else np.zeros(made.values.shape, dtype=bool)
+    return np.where(missing, np.nan, made.values * float(made.subject.step))
 
 
 def _unweighted(plan: Plan) -> Plan:

@@ -2,6 +2,7 @@
 
 from sfumato.release.products.cube import Cube
 from sfumato.release.products.groups import Groups
+from sfumato.release.products.incomplete import Incomplete
 from sfumato.release.products.kinds import measured, read_products
 from sfumato.release.products.product import Product, Subject
 from sfumato.release.products.records import Records
@@ -11,6 +12,7 @@ from sfumato.release.products.tables import Tables
 from sfumato.release.products.weighted_cells import WeightedCells
 
 __all__ = [
-    "Cube", "Groups", "Product", "Records", "Sparse", "Subject", "Suppressed", "Tables", "WeightedCells", "measured",
+    "Cube", "Groups", "Incomplete", "Product", "Records", "Sparse", "Subject", "Suppressed", "Tables", "WeightedCells",
+    "measured",
     "read_products",
 ]  # fmt: skip

@@ -32,18 +32,18 @@ class Cube(Held):
 
     @classmethod
     def of(cls, subject: Subject, noisy: Noisy, uncertainty: Uncertainty) -> "Cube | None":
-        if not isinstance(noisy.domain, Table) or noisy.places is not None:
+        if not isinstance(noisy.domain, Table) or noisy.places is not None or noisy.statuses is not None:
             return None
         return cls(subject, noisy.domain, noisy.values, uncertainty)
 
     @classmethod
     def read(cls, opened: ProductFile) -> "Cube":
-        from sfumato.release.parquet import read_numbers, read_values
+        from sfumato.release.parquet import read_values
 
         table = table_of(opened, LARGEST)
-        rows = int(np.count_nonzero(table.possible)) if table.impossible else table.size
-        uncertainty = opened.uncertainty(lambda name: _laid_out(read_numbers(opened.path, name, rows), table))
-        return cls(Subject.read(opened.line), table, _laid_out(read_values(opened.path, rows), table), uncertainty)
+        uncertainty = opened.uncertainty(lambda name: column_of(opened, table, name))
+        values = _laid_out(read_values(opened.path, _rows(table)), table)
+        return cls(Subject.read(opened.line), table, values, uncertainty)
 
     def store(self, folder: Path, file: str) -> None:
         from sfumato.release.parquet import laid_out, write_cells
@@ -76,6 +76,18 @@ def table_of(opened: ProductFile, most: int) -> Table:
     table = Table(attributes, tuple(Rule.of(where) for where in opened.line.impossible))
     table.refuse_if_too_large(most)
     return table
+
+
+def column_of(opened: ProductFile, table: Table, name: str) -> NDArray[Any]:
+    """A column of numbers of the file of a table, a number for each cell."""
+    from sfumato.release.parquet import read_numbers
+
+    return _laid_out(read_numbers(opened.path, name, _rows(table)), table)
+
+
+def _rows(table: Table) -> int:
+    """How many cells the file of a table has: those that may hold a record."""
+    return int(np.count_nonzero(table.possible)) if table.impossible else table.size
 
 
 def _laid_out(values: NDArray[Any], table: Table) -> NDArray[Any]:

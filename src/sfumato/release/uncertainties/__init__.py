@@ -10,6 +10,7 @@ from sfumato.release.uncertainties.independent import Independent
 from sfumato.release.uncertainties.proportional import Proportional
 from sfumato.release.uncertainties.raked import Raked
 from sfumato.release.uncertainties.shifted import Shifted
+from sfumato.release.uncertainties.sided import Sided
 from sfumato.release.uncertainties.squared import Squared
 from sfumato.release.uncertainties.trend import Trend
 from sfumato.release.uncertainties.uncertainty import (
@@ -25,6 +26,7 @@ from sfumato.release.uncertainties.varying import Varying
 
 __all__ = [
     "Adjusted", "Calibrated", "Components", "Control", "Departures", "Earlier", "Errors", "Independent", "Proportional",
-    "Raked", "Shifted", "Squared", "StatedIn", "Trend", "Uncertainty", "Varying", "Withheld", "read_uncertainty",
+    "Raked", "Shifted", "Sided", "Squared", "StatedIn", "Trend", "Uncertainty", "Varying", "Withheld",
+    "read_uncertainty",
     "stated", "withheld",
 ]  # fmt: skip

@@ -76,13 +76,19 @@ def _numbers(layout: Layout, question: Question) -> tuple[Figures, Plot]:
 
 
 def mapped_column(layout: Layout) -> str:
-    """The code of the column that a map shows; '' where it shows all of them together, of which rows have no share."""
+    """The code of the column that a map shows; '' where it shows all of them together.
+
+    Rows have no share of all columns, and numbers that may not be summed have no whole: then it is the first column.
+    """
     if not layout.column:
         return ""
-    codes = layout.question.table([layout.column]).axes[0].codes
+    codes, summed = (
+        layout.question.table(layout.rows, layout.column).axes[-1].codes,
+        layout.sheet.product.subject.additive,
+    )
     if layout.look.of in codes:
         return layout.look.of
-    return codes[0] if layout.look.share == "row" else ""
+    return codes[0] if layout.look.share == "row" or not summed else ""
 
 
 def _blank(axis: Axis, shapes: Shapes) -> dict[str, str]:

@@ -1,0 +1,119 @@
+"""Crossings: where the noisy distribution of a cell reaches a share of its records, and where the true one may.
+
+D(x), how many records lie below x less the share of all, rises through 0 at the percentile. Of noisy counts by band it
+has the weights 1 − p on bands below x, −p on those above, u − p on the one that x is in, u the part of it below x; so
+its variance by noise is known at every x. Within a band records have a density that rises or falls evenly between what
+neighbouring bands say of its ends, and lie about it as draws do: n F (1 − F) more variance, F the share of them below
+x. An interval is the places at which D is within so many standard deviations of 0, sought from either end: a test at
+every place in a fixed order, which is wrong with the chance of one test (Maurer, Hothorn and Lehmacher 1995). The
+number itself is where the counts cross that are made monotone by isotonic regression. In the lowest and the highest
+band nothing is told of how records lie, so an interval that ends there ends at their outer ends.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+PLACES = 16
+"""Into how many parts a band is cut; closer to its ends, where the square root of a variance bends most."""
+WITHIN = np.sin(np.pi * np.arange(PLACES) / (2 * PLACES)) ** 2
+AT_ONCE = 2_000
+"""Cells that are looked at together, so that places by cells stay small."""
+
+
+def monotone(cumulated: Floats) -> Floats:
+    """The rising rows that are nearest in squares: the largest over starts of the least over ends of their averages.
+
+    >>> monotone(np.array([[1.0, 5.0, 3.0, 8.0]])).tolist()
+    [[1.0, 4.0, 4.0, 8.0]]
+    """
+    length = cumulated.shape[1]
+    sums = np.concatenate([np.zeros((len(cumulated), 1)), np.cumsum(cumulated, axis=1)], axis=1)
+    found = np.full(cumulated.shape, -np.inf)
+    for start in range(length):
+        averages = (sums[:, start + 1 :] - sums[:, start : start + 1]) / np.arange(1, length - start + 1)
+        least = np.minimum.accumulate(averages[:, ::-1], axis=1)[:, ::-1]
+        found[:, start:] = np.maximum(found[:, start:], least)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyHistograms:
+    """Noisy counts by band, a row a cell, with noise of one variance in each count, and the ends of the bands."""
+
+    counts: Floats
+    edges: Floats
+    variance: float
+
+    @cached_property
+    def places(self) -> Floats:
+        """The values at which it is looked, from the lowest end to the highest."""
+        inner = self.edges[:-1, None] + WITHIN * np.diff(self.edges)[:, None]
+        return np.append(inner.ravel(), self.edges[-1])
+
+    def _within(self, counts: Floats) -> Floats:
+        """How many records of each band lie below each of its places, by densities that rise or fall evenly."""
+        widths, held = np.diff(self.edges), np.maximum(counts, 0.0)
+        density = (counts[:, :-1] + counts[:, 1:]) / (widths[:-1] + widths[1:])
+        slope = np.zeros_like(counts)
+        slope[:, 1:-1] = widths[1:-1] * np.diff(density, axis=1)
+        slope = np.clip(slope, -2 * held, 2 * held)  # no density is below 0
+        bent = slope[:, :, None] * (WITHIN * (1 - WITHIN) / 2)
+        return np.asarray(counts[:, :, None] * WITHIN - bent, dtype=np.float64)
+
+    def _below(self, counts: Floats, share: float) -> Floats:
+        """D at every place of every cell."""
+        whole = counts.sum(axis=1)
+        before = np.cumsum(counts, axis=1) - counts
+        inner = (before[:, :, None] + self._within(counts)).reshape(len(counts), -1)
+        below = np.concatenate([inner, whole[:, None]], axis=1)
+        return np.asarray(below - share * whole[:, None], dtype=np.float64)
+
+    def _deviations(self, counts: Floats, share: float) -> Floats:
+        """The standard deviation of D at every place of every cell."""
+        bands, held = counts.shape[1], np.maximum(counts, 0.0)[:, :, None]
+        part = np.clip(self._within(counts) / np.where(held > 0, held, 1.0), 0.0, 1.0)
+        lower = np.arange(bands)[:, None]
+        weights = lower * (1 - share) ** 2 + (WITHIN - share) ** 2 + (bands - 1 - lower) * share**2
+        inner = self.variance * weights + held * part * (1 - part)
+        last = np.full((len(counts), 1), self.variance * bands * (1 - share) ** 2)
+        return np.asarray(np.sqrt(np.concatenate([inner.reshape(len(counts), -1), last], axis=1)), dtype=np.float64)
+
+    def crossing(self, share: float) -> Floats:
+        """The percentile of every cell; of one without records by its noisy counts, the middle of the bands."""
+        found = np.full(len(self.counts), self.edges[len(self.edges) // 2])
+        for some in self._pieces:
+            rising = np.maximum(monotone(np.cumsum(self.counts[some], axis=1)), 0.0)
+            counts = np.diff(rising, axis=1, prepend=0.0)
+            there = rising[:, -1] > 0
+            found[some][there] = self._first(self._below(counts, share)[there], self.places)
+        return found
+
+    def ends(self, share: float, deviates: tuple[float, ...]) -> tuple[Floats, Floats]:
+        """The lowest and the highest value that the percentile may have, a row a deviate."""
+        low, high = (np.empty((len(deviates), len(self.counts))) for _ in range(2))
+        for some in self._pieces:
+            below, spread = self._below(self.counts[some], share), self._deviations(self.counts[some], share)
+            for row, deviate in enumerate(deviates):
+                low[row, some] = self._first(below + deviate * spread, self.places)
+                high[row, some] = self._first((deviate * spread - below)[:, ::-1], self.places[::-1])
+        lowest, highest = self.edges[[1, -2]]
+        return np.where(low < lowest, self.edges[0], low), np.where(high > highest, self.edges[-1], high)
+
+    @property
+    def _pieces(self) -> Iterator[slice]:
+        return (slice(start, start + AT_ONCE) for start in range(0, len(self.counts), AT_ONCE))
+
+    @staticmethod
+    def _first(rising: Floats, places: Floats) -> Floats:
+        """Where each row is first 0 or more, between places by a straight line; the last place where it never is."""
+        reached = rising >= 0
+        at = np.where(reached.any(axis=1), reached.argmax(axis=1), len(places) - 1)
+        before, rows = np.maximum(at - 1, 0), np.arange(len(rising))
+        one, other = rising[rows, before], rising[rows, at]
+        part = np.divide(-one, other - one, out=np.zeros(len(rising)), where=other != one)
+        return np.asarray(places[before] + np.clip(part, 0.0, 1.0) * (places[at] - places[before]), dtype=np.float64)

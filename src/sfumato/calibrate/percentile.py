@@ -1,0 +1,164 @@
+"""Percentile: where the noisy counts of a cell by bands of a value reach a share of it, with an interval.
+
+Foote, Machanavajjhala and McKinney 2019: bands that are public, a noisy histogram, a distribution made monotone of it,
+and percentiles between its ends. All of it is arithmetic on noisy counts, so it costs nothing more, for as many
+percentiles as are wanted. Cells of few are left out by their noisy count, which says no more than the count does.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.calibrate.crossings import Floats, NoisyHistograms
+from sfumato.calibrate.step import Diverged, Step, evenly, laid_out
+from sfumato.errors import PlanError, nearest
+from sfumato.privacy import Exact, exact, plain, positive
+from sfumato.release import Incomplete, NoNumber, Product, Sided, Subject
+from sfumato.release.figures import number
+from sfumato.release.noisy import Integers
+from sfumato.release.sided_error import DEVIATES
+from sfumato.release.tails import LAPLACE
+from sfumato.schema import Attribute, Bands, Table
+
+FEWEST_BANDS = 4
+"""Two at the ends, in which nothing is told, and some between them."""
+
+
+@dataclass(frozen=True)
+class Percentile(Step):
+    """The value that a share `at` of the records of each cell lie below, by the bands `of` an attribute."""
+
+    kind: ClassVar[str] = "percentile"
+    apart: ClassVar[bool] = True
+    keeps: ClassVar[bool] = True
+    additive: ClassVar[bool] = False
+    name: str
+    table: str
+    of: str
+    at: Exact
+    up_to: Exact
+    """The end of the highest band: a value above it is taken for it."""
+    least: Exact = 30
+    """The noisy count below which a cell has no number."""
+    rounded_to: Exact = 1
+    title: str = ""
+    unit: str = ""
+    to: tuple[str, ...] = field(default=(), init=False)
+
+    def __post_init__(self) -> None:
+        read = {"at": exact(self.at, "at"), "up_to": exact(self.up_to, "up_to"), "least": exact(self.least, "least")}
+        for name, value in (read | {"rounded_to": positive(self.rounded_to, "rounded_to")}).items():
+            object.__setattr__(self, name, value)
+        if not 0 < self.share < 1:
+            raise PlanError(f"Step '{self.name}': at is {_said(self.at)}; a percentile is a share, as \"0.5\".")
+
+    @property
+    def share(self) -> float:
+        return float(Fraction(self.at))
+
+    def makes(self, table: Table) -> Table:
+        return table.margin([level for level in table.by if level.name != self.of])
+
+    def refuse_unfit(self, table: Table, controls: Sequence[Table]) -> None:  # noqa: ARG002 - it has no controls
+        if self.of not in table.names:
+            raise PlanError(
+                f"Step '{self.name}': '{self.table}' is not by '{self.of}'; {nearest(self.of, table.names)}"
+            )
+        edges = self._bands(table.attribute(self.of))
+        if len(edges) < FEWEST_BANDS:
+            raise PlanError(
+                f"Step '{self.name}': {self.of} has {len(edges)} bands, and a percentile is told between the lowest "
+                f"and the highest; give {FEWEST_BANDS} or more, of which none holds much more than another."
+            )
+        if Fraction(self.up_to) <= edges[-1]:
+            raise PlanError(
+                f"Step '{self.name}': up_to is {_said(self.up_to)}; the last band begins at {_said(edges[-1])}."
+            )
+        if any(self.of in dict(rule.where) for rule in table.impossible):
+            raise PlanError(f"Step '{self.name}': a combination with {self.of} is impossible; leave out such rules.")
+
+    def _bands(self, attribute: Attribute) -> tuple[Fraction, ...]:
+        """The lower ends of the bands."""
+        if not isinstance(attribute.read, Bands) or attribute.depth is not None or attribute.levels.depth:
+            raise PlanError(
+                f"Step '{self.name}': {self.of} has no bands; read it by public ones, [attributes.{self.of}] "
+                'bands = ["0", "20000", "35000", "50000"], and measure by it at its lowest level.'
+            )
+        return attribute.read.edges
+
+    def apply(self, products: Mapping[str, Product]) -> Incomplete | Diverged:
+        cube, table = laid_out(products[self.table], self)
+        attribute, made = table.attribute(self.of), self.makes(table)
+        counts = np.moveaxis(cube.values, table.names.index(self.of), -1)[..., attribute.banded]
+        edges = np.array([*map(float, self._bands(attribute)), float(Fraction(self.up_to))])
+        variance = evenly(cube, self)
+        histograms = NoisyHistograms(counts.reshape(-1, counts.shape[-1]).astype(np.float64), edges, variance)
+        found, which = histograms.crossing(self.share), self._status(histograms)
+        low, high = histograms.ends(self.share, DEVIATES)
+        which = np.where(which > 0, which, _beyond(found, edges)) * made.possible.ravel()
+        step, shown = float(Fraction(self.rounded_to)), (which == 0) & made.possible.ravel()
+        values = np.where(shown, np.rint(found / step), 0).astype(np.int64)
+        sides = [np.where(shown, np.maximum(one, 0.0), 0.0) for one in (values * step - low, high - values * step)]
+        below, above = (side.reshape((len(DEVIATES), *made.shape)) / step for side in sides)
+        return Incomplete(
+            self._subject(cube.subject, attribute),
+            made,
+            values.reshape(made.shape),
+            Sided(below, above, self._excess(len(edges) - 1)),
+            which.reshape(made.shape),
+            self._kinds(cube.subject, attribute),
+        )
+
+    def ideal(self, table: Product) -> Incomplete | Diverged:
+        return replace(self, least=1).apply({self.table: table})
+
+    def _excess(self, bands: int) -> float:
+        """The excess kurtosis of D by noise of one Laplace law in each band, at most."""
+        p = self.share
+        return LAPLACE * ((1 - p) ** 3 + p**3) / (bands * p * (1 - p))
+
+    def _status(self, histograms: NoisyHistograms) -> Integers:
+        few = histograms.counts.sum(axis=1) < float(Fraction(self.least))
+        return np.asarray(few, dtype=np.int64)
+
+    def _kinds(self, counted: Subject, attribute: Attribute) -> tuple[NoNumber, ...]:
+        edges = self._bands(attribute)
+        few = f"Fewer than {_said(self.least)} {counted.unit} here, by the noisy count."
+        return (
+            NoNumber(few, "n", "Q"),
+            NoNumber(f"Below {_said(edges[1])}, in the lowest band of {attribute.label}.", "<"),
+            NoNumber(f"Above {_said(edges[-1])}, in the highest band of {attribute.label}.", ">"),
+        )
+
+    def _subject(self, counted: Subject, attribute: Attribute) -> Subject:
+        percent = plain(100 * Fraction(self.at))
+        note = (
+            f"Where noisy counts by {len(self._bands(attribute))} public bands of {attribute.label} reach {percent}%, "
+            f"values above {_said(self.up_to)} taken for that; cells of fewer than {_said(self.least)} {counted.unit}, "
+            "by the noisy count, have no number."
+        )
+        return replace(
+            counted,
+            name=self.name,
+            statistic="percentile",
+            title=self.title or f"Percentile {percent} of {attribute.label}",
+            unit=self.unit or attribute.label,
+            step=Fraction(self.rounded_to),
+            additive=False,
+            note=" ".join(one for one in (counted.note, note) if one),
+        )
+
+
+def _beyond(found: Floats, edges: Floats) -> Integers:
+    """2 where a percentile lies in the lowest band, 3 where in the highest: there nothing is told of where."""
+    return np.where(found < edges[1], 2, np.where(found > edges[-2], 3, 0))
+
+
+def _said(amount: Exact) -> str:
+    return number(float(Fraction(amount)))
+
+
+EXAMPLE = Percentile("middle", "cube", "a0", "0.5", up_to=90)

@@ -1,0 +1,137 @@
+"""The exponential mechanism on ranks: one of some public values, the likelier the nearer its rank is to a share.
+
+Claim. Cells in which rows move l1 places in all, up or down, lose epsilon.
+Law. At a share a/b of n rows a candidate c is off by d(c) = max(b · below − a n, a n − b · (below + at c), 0), which a
+row that comes, goes or changes sides moves by m = max(a, b − a) a place at most. P(c) is in proportion to w^d(c), w the
+next multiple of 2^-24 above exp(−epsilon / (2 m l1)).
+Proof. Each weight, and so the sum of all, changes by w^(−m l1) at most, and w^(−2 m l1) is at most e^epsilon (McSherry
+and Talwar 2007; ranks by Smith 2011). Draws are exact: chances are compared as floats with 64 bits of a draw, and as
+fractions with further bits where rounding could tell otherwise.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.draws import Draws, bounds
+from sfumato.errors import PlanError, PromiseError
+from sfumato.mechanisms.cells import Cells
+from sfumato.mechanisms.mechanism import Mechanism, Typical
+from sfumato.privacy import Approximate, Exact, Loss, Move, Unsummed, bounded, positive
+from sfumato.release import Noisy, Product, Uncertainty, Withheld
+from sfumato.release.noisy import Floats, Integers
+from sfumato.schema import Aggregate, Clipped, Ragged, Sorted
+
+FINE, MOST = 24, 10_000
+UNSURE = 1e-9
+"""How near a draw may be to the end of a chance before it is compared as a fraction: far beyond what rounding does."""
+WHY = "how exact it is depends on how dense the values lie about it, which is hidden"
+
+
+@dataclass(frozen=True)
+class ExponentialQuantile(Mechanism):
+    """One of so many values, evenly spaced over the clip of a quantile, at an epsilon."""
+
+    name: ClassVar[str] = "exponential-quantile"
+    source: ClassVar[str] = "McSherry and Talwar 2007; Smith 2011; rational weights here, so that epsilon holds exactly"
+    epsilon: Fraction
+    candidates: int
+
+    def __init__(self, epsilon: Exact, candidates: int = 201) -> None:
+        vars(self).update(epsilon=positive(epsilon, "epsilon"), candidates=candidates)
+        if not isinstance(candidates, int) or not 2 <= candidates <= MOST:
+            raise PlanError(
+                f"exponential-quantile has {candidates!r} candidates; 2 to {MOST:,} values may be published."
+            )
+
+    def loss(self, move: Move) -> Loss:
+        self.places(move)
+        return Approximate(self.epsilon)
+
+    def needs(self, of: tuple[Aggregate, ...]) -> tuple[Aggregate, ...]:
+        if not any(isinstance(one, Sorted) and one.at for one in of):
+            raise PlanError(f'{self.name} publishes a value by its rank; measure of = {{ statistic = "quantile", … }}.')
+        return ()
+
+    def places(self, move: Move) -> int:
+        """How many places rows go in all, up or down."""
+        if not isinstance(move, Unsummed):
+            raise PromiseError(f"{self.name} hides the order of rows, not how large sums of them are; {move.words()}.")
+        return bounded(move.rows, self.name).l1
+
+    def base(self, move: Move, at: Fraction) -> Fraction:
+        """The weight of a candidate that is off by one, next to one that is not."""
+        far = self.places(move) * max(at.numerator, at.denominator - at.numerator)
+        return Fraction(bounds.exponential_minus(self.epsilon / (2 * far), FINE)[1], 1 << FINE)
+
+    def grid(self, of: Sorted) -> Integers:
+        """The values that may be published, in steps."""
+        assert isinstance(of.of, Clipped)  # noqa: S101 - quantiles are of values within a clip
+        low, high = of.of.ends
+        return np.unique(np.linspace(low, high, self.candidates).astype(np.int64))
+
+    def distances(self, of: Sorted, rows: Integers) -> Integers:
+        """How far the rank of every candidate is off."""
+        assert of.at is not None  # noqa: S101 - refused in `needs`
+        share, grid = of.at, self.grid(of)
+        below, up_to = (share.denominator * np.searchsorted(rows, grid, side) for side in ("left", "right"))
+        aim = share.numerator * len(rows)
+        return np.asarray(np.maximum(np.maximum(below - aim, aim - up_to), 0), dtype=np.int64)
+
+    def distribution(self, of: Sorted, rows: Integers, move: Move) -> list[Fraction]:
+        """The exact chance of every candidate of a cell."""
+        far, base = self.distances(of, rows), self.base(move, of.at or Fraction(1, 2))
+        weights = [base ** int(one) for one in far - far.min()]
+        return [weight / sum(weights) for weight in weights]
+
+    def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:  # noqa: ARG002
+        of, column = _ranked(cells.columns)
+        grid, values = self.grid(of), np.zeros(cells.domain.size, dtype=np.int64)
+        possible = np.flatnonzero(cells.domain.possible.ravel())
+        drawn = dict(zip(possible.tolist(), draws.words(len(possible)).tolist(), strict=True))
+        logarithm = float(np.log(float(self.base(cells.move, of.at or Fraction(1, 2)))))
+        for cell, word in drawn.items():
+            rows = column.at(cell)
+            far = self.distances(of, rows)
+            place = _near(word / 2**64, np.exp(logarithm * (far - far.min())))
+            if place is None:
+                place = _chosen(word, self.distribution(of, rows, cells.move), draws)
+            values[cell] = grid[place]
+        return Noisy(cells.domain, values.reshape(cells.domain.possible.shape), cells.step, cells.move)
+
+    def uncertainty(self, noisy: Noisy) -> Uncertainty:  # noqa: ARG002 - withheld
+        return Withheld(WHY)
+
+    def unstated(self, move: Move) -> str:  # noqa: ARG002 - never
+        return WHY
+
+    def expected(self, move: Move, number: Typical) -> Withheld:  # noqa: ARG002 - withheld
+        self.places(move)
+        return Withheld(WHY)
+
+
+def _ranked(columns: Mapping[Aggregate, Any]) -> tuple[Sorted, Ragged]:
+    """The rows of every cell in their order, and the share that is looked at."""
+    ((of, column),) = ((one, column) for one, column in columns.items() if isinstance(one, Sorted) and one.at)
+    return of, column
+
+
+def _near(drawn: float, weights: Floats) -> int | None:
+    """The candidate that a draw chooses by chances as floats; none where rounding could choose another."""
+    ends = np.cumsum(weights) / weights.sum()
+    place = int(np.searchsorted(ends[:-1], drawn, "right"))
+    return None if np.abs(ends[:-1] - drawn).min(initial=1.0) < UNSURE else place
+
+
+def _chosen(word: int, chances: list[Fraction], draws: Draws) -> int:
+    """The candidate that a draw chooses by its exact chances, with 256 further bits of the draw."""
+    drawn = (Fraction(word) + Fraction(draws.bits(256), 2**256)) / 2**64
+    ends: NDArray[Any] = np.cumsum(np.array(chances, dtype=object))
+    return int(sum(drawn >= end for end in ends[:-1]))
+
+
+EXAMPLE = ExponentialQuantile(1)

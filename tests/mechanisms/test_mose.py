@@ -1,0 +1,214 @@
+"""MOSE: chi, local sensitivities and scales as the published method gives them, and nothing claimed for any of it."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato.confidential import Microdata, Options, run
+from sfumato.confidential.audit import audit_plan
+from sfumato.draws import SeededDraws
+from sfumato.errors import PlanError, PromiseError
+from sfumato.kernels.simple_regression import Moments
+from sfumato.mechanisms.mose import Mose
+from sfumato.privacy import Unbounded
+from sfumato.schema import Rows
+from sfumato.statistics.fitted import Fitted
+from sfumato.studies.mose import Atlas, anywhere, lines, moved_chi, picture
+
+SHARED = Path(__file__).parents[2] / "../shared/data/mose/private_data_by_cells.dta"
+PLAN = """
+name = "ranks"
+[data]
+unit = "child"
+[attributes.cell]
+levels = [{levels}]
+[hidden]
+neighbours = "add-remove"
+unit = "child"
+[limit]
+unbounded = "chi is a maximum over the data"
+[[measure]]
+name = "children"
+of = "count"
+by = ["cell"]
+with = {{ mechanism = "geometric", epsilon = "1" }}
+[[measure]]
+name = "p25"
+of = {{ statistic = "fitted", y = "kid_rank", x = "parent_rank", at = "0.25" }}
+by = ["cell"]
+with = {{ mechanism = "mose", epsilon = "4", least = "{least}" }}
+given = ["children"]
+[[exposure]]
+kind = "published"
+what = "chi"
+why = "a test"
+"""
+
+
+def plan(levels, least="1", old="", new=""):
+    text = PLAN.format(levels=", ".join(f'"{one}"' for one in levels), least=least)
+    assert old in text
+    return sf.Plan.parse(text.replace(old, new), Path("ranks.toml"))
+
+
+def predicted(x, y):
+    """By a general least-squares solver, of a column of ones and x."""
+    (base, slope), *_ = np.linalg.lstsq(np.column_stack([np.ones(len(x)), x]), y, rcond=None)
+    return base + 0.25 * slope
+
+
+def by_hand(x, y):
+    """LS by corners added and points removed, each fitted anew."""
+    true = predicted(x, y)
+    added = [predicted(np.append(x, a), np.append(y, b)) for a in (0, 1) for b in (0, 1)]
+    gone = [predicted(np.delete(x, at), np.delete(y, at)) for at in range(len(x))]
+    return true, max(abs(one - true) for one in added), max(abs(one - true) for one in gone)
+
+
+def example():
+    """The example data of the authors, where they are at hand: 10,000 simulated children in 111 cells."""
+    if not SHARED.exists():
+        pytest.skip("the example data of Chetty and Friedman are not at ../shared/data/mose")
+    return pytest.importorskip("pandas").read_stata(SHARED).astype(float)
+
+
+def test_chi_and_scales_of_the_authors_example_are_those_of_the_published_method(tmp_path):
+    """Chi from what is published, against lines fitted one by one; values are read in millionths of a rank."""
+    frame = example()
+    cells = {
+        int(one): (group["parent_rank"].to_numpy(), group["kid_rank"].to_numpy())
+        for one, group in frame.groupby("cell")
+    }
+    known = {one: (len(x), *by_hand(x, y)) for one, (x, y) in cells.items()}
+    chi = max(count * max(added, gone) for count, _, added, gone in known.values())
+    assert chi == pytest.approx(2.97023, abs=1e-4), "of corners that are added; those removed reach 1.164"
+    assert max(count * gone for count, _, _, gone in known.values()) == pytest.approx(1.16374, abs=1e-4)
+    made = plan(sorted(cells))
+    rows = pa.table(
+        {
+            "cell": [str(int(one)) for one in frame["cell"]],
+            "kid_rank": frame["kid_rank"].to_numpy(),
+            "parent_rank": frame["parent_rank"].to_numpy(),
+        }
+    )
+    run(made, Microdata.open(rows, made.schema), None, tmp_path / "release", Options(rehearsal=1))
+    held = sf.open(tmp_path / "release").release.products
+    noisy, told = held["children"].values, held["p25"]
+    shown = told.which == 0
+    scale = np.sqrt((told.uncertainty.variances - 1 / 12) / 2) * 1e-6
+    lowest = np.maximum(noisy - 2 * np.sqrt(held["children"].even), 1)
+    assert (scale * 4 * lowest)[shown] == pytest.approx(chi, rel=1e-4)
+    off = told.values * 1e-6 - np.array([known[one][1] for one in sorted(cells)])
+    assert np.abs(off / scale)[shown].mean() == pytest.approx(1, abs=0.45), "Laplace's law has a mean size of its scale"
+
+
+def test_moments_with_a_point_more_or_less_are_those_of_the_points_themselves():
+    rng = np.random.default_rng(4)
+    y, x = rng.random((2, 9))
+    whole = Moments.of(y, x, np.array([0, 9]))
+    more = Moments.of(np.append(y, 1.0), np.append(x, 0.0), np.array([0, 10]))
+    less = Moments.of(y[1:], x[1:], np.array([0, 8]))
+    for one, other in ((whole.with_point(0.0, 1.0), more), (whole.with_point(x[0], y[0], -1), less)):
+        for name in ("count", "x", "y", "xx", "xy", "yy"):
+            assert getattr(one, name) == pytest.approx(getattr(other, name))
+    assert whole.at(0.25)[0] == pytest.approx(predicted(x, y))
+    slope, base = np.polyfit(x, y, 1)
+    left = ((y - base - slope * x) ** 2).sum() / 7
+    expected = np.sqrt(left * (1 / 9 + (0.25 - x.mean()) ** 2 / ((x - x.mean()) ** 2).sum()))
+    assert whole.error_at(0.25)[0] == pytest.approx(expected)
+
+
+def test_local_sensitivities_of_synthetic_children_are_those_of_lines_fitted_anew():
+    atlas = Atlas.drawn(3000)
+    found = atlas.lines.local_sensitivity
+    for cell in np.flatnonzero(atlas.counts >= 5)[:25]:
+        own = slice(*atlas.offsets[cell : cell + 2])
+        _, added, gone = by_hand(atlas.x[own], atlas.y[own])
+        assert found[cell] == pytest.approx(max(added, gone), rel=1e-3)
+
+
+@pytest.mark.parametrize("noise", ["laplace", "normal"])
+def test_noise_has_the_stated_variance(noise):
+    """20,000 cells: 2.5% of error at 1e-6 for Laplace's law; a fifth more or less is rejected."""
+    rng, cells = np.random.default_rng(2), 20_000
+    atlas = Atlas(rng.random(30 * cells), rng.random(30 * cells), np.arange(cells + 1) * 30)
+    counts = atlas.counted("8", 1)
+    noisy = atlas.published(Mose(8, noise=noise), counts, 5)
+    true = atlas.lines.value(atlas.lines.moments) / float(noisy.step)
+    ratio = ((noisy.values - true) ** 2 / noisy.public["variance"]).mean()
+    assert 0.9 < ratio < 1.1
+    fourth = ((noisy.values - true) ** 4 / noisy.public["variance"] ** 2).mean()
+    assert (fourth > 4.5) == (noise == "laplace"), "6 of Laplace's law, 3 of the normal"
+
+
+def test_chi_is_the_largest_of_its_group_and_of_no_cell_that_is_not_shown(tmp_path):
+    """Two states: the small cell of the first has no number, and its line, the steepest, no part in chi."""
+    levels = '"a", "b", {code = "a1", parent = "a"}, {code = "a2", parent = "a"}, {code = "b1", parent = "b"}'
+    text = PLAN.replace("[{levels}]", f"[{levels}]").replace("{{", "{").replace("}}", "}").replace("{least}", "20")
+    made = sf.Plan.parse(text.replace('least = "20"', 'least = "20", chi_by = ["cell@0"]'), Path("ranks.toml"))
+    rng = np.random.default_rng(3)
+    where = ["a1"] * 60 + ["a2"] * 4 + ["b1"] * 50
+    rows = {"cell": where, "parent_rank": rng.random(114).round(6), "kid_rank": rng.random(114).round(6)}
+    run(made, Microdata.open(pa.table(rows), made.schema), None, tmp_path / "release", Options(rehearsal=2))
+    opened = sf.open(tmp_path / "release")
+    told, people = opened.release.products["p25"], opened.release.products["children"]
+    assert told.which.tolist() == [0, 1, 0]
+    place = np.array(where)
+    for at, code in ((0, "a1"), (2, "b1")):
+        x, y = (rows[name][place == code] for name in ("parent_rank", "kid_rank"))
+        _, added, gone = by_hand(x, y)
+        chi = len(x) * max(added, gone)
+        lowest = people.values[at] - 2 * np.sqrt(people.even)
+        assert np.sqrt((told.uncertainty.variances[at] - 1 / 12) / 2) * 1e-6 == pytest.approx(
+            chi / (4 * lowest), rel=1e-3
+        )
+    manifest = opened.release.manifest
+    assert not manifest.promise.formal
+    assert "given chi the loss is epsilon 4" in told.subject.note
+    assert "the corners understate" in told.subject.note
+    assert "chi is " in told.subject.note
+    assert any("Not formally private" in one for one in manifest.caveats)
+
+
+def test_nothing_is_claimed_and_that_is_said_before_any_data():
+    assert isinstance(Mose(8).loss(None), Unbounded)
+    with pytest.raises(PromiseError, match="no guarantee"):
+        plan("ab", old='unbounded = "chi is a maximum over the data"', new='epsilon = "9"').price()
+    with pytest.raises(PromiseError, match="leaves 'chi' outside the guarantee"):
+        plan("ab", old='what = "chi"', new='what = "nothing"').price()
+    with pytest.raises(PromiseError, match="no claim to audit"):
+        audit_plan(plan("ab"), samples=1000, draws=SeededDraws(1))
+    with pytest.raises(PlanError, match="noisy count of its cells"):
+        plan("ab", old='given = ["children"]', new="")
+    with pytest.raises(PlanError, match="does not count its own cells"):
+        plan(
+            "ab", old='by = ["cell"]\nwith = { mechanism = "geometric"', new='by = []\nwith = { mechanism = "geometric"'
+        )
+    with pytest.raises(PlanError, match="chi is by 'state', which the table is not by"):
+        plan("ab", old='least = "1"', new='least = "1", chi_by = ["state"]')
+    with pytest.raises(PlanError, match='statistic = "fitted"'):
+        Mose(8).needs((Rows(),))
+    with pytest.raises(PlanError, match="tells no 'slop'"):
+        Fitted("y", "x", what="slop")
+    with pytest.raises(PlanError, match="'laplace' or 'normal'"):
+        Mose(8, noise="cauchy")
+
+
+def test_a_point_inside_the_bounds_moves_some_lines_further_than_a_corner_and_one_child_moves_chi():
+    atlas = Atlas.drawn(40_000)
+    shown = atlas.counts >= 20
+    wider = anywhere(atlas)[shown] / atlas.lines.local_sensitivity[shown]
+    assert 1.005 < wider.max() < 1.3
+    chi = (atlas.lines.local_sensitivity * atlas.counts)[shown].max()
+    low, high = moved_chi(atlas, shown)
+    assert low < chi < high
+
+
+def test_the_study_tells_both_attacks_and_draws_the_envelope():
+    told = {line.what: line.ours for line in lines(1, 20_000)}
+    assert told["mose-as-published, epsilon 1: lines read off to five digits"] == "100%"
+    assert told["mose, epsilon 1: lines read off to five digits"] in {"0%", "1%"}
+    assert "chi is" in picture(1, 20_000).told[0]

@@ -1,0 +1,54 @@
+"""Percentiles and lines in the query tool: ranked tables, maps of one column, what is missing and what is promised."""
+
+import asyncio
+import re
+
+import httpx
+import pytest
+
+from sfumato.confidential import Microdata, Options, run
+from sfumato.plan import Plan
+from sfumato.serve import app
+from sfumato.synth import write
+
+
+@pytest.fixture(scope="module")
+def releases(tmp_path_factory):
+    folder, made = tmp_path_factory.mktemp("earnings"), []
+    for name, rows in (("pseo", 6_000), ("atlas", 60_000)):
+        plan = Plan.read(write(name, folder / name, rows))
+        data = Microdata.open(folder / name / f"{name}.parquet", plan.schema)
+        run(plan, data, None, folder / f"{name}-release", Options(rehearsal=1))
+        made.append(folder / f"{name}-release")
+    return made
+
+
+def text(releases, address):
+    async def asked():
+        transport = httpx.ASGITransport(app(releases))
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
+            return await client.get(address)
+
+    reply = asyncio.run(asked())
+    assert reply.status_code == 200, reply.text
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", reply.text))
+
+
+def test_colleges_are_ranked_and_those_of_few_stand_anywhere(releases):
+    shown = text(releases, "/pseo~p50?rows=college&cols=degree&sort=bachelor&sum[field]=business")
+    assert "Fewer than 30 graduates here, by the noisy count." in shown
+    assert re.search(r"Rank associate .* 1–\d\d", shown)
+    assert "Where noisy counts by 20 public bands of Earnings reach 50%" in shown
+
+
+def test_a_map_of_what_may_not_be_summed_shows_one_column(releases):
+    shown = text(releases, "/atlas~p25?rows=tract&cols=race&view=map")
+    assert "Of asian black hispanic native white" in shown
+    assert "Of Total asian" in text(releases, "/atlas~children?rows=tract&cols=race&view=map")
+
+
+def test_lines_say_everywhere_that_they_are_not_formally_private(releases):
+    for address in ("/atlas~p25?rows=tract&cols=race", "/privacy/atlas"):
+        shown = text(releases, address)
+        assert "not formally private" in shown.lower()
+        assert "the authors&#39; argument, that given chi the loss is epsilon, leaves both out" in shown
