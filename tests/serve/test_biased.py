@@ -18,7 +18,7 @@ def test_the_bias_stands_in_price_manifest_and_on_the_page(tmp_path, capsys, bro
     assert "Biased: 'carried' (one-carrier). Totals are biased upward" in capsys.readouterr().out
     release = run(plan, Microdata.open(small_rows(400), plan.schema), None, tmp_path / "r", Options(rehearsal=1))
     line = next(one for one in release.manifest.products if one.name == "carried")
-    assert "which is unbiased. Totals are biased upward" in line.note
+    assert "which is unbiased; errors count that. Totals are biased upward" in line.note
     assert line.answers
     assert sf.open(tmp_path / "r").total(of="carried").value == release.products["carried"].values.sum()
     client = browse([tmp_path / "r"])

@@ -81,7 +81,7 @@ class CalibrationWeights(Step):
         values = signed.values.astype(np.int64)
         adjusted = ADJUSTED[self.records].adjusted(values, table).cells.astype(np.int64)
         records = np.where(table.possible, np.maximum(adjusted, 1), 0)
-        note = f"It stands for {int(records.sum()):,} records with weights; {self.bias or 'every total is unbiased.'}"
+        note = f"It stands for {int(records.sum()):,} records with weights. {self.bias or 'Every total is unbiased.'}"
         if not self.margins:
             subject = replace(signed.subject, name=self.name, note=" ".join(filter(None, (signed.subject.note, note))))
             return WeightedCells(subject, table, values, signed.uncertainty, records)

@@ -34,7 +34,7 @@ class FourierNonnegative(NonNegative):
     @property
     def bias(self) -> str:
         return (
-            f"Tables of up to {self.up_to} variables are biased upward by the same amount in every cell that they sum; "
+            f"Tables of up to {self.up_to} variable{'s' * (self.up_to != 1)} are biased upward by the same amount in every cell that they sum; "
             "of larger ones only what these tell is left."
         )
 

@@ -50,11 +50,11 @@ class NonNegative(Step):
 
     def _told(self, signed: Product, made: Raised) -> str:
         """How many cells were below 0, and what the whole was raised by: arithmetic on published numbers."""
-        raised = float(made.cells.sum() - signed.values.sum()) * float(signed.subject.step)
+        raised = round(float(made.cells.sum() - signed.values.sum()) * float(signed.subject.step), 6)
         below, unit = int((signed.values < 0).sum()), signed.subject.unit
         return (
             f"{below:,} of {signed.domain.count(Box()):,} cells were below 0; the total of all is "
-            f"{number(raised)} {unit} above that of '{self.table}', which is unbiased."
+            f"{number(raised)} {unit} above that of '{self.table}', which is unbiased; errors count that."
         )
 
 
