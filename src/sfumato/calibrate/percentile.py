@@ -33,7 +33,7 @@ class Percentile(Step):
 
     kind: ClassVar[str] = "percentile"
     apart: ClassVar[bool] = True
-    keeps: ClassVar[bool] = True
+    beside: ClassVar[bool] = True
     additive: ClassVar[bool] = False
     name: str
     table: str

@@ -45,7 +45,7 @@ class Step(ABC):
     """Whether it makes another statistic, with noise of its own in every cell, of a table that has it so."""
     of_counts: ClassVar[bool] = False
     """Whether it is for counts of records alone."""
-    keeps: ClassVar[bool] = False
+    beside: ClassVar[bool] = False
     """Whether what it makes is asked for beside its table, which goes on answering; other steps may read it too."""
     additive: ClassVar[bool] = True
     """Whether the cells of what it makes may be summed."""

@@ -223,7 +223,7 @@ class Decisions:
                 if name not in known:
                     raise PlanError(f"[publish] answers names '{name}', which this plan does not make.")
             return self.publish.answers
-        read = {name for step in self.then for name in step.reads if not step.keeps}
+        read = {name for step in self.then for name in step.reads if not step.beside}
         plain = [measure for measure in self.measures if measure.name not in read]
         made = (step.name for step in self.then if step.name not in read)
         return (*made, *self.over.answering(plain))

@@ -101,7 +101,7 @@ class StepReading:
     def refuse_twice(self, others: list["StepReading"]) -> None:
         """One question has one answer: what two steps read is read by one of them in what the other made."""
         for other in others:
-            if self.step.keeps or other.step.keeps:
+            if self.step.beside or other.step.beside:
                 continue
             if set(other.step.reads) & set(self.step.reads) and other.step.name not in self.table.steps:
                 raise PlanError(
