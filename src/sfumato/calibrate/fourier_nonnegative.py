@@ -33,9 +33,10 @@ class FourierNonnegative(NonNegative):
 
     @property
     def bias(self) -> str:
+        kept = f"{self.up_to} variable{'s' * (self.up_to != 1)}"
         return (
-            f"Tables of up to {self.up_to} variable{'s' * (self.up_to != 1)} are biased upward by the same amount in every cell that they sum; "
-            "of larger ones only what these tell is left."
+            f"Tables of up to {kept} are biased upward by the same amount in every cell that they sum; of larger ones "
+            "only what these tell is left."
         )
 
     def refuse_unfit(self, table: Table, controls: Sequence[Table]) -> None:
