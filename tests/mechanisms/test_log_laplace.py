@@ -14,7 +14,8 @@ import pytest
 from sfumato.draws import SeededDraws
 from sfumato.errors import PlanError, PromiseError
 from sfumato.mechanisms import Cells, LogLaplace, Typical
-from sfumato.mechanisms.log_laplace import lattice, moment
+from sfumato.mechanisms.log_laplace import lattice
+from sfumato.mechanisms.logarithmic import moment
 from sfumato.privacy import Approximate, Bounded, Relative, Root
 from sfumato.release import Proportional, Withheld
 from sfumato.release.error_law import NoisyTotals

@@ -12,14 +12,16 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, combinations_with_replacement, product
-from math import floor
+from math import floor, log1p
 
 from sfumato import statistics
 from sfumato.errors import PromiseError
 from sfumato.plugins import found
 from sfumato.privacy import (
     AddRemove,
+    AlongCurve,
     Bounded,
+    LossBySize,
     Move,
     Neighbours,
     Relative,
@@ -254,6 +256,24 @@ class Workers(Establishments):
             yield data + tuple(job for job in held if job)
 
 
+class StatedLoss(Establishments):
+    """Loss-by-size: an establishment with other jobs, all of its kinds and sets of them within a step of the curve."""
+
+    def neighbours_of(self, data: Data, values: tuple[int, ...]) -> Iterator[Data]:
+        kinds = range(self.cells if self.hidden.weak else 1)
+        sizes = [sum(row[:2] == ("a", cell) for row in data) for cell in kinds]
+        others = tuple(row for row in data if row[0] != "a")
+        for larger in product(self.sizes, repeat=len(sizes)):
+            some = (chosen for count in range(1, len(sizes) + 1) for chosen in combinations(kinds, count))
+            totals = [(sum(sizes[i] for i in one), sum(larger[i] for i in one)) for one in some]
+            if all(abs(self.height(a) - self.height(b)) <= 1 for a, b in totals):
+                yield self.jobs("a", larger) + others
+
+    def height(self, size: int) -> float:
+        bend = float(self.hidden.bend)
+        return log1p(size / bend) / log1p(self.hidden.at / bend)
+
+
 class SizesReported(Listed):
     """Size-within over a register: one unit reports alpha more, or 1."""
 
@@ -274,6 +294,12 @@ WORLDS: dict[str, list[World]] = {
         ThereOrNot(AddRemove("firm", "id", 2)),
         ThereOrNot(AddRemove("firm", "id", 1), cells=3),
         ReportedOrNot(AddRemove("firm", "id")),
+    ],
+    "loss-by-size": [
+        StatedLoss(LossBySize("shop", 10, 20, "id")),
+        StatedLoss(LossBySize("shop", "0.5", 2, "id")),
+        StatedLoss(LossBySize("shop", 10, 20, "id", weak=("cell",))),
+        StatedLoss(LossBySize("shop", "0.5", 2, "id", weak=("cell",)), cells=3),
     ],
     "replace-one": [
         OtherValues(ReplaceOne("job"), cells=3),
@@ -335,6 +361,13 @@ def beyond_growth(move: Relative, one: Numbers, other: Numbers, step: Fraction) 
     return {"cells": sum(taken), "together": max(taken)}
 
 
+def beyond_curve(move: AlongCurve, one: Numbers, other: Numbers, step: Fraction) -> dict[str, object]:
+    """How far all cells go along the curve, from its own formula; whole numbers of steps are whole."""
+    bend = float(move.curve.bend)
+    heights = [[log1p(a / bend) / log1p(move.curve.at / bend) for a in numbers] for numbers in (one, other)]
+    return {"cells": round(sum(abs(a - b) for a, b in zip(*heights, strict=True)), 12)}
+
+
 def growths(low: Fraction, high: Fraction, alpha: Fraction) -> int:
     """The least number of times that a number grows by alpha of itself, or by 1, to reach another.
 
@@ -348,6 +381,7 @@ def growths(low: Fraction, high: Fraction, alpha: Fraction) -> int:
 
 
 DISTANCES: dict[type[Move], Callable[..., dict[str, object]]] = {
+    AlongCurve: beyond_curve,
     Bounded: beyond_steps,
     Relative: beyond_growth,
     Root: beyond_roots,

@@ -12,6 +12,7 @@ from sfumato.errors import LedgerError, PlanError, PromiseError
 from sfumato.plugins import found
 from sfumato.privacy import (
     AddRemove,
+    AlongCurve,
     Bounded,
     Gaussian,
     Ledger,
@@ -21,6 +22,7 @@ from sfumato.privacy import (
     Root,
     SizeWithin,
     SquareRootWithin,
+    UnitRows,
     neighbours,
 )
 from sfumato.privacy.notation import hidden_from_dict, hidden_to_dict
@@ -120,6 +122,16 @@ def test_an_alpha_a_tenth_too_small_or_a_step_too_few_is_rejected_by_name(world)
         )
 
 
+@pytest.mark.parametrize("world", WORLDS["loss-by-size"], ids=lambda world: str(world.hidden))
+def test_a_curve_that_is_stated_a_tenth_too_low_or_a_cell_too_few_is_rejected_by_name(world):
+    """Power: stated of a tenth more jobs, the same change is so much less of a step; that one kind moves is wrong."""
+    lower = moving_by(world, lambda move: replace(move, curve=replace(move.curve, at=move.curve.at * 10 // 11)))
+    fewer = moving_by(world, lambda move: replace(move, cells=move.cells - 1))
+    assert any("some neighbours are" in line for line in complaints(fewer))
+    if not world.hidden.weak:
+        assert any(line.startswith("loss-by-size, count: cells is said to be 1") for line in complaints(lower))
+
+
 def test_strong_neighbours_have_no_bound_by_traits_and_are_refused_there():
     """The world of theorem 7.5: ten of a hundred workers are women, ten women come; theirs grows from 10 to 20."""
     strong = SizeWithin("shop", "0.1", "id")
@@ -202,7 +214,7 @@ def another(value):
         case int() | Fraction():
             return value + 1
         case dict():
-            return {name: 2 * one for name, one in value.items()}
+            return {name: 2 * one for name, one in value.items()} or {"sex": ("f", "m")}
     return (*value, "more")
 
 
@@ -257,14 +269,22 @@ def test_neighbours_differ_in_no_more_universes_than_they_touch(world):
             assert farthest(world, statistic, move)["cells"] <= touches
 
 
-@pytest.mark.parametrize("world", [one for one in ALL if one.hidden.attained], ids=lambda world: str(world.hidden))
+def standing(world: World, side: UnitRows) -> list[int]:
+    """The cells that the rows of one side of a pair stand in."""
+    return list(range(world.cells)) * side.rows if side.of_each else [int(side.elsewhere)] * side.rows
+
+
+AUDITED = [one for one in ALL if one.hidden.attained or one.hidden.kind == "loss-by-size"]
+
+
+@pytest.mark.parametrize("world", AUDITED, ids=lambda world: str(world.hidden))
 def test_the_audit_s_pair_is_a_pair_of_neighbours_that_are_apart(world):
     total = Total("wage", clip=(0, 50_000), step=10)
     statistic = total if move_of(world, total) else Count()
     move = move_of(world, statistic)
     sides = world.hidden.pair(statistic.contribution, world.domain)
     one, other = (
-        numbers(world, statistic, tuple(("a", int(side.elsewhere), int(side.value)) for _ in range(side.rows)))
+        numbers(world, statistic, tuple(("a", cell, int(side.value)) for cell in standing(world, side)))
         for side in sides
     )
     gaps = [abs(a - b) for a, b in zip(one, other, strict=True)]
@@ -272,7 +292,15 @@ def test_the_audit_s_pair_is_a_pair_of_neighbours_that_are_apart(world):
         assert sum(gaps) == move.l1
         assert max(gaps) <= move.largest
     elif isinstance(move, Relative):
-        assert growths(*sorted((sum(one) * statistic.step, sum(other) * statistic.step)), move.alpha) == 1
+        pairs = [sorted((a * statistic.step, b * statistic.step)) for a, b in zip(one, other, strict=True)]
+        taken = [growths(low, high, move.alpha) for low, high in pairs]
+        assert sum(taken) == move.cells, "as many steps as are priced"
+        assert growths(*map(sum, zip(*pairs, strict=True)), move.alpha) == move.together, "and neighbours as a whole"
+    elif isinstance(move, AlongCurve):
+        sizes = [(sum(one), sum(other)), *zip(one, other, strict=True)]
+        gone = [abs(move.curve.height(a) - move.curve.height(b)) for a, b in sizes]
+        assert 0.99 <= gone[0] <= 1
+        assert 0.85 * move.cells <= sum(gone[1:]) <= move.cells
     else:
         a, b = (float(side.value) ** 0.5 for side in sides)
         assert 0.97 * move.beta <= abs(a - b) <= move.beta

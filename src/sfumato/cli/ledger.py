@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sfumato.cli.implied import implied_table
 from sfumato.cli.options import Json
 from sfumato.cli.output import columns, say, say_json
 from sfumato.errors import LedgerError, PlanError
@@ -100,12 +101,8 @@ def show(ledger: File, json: Json = False) -> None:
 
 def _say_implied(ledger: "Ledger", spent: "Loss") -> None:
     """What the same charges cost whoever else is hidden by them."""
-    from sfumato.privacy.compose import of_group
-
-    if implied := ledger.hidden.implied():
-        say("The same charges, read as other promises:\n")
-        rows = [[one.whom, str(one.steps), of_group(spent, one.steps).words()] for one in implied]
-        say(f"{columns(['whom', 'steps', 'spent'], rows)}\n")
+    if table := implied_table(ledger.hidden, spent, "spent"):
+        say(f"The same charges, read as other promises:\n\n{table}\n")
 
 
 @app.command()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sfumato.cli.implied import implied_table
 from sfumato.cli.options import Json, PlanFile
 from sfumato.cli.output import columns, say, say_json
 from sfumato.errors import PlanError
@@ -39,6 +40,8 @@ def price(plan: PlanFile, per_year: PerYear = 1, json: Json = False) -> None:
     say(f"{read.title}: {read.hidden.words()}\n")
     say(_spends(read, bill, per_year))
     say(f"\n{GAINS}")
+    if bill.total.kind != "unbounded" and (table := implied_table(read.hidden, bill.total, "loss")):
+        say(f"\nThe same, read as other promises:\n\n{table}")
     _say_sizes(read)
     _say_tables(read)
     _say_rest(read, bill)
@@ -161,7 +164,8 @@ def _margins(plan: "Plan", sized: list["Measure"]) -> str:
 
 
 def _percent(change: float) -> str:
-    return f"{100 * change:+.3g}%".replace("-", "−")
+    percent = 100 * change
+    return f"{percent:+,.0f}%" if percent >= 1_000 else f"{percent:+.3g}%".replace("-", "−")
 
 
 def _say_rest(plan: "Plan", bill: "Price") -> None:
@@ -202,6 +206,7 @@ def _priced(plan: "Plan", bill: "Price", per_year: int) -> dict[str, Any]:
     from sfumato.plan.margins import typical
     from sfumato.plan.tables_ahead import tables_ahead
     from sfumato.privacy import posteriors
+    from sfumato.privacy.compose import of_group
     from sfumato.privacy.notation import hidden_to_dict, loss_to_dict
 
     def gains(loss: "Loss") -> dict[str, Any]:
@@ -224,6 +229,10 @@ def _priced(plan: "Plan", bill: "Price", per_year: int) -> dict[str, Any]:
             for one, cells in zip(bill.spends, bill.cells, strict=True)
         ],
         "total": gains(bill.total),
+        "implied": [
+            {"whom": one.whom, "steps": float(one.steps), "loss": loss_to_dict(of_group(bill.total, one.steps))}
+            for one in plan.hidden.implied()
+        ],
         "per_year": {"releases": per_year} | gains(over_periods(bill.total, per_year)),
         "looks_alike": [asdict(one) | {"up": one.up, "down": one.down} for one in plan.hidden.alike()],
         "limit": loss_to_dict(bill.limit),

@@ -20,7 +20,7 @@ from sfumato.confidential.contract.roots import moved_rows
 from sfumato.confidential.copies import published, watched_cells
 from sfumato.confidential.evidence import bound, enough, visible
 from sfumato.confidential.microdata import Microdata
-from sfumato.confidential.pairs import worst_pairs
+from sfumato.confidential.pairs import WorstPair, worst_pairs
 from sfumato.confidential.tabulate import Tabulation
 from sfumato.confidential.views import Seen, View, Watched, all_at_once, side_by_side
 from sfumato.draws import Draws, SeededDraws, SystemDraws
@@ -35,6 +35,8 @@ from sfumato.schema import Attribute, Levels, Rows, Table
 CONFIDENCE = 0.99
 STRONG = 0.85
 FEWEST, MOST = 1_000, 10_000_000
+MOST_TIMES = 3
+"""How many times as many samples are taken, at most, where there are several pairs."""
 EVERYTHING = "everything"
 """The name of the view in which all measures are seen at once."""
 
@@ -150,8 +152,10 @@ def audit_plan(
     if one is None or other is None:
         plan = replace(plan, schema=plan.schema.flat)  # pairs are made of the plan, as rows that have all columns
     claims = {spend.measure: _limit(spend.loss) for spend in price.spends} | {EVERYTHING: _limit(price.total)}
-    pairs = worst_pairs(plan) if one is None or other is None else [(one, other)]
-    count = samples or max(map(enough, claims.values()))
+    names = frozenset(measure.name for measure in plan.measures)
+    pairs = worst_pairs(plan) if one is None or other is None else [WorstPair(one, other, names)]
+    # Views of more pairs share the 1%, and each shows less of it.
+    count = samples or min(len(pairs), MOST_TIMES) * max(map(enough, claims.values()))
     views = [view for pair in pairs for view in _views(plan, pair, count, draws)]
     return _audits([(view, claims[view.measure]) for view in views])
 
@@ -167,8 +171,11 @@ def _limit(loss: Loss) -> Limit:
     return loss
 
 
-def _views(plan: Plan, pair: tuple[Microdata, Microdata], samples: int, draws: Draws) -> list[View]:
-    """The views of every measure that differs; both sides keep the same rows, and what is given was drawn once."""
+def _views(plan: Plan, pair: WorstPair, samples: int, draws: Draws) -> list[View]:
+    """The views of every measure that the pair is for, and of all that differ; what is given was drawn once.
+
+    Both sides keep the same rows.
+    """
     seed = draws.bits(64)
     made: dict[str, Product] = {}
     watched: list[Seen] = []
@@ -182,7 +189,8 @@ def _views(plan: Plan, pair: tuple[Microdata, Microdata], samples: int, draws: D
             watched += watched_cells(measure.name, measure.with_, both, samples, draws, given)
     if not watched:
         raise DataError("The two datasets have the same cells in every measure, so there is nothing to tell apart.")
-    return [*(view for one in watched for view in one.plain), all_at_once(EVERYTHING, watched)]
+    aimed = [one for one in watched if one.measure in pair.measures]
+    return [*(view for one in aimed for view in one.plain), all_at_once(EVERYTHING, watched)]
 
 
 def _audits(views: Sequence[tuple[View, Limit]]) -> list[Audit]:
@@ -193,6 +201,7 @@ def _audits(views: Sequence[tuple[View, Limit]]) -> list[Audit]:
 
 def _audit(view: View, claim: Limit, alpha: float) -> Audit:
     samples = len(view.one)
-    laws = view.law_one, view.law_other
-    exact = None if laws[0] is None or laws[1] is None else visible(laws[0], laws[1], claim, samples, alpha)
-    return Audit(view.measure, view.name, claim, bound(view.one, view.other, claim, alpha), exact, samples)
+    laws = None if view.law_one is None or view.law_other is None else (view.law_one, view.law_other)
+    exact = None if laws is None else visible(*laws, claim, samples, alpha)
+    proved = bound(view.one, view.other, claim, alpha, laws if view.speaks else None)
+    return Audit(view.measure, view.name, claim, proved, exact, samples)

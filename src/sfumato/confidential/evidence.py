@@ -11,6 +11,7 @@ Kullback and Leibler, and D_1 >= E_p g - log E_q e^g for every bounded g (Donske
 bounded by the empirical Bernstein inequality (Maurer and Pontil 2009, theorem 4).
 
 Event and g are chosen on a quarter of the samples and confirmed on the others, so choosing among many costs nothing.
+Of a number that says how much all cells speak for one side, by their law, that law chooses one event more beforehand.
 """
 
 import math
@@ -108,14 +109,20 @@ class Event:
         return int(self.inside[np.searchsorted(self.edges, values, side="right")].sum())
 
 
-def bound(one: Floats, other: Floats, claim: Limit, alpha: float) -> float:
-    """A loss that is at least this large, but for a chance alpha: the larger of both directions."""
+def bound(one: Floats, other: Floats, claim: Limit, alpha: float, laws: tuple[Floats, Floats] | None = None) -> float:
+    """A loss that is at least this large, but for a chance alpha: the larger of both directions.
+
+    `laws` are those of values that say how much they speak for one side, by a law that need not be true.
+    """
     quarter = first(one)
     proofs = [by_event, by_divergence] if isinstance(claim, Concentrated) else [by_event]
-    share = alpha / (2 * len(proofs))
+    share = alpha / (2 * (len(proofs) + (laws is not None)))
     sides = [(one, other), (other, one)]
     parts = [(a[:quarter], b[:quarter], a[quarter:], b[quarter:]) for a, b in sides]
-    return max(proof(*part, claim, share) for proof in proofs for part in parts)
+    found = [proof(*part, claim, share) for proof in proofs for part in parts]
+    if laws is not None:
+        found += [by_stated(one, other, *laws, claim, share), by_stated(-other, -one, *laws[::-1], claim, share)]
+    return max(found)
 
 
 def first(samples: Floats) -> int:
@@ -142,6 +149,21 @@ def by_event(one: Floats, other: Floats, rest: Floats, other_rest: Floats, claim
     p = at_least(np.array(float(event.count(rest))), len(rest), alpha / 2)
     q = at_most(np.array(float(event.count(other_rest))), len(other_rest), alpha / 2)
     return float(shown(claim, p, q))
+
+
+def by_stated(one: Floats, other: Floats, law_one: Floats, law_other: Floats, claim: Limit, alpha: float) -> float:
+    """The loss that values above a cut show, which the law chose before any was seen, so that all of them confirm it.
+
+    A law that is not true chooses a poor cut, and proves no less what it proves.
+    """
+    speaks = np.log((law_one + 1e-300) / (law_other + 1e-300))
+    order = np.argsort(-speaks)
+    p, q = (np.minimum(np.cumsum(law[order]), 1.0) for law in (law_one, law_other))
+    many = len(one)
+    worth = shown(claim, at_least(p * many, many, alpha / 2), at_most(q * many, many, alpha / 2))
+    cut = speaks[order[int(np.argmax(worth))]]
+    p, q = (np.array(float(np.count_nonzero(side >= cut))) for side in (one, other))
+    return float(shown(claim, at_least(p, many, alpha / 2), at_most(q, many, alpha / 2)))
 
 
 def chosen(one: Floats, other: Floats, claim: Limit, confirm: int, alpha: float) -> Event:

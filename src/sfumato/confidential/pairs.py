@@ -1,6 +1,7 @@
 """Pairs: neighbouring microdata made of the plan alone, as far apart as it allows, so that no real data are needed."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice, product
 
 import numpy as np
@@ -12,6 +13,7 @@ from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.tabulate import reading
 from sfumato.errors import PlanError
 from sfumato.plan import Measure, Plan
+from sfumato.privacy import UnitRows
 from sfumato.schema import Attribute, Bands, Mask
 
 Place = dict[str, int]
@@ -24,18 +26,36 @@ TRIED = 100_000
 """How many combinations of leaves are tried for one that is possible."""
 
 
-def worst_pairs(plan: Plan) -> list[tuple[Microdata, Microdata]]:
+@dataclass(frozen=True)
+class WorstPair:
+    """Two neighbours, and the measures that are as far apart in them as in any."""
+
+    one: Microdata
+    other: Microdata
+    measures: frozenset[str]
+
+    def __iter__(self) -> Iterator[Microdata]:
+        return iter((self.one, self.other))
+
+
+def worst_pairs(plan: Plan) -> list[WorstPair]:
     """Pairs in which one unit, with more rows than it may have, fills a cell of a measure or leaves it, each once.
 
     Where all units of a firm move at once, they do. One pair does where a record can be in all measures.
     """
     frames: list[tuple[pa.Table, pa.Table]] = []
+    worst: list[set[str]] = []
     for measure in plan.measures:
         for units in plan.over.moving(measure, plan.universe(measure)):
             pair = _frames(plan, measure, units)
-            if not any(pair[0].equals(one) and pair[1].equals(other) for one, other in frames):
+            same = (pair[0].equals(one) and pair[1].equals(other) for one, other in frames)
+            place = next((place for place, is_same in enumerate(same) if is_same), len(frames))
+            if place == len(frames):
                 frames.append(pair)
-    return [(Microdata.open(one, plan.schema.flat), Microdata.open(other, plan.schema.flat)) for one, other in frames]
+                worst.append(set())
+            worst[place].add(measure.name)
+    opened = [[Microdata.open(side, plan.schema.flat) for side in pair] for pair in frames]
+    return [WorstPair(one, other, frozenset(names)) for (one, other), names in zip(opened, worst, strict=True)]
 
 
 def moved_words(plan: Plan) -> str:
@@ -70,13 +90,38 @@ def _frames(plan: Plan, measure: Measure, units: Sequence[str]) -> tuple[pa.Tabl
     first = _place(plan, [measure, *plan.measures], free, {}, _dearest(plan, measure))
     kept = plan.hidden.keeps(plan.schema.attributes)
     held = {name: mask & (np.arange(len(mask)) == first[name]) if name in kept else mask for name, mask in free.items()}
-    second = _place(plan, sorted(plan.measures, key=lambda one: _holds(plan, one, first)), held, first, [])
+    others = sorted(plan.measures, key=lambda one: _holds(plan, one, first))
+    second = _place(plan, others, held, first, [])
     # None of the others in the first: noise that empty cells lack is seen nowhere else.
-    still = [(name, second) for name in plan.over.standing(OTHERS)]
-    sides = plan.over.pair(measure)
-    own = [[(unit, second if side.elsewhere else first) for unit in units] * side.rows for side in sides]
+    sides, kinds = plan.over.pair(measure), _kinds(plan, measure, free, first)
+    beside = second if any(side.elsewhere for side in sides) else _place(plan, others, free, first, [])
+    still = [(name, beside) for name in plan.over.standing(OTHERS)]
+    own = [
+        [(unit, place) for unit in units for place in _stands(side, first, second, kinds)] * side.rows for side in sides
+    ]
     one, other = (_table(need, [*still, *rows], told) for rows, told in zip(own, values, strict=True))
     return one, other
+
+
+def _stands(side: UnitRows, first: Place, second: Place, kinds: Sequence[Place]) -> Sequence[Place]:
+    """Where the rows of a unit stand, as often as there are rows of each."""
+    if side.of_each:
+        return kinds
+    return [second if side.elsewhere else first]
+
+
+def _kinds(plan: Plan, measure: Measure, free: Mapping[str, Mask], first: Place) -> list[Place]:
+    """The first place with every level that a measure tells apart of what units do not keep, as far as they go."""
+    masks, kept = plan.universe(measure).masks, plan.hidden.keeps(plan.schema.attributes)
+    leaves: dict[str, list[int]] = {}
+    for cut in plan.over.domain(measure).attributes:
+        if cut.name not in kept:
+            inside = np.flatnonzero(free[cut.name] & masks.get(cut.name, True))
+            above = plan.schema.attribute(cut.name).levels.above(cut.levels)[inside]
+            leaves[cut.name] = [int(leaf) for leaf in inside[np.unique(above, return_index=True)[1]]]
+    tried = (first | dict(zip(leaves, some, strict=True)) for some in islice(product(*leaves.values()), TRIED))
+    rules = _rules(plan)
+    return [place for place in tried if _allowed(rules, place)]
 
 
 def _whole(need: Reading) -> list[Attribute]:
@@ -135,16 +180,25 @@ def _possible(plan: Plan, free: Mapping[str, Mask], away: Place) -> Iterator[Pla
     Only attributes that a rule names are tried, as the leaves of the others forbid nothing, however many they are.
     """
     leaves = {name: _apart(plan, name, np.flatnonzero(mask), away.get(name)) for name, mask in free.items()}
-    rules = [
-        [(name, plan.schema.attribute(name).levels.mask(codes)) for name, codes in rule.where]
-        for rule in plan.schema.impossible
-    ]
+    rules = _rules(plan)
     named = {name for rule in rules for name, _ in rule}
     tried = product(*(listed if name in named else listed[:1] for name, listed in leaves.items()))
     for combination in islice(tried, TRIED):
         place = dict(zip(free, combination, strict=True))
-        if not any(all(mask[place[name]] for name, mask in rule) for rule in rules):
+        if _allowed(rules, place):
             yield place
+
+
+def _rules(plan: Plan) -> list[list[tuple[str, Mask]]]:
+    """What no record can be, by the leaves of each attribute that a rule names."""
+    return [
+        [(name, plan.schema.attribute(name).levels.mask(codes)) for name, codes in rule.where]
+        for rule in plan.schema.impossible
+    ]
+
+
+def _allowed(rules: Sequence[Sequence[tuple[str, Mask]]], place: Place) -> bool:
+    return not any(all(name in place and mask[place[name]] for name, mask in rule) for rule in rules)
 
 
 def _apart(plan: Plan, name: str, leaves: NDArray[np.intp], away: int | None) -> list[int]:

@@ -9,11 +9,13 @@ from sfumato.confidential.options import Options
 from sfumato.plan import Plan, Price
 from sfumato.plan.margins import typical
 from sfumato.plan.sampling import NoisyTotal
-from sfumato.privacy import Spend, Unbounded, posteriors
+from sfumato.privacy import Loss, Spend, Unbounded, posteriors
+from sfumato.privacy.compose import of_group
 from sfumato.privacy.ledger import Ledger, not_counted
 from sfumato.privacy.notation import hidden_from_dict, hidden_to_dict, loss_from_dict, loss_to_dict
 from sfumato.release import Anchor, ExposureLine, Manifest, Product, Promise, SpendLine, now
 from sfumato.release import stated as known
+from sfumato.release.promise import ImpliedLine
 from sfumato.schema import Box
 
 
@@ -110,7 +112,14 @@ def _promise(plan: Plan, price: Price) -> Promise:
         posterior_above=posteriors(price.total),
         not_hidden=plan.hidden.not_hidden(),
         near=bool(plan.hidden.alike()),
+        implied=_implied(plan, price.total),
     )
+
+
+def _implied(plan: Plan, loss: Loss) -> list[ImpliedLine]:
+    """What the same loss is to whoever else is hidden; nothing where nobody is."""
+    whom = () if isinstance(loss, Unbounded) else plan.hidden.implied()
+    return [ImpliedLine(whom=one.whom, loss=of_group(loss, one.steps).words()) for one in whom]
 
 
 def _hidden_words(plan: Plan) -> str:

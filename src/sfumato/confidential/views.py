@@ -20,8 +20,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 GRAIN = 5e-3
 """Outcomes whose losses are this close are taken together when the law of a likelihood ratio is worked out."""
-MOST_MOVED = 6
-"""How many of the cells that differ are published again and again."""
+MOST_MOVED, FEW = 64, 2
+"""How many of the cells that differ are published again and again, and how many are looked at two by two."""
 FARTHEST = 60.0
 """Log-likelihood ratios of a cell are held within this."""
 
@@ -39,10 +39,14 @@ class View(Sealed):
     other: Floats
     law_one: Floats | None
     law_other: Floats | None
+    speaks: bool = False
+    """Whether the number is how much is said for one side, by the stated law."""
 
 
 class Seen(Sealed, ABC):
     """One measure on both sides, published again and again."""
+
+    measure: str
 
     @property
     @abstractmethod
@@ -86,10 +90,12 @@ class Watched(Seen):
 
     @property
     def plain(self) -> list[View]:
-        """A cell, the total of all that are watched, and the difference of two."""
+        """A cell, the total of all that are watched, and the difference of two; of many that move all at once."""
         cells = len(self.shifts)
         views = [self.weighed("a cell", [1] + [0] * (cells - 1))]
-        if cells > 1:
+        if np.count_nonzero(self.shifts) > FEW:
+            views.append(all_at_once(self.measure, [self]))
+        elif cells > 1:
             views.append(self.weighed(f"the total of {cells} cells", [1] * cells))
             views.append(self.weighed("the difference of two cells", [1, -1] + [0] * (cells - 2)))
         return views
@@ -147,7 +153,7 @@ def all_at_once(measure: str, measures: Sequence["Seen"]) -> View:
             return View(measure, "all cells at once", one, other, None, None)
         for cell in watched.chances:
             law_one, law_other = _merged(np.outer(law_one, cell[0]).ravel(), np.outer(law_other, cell[1]).ravel())
-    return View(measure, "all cells by the law", one, other, law_one, law_other)
+    return View(measure, "all cells by the law", one, other, law_one, law_other, speaks=True)
 
 
 def side_by_side(one: Cells, other: Cells) -> tuple[Cells, Cells]:

@@ -4,6 +4,7 @@ from sfumato.mechanisms.additive import Additive
 from sfumato.mechanisms.average_weight import AverageWeight
 from sfumato.mechanisms.cells import Cells
 from sfumato.mechanisms.clipped_total import ClippedTotal
+from sfumato.mechanisms.curve_laplace import CurveLaplace
 from sfumato.mechanisms.discrete_gaussian import DiscreteGaussian
 from sfumato.mechanisms.even_gaussian import EvenGaussian
 from sfumato.mechanisms.geometric import Geometric
@@ -17,7 +18,7 @@ from sfumato.mechanisms.square_root import SquareRoot
 from sfumato.mechanisms.truncated_geometric import TruncatedGeometricNoise
 
 __all__ = [
-    "Additive", "AverageWeight", "Cells", "ClippedTotal", "DiscreteGaussian", "EvenGaussian", "Geometric", "LogLaplace",
-    "Mechanism", "NoiseInfusion", "RoundedGaussian", "SmoothGamma", "SmoothLaplace", "SquareRoot",
-    "TruncatedGeometricNoise", "Typical",
+    "Additive", "AverageWeight", "Cells", "ClippedTotal", "CurveLaplace", "DiscreteGaussian", "EvenGaussian",
+    "Geometric", "LogLaplace", "Mechanism", "NoiseInfusion", "RoundedGaussian", "SmoothGamma", "SmoothLaplace",
+    "SquareRoot", "TruncatedGeometricNoise", "Typical",
 ]  # fmt: skip

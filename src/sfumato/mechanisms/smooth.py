@@ -21,7 +21,8 @@ import numpy as np
 from sfumato.draws import Draws, Quartic, RoundedLaplace, TwoSidedGeometric
 from sfumato.errors import PlanError, PromiseError
 from sfumato.mechanisms.cells import Cells
-from sfumato.mechanisms.log_laplace import FINE, above, lattice
+from sfumato.mechanisms.log_laplace import FINE, lattice
+from sfumato.mechanisms.logarithmic import above
 from sfumato.mechanisms.mechanism import Mechanism, Typical
 from sfumato.privacy import Exact, Move, plain, positive, relative
 from sfumato.release import Noisy, Product, Uncertainty, Varying, Withheld

@@ -20,7 +20,8 @@ from typing import ClassVar
 
 from sfumato.draws import Draws, Quartic, draw_quartic
 from sfumato.errors import PlanError, PromiseError
-from sfumato.mechanisms.log_laplace import FINE, above
+from sfumato.mechanisms.log_laplace import FINE
+from sfumato.mechanisms.logarithmic import above
 from sfumato.mechanisms.smooth import LOCAL, Smooth, local_kind, options, telling
 from sfumato.privacy import Approximate, Exact, Loss, Move, positive, relative
 from sfumato.release.noisy import Integers

@@ -24,7 +24,7 @@ import numpy as np
 
 from sfumato.draws import Draws, RoundedLaplace
 from sfumato.errors import PlanError, PromiseError
-from sfumato.mechanisms.log_laplace import above
+from sfumato.mechanisms.logarithmic import above
 from sfumato.mechanisms.smooth import LOCAL, Smooth, local_kind, options, telling
 from sfumato.privacy import Approximate, Exact, Loss, Move, plain, positive, relative
 from sfumato.release.noisy import Integers

@@ -42,6 +42,7 @@ class Decisions:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title or self.name)
+        object.__setattr__(self, "hidden", self.hidden.among(self.schema.attributes))
         object.__setattr__(self, "controls", tuple(self.controls))
         object.__setattr__(self, "measures", self._with_controls())
         object.__setattr__(self, "then", tuple(self.then))

@@ -31,7 +31,7 @@ def to_dict(plan: Decisions) -> dict[str, Any]:
         "data": _data_dict(schema),
         "attributes": {attribute.name: _attribute_dict(attribute) for attribute in schema.attributes},
         "impossible": [{name: list(codes) for name, codes in rule.where} for rule in schema.impossible],
-        "hidden": hidden_to_dict(plan.hidden),
+        "hidden": {key: one for key, one in hidden_to_dict(plan.hidden).items() if key not in plan.hidden.resolved},
         "limit": loss_to_dict(plan.limit),
         "measure": [] if plan.suppress else [_measure_dict(one) for one in plan.measures if one.name not in taken],
         "suppress": _suppress_dict(plan.suppress) if plan.suppress else {},

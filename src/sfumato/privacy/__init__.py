@@ -9,8 +9,11 @@ from sfumato.privacy.move import Bounded, EveryTable, Move, Root, Unclaimed, Uns
 from sfumato.privacy.neighbours import (
     AddRemove,
     Alike,
+    AlongCurve,
     DataRule,
     FewRows,
+    LossBySize,
+    LossCurve,
     Neighbours,
     OneLevel,
     Relative,
@@ -19,15 +22,17 @@ from sfumato.privacy.neighbours import (
     SquareRootWithin,
     Truncate,
     UnitRows,
+    along_curve,
     relative,
 )
 from sfumato.privacy.posterior import posterior_above, posteriors
 from sfumato.privacy.sums import Sums
 
 __all__ = [
-    "AddRemove", "Alike", "Approximate", "Bounded", "Charge", "Concentrated", "Contribution", "DataRule", "EveryTable",
-    "Exact", "Exposure", "FewRows", "Gaussian", "Ledger", "Limit", "Loss", "Move", "Neighbours", "OneLevel", "Relative",
-    "ReplaceOne", "Root", "SizeWithin", "Spend", "SquareRootWithin", "Sums", "Truncate", "Unbounded", "Unclaimed",
-    "UnitRows", "Unsummed", "as_concentrated", "as_gaussian", "bounded", "every_table", "exact", "in_sequence",
-    "over_universes", "plain", "positive", "posterior_above", "posteriors", "relative",
+    "AddRemove", "Alike", "AlongCurve", "Approximate", "Bounded", "Charge", "Concentrated", "Contribution", "DataRule",
+    "EveryTable", "Exact", "Exposure", "FewRows", "Gaussian", "Ledger", "Limit", "Loss", "LossBySize", "LossCurve",
+    "Move", "Neighbours", "OneLevel", "Relative", "ReplaceOne", "Root", "SizeWithin", "Spend", "SquareRootWithin",
+    "Sums", "Truncate", "Unbounded", "Unclaimed", "UnitRows", "Unsummed", "along_curve", "as_concentrated",
+    "as_gaussian", "bounded", "every_table", "exact", "in_sequence", "over_universes", "plain", "positive",
+    "posterior_above", "posteriors", "relative",
 ]  # fmt: skip

@@ -57,6 +57,19 @@ def plain(number: Fraction) -> str:
     return ("-" if number < 0 else "") + whole
 
 
+def digits_up(number: float | Fraction, digits: int = 3) -> str:
+    """A number of a few digits that is not below another, as a promise must not sound better than it is.
+
+    >>> digits_up(0.28901), digits_up(Fraction(1)), digits_up(1234.5), digits_up(0.0)
+    ('0.29', '1', '1,240', '0')
+    """
+    if not number:
+        return "0"
+    places = digits - 1 - math.floor(math.log10(number))
+    exactly = Fraction(number) * Fraction(10) ** places
+    return f"{float(math.ceil(exactly) / Fraction(10) ** places):,.{digits + 3}g}"
+
+
 def rounded_up(number: float) -> Fraction:
     """A fraction that is never below a float computed to a relative or absolute 1e-12, on a grid of 1e-9.
 

@@ -82,7 +82,9 @@ def bounded_limit(limit: Loss) -> Limit:
 def hidden_to_dict(hidden: Neighbours) -> dict[str, Any]:
     """Neighbours by their own fields, less those that are empty."""
     own = {name: getattr(hidden, name) for name in inspect.signature(type(hidden)).parameters}
-    return {"neighbours": hidden.kind} | {name: text(value) for name, value in own.items() if value not in (None, ())}
+    return {"neighbours": hidden.kind} | {
+        name: text(value) for name, value in own.items() if value not in (None, (), {})
+    }
 
 
 def hidden_from_dict(written: Mapping[str, Any]) -> Neighbours:

@@ -47,6 +47,13 @@ class ManifestPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class ImpliedLine(ManifestPart):
+    """Whom the same promise hides besides, and what he loses, in words."""
+
+    whom: str
+    loss: str
+
+
 class Promise(ManifestPart):
     """The guarantee in words and numbers."""
 
@@ -63,6 +70,8 @@ class Promise(ManifestPart):
     posterior_above: dict[str, Chance] = Field(default_factory=dict)
     """How likely, from even odds, somebody becomes so sure of the truth, at most: {"90%": 0.0974}."""
     not_hidden: str = ""
+    implied: list[ImpliedLine] = Field(default_factory=list)
+    """The same loss read as other promises, as of establishments by their size."""
     near: bool = False
 
     @model_validator(mode="after")

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from sfumato.confidential.contract.curves import no_change_is_dearer
 from sfumato.confidential.contract.drawn import DRAWN_CHECKS, FALSE_ALARM
 from sfumato.confidential.contract.families import FAMILY_CHECKS, too_many
 from sfumato.confidential.contract.law import LAW_CHECKS
@@ -14,7 +15,7 @@ from sfumato.confidential.contract.sizes import drawn_sizes, no_size_is_further
 from sfumato.draws import Draws
 from sfumato.mechanisms import Additive, Mechanism
 from sfumato.mechanisms.smooth import Smooth
-from sfumato.privacy import Bounded, EveryTable, Move, Relative, Root
+from sfumato.privacy import AlongCurve, Bounded, EveryTable, Move, Relative, Root
 
 WIDEST = 2_000.0
 """The widest noise, in steps, whose probabilities are all added up."""
@@ -58,8 +59,11 @@ def contract(
         far = Finding("no scale is further", tuple(no_scale_is_further(mechanism, move)))
         checked = drawn_scales(mechanism, move, draws)
         return (far, *(Finding(name, tuple(wrong)) for name, wrong in checked.items()))
-    if isinstance(move, Relative):
-        far = Finding("no size is further", tuple(no_size_is_further(mechanism, move, step, draws)))
+    if isinstance(move, Relative | AlongCurve):
+        if isinstance(move, Relative):
+            far = Finding("no size is further", tuple(no_size_is_further(mechanism, move, step, draws)))
+        else:
+            far = Finding("no change is dearer", tuple(no_change_is_dearer(mechanism, move, step, draws)))
         drawn = drawn_sizes(mechanism, move, step, draws)
         return (far, *(Finding(name, tuple(check(drawn))) for name, check in DRAWN_CHECKS.items()))
     if isinstance(move, EveryTable):

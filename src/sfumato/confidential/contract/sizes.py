@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.confidential.contract.drawn import Drawn
 from sfumato.draws import Draws, TwoSidedGeometric
 from sfumato.mechanisms import Cells, Mechanism
-from sfumato.privacy import Approximate, Relative
+from sfumato.privacy import Approximate, Move, Relative
 from sfumato.privacy.neighbours.growth import grown
 from sfumato.schema import Frame
 
@@ -23,7 +23,7 @@ LARGE = 1_000_000
 """A size at which what is published tells the noisy integer to the last digit."""
 
 
-def sized(sizes: list[int], move: Relative, step: Fraction) -> Cells:
+def sized(sizes: list[int], move: Move, step: Fraction) -> Cells:
     """Cells of some sizes, in units of the measure that are whole steps of it."""
     values = np.array([math.floor(size / step) for size in sizes], dtype=np.int64)
     return Cells(Frame("cell", (), {}, range(len(values))), values, step, move)
@@ -44,7 +44,7 @@ def no_size_is_further(mechanism: Mechanism, move: Relative, step: Fraction, dra
     return [f"{claim.words()} broken by a step from {SIZES[worst]} to {larger[worst]}: epsilon {lost[worst]:.6f}"]
 
 
-def drawn_sizes(mechanism: Mechanism, move: Relative, step: Fraction, draws: Draws) -> Drawn:
+def drawn_sizes(mechanism: Mechanism, move: Move, step: Fraction, draws: Draws) -> Drawn:
     """Noise on one size, drawn twice so many times, through the mechanism's own door."""
     cells = sized([LARGE] * SAMPLES, move, step)
     true = mechanism.clean(cells)

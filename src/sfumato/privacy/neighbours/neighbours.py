@@ -4,11 +4,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from sfumato.errors import PlanError
 from sfumato.privacy.contribution import Contribution
-from sfumato.privacy.exact import plain
+from sfumato.privacy.exact import digits_up, plain
 from sfumato.privacy.move import Move
 from sfumato.schema import Attribute, Domain
 
@@ -42,19 +42,31 @@ DataRule = OneLevel | FewRows
 
 @dataclass(frozen=True)
 class Implied:
-    """Whom a promise hides besides, and how many steps of it he is away: so many times is what he loses."""
+    """Whom a promise hides besides, and how many steps of it he is away: so many times is what he loses.
+
+    Steps are whole, but where losses follow a curve: then they are a share of one, or any number, rounded up.
+    """
 
     whom: str
-    steps: int
+    steps: int | Fraction
+
+    @property
+    def times(self) -> str:
+        """The steps as people read them."""
+        return digits_up(self.steps)
 
 
 @dataclass(frozen=True)
 class UnitRows:
-    """The rows of one unit on one side of a pair: how many, what each adds, and whether they stand in another cell."""
+    """The rows of one unit on one side of a pair: how many, what each adds, and whether they stand in another cell.
+
+    `of_each` are so many of every kind that the table tells apart by what is not kept, each in a cell of its own.
+    """
 
     rows: int
     value: Fraction = Fraction(1)
     elsewhere: bool = False
+    of_each: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,6 +96,8 @@ class Neighbours(ABC):
     kind: ClassVar[str]
     columns: ClassVar[frozenset[str]] = frozenset({"id"})
     """The fields that name a column of the data."""
+    resolved: ClassVar[frozenset[str]] = frozenset()
+    """The fields that the attributes of a plan tell, and the plan itself does not."""
     unit: str
     id: str | None = None
 
@@ -92,6 +106,10 @@ class Neighbours(ABC):
             raise PlanError('The plan does not say who is hidden: give [hidden] unit, for example "establishment".')
         if self.id is not None and not (self.id and isinstance(self.id, str)):
             raise PlanError(f"id is {self.id!r}; it is the name of the column that says which {self.unit} a row is of.")
+
+    def among(self, attributes: Sequence[Attribute]) -> Self:  # noqa: ARG002 - most say all themselves
+        """The same, once it is known which attributes there are; refused where it names one that it cannot mean."""
+        return self
 
     @abstractmethod
     def move(self, row: Contribution, domain: Domain) -> Move:
@@ -177,7 +195,7 @@ class Neighbours(ABC):
 
 def _told(column: bool, value: object) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{name!r} {plain(one)}" for name, one in sorted(value.items()))
+        return ", ".join(f"{name!r} {_told(False, one)}" for name, one in sorted(value.items()))
     if isinstance(value, tuple):
         return ", ".join(map(repr, sorted(value)))
     return "a column" if column else plain(value) if isinstance(value, Fraction) else repr(value)

@@ -12,7 +12,6 @@ jobs of one worker move J cells by 1, or one by more: two jobs in a cell are two
 """
 
 import math
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,28 +19,23 @@ from fractions import Fraction
 from sfumato.errors import PlanError, PromiseError, nearest
 from sfumato.privacy.contribution import Contribution
 from sfumato.privacy.exact import Exact, plain, positive
+from sfumato.privacy.neighbours.employers import Employers, listed, refuse_unlisted
 from sfumato.privacy.neighbours.growth import reach, steps
-from sfumato.privacy.neighbours.neighbours import (
-    Alike,
-    DataRule,
-    FewRows,
-    Implied,
-    Neighbours,
-    OneLevel,
-    UnitRows,
-)
+from sfumato.privacy.neighbours.neighbours import Alike, DataRule, FewRows, Implied, Neighbours, UnitRows
 from sfumato.privacy.neighbours.relative import Relative
 from sfumato.schema import Attribute, Domain
 
 SIZES = (10, 100, 1_000)
 LEAST = Fraction(1, 10**6)
 """The least alpha: below it errors in proportion to 1 / alpha would be told in too few digits."""
+MANY, ROWS = 20, 100_000
+"""How many times 1 / alpha each kind of workers has in the pair of an audit, and how many there are at most in all."""
 LARGE = 100
 """Of a column whose step is more than 1: how many times 1 / alpha, in steps, the pair of an audit reports."""
 
 
 @dataclass(frozen=True, init=False)
-class SizeWithin(Neighbours):
+class SizeWithin(Employers):
     """One establishment has up to alpha more workers, or one more; where it is and what it makes is public.
 
     `weak` are the traits of workers by which establishments keep their make-up; `worker` is the column that names who
@@ -49,14 +43,13 @@ class SizeWithin(Neighbours):
     """
 
     alpha: Fraction = Fraction(1)
-    weak: tuple[str, ...] = ()
     worker: str | None = None
     at_most: int | None = None
     reports: tuple[str, ...] = ()
     kind = "size-within"
     columns = frozenset({"id", "worker"})
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - the keys of a plan, and what its attributes tell
         self,
         unit: str,
         alpha: Exact,
@@ -65,14 +58,14 @@ class SizeWithin(Neighbours):
         worker: str | None = None,
         at_most: int | None = None,
         reports: tuple[str, ...] = (),
+        kinds: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        given = {"unit": unit, "id": id, "alpha": positive(alpha, "alpha"), "weak": weak, "worker": worker}
-        for name, value in (given | {"at_most": at_most, "reports": reports}).items():
+        given = {"unit": unit, "id": id, "alpha": positive(alpha, "alpha"), "worker": worker, "at_most": at_most}
+        for name, value in (given | {"reports": reports} | self._kind_fields(weak, kinds)).items():
             object.__setattr__(self, name, value)
         if self.alpha < LEAST:
             raise PlanError(f"alpha is {plain(self.alpha)}; it is a share, {plain(LEAST)} or more.")
-        _refuse_unlisted(weak, 'weak is a list of traits of workers, for example weak = ["sex", "age"]')
-        _refuse_unlisted(reports, 'reports is a list of columns of what units report, for example reports = ["wages"]')
+        refuse_unlisted(reports, 'reports is a list of columns of what units report, for example reports = ["wages"]')
         if at_most is not None and (isinstance(at_most, bool) or not isinstance(at_most, int) or at_most < 1):
             raise PlanError(f"at_most is {at_most!r}; it is the number of jobs one worker may have, 1 or more.")
         if worker is None and at_most is not None:
@@ -99,18 +92,7 @@ class SizeWithin(Neighbours):
             raise PromiseError(why)
         if domain.register:
             return self._reported(row)
-        if self.id is None:
-            raise PromiseError(
-                f"How many jobs one {self.unit} has is hidden, and nothing says whose they are; give [hidden] id, the "
-                "column that names it."
-            )
-        if row.column is not None:
-            raise PromiseError(
-                f"[hidden] alpha bounds how many jobs one {self.unit} has, not what they sum to; measure counts, or "
-                "totals of a [frame]."
-            )
-        self._refuse_untold((*domain.attributes, *row.among))
-        kinds = math.prod(len(one.levels.leaves) for one in domain.attributes if one.of != self.unit)
+        kinds = self._counted_kinds(row, domain)
         return Relative(self.alpha, max(kinds, self.jobs), self.jobs)
 
     def _reported(self, row: Contribution) -> Relative:
@@ -127,18 +109,6 @@ class SizeWithin(Neighbours):
             )
         return Relative(self.alpha)
 
-    def _refuse_untold(self, attributes: Sequence[Attribute]) -> None:
-        """Say so where cells or records are told apart by what alpha says nothing of."""
-        for one in attributes:
-            if one.of == self.unit or one.name in self.weak:
-                continue
-            listed = ", ".join(f'"{name}"' for name in (*self.weak, one.name))
-            raise PromiseError(
-                f"'{one.name}' is of a {one.of}: all new jobs of one {self.unit} may be of one {one.name}, and alpha "
-                f"bounds {self.unit}s as a whole. Promise it for the {one.name} of workers as well, with [hidden] "
-                f'weak = [{listed}], or say in [attributes.{one.name}] of = "{self.unit}" if it is.'
-            )
-
     def unfit(self, row: Contribution) -> str:
         if row.column is None or (row.low is None and row.high is None):
             return ""
@@ -152,33 +122,32 @@ class SizeWithin(Neighbours):
         return ("cells",)
 
     def pair(self, row: Contribution, domain: Domain) -> tuple[UnitRows, UnitRows]:
-        """One job or none, which is the farthest there is in proportion to 1 / alpha more; of reports as many steps."""
+        """One job or none, which is the farthest there is in proportion to 1 / alpha more; of reports as many steps.
+
+        Of a worker's jobs all are in one empty cell. Where more kinds of workers are told apart than a worker has jobs,
+        each of them grows by alpha, so many that one more than 1 / alpha is little beside.
+        """
         if not domain.register:
-            return UnitRows(1), UnitRows(0)
+            kinds = self._kinds_in(domain)
+            many = min(Fraction(MANY), self.alpha * ROWS / kinds)
+            if kinds <= self.jobs or many < 1:
+                return UnitRows(self.jobs), UnitRows(0)
+            low = math.ceil(many / self.alpha)
+            return UnitRows(math.floor((1 + self.alpha) * low), of_each=True), UnitRows(low, of_each=True)
         if row.step <= 1:
             return UnitRows(1, math.floor(1 / row.step) * row.step), UnitRows(1, Fraction(0))
         low = math.ceil(LARGE / self.alpha)
         return UnitRows(1, math.floor((1 + self.alpha) * low) * row.step), UnitRows(1, low * row.step)
 
-    def keeps(self, attributes: Sequence[Attribute]) -> frozenset[str]:
-        return frozenset(attribute.name for attribute in attributes if attribute.of == self.unit)
-
-    @property
-    def names(self) -> frozenset[str]:
-        return frozenset(self.weak)
-
     def touches(self, named: frozenset[str]) -> int:
-        """One establishment stands in one part told by its own attributes, a worker in as many as he has jobs.
-
-        By traits of workers it stands in every part there is, and what they cost adds up.
-        """
-        return self.jobs if named else sys.maxsize
+        """A worker stands in as many parts told by establishments as he has jobs."""
+        return self.jobs * super().touches(named)
 
     def covers(self, other: Neighbours) -> int | None:
         """Of weaker promises each is kept at the same loss: a smaller alpha, more traits, one job, one worker."""
         named = vars(other)
-        if other.kind == self.kind:
-            wider = named["alpha"] <= self.alpha and set(self.weak) <= set(named["weak"])
+        if isinstance(other, SizeWithin):
+            wider = other.alpha <= self.alpha and self._tells_fewer(other)
             whole = named["worker"] is None or (self.worker is not None and (named["at_most"] or 1) <= self.jobs)
             reported = bool(self.reports) == bool(named["reports"]) and set(named["reports"]) <= set(self.reports)
             return 1 if wider and whole and reported and other.unit == self.unit else None
@@ -200,18 +169,10 @@ class SizeWithin(Neighbours):
         )
         return (*found, *whole)
 
-    @property
-    def truncation(self) -> None:
-        return None
-
-    @property
-    def together(self) -> None:
-        return None
-
     def rules(self, attributes: Sequence[Attribute]) -> tuple[DataRule, ...]:
-        """An establishment is in one place, or it would move in several; no worker has more jobs than are priced."""
-        rules: list[DataRule] = [OneLevel(one) for one in attributes if one.of == self.unit and one.depth is None]
-        return (*rules, FewRows(self.worker, self.jobs)) if self.worker else tuple(rules)
+        """No worker has more jobs than are priced."""
+        few = (FewRows(self.worker, self.jobs),) if self.worker else ()
+        return (*super().rules(attributes), *few)
 
     def refuses(self, *, register: bool) -> str:
         if register and (self.weak or self.worker):
@@ -225,9 +186,6 @@ class SizeWithin(Neighbours):
             return "[hidden] reports is for what units of a frame report, and there is no [frame]; leave it out."
         return ""
 
-    def exposes(self) -> tuple[str, ...]:
-        return ()
-
     def words(self, called: Mapping[str, str] | None = None) -> str:
         """The promise as one sentence; traits may be called by their titles.
 
@@ -237,10 +195,10 @@ class SizeWithin(Neighbours):
         low, high = reach(100, self.alpha)
         alike = f"within {plain(100 * self.alpha)}% (100 looks like any number from {low} to {high})"
         if self.reports:
-            return f"What any one {self.unit} reports of {_listed(self.reports, called)}, {alike}."
+            return f"What any one {self.unit} reports of {listed(self.reports, called)}, {alike}."
         if not self.weak:
             return f"How large any one {self.unit} is, {alike}, and {self._whom}."
-        told = _listed(self.weak, called)
+        told = listed(self.weak, called)
         return f"How many jobs of each kind, told apart by {told}, any one {self.unit} has, {alike}, and {self._whom}."
 
     @property
@@ -273,17 +231,6 @@ class SizeWithin(Neighbours):
                 Alike(one, size, float(low), float(high)) for one in self.reports for size, (low, high) in ends
             )
         return tuple(Alike("jobs", size, float(low), float(high), of_rows=True) for size, (low, high) in ends)
-
-
-def _refuse_unlisted(names: object, is_what: str) -> None:
-    if not isinstance(names, tuple) or not all(isinstance(name, str) and name for name in names):
-        raise PlanError(f"[hidden] {is_what}.")
-
-
-def _listed(names: Sequence[str], called: Mapping[str, str] | None) -> str:
-    """Names, or what they are called, as a sentence has them."""
-    said = [(called or {}).get(name, name) for name in names]
-    return f"{', '.join(said[:-1])} and {said[-1]}" if len(said) > 1 else said[0]
 
 
 EXAMPLE = SizeWithin("establishment", "0.1", "id")
