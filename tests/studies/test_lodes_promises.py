@@ -53,11 +53,11 @@ def test_the_counterexample_loses_2_13_epsilon_by_the_paper_s_own_algorithm_and_
 
 
 def test_loss_curves_rise_with_the_logarithm_and_are_drawn():
-    curve = CURVES["size-within 10%: log-laplace"]
+    curve = CURVES["loss-by-size, bend 10, as size-within 10% with log-laplace"]
     assert curve(1) == pytest.approx(1)
     assert curve(10_000) - curve(1_000) == pytest.approx(math.log(10) / math.log(1.1), rel=0.01)
     steps = CURVES["size-within 10%: any mechanism, step by step"]
     assert all(curve(size) <= steps(size) for size in (1, 10, 100, 1_000, 10_000))
     drawn = picture()
     assert len(ET.fromstring(drawn.svg).findall(".//{*}polyline")) >= len(CURVES)
-    assert len(STUDIES["lodes-loss-curves"].lines()) == 9
+    assert len(STUDIES["lodes-loss-curves"].lines()) == 11

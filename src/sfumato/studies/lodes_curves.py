@@ -2,17 +2,20 @@
 
 A promise for near sizes says little of an establishment as a whole; a promise by size does (Seeman et al. 2023, Finley
 et al. 2024): noise on f(x), f concave from f(0) = 0 on, tells one of r jobs from none at f(r) times what it tells of a
-job. Here f is x (geometric), the root (square-root noise) and ln(1 + alpha x) / ln(1 + alpha): log-laplace, whose curve
-rises with the logarithm. Establishments that are cut off at 50 jobs lose no more than those of 50.
+job. Here f is x (geometric) and the curves ln(1 + x / bend) that a plan may state (curve-laplace); a bend of 10 is
+log-laplace at alpha 0.1, noise and all. Establishments that are cut off at 50 jobs lose no more than those of 50.
 """
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 
+from sfumato.mechanisms import CurveLaplace, Typical
 from sfumato.pictures import Picture, svg
 from sfumato.pictures.svg import WIDTH, Scale
+from sfumato.privacy import AlongCurve, LossCurve
 from sfumato.privacy.neighbours.growth import steps
 from sfumato.studies.lodes_promises import ALPHA, COUNTED
 from sfumato.studies.study import Line
@@ -20,22 +23,34 @@ from sfumato.studies.study import Line
 SIZES = (1, 10, 100, 1_000, 10_000)
 CURVES: dict[str, Callable[[int], float]] = {
     "one worker: geometric noise": float,
-    "slowly scaling: noise on the square root": math.sqrt,
+    "loss-by-size, bend 100: curve-laplace": lambda size: _of_one_job(100, size),
+    "loss-by-size, bend 10, as size-within 10% with log-laplace": lambda size: _of_one_job(10, size),
+    "loss-by-size, bend 3: curve-laplace": lambda size: _of_one_job(3, size),
     "size-within 10%: any mechanism, step by step": lambda size: float(steps(size, ALPHA)),
-    "size-within 10%: log-laplace": lambda size: math.log1p(size * float(ALPHA)) / math.log1p(float(ALPHA)),
     f"one establishment, {COUNTED} jobs count, at 50 times the noise": lambda size: min(size, COUNTED) / COUNTED,
 }
 """The loss of an establishment of each size, over that of one job, at the epsilon that the noise is scaled to."""
 ERRORS: dict[str, Callable[[float], float]] = {
     "one worker: geometric noise": lambda n: math.sqrt(2),  # noqa: ARG005 - whatever the size
-    "slowly scaling: noise on the square root": lambda n: math.sqrt(8 * n + 20),
-    "size-within 10%: log-laplace": lambda n: 0.1377 * (n + 10),
+    "loss-by-size, bend 100: curve-laplace": lambda n: _along(100, n),
+    "loss-by-size, bend 10, as size-within 10% with log-laplace": lambda n: _along(10, n),
+    "loss-by-size, bend 3: curve-laplace": lambda n: _along(3, n),
     f"one establishment, {COUNTED} jobs count, at 50 times the noise": lambda n: COUNTED * math.sqrt(2),  # noqa: ARG005
 }
 """The standard error of a cell of n jobs at epsilon 1 for one job, or for one establishment that is cut off: of Laplace
-noise, of (√n + L)² - 2 with L of scale 1 (4 n 2 + 24 - 4), and of log-laplace."""
+noise, and as the mechanism states it."""
 TOP, BOTTOM, FOOT = 60, 330, 470
 TITLE = "Loss of an establishment that is there or not at all, by its jobs, over that of one job"
+
+
+def _of_one_job(bend: int, size: int) -> float:
+    """The loss of a size on a curve that a plan may state, over that of one job."""
+    return LossCurve(Fraction(bend), 1).height(size)
+
+
+def _along(bend: int, size: float) -> float:
+    """The standard error that is stated of a cell at epsilon 1 for one job."""
+    return float(CurveLaplace(1).expected(AlongCurve(LossCurve(Fraction(bend), 1)), Typical(size=size)))  # type: ignore[arg-type]
 
 
 def lines(runs: int = 1) -> list[Line]:  # noqa: ARG001 - nothing is drawn
