@@ -2,18 +2,20 @@
 
 import asyncio
 import re
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
 import httpx
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
 import sfumato as sf
 from sfumato.cli.main import app
-from sfumato.confidential import Account, Microdata, Options, run
+from sfumato.confidential import Account, Microdata, Options, Tabulation, run
 from sfumato.confidential.audit import audit_plan
 from sfumato.confidential.evidence import visible
 from sfumato.draws import SeededDraws
@@ -108,6 +110,30 @@ def test_data_for_which_the_move_does_not_hold_are_refused_before_the_charge(col
         run(plan, data, tmp_path / "ledger", tmp_path / "release")
     assert not account.ledger.charges
     run(plan, Microdata.open(jobs(), plan.schema, engine=engine), None, tmp_path / "fits", Options(rehearsal=1))
+
+
+@pytest.mark.parametrize("engine", ["arrays", "duckdb"])
+@pytest.mark.parametrize("named", [str, int], ids=["texts", "numbers"])
+def test_check_lists_for_the_agency_who_holds_too_many_jobs_and_a_run_names_nobody(engine, named, tmp_path):
+    """Twelve of them, the worst first; ten are named, and all of their rows are counted."""
+    plan = plan_of(PLAN.replace('"person"', '"person"\nat_most = 2'))
+    crowd = [number for number in range(11) for _ in range(3)] + [700] * 5
+    people = [named(one) for one in [*crowd, *range(100, 100 + 443 - len(crowd))]]
+    data = Microdata.open(jobs(person=people), plan.schema, engine=engine)
+    with closing(Tabulation(plan, data, SeededDraws(1))) as tabulation:
+        (fault,) = tabulation.faults()
+        assert tabulation.broken(fault) == 3 * 11 + 5
+        listed = tabulation.examples(fault)
+        assert listed[0] == ("700", 5)
+        assert [rows for _, rows in listed[1:]] == [3] * 9
+        with pytest.raises(DataError, match=r"at_most = 2; .* `sfumato check` lists the values") as refused:
+            tabulation.refuse_faults()
+    assert "700" not in str(refused.value)
+    pq.write_table(jobs(person=people), tmp_path / "jobs.parquet")
+    (tmp_path / "plan.toml").write_text(PLAN.replace('"person"', '"person"\nat_most = 2'), encoding="utf-8")
+    asked = ["check", str(tmp_path / "plan.toml"), "--data", str(tmp_path / "jobs.parquet"), "--engine", engine]
+    said = CliRunner().invoke(app, asked).output
+    assert "38 rows:\n  '700': 5 rows\n" in said
 
 
 def test_tables_by_traits_and_of_some_traits_are_refused_between_strong_neighbours():

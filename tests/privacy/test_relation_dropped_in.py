@@ -96,7 +96,8 @@ def test_no_mechanism_that_does_not_know_the_move_makes_a_claim(dropped, name):
         return
     with pytest.raises(PromiseError) as refused:
         mechanism.loss(move)
-    assert any(one in str(refused.value) for one in ("a cell grows by 10% of itself", "square root", '"size-within"'))
+    said = ("a cell grows by 10% of itself", "square root", '"size-within"', '"loss-by-size"')
+    assert any(one in str(refused.value) for one in said)
 
 
 def test_geometric_is_refused_in_words_by_the_price(dropped):

@@ -16,18 +16,24 @@ def aggregates_of(rules: Sequence[DataRule]) -> tuple[Aggregate, ...]:
     return (*((Units(),) if any(isinstance(rule, OneLevel) for rule in rules) else ()), *few)
 
 
-def broken_rules(engine: Engine, rules: Sequence[DataRule], unit: str) -> list[Fault]:
+def broken_rules(engine: Engine, rules: Sequence[DataRule], unit: str) -> dict[Fault, DataRule]:
     """The rules that data break, each by its column, without a value."""
-    found = []
+    found: dict[Fault, DataRule] = {}
     for rule in rules:
         if isinstance(rule, FewRows):
             if _largest(engine, rule.column) > rule.at_most:
                 said = f"some stand in more rows than [hidden] at_most = {rule.at_most}; raise it, which costs as many "
-                found.append(Fault(rule.column, f"{said}times the budget, or take rows away before."))
+                found[Fault(rule.column, f"{said}times the budget, or take rows away before.")] = rule
         elif _levels(engine, rule) > _units(engine):
             said = f"some {unit}s have several levels of '{rule.attribute.name}', of which each has one; it is said to "
-            found.append(Fault(rule.attribute.column, f"{said}be of the {unit}. Correct them, or say of whom it is."))
+            said += f"be of the {unit}. Correct them, or say of whom it is."
+            found[Fault(rule.attribute.column, said)] = rule
     return found
+
+
+def crowds_of(engine: Engine, rule: DataRule | None) -> tuple[int, list[tuple[str, int]]]:
+    """How many rows are of those who stand in too many, and who stands in most: confidential."""
+    return engine.crowds(rule.column, rule.at_most) if isinstance(rule, FewRows) else (0, [])
 
 
 def _largest(engine: Engine, column: str) -> int:

@@ -12,7 +12,7 @@ from sfumato.confidential.engines.request import Fault, Reading, TableRequest
 from sfumato.confidential.engines.row_aggregates import digests_of
 from sfumato.confidential.linked_system import LinkedSystem
 from sfumato.confidential.microdata import Microdata
-from sfumato.confidential.row_rules import aggregates_of, broken_rules
+from sfumato.confidential.row_rules import aggregates_of, broken_rules, crowds_of
 from sfumato.confidential.sealed import Sealed, scrubbed
 from sfumato.confidential.suppress import Contributions
 from sfumato.draws import Draws
@@ -55,10 +55,10 @@ class Tabulation(Sealed):
     def faults(self) -> list[Fault]:
         """What in the data does not fit the plan: the columns and the rules, or that there are no rows."""
         empty = [Fault("", EMPTY)] if self._engine.rows == 0 else []
-        return self._engine.faults() or empty or self._of_rows or self._unfit
+        return self._engine.faults() or empty or list(self._of_rows) or self._unfit
 
     @cached_property
-    def _of_rows(self) -> list[Fault]:
+    def _of_rows(self) -> dict[Fault, DataRule]:
         """What the neighbours ask of rows taken together, and these do not keep."""
         return broken_rules(self._engine, rules_of(self._plan), self._plan.hidden.unit)
 
@@ -99,13 +99,18 @@ class Tabulation(Sealed):
         """Offending values and how often they stand, each with its unit over a register: confidential."""
         if not fault.query and fault in self._uncarried and self._need.register is not None:
             return self._largest(self._uncarried[fault], self._need.register)
-        return self._engine.examples(fault) if fault.query else []
+        if not fault.query:
+            return [*self._crowds(fault)[1]]
+        return self._engine.examples(fault)
 
     def broken(self, fault: Fault) -> int | None:
         """How many rows break a rule, where that can be told: confidential."""
         if not fault.query and fault in self._uncarried and self._need.register is not None:
             return self._too_large(self._uncarried[fault], self._need.register) or None
-        return self._engine.broken(fault) if fault.query else None
+        return self._engine.broken(fault) if fault.query else self._crowds(fault)[0] or None
+
+    def _crowds(self, fault: Fault) -> tuple[int, list[tuple[str, int]]]:
+        return crowds_of(self._engine, self._of_rows.get(fault) if self._engine.rows else None)
 
     def _too_large(self, measure: Measure, register: Frame) -> int:
         """How many reports cannot be carried each by itself; whatever is larger than one that cannot cannot either."""
@@ -124,7 +129,8 @@ class Tabulation(Sealed):
     def refuse_faults(self) -> None:
         """Stop at the first rule that is broken, naming the column and the rule and no value."""
         for fault in self.faults():
-            listed = " `sfumato check` lists the values, in a confidential report." if fault.query else ""
+            told = fault.query or self._crowds(fault)[0]
+            listed = " `sfumato check` lists the values, in a confidential report." if told else ""
             raise DataError(f"{fault}{listed}")
 
     def cells(self, measure: Measure) -> Cells:

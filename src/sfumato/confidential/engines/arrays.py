@@ -21,7 +21,7 @@ from sfumato.confidential.engines.columns.names import Names
 from sfumato.confidential.engines.columns.partner_table import partners_of
 from sfumato.confidential.engines.columns.scan import batches, rows_of
 from sfumato.confidential.engines.columns.tally import COUNTED, Tally
-from sfumato.confidential.engines.engine import Columns, Engine, Sources, Unsure
+from sfumato.confidential.engines.engine import MOST_LISTED, Columns, Engine, Sources, Unsure
 from sfumato.confidential.engines.request import Fault, Reading, TableRequest
 from sfumato.confidential.engines.row_aggregates import FOLDS, LARGEST_SUM, Runs, laid_out
 from sfumato.confidential.engines.sources.tables import by_table
@@ -233,6 +233,13 @@ class Arrays(Sealed, Engine):
 
     def examples(self, fault: Fault) -> list[tuple[str | None, int]]:  # noqa: ARG002 - there are no faults
         return []
+
+    def crowds(self, column: str, at_most: int) -> tuple[int, list[tuple[str, int]]]:
+        names = self._names[column]
+        every, first, rows = names.crowds(at_most)
+        texts = names.texts_of(first).cast(pa.string()).to_pylist()
+        listed = sorted(zip(texts, rows.tolist(), strict=True), key=lambda one: (-one[1], one[0]))
+        return every, listed[:MOST_LISTED]
 
     def close(self) -> None:
         vars(self).clear()

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sfumato.confidential.engines.engine import Columns, Engine, Sources
+from sfumato.confidential.engines.engine import MOST_LISTED, Columns, Engine, Sources
 from sfumato.confidential.engines.queries.database import Database
 from sfumato.confidential.engines.queries.rules import Rules
 from sfumato.confidential.engines.queries.weights import Weights
@@ -21,8 +21,6 @@ from sfumato.privacy import Truncate
 from sfumato.schema import Aggregate, Box, Extremes, InSteps, Rows, Sum, Table, Weighted
 
 Integers = NDArray[np.int64]
-MOST = 10
-"""How many offending values are listed."""
 
 
 class DuckDB(Sealed, Engine):
@@ -66,7 +64,7 @@ class DuckDB(Sealed, Engine):
     def examples(self, fault: Fault) -> list[tuple[str | None, int]]:
         counted = (
             f"SELECT CAST(value AS VARCHAR) AS value, count(*) AS rows FROM ({fault.query}) "
-            f"GROUP BY value ORDER BY rows DESC, value LIMIT {MOST}"
+            f"GROUP BY value ORDER BY rows DESC, value LIMIT {MOST_LISTED}"
         )
         with without_values("The offending values could not be listed"):
             return [(value, rows) for value, rows in self._session.ask(counted)]
@@ -75,6 +73,15 @@ class DuckDB(Sealed, Engine):
         with without_values("The offending records could not be counted"):
             ((rows,),) = self._session.ask(f"SELECT count(*) FROM ({fault.query})")
             return int(rows)
+
+    def crowds(self, column: str, at_most: int) -> tuple[int, list[tuple[str, int]]]:
+        crowded = (
+            f"SELECT {self._unit(column)} AS name, count(*) AS rows FROM coded GROUP BY name HAVING rows > {at_most}"
+        )
+        with without_values("Those in too many records could not be listed"):
+            ((rows,),) = self._session.ask(f"SELECT coalesce(sum(rows), 0) FROM ({crowded})")
+            few = f"SELECT CAST(name AS VARCHAR), rows FROM ({crowded}) ORDER BY rows DESC, 1 LIMIT {MOST_LISTED}"
+            return int(rows), [(name, int(many)) for name, many in self._session.ask(few)]
 
     def aggregate(self, table: Table, aggregates: Sequence[Aggregate], universe: Box) -> Columns:
         counted = [one for one in aggregates if not isinstance(one, Weighted)]

@@ -14,6 +14,9 @@ Columns = Mapping[Aggregate, Any]
 Sources = Sequence[Any] | Mapping[str, Sequence[Any]]
 """Where the records are: files, tables and frames; of a plan with joined tables, those of each by its name."""
 
+MOST_LISTED = 10
+"""How many offending values are listed."""
+
 
 class Unsure(Exception):  # noqa: N818 - it is no error, another engine reads on
     """An engine declines data, for a reason that names no value of theirs; another one reads them from the start."""
@@ -47,6 +50,10 @@ class Engine(ABC):
     def broken(self, fault: Fault) -> int | None:  # noqa: ARG002 - where it does not count them
         """How many records break a rule."""
         return None
+
+    def crowds(self, column: str, at_most: int) -> tuple[int, list[tuple[str, int]]]:  # noqa: ARG002 - where it does not
+        """How many records are of names that stand in more than so many, and those in most, a few: confidential."""
+        return 0, []
 
     @abstractmethod
     def aggregate(self, table: Table, aggregates: Sequence[Aggregate], universe: Box) -> Columns:

@@ -97,6 +97,12 @@ class Names:
         kept[rows] = crowded.kept(self.codes[rows], self.texts_of(rows), said, at_most, salt)
         return kept
 
+    def crowds(self, at_most: int) -> tuple[int, Integers, Integers]:
+        """How many records are of names that stand in more than so many; one of each such name, and in how many."""
+        _, first, rows = np.unique(self.codes, return_index=True, return_counts=True)
+        many = rows > at_most
+        return int(rows[many].sum()), first[many], rows[many]
+
     def places_in(self, names: Any) -> Integers:
         """The place of every record's name in a list of names; each is there, once."""
         import pyarrow.compute as pc
