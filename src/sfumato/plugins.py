@@ -49,8 +49,11 @@ def made_of(written: Mapping[str, Any], kind: str, known: Mapping[str, Any]) -> 
     try:
         return cls(**parameters)
     except TypeError:
+        signature = inspect.signature(cls).parameters
+        needed = [one for one in wanted if signature[one].default is inspect.Parameter.empty]
+        lacking = [one for one in needed if one not in parameters] or needed
         raise PlanError(
-            f"The {kind} '{name}' needs {', '.join(wanted)}; got {', '.join(parameters) or 'nothing'}."
+            f"The {kind} '{name}' needs {', '.join(lacking)}; got {', '.join(parameters) or 'nothing'}."
         ) from None
 
 

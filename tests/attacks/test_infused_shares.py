@@ -44,11 +44,24 @@ weak = ["sex"]
 worker = "worker_id"
 at_most = 3
 """
+CURVE = """neighbours = "loss-by-size"
+unit = "establishment"
+id = "workplace_id"
+bend = "20"
+at = 20
+weak = ["sex"]
+"""
 LIMITS = {
     "noise-infusion": (WORKERS, 'unbounded = "the system in use"', INFUSED),
     "geometric": (WORKERS, 'epsilon = "4"', '{ mechanism = "geometric", epsilon = "2" }'),
     "log-laplace": (EMPLOYERS, 'epsilon = "8"', '{ mechanism = "log-laplace", epsilon = "4" }'),
     "smooth-gamma": (EMPLOYERS, 'epsilon = "8"', '{ mechanism = "smooth-gamma", epsilon = "4" }'),
+    "smooth-laplace": (
+        EMPLOYERS,
+        'epsilon = "8"\ndelta = "0.01"',
+        '{ mechanism = "smooth-laplace", epsilon = "4", delta = "0.005" }',
+    ),
+    "curve-laplace": (CURVE, 'epsilon = "16"', '{ mechanism = "curve-laplace", epsilon = "8" }'),
 }
 
 
@@ -99,7 +112,7 @@ def test_noise_infusion_gives_away_the_share_of_women_of_an_employer_alone_in_it
     assert found_out(said, true, jobs) > 0.97  # but for the few whose women or men are replaced as small
 
 
-@pytest.mark.parametrize("name", ["geometric", "log-laplace", "smooth-gamma"])
+@pytest.mark.parametrize("name", sorted(LIMITS.keys() - {"noise-infusion"}))
 def test_a_mechanism_with_a_claim_does_not(folder, tmp_path, name):
     said, true, jobs = attacked(folder, name, tmp_path / "sound")
     # Geometric noise of both numbers is scaled to three jobs at epsilon 2, a deviation of 2.1 each, so that ratios lie

@@ -291,6 +291,26 @@ def test_one_worker_or_one_establishment_is_hidden_over_joined_tables(unit, colu
     assert abs(south.value - (50 if unit == "establishment" else 400)) < 20 * south.se
 
 
+TABLES = '[data.tables]\njobs = {}\nworkers = { on = "person" }\nworkplaces = { on = "employer" }\n'
+
+
+@pytest.mark.parametrize("engine", ["arrays", "duckdb"])
+@pytest.mark.parametrize("worker", ['worker = "person"\n', ""], ids=["named", "not named"])
+def test_what_is_found_among_the_workers_is_not_the_establishment_s(worker, engine, tmp_path):
+    """Nobody else sees it: each establishment has one level, as all of its workers have the same."""
+    text = PLAN.replace('worker = "person"\n', worker).replace("[attributes.place]", f"{TABLES}[attributes.place]")
+    plan, whole = plan_of(text), jobs()
+    there = pa.table({"employer": ["small", "middle", "large"], "place": ["north", "north", "south"]})
+    right = {"jobs": whole.select(["employer", "person"]), "workers": whole.select(["person", "sex"])}
+    fits = Microdata.open(right | {"workplaces": there}, plan.schema, engine=engine)
+    run(plan, fits, None, tmp_path / "fits", Options(rehearsal=1))
+    wrong = {"workers": whole.select(["person", "sex", "place"]), "workplaces": there.select(["employer"])}
+    account = Account.create(tmp_path / "ledger", "employers", plan.hidden, sf.Approximate(3))
+    with pytest.raises(DataError, match=r"\[attributes.place\] is said to be of the .* in the table workers"):
+        run(plan, Microdata.open(right | wrong, plan.schema, engine=engine), tmp_path / "ledger", tmp_path / "release")
+    assert not account.ledger.charges
+
+
 def test_a_release_of_employers_is_charged_to_a_ledger_of_workers_and_read_as_several_promises(tmp_path):
     """Readers add it up in that account; the ledger says what the same charges cost whoever else is hidden."""
     plan, worker = plan_of(JOBS), sf.AddRemove("worker", "person", 1)

@@ -163,6 +163,30 @@ def test_an_attribute_of_the_establishment_is_no_weak_trait(relation):
         plan_of(text)
 
 
+@pytest.mark.parametrize(
+    ("lacking", "said"),
+    [
+        ('bend = "10"\n', "The relation 'loss-by-size' needs bend; got unit, id, at, weak."),
+        ('bend = "10"\nat = 100\n', "The relation 'loss-by-size' needs bend, at; got unit, id, weak."),
+        (', epsilon = "6"', "The mechanism 'curve-laplace' needs epsilon; got nothing."),
+    ],
+)
+def test_what_is_needed_is_said_and_what_may_be_left_out_is_not(lacking, said):
+    with pytest.raises(PlanError, match=re.escape(said)):
+        plan_of(PLAN.replace(lacking, ""))
+
+
+def test_a_table_too_large_for_noise_that_changes_every_cell_is_told_no_budget_that_helps():
+    """Geometric noise leaves cells at 0 where it has more budget; noise in proportion leaves none there."""
+    many = f'[attributes.place]\nbands = {list(range(20_001))}\nof = "establishment"\n'
+    more = many.replace("place", "block").replace("20001", "20000")
+    text = PLAN.replace('[attributes.place]\nlevels = ["north", "south"]\nof = "establishment"\n', many + more)
+    with pytest.raises(
+        PlanError, match=r"changes every one; .* Leave out an attribute, or measure at a coarser level\.$"
+    ):
+        plan_of(text.replace('by = ["place"]', 'by = ["place", "block"]')).price()
+
+
 def test_a_plan_reads_back_and_does_not_repeat_what_its_attributes_tell():
     plan = plan_of()
     assert plan.hidden.kinds == {"sex": ("f", "m")}

@@ -142,7 +142,7 @@ def test_an_unknown_name_is_answered_with_the_nearest(old, new, said):
         ('of = "count"', "", "[measure.0] lacks 'of'"),
         ('why = "it is public"', "", "[exposure.0] lacks 'why'"),
         ('epsilon = "2"', "", "A loss is epsilon (with delta if there is one), mu or rho; got nothing"),
-        ('neighbours = "replace-one"', "", "There is no relation ''; known: add-remove, replace-one"),
+        ('neighbours = "replace-one"', "", "There is no relation ''; known: add-remove, loss-by-size"),
         ('unit = "job"\n[limit]', "[limit]", "does not say who is hidden: give [hidden] unit"),
         (", epsilon = 0.1", "", "The mechanism 'geometric' needs epsilon; got nothing"),
         ('levels = ["f", "m"]', "", "'sex' has no levels; list them, or name a CSV or Parquet file"),
@@ -174,7 +174,7 @@ def test_a_missing_key_is_named(old, new, said):
             '{ statistic = "total", column = "w", clip = ["5"] }',
             'a lowest and a highest value, for example clip = ["0"',
         ),
-        ('"count"', '{ statistic = "total" }', "The statistic 'total' needs column, clip, step"),
+        ('"count"', '{ statistic = "total" }', "The statistic 'total' needs column; got nothing"),
         ('"count"', '{ statistic = "count", step = "2" }', "The statistic 'count' has no 'step'"),
         (
             '"replace-one"',

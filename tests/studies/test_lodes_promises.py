@@ -24,6 +24,12 @@ GIVEN = {one.name: one.given for one in promised()}
         ("size-within, smooth-gamma as published", "in or out", 0.15, 0.8926),
         ("size-within, log-laplace", "shape", 0.5, 2.0),
         ("size-within, smooth-gamma", "shape", 0.5, 2.0),
+        ("size-within, smooth-laplace", "in or out", 0.45, 1.0),
+        ("size-within, smooth-laplace", "size", 0.45, 1.0),
+        ("size-within, smooth-laplace", "shape", 0.45, 2.0),
+        ("size-within, smooth-laplace, at least one", "size", 1.01, 1.6),
+        ("loss-by-size, bend 10 at 100 jobs, curve-laplace", "in or out", 0.0396, 0.0398),  # ln 1.1 / ln 11
+        ("loss-by-size, bend 10 at 100 jobs, curve-laplace", "size", 0.038, 0.0398),
         ("one worker, geometric", "size", 5.99, 6.01),
         ("one establishment, 50 jobs count, geometric", "size", 0.0, 1.0),
     ],

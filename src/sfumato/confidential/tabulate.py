@@ -21,7 +21,7 @@ from sfumato.mechanisms import Cells
 from sfumato.mechanisms.cells import Integers
 from sfumato.plan import Measure, Plan
 from sfumato.plan.suppress import Suppress
-from sfumato.privacy import DataRule, plain
+from sfumato.privacy import DataRule, FewRows, OneLevel, plain
 from sfumato.schema import Domain, Frame, Rows, Table, UnitSums
 
 EMPTY = "The data hold no rows, and nothing is made or charged of none; check the files and their filters."
@@ -229,7 +229,8 @@ def reading(plan: Plan, *, truncated: bool = True) -> Reading:
         for one in plan.measures
         for table in plan.over.tables(one)
     ]
-    kept = aggregates_of(rules_of(plan))
+    rules = rules_of(plan)
+    kept = aggregates_of(rules)
     return Reading(
         schema=plan.schema,
         attributes=plan.over.read(plan.measures),
@@ -238,6 +239,8 @@ def reading(plan: Plan, *, truncated: bool = True) -> Reading:
         truncation=plan.over.truncation if truncated and plan.suppress is None else None,
         only=asked[0] if len(asked) == 1 and not kept else None,
         register=plan.over.register,
+        owned=tuple(rule.attribute for rule in rules if isinstance(rule, OneLevel)),
+        others=tuple(rule.column for rule in rules if isinstance(rule, FewRows)),
     )
 
 

@@ -28,7 +28,7 @@ import numpy as np
 from sfumato.draws import Draws, RoundedNormal
 from sfumato.errors import PlanError
 from sfumato.mechanisms.cells import Cells
-from sfumato.mechanisms.mechanism import Mechanism, Typical
+from sfumato.mechanisms.mechanism import STATE_LARGEST, Mechanism, Typical
 from sfumato.mechanisms.square_root import SquareRoot, root_error, rooted, whole_roots
 from sfumato.privacy import Exact, Gaussian, Loss, Move, Root, positive
 from sfumato.release import Noisy, Product, Trend, Varying, Withheld
@@ -125,9 +125,7 @@ class ClippedTotal(Mechanism):
         self._law(1, move)
         rows = given_rows(number)
         if number.largest is None:
-            return Withheld(
-                "its noise follows the largest value in a group: state a typical one, which is public knowledge"
-            )
+            return Withheld(f"its noise follows the largest value in a group: {STATE_LARGEST}")
         reach = NormalDist().inv_cdf(1 - float(self.clip)) * root_error(move) / float(rows.mu)
         topcode = math.floor((math.sqrt(number.largest) + reach) ** 2 / number.step)
         scale = int(scales_of(np.array([topcode]), move, number.step)[0])

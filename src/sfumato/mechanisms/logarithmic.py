@@ -17,7 +17,7 @@ from sfumato.draws import Draws, TwoSidedGeometric
 from sfumato.errors import PlanError, PromiseError
 from sfumato.mechanisms.cells import Cells
 from sfumato.mechanisms.example import Floats, example
-from sfumato.mechanisms.mechanism import Mechanism, Typical
+from sfumato.mechanisms.mechanism import GROWS, Mechanism, Typical
 from sfumato.privacy import Approximate, Loss, Move
 from sfumato.release import Noisy, Product, Proportional, Uncertainty, Withheld
 from sfumato.release.manifest import NoiseLine
@@ -31,7 +31,6 @@ LARGEST = 2**52
 ROOM = 16
 """How many times a number may be, by noise, what it is, before it is held."""
 TOO_LARGE = "some values are so large that they cannot be published in hundredths of a step; use a coarser step."
-GROWS = "its noise grows with the number it is on: state a typical size, which is public knowledge"
 
 
 class Logarithmic(Mechanism):

@@ -19,6 +19,12 @@ from sfumato.release.manifest import NoiseLine
 from sfumato.release.noisy import Integers
 from sfumato.schema import Aggregate, Domain
 
+STATE_SIZE, STATE_LARGEST = (
+    f"state a typical {which}, which is public knowledge, as `sfumato budget` takes it with --{key}"
+    for which, key in (("size", "size"), ("one", "largest"))
+)
+"""What is to be done where an error hangs on what a number is of."""
+GROWS = f"its noise grows with the number it is on: {STATE_SIZE}"
 AT_ONCE = 8_000_000
 """How many numbers are drawn at once where something is published again and again."""
 

@@ -23,7 +23,7 @@ from sfumato.errors import PlanError, PromiseError
 from sfumato.mechanisms.cells import Cells
 from sfumato.mechanisms.log_laplace import FINE, lattice
 from sfumato.mechanisms.logarithmic import above
-from sfumato.mechanisms.mechanism import Mechanism, Typical
+from sfumato.mechanisms.mechanism import STATE_LARGEST, Mechanism, Typical
 from sfumato.privacy import Exact, Move, plain, positive, relative
 from sfumato.release import Noisy, Product, Uncertainty, Varying, Withheld
 from sfumato.release.manifest import NoiseLine
@@ -151,7 +151,7 @@ class Smooth(Mechanism):
         """The error of a sum of cells that each have such a largest establishment."""
         ratio = self.ratio(move)
         if number.largest is None:
-            return Withheld(f"{FOLLOWS}: state a typical one, which is public knowledge")
+            return Withheld(f"{FOLLOWS}: {STATE_LARGEST}")
         size = Fraction(number.largest).limit_denominator(10**6)
         return self.deviation * float(ratio * self.sensitivity(size, move)) * math.sqrt(number.cells)
 

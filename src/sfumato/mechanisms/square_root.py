@@ -26,7 +26,7 @@ from sfumato.draws import Draws, RoundedNormal
 from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.mechanisms.cells import Cells
 from sfumato.mechanisms.example import Floats, example
-from sfumato.mechanisms.mechanism import Mechanism, Typical
+from sfumato.mechanisms.mechanism import GROWS, Mechanism, Typical
 from sfumato.privacy import Exact, Gaussian, Loss, Move, Root, positive
 from sfumato.release import Noisy, Product, Squared, Withheld
 from sfumato.release.manifest import NoiseLine
@@ -106,7 +106,7 @@ class SquareRoot(Mechanism):
         """The root of 4 x s² + 2 n s⁴ for n rows that sum to x, with s the noise of a root: beta / mu, alone."""
         self.root_law(move)
         if number.size is None:
-            return Withheld("its noise grows with the number it is on: state a typical size, which is public knowledge")
+            return Withheld(GROWS)
         spread = (root_error(rooted(move, self.name)) / float(self.mu)) ** 2
         return math.sqrt(4 * number.size * spread + 2 * number.cells * spread**2)
 

@@ -146,11 +146,12 @@ class Coverage:
             table = self._cells(measure)
             table.refuse_if_too_large(FARTHEST)
             if (listed := self._listed(measure)) > LARGEST:
+                less = measure.with_.changes(self.move(measure)) < 1
+                instead = ", measure at a coarser level, or give it more budget, as less noise leaves more cells at 0."
                 raise PlanError(
                     f"Measure '{measure.name}' is over {table.sides}, {table.size:,} cells, of which "
-                    f"{measure.with_.words()} changes about {listed:,}; {LARGEST:,} can be listed. Leave out an "
-                    "attribute, measure at a coarser level, or give it more budget, as less noise leaves more cells "
-                    "at 0."
+                    f"{measure.with_.words()} changes {f'about {listed:,}' if less else 'every one'}; {LARGEST:,} can "
+                    f"be listed. Leave out an attribute{instead if less else ', or measure at a coarser level.'}"
                 )
 
     def table_by_table(self, measures: Sequence[Measure]) -> bool:

@@ -90,7 +90,7 @@ def _margin(mechanism: Mechanism, move: Move, number: Typical, target: Target) -
         return max(error / to for error, to in wanted.values())
     margin = mechanism.margin(move, number)
     if isinstance(margin, Withheld):
-        raise PlanError(f"No margin of '{name}' can be told, as {margin.reason}: --size {name}=15, --largest {name}=4.")
+        raise PlanError(f"No margin of '{name}' can be told, as {margin.reason}: {name}=15, say.")
     return margin
 
 

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import PromiseError
-from sfumato.mechanisms import Cells, LogLaplace, SmoothGamma
+from sfumato.mechanisms import Cells, CurveLaplace, LogLaplace, SmoothGamma, SmoothLaplace
+from sfumato.mechanisms.logarithmic import Logarithmic
 from sfumato.mechanisms.smooth import Smooth
-from sfumato.privacy import Relative
+from sfumato.privacy import AlongCurve, LossCurve, Move, Relative
 from sfumato.privacy.neighbours.growth import grown, steps
 from sfumato.schema import Frame, Largest, Rows
 from sfumato.studies.study import Line
@@ -32,17 +33,17 @@ Cell = tuple[int, int]
 Floats = NDArray[np.float64]
 
 
-def as_cells(cells: list[Cell]) -> Cells:
+def as_cells(cells: list[Cell], move: Move = MOVE) -> Cells:
     """Some cells, each with its largest establishment."""
     jobs, largest = (np.array(one, dtype=np.int64) for one in zip(*cells, strict=True))
     columns = {Rows(): jobs, Largest(): largest[:, None]}
-    return Cells(Frame("cell", (), {}, range(len(cells))), jobs, Fraction(1), MOVE, columns=columns)
+    return Cells(Frame("cell", (), {}, range(len(cells))), jobs, Fraction(1), move, columns=columns)
 
 
-def logs_lost(mechanism: LogLaplace) -> Callable[[Cell, Cell], float]:
+def logs_lost(mechanism: Logarithmic, move: Move = MOVE) -> Callable[[Cell, Cell], float]:
     """How far logarithms go, over the scale of their noise."""
-    rate = float(mechanism.law(MOVE).rate / mechanism.epsilon)
-    return lambda one, other: float(np.ptp(mechanism.clean(as_cells([one, other])))) * rate
+    rate = float(mechanism.law(move).rate / mechanism.epsilon)
+    return lambda one, other: float(np.ptp(mechanism.clean(as_cells([one, other], move)))) * rate
 
 
 def smooth_lost(mechanism: Smooth) -> Callable[[Cell, Cell], float]:
@@ -63,6 +64,26 @@ def smooth_lost(mechanism: Smooth) -> Callable[[Cell, Cell], float]:
     return lost
 
 
+def nearly_lost(mechanism: SmoothLaplace) -> Callable[[Cell, Cell], float]:
+    """The least epsilon that leaves no more than the delta between two Laplace laws, by all of their outcomes."""
+
+    def lost(one: Cell, other: Cell) -> float:
+        cells = as_cells([one, other])
+        scales, which = mechanism.noise_scales(cells)
+        centres = mechanism.clean(cells)
+        far = 60 * math.ceil(max(scales)) + int(np.ptp(centres))
+        k = np.arange(centres.min() - far, centres.max() + far + 1)
+        laws = [mechanism.law_of(scales[w]).pmf(k - c) for w, c in zip(which, centres, strict=True)]
+        delta, low, high = float(mechanism.delta), 0.0, 4 * float(mechanism.epsilon)
+        for _ in range(40):
+            middle = (low + high) / 2
+            beyond = max(float(np.maximum(p - math.exp(middle) * q, 0).sum()) for p, q in (laws, laws[::-1]))
+            low, high = (low, middle) if beyond <= delta else (middle, high)
+        return high / float(mechanism.epsilon)
+
+    return lost
+
+
 @dataclass(frozen=True)
 class HiddenBy:
     """A relation with a mechanism: what two states of one cell lose of its epsilon.
@@ -74,6 +95,7 @@ class HiddenBy:
     name: str
     lost: Callable[[Cell, Cell], float]
     halved: Callable[[Cell, Cell], float] | None = None
+    but: str = ""
 
     def step(self, size: int, other: int) -> float:
         """What one establishment alone in its cell loses that has one size or another."""
@@ -107,6 +129,9 @@ def promised() -> list[HiddenBy]:
         _by_scales("size-within, smooth-gamma"),
         _by_scales("size-within, smooth-gamma, at least one", "at least one"),
         _by_scales("size-within, smooth-gamma as published", "at least one", "paper"),
+        _but_for_delta("size-within, smooth-laplace"),
+        _but_for_delta("size-within, smooth-laplace, at least one", "at least one"),
+        HiddenBy("loss-by-size, bend 10 at 100 jobs, curve-laplace", *_along_curve(), "of one of 100 jobs"),
     ]
 
 
@@ -118,6 +143,18 @@ def _by_logs(name: str, factor: int) -> HiddenBy:
 def _by_scales(name: str, *options: str) -> HiddenBy:
     whole, half = (smooth_lost(SmoothGamma(epsilon, *options)) for epsilon in ("1", "0.5"))
     return HiddenBy(name, whole, half)
+
+
+def _along_curve() -> tuple[Callable[[Cell, Cell], float], Callable[[Cell, Cell], float]]:
+    """Noise along a curve, and at half of the epsilon."""
+    move = AlongCurve(LossCurve(Fraction(10), 100))
+    return logs_lost(CurveLaplace(10), move), logs_lost(CurveLaplace(5), move)
+
+
+def _but_for_delta(name: str, *options: str) -> HiddenBy:
+    """Smooth Laplace at an epsilon and a delta of which half are enough for one of two kinds."""
+    whole, half = (nearly_lost(SmoothLaplace(*budget, *options)) for budget in (("4", "0.001"), ("2", "0.0005")))
+    return HiddenBy(name, whole, half, "but for a delta of 0.001")
 
 
 SAID = {
@@ -135,7 +172,8 @@ def mechanisms(runs: int = 1) -> list[Line]:  # noqa: ARG001 - nothing is drawn
     for one in promised():
         for what, amount in one.given.items():
             claimed = CLAIMED[what] if one.name.startswith("size-within") else ""
-            lines.append(Line(f"{one.name}: {what}", claimed, f"{amount:.2f} epsilon", SAID[what]))
+            remark = f"{SAID[what]}, {one.but}" if one.but else SAID[what]
+            lines.append(Line(f"{one.name}: {what}", claimed, f"{amount:.2f} epsilon", remark))
     informed, weak = attackers()
     remark = "20 jobs or 22 in an establishment, by log-laplace; others in its cell are known, or 0 to 40"
     lines.append(Line("who knows all other establishments", "", f"{informed:.2f} epsilon", remark))

@@ -29,6 +29,8 @@ class Reading:
     truncation: Truncate | None = None
     only: TableRequest | None = None  # the one table that is asked, where there is one: no record need be held
     register: Frame | None = None  # the public list of units whose reports the records are
+    owned: tuple[Attribute, ...] = ()  # those that are the hidden unit's own, the same in all of its records
+    others: tuple[str, ...] = ()  # the columns that name somebody else, such as who holds a job
 
     @cached_property
     def values(self) -> tuple[InSteps, ...]:

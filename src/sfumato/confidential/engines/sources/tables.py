@@ -7,7 +7,7 @@ from sfumato.confidential.engines.engine import Sources
 from sfumato.confidential.engines.request import Reading, Wanted
 from sfumato.confidential.engines.sources.files import told_columns
 from sfumato.errors import DataError
-from sfumato.schema import Schema
+from sfumato.schema import Attribute, Schema
 
 
 def by_table(sources: Sources, schema: Schema) -> dict[str, Sequence[Any]]:
@@ -47,4 +47,22 @@ def refuse_misplaced(columns: Mapping[str, Sequence[str]], reading: Reading) -> 
             raise DataError(
                 f"Column '{column}' stands in {' and in '.join(holders)}; which of them the plan means cannot be told. "
                 "Leave it out of all but one."
+            )
+    for attribute in reading.owned:
+        _refuse_of_others(attribute, columns, reading)
+
+
+def _refuse_of_others(attribute: Attribute, columns: Mapping[str, Sequence[str]], reading: Reading) -> None:
+    """Stop where an attribute is said to be of the hidden unit and is found in a table of somebody else."""
+    for partner in reading.schema.joined:
+        if attribute.column not in columns[partner.name] or partner.on == reading.id:
+            continue
+        others = [one.of for one in reading.attributes if one.column in columns[partner.name]]
+        whose = [of for of in others if of != attribute.of]
+        if whose or partner.on in reading.others:
+            by = f"beside what is of a {whose[0]}" if whose else f"by {partner.on}, which names somebody else"
+            raise DataError(
+                f"[attributes.{attribute.name}] is said to be of the {attribute.of}, and column '{attribute.column}' "
+                f"is found in the table {partner.name} {by}: what those in it make up is not the {attribute.of}'s own "
+                f"and would not be hidden. Say of whom it is, or put it into the table of the {attribute.of}s if so."
             )
