@@ -1,5 +1,6 @@
 """Pairs made of the plan alone: neighbours, as far apart as the plan allows, in data that the plan can read."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from sfumato.confidential.pairs import worst_pairs
 from sfumato.draws import SeededDraws
 from sfumato.errors import PlanError
 from sfumato.plan import Plan
+from sfumato.synth import write
 
 HEAD = """
 name = "pairs"
@@ -110,3 +112,31 @@ def test_no_possible_record_is_said():
     nothing = '[[impossible]]\nplace = ["north", "south"]\n'
     with pytest.raises(PlanError, match="no possible record"):
         worst_pairs(plan_of(nothing, ADD, count()))
+
+
+@pytest.fixture(scope="module")
+def lodes(tmp_path_factory) -> sf.Plan:
+    """The plan of jobs as it is shipped: five tables, of up to ten kinds of workers, with up to three jobs of each."""
+    plan = Plan.read(write("lodes", tmp_path_factory.mktemp("lodes"), rows=2_000))
+    return replace(plan, schema=plan.schema.flat)
+
+
+def test_of_sizes_within_alpha_every_table_loses_nearly_all_that_is_claimed_in_some_pair(lodes):
+    """Ten kinds that each grow by a step, or the three jobs of a worker in an empty cell; one job would be a tenth."""
+    seen = {}
+    for pair in worst_pairs(lodes):
+        sides = [Tabulation(lodes, data, SeededDraws(1)) for data in pair]
+        for measure in (lodes.measure(name) for name in pair.measures):
+            one, other = (measure.with_.clean(side.cells(measure)) for side in sides)
+            lost = np.abs(one - other).sum() * float(measure.with_.law(lodes.move(measure)).rate)
+            seen[measure.name] = lost / float(measure.with_.epsilon)
+    assert set(seen) == {measure.name for measure in lodes.measures}
+    assert all(0.9 < share <= 1 for share in seen.values()), seen
+
+
+@pytest.mark.slow
+def test_the_audit_of_the_shipped_plan_of_jobs_holds_and_counts_as_evidence_for_every_table(lodes):
+    audits = audit_plan(lodes, samples=300_000, draws=SeededDraws(3))
+    assert all(one.holds for one in audits)
+    assert all(one.strong for one in audits if one.view in {"a cell", "all cells by the law"})
+    assert {one.measure for one in audits if one.strong} == {*(one.name for one in lodes.measures), "everything"}

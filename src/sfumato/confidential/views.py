@@ -90,12 +90,14 @@ class Watched(Seen):
 
     @property
     def plain(self) -> list[View]:
-        """A cell, the total of all that are watched, and the difference of two; of many that move all at once."""
-        cells = len(self.shifts)
+        """A cell, the total of all that are watched, and the difference of two, or all at once where many move."""
+        cells, moved = len(self.shifts), np.count_nonzero(self.shifts)
         views = [self.weighed("a cell", [1] + [0] * (cells - 1))]
-        if np.count_nonzero(self.shifts) > FEW:
-            views.append(all_at_once(self.measure, [self]))
-        elif cells > 1:
+        if moved > FEW:
+            # A cell that stays would only blur the others, which come first.
+            total = self.weighed(f"the total of {moved} cells", [1] * moved + [0] * (cells - moved))
+            return [*views, total, all_at_once(self.measure, [self])]
+        if cells > 1:
             views.append(self.weighed(f"the total of {cells} cells", [1] * cells))
             views.append(self.weighed("the difference of two cells", [1, -1] + [0] * (cells - 2)))
         return views
