@@ -130,7 +130,10 @@ def _say_release(release: "Release", out: Path, json: bool) -> None:
 def audit(
     plan: PlanFile,
     samples: Annotated[
-        int | None, typer.Option(help="Draws on each side; unless given, 100,000, or as many as show a small loss or several pairs.")
+        int | None,
+        typer.Option(
+            help="Draws on each side; unless given, 100,000, or as many as show a small loss or several pairs."
+        ),
     ] = None,
     certificate: Annotated[
         Path | None,

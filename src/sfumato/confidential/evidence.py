@@ -116,6 +116,7 @@ def bound(one: Floats, other: Floats, claim: Limit, alpha: float, laws: tuple[Fl
     """
     quarter = first(one)
     proofs = [by_event, by_divergence] if isinstance(claim, Concentrated) else [by_event]
+    laws = None if isinstance(claim, Concentrated) else laws  # its divergences show more than any event
     share = alpha / (2 * (len(proofs) + (laws is not None)))
     sides = [(one, other), (other, one)]
     parts = [(a[:quarter], b[:quarter], a[quarter:], b[quarter:]) for a, b in sides]
