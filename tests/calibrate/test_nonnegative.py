@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.optimize import linprog
 from tests.calibrate.test_contract import SIX, boxes, engine, noisy, subject, table
 from tests.conftest import SMALL, small_rows
@@ -24,6 +26,7 @@ from sfumato.calibrate import (
     SetToZero,
     calibrated,
 )
+from sfumato.calibrate.nearest_nonnegative import whole_projection
 from sfumato.confidential import Microdata, Options, run
 from sfumato.draws import TwoSidedGeometric
 from sfumato.errors import PlanError
@@ -141,6 +144,21 @@ def test_the_nearest_whole_table_is_as_near_as_the_linear_program_finds(keeps, s
     )
     assert groups @ x == pytest.approx(sums)
     assert np.abs(x - y).sum() == pytest.approx(best.fun)
+
+
+@given(st.lists(st.tuples(st.integers(-9, 9), st.integers(0, 2)), min_size=1, max_size=30))
+@settings(max_examples=60, deadline=None)
+def test_whole_cells_keep_their_totals_and_are_lowered_evenly(pairs):
+    """As near as raising every cell below 0 to 0 and taking as much from the others allows, whatever the cells are."""
+    values, groups = (np.array([pair[place] for pair in pairs]) for place in (0, 1))
+    found = whole_projection(values, groups)
+    assert (found >= 0).all()
+    for group in np.unique(groups):
+        y, x = values[groups == group], found[groups == group]
+        assert x.sum() == max(y.sum(), 0)
+        assert (x <= np.maximum(y, 0)).all()
+        lowered = (y - x)[x > 0]
+        assert np.ptp(lowered) <= 1 if len(lowered) else x.sum() == 0
 
 
 @pytest.mark.parametrize("zeros", [False, True])

@@ -12,6 +12,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pyreadstat
 import pytest
+from scipy.stats import t
 from tests.calibrate.test_nonnegative import planned
 from tests.cli.test_cli import sfumato
 from tests.conftest import small_rows
@@ -20,6 +21,7 @@ import sfumato as sf
 from sfumato.confidential import Microdata, Options, run
 from sfumato.errors import QueryError
 from sfumato.query.rows import write_rows
+from sfumato.query.stata import StataFile, StataVariable
 
 STEP = '[[then]]\nstep = "calibration-weights"\nname = "people"\ntable = "jobs"\n'
 MARGINS = f'{STEP}margins = [["place"], ["trade@0", "age"]]\n'
@@ -152,6 +154,40 @@ def test_stata_has_labels_and_the_same_rows(release, rows, tmp_path):
     labelled = pd.read_stata(path)
     assert labelled["trade"].astype(str).tolist()[:3] == ["Food"] * 3
     assert labelled["age"].astype(str).tolist() == rows["age"].to_pylist()
+
+
+def test_stata_takes_letters_of_any_kind_and_refuses_more_codes_than_it_labels(tmp_path):
+    written = [
+        StataVariable("region", "Größe " * 30, ("01", "2"), ("Köln", "ł" * 9)),
+        StataVariable("plz", "", ("90763", "90762"), ("A", "B")),
+        StataVariable("id", "", width=3),
+    ]
+    with StataFile(tmp_path / "a.dta", written, 2, "Fürth " * 30) as file:
+        file.write({"region": np.array([0, 1]), "plz": np.array([1, 0]), "id": np.array([b"a", b"bcd"])})
+    values, about = pyreadstat.read_dta(str(tmp_path / "a.dta"))
+    assert values["region"].tolist() == [1, 2], "codes that are not whole numbers as they are written are numbered"
+    assert about.variable_value_labels["region"] == {1: "Köln", 2: "ł" * 9}
+    assert values["plz"].tolist() == [90762, 90763]
+    assert values["id"].tolist() == ["a", "bcd"]
+    assert len(about.file_label) == len(about.column_names_to_labels["region"]) == 80
+    many = tuple(map(str, range(65_537)))
+    with pytest.raises(QueryError, match="Stata labels 65,536 at most"):
+        StataFile(tmp_path / "b.dta", [StataVariable("code", "", many, many)], 1, "")
+
+
+@pytest.mark.parametrize("cells", [10, 50])
+def test_intervals_by_replicates_and_t_hold_at_their_level(cells):
+    """20,000 sums of geometric noise with fair signs beside them: 6.2 standard errors are 1 point.
+
+    Half the variance holds less than 90%.
+    """
+    a, runs, count, rng = np.exp(-1), 20_000, 20, np.random.default_rng(3)
+    variance = 2 * a / (1 - a) ** 2
+    noise = (rng.geometric(1 - a, (runs, cells)) - rng.geometric(1 - a, (runs, cells))).sum(axis=1)
+    signs = 2 * rng.binomial(cells, 0.5, (runs, count)) - cells
+    error = np.sqrt(variance * np.mean(signs**2, axis=1))
+    assert abs(np.mean(np.abs(noise) <= t.ppf(0.975, count) * error) - 0.95) < 0.01
+    assert np.mean(np.abs(noise) <= t.ppf(0.975, count) * error / np.sqrt(2)) < 0.9
 
 
 def test_the_command_writes_csv_with_a_page_whose_python_runs(release, rows, tmp_path, monkeypatch):

@@ -21,7 +21,7 @@ from sfumato.errors import QueryError
 DOUBLE, LONG, LONGEST_TEXT = 65526, 65528, 2045
 LARGEST_LONG = 2_147_483_620
 """The largest integer that a Stata long holds; those above are its kinds of missing values."""
-NAME, FORMAT, LABEL = 129, 57, 321
+NAME, FORMAT, LABEL, MOST_LETTERS, MOST_LABELS = 129, 57, 321, 80, 65_536
 RESERVED = frozenset(
     {"_all", "_b", "byte", "_coef", "_cons", "double", "float", "if", "in", "int", "long", "_n", "_N", "_pi", "_pred"}
     | {"_rc", "_skip", "strL", "using", "with"}
@@ -60,6 +60,10 @@ class StataFile:
     def __init__(self, path: Path, variables: Sequence[StataVariable], rows: int, title: str) -> None:
         if len({one.name for one in variables}) < len(variables):
             raise QueryError("Two variables would have the same name in Stata; write .parquet or .csv.")
+        for one in variables:
+            if len(one.codes) > MOST_LABELS:
+                known = f"'{one.name}' has {len(one.codes):,} codes"
+                raise QueryError(f"{known}, and Stata labels {MOST_LABELS:,} at most; write .parquet or .csv.")
         self.variables, self.rows = tuple(variables), rows
         self._dtype = np.dtype([(one.name, one.dtype) for one in variables])
         self._file: BinaryIO = path.open("wb")
@@ -84,7 +88,7 @@ class StataFile:
 
     def _head(self, title: str) -> bytes:
         """All before the rows; of its sections a map says where they begin, and where those after the rows do."""
-        label = title.encode()[:320].decode(errors="ignore").encode()
+        label = title[:MOST_LETTERS].encode()
         header = (
             b"<stata_dta><header><release>118</release><byteorder>LSF</byteorder><K>"
             + struct.pack("<H", len(self.variables))
@@ -115,7 +119,7 @@ class StataFile:
         yield "sortlist", bytes(2 * len(ours) + 2)
         yield "formats", _texts((f"%{one.width}s" if one.width else "%12.0g" for one in ours), FORMAT)
         yield "value_label_names", _texts((one.name if one.codes else "" for one in ours), NAME)
-        yield "variable_labels", _texts((one.label for one in ours), LABEL)
+        yield "variable_labels", _texts((one.label[:MOST_LETTERS] for one in ours), LABEL)
         yield "characteristics", b""
 
     @property
