@@ -63,7 +63,7 @@ def test_noise_infusion_claims_nothing_whatever_is_hidden():
 @pytest.mark.parametrize("name", CLAIMING)
 def test_noise_on_roots_sizes_or_families_claims_nothing_where_cells_move_by_steps(name):
     for move in MOVES.values():
-        refused = r"square-root-within|size-within|loss-by-size|all tables of up to|the order of rows"
+        refused = r"square-root-within|size-within|loss-by-size|all tables of up to|the order of rows|lines"
         with pytest.raises(PromiseError, match=refused):
             FOUND[name].loss(move)
 

@@ -89,7 +89,8 @@ class Coverage:
         among = tuple(map(self.schema.attribute, measure.where))
         move = self.hidden.move(replace(measure.of.contribution, among=among), domain)
         if not measure.of.additive:
-            return Unsummed(move)
+            kept = self.hidden.exchanged()
+            return Unsummed(move, kept is not None and kept.issuperset(measure.names))
         return (
             EveryTable(bounded(move, measure.with_.name), domain, self.hidden.exchanged())
             if isinstance(domain, Family)

@@ -93,9 +93,13 @@ class EveryTable(Move):
 
 @dataclass(frozen=True)
 class Unsummed(Move):
-    """The rows of a cell move, of which the statistic is no sum: it may go from one end of its range to the other."""
+    """The rows of a cell move, of which the statistic is no sum: it may go from one end of its range to the other.
+
+    Where rows stay `within` their cells they have other values, and how many each cell has is public.
+    """
 
     rows: Move
+    within: bool = False
 
     def words(self) -> str:
         return "one row may take a statistic that is no sum of them anywhere; use a mechanism that is made for it"

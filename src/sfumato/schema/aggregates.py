@@ -196,7 +196,8 @@ class Ragged:
         found = np.asarray(self.lengths != other.lengths)
         same = np.flatnonzero(~found)
         one, two = self.take(same), other.take(same)
-        found[same] = np.bincount(np.repeat(np.arange(len(same)), one.lengths), one.values != two.values, len(same)) > 0
+        other_rows = (one.values != two.values).reshape(len(one.values), -1).any(axis=1)
+        found[same] = np.bincount(np.repeat(np.arange(len(same)), one.lengths), other_rows, len(same)) > 0
         return found
 
     def __repr__(self) -> str:

@@ -79,15 +79,16 @@ class Tracts:
 
 
 def write_atlas(folder: Path, rows: int = 60_000, seed: int = 1, tracts: int | None = None) -> Path:
-    """The path of the plan; beside it stand the children, the list of tracts and, where these are few, outlines."""
+    """The path of the plan; beside it stand its private sibling, the children, their tracts and, of few, outlines."""
     place = Tracts(rows, seed, tracts)
     folder.mkdir(parents=True, exist_ok=True)
     write_levels(folder / "codes" / "tracts.csv", place.levels)
     pq.write_table(place.children(), folder / "atlas.parquet")
-    text = (SHIPPED / "atlas.toml").read_text(encoding="utf-8")
-    if place.count <= MOST_DRAWN:
+    few = place.count <= MOST_DRAWN
+    if few:
         write_shapes(folder / "shapes" / "tracts.geojson", place.levels)
-    else:
-        text = re.sub(r"\[geography\.tract\]\n(.+\n)+\n", "", text)
-    (folder / "atlas.toml").write_text(text, encoding="utf-8")
+    for name in ("atlas.toml", "atlas-private.toml"):
+        text = (SHIPPED / name).read_text(encoding="utf-8")
+        drawn = text if few else re.sub(r"\[geography\.tract\]\n(.+\n)+\n", "", text)
+        (folder / name).write_text(drawn, encoding="utf-8")
     return folder / "atlas.toml"

@@ -1,0 +1,143 @@
+"""NoisyStats: a least-squares line from noisy sums of squares and products, for cells whose counts are public.
+
+Claim. Where one row of a cell has other values and how many rows each cell has is public, epsilon.
+Law. With n rows, x and y in whole steps from the low ends of their bounds, of which they go up to X and Y: a = n Σxy −
+ΣxΣy and b = n Σx² − (Σx)² are integers, and a row with other values moves them by (n − 1) X Y and (n − 1) X² at most;
+both get two-sided geometric noise at epsilon / 3. The slope is a / b. What the line predicts with that slope,
+mean y + slope · (place − mean x), moves by (Y + |slope| X) / n; rounded to steps it may move one more, and gets
+geometric noise at epsilon / 3.
+Proof. Sequential composition of three geometric mechanisms, the last given what the first two told. n Σxy − ΣxΣy
+is the sum of (x_i − x_j)(y_i − y_j) over pairs; of the n − 1 pairs of one row each lies within [−X Y, X Y] and those of
+(x_i − x_j)² within [0, X²]; centred, a product goes over a range of X Y (Alabi et al. 2020, lemma 5.1: 1 − 1/n).
+Failure. Where b is not above twice the standard deviation of its noise the cell has no number, and says why; that
+follows from noisy numbers alone. Errors are stated from noisy numbers too, at the furthest that a mean of x may be.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.draws import Draws, TwoSidedGeometric
+from sfumato.errors import PlanError, PromiseError
+from sfumato.mechanisms.cells import Cells
+from sfumato.mechanisms.mechanism import Mechanism, Typical
+from sfumato.privacy import Approximate, Exact, Loss, Move, Unsummed, positive
+from sfumato.release import Noisy, NoNumber, Product, Statuses, Uncertainty, Varying, Withheld
+from sfumato.release.noisy import Floats, Integers
+from sfumato.release.tails import LAPLACE
+from sfumato.schema import Aggregate, Clipped, Influence, Ragged
+
+PARTS = 3
+SURE = 2.0
+"""How many standard deviations of its noise the spread of x has to be above 0."""
+LARGEST = 2**62
+FEW = NoNumber("Fewer than three rows, of which no line is told.", "n", "Q")
+LOST = NoNumber("No line can be told: the spread of x is lost in noise.", "⊥")
+TOO_MANY = "some cells have so many rows that sums of products pass 64 bits; use a coarser step."
+AHEAD = "it follows how far x is spread in a cell, which is hidden"
+
+
+@dataclass(frozen=True)
+class NoisyStats(Mechanism):
+    """What a line predicts, with noise on its sums, at an epsilon."""
+
+    name: ClassVar[str] = "noisy-stats"
+    source: ClassVar[str] = "Alabi, McMillan, Sarathy, Smith and Vadhan 2020, algorithm 1; on the integers here"
+    epsilon: Fraction
+
+    def __init__(self, epsilon: Exact) -> None:
+        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
+
+    def loss(self, move: Move) -> Loss:
+        if not isinstance(move, Unsummed) or not move.within:
+            raise PromiseError(
+                f"{self.name} is for lines of cells whose counts are public, as its noise is scaled by them: write "
+                '[hidden] neighbours = "replace-one" with fixed = all attributes of the table, or use theil-sen; '
+                f"{move.words()}."
+            )
+        return Approximate(self.epsilon)
+
+    def needs(self, of: tuple[Aggregate, ...]) -> tuple[Aggregate, ...]:
+        if not any(isinstance(one, Influence) and one.what == "prediction" for one in of):
+            raise PlanError(f'{self.name} is for what lines predict; measure of = {{ statistic = "fitted", at = … }}.')
+        return ()
+
+    def unfit(self, cells: Cells) -> str:
+        (of, rows) = points_of(cells)
+        wide = float(ends_of(of.x)[1] * max(ends_of(of.x)[1], ends_of(of.y)[1]))
+        far = wide * float(rows.lengths.max(initial=0)) ** 2 * (1 + 40 * PARTS / float(self.epsilon))
+        return TOO_MANY if far > LARGEST else ""
+
+    def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:  # noqa: ARG002
+        of, rows = points_of(cells)
+        (low_y, high_y), (low_x, high_x) = ends_of(of.y), ends_of(of.x)
+        count, cell = rows.lengths, np.repeat(np.arange(len(rows)), rows.lengths)
+        y, x = rows.values[:, 0] - low_y, rows.values[:, 1] - low_x
+        wide_y, wide_x = high_y - low_y, high_x - low_x
+
+        def summed(values: Integers) -> Integers:
+            found = np.zeros(len(rows), dtype=np.int64)
+            np.add.at(found, cell, values)
+            return found
+
+        sum_x, sum_y = summed(x), summed(y)
+        products, squares = count * summed(x * y) - sum_x * sum_y, count * summed(x * x) - sum_x**2
+        a, spread_a = self._noisy(products, (count - 1) * wide_x * wide_y, draws)
+        b, spread_b = self._noisy(squares, (count - 1) * wide_x**2, draws)
+        told = (count >= 3) & (b > SURE * spread_b)
+        slope = np.where(told, a / np.where(told, b, 1), 0.0)
+        place = float(of.at / cells.step) - low_x
+        some = np.maximum(count, 1)
+        clean = np.rint(sum_y / some + slope * (place - sum_x / some)).astype(np.int64)
+        moves = np.ceil((wide_y + np.abs(slope) * wide_x) / some).astype(np.int64) + 1
+        found, spread = self._noisy(clean, moves, draws)
+        values = np.clip(found + low_y, low_y - wide_y // 2, high_y + wide_y // 2)
+        shown = told & cells.domain.possible.ravel()
+        which = np.where(count < 3, 1, np.where(told, 0, 2)) * cells.domain.possible.ravel()
+        furthest = max(place, wide_x - place)
+        of_slope = np.where(told, (spread_a**2 + (slope * spread_b) ** 2) / np.where(told, b, 1.0) ** 2, 0.0)
+        variance = np.where(shown, spread**2 + furthest**2 * of_slope, 0.0)
+        return self._made(cells, np.where(shown, values, 0), variance, which)
+
+    def _noisy(self, clean: Integers, moves: Integers, draws: Draws) -> tuple[Integers, Floats]:
+        """The integers with geometric noise at a third of epsilon, and its standard deviations."""
+        found, spread = clean.astype(np.int64).copy(), np.zeros(len(clean))
+        sizes, which = np.unique(np.maximum(moves, 1), return_inverse=True)
+        order, ends = np.argsort(which, kind="stable"), np.cumsum(np.bincount(which, minlength=len(sizes)))
+        for size, start, end in zip(sizes.tolist(), np.append(0, ends[:-1]), ends, strict=True):
+            law, places = TwoSidedGeometric(self.epsilon / (PARTS * size)), order[start:end]
+            found[places] += law.draw(len(places), draws)
+            spread[places] = math.sqrt(law.variance)
+        return found, spread
+
+    @staticmethod
+    def _made(cells: Cells, values: Integers, variance: Floats, which: Integers) -> Noisy:
+        shape = cells.domain.possible.shape
+        statuses = Statuses((FEW, LOST), which.reshape(shape))
+        public = {"variance": variance.reshape(shape)}
+        return Noisy(cells.domain, values.reshape(shape), cells.step, cells.move, public, statuses=statuses)
+
+    def uncertainty(self, noisy: Noisy) -> Uncertainty:
+        return Varying(noisy.public["variance"], excess=LAPLACE)
+
+    def expected(self, move: Move, number: Typical) -> Withheld:  # noqa: ARG002 - only the data tell it
+        self.loss(move)
+        return Withheld(AHEAD)
+
+
+def points_of(cells: Cells) -> tuple[Influence, Ragged]:
+    """The points of every cell, and where lines are looked at."""
+    ((of, rows),) = ((one, column) for one, column in cells.columns.items() if isinstance(one, Influence))
+    return of, rows
+
+
+def ends_of(value: object) -> tuple[int, int]:
+    assert isinstance(value, Clipped)  # noqa: S101 - lines are of values within bounds
+    return value.ends
+
+
+EXAMPLE = NoisyStats(1)

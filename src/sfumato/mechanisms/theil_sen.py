@@ -1,0 +1,243 @@
+"""Theil-Sen: the median of what pairs of rows predict, by a private median.
+
+Claim. Rows that come, go or have other values, r of them in all: epsilon, whatever cells they are in; that of the noisy
+count by which small cells are left out is in it.
+Law. The rows of a cell are paired at random, `matchings` times, and each pair's line predicts a value, held within half
+a range of the bounds. `exponential`: a value of a public grid, P(c) in proportion to w^d(c), d(c) being how far the
+numbers of predictions below and above c are apart. `widened`: the same with the least d within a hundredth of the
+range. `smooth`: the median with noise p(k) in proportion to 1 / (1 + (k/s)^4), s = 2.2796 S / (epsilon / 2), S being
+the smooth sensitivity of the median (Nissim, Raskhodnikova and Smith 2007) at b = epsilon / 6.006, and one step more.
+Proof. Pairings that are equally likely can be coupled: with a row more, the new row takes the place of one that was
+paired, which is then left out, or is paired with the one that was; so one prediction of a matching is other or new.
+That moves each d(c) by 2 at most, for m matchings and r rows by 2 m r, so w is the next multiple of 2^-24 above
+exp(−epsilon / (4 m r)); a mixture over coupled pairings loses no more than each. Of `smooth` one prediction is other,
+where one row has other values and counts are public: S then goes e^b at most, which costs 3.0026 b, half of epsilon.
+Failure. A cell of fewer than `least` by a noisy count of its own, at `count` of the epsilon, has no number.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.draws import Draws, TwoSidedGeometric, bounds, draw_quartic
+from sfumato.errors import PlanError, PromiseError
+from sfumato.mechanisms.cells import Cells
+from sfumato.mechanisms.mechanism import Mechanism, Typical
+from sfumato.mechanisms.noisy_stats import ends_of, points_of
+from sfumato.privacy import Approximate, Exact, Loss, Move, Unsummed, bounded, plain, positive
+from sfumato.release import Noisy, NoNumber, Product, Statuses, Uncertainty, Withheld
+from sfumato.release.noisy import Integers
+from sfumato.schema import Aggregate, Influence, Ragged
+
+MEDIANS = ("exponential", "widened", "smooth")
+FINE, UNSURE = 24, 1e-9
+WIDTH = 100
+"""Into how many parts of the range the widened median looks to either side."""
+SLIDE, STRETCH = Fraction("2.2796"), Fraction("3.0026")
+"""As in smooth-gamma: what a shift by the scale costs, and a scale that is e times another."""
+MOST_MATCHINGS = 100
+WHY = "how exact a median is depends on how dense the predictions lie about it, which is hidden"
+
+
+@dataclass(frozen=True)
+class TheilSen(Mechanism):
+    """A private median of the predictions of pairs, at an epsilon of which `count` is for a noisy count."""
+
+    name: ClassVar[str] = "theil-sen"
+    source: ClassVar[str] = "Alabi et al. 2020, algorithms 3 to 6; rational weights and integer noise here"
+    epsilon: Fraction
+    median: str
+    matchings: int
+    candidates: int
+    least: Fraction
+    count: Fraction
+
+    def __init__(
+        self,
+        epsilon: Exact,
+        median: str = MEDIANS[0],
+        matchings: int = 1,
+        candidates: int = 401,
+        least: Exact = 20,
+        count: Exact = "0.1",
+    ) -> None:
+        made = {"epsilon": positive(epsilon, "epsilon"), "least": positive(least, "least")}
+        vars(self).update(
+            made, count=positive(count, "count"), median=median, matchings=matchings, candidates=candidates
+        )
+        if median not in MEDIANS:
+            raise PlanError(f"The median of {self.name} is '{median}'; it is {', '.join(map(repr, MEDIANS))}.")
+        if not isinstance(matchings, int) or not 1 <= matchings <= MOST_MATCHINGS:
+            raise PlanError(f"{self.name} has {matchings!r} matchings; it is 1 to {MOST_MATCHINGS}.")
+        if not isinstance(candidates, int) or not 2 <= candidates <= 10_000:
+            raise PlanError(f"{self.name} has {candidates!r} candidates; 2 to 10,000 values may be published.")
+        if self.count >= self.epsilon:
+            raise PlanError(f"The count of {self.name} is {plain(self.count)}, a part of its epsilon; give it less.")
+        if median == "smooth" and matchings != 1:
+            raise PlanError(f"{self.name} has one matching where its median is smooth.")
+
+    def parameters(self) -> str:
+        many = f", {self.matchings} matchings" * (self.matchings > 1)
+        return f"epsilon {plain(self.epsilon)}, {self.median}{many}, at least {plain(self.least)}"
+
+    def loss(self, move: Move) -> Loss:
+        self.rows(move)
+        if self.median == "smooth" and not (isinstance(move, Unsummed) and move.within):
+            raise PromiseError(
+                f"{self.words()} needs public counts of cells, as a smooth median has so many values: write [hidden] "
+                'neighbours = "replace-one" with fixed = all attributes of the table, or median = "widened".'
+            )
+        return Approximate(self.epsilon)
+
+    def rows(self, move: Move) -> int:
+        """How many rows come or go in all."""
+        if not isinstance(move, Unsummed):
+            raise PromiseError(f"{self.name} hides rows of lines, not how large sums of them are; {move.words()}.")
+        return bounded(move.rows, self.name).l1
+
+    def needs(self, of: tuple[Aggregate, ...]) -> tuple[Aggregate, ...]:
+        if not any(isinstance(one, Influence) and one.what == "prediction" for one in of):
+            raise PlanError(f'{self.name} is for what lines predict; measure of = {{ statistic = "fitted", at = … }}.')
+        return ()
+
+    def base(self, move: Move) -> Fraction:
+        """The weight of a candidate that is off by one, next to one that is not."""
+        far = 4 * self.matchings * self.rows(move)
+        return Fraction(bounds.exponential_minus((self.epsilon - self.count) / far, FINE)[1], 1 << FINE)
+
+    def grid(self, of: Influence) -> Integers:
+        """The values that may be published, in steps: half a range beyond the bounds of y."""
+        low, high = ends_of(of.y)
+        return np.unique(np.linspace(low - (high - low) / 2, high + (high - low) / 2, self.candidates).astype(np.int64))
+
+    def distances(self, grid: Integers, predictions: Integers) -> Integers:
+        """How far the numbers of predictions below and above a candidate are apart; of `widened` the least nearby."""
+        below = np.searchsorted(predictions, grid, "left")
+        above = len(predictions) - np.searchsorted(predictions, grid, "right")
+        far = np.maximum(np.abs(below - above) - (len(predictions) - below - above), 0)
+        if self.median != "widened":
+            return np.asarray(far, dtype=np.int64)
+        reach = math.ceil(len(grid) / WIDTH)
+        padded = np.pad(far, reach, mode="edge")
+        return np.asarray(np.min([padded[at : at + len(far)] for at in range(2 * reach + 1)], axis=0))
+
+    def distribution(self, grid: Integers, predictions: Integers, move: Move) -> list[Fraction]:
+        """The exact chance of every candidate, given the predictions of a pairing."""
+        far, base = self.distances(grid, predictions), self.base(move)
+        weights = [base ** int(one) for one in far - far.min()]
+        return [weight / sum(weights) for weight in weights]
+
+    def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:  # noqa: ARG002
+        of, rows = points_of(cells)
+        possible = cells.domain.possible.ravel()
+        told = self._counted(rows, cells.move, draws) >= float(self.least)
+        predictions = paired(of, rows, self.matchings, cells, draws)
+        found = self._medians(of, predictions, cells, draws)
+        shown = told & possible
+        few = NoNumber(f"Fewer than {plain(self.least)} here, by a noisy count.", "n", "Q")
+        shape = cells.domain.possible.shape
+        statuses = Statuses((few,), (possible & ~told).astype(np.int64).reshape(shape))
+        return Noisy(cells.domain, np.where(shown, found, 0).reshape(shape), cells.step, cells.move, statuses=statuses)
+
+    def _counted(self, rows: Ragged, move: Move, draws: Draws) -> Integers:
+        law = TwoSidedGeometric(self.count / self.rows(move))
+        return rows.lengths + law.draw(len(rows), draws)
+
+    def _medians(self, of: Influence, predictions: Ragged, cells: Cells, draws: Draws) -> Integers:
+        if self.median == "smooth":
+            return self._smoothed(of, predictions, draws)
+        grid, logarithm = self.grid(of), math.log(float(self.base(cells.move)))
+        words = draws.words(len(predictions)).tolist()
+        found = np.zeros(len(predictions), dtype=np.int64)
+        for cell, word in enumerate(words):
+            held = predictions.at(cell)
+            far = self.distances(grid, held)
+            ends = np.cumsum(np.exp(logarithm * (far - far.min())))
+            drawn, ends = word / 2**64, ends / ends[-1]
+            place = int(np.searchsorted(ends[:-1], drawn, "right"))
+            if np.abs(ends[:-1] - drawn).min(initial=1.0) < UNSURE:
+                exact = (Fraction(word) + Fraction(draws.bits(256), 2**256)) / 2**64
+                chances = np.cumsum(np.array(self.distribution(grid, held, cells.move), dtype=object))
+                place = int(sum(exact >= end for end in chances[:-1]))
+            found[cell] = grid[place]
+        return found
+
+    def _smoothed(self, of: Influence, predictions: Ragged, draws: Draws) -> Integers:
+        low, high = self.grid(of)[[0, -1]].tolist()
+        half = (self.epsilon - self.count) / 2
+        b = float(half / STRETCH) * (1 - 1e-5)  # the rest is for scales that are rounded up
+        medians, scales = np.zeros(len(predictions), dtype=np.int64), np.zeros(len(predictions), dtype=np.int64)
+        for cell in range(len(predictions)):
+            held = predictions.at(cell)
+            medians[cell] = held[(len(held) - 1) // 2] if len(held) else (low + high) // 2
+            scales[cell] = math.ceil((smooth_sensitivity(held, low, high, b) + 1) * 2**20)
+        sizes, which = np.unique(scales, return_inverse=True)
+        ratio = SLIDE / half
+        noise = draw_quartic([max(ratio * Fraction(int(one), 2**20), Fraction(2)) for one in sizes], which, draws)
+        return np.asarray(np.clip(medians + noise, low, high), dtype=np.int64)
+
+    def uncertainty(self, noisy: Noisy) -> Uncertainty:  # noqa: ARG002 - withheld
+        return Withheld(WHY)
+
+    def unstated(self, move: Move) -> str:  # noqa: ARG002 - never
+        return WHY
+
+    def expected(self, move: Move, number: Typical) -> Withheld:  # noqa: ARG002 - withheld
+        self.loss(move)
+        return Withheld(WHY)
+
+
+def paired(of: Influence, rows: Ragged, matchings: int, cells: Cells, draws: Draws) -> Ragged:
+    """What pairs of rows predict, rising, of every cell: rows in an order that is drawn, two by two."""
+    cell = np.repeat(np.arange(len(rows)), rows.lengths)
+    (low, high), place = ends_of(of.y), float(of.at / cells.step)
+    found, where = [], []
+    for _ in range(matchings):
+        order = np.lexsort((*draws.words(2 * len(cell)).reshape(2, -1), cell))
+        rank = np.arange(len(cell)) - rows.offsets[cell]
+        first = np.flatnonzero((rank % 2 == 0) & (rank + 1 < rows.lengths[cell]))
+        one, other = rows.values[order[first]], rows.values[order[first + 1]]
+        found.append(predicted(one, other, place, low, high))
+        where.append(cell[first])
+    at, values = np.concatenate(where), np.concatenate(found)
+    sorted_ = np.lexsort((values, at))
+    counts = np.bincount(at, minlength=len(rows))
+    return Ragged(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), values[sorted_])
+
+
+def predicted(one: Integers, other: Integers, place: float, low: int, high: int) -> Integers:
+    """What the line through two points predicts at a place, held within half a range of the bounds; flat at one x."""
+    (y, x), (y_other, x_other) = one.T.astype(np.float64), other.T.astype(np.float64)
+    apart = x_other - x
+    slope = np.divide(y_other - y, apart, out=np.zeros(len(y)), where=apart != 0)
+    middle = (y + y_other) / 2 + slope * (place - (x + x_other) / 2)
+    half = (high - low) / 2
+    return np.asarray(np.rint(np.clip(middle, low - half, high + half)), dtype=np.int64)
+
+
+def smooth_sensitivity(held: Integers, low: int, high: int, b: float) -> float:
+    """The largest e^(−b k) times how far k + 1 other values may move the median.
+
+    >>> smooth_sensitivity(np.array([0, 5, 10]), 0, 10, 1000.0)      # one other value: from 5 to 0 or to 10
+    5.0
+    """
+    size = len(held)
+    if not size:
+        return float(high - low)
+    middle = (size - 1) // 2
+    padded = np.concatenate([np.full(size + 1, low), held, np.full(size + 1, high)]).astype(np.float64)
+    start, found = size + 1 + middle, 0.0
+    for k in range(size + 1):
+        if math.exp(-b * k) * (high - low) <= found:
+            break
+        above = padded[start : start + k + 2]
+        below = padded[start - k - 1 : start + 1]
+        found = max(found, math.exp(-b * k) * float((above - below).max()))
+    return found
+
+
+EXAMPLE = TheilSen(2)
