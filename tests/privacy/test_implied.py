@@ -18,7 +18,7 @@ from sfumato.privacy import (
     SquareRootWithin,
     Unbounded,
 )
-from sfumato.privacy.compose import of_group
+from sfumato.privacy.groups import of_group
 from sfumato.privacy.neighbours.growth import grown, steps
 
 STRONG = SizeWithin("shop", "0.1", "shop_id", worker="person", at_most=2)

@@ -18,7 +18,7 @@ from sfumato.privacy import (
     Unbounded,
     as_gaussian,
 )
-from sfumato.privacy.compose import of_group
+from sfumato.privacy.groups import of_group
 from sfumato.privacy.neighbours.growth import grown
 from sfumato.schema import Attribute, Frame, Levels, Table
 from sfumato.statistics import Count, Total

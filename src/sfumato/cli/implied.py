@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 def implied_table(hidden: "Neighbours", loss: "Loss", head: str) -> str:
     """Whom a promise hides besides, how many steps away, and what he loses; nothing where there is nobody else."""
-    from sfumato.privacy.compose import of_group
+    from sfumato.privacy.groups import of_group
 
     rows = [[one.whom, one.times, of_group(loss, one.steps).words()] for one in hidden.implied()]
     return columns(["whom", "steps", head], rows) if rows else ""

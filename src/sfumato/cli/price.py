@@ -206,7 +206,7 @@ def _priced(plan: "Plan", bill: "Price", per_year: int) -> dict[str, Any]:
     from sfumato.plan.margins import typical
     from sfumato.plan.tables_ahead import tables_ahead
     from sfumato.privacy import posteriors
-    from sfumato.privacy.compose import of_group
+    from sfumato.privacy.groups import of_group
     from sfumato.privacy.notation import hidden_to_dict, loss_to_dict
 
     def gains(loss: "Loss") -> dict[str, Any]:

@@ -10,7 +10,7 @@ from sfumato.plan import Plan, Price
 from sfumato.plan.margins import typical
 from sfumato.plan.sampling import NoisyTotal
 from sfumato.privacy import Loss, Spend, Unbounded, posteriors
-from sfumato.privacy.compose import of_group
+from sfumato.privacy.groups import of_group
 from sfumato.privacy.ledger import Ledger, not_counted
 from sfumato.privacy.notation import hidden_from_dict, hidden_to_dict, loss_from_dict, loss_to_dict
 from sfumato.release import Anchor, ExposureLine, Manifest, Product, Promise, SpendLine, now
