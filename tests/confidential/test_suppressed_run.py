@@ -15,7 +15,7 @@ from sfumato.cli.main import app
 from sfumato.cli.output import Silence
 from sfumato.confidential import Account, Microdata, Options, Tabulation, run
 from sfumato.confidential.suppress import Work, protect
-from sfumato.confidential.withholding import withheld
+from sfumato.confidential.withholding import Withholding
 from sfumato.draws import SeededDraws
 from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.plan import Plan
@@ -171,7 +171,7 @@ def test_every_engine_gives_the_same_contributions(world, engine):
     plan = read(world)
     with_engine = Microdata.open(world / "shops.parquet", plan.schema, engine)
     records = Tabulation(plan, with_engine, SeededDraws(1))
-    found = withheld(plan, plan.measures[0], records)
+    found = Withholding(plan).cells(records)["pay"]
     records.close()
     counts = dict(zip(found.system.cells.codes(found.system.keys), found.contributions.counts.tolist(), strict=True))
     assert counts["1a", "s"] == 1
@@ -265,9 +265,27 @@ def test_a_plan_reads_back_equal_and_what_stays_inside_stays_there(world):
 
 
 @pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ('waived = "F007"', r'rules.toml has waived written as it is not read: .* Write waived = \["F007"\]'),
+        ('safe = "x"', 'safe written as it is not read: .* Write safe = { trade = "unknown" }'),
+        ("forced = [3]", "forced written as it is not read"),
+        ('dominance = "1,0.8"', "dominance written as it is not read"),
+        ("minimum = 1", "has no rule that a cell could break"),
+        ("minimum = [", "cannot be read as TOML"),
+    ],
+)
+def test_a_file_that_stays_inside_is_read_as_strictly_as_the_plan(world, written, said):
+    (world / "rules.toml").write_text(written)
+    with pytest.raises(PlanError, match=said):
+        read(world, TABLES.replace("minimum = 3\n", 'inside = "rules.toml"\n'))
+
+
+@pytest.mark.parametrize(
     ("old", "new", "said"),
     [
         ("minimum = 3", "minimum = 0", "it is a number of contributors"),
+        ("minimum = 3", "minimum = 1", "has no rule that a cell could break"),
         ("minimum = 3", 'minimum = 3\np = "10"', "a share between 0 and 1"),
         ("minimum = 3", "minimum = 3\ndominance = [{ n = 1 }]", "dominance is a list of rules"),
         ("minimum = 3", 'minimum = 3\ncost = "values"', "did you mean 'value'"),
@@ -310,7 +328,7 @@ def test_linked_tables_share_a_pattern(world):
 def test_nothing_confidential_can_be_printed_or_pickled(world):
     plan = read(world)
     records = Tabulation(plan, Microdata.open(world / "shops.parquet", plan.schema), SeededDraws(1))
-    found = withheld(plan, plan.measures[0], records)
+    found = Withholding(plan).cells(records)["pay"]
     records.close()
     assert not any(char.isdigit() for char in repr(found))
     with pytest.raises(TypeError):

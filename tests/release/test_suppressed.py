@@ -180,3 +180,12 @@ def test_verify_table_and_files_say_what_it_is(folder):
     assert list(written["status"].values()).count("D") == 4 * len(
         written["dimension"]["ContentsCode"]["category"]["index"]
     )
+
+
+def test_a_comparison_says_which_cells_either_withholds(folder, tmp_path):
+    """Of the four cells of the first the second has two, and withholds the whole besides."""
+    withheld = frozenset({(None, None), ("2", None), ("1a", "s"), ("1a", "l")})
+    said = sfumato("diff", folder, release(tmp_path / "other", table(withheld))).stdout
+    assert "product pay: 2 cells are withheld in both, 2 in the first alone and 2 in the second alone" in said
+    assert "pay: how far the whole changed is not told: Withheld" in said
+    assert "noise" not in said

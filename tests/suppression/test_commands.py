@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import sys
 
 import pytest
@@ -10,7 +11,7 @@ from typer.testing import CliRunner
 
 from sfumato.cli.main import app
 from sfumato.cli.output import Silence, progress
-from sfumato.errors import DataError
+from sfumato.errors import DataError, SfumatoError
 
 TABLE = "TRADE,PLACE,JOBS,FIRMS,MAX\n"
 CELLS = {("a", "x"): (50, 2, 40), ("a", "y"): (60, 5, 20), ("b", "x"): (70, 6, 20), ("b", "y"): (80, 9, 20)}
@@ -90,6 +91,67 @@ def test_contributors_that_cannot_be_are_refused_and_not_taken_for_safe(table, t
     table.write_text(table.read_text(encoding="utf-8").replace("a,x,50,2,40", f"a,x,{numbers}"), encoding="utf-8")
     by = ("--by", "TRADE,PLACE", "--value", "JOBS", "--count", "FIRMS", "--largest", "MAX")
     assert said in str(asked("table", table, *by, "--out", tmp_path / "out.csv").exception)
+
+
+BY = ("--by", "TRADE,PLACE", "--value", "JOBS")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("audit", "FILE"), "to be read without --by, as QCEW files are, and has no column 'area_fips'; name"),
+        (("audit", "FILE", *BY, "--within", "-1"), "--within is -1; it is a number from 0 on"),
+        (("audit", "FILE", *BY, "--rounding", "nan"), "--rounding is nan"),
+        (("audit", "FILE", *BY, "--hierarchy", "TRAD=FILE"), "is of 'TRAD', by which .* did you mean 'TRADE'"),
+        (("audit", "FILE", *BY, "--total", "SIZE=all"), "--total is of 'SIZE', by which no cell is classified"),
+        (("audit", "FILE", *BY, "--hidden", "A"), "--flag names no column"),
+        (("audit", "FILE", "FILE", "--by", "TRADE,PLCE", "--value", "JOBS"), "No file has a column 'PLCE'"),
+        (("table", "FILE", *BY, "--count", "FIRMS", "--out", "FILE"), "would be written over .* name another file"),
+        (("table", "FILE", *BY, "--count", "FIRMS", "--out", "GONE/x.csv"), "make the folder first"),
+        (("table", "FILE", *BY, "--count", "FIRMS", "--out", "OUT.asc"), "name it .tab"),
+        (("table", "FILE", *BY, "--count", "FIRMS", "--minimum", "1", "--out", "OUT"), "Nothing says which cells"),
+        (("table", "FILE", *BY, "--out", "OUT"), "Nothing says which cells are sensitive"),
+    ],
+)
+def test_what_is_asked_in_vain_is_said_with_what_would_work(table, tmp_path, words, said):
+    before = table.read_bytes()
+    places = {"FILE": table, "TRAD=FILE": f"TRAD={table}", "OUT": tmp_path / "o.csv", "OUT.asc": tmp_path / "o.asc"}
+    found = asked(*(places.get(word, str(tmp_path / word) if "GONE" in word else word) for word in words))
+    assert isinstance(found.exception, SfumatoError), found.output
+    assert re.search(said, str(found.exception)), found.exception
+    assert table.read_bytes() == before
+
+
+def test_a_cell_in_two_rows_is_refused_by_name(table):
+    table.write_text(table.read_text(encoding="utf-8") + "a,x,51,2,40\n", encoding="utf-8")
+    found = asked("audit", table, *BY)
+    assert "several rows of a cell: TRADE a, PLACE x. A cell stands in one row" in str(found.exception)
+
+
+def test_linked_files_that_contradict_each_other_are_refused(table, tmp_path):
+    """What one file suppresses and the other publishes is published."""
+    other = tmp_path / "places.csv"
+    other.write_text("PLACE,JOBS\nx,\ny,140\nTotal,260\n", encoding="utf-8")
+    found = asked("audit", table, other, *BY)
+    assert "Two files do not say the same of PLACE x" in str(found.exception)
+
+
+def test_who_is_alone_in_a_cell_is_an_attacker_where_the_numbers_of_contributors_are_known(tmp_path):
+    """Of a row of two missing cells of one firm each, each firm knows the other's; a third cell goes with --count."""
+    cells = {"1": (30, 1), "2": (28, 1), "3": (27, 3), "4": (60, 3), "5": (90, 3), "Total": (235, 11)}
+    rows = [f"{code},{jobs},{firms},{'P' if firms == 1 else ''}" for code, (jobs, firms) in cells.items()]
+    path, out = tmp_path / "row.csv", tmp_path / "out.csv"
+    path.write_text("\n".join(["A,JOBS,FIRMS,FLAG", *rows]) + "\n", encoding="utf-8")
+    flagged = ("table", path, "--by", "A", "--value", "JOBS", "--flag", "FLAG", "--hidden", "P", "--out", out)
+    outside = asked(*flagged)
+    assert "were not looked at" in outside.stdout
+    assert "secondary: 0" in outside.stdout
+    inside = asked(*flagged, "--count", "FIRMS")
+    assert "from whoever is alone in a cell" in inside.stdout
+    assert "secondary: 1" in inside.stdout
+    by_rule = asked("table", path, "--by", "A", "--value", "JOBS", "--count", "FIRMS", "--out", out)
+    assert "secondary: 1" in by_rule.stdout
+    assert out.stat().st_mode & 0o077 == 0
 
 
 class Terminal(io.StringIO):

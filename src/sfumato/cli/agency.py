@@ -90,6 +90,10 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
     year: Annotated[
         int | None, typer.Option(help="That of the clock, confirmed where a ledger per year was long not charged.")
     ] = None,
+    beside: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="DIR", help="A release with withheld cells of the same data, made jointly with; repeats."),
+    ] = None,
     engine: EngineName = "",
     json: Json = False,
 ) -> None:
@@ -100,7 +104,8 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
     from sfumato.confidential import run as gate
     from sfumato.plan import Plan
 
-    options, read = Options(rehearsal, supersedes, sign, mode=mode, year=year), Plan.read(plan)
+    read = Plan.read(plan)
+    options = Options(rehearsal, supersedes, sign, mode=mode, year=year, beside=tuple(beside or ()))
     read.price()
     options.refuse(read, ledger)
     if ledger is not None:

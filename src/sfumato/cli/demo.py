@@ -159,7 +159,7 @@ def _plan(name: str) -> "Plan":
 
 def _assessed(plan: "Plan", data: Path, folder: Path) -> None:
     """The agency's own look at risk and utility, linked here and nowhere on the public page."""
-    from sfumato.cli.assess import written_privately
+    from sfumato.cli.private_file import written_privately
     from sfumato.confidential import Microdata
     from sfumato.confidential.assessment import STAGES, ReportRules, assess
 

@@ -9,10 +9,10 @@ import typer
 
 from sfumato.cli.options import Folder, Json
 from sfumato.cli.output import note, say, say_json
-from sfumato.errors import ReleaseError
+from sfumato.errors import QueryError, ReleaseError
 
 if TYPE_CHECKING:
-    from sfumato.query import QueryEngine
+    from sfumato.query import Estimate, QueryEngine
 
 
 def verify(
@@ -99,21 +99,26 @@ def diff(
 
 def _changes(before: "QueryEngine", after: "QueryEngine") -> list[str]:
     """How far the whole of each statistic moved, beside the noise that both releases hold."""
+    said = []
+    for name in before.statistics:
+        if name in after.statistics:
+            try:
+                said.append(_moved(name, before.total(of=name), after.total(of=name)))
+            except QueryError as error:
+                said.append(f"{name}: how far the whole changed is not told: {error}")
+    return said
+
+
+def _moved(name: str, one: "Estimate", other: "Estimate") -> str:
     from sfumato.query import number
     from sfumato.query.comparison import difference_of
     from sfumato.release import Withheld
 
-    said = []
-    for name in before.statistics:
-        if name not in after.statistics:
-            continue
-        one, other = before.total(of=name), after.total(of=name)
-        moved = f"{name}: the whole changed by {number(other.value - one.value)}"
-        margin = difference_of(other, one, 0.0, (0.0, 0.0)).moe()
-        if not isinstance(margin, Withheld):
-            moved += f"; noise alone gives ± {number(margin)} (90%)"
-        said.append(moved)
-    return said
+    moved = f"{name}: the whole changed by {number(other.value - one.value)}"
+    margin = difference_of(other, one, 0.0, (0.0, 0.0)).moe()
+    return (
+        moved if isinstance(margin, Withheld) or not margin else f"{moved}; noise alone gives ± {number(margin)} (90%)"
+    )
 
 
 def withdraw(folder: Folder, why: Annotated[str, typer.Option(help="The reason, as readers will see it.")]) -> None:

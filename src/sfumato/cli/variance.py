@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli.agency import opened
-from sfumato.cli.assess import written_privately
 from sfumato.cli.options import Data, EngineName, Json, PlanFile
 from sfumato.cli.output import CONFIDENTIAL, columns, note, say, say_json
+from sfumato.cli.private_file import written_privately
 
 if TYPE_CHECKING:
     from sfumato.confidential.variance import FittedVariance

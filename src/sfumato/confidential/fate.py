@@ -17,7 +17,7 @@ from typing import Self
 from sfumato.confidential.account import Account
 from sfumato.confidential.chain import Entry, committed
 from sfumato.errors import LedgerError, ReleaseError, SfumatoError
-from sfumato.privacy import Loss
+from sfumato.privacy import Loss, Unbounded
 from sfumato.privacy.ledger import Ledger
 
 PARTIAL = ".partial"
@@ -48,9 +48,11 @@ class Reservation:
     entry: Entry
     loss: Loss
 
-    def words(self, why: str = "as noise may have been seen") -> str:
+    def words(self, why: str = "") -> str:
         """What is said of it where nothing came of the run."""
         ledger = self.account.path
+        seen = "what was to be published" if isinstance(self.loss, Unbounded) else "noise"
+        why = why or f"as {seen} may have been seen"
         return (
             f"What this run costs, {self.loss.words()}, stays charged to {ledger}, {why}; nothing was published. "
             f"`sfumato ledger show {ledger}` lists the charge and what is left. To run again is charged again."

@@ -1,8 +1,8 @@
 """The gate: a plan, microdata and a ledger in, a release out; the only door.
 
-Read, reserve, draw, write, commit: what is wrong with the data is found first and costs nothing, the charge is on disk
-before the first draw, and the folder gets its name only after the ledger knows its hash. A crash leaves a charge
-without a release, which is listed, and never the reverse.
+Read, reserve, draw, write, commit: what is wrong with the data is found first and costs nothing, and so is that cells
+cannot be protected where some are withheld; the charge is on disk before the first draw, and the folder gets its name
+only after the ledger knows its hash. A crash leaves a charge without a release, which is listed, and never the reverse.
 """
 
 from collections.abc import Mapping
@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sfumato.calibrate import calibrated
 from sfumato.confidential.account import Account
@@ -32,12 +33,15 @@ from sfumato.mechanisms import Cells
 from sfumato.plan import Measure, Plan, Price
 from sfumato.release import Product, Release, Subject, digest, measured, open_release, private_key
 
+if TYPE_CHECKING:
+    from sfumato.confidential.withholding import Withholding
+
 STAGES = ("priced", "read", "reserved", "perturbed", "calibrated", "written", "committed", "published")
 
 
 def stages(plan: Plan) -> tuple[str, ...]:
     """What a run of a plan goes through, each of its measures by name."""
-    place = STAGES.index("perturbed")
+    place = STAGES.index("reserved" if plan.suppress else "perturbed")
     return (*STAGES[:place], *(measure.name for measure in plan.measures), *STAGES[place:])
 
 
@@ -57,16 +61,18 @@ def run(
         measure.with_.refuse_unready(draws)
     plan = _named(plan, microdata, options)
     shapes = [one.shapes(plan.schema.attribute(one.attribute)) for one in plan.geographies]
-    account = _account(ledger, plan, price, options, out)
+    withholding = _withholding(plan, options)
+    account = _account(ledger, plan, price, options, out, withholding)
     options.progress("priced")
-    with closing(scrubbed(Tabulation, plan, microdata, draws)) as records:
+    with closing(scrubbed(Tabulation, withholding.joint if withholding else plan, microdata, draws)) as records:
         scrubbed(records.refuse_faults)  # as `check` tells them
         options.note(f"The data were {records.read_by}.")
         options.progress("read")
+        exact = scrubbed(_withheld, withholding, records, options) if withholding else {}
         part = Unnamed(out, _charged(account, plan, price, options))
         with adding(part.what, part.words):
             options.progress("reserved")
-            noisy = scrubbed(_measured, plan, records, draws, options)
+            noisy = exact or scrubbed(_measured, plan, records, draws, options)
     del records  # true values are held no longer than they are needed
     with adding(part.what, part.words), part:
         # From here on everything is public arithmetic.
@@ -101,13 +107,26 @@ def _refuse_unread(plan: Plan, microdata: Microdata, out: Path, options: Options
     refuse_before_reading(microdata.sources, reading(plan), microdata.engine, design)
 
 
-def _account(ledger: Path | str | None, plan: Plan, price: Price, options: Options, out: Path) -> Account | None:
+def _withholding(plan: Plan, options: Options) -> "Withholding | None":
+    """What is withheld in place of noise, where that is what the plan asks for."""
+    if plan.suppress is None:
+        return None
+    from sfumato.confidential.withholding import Withholding
+
+    return Withholding.of(plan, options.beside)
+
+
+def _account(
+    ledger: Path | str | None, plan: Plan, price: Price, options: Options, out: Path, withholding: "Withholding | None"
+) -> Account | None:
     """The account that pays, if it can and was not put back: reading may take long, so it is asked before."""
     if options.confidential or ledger is None:
         return None
     account = Account(Path(ledger))
     refuse_leap(account.entries, options.year)
     account.ledger.admit(plan.name, price.total, plan.hidden, datetime.now(UTC).year)
+    if withholding:
+        withholding.refuse_unlaid(account, price.total)
     for said in filter(None, (refuse_older(account, out.parent), *refuse_unnamed(account, out))):
         options.note(said)
     return account
@@ -133,10 +152,7 @@ def _measured(plan: Plan, records: Tabulation, draws: Draws, options: Options) -
     for measure in plan.measures:
         given = {name: made[name] for name in measure.given}
         options.progress(measure.name)
-        if measure.with_.suppresses:
-            made[measure.name] = _withheld(measure, plan, records, options)
-        else:
-            made[measure.name] = _perturbed(measure, plan, records.cells(measure), draws, given)
+        made[measure.name] = _perturbed(measure, plan, records.cells(measure), draws, given)
     options.progress("perturbed")
     return told_excess(plan, made)
 
@@ -146,13 +162,14 @@ def _published(plan: Plan, noisy: Mapping[str, Product]) -> dict[str, Product]:
     return {one.name: one.cube(plan.schema.table(one.by), noisy[one.of].subject) for one in plan.published}
 
 
-def _withheld(measure: Measure, plan: Plan, records: Tabulation, options: Options) -> Product:
-    """True totals of which some are withheld, so that nobody can work these out."""
-    from sfumato.confidential.withholding import withheld
-
-    found = withheld(plan, measure, records, options.within)
-    options.note(found.words())
-    return found.product(_subject(measure, plan, measure.of.step))
+def _withheld(withholding: "Withholding", records: Tabulation, options: Options) -> dict[str, Product]:
+    """True totals of which some are withheld, so that nobody can work these out; nothing is drawn for them."""
+    made: dict[str, Product] = {}
+    for name, found in withholding.cells(records, options.within).items():
+        options.progress(name)
+        options.note(found.words())
+        made[name] = found.product(_subject(found.measure, withholding.plan, found.measure.of.step))
+    return made
 
 
 def _perturbed(measure: Measure, plan: Plan, cells: Cells, draws: Draws, given: Mapping[str, Product]) -> Product:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sfumato.confidential.sealed import Sealed
 from sfumato.confidential.suppress import Contributions
+from sfumato.errors import DataError
 from sfumato.schema import Component, Family, Frame, LinkedCells, Ragged
 from sfumato.schema.linked_cells import Keys
 from sfumato.schema.nodes import Nodes
@@ -16,6 +17,8 @@ from sfumato.suppression import WHOLE, Linked, Nesting
 
 Integers = NDArray[np.int64]
 Places = NDArray[np.intp]
+LARGEST_EXACT = 2.0**53
+"""The largest whole number below which every one is exact as a double, which is how programs are solved."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,19 +72,58 @@ class LinkedSystem:
         """The cells of the equations that have some keys, all of which are there."""
         return self._order[np.searchsorted(self.keys, keys, sorter=self._order)]
 
-    def contributions(self, tables: Sequence[HoldingSums], waived: Sequence[int] = ()) -> Contributions:
-        """Contributions to every cell, by what holdings have in the finest cells of each table, or in all at once."""
+    def of_others(self, other: "LinkedSystem") -> Places:
+        """The cells of another system, each as the cell that it is here, where all of its tables are."""
+        theirs = {
+            one.attribute.name: (one, at) for one, at in zip(other.cells.nodes, other.cells.of(other.keys), strict=True)
+        }
+        columns = []
+        for mine in self.cells.nodes:
+            if mine.attribute.name not in theirs:
+                columns.append(np.zeros(1, dtype=np.intp))
+                continue
+            nodes, at = theirs[mine.attribute.name]
+            unknown = [code for code in nodes.codes if code is not None and code not in mine.node]
+            if unknown:
+                raise DataError(
+                    f"Tables that were published have the level '{unknown[0]}' of '{mine.attribute.name}', which is "
+                    "none of this plan; give the attribute the levels that were published."
+                )
+            columns.append(
+                np.array([0 if code is None else mine.node[code] for code in nodes.codes], dtype=np.intp)[at]
+            )
+        return self.places(np.broadcast_to(self.cells.keys(columns), other.keys.shape))
+
+    def contributions(
+        self, tables: Sequence[HoldingSums], waived: Sequence[int] = (), weighed: Sequence[HoldingSums] = ()
+    ) -> Contributions:
+        """Contributions to every cell, by what holdings have in the finest cells of each table, or in all at once.
+
+        Where rows are `weighed`, cells hold their weighted sums, and what a holding knows is its own part.
+        """
+        known, (cells, holdings, amounts) = self._summed(tables)
+        size = self.linked.size
+        totals = np.bincount(cells, amounts, size).astype(np.float64)
+        sizes = np.bincount(cells, np.abs(amounts), size).astype(np.float64)
+        if weighed:
+            _, (places, _, sums) = self._summed(weighed)
+            totals = sizes = np.bincount(places, sums, size).astype(np.float64)
+        if (sizes >= LARGEST_EXACT).any():
+            raise DataError(
+                "Totals of the tables pass 2^53 steps, beyond which they are not exact; use a coarser step."
+            )
+        counts, agreed = np.bincount(cells, minlength=size), np.isin(known, np.array(waived, dtype=np.int64))
+        return Contributions(totals, counts, cells, holdings, amounts.astype(np.float64), sizes, agreed)
+
+    def _summed(self, tables: Sequence[HoldingSums]) -> tuple[Integers, tuple[Integers, Integers, Integers]]:
+        """The holdings by name, and of every cell those in it, by number, and what each adds."""
         known = np.unique(np.concatenate([table.holdings for table in tables]))
         parts = []
         for component in self.family.components:
             table = tables[self.family.holder(component) or 0 if len(tables) > 1 else 0]
             parts.append(self._entries(component, table, np.searchsorted(known, table.holdings), len(known)))
         cells, holdings, amounts = (np.concatenate(column) for column in zip(*parts, strict=True))
-        size = self.linked.size
-        totals = np.bincount(cells, amounts, size).astype(np.float64)
-        sizes = np.bincount(cells, np.abs(amounts), size).astype(np.float64)
-        counts, agreed = np.bincount(cells, minlength=size), np.isin(known, np.array(waived, dtype=np.int64))
-        return Contributions(totals, counts, cells, holdings, amounts.astype(np.float64), sizes, agreed)
+        return known, (cells, holdings, amounts)
 
     def _entries(
         self, component: Component, table: HoldingSums, holdings: Integers, number: int
@@ -98,13 +140,23 @@ class LinkedSystem:
         np.add.at(summed, which, table.amounts[new])
         return found // number, found % number, summed
 
-    def of_table(self, place: int, sums: Ragged) -> HoldingSums:
-        """What holdings have in the cells of one table, as an engine tells it, by digests of their names."""
+    def of_table(self, place: int, sums: Ragged, parts: int = 1) -> HoldingSums:
+        """What holdings have in the cells of one table, as an engine tells it, by digests of their names.
+
+        Where cells are told in parts of a step, so are the amounts.
+        """
+        cells = np.repeat(np.arange(self.family.members[place].size), sums.lengths)
+        return HoldingSums(self._leaves(place, cells), sums.values[:, 0], sums.values[:, 1] * parts)
+
+    def of_cells(self, place: int, sums: Integers) -> HoldingSums:
+        """What the cells of one table hold, whoever it is from."""
+        return HoldingSums(self._leaves(place, np.arange(sums.size)), np.zeros(sums.size, dtype=np.int64), sums.ravel())
+
+    def _leaves(self, place: int, cells: Integers) -> dict[str, Places]:
         table, top = self.family.members[place], self.family.tops[place]
-        flat = np.unravel_index(np.repeat(np.arange(table.size), sums.lengths), table.shape) if table.shape else ()
+        flat = np.unravel_index(cells, table.shape) if table.shape else ()
         levels = [(one, level) for one, level in zip(self.cells.nodes, top, strict=True) if level]
-        leaves = {one.attribute.name: one.first(level)[at] for (one, level), at in zip(levels, flat, strict=True)}
-        return HoldingSums(leaves, sums.values[:, 0], sums.values[:, 1])
+        return {one.attribute.name: one.first(level)[at] for (one, level), at in zip(levels, flat, strict=True)}
 
     def of_register(self, frame: Frame, rows: Places, holdings: Integers, values: Integers) -> HoldingSums:
         """What rows of a register report, each of a holding by its number."""

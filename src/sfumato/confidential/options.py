@@ -26,6 +26,8 @@ class Options:
     mode: str = SOUND
     year: int | None = None
     """That of the clock, confirmed where it stands more than a year after the last charge."""
+    beside: tuple[Path, ...] = ()
+    """Releases with withheld cells of the same data, with which one more is made jointly."""
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
@@ -49,7 +51,10 @@ class Options:
         if self.mode == AS_PUBLISHED:
             broken = " and ".join(plan.as_published)
             return f"as published, for study alone{f': the claim is broken by {broken}' if broken else ''}"
-        return "" if self.rehearsal is None else "rehearsal: whoever knows its seed can undo the noise"
+        if self.rehearsal is None:
+            return ""
+        known = "whoever knows its seed can undo the noise"
+        return f"rehearsal: {'its true totals are entered in no ledger' if plan.suppress else known}"
 
     def refuse(self, plan: Plan, ledger: Path | str | None) -> None:
         """Say so where a plan and a ledger are not for such a run."""
@@ -58,6 +63,11 @@ class Options:
             raise PlanError(
                 f"The plan '{plan.name}' exists only as published. {broken} Run it with --mode "
                 f"{AS_PUBLISHED} to study it, on synthetic data or inside the agency; it is never published."
+            )
+        if self.beside and plan.suppress is None:
+            raise PlanError(
+                "--beside names releases with withheld cells, with which tables of [suppress] are made jointly; this "
+                "plan has no [suppress]: leave it out."
             )
         if self.confidential and self.sign_with:
             raise ReleaseError(

@@ -22,6 +22,7 @@ from sfumato.schema import Box
 def stated(plan: Plan, price: Price, options: Options, products: Sequence[Product] = ()) -> Manifest:
     """The manifest of a run, still without its place in a ledger, its products and its files."""
     entered = "entered as a release without a bound" if isinstance(price.total, Unbounded) else "charged"
+    made = f"{entered}, and written in full" if plan.suppress else f"{entered}, drawn and written in full"
     return Manifest(
         name=plan.name,
         title=plan.title,
@@ -32,7 +33,7 @@ def stated(plan: Plan, price: Price, options: Options, products: Sequence[Produc
         mode=options.mode,
         rehearsal=options.rehearsal is not None,
         releasable=not options.confidential,
-        why=options.why(plan) or f"{entered}, drawn and written in full",
+        why=options.why(plan) or made,
         supersedes=options.supersedes,
         promise=_promise(plan, price),
         spends=[_spent(plan, one) for one in price.spends],

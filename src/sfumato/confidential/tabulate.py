@@ -21,8 +21,9 @@ from sfumato.mechanisms import Cells
 from sfumato.mechanisms.cells import Integers
 from sfumato.plan import Measure, Plan
 from sfumato.plan.suppress import Suppress
+from sfumato.plan.weighed import Weighed
 from sfumato.privacy import DataRule, FewRows, OneLevel, plain
-from sfumato.schema import Domain, Frame, Rows, Table, UnitSums
+from sfumato.schema import Domain, Extremes, Frame, Rows, Table, UnitSums
 
 EMPTY = "The data hold no rows, and nothing is made or charged of none; check the files and their filters."
 LARGEST_SUM = 2**62
@@ -184,9 +185,17 @@ class Tabulation(Sealed):
             return self._of_holdings(measure, system, suppress, self._need.register)
         universe, wanted = self._plan.universe(measure), measure.aggregates
         (sums,) = (one for one in wanted if isinstance(one, UnitSums))
-        columns = (self._engine.aggregate(table, (sums,), universe)[sums] for table in self._plan.over.tables(measure))
-        tables = [system.of_table(place, column) for place, column in enumerate(columns)]
-        return system.contributions(tables, digests_of(suppress.decided().waived).tolist())
+        weighed, of = [], measure.of if isinstance(measure.of, Weighed) else None
+        tables, parts = [], of.parts if of else 1
+        for place, table in enumerate(self._plan.over.tables(measure)):
+            columns = self._engine.aggregate(table, wanted if of else (sums,), universe)
+            tables.append(system.of_table(place, columns[sums], parts))
+            if of:
+                _refuse_light(
+                    columns[Extremes(of.weights)][..., 0].ravel()[columns[sums].lengths > 0], parts, of.weight
+                )
+                weighed.append(system.of_cells(place, of.value(columns)))
+        return system.contributions(tables, digests_of(suppress.decided().waived).tolist(), weighed)
 
     def _of_holdings(
         self, measure: Measure, system: LinkedSystem, suppress: Suppress, register: Frame
@@ -214,6 +223,15 @@ class Tabulation(Sealed):
         if measure.where:
             values = values * register.rows(self._plan.universe(measure))
         return Cells(domain, values, measure.of.step, self._plan.move(measure), grouping, columns=columns)
+
+
+def _refuse_light(least: Integers, parts: int, column: str) -> None:
+    """Rows that stand for less than themselves would leave a cell less than what holdings know of it."""
+    if (least < parts).any():
+        raise DataError(
+            f"Column '{column}' has weights below 1; in suppression a row stands for itself and for others, so weigh "
+            "from 1 on."
+        )
 
 
 def _overflows(cells: Cells) -> bool:

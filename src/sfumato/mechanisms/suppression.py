@@ -14,7 +14,7 @@ from sfumato.mechanisms.cells import Cells
 from sfumato.mechanisms.mechanism import Mechanism, Typical
 from sfumato.privacy import Loss, Move, Unbounded
 from sfumato.release import Independent, Noisy, Product, Uncertainty
-from sfumato.schema import Aggregate, Rows, Sum, UnitSums
+from sfumato.schema import Aggregate, Extremes, InSteps, Rows, Sum, SumOfProducts, UnitSums
 
 WHY = "true totals are published, but for cells that tell too much of one contributor or would give such cells away"
 
@@ -31,6 +31,8 @@ class Suppression(Mechanism):
     """Whether units of a register report, so that it says whose they are."""
     told: str = ""
     """The rules as the public is told them."""
+    weights: InSteps | None = None
+    """What rows count by, where that is not one each."""
 
     def loss(self, move: Move) -> Loss:  # noqa: ARG002 - any move shows
         return Unbounded(WHY)
@@ -49,7 +51,13 @@ class Suppression(Mechanism):
     def needs(self, of: tuple[Aggregate, ...]) -> tuple[Aggregate, ...]:
         if self.register:
             return (Rows(),)  # who reported
-        return (UnitSums(next((one.of for one in of if isinstance(one, Sum)), None), self.holding),)
+        values = [
+            one.x if isinstance(one, SumOfProducts) else one.of for one in of if isinstance(one, (Sum, SumOfProducts))
+        ]
+        sums = UnitSums(next((value for value in values if value != self.weights), None), self.holding)
+        return (sums,) if self.weights is None else (sums, Extremes(self.weights))
 
     def words(self) -> str:
-        return f"cell suppression ({self.told})" if self.told else "cell suppression"
+        weighed = f"rows weighed by '{self.weights.column}'" if self.weights else ""
+        told = "; ".join(filter(None, (self.told, weighed)))
+        return f"cell suppression ({told})" if told else "cell suppression"

@@ -76,14 +76,15 @@ class Decisions:
 
     def _suppressed(self, suppress: Suppress) -> tuple[Measure, ...]:
         """The totals of which some are withheld; nothing stands beside them, as noise would protect nobody there."""
-        made = suppress.measured(register=self.frame is not None)
+        made = suppress.measured(self.schema.weight, register=self.frame is not None)
         beside = {one.name for one in self.measures} - {one.name for one in made}
         if self.controls or self.then or beside:
             raise PlanError(
                 "[suppress] publishes true totals, beside which noise protects nobody; give measures, controls and "
                 "steps a plan of their own."
             )
-        suppress.refuse(self.schema, self.hidden.id or (self.frame.id if self.frame else None))
+        named = self.hidden.id or (self.frame.id if self.frame else None)
+        suppress.refuse(self.schema, named, register=self.frame is not None)
         return made
 
     def _coded(self, measure: Measure) -> Measure:

@@ -107,11 +107,7 @@ class SuppressedPart(Part):
     title: str = ""
 
 
-class SuppressPart(Part):
-    by: list[list[str]]
-    measure: list[SuppressedPart]
-    holding: str | None = None
-    inside: str = ""
+class RulesPart(Part):
     minimum: int = 3
     p: int | Decimal | str | None = None
     dominance: list[dict[str, Any]] = []
@@ -121,6 +117,14 @@ class SuppressPart(Part):
     forced: list[dict[str, str]] = []
     cost: str = "value"
     contributors: bool = True
+
+
+class SuppressPart(RulesPart):
+    by: list[list[str]]
+    measure: list[SuppressedPart]
+    holding: str | None = None
+    inside: str = ""
+    weight_step: int | Decimal | str = "0.01"
 
 
 class FramePart(Part):

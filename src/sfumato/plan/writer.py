@@ -1,6 +1,7 @@
 """Plans written as TOML that reads back equal."""
 
 from dataclasses import fields
+from fractions import Fraction
 from typing import Any
 
 from sfumato.plan.control import ControlTable
@@ -93,7 +94,8 @@ def _attribute_dict(attribute: Attribute) -> dict[str, Any]:
 
 def _suppress_dict(suppress: Suppress) -> dict[str, Any]:
     """What is withheld by which rules, less those that stay inside."""
-    said = {"holding": suppress.holding, "inside": suppress.inside}
+    step = "" if suppress.weight_step == Fraction(1, 100) else plain(suppress.weight_step)
+    said = {"holding": suppress.holding, "inside": suppress.inside, "weight_step": step}
     measures = [_said(one, without=("of",)) | {"of": written(one.of, "statistic")} for one in suppress.measures]
     by = [list(table) for table in suppress.by]
     return (

@@ -1,6 +1,7 @@
 """What is published: products with their uncertainty, in a folder that anyone can verify."""
 
 from sfumato.release.anchor import Anchor
+from sfumato.release.differences import differences
 from sfumato.release.folder import Release, seal, write_levels, write_products
 from sfumato.release.geography import write_shapes
 from sfumato.release.keys import private_key
@@ -41,7 +42,7 @@ from sfumato.release.uncertainties import (
     stated,
     withheld,
 )
-from sfumato.release.verify import Verdict, differences, noticed, open_release, read_manifest, sign, verify, withdraw
+from sfumato.release.verify import Verdict, noticed, open_release, read_manifest, sign, verify, withdraw
 
 __all__ = [
     "Anchor",

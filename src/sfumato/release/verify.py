@@ -1,12 +1,10 @@
-"""Verify, open, sign, withdraw and compare releases."""
+"""Verify, open, sign and withdraw releases."""
 
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sfumato.errors import PromiseError, ReleaseError
-from sfumato.privacy import in_sequence
-from sfumato.privacy.notation import loss_from_dict
+from sfumato.errors import ReleaseError
 from sfumato.release.certificate import certified, read_certificate
 from sfumato.release.folder import Release, read_attributes
 from sfumato.release.geography import read_shapes
@@ -157,49 +155,3 @@ def noticed(release: Release) -> Release:
         why, faults = None, ["It cannot be read."]
     why = _UNREADABLE if faults else why
     return release if why is None else replace(release, withdrawn=why)
-
-
-def differences(one: Release, other: Release) -> list[str]:
-    """What changed between two releases, in words; only public numbers are compared."""
-    said = []
-    for field in ("name", "title", "period", "unit", "mode", "releasable", "sampling", "grades", "software"):
-        before, after = getattr(one.manifest, field), getattr(other.manifest, field)
-        if before != after:
-            said.append(f"{field}: {before} → {after}")
-    if one.manifest.promise != other.manifest.promise:
-        before, after = one.manifest.promise.loss_words, other.manifest.promise.loss_words
-        said.append(f"promise: {before} → {after}" if before != after else "promise: the same loss, in other words")
-    if one.manifest.exposures != other.manifest.exposures:
-        said.append("exposures: the list of what lies outside the guarantee changed")
-    said += _product_differences(one, other)
-    said += _together(one, other)
-    if other.manifest.supersedes == one.id:
-        said.append("the second supersedes the first")
-    return said
-
-
-def _together(one: Release, other: Release) -> list[str]:
-    """What both releases cost whoever is in both, where they were charged to one ledger."""
-    anchors = one.manifest.ledger, other.manifest.ledger
-    if one.id == other.id or None in anchors or anchors[0].population != anchors[1].population:  # type: ignore[union-attr]
-        return []
-    losses = [loss_from_dict(release.manifest.promise.loss) for release in (one, other)]
-    try:
-        both = in_sequence(losses, loss_from_dict(other.manifest.promise.limit))
-    except PromiseError as error:
-        return [f"both together: {error}"]
-    told = f"power {both.power(0.05):.4f}, where the second alone has {losses[1].power(0.05):.4f}"
-    return [f"both together: {both.words()}; a test at 5% tells neighbours apart with {told}"]
-
-
-def _product_differences(one: Release, other: Release) -> list[str]:
-    before = {entry.name: entry for entry in one.manifest.products}
-    after = {entry.name: entry for entry in other.manifest.products}
-    said = [f"product {name}: only in the first" for name in before if name not in after]
-    said += [f"product {name}: only in the second" for name in after if name not in before]
-    for name in (name for name in before if name in after):
-        if before[name] != after[name]:
-            said.append(f"product {name}: its description changed (attributes, mechanism, error or step)")
-        elif one.manifest.files[before[name].file] != other.manifest.files[after[name].file]:
-            said.append(f"product {name}: the numbers changed")
-    return said

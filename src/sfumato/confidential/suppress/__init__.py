@@ -5,5 +5,17 @@ from sfumato.confidential.suppress.contributions import Contributions
 from sfumato.confidential.suppress.pattern import Pattern, Work
 from sfumato.confidential.suppress.primary import Needs, PrimaryRules, needs
 from sfumato.confidential.suppress.protect import Prior, protect
+from sfumato.confidential.suppress.together import protect_together
 
-__all__ = ["Best", "Contributions", "Needs", "Pattern", "PrimaryRules", "Prior", "Work", "needs", "protect"]
+__all__ = [
+    "Best",
+    "Contributions",
+    "Needs",
+    "Pattern",
+    "PrimaryRules",
+    "Prior",
+    "Work",
+    "needs",
+    "protect",
+    "protect_together",
+]

@@ -41,6 +41,11 @@ class PrimaryRules:
         if self.minimum < 1 or not self.margin > 0 or self.least <= 0:
             raise PlanError("minimum is at least 1, and margin and least are above 0; a need of 0 protects nothing.")
 
+    @property
+    def any(self) -> bool:
+        """Whether a cell that somebody is in could break one."""
+        return self.minimum > 1 or self.p is not None or bool(self.dominance)
+
     def words(self, rule: str) -> str:
         """A rule as a reader of a missing cell is told it."""
         if rule == FEW:

@@ -42,25 +42,46 @@ def protect(  # noqa: PLR0913 - each is a decision of the agency
     asked: Needs | None = None,
     best: Best | None = None,
     contributors: bool | None = None,
+    before: Flags | None = None,
+    also: Flags | None = None,
     progress: Progress = lambda *_: None,
 ) -> Pattern:
     """The pattern of linked tables: sensitive cells by the rules, and further cells so that none can be worked out.
 
-    `forced` are cells that are published whatever they tell; `asked` are needs that were found elsewhere; `best` says
-    how hard to look. Cells are protected from `contributors` as well, who know their own parts, where they are known by
-    name. What is found is audited by code of its own, and refused where that finds anything.
+    `forced` are cells that are published whatever they tell, `before` those that were, and `also` those that are
+    missing in any case; `asked` are needs that were found elsewhere; `best` says how hard to look. Cells are protected
+    from `contributors` as well, who know their own parts, where they are known by name. What is found is audited by
+    code of its own, and refused where that finds anything.
     """
-    held = np.zeros(linked.size, dtype=bool)
-    held[[linked.find(where) for where in forced]] = True
+    none = np.zeros(linked.size, dtype=bool)
     known = cells.listed is None if contributors is None else contributors
     found_needs, prior = asked or needs(linked, cells, rules), prior or Prior.of(cells.totals)
-    work = _Work(linked, cells, rules, found_needs, held, prior, cost, known)
+    public = none if before is None else before
+    work = _Work(
+        linked,
+        cells,
+        rules,
+        found_needs,
+        held(linked, forced),
+        public,
+        none if also is None else also,
+        prior,
+        cost,
+        known,
+    )
     task, place = work.task()
     found = search(task, work.primary_of(place, task), work.unions_of(task, place), best or Best(), progress)
     suppressed = np.zeros(linked.size, dtype=bool)
     suppressed[work.there] = found.suppressed[place]
     work.refuse_unsafe(task, place, suppressed, progress)
     return work.pattern(suppressed, found)
+
+
+def held(linked: Linked, forced: Sequence[Mapping[str, str]]) -> Flags:
+    """Which cells are published whatever they tell."""
+    found = np.zeros(linked.size, dtype=bool)
+    found[[linked.find(where) for where in forced]] = True
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +92,9 @@ class _Work:
     cells: Contributions
     rules: PrimaryRules
     needs: Needs
-    held: Flags
+    forced: Flags
+    before: Flags
+    also: Flags
     prior: Prior
     cost: str
     contributors: bool
@@ -79,6 +102,11 @@ class _Work:
     @cached_property
     def there(self) -> Flags:
         return self.cells.counts > 0
+
+    @cached_property
+    def held(self) -> Flags:
+        """Cells that must be published, or were."""
+        return self.forced | self.before
 
     @cached_property
     def primary(self) -> Flags:
@@ -122,6 +150,8 @@ class _Work:
 
     def primary_of(self, place: Integers, task: Task) -> Flags:
         found = np.zeros(task.linked.size, dtype=bool)
+        found[place[self.also[self.there]]] = True
+        found &= ~task.fixed
         found[place[self.primary[self.there]]] = True
         return found
 
@@ -167,7 +197,10 @@ class _Work:
     def _reason(self, cell: int, status: str) -> str:
         if status in {PRIMARY, FORCED}:
             rule = self.rules.words(self.needs.rules[cell])
-            return rule if status == PRIMARY else f"published by decision, although: {rule}"
+            why = "published before" if self.before[cell] else "published by decision"
+            return rule if status == PRIMARY else f"{why}, although: {rule}"
+        if status == SECONDARY and self.also[cell]:
+            return "suppressed as another measure of it is"
         return {
             SECONDARY: "suppressed so that other cells cannot be worked out",
             WAIVED: "published as its contributors have agreed",

@@ -46,5 +46,8 @@ class Search:
 
 def _why(task: Task) -> str:
     if task.fixed.any():
-        return "cells that must be published, or what an attacker knows beforehand, give it away; force fewer of them."
+        return (
+            "cells that must be published or were published before, or what an attacker knows beforehand, give it "
+            "away: force fewer of them, or publish fewer tables."
+        )
     return "what contributors and others know beforehand leaves it no room; publish fewer tables, or coarser ones."

@@ -23,7 +23,7 @@ from sfumato.release.products.tables import described, family_of
 from sfumato.release.statuses import NoNumber, Statuses
 from sfumato.release.uncertainties import Independent, Uncertainty
 from sfumato.schema import Attribute, Box, Family, Grid, Levels, LinkedCells, Schema, UpTo
-from sfumato.schema.linked_cells import AskedCells, Keys
+from sfumato.schema.linked_cells import Keys
 
 WITHHELD = NoNumber(
     "Withheld, so that nobody can work out what a single contributor reported; the totals it is in count it.", "D", "Q"
@@ -121,7 +121,7 @@ class Suppressed(Held):
     def missing(self, grid: Grid) -> Statuses | None:
         asked, size = self.linked.asked(grid), int(np.prod(grid.shape, dtype=np.int64))
         parts = np.bincount(asked.box, minlength=size)
-        hidden = np.bincount(asked.box, self._found(asked)[1], size) > 0
+        hidden = np.bincount(asked.box, self.told(asked.keys)[1], size) > 0
         unheld = np.bincount(asked.box, ~asked.held, size) > 0
         which = np.where(unheld, 3, np.where(hidden, np.where(parts == 1, 1, 2), 0))
         return Statuses(KINDS, which.reshape(grid.shape)) if which.any() else None
@@ -129,7 +129,7 @@ class Suppressed(Held):
     def totals(self, grid: Grid) -> Integers:
         asked = self.linked.asked(grid)
         found = np.zeros(int(np.prod(grid.shape, dtype=np.int64)), dtype=np.int64)
-        np.add.at(found, asked.box, self._found(asked)[0])
+        np.add.at(found, asked.box, self.told(asked.keys)[0])
         return found.reshape(grid.shape)
 
     def cells(self, box: Box) -> int:
@@ -140,12 +140,12 @@ class Suppressed(Held):
         size = int(np.prod(grid.shape, dtype=np.int64))
         return np.bincount(self.linked.asked(grid).box, minlength=size).reshape(grid.shape)
 
-    def _found(self, asked: AskedCells) -> tuple[Integers, NDArray[np.bool_]]:
+    def told(self, keys: Keys) -> tuple[Integers, NDArray[np.bool_]]:
         """The numbers of cells, 0 of those without one, and which are withheld."""
         if not len(self.keys):
-            return np.zeros(len(asked.keys), dtype=np.int64), np.zeros(len(asked.keys), dtype=bool)
-        place = np.minimum(np.searchsorted(self.keys, asked.keys), len(self.keys) - 1)
-        there = (self.keys[place] == asked.keys) & asked.held
+            return np.zeros(len(keys), dtype=np.int64), np.zeros(len(keys), dtype=bool)
+        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        there = self.keys[place] == keys
         return np.where(there, self.values[place], 0), there & self.withheld[place]
 
 

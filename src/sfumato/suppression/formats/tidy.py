@@ -1,5 +1,6 @@
 """Tidy tables: one row a cell, its codes, its value, and, if wanted, a flag and numbers of its contributors."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +11,9 @@ from sfumato.errors import DataError
 from sfumato.suppression.formats.hierarchies import read_hierarchy
 from sfumato.suppression.formats.table_file import Rows, TableFile, column_of, number_of, read_rows, whole_of
 from sfumato.suppression.nesting import WHOLE, Nesting
+
+MOST_NAMED = 3
+"""How many cells that stand in several rows are named."""
 
 
 @dataclass(frozen=True)
@@ -34,15 +38,19 @@ class Tidy:
 
     def read(self, paths: Sequence[Path]) -> TableFile:
         """One file, or several that share cells: linked tables, where an attribute that a file lacks is its total."""
-        tables, rows = [], []
-        for path in paths:
-            some = read_rows(path, self.separator)
+        files, tables, rows = [(path, read_rows(path, self.separator)) for path in paths], [], []
+        for name in self.by if len(paths) > 1 else ():
+            if not any(some and name in some[0] for _, some in files):
+                raise DataError(f"No file has a column '{name}', which --by names; leave it out, or correct it.")
+        for path, some in files:
             by = [name for name in self.by if some and name in some[0]] if len(paths) > 1 else list(self.by)
             tables.append(
                 [self._nesting(name, whole_of(column_of(some, name, path), self._total(name))) for name in by]
             )
-            rows += [dict.fromkeys(self.by, "") | self._told(row, by) for row in some]
-        return self.laid_out(_once(rows, self.by), tables, paths[0])
+            told = [dict.fromkeys(self.by, "") | self._told(row, by) for row in some]
+            self._refuse_repeated(told, path)
+            rows += told
+        return self.laid_out(self._once(rows), tables, paths[0])
 
     def _told(self, row: dict[str, str], by: Sequence[str]) -> dict[str, str]:
         codes = {name: WHOLE if row[name].strip() == self._total(name) else row[name].strip() for name in by}
@@ -63,6 +71,36 @@ class Tidy:
             return Nesting.under(name, {code: WHOLE for code in present if code != WHOLE}, whole=WHOLE in present)
         return read_hierarchy(name, self.hierarchies[name], self.lead).within(present)
 
+    def _refuse_repeated(self, rows: Rows, path: Path) -> None:
+        """A file that has a cell twice does not say which of the two is right."""
+        seen = Counter(tuple(row[name] for name in self.by) for row in rows)
+        twice = [cell for cell, times in seen.items() if times > 1]
+        if twice:
+            named = "; ".join(self._words(cell) for cell in twice[:MOST_NAMED])
+            more = f", and {len(twice) - MOST_NAMED:,} more" if len(twice) > MOST_NAMED else ""
+            raise DataError(
+                f"{path} has several rows of a cell: {named}{more}. A cell stands in one row: leave the others out, or "
+                "name the column that tells them apart in --by."
+            )
+
+    def _once(self, rows: Rows) -> Rows:
+        """A cell that stands in several files, told once; what they say of it must be the same."""
+        found: dict[tuple[str, ...], dict[str, str]] = {}
+        for row in rows:
+            cell = tuple(row[name] for name in self.by)
+            first = found.setdefault(cell, row)
+            wanted = [self.value, *([self.flag] if self.flag else []), *self.numbers]
+            if any(first.get(name, "").strip() != row.get(name, "").strip() for name in wanted):
+                raise DataError(
+                    f"Two files do not say the same of {self._words(cell)}. Linked tables share a cell, so that one "
+                    "which is suppressed in one of them and published in the other is published: make them agree."
+                )
+        return list(found.values())
+
+    def _words(self, cell: Sequence[str]) -> str:
+        told = zip(self.by, cell, strict=True)
+        return ", ".join(f"{name} {code}" for name, code in told if code != WHOLE) or "the total of all"
+
     def laid_out(self, rows: Rows, tables: Sequence[Sequence[Nesting]], path: Path) -> TableFile:
         values = number_of(column_of(rows, self.value, path), self.value)
         told = column_of(rows, self.flag, path) if self.flag else []
@@ -70,8 +108,3 @@ class Tidy:
         columns = {name: [row[name] for row in rows] for name in self.by}
         numbers = {name: number_of(column_of(rows, name, path), name) for name in self.numbers}
         return TableFile.of(tables, columns, values, flags | np.isnan(values), numbers)
-
-
-def _once(rows: Rows, by: Sequence[str]) -> Rows:
-    """A cell that stands in several files, told once."""
-    return list({tuple(row[name] for name in by): row for row in rows}.values())

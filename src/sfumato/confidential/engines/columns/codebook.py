@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.confidential.engines.sql.dialect import numeral
+from sfumato.confidential.engines.sql.dialect import WHOLE, numeral
 from sfumato.schema import Attribute, Bands, Clipped, InSteps, Reported
 
 Floats = NDArray[np.float64]
@@ -123,8 +123,8 @@ class Standing(Meaning):
 
     def of_numbers(self, numbers: Floats) -> Integers:
         steps = _given(numbers, self.one) / float(self.one.step)
-        sound = (steps >= 0) & (steps < EXACT) & (steps == np.rint(steps))
-        return np.where(sound, steps, 0).astype(np.int64) + np.where(sound, 0, self.lacking)
+        sound = (steps >= 0) & (steps < EXACT) & (np.abs(steps - np.rint(steps)) <= WHOLE)
+        return np.where(sound, np.rint(steps), 0).astype(np.int64) + np.where(sound, 0, self.lacking)
 
 
 def _given(numbers: Floats, one: Clipped | Reported) -> Floats:

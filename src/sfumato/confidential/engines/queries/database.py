@@ -162,8 +162,8 @@ class Database(Sealed):
             return dialect.clipped(self.given(value), value)
         if isinstance(value, Reported):
             steps = f"({self.given(value)} / {dialect.literal(value.step)})"
-            sound = f"{steps} >= 0 AND {steps} < {EXACT} AND {steps} = floor({steps})"
-            return f"(CASE WHEN {sound} THEN CAST({steps} AS BIGINT) END)"
+            sound = f"{steps} >= 0 AND {steps} < {EXACT} AND {dialect.whole(steps)}"
+            return f"(CASE WHEN {sound} THEN CAST(round({steps}) AS BIGINT) END)"
         raise DataError(f"DuckDB does not read {type(value).__name__} of '{value.column}'; it clips, or takes reports.")
 
     def key(self, table: Table) -> str:

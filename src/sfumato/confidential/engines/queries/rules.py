@@ -140,14 +140,15 @@ class Rules:
                 rules = {
                     f"{number} IS NULL": "missing or no numbers; a unit that has none is left out or reports 0.",
                     f"{number} < 0": "below 0; square roots are of amounts that are 0 or more.",
-                    f"abs({steps}) < {EXACT} AND {steps} <> floor({steps})": "no whole multiples of the step, "
+                    f"abs({steps}) < {EXACT} AND NOT {dialect.whole(steps)}": "no whole multiples of the step, "
                     f"{float(value.step):g}; round them before, or use a finer step.",
                     f"{steps} >= {EXACT}": "too large to be exact; use a coarser step.",
                 }
-                unit = self._reading.named(None)
+                unit = self._reading.id  # whose report it is, where that is read
+                columns = [unit, value.column] if unit in self._reading.names else [value.column]
                 for condition, rule in rules.items():
                     words = f"some values are {rule}"
-                    _, fault = self._rule([unit, value.column], condition, words)  # which unit's report it is
+                    _, fault = self._rule(columns, condition, words)
                     yield Fault(value.column, words, fault.query)
 
 

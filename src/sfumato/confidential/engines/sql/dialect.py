@@ -10,6 +10,9 @@ from math import isfinite
 
 from sfumato.schema import Attribute, Bands, Clipped
 
+WHOLE = 1e-6
+"""How far from a whole number of steps a number may be that was written as one."""
+
 FLOATS = {"FLOAT": 2**24, "DOUBLE": 2**53}
 """The types that hold every whole number only up to a bound."""
 INTEGERS = {f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")}
@@ -128,6 +131,11 @@ def numeral(code: str) -> float | None:
 
 def literal(value: Fraction | float) -> str:
     return f"CAST({float(value)!r} AS DOUBLE)"
+
+
+def whole(number: str) -> str:
+    """Whether a number is whole, but for what the last digits of a double lose of it: 1.13 is 113 hundredths."""
+    return f"(abs({number} - round({number})) <= {WHOLE!r})"
 
 
 def quoted(name: str) -> str:

@@ -1,0 +1,218 @@
+"""`sfumato suppress table`: a table of cells that was made elsewhere is protected."""
+
+import csv
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli.cell_files import ARGUS, By, CellFiles, Files, Flag, Hidden, Totals, Trees, Value
+from sfumato.cli.options import Json
+from sfumato.cli.output import note, progress, say, say_json
+from sfumato.cli.private_file import refuse_place, written_privately
+from sfumato.errors import DataError
+
+if TYPE_CHECKING:
+    from sfumato.confidential.suppress import Best, Contributions, Needs, Pattern, PrimaryRules
+    from sfumato.suppression.formats.table_file import TableFile
+
+OUTSIDERS = (
+    "Contributors who know their own part of a cell were not looked at: it is not known which cells have one alone. "
+    "Name the column of the number of contributors with --count."
+)
+SINGLE = (
+    "Cells are protected from anybody, and from whoever is alone in a cell and knows it; the largest contributors of "
+    "other cells are not known by name, as they are to a plan with [suppress]."
+)
+
+
+def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
+    files: Files,
+    out: Annotated[
+        Path, typer.Option("--out", help="Where the table goes with the status of every cell; confidential.")
+    ],
+    by: By = "",
+    value: Value = "",
+    flag: Flag = "",
+    hidden: Hidden = "",
+    hierarchy: Trees = None,
+    total: Totals = None,
+    count: Annotated[str, typer.Option(help="The column of the number of contributors.")] = "",
+    largest: Annotated[
+        str, typer.Option(help="The columns of the largest contributions, largest first: MAX,SECOND.")
+    ] = "",
+    minimum: Annotated[int, typer.Option(help="The fewest contributors of a safe cell.")] = 3,
+    p: Annotated[str, typer.Option("--p", help="The p% rule: 0.1 for 10%.")] = "",
+    dominance: Annotated[
+        list[str] | None, typer.Option(help="N,K: the N largest hold no more than K: 1,0.85; repeats.")
+    ] = None,
+    cost: Annotated[str, typer.Option(help="What a missing cell costs: value, log or count.")] = "value",
+    clean: Annotated[int, typer.Option(help="The most programs of the clean-up.")] = 3_000,
+    rounds: Annotated[int, typer.Option(help="How often the lower bound is sharpened; 0 for no bound.")] = 0,
+    cuts: Annotated[int, typer.Option(help="The most programs of the lower bound.")] = 3_000,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Look for the best pattern there is; for small tables.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Protect a table of cells: find the sensitive ones, and suppress others so that none can be worked out.
+
+    Where --flag names a column of primary flags, those cells are sensitive; else rules look at --count and --largest.
+    """
+    from sfumato.confidential.suppress import Best
+
+    asked, rules = CellFiles(files, by, value, flag, hidden, hierarchy, total), _rules(minimum, p, dominance or [])
+    _refuse_out(asked, out)
+    tops = tuple(name.strip() for name in largest.split(",") if name.strip())
+    read = asked.read(tuple(filter(None, (count, *tops))))
+    told = _Told.of(read, rules, count, tops)
+    found = told.protected(cost, Best(clean, rounds, exact, cuts))
+    _write(read, found, out)
+    _say_pattern(found, out, told.counted, json)
+
+
+def _rules(minimum: int, p: str, dominance: list[str]) -> "PrimaryRules":
+    from fractions import Fraction
+
+    from sfumato.confidential.suppress import PrimaryRules
+
+    try:
+        shares = tuple((int(n), Fraction(k)) for n, _, k in (one.partition(",") for one in dominance))
+        return PrimaryRules(minimum, Fraction(p) if p else None, shares)
+    except (ValueError, ZeroDivisionError):
+        raise DataError("--p is a share, 0.1 for 10%, and --dominance N,K: 1,0.85 for the largest above 85%.") from None
+
+
+def _refuse_out(asked: CellFiles, out: Path) -> None:
+    """A pattern that could not be written, or would be written over what it is made of, is not looked for."""
+    refuse_place(out)
+    if out.suffix.lower() == ".asc":
+        raise DataError(f"{out} would be a table without separators, which is read and not written; name it .tab.")
+    argus = out.suffix.lower() in ARGUS
+    if argus and len(asked.files) > 1:
+        raise DataError(
+            f"{out} would hold one table, and {len(asked.files)} files were given; write linked ones as CSV."
+        )
+    made = {out.resolve(), *([out.with_suffix(".rda").resolve()] if argus else [])}
+    for path in asked.read_from:
+        if path.resolve() in made or (argus and path.resolve().match(f"{out.resolve().with_suffix('')}_*.hrc")):
+            raise DataError(f"{out} would be written over {path}, which it is made of; name another file.")
+
+
+@dataclass(frozen=True, eq=False)
+class _Told:
+    """What a file tells of its cells: contributions, and needs where it says which cells are sensitive."""
+
+    read: "TableFile"
+    rules: "PrimaryRules"
+    cells: "Contributions"
+    needs: "Needs | None"
+    counted: bool
+    """Whether the number of contributors of each cell is known."""
+
+    @classmethod
+    def of(cls, read: "TableFile", rules: "PrimaryRules", count: str, largest: tuple[str, ...]) -> "_Told":
+        import numpy as np
+
+        from sfumato.confidential.suppress import Contributions
+
+        totals = read.values
+        if np.isnan(totals).any():
+            raise DataError(
+                "A cell has no value; to protect a table every cell must have one, and a flag where it is sensitive."
+            )
+        known = read.numbers.get(count or "frequency")
+        counts = np.full(len(totals), max(rules.minimum, 2)) if known is None else known
+        tops = [read.numbers[name] for name in largest] or [read.numbers.get("maxscore", np.full(len(totals), np.nan))]
+        _refuse_untrue(totals, counts, np.column_stack(tops))
+        cells = Contributions.told(totals, counts.astype(np.int64), np.column_stack(tops))
+        needs = _given(read, rules) if read.suppressed.any() else None
+        if needs is None and (known is None or not rules.any):
+            raise DataError(
+                "Nothing says which cells are sensitive; name a column of flags, or of the number of contributors and "
+                "a rule: --minimum 3, --p 0.1 or --dominance 1,0.85."
+            )
+        return cls(read, rules, cells, needs, known is not None)
+
+    def protected(self, cost: str, best: "Best") -> "Pattern":
+        from sfumato.confidential.suppress import protect
+
+        with progress(("suppression",)) as show:
+            show("suppression")
+            return protect(
+                self.read.linked, self.cells, self.rules,
+                cost=cost, best=best, asked=self.needs, contributors=self.counted, progress=show.within,
+            )  # fmt: skip
+
+
+def _given(read: "TableFile", rules: "PrimaryRules") -> "Needs":
+    """What the cells that a file flags must stay uncertain by, to those who are in other cells as well."""
+    import numpy as np
+
+    from sfumato.confidential.suppress import Needs
+
+    def need(name: str, otherwise: Any) -> Any:
+        told = read.numbers.get(name, otherwise)
+        least = np.maximum(np.where(np.isnan(told), otherwise, told), rules.least)
+        return np.where(read.suppressed, least, 0)
+
+    upper = need("upperpl", np.abs(read.values) * float(rules.margin))
+    flagged = ["given" if one else "" for one in read.suppressed.tolist()]
+    return Needs(upper, need("lowerpl", upper), flagged, others=upper)
+
+
+def _refuse_untrue(totals: Any, counts: Any, largest: Any) -> None:
+    """Stop at numbers of contributors that cannot be: such cells would be taken for safe."""
+    import numpy as np
+
+    if (np.isnan(counts) | (counts < 0) | ((counts == 0) & (totals != 0))).any():
+        raise DataError("A cell has a value and no number of contributors, or one below 0; every cell needs its own.")
+    if (counts != np.rint(counts)).any():
+        raise DataError("A number of contributors is not whole; --count names the column of how many there are.")
+    if (np.nansum(largest, axis=1) > np.abs(totals) * (1 + 1e-9)).any():
+        raise DataError("The largest contributions of a cell are more than its value; check --largest and --value.")
+
+
+def _write(read: "TableFile", found: "Pattern", out: Path) -> None:
+    """A tidy CSV of codes, value, status and reason; a .tab file for tau-ARGUS where it ends so."""
+    import numpy as np
+
+    if out.suffix.lower() in ARGUS:
+        from sfumato.suppression.formats.argus import STATUSES, write_argus
+
+        few = "fewer than"
+        letters = [
+            STATUSES.get(status, "A" if few in reason else "B")
+            for status, reason in zip(found.statuses, found.reasons, strict=True)
+        ]
+        write_argus(read, np.where(found.suppressed, np.nan, read.values), letters, out.parent, out.stem)
+        return
+    names, text = read.linked.attributes, io.StringIO()
+    codes = [read.linked.column(name) for name in names]
+    writer = csv.writer(text)
+    writer.writerow([*names, "value", "status", "reason"])
+    for cell in np.flatnonzero(read.rows >= 0).tolist():
+        value = "" if found.suppressed[cell] else f"{read.values[cell]:.15g}"
+        writer.writerow(
+            [*(column[cell] or "Total" for column in codes), value, found.statuses[cell], found.reasons[cell]]
+        )
+    written_privately(out, text.getvalue())
+
+
+def _say_pattern(found: "Pattern", out: Path, counted: bool, json: bool) -> None:
+    told: dict[str, Any] = {status: found.count(status) for status in ("published", "primary", "secondary")}
+    told |= {"suppressed share": round(found.share, 4), "cost": found.cost, "lower bound": found.bound or None}
+    told |= {"above the bound": round(found.gap, 4)} if found.bound else {}
+    told |= {"programs": found.work.programs + found.work.tried, "clean-up complete": found.work.complete}
+    told |= {"bound complete": found.work.bounded} if found.bound else {}
+    if json:
+        say_json(told | {"single contributors": counted, "out": str(out)})
+        return
+    say("\n".join(f"{name}: {count}" for name, count in told.items() if count is not None))
+    if not found.work.complete:
+        note("The clean-up was cut short by --clean; some secondary cells may not be needed.")
+    if found.bound and not found.work.bounded:
+        note("The lower bound was cut short by --cuts or --rounds; the pattern may be nearer to the best than it says.")
+    say(f"{out} has the status of every cell; every cell was audited. {SINGLE if counted else OUTSIDERS}")
