@@ -14,7 +14,7 @@ import numpy as np
 from bench.line import Line
 
 from sfumato.confidential.suppress import Contributions, PrimaryRules, needs, protect
-from sfumato.suppression import Linked, Nesting, Published, Required, decide
+from sfumato.suppression import LinkedTables, Nesting, Published, Required, decide
 
 SIZES = ((5, 80, 1_500, 0), (10, 160, 4_000, 3), (30, 250, 9_000, 5))
 """Counties, industries, establishments and regions."""
@@ -26,14 +26,14 @@ def lines(*, quick: bool) -> Iterator[Line]:
         yield protected(*size)
 
 
-def economy(counties: int, industries: int, establishments: int, regions: int) -> tuple[Linked, Contributions]:
+def economy(counties: int, industries: int, establishments: int, regions: int) -> tuple[LinkedTables, Contributions]:
     """Linked cells by industry and county, and who contributes to them."""
     rng = np.random.default_rng(1)
     leaves = [f"{11 + i % 20}{i // 20 % 5}{i // 100 % 4}{i // 400 % 3}{i // 1200}" for i in range(industries)]
     under = {code[:depth]: code[: depth - 1] if depth > 2 else "" for code in leaves for depth in range(2, 7)}
     places = {f"c{number}": f"r{number % regions}" if regions else "" for number in range(counties)}
     trees = places | dict.fromkeys(sorted({region for region in places.values() if region}), "")
-    linked = Linked.of([[Nesting.under("industry", under), Nesting.under("county", trees)]])
+    linked = LinkedTables.of([[Nesting.under("industry", under), Nesting.under("county", trees)]])
     weights, attraction = (1.0 + np.arange(industries)) ** -0.6, np.exp(rng.normal(0, 1.1, counties))
     industry = rng.choice(industries, establishments, p=weights / weights.sum())
     county = rng.choice(counties, establishments, p=attraction / attraction.sum())

@@ -6,7 +6,7 @@ from tests.serve.small import anchored, promised
 import sfumato as sf
 from sfumato.release import Manifest, SpendLine, Subject, Suppressed, seal, write_levels, write_products
 from sfumato.release.products.suppressed import EXAMPLE
-from sfumato.schema import LinkedCells, Schema, UpTo
+from sfumato.schema import CellKeys, Schema, UpTo
 
 WHY = "true totals are published, and those of few contributors are withheld"
 LOST = {"unbounded": WHY}
@@ -32,7 +32,7 @@ PAY = {
 
 def linked(attributes, tables):
     """The cells of tables, each written as a list of attributes."""
-    return LinkedCells(UpTo(len(tables[0]), tables[0], tables[1:]).family(Schema(attributes)))
+    return CellKeys(UpTo(len(tables[0]), tables[0], tables[1:]).family(Schema(attributes)))
 
 
 def margins():

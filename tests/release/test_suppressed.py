@@ -13,7 +13,7 @@ import sfumato as sf
 from sfumato.errors import QueryError, ReleaseError
 from sfumato.release import Manifest, Suppressed, open_release, seal, verify
 from sfumato.release.products.suppressed import NEEDS, UNHELD, WITHHELD
-from sfumato.schema import Box, Grid, LinkedCells
+from sfumato.schema import Box, CellKeys, Grid
 from sfumato.schema.nodes import Nodes
 
 
@@ -127,7 +127,7 @@ def spoiled(folder, tmp_path, change):
 
 
 def bumped(product, code, by):
-    key = LinkedCells(product.domain).coded([code])
+    key = CellKeys(product.domain).coded([code])
     return replace(product, values=product.values + by * (product.keys == key))
 
 

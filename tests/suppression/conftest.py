@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sfumato.suppression import Linked, Nesting
+from sfumato.suppression import LinkedTables, Nesting
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 QUARTERS = ("Q1", "Q2", "Q3", "Q4")
@@ -19,7 +19,7 @@ class Slide:
     def __init__(self, *, annual: bool = True) -> None:
         industry = Nesting.under("industry", dict.fromkeys(JOBS, ""))
         quarter = Nesting.under("quarter", dict.fromkeys(QUARTERS, ""), whole=annual)
-        self.linked = Linked.of([[industry, quarter]])
+        self.linked = LinkedTables.of([[industry, quarter]])
         self.values = np.array([self.sum(**self.linked.named(cell)) for cell in range(self.linked.size)])
 
     @staticmethod

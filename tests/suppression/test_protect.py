@@ -9,7 +9,7 @@ from tests.suppression.conftest import SHARED
 
 from sfumato.confidential.suppress import Best, Contributions, PrimaryRules, Prior, needs, protect
 from sfumato.errors import DataError, PlanError
-from sfumato.suppression import Linked, Nesting, Published, Required, audit, decide
+from sfumato.suppression import LinkedTables, Nesting, Published, Required, audit, decide
 
 TENTH = PrimaryRules(3, p=Fraction(1, 10))
 
@@ -31,11 +31,11 @@ def random_rows(seed=7, size=90):
 
 @pytest.fixture
 def linked():
-    return Linked.of([[flat("trade", "abcdef"), flat("place", "wxyz")]])
+    return LinkedTables.of([[flat("trade", "abcdef"), flat("place", "wxyz")]])
 
 
 def test_the_p_percent_rule_of_the_slides():
-    linked = Linked.of([[flat("a", "12")]])
+    linked = LinkedTables.of([[flat("a", "12")]])
     codes, values = {"a": ["1"] * 4 + ["2"] * 4}, [100, 50, 6, 3, 100, 50, 6, 5]
     asked = needs(linked, Contributions.of(linked, codes, values), TENTH)
     sensitive, other = linked.find({"a": "1"}), linked.find({"a": "2"})
@@ -44,7 +44,7 @@ def test_the_p_percent_rule_of_the_slides():
 
 
 def test_dominance_needs_what_makes_the_largest_its_share():
-    linked = Linked.of([[flat("a", "12")]])
+    linked = LinkedTables.of([[flat("a", "12")]])
     cells = Contributions.of(linked, {"a": ["1"] * 4 + ["2"]}, [90, 4, 3, 3, 50])
     asked = needs(linked, cells, PrimaryRules(1, dominance=((1, Fraction(85, 100)),)))
     assert asked.upper[linked.find({"a": "1"})] == pytest.approx(90 / 0.85 - 100)
@@ -52,7 +52,7 @@ def test_dominance_needs_what_makes_the_largest_its_share():
 
 def test_holdings_matter():
     """Three establishments of one enterprise look like three contributors to who ignores holdings."""
-    linked = Linked.of([[flat("a", "12")]])
+    linked = LinkedTables.of([[flat("a", "12")]])
     codes, values = {"a": ["1"] * 4 + ["2"] * 4}, [10, 10, 10, 9, 10, 10, 10, 10]
     owners = ["one", "one", "one", "two", "s", "t", "u", "v"]
     cell = linked.find({"a": "1"})
@@ -61,7 +61,7 @@ def test_holdings_matter():
 
 
 def test_weights_make_a_cell_safer_and_what_a_holding_knows_is_its_own():
-    linked = Linked.of([[flat("a", "12")]])
+    linked = LinkedTables.of([[flat("a", "12")]])
     codes, values = {"a": ["1"] * 3 + ["2"] * 3}, [100, 50, 6, 1, 1, 1]
     cell = linked.find({"a": "1"})
     assert needs(linked, Contributions.of(linked, codes, values), TENTH).rules[cell] == "p-percent"
@@ -72,7 +72,7 @@ def test_weights_make_a_cell_safer_and_what_a_holding_knows_is_its_own():
 
 
 def test_waivers_missing_codes_and_forced_cells_are_told():
-    linked = Linked.of([[flat("a", ["1", "2", "3", "none"])]])
+    linked = LinkedTables.of([[flat("a", ["1", "2", "3", "none"])]])
     codes = {"a": ["1", "2", "2", "2", "3", "none"]}
     agreed = Contributions.of(linked, codes, [5, 8, 8, 8, 7, 4], list("abcdef"), waived=["a"])
     rules = PrimaryRules(3, safe=(("a", "none"),))
@@ -83,7 +83,7 @@ def test_waivers_missing_codes_and_forced_cells_are_told():
 
 
 def test_a_cell_that_cannot_be_protected_is_refused():
-    linked = Linked.of([[flat("a", "12")]])
+    linked = LinkedTables.of([[flat("a", "12")]])
     cells = Contributions.of(linked, {"a": list("1222")}, [5, 8, 8, 8])
     with pytest.raises(DataError, match="must be published"):
         protect(linked, cells, PrimaryRules(), forced=[{}, {"a": "2"}])
@@ -127,7 +127,7 @@ def test_the_pattern_is_the_same_whatever_the_order_of_rows(linked):
 def test_linked_tables_matter():
     """Table by table, one hides b beside a and the other hides c: each tells what the other hides."""
     trade, size = flat("trade", "abcd"), flat("size", "sl")
-    both = Linked.of([[trade], [trade, size]])
+    both = LinkedTables.of([[trade], [trade, size]])
     rows = [("a", "s", 5)] + [("b", "l", 2)] * 5 + [("c", "s", 4)] * 5 + [("d", "s", 100), ("d", "l", 100)] * 5
     codes = {"trade": [row[0] for row in rows], "size": [row[1] for row in rows]}
     values, rules = [row[2] for row in rows], PrimaryRules(3)
@@ -136,7 +136,7 @@ def test_linked_tables_matter():
     required = Required(cells.totals, asked.upper, np.minimum(asked.lower, cells.totals))
     told = np.full(both.size, np.nan)
     for table in ([trade], [trade, size]):
-        one = Linked.of([table])
+        one = LinkedTables.of([table])
         some = Contributions.of(one, codes, values)
         pattern = protect(one, some, rules, contributors=False)
         place = both.places({name: one.column(name) for name in one.attributes})
@@ -147,7 +147,7 @@ def test_linked_tables_matter():
 
 def test_two_singletons_of_a_row_are_caught_and_not_left():
     """Each of two missing cells has one contributor, who knows the other from the row's total."""
-    linked = Linked.of([[flat("a", "12345")]])
+    linked = LinkedTables.of([[flat("a", "12345")]])
     codes = {"a": list("12") + list("333") + list("444") + list("555")}
     cells = Contributions.of(linked, codes, [30, 28, 9, 9, 9, 20, 20, 20, 30, 30, 30])
     asked = needs(linked, cells, TENTH)
@@ -167,7 +167,7 @@ def test_two_singletons_of_a_row_are_caught_and_not_left():
 
 def test_who_is_alone_elsewhere_does_not_learn_a_dominated_cell():
     """North is two missing cells: the one firm of the second knew the first, of 85 and 15, from their total."""
-    linked = Linked.of([[flat("trade", "fc"), flat("place", "ns")]])
+    linked = LinkedTables.of([[flat("trade", "fc"), flat("place", "ns")]])
     rows = [("f", "n", 85), ("f", "n", 15), ("c", "n", 40), *(("f", "s", 60),) * 5, *(("c", "s", 60),) * 5]
     codes = {"trade": [row[0] for row in rows], "place": [row[1] for row in rows]}
     rules = PrimaryRules(3, dominance=((1, Fraction(4, 5)),))
@@ -185,7 +185,7 @@ def test_who_is_alone_elsewhere_does_not_learn_a_dominated_cell():
 
 def test_three_singletons_are_caught_where_the_third_is_too_small():
     """The second knows the first to within the third: R < p X1 of the three missing cells together."""
-    linked = Linked.of([[flat("a", "1234")]])
+    linked = LinkedTables.of([[flat("a", "1234")]])
     cells = Contributions.of(linked, {"a": list("123") + list("44444")}, [100, 60, 5, 30, 30, 30, 30, 30])
     asked = needs(linked, cells, TENTH)
     required = Required(
@@ -202,7 +202,7 @@ def test_three_singletons_are_caught_where_the_third_is_too_small():
 
 def test_a_union_of_missing_cells_that_one_holding_dominates_is_caught_and_not_left():
     """Neither cell can be worked out, but their sum can, and one enterprise holds nearly all of both."""
-    linked = Linked.of([[flat("a", "123"), flat("b", "xy")]])
+    linked = LinkedTables.of([[flat("a", "123"), flat("b", "xy")]])
     rows = [("1", "x", 100, "big"), ("2", "x", 80, "big"), ("1", "y", 40, "big"), ("2", "y", 30, "big")]
     rows += [(a, b, 2, f"{a}{b}{k}") for a in "12" for b in "xy" for k in range(2)]
     rows += [("3", b, 300, f"3{b}{k}") for b in "xy" for k in range(4)]
@@ -222,7 +222,7 @@ def test_a_union_of_missing_cells_that_one_holding_dominates_is_caught_and_not_l
 
 
 def test_finite_prior_bounds_ask_for_more():
-    linked = Linked.of([[flat("a", "1234")]])
+    linked = LinkedTables.of([[flat("a", "1234")]])
     cells = Contributions.of(
         linked, {"a": ["1"] + ["2"] * 5 + ["3"] * 5 + ["4"] * 5}, [50] + [2] * 5 + [3] * 5 + [4] * 5
     )
@@ -236,7 +236,7 @@ def test_finite_prior_bounds_ask_for_more():
 
 
 def test_negative_values_leave_an_attacker_no_floor():
-    linked = Linked.of([[flat("a", "123")]])
+    linked = LinkedTables.of([[flat("a", "123")]])
     cells = Contributions.of(linked, {"a": list("1222333")}, [-50, 9, 9, 9, 1, 1, 1])
     pattern = protect(linked, cells, PrimaryRules(), contributors=False)
     values = np.where(pattern.suppressed, np.nan, cells.totals)
@@ -286,7 +286,7 @@ def test_the_statuses_of_the_small_published_example():
         pytest.skip(f"{path} is not here")
     with path.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    linked = Linked.of([[flat("ACTIVITY", ["01", "02", "06"]), flat("SIZE", ["tr1", "tr2"])]])
+    linked = LinkedTables.of([[flat("ACTIVITY", ["01", "02", "06"]), flat("SIZE", ["tr1", "tr2"])]])
     place = linked.places(
         {name: ["" if row[name] == "Total" else row[name] for row in rows] for name in linked.attributes}
     )

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from sfumato.confidential.sealed import Sealed
 from sfumato.confidential.suppress import Contributions
 from sfumato.errors import DataError
-from sfumato.schema import Component, Family, Frame, LinkedCells, Ragged
-from sfumato.schema.linked_cells import Keys
+from sfumato.schema import CellKeys, Component, Family, Frame, Ragged
+from sfumato.schema.cell_keys import Keys
 from sfumato.schema.nodes import Nodes
-from sfumato.suppression import WHOLE, Linked, Nesting
+from sfumato.suppression import WHOLE, LinkedTables, Nesting
 
 Integers = NDArray[np.int64]
 Places = NDArray[np.intp]
@@ -34,24 +34,24 @@ class HoldingSums(Sealed):
 class LinkedSystem:
     """Linked tables by what a release calls their cells (`keys`) and by what equations are made of (`linked`)."""
 
-    cells: LinkedCells
+    cells: CellKeys
 
     @classmethod
     def of(cls, family: Family) -> "LinkedSystem":
-        return cls(LinkedCells(family))
+        return cls(CellKeys(family))
 
     @property
     def family(self) -> Family:
         return self.cells.family
 
     @cached_property
-    def linked(self) -> Linked:
+    def linked(self) -> LinkedTables:
         """One equation for every node and what it falls into, in every combination of the others that a table has."""
         tables = [
             [_nesting(nodes, level) for nodes, level in zip(self.cells.nodes, top, strict=True) if level]
             for top in self.family.tops
         ]
-        return Linked.of(tables)
+        return LinkedTables.of(tables)
 
     @cached_property
     def keys(self) -> Keys:

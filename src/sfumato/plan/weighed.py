@@ -31,8 +31,8 @@ class Weighed(Statistic):
     def __post_init__(self) -> None:
         if (1 / self.weight_step).denominator != 1:
             raise PlanError(
-                f"[suppress] weight_step is {plain(self.weight_step)}; a weight of 1 must be a whole multiple of it, as "
-                "it is of 0.01."
+                f"[suppress] weight_step is {plain(self.weight_step)}; a weight of 1 must be a whole multiple of it, "
+                "as it is of 0.01."
             )
         low = self.of.contribution.low
         if self.of.aggregates != (Rows(),) and (self._value is None or (low is not None and low < 0)):

@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 from sfumato.release.bounded_file import CODES, STEPS, bounded_file, whole
 from sfumato.release.noisy import Integers
 from sfumato.release.parquet import texts
-from sfumato.schema import LinkedCells
-from sfumato.schema.linked_cells import Keys
+from sfumato.schema import CellKeys
+from sfumato.schema.cell_keys import Keys
 from sfumato.schema.nodes import Nodes
 
 Withheld = NDArray[np.bool_]
 _PIECE = 1 << 20
 
 
-def write_linked(path: Path, linked: LinkedCells, keys: Keys, values: Integers, withheld: Withheld) -> None:
+def write_linked(path: Path, linked: CellKeys, keys: Keys, values: Integers, withheld: Withheld) -> None:
     """Write the code of every attribute, none where it is counted whole, and the number, none where it is withheld."""
     columns = {one.attribute.name: _coded(one, at) for one, at in zip(linked.nodes, linked.of(keys), strict=True)}
     columns["value"] = _masked(np.where(withheld, 0, values).astype(np.int64), ~withheld, pa.int64())
@@ -36,7 +36,7 @@ def _masked(values: NDArray[np.integer], there: Withheld, kind: pa.DataType) -> 
     return pa.Array.from_buffers(kind, len(values), [pa.py_buffer(held), pa.py_buffer(values)])
 
 
-def read_linked(path: Path, linked: LinkedCells) -> tuple[Keys, Integers, Withheld]:
+def read_linked(path: Path, linked: CellKeys) -> tuple[Keys, Integers, Withheld]:
     """The keys of the cells that are listed, their numbers, 0 of those that are withheld, and which these are."""
     names = [one.attribute.name for one in linked.nodes]
     most = max((sum(4 + len((code or "").encode()) for code in one.codes) for one in linked.nodes), default=0)
@@ -66,7 +66,7 @@ def _filled(column: pa.Array) -> tuple[NDArray[np.int64], Withheld]:
     return np.asarray(np.from_dlpack(filled), dtype=np.int64), there
 
 
-def agree(linked: LinkedCells, keys: Keys, values: Integers, withheld: Withheld) -> bool:
+def agree(linked: CellKeys, keys: Keys, values: Integers, withheld: Withheld) -> bool:
     """Whether every published total whose parts are all published is the sum of them."""
     for axis in range(len(linked.nodes) if len(keys) else 0):
         above = linked.parents(keys, axis)

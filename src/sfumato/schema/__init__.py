@@ -19,20 +19,58 @@ from sfumato.schema.aggregates import (
 )
 from sfumato.schema.attributes import Attribute, Bands, Column, Missing, Recode, Rule
 from sfumato.schema.boxes import Box, Grid
+from sfumato.schema.cell_keys import CellKeys
 from sfumato.schema.domain import Domain
 from sfumato.schema.family import Component, Family
 from sfumato.schema.frame import Frame, Grouping
 from sfumato.schema.level import By, Level
 from sfumato.schema.levels import Levels, Mask
-from sfumato.schema.linked_cells import LinkedCells
 from sfumato.schema.replication import Replication
 from sfumato.schema.schema import Partner, Schema
 from sfumato.schema.table import FARTHEST, LARGEST, Table, Where
 from sfumato.schema.up_to import UpTo, domain_of
 
 __all__ = [
-    "FARTHEST", "LARGEST", "Aggregate", "Attribute", "Bands", "Box", "By", "Clipped", "Column", "Component", "Domain",
-    "Extremes", "Family", "Frame", "Grid", "Grouping", "InSteps", "Influence", "Largest", "Level", "Levels",
-    "LinkedCells", "Mask", "Missing", "Partner", "Ragged", "Recode", "Replication", "Reported", "Rows", "Rule",
-    "Schema", "Sorted", "Sum", "SumOfProducts", "Table", "UnitSums", "Units", "UpTo", "Weighted", "Where", "domain_of",
+    "FARTHEST",
+    "LARGEST",
+    "Aggregate",
+    "Attribute",
+    "Bands",
+    "Box",
+    "By",
+    "CellKeys",
+    "Clipped",
+    "Column",
+    "Component",
+    "Domain",
+    "Extremes",
+    "Family",
+    "Frame",
+    "Grid",
+    "Grouping",
+    "InSteps",
+    "Influence",
+    "Largest",
+    "Level",
+    "Levels",
+    "Mask",
+    "Missing",
+    "Partner",
+    "Ragged",
+    "Recode",
+    "Replication",
+    "Reported",
+    "Rows",
+    "Rule",
+    "Schema",
+    "Sorted",
+    "Sum",
+    "SumOfProducts",
+    "Table",
+    "UnitSums",
+    "Units",
+    "UpTo",
+    "Weighted",
+    "Where",
+    "domain_of",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 
 from sfumato.confidential.suppress import Contributions, Needs, PrimaryRules, protect
 from sfumato.studies.study import Line
-from sfumato.suppression import Floats, Linked, Nesting, Published, Required, audit, decide
+from sfumato.suppression import Floats, LinkedTables, Nesting, Published, Required, audit, decide
 from sfumato.synth.qcew import Economy
 from sfumato.synth.qcew_codes import industries
 
@@ -30,7 +30,7 @@ class Quarters:
     def __init__(self, parts: Mapping[str, tuple[int, ...]], *, annual: bool = True) -> None:
         self.parts = parts
         rows = Nesting.under("part", dict.fromkeys(parts, ""), whole=annual)
-        self.linked = Linked.of([[rows, Nesting.under("quarter", dict.fromkeys(QUARTERS, ""), whole=annual)]])
+        self.linked = LinkedTables.of([[rows, Nesting.under("quarter", dict.fromkeys(QUARTERS, ""), whole=annual)]])
         self.values = np.array([self._sum(**self.linked.named(cell)) for cell in range(self.linked.size)])
 
     def _sum(self, part: str = "", quarter: str = "") -> float:
@@ -133,7 +133,7 @@ def census(rows: int = ESTABLISHMENTS) -> list[Line]:
     kept = reports.join(frame, "establishment_id").combine_chunks()
     industry = Nesting.under("industry", {str(level["code"]): str(level["parent"]) for level in industries()})
     county = Nesting.under("county", dict.fromkeys(economy.counties, ""))
-    linked = Linked.of([[industry, county]])
+    linked = LinkedTables.of([[industry, county]])
     codes = {"industry": kept["naics"].cast("string").to_pylist(), "county": kept["county"].cast("string").to_pylist()}
     cells = Contributions.of(linked, codes, np.asarray(kept["m3emp"]), kept["firm_id"].to_pylist())
     pattern = protect(linked, cells, PrimaryRules(3, p=Fraction(1, 10)), contributors=False)

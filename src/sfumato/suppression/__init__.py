@@ -4,12 +4,12 @@ from sfumato.suppression.audit import CONFIDENTIAL, Disclosure, SuppressionAudit
 from sfumato.suppression.decision import Required, decide, flagged
 from sfumato.suppression.equations import Equations, Flags, Floats, Integers, together
 from sfumato.suppression.insiders import Insiders
-from sfumato.suppression.linked import Linked
+from sfumato.suppression.linked_tables import LinkedTables
 from sfumato.suppression.nesting import WHOLE, Nesting
 from sfumato.suppression.program import Program, Solution
 from sfumato.suppression.published import Published
 
 __all__ = [
-    "CONFIDENTIAL", "WHOLE", "Disclosure", "Equations", "Flags", "Floats", "Insiders", "Integers", "Linked", "Nesting",
-    "Program", "Published", "Required", "Solution", "SuppressionAudit", "audit", "decide", "flagged", "together",
+    "CONFIDENTIAL", "WHOLE", "Disclosure", "Equations", "Flags", "Floats", "Insiders", "Integers", "LinkedTables",
+    "Nesting", "Program", "Published", "Required", "Solution", "SuppressionAudit", "audit", "decide", "flagged", "together",
 ]  # fmt: skip

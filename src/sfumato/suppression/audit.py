@@ -8,7 +8,7 @@ import numpy as np
 from sfumato.errors import DataError
 from sfumato.suppression.clusters import clusters
 from sfumato.suppression.equations import Flags, Floats
-from sfumato.suppression.linked import Linked
+from sfumato.suppression.linked_tables import LinkedTables
 from sfumato.suppression.polytope import Polytope
 from sfumato.suppression.published import Published
 
@@ -30,7 +30,7 @@ class Disclosure:
 class SuppressionAudit:
     """The least and greatest value that each suppressed cell can have, given all that is published; confidential."""
 
-    linked: Linked
+    linked: LinkedTables
     suppressed: Flags
     low: Floats
     high: Floats

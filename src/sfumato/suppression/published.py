@@ -6,7 +6,7 @@ import numpy as np
 
 from sfumato.errors import DataError
 from sfumato.suppression.equations import Flags, Floats
-from sfumato.suppression.linked import Linked
+from sfumato.suppression.linked_tables import LinkedTables
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,14 +16,14 @@ class Published:
     `rounding` is how far a published value may be from what adds up: 0.5 where values were rounded to whole numbers.
     """
 
-    linked: Linked
+    linked: LinkedTables
     values: Floats
     low: Floats
     high: Floats
     rounding: float = 0.0
 
     @classmethod
-    def of(cls, linked: Linked, values: Floats, *, negative: bool = False, rounding: float = 0.0) -> "Published":
+    def of(cls, linked: LinkedTables, values: Floats, *, negative: bool = False, rounding: float = 0.0) -> "Published":
         """With no more known of a suppressed cell than that it is not negative, where none can be."""
         if len(values) != linked.size:
             raise DataError(f"{len(values):,} values were given for {linked.size:,} cells; give one, or NaN, for each.")

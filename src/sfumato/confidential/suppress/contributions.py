@@ -7,7 +7,7 @@ import numpy as np
 
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import DataError
-from sfumato.suppression import Flags, Floats, Insiders, Integers, Linked, Nesting, together
+from sfumato.suppression import Flags, Floats, Insiders, Integers, LinkedTables, Nesting, together
 
 
 class Contributions(Sealed):
@@ -44,7 +44,7 @@ class Contributions(Sealed):
     @classmethod
     def of(
         cls,
-        linked: Linked,
+        linked: LinkedTables,
         codes: Mapping[str, Sequence[str]],
         values: Sequence[float] | Floats,
         holdings: Sequence[object] | None = None,
@@ -123,7 +123,7 @@ class Contributions(Sealed):
         holders = np.bincount(pair // width, minlength=len(unions))
         return Contributions(totals, holders, pair // width, pair % width, amounts, sizes, self.waived)
 
-    def insiders(self, linked: Linked, upper: Floats, others: Floats) -> Insiders:
+    def insiders(self, linked: LinkedTables, upper: Floats, others: Floats) -> Insiders:
         """Who knows a part of which cells; `upper` is how uncertain each must stay, `others` to those not in it.
 
         They are the two largest of each cell, and whoever is alone in one, wherever else they contribute.
@@ -143,7 +143,7 @@ class Contributions(Sealed):
             others,
         )  # fmt: skip
 
-    def _followed(self, linked: Linked) -> "Contributions":
+    def _followed(self, linked: LinkedTables) -> "Contributions":
         """Those of cells with one contributor, followed into every total that they are a part of."""
         single = np.flatnonzero(self.counts == 1)
         amount = np.zeros(linked.size)
@@ -171,7 +171,7 @@ class _Above:
     totals: Integers
 
 
-def _totals_of(linked: Linked) -> _Above:
+def _totals_of(linked: LinkedTables) -> _Above:
     """Where a total has one part alone, whoever is in either is in the other."""
     entries = linked.equations
     parts = entries.signs > 0
@@ -183,7 +183,7 @@ def _totals_of(linked: Linked) -> _Above:
     return _Above(np.cumsum(counts) - counts, counts, up[order])
 
 
-def _same_one(linked: Linked, counts: Integers) -> Integers:
+def _same_one(linked: LinkedTables, counts: Integers) -> Integers:
     """A number for every cell, the same for cells of one contributor that are sure to have the same one.
 
     The only contributor of a total is the only one of the one part that is not empty.
@@ -193,7 +193,7 @@ def _same_one(linked: Linked, counts: Integers) -> Integers:
     return together(entries.rows[chained], entries.cells[chained], label)
 
 
-def _memberships(linked: Linked, codes: Mapping[str, Sequence[str]], length: int) -> tuple[Integers, Integers]:
+def _memberships(linked: LinkedTables, codes: Mapping[str, Sequence[str]], length: int) -> tuple[Integers, Integers]:
     """Every cell that a row is in, with the row; a cell that stands in several tables is told once."""
     filled = np.zeros(linked.size, dtype=bool)
     cells, rows = [], []
@@ -207,7 +207,7 @@ def _memberships(linked: Linked, codes: Mapping[str, Sequence[str]], length: int
 
 
 def _of_table(
-    linked: Linked, table: Sequence[Nesting], codes: Mapping[str, Sequence[str]], length: int
+    linked: LinkedTables, table: Sequence[Nesting], codes: Mapping[str, Sequence[str]], length: int
 ) -> tuple[Integers, Integers]:
     rows, number = np.arange(length), np.zeros(length, dtype=np.int64)
     for nesting in table:

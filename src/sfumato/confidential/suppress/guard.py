@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from sfumato.confidential.suppress.witnesses import Witness, Witnesses
-from sfumato.suppression import Flags, Floats, Insiders, Integers, Linked
+from sfumato.suppression import Flags, Floats, Insiders, Integers, LinkedTables
 
 NEAR = 1 - 1e-6
 """What of a need counts as all of it."""
@@ -41,7 +41,7 @@ class Own:
 class Task:
     """What is to be protected: linked cells, the room that everybody leaves them, needs either way, and costs."""
 
-    linked: Linked
+    linked: LinkedTables
     totals: Floats
     up: Floats
     down: Floats

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.errors import PlanError, nearest
-from sfumato.suppression import Flags, Floats, Linked
+from sfumato.suppression import Flags, Floats, LinkedTables
 
 PUBLISHED, PRIMARY, SECONDARY, WAIVED, FORCED, EMPTY = "published", "primary", "secondary", "waived", "forced", "empty"
 """A cell's status; waived and forced cells are published although they are sensitive, an empty one is known to be 0."""
@@ -42,7 +42,7 @@ class Work:
 class Pattern:
     """A status and a reason for every cell, the cost of what is missing, and how good it is."""
 
-    linked: Linked
+    linked: LinkedTables
     statuses: tuple[str, ...]
     reasons: tuple[str, ...]
     cost: float

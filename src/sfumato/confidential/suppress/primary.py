@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.confidential.sealed import Sealed
 from sfumato.confidential.suppress.contributions import Contributions
 from sfumato.errors import PlanError
-from sfumato.suppression import Flags, Floats, Integers, Linked
+from sfumato.suppression import Flags, Floats, Integers, LinkedTables
 
 FEW, P_PERCENT, DOMINATED, GIVEN = "minimum", "p-percent", "dominance", "given"
 """The rules that a cell can break; what was found unsafe elsewhere is given."""
@@ -82,7 +82,7 @@ class Needs(Sealed):
         return np.array([bool(rule) for rule in self.rules], dtype=bool)
 
 
-def needs(linked: Linked, cells: Contributions, rules: PrimaryRules) -> Needs:
+def needs(linked: LinkedTables, cells: Contributions, rules: PrimaryRules) -> Needs:
     """What the rules ask of every cell."""
     if rules.p is not None and cells.listed == 1:
         raise PlanError("The p% rule looks at the two largest contributions, and only one a cell is known; give both.")

@@ -14,7 +14,7 @@ from sfumato.confidential.suppress.primary import Needs, PrimaryRules, needs
 from sfumato.confidential.suppress.secondary import Progress
 from sfumato.confidential.suppress.unions import sensitive, unions
 from sfumato.errors import DataError
-from sfumato.suppression import Flags, Floats, Insiders, Integers, Linked, Published, Required, decide
+from sfumato.suppression import Flags, Floats, Insiders, Integers, LinkedTables, Published, Required, decide
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Prior:
 
 
 def protect(  # noqa: PLR0913 - each is a decision of the agency
-    linked: Linked,
+    linked: LinkedTables,
     cells: Contributions,
     rules: PrimaryRules,
     *,
@@ -77,7 +77,7 @@ def protect(  # noqa: PLR0913 - each is a decision of the agency
     return work.pattern(suppressed, found)
 
 
-def held(linked: Linked, forced: Sequence[Mapping[str, str]]) -> Flags:
+def held(linked: LinkedTables, forced: Sequence[Mapping[str, str]]) -> Flags:
     """Which cells are published whatever they tell."""
     found = np.zeros(linked.size, dtype=bool)
     found[[linked.find(where) for where in forced]] = True
@@ -88,7 +88,7 @@ def held(linked: Linked, forced: Sequence[Mapping[str, str]]) -> Flags:
 class _Work:
     """The cells that are not empty, cells that are equal taken for one, and back again."""
 
-    linked: Linked
+    linked: LinkedTables
     cells: Contributions
     rules: PrimaryRules
     needs: Needs
@@ -120,7 +120,7 @@ class _Work:
     def lower(self) -> Floats:
         return np.where(self.primary, np.minimum(self.needs.lower, self.cells.totals - self.prior.low), 0)
 
-    def _insiders(self, kept: Linked) -> Insiders | None:
+    def _insiders(self, kept: LinkedTables) -> Insiders | None:
         if not self.contributors:
             return None
         others = np.where(self.primary, self.needs.others, 0)
@@ -213,7 +213,7 @@ class _Work:
 class _Unions:
     """The sides of the unions that a pattern makes."""
 
-    linked: Linked
+    linked: LinkedTables
     cells: Contributions
     rules: PrimaryRules
 

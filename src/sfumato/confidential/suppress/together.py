@@ -13,11 +13,11 @@ from sfumato.confidential.suppress.contributions import Contributions
 from sfumato.confidential.suppress.pattern import Pattern
 from sfumato.confidential.suppress.primary import PrimaryRules, needs
 from sfumato.confidential.suppress.protect import held, protect
-from sfumato.suppression import Flags, Linked
+from sfumato.suppression import Flags, LinkedTables
 
 
 def protect_together(
-    linked: Linked, measures: Sequence[Contributions], rules: PrimaryRules, before: Sequence[Flags], **asked: Any
+    linked: LinkedTables, measures: Sequence[Contributions], rules: PrimaryRules, before: Sequence[Flags], **asked: Any
 ) -> list[Pattern]:
     """A pattern for each measure, with the same cells missing but for those that were published `before` of some.
 

@@ -7,10 +7,10 @@ import numpy as np
 from sfumato.confidential.suppress.contributions import Contributions
 from sfumato.confidential.suppress.guard import Need
 from sfumato.confidential.suppress.primary import PrimaryRules, needs_of
-from sfumato.suppression import Flags, Integers, Linked
+from sfumato.suppression import Flags, Integers, LinkedTables
 
 
-def unions(linked: Linked, suppressed: Flags, rows: Integers | None = None) -> list[tuple[int, ...]]:
+def unions(linked: LinkedTables, suppressed: Flags, rows: Integers | None = None) -> list[tuple[int, ...]]:
     """The missing parts of every sum, where there are several; of some equations alone where they are named."""
     entries = linked.equations
     part = suppressed[entries.cells] & (entries.signs > 0)

@@ -22,8 +22,8 @@ from sfumato.release.products.product import Held, ProductFile, Subject
 from sfumato.release.products.tables import described, family_of
 from sfumato.release.statuses import NoNumber, Statuses
 from sfumato.release.uncertainties import Independent, Uncertainty
-from sfumato.schema import Attribute, Box, Family, Grid, Levels, LinkedCells, Schema, UpTo
-from sfumato.schema.linked_cells import Keys
+from sfumato.schema import Attribute, Box, CellKeys, Family, Grid, Levels, Schema, UpTo
+from sfumato.schema.cell_keys import Keys
 
 WITHHELD = NoNumber(
     "Withheld, so that nobody can work out what a single contributor reported; the totals it is in count it.", "D", "Q"
@@ -72,15 +72,15 @@ class Suppressed(Held):
         return cls(subject, family, kept, keys[order], withheld[order])
 
     @cached_property
-    def linked(self) -> LinkedCells:
-        return LinkedCells(self.domain)
+    def linked(self) -> CellKeys:
+        return CellKeys(self.domain)
 
     @classmethod
     def read(cls, opened: ProductFile) -> "Suppressed":
         from sfumato.release.withheld_cells import agree, read_linked
 
         family = family_of(opened)
-        linked = LinkedCells(family)
+        linked = CellKeys(family)
         keys, values, withheld = read_linked(opened.path, linked)
         product = cls(Subject.read(opened.line), family, values, keys, withheld, opened.uncertainty(_no_column))
         if product.uncertainty != EXACT:
@@ -160,7 +160,7 @@ _PAY = np.array([38, 21, 17, 26, 17, 9, 12, 4, 8, 7, 5, 2, 9, 3, 6, 10, 9, 1])
 EXAMPLE = Suppressed.listed(
     Subject("pay", "total", "Pay", "dollars", Fraction(1)),
     _FAMILY,
-    LinkedCells(_FAMILY).coded(_CELLS),
+    CellKeys(_FAMILY).coded(_CELLS),
     _PAY,
     np.array([trade in {"1a", "1b"} and size is not None for trade, size in _CELLS]),
 )

@@ -8,7 +8,7 @@ import numpy as np
 
 from sfumato.errors import DataError, nearest
 from sfumato.suppression.equations import Flags, Floats, Integers
-from sfumato.suppression.linked import Linked
+from sfumato.suppression.linked_tables import LinkedTables
 from sfumato.suppression.nesting import WHOLE, Nesting
 from sfumato.suppression.published import Published
 
@@ -23,7 +23,7 @@ class TableFile:
     there is unpublished: nobody said what it is.
     """
 
-    linked: Linked
+    linked: LinkedTables
     values: Floats
     suppressed: Flags
     rows: Integers
@@ -48,7 +48,7 @@ class TableFile:
         numbers: Mapping[str, Floats] | None = None,
     ) -> "TableFile":
         """Rows of codes laid out over the cells of some tables; a code that no table has is refused."""
-        every = Linked.of(tables)
+        every = LinkedTables.of(tables)
         place = every.places(columns)
         if np.any(place < 0):
             first = int(np.flatnonzero(place < 0)[0])
@@ -72,7 +72,7 @@ class TableFile:
         return cls(linked, told, flags, rows, others)
 
 
-def _with_totals(every: Linked, place: Integers) -> Flags:
+def _with_totals(every: LinkedTables, place: Integers) -> Flags:
     """The cells of some rows, and every total above them that the tables have."""
     entries, kept = every.equations, np.zeros(every.size, dtype=bool)
     kept[place] = True

@@ -1,4 +1,4 @@
-"""Linked: the cells of linked tables and every sum between them, as one system of equations."""
+"""LinkedTables: the cells of linked tables and every sum between them, as one system of equations."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from sfumato.suppression.numbering import Numbering
 
 
 @dataclass(frozen=True, eq=False)
-class Linked:
+class LinkedTables:
     """Tables that share cells: a cell is what it is classified by, so one that stands in two tables is one variable.
 
     >>> trade, place = Nesting.under("trade", {"a": "", "b": ""}), Nesting.under("place", {"x": "", "y": ""})
-    >>> both = Linked.of([[trade], [trade, place]])
+    >>> both = LinkedTables.of([[trade], [trade, place]])
     >>> both.size, both.equations.count, both.named(both.find({"trade": "a"}))
     (9, 6, {'trade': 'a'})
     """
@@ -31,7 +31,7 @@ class Linked:
     """The classifications of each table."""
 
     @classmethod
-    def of(cls, tables: Sequence[Sequence[Nesting]]) -> "Linked":
+    def of(cls, tables: Sequence[Sequence[Nesting]]) -> "LinkedTables":
         """All cells of some tables, each the product of its classifications, and all sums in them."""
         nestings: dict[str, list[Nesting]] = {}
         for nesting in (one for table in tables for one in table):
@@ -95,7 +95,7 @@ class Linked:
         place = self.attributes.index(name)
         return [self.codes[place][number] for number in self.keys[:, place]]
 
-    def only(self, kept: Flags) -> "Linked":
+    def only(self, kept: Flags) -> "LinkedTables":
         """The system of some cells, where the others are empty: they add nothing, and a sum without parts goes."""
         place = np.cumsum(kept) - 1
         entries = kept[self.equations.cells]
@@ -106,9 +106,9 @@ class Linked:
         if np.any((totals == 0) & (parts > 0)):
             raise PlanError("A total was left out as empty although parts of it are there; keep it, or leave them out.")
         equations = some.kept((totals > 0) & (parts > 0), place)
-        return Linked(self.attributes, self.codes, self.keys[kept], equations, self.tables)
+        return LinkedTables(self.attributes, self.codes, self.keys[kept], equations, self.tables)
 
-    def merged(self) -> "tuple[Linked, Integers]":
+    def merged(self) -> "tuple[LinkedTables, Integers]":
         """The same with equal cells taken for one, a total of one part alone and that part; and which is which."""
         entries = self.equations
         only = np.bincount(entries.rows, minlength=entries.count) == 2
@@ -121,7 +121,7 @@ class Linked:
         order = np.lexsort((some.cells, some.rows))
         some = Equations(some.rows[order], some.cells[order], some.signs[order], some.count)
         equations = some.kept(first_of_each(some, len(kept)), np.arange(len(kept)))
-        return Linked(self.attributes, self.codes, self.keys[kept], equations, self.tables), place
+        return LinkedTables(self.attributes, self.codes, self.keys[kept], equations, self.tables), place
 
     def faults(self, values: Floats, tolerance: float = 0.0) -> Integers:
         """The equations whose values are all told and do not add up, to within a tolerance of rounding a cell."""

@@ -1,4 +1,4 @@
-"""LinkedCells: the cells of several tables with all of their margins, of which a cell that two tables share is one."""
+"""CellKeys: one number for each cell of several tables with all of their margins; two tables may share a cell."""
 
 import math
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ class AskedCells:
 
 
 @dataclass(frozen=True, eq=False)
-class LinkedCells:
+class CellKeys:
     """All cells of some linked tables with their margins: a node for every attribute, and one number, its key, of all.
 
     A cell that two tables have in common is one cell.
