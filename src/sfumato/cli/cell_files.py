@@ -108,9 +108,9 @@ class CellFiles:
 
     def _refuse_other(self) -> None:
         """A file that is not QCEW needs its columns named."""
-        from sfumato.suppression.formats.table_file import read_rows
+        from sfumato.suppression.formats.table_file import columns_of
 
-        heads = set(next(iter(read_rows(self.files[0])), {}))
+        heads = columns_of(self.files[0])
         missing = [name for name in QCEW if name not in heads]
         if missing:
             raise DataError(

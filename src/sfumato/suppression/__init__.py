@@ -11,5 +11,6 @@ from sfumato.suppression.published import Published
 
 __all__ = [
     "CONFIDENTIAL", "WHOLE", "Disclosure", "Equations", "Flags", "Floats", "Insiders", "Integers", "LinkedTables",
-    "Nesting", "Program", "Published", "Required", "Solution", "SuppressionAudit", "audit", "decide", "flagged", "together",
+    "Nesting", "Program", "Published", "Required", "Solution", "SuppressionAudit", "audit", "decide", "flagged",
+    "together",
 ]  # fmt: skip

@@ -102,6 +102,20 @@ def read_rows(path: Path, separator: str = ",") -> Rows:
         ]
 
 
+def columns_of(path: Path) -> list[str]:
+    """The names of the columns of a CSV or Parquet file."""
+    import csv
+
+    if not path.is_file():
+        raise DataError(f"There is no file {path}; give the path of a table.")
+    if path.suffix == ".parquet":
+        import pyarrow.parquet as pq
+
+        return list(pq.read_schema(path).names)
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        return next(csv.reader(file), [])
+
+
 def _text(value: object) -> str:
     return "" if value is None else str(value)
 
