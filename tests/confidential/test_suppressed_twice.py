@@ -76,7 +76,7 @@ def test_a_ledger_that_knows_of_the_first_asks_for_it(world):  # noqa: F811
     second(world, TABLES.replace('name = "shops"', 'name = "shops"\nperiod = "2027"'), ledger=ledger, out="next")
     said = CliRunner().invoke(app, ["diff", str(world / "first"), str(world / "next")])
     assert said.exit_code == 0
-    assert "both together: no bound" in said.stdout
+    assert "both together: unbounded" in said.stdout
     assert "noise" not in said.stdout
 
 

@@ -33,7 +33,7 @@ def _together(one: Release, other: Release) -> list[str]:
         return []
     losses = [loss_from_dict(release.manifest.promise.loss) for release in (one, other)]
     if any(isinstance(loss, Unbounded) for loss in losses):
-        return ["both together: no bound, as one of them has none"]
+        return ["both together: unbounded, as one of them is"]
     try:
         both = in_sequence(losses, loss_from_dict(other.manifest.promise.limit))
     except PromiseError as error:
