@@ -13,7 +13,7 @@ import sfumato as sf
 from sfumato.confidential import Microdata, Options, run
 from sfumato.confidential.audit import audit_plan
 from sfumato.draws import SeededDraws
-from sfumato.errors import PromiseError, QueryError
+from sfumato.errors import PlanError, PromiseError, QueryError
 from sfumato.plan import Plan
 from sfumato.privacy import Bounded, ReplaceOne
 from sfumato.synth import write
@@ -144,6 +144,20 @@ def test_an_area_outside_the_guarantee_is_listed_and_the_release_says_so(small, 
     manifest = json.loads((clusters / "manifest.json").read_text(encoding="utf-8"))
     assert "its area and the number of units are public" in json.dumps(manifest)
     assert manifest["exposures"][0]["kind"] == "assumed known"
+
+
+def test_areas_that_were_made_from_addresses_hide_no_address(small):
+    text = (small / "iab.toml").read_text(encoding="utf-8")
+    for written, kind in (('neighbours = "add-remove"', "add-remove"), ('neighbours = "replace-one"', "replace-one")):
+        moving = re.sub(r'neighbours = .*\nunit = "person"\nfixed = .*', f'{written}\nunit = "person"', text)
+        with pytest.raises(PromiseError, match=f"{kind} would claim to hide it"):
+            Plan.parse(moving, small / "iab.toml")
+    report = small / "areas" / "partition.json"
+    whole = report.read_bytes()
+    report.write_bytes(whole[:20])
+    with pytest.raises(PlanError, match="make them again"):
+        Plan.read(small / "iab.toml")
+    report.write_bytes(whole)
 
 
 def test_the_audit_holds_for_two_cells_and_fails_for_one(small, monkeypatch):

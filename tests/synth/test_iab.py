@@ -70,7 +70,7 @@ def test_nobody_is_where_nobody_can_be_and_neighbourhoods_differ(fuerth):
 
 
 def test_what_comes_with_sfumato_is_the_generators_own(fuerth):
-    for name in ("areas/areas.csv", "areas/areas.geojson", "areas/sizes.csv", *iab.PLANS):
+    for name in ("areas/areas.csv", "areas/areas.geojson", "areas/sizes.csv", "areas/partition.json", *iab.PLANS):
         assert (fuerth / name).read_bytes() == (SHIPPED / name).read_bytes(), name
 
 

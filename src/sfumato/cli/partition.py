@@ -98,8 +98,10 @@ def _words(published: Path | None) -> dict[str, str]:
 
 
 def _method(squares: int | None, published: Path | None) -> str:
+    from sfumato.geography import FROM_LOCATIONS
+
     if squares is None:
-        return "microaggregation"
+        return FROM_LOCATIONS
     return "squares joined by published numbers" if published else "squares"
 
 

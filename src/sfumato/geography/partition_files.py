@@ -11,13 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.errors import PlanError
+from sfumato.geography import REPORT
 from sfumato.geography.partition import Partition
 
 MOST_OUTLINES = 20_000
 """More shapes than that are no map."""
-MEMBERS, AREAS, SIZES, OUTLINES, REPORT = (
-    "members.parquet", "areas.csv", "sizes.csv", "areas.geojson", "partition.json",
-)  # fmt: skip
+MEMBERS, AREAS, SIZES, OUTLINES = "members.parquet", "areas.csv", "sizes.csv", "areas.geojson"
 
 
 def write_partition(partition: Partition, folder: Path, done: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from sfumato.errors import PlanError, SfumatoError
 from sfumato.plan.control import ControlTable, rows_at, totals_of
 from sfumato.plan.decisions import Decisions
 from sfumato.plan.geography import Geography
+from sfumato.plan.made_areas import level_files, refuse_moving
 from sfumato.plan.measure import Measure
 from sfumato.plan.other_release import OtherTotals, refuse_several
 from sfumato.plan.parts import (
@@ -87,12 +88,14 @@ def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
         encoding=part.data.encoding,
         replication=_replication(part.data.method),
     )
+    hidden = hidden_from_dict(part.hidden)
+    refuse_moving(schema, level_files({name: one.levels for name, one in part.attributes.items()}, folder), hidden)
     return kind(
         name=part.name,
         title=part.title,
         period=part.period,
         schema=schema,
-        hidden=hidden_from_dict(part.hidden),
+        hidden=hidden,
         limit=plan_limit_from_dict(part.limit),
         measures=tuple(_measure(one) for one in part.measure),
         controls=tuple(_control(one, part.measure, schema, folder) for one in part.control),

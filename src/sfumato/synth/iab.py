@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sfumato.geography import FROM_LOCATIONS
 from sfumato.geography.locations import Located, read_locations
 from sfumato.geography.partition import microaggregated
 from sfumato.geography.partition_files import write_partition
@@ -85,7 +86,7 @@ def write_iab(folder: Path, rows: int = FIGURES["people"], seed: int = 1) -> Pat
     located = Located("person_id", ("east", "north"), ("postal_code", "city", "region"))
     areas = microaggregated(read_locations(folder / "locations.parquet", located), CLUSTER)
     shutil.rmtree(folder / "areas", ignore_errors=True)
-    write_partition(areas, folder / "areas", {"method": "microaggregation", "k": CLUSTER})
+    write_partition(areas, folder / "areas", {"method": FROM_LOCATIONS, "k": CLUSTER})
     for name in PLANS:
         shutil.copyfile(SHIPPED / name, folder / name)
     return folder / PLANS[0]
