@@ -3,9 +3,11 @@
 import json
 import math
 import re
+import shutil
 
 import duckdb
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from tests.commands import page
 
@@ -14,6 +16,10 @@ from sfumato.confidential import Microdata, Options, run
 from sfumato.confidential.audit import audit_plan
 from sfumato.draws import SeededDraws
 from sfumato.errors import PlanError, PromiseError, QueryError
+from sfumato.geography import FROM_LOCATIONS
+from sfumato.geography.locations import Located, read_locations
+from sfumato.geography.partition import microaggregated
+from sfumato.geography.partition_files import write_partition
 from sfumato.plan import Plan
 from sfumato.privacy import Bounded, ReplaceOne
 from sfumato.synth import write
@@ -144,6 +150,54 @@ def test_an_area_outside_the_guarantee_is_listed_and_the_release_says_so(small, 
     manifest = json.loads((clusters / "manifest.json").read_text(encoding="utf-8"))
     assert "its area and the number of units are public" in json.dumps(manifest)
     assert manifest["exposures"][0]["kind"] == "assumed known"
+
+
+SIZES = """
+[[control]]
+name = "sizes"
+of = "people"
+by = ["area"]
+file = "areas/sizes.csv"
+
+[[exposure]]
+kind = "published"
+what = "the sizes of areas"
+why = "they follow from where everybody lives"
+
+[[then]]
+step = "least-squares"
+name = "people_in_all"
+table = "people"
+to = ["sizes"]
+"""
+
+
+def test_sizes_of_areas_are_met_exactly_at_no_cost(small, tmp_path):
+    plan = Plan.parse((small / "iab.toml").read_text(encoding="utf-8") + SIZES, small / "iab.toml")
+    assert plan.price().total.words() == "epsilon 1"
+    data = {"people": small / "people.parquet", "members": small / "areas" / "members.parquet"}
+    engine = sf.QueryEngine(run(plan, Microdata.open(data, plan.schema), None, tmp_path / "r", Options(rehearsal=1)))
+    table = engine.table("area", at={"area": "leaves"})
+    found = dict(zip(table.axes[0].codes, table.columns().estimate.tolist(), strict=True))
+    assert found == pytest.approx(true(small, "area"), abs=1e-6)  # to the step that tables are published in
+    assert engine.total({}).noise_variance == 0
+    assert 0 < engine.total({"employed": "no"}).noise_variance < 8 * len(true(small, "area")) * 7.835
+
+
+def test_a_release_says_which_postal_codes_were_joined(small, tmp_path):
+    located = read_locations(
+        small / "locations.parquet", Located("person_id", ("east", "north"), ("postal_code", "city", "region"))
+    )
+    most = max(true(small, "postal_code").values())
+    areas = microaggregated(located, most)
+    assert areas.notes
+    shutil.copytree(small, tmp_path / "city", ignore=shutil.ignore_patterns("release*", "areas"))
+    write_partition(areas, tmp_path / "city" / "areas", {"method": FROM_LOCATIONS})
+    folder = released(tmp_path / "city", "iab")
+    notes = [level.note for level in areas.levels if level.note]
+    told = pq.read_table(folder / "levels" / "area.parquet").to_pydict()
+    assert notes
+    assert [note for note in told["note"] if note] == notes
 
 
 def test_areas_that_were_made_from_addresses_hide_no_address(small):

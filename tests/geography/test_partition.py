@@ -157,6 +157,17 @@ def test_outlines_share_their_borders_hold_their_middles_and_follow_from_locatio
     assert [area.wkt for _, area in again] == [area.wkt for area in areas]
 
 
+def test_areas_are_told_by_those_that_they_lie_in_where_they_are_too_many_for_a_map():
+    points = spread_out("houses", 900)
+    found = microaggregated(located(points, np.repeat(["p", "q", "r"], 300), np.repeat(["a", "b"], [600, 300])), 25)
+    coarse = found.coarser()
+    assert coarse.codes == ("p", "q", "r")
+    assert coarse.sizes.tolist() == [300, 300, 300]
+    assert coarse.coarser().sizes.tolist() == [600, 300]
+    with pytest.raises(DataError, match="give --within"):
+        coarse.coarser().coarser()
+
+
 def write(path, points, **more):
     table = pa.table({"id": np.arange(len(points)), "x": points[:, 0], "y": points[:, 1], **more})
     (pq.write_table if path.suffix == ".parquet" else pyarrow.csv.write_csv)(table, path)

@@ -40,8 +40,8 @@ class Partition:
 
     def coarser(self) -> "Partition":
         """The same units in the areas that theirs lie in."""
-        level = {level.code: level for level in self.levels}
-        kept = tuple(one for one in self.levels if one.code not in self.codes)
+        level, lowest = {level.code: level for level in self.levels}, set(self.codes)
+        kept = tuple(one for one in self.levels if one.code not in lowest)
         if not kept:
             raise DataError(f"{len(self.codes):,} areas lie in none, and are more than a map shows; give --within.")
         upper = Partition(self.locations, self.area, kept)

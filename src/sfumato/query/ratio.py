@@ -7,6 +7,7 @@ covers as it says, and far from 0 the two are the same.
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -48,8 +49,17 @@ class Ratio(Estimate):
         sampled = z_score(level) * (stated(self.sampling_se) or 0.0)
         return math.hypot(self.value - low, sampled), math.hypot(high - self.value, sampled)
 
+    @cached_property
+    def _known(self) -> dict[float, tuple[float, float]]:
+        return {}
+
     def fieller(self, level: float) -> tuple[float, float]:
         """All ratios R for which over - R under is within its own error of 0 (Fieller 1954)."""
+        if level not in self._known:
+            self._known[level] = self._fieller(level)
+        return self._known[level]
+
+    def _fieller(self, level: float) -> tuple[float, float]:
         parts = np.array([[self.over], [self.over_variance], [0.0], [self.over_cells]])
         rest = np.array([self.over_variance + self.under_variance - 2 * self.covariance])
         z_squared = float(errors_within(level, NoisyTotals(*parts), rest, self.law)[0]) ** 2
