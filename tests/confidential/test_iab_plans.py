@@ -16,8 +16,8 @@ from sfumato.confidential import Microdata, Options, run
 from sfumato.confidential.audit import audit_plan
 from sfumato.draws import SeededDraws
 from sfumato.errors import PlanError, PromiseError, QueryError
-from sfumato.geography import FROM_LOCATIONS
 from sfumato.geography.locations import Located, read_locations
+from sfumato.geography.made import FROM_LOCATIONS
 from sfumato.geography.partition import microaggregated
 from sfumato.geography.partition_files import write_partition
 from sfumato.plan import Plan

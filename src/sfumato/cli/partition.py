@@ -98,7 +98,7 @@ def _words(published: Path | None) -> dict[str, str]:
 
 
 def _method(squares: int | None, published: Path | None) -> str:
-    from sfumato.geography import FROM_LOCATIONS
+    from sfumato.geography.made import FROM_LOCATIONS
 
     if squares is None:
         return FROM_LOCATIONS

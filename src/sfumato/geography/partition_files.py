@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.errors import PlanError
-from sfumato.geography import REPORT
+from sfumato.geography.made import REPORT
 from sfumato.geography.partition import Partition
 
 MOST_OUTLINES = 20_000

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sfumato.errors import PlanError, PromiseError
-from sfumato.geography import FROM_LOCATIONS, REPORT
+from sfumato.geography.made import FROM_LOCATIONS, REPORT
 from sfumato.privacy import Neighbours
 from sfumato.schema import Schema
 

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sfumato.geography import FROM_LOCATIONS
 from sfumato.geography.locations import Located, read_locations
+from sfumato.geography.made import FROM_LOCATIONS
 from sfumato.geography.partition import microaggregated
 from sfumato.geography.partition_files import write_partition
 from sfumato.plan.toml import SHIPPED
