@@ -9,6 +9,8 @@ from sfumato.pictures import Picture
 from sfumato.studies import (
     coverage,
     iab_full,
+    iab_map,
+    iab_map_picture,
     iab_small,
     interactive,
     lodes_curves,
@@ -36,6 +38,7 @@ LINES: dict[str, Callable[..., list[Line]]] = {
     "coverage": coverage.lines,
     "iab-small": iab_small.lines,
     "iab-full": iab_full.lines,
+    "iab-map": iab_map.lines,
     "ors-table-2": ors.table_2,
     "ors-table-4": ors.table_4,
     "ors-table-3": ors_weights.table_3,
@@ -63,6 +66,7 @@ LINES: dict[str, Callable[..., list[Line]]] = {
     "qcew-fuller": masking.additive,
 }
 PICTURES: dict[str, Callable[..., Picture]] = {
+    "iab-map": iab_map_picture.picture,
     "lodes-loss-curves": lodes_curves.picture,
     "margins-ors": margin_curves.curves,
     "mose": mose.picture,
