@@ -48,7 +48,7 @@ class MappedShares:
         """High wages among all; NaN where there is nobody, or less."""
         whole = cells.reshape(len(cells), -1).sum(axis=1).astype(float)
         high = cells[..., HIGH].reshape(len(cells), -1).sum(axis=1)
-        return np.divide(high, whole, out=np.full(len(cells), np.nan), where=whole > 0)
+        return np.asarray(np.divide(high, whole, out=np.full(len(cells), np.nan), where=whole > 0))
 
     @cached_property
     def original(self) -> Floats:
