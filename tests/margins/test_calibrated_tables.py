@@ -311,12 +311,12 @@ def test_controls_that_were_made_of_one_measure_are_refused_together():
     StepReading(step, jobs, {"by_school": one}).refuse_shared()
 
 
-def drawn(controls, copies=4_000):
+def drawn(controls, copies=4_000, beside=()):
     """Many publications of a family at mu 1 moved to controls, boxes of each, and what is stated of them."""
     one, records = UpTo(2, BALANCED.names).family(BALANCED), records_for(BALANCED)
     products = {"jobs": measured(one, records, EvenGaussian("0.5"), copies)[1], **controls(records, copies)}
     made = calibrated([LeastSquares("made", "jobs", tuple(products)[1:])], products)[0]["made"]
-    boxes = [Box(), *held_boxes(one, np.random.default_rng(5), 8)]
+    boxes = [Box(), *held_boxes(one, np.random.default_rng(5), 8), *beside]
     totals = made.values @ np.stack([indicator(one, box) for box in boxes], axis=1).astype(float)
     return totals, made, products["jobs"], boxes
 
@@ -333,7 +333,34 @@ def of_an_exact_one(records, copies):
     return {"exact": counted(BALANCED, ("a",), records, 0.0, copies), "total": counted(BALANCED, ("b",), records, 4.0, copies)}  # fmt: skip  # noqa: E501
 
 
-@pytest.mark.parametrize("controls", [of_both, of_an_exact_one])
+class Coarse(EvenGaussian):
+    """Tables rounded to whole steps, though that is a quarter of their noise."""
+
+    def grain(self, move):
+        return 1
+
+
+def of_another_release(records, copies):
+    """Tables at all levels as they were published, with a rounding of a quarter of the noise, and a noisy table."""
+    few = UpTo(2, ("c", "a")).family(BALANCED)
+    published = replace(measured(few, records[:, [2, 0]], Coarse("1.4"), copies, seed=8)[1], residuals=None)
+    return {"few": published, "total": counted(BALANCED, ("b",), records, 4.0, copies)}
+
+
+def test_the_rounding_of_another_release_is_in_what_is_moved_to_it():
+    """It is seen best where every other part is summed, as each of them ends where it was rounded; not if forgotten."""
+    every_other, first = np.array([1, 0, 1, 0, 1, 0], dtype=bool), np.array([1, 0], dtype=bool)
+    beside = [Box({"a": every_other, "c": first}), Box({"a": ~every_other, "c": first})]
+    totals, made, _, boxes = drawn(of_another_release, 8_000, beside)
+    stated = made.errors.covariances(boxes, boxes)
+    assert apart(totals, stated) < 6.4
+    forgotten = replace(made.uncertainty, inherited=(), inherited_rounding=0.0)
+    assert apart(totals, forgotten.over(made.domain, made.values[0]).covariances(boxes, boxes)) > 6.4
+    again = Components.read(made.uncertainty.to_dict(), None)
+    assert again == made.uncertainty
+
+
+@pytest.mark.parametrize("controls", [of_both, of_an_exact_one, of_another_release])
 def test_stated_errors_of_moved_tables_are_those_of_what_is_drawn(controls):
     totals, made, base, boxes = drawn(controls)
     stated = made.errors.covariances(boxes, boxes)
@@ -467,16 +494,78 @@ def test_another_release_that_cannot_control_is_refused_with_the_reason(earlier,
         Plan.parse(PLAN + ANOTHER.replace(old, new), earlier / "plan.toml")
 
 
-def test_a_rehearsal_and_a_family_of_another_release_are_no_controls(tmp_path):
-    rehearsed, family = family_plan(CUBE), family_plan()
-    rows = family_rows()
-    run(rehearsed, Microdata.open(rows, rehearsed.schema), None, tmp_path / "rehearsed", Options(rehearsal=1))
-    Account.create(tmp_path / "ledger", "jobs", family.hidden, family.limit)
-    run(family, Microdata.open(rows, family.schema), tmp_path / "ledger", tmp_path / "tables")
-    for folder, product, words in (
-        ("rehearsed", "cube", "is not public"),
-        ("tables", "jobs", "measure both families in one plan, where one"),
-    ):
-        text = ANOTHER.replace('release = "earlier"', f'release = "{folder}"').replace('"cube"', f'"{product}"')
-        with pytest.raises(PlanError, match=words):
-            Plan.parse(PLAN + text, tmp_path / "plan.toml")
+def test_a_rehearsal_of_another_release_is_no_control(tmp_path):
+    rehearsed = family_plan(CUBE)
+    rows = Microdata.open(family_rows(), rehearsed.schema)
+    run(rehearsed, rows, None, tmp_path / "rehearsed", Options(rehearsal=1))
+    with pytest.raises(PlanError, match="is not public"):
+        Plan.parse(PLAN + ANOTHER.replace('"earlier"\nproduct', '"rehearsed"\nproduct'), tmp_path / "plan.toml")
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """A folder with a public release of a family, and one of a family that was moved, in which plans can name them."""
+    folder = tmp_path_factory.mktemp("tables")
+    for name, text in (("earlier", PLAN), ("moved", CONTROLLED)):
+        plan = family_plan(text)
+        (folder / name).mkdir()
+        Account.create(folder / name / "ledger", "jobs", plan.hidden, plan.limit)
+        run(plan, Microdata.open(family_rows(), plan.schema), folder / name / "ledger", folder / name / "release")
+    return folder
+
+
+JOBS = PLAN[PLAN.index('name = "jobs"') : PLAN.index('\n[[measure]]\nname = "pay"')]
+ONE_TABLE = 'name = "jobs"\nof = "count"\nby = ["place", "age"]\nwith = { mechanism = "rounded-gaussian", mu = "1" }'
+FROM_TABLES = ANOTHER.replace('by = ["age"]', 'by = ["place", "age"]').replace(
+    'release = "earlier"\nproduct = "cube"', 'release = "earlier/release"\nproduct = "jobs"'
+)
+
+
+def test_a_table_of_a_family_of_another_release_moves_a_family(tables):
+    """Both have the same errors in what both tell apart, so that half of it is left there, and the rounding of one."""
+    plan = Plan.parse(PLAN + FROM_TABLES, tables / "plan.toml")
+    before = open_release(tables / "earlier" / "release").products["jobs"]
+    release = run(plan, Microdata.open(family_rows(), plan.schema), None, tables / "out", Options(rehearsal=1))
+    assert verify(tables / "out").intact
+    moved, jobs = (release.products[name] for name in ("moved", "jobs"))
+    leaves = (("place", np.eye(5, dtype=bool)), ("age", np.eye(3, dtype=bool)))
+    for axes in ((), leaves[:1], leaves[1:], leaves):
+        errors = [one.variances(Grid(axes)) * float(one.subject.step) ** 2 for one in (moved, jobs)]
+        assert (0.49 * errors[1] < errors[0]).all()
+        assert (errors[0] < 0.53 * errors[1]).all()
+        first, second, made = (one.totals(Grid(axes)) * float(one.subject.step) for one in (before, jobs, moved))
+        assert (np.abs(made - (first + second) / 2) <= 2 ** len(axes)).all(), "what rounding moves it by, at the most"
+    others = Grid((("sex", np.eye(2, dtype=bool)), ("school", np.eye(4, dtype=bool))))
+    kept = [one.variances(others) * float(one.subject.step) ** 2 for one in (moved, jobs)]
+    assert (0.85 * kept[1] < kept[0]).all()
+    again = Plan.parse(plan.to_toml(), tables.parent / "elsewhere.toml")
+    assert again.published == plan.published
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('by = ["place", "age"]', 'by = ["sex", "age", "school"]', "has no table by sex, age, school"),
+        ('release = "earlier/release"\nproduct = "jobs"', 'release = "moved/release"\nproduct = "moved"',
+         "was moved to other totals"),
+        ('{code="n1",parent="n"}, {code="n2",parent="n"}', '{code="n2",parent="n"}, {code="n1",parent="n"}',
+         "in this order, along which"),
+        (JOBS, ONE_TABLE, "or measure 'jobs' as a family"),
+    ],
+)  # fmt: skip
+def test_a_family_of_another_release_that_cannot_control_is_refused_with_the_reason(tables, old, new, words):
+    text = PLAN + FROM_TABLES
+    assert old in text
+    with pytest.raises(PlanError, match=words):
+        Plan.parse(text.replace(old, new), tables / "plan.toml")
+
+
+def test_noise_that_is_stated_otherwise_than_a_release_writes_it_is_refused(tables):
+    plan = Plan.parse(PLAN + FROM_TABLES, tables / "plan.toml")
+    written = plan.to_toml()
+    (control,) = plan.published
+    with pytest.raises(PlanError, match="a variance above 0 for each of 6 choices"):
+        replace(plan, controls=(replace(control, shared=replace(control.shared, variances=(1.0,))),))
+    with pytest.raises(PlanError, match="no multiple of the step"):
+        replace(control, shared=replace(control.shared, step=Fraction(7)))
+    assert "[control.shared]" in written or "shared" in written

@@ -18,7 +18,7 @@ import numpy as np
 from sfumato.calibrate.contradictions import common_step, refuse_contradicting
 from sfumato.calibrate.step import ControlAhead, Step, laid_out, variances
 from sfumato.errors import PlanError
-from sfumato.release import Product, Tables
+from sfumato.release import Components, Product, Tables
 from sfumato.release.noisy import Floats
 from sfumato.release.residuals import Residuals, place_of, shared_evenly
 from sfumato.release.whole_tables import parts_of_a_step, rounded_tables
@@ -97,18 +97,29 @@ def moved_tables(step: Step, products: Mapping[str, Product]) -> Tables:
 
 def _told(step: Step, family: Family, control: Product) -> Residuals:
     """What a control says of the components of a family, in its own steps."""
-    return of_published(step, family, control) if control.residuals is None else control.residuals.within(family)
+    if control.residuals is not None:
+        return control.residuals.within(family)
+    if isinstance(control.domain, Family) and isinstance(control.uncertainty, Components):
+        return Residuals.of_tables(control.domain, control.values, control.uncertainty).within(family)
+    return of_published(step, family, control)
 
 
 def averaged(known: Residuals, other: Residuals) -> Residuals:
-    """What both say of every component together; where one of them is exact, what that says."""
-    parts, left = dict(known.parts), dict(known.variances)
+    """What both say of every component together; where one of them is exact, what that says.
+
+    One of them at most has roundings of another release.
+    """
+    parts, left, shares = dict(known.parts), dict(known.variances), dict(known.inherited)
     for component, part in other.parts.items():
         own, its = left[component], other.variances[component] * _width(other, component) / _width(known, component)
         if own:
-            parts[component] = _moved(parts[component], part, own / (own + its))
+            by = own / (own + its)
+            parts[component] = _moved(parts[component], part, by)
             left[component] = own * its / (own + its)
-    return replace(known, parts=parts, variances=left)
+            its_share = by * other.inherited.get(component, 0.0)
+            shares[component] = (1 - by) * shares.get(component, 0.0) + its_share
+    rounding = other.rounding if other.inherited else known.rounding
+    return replace(known, parts=parts, variances=left, inherited=shares, rounding=rounding)
 
 
 def _moved(part: Floats, to: Floats, by: float) -> Floats:

@@ -28,7 +28,7 @@ from sfumato.privacy import Approximate, Concentrated, Gaussian, Limit
 
 Floats = NDArray[np.float64]
 ORDERS = np.array([1.05, 1.25, 1.5, 2, 3, 4, 6, 8, 12, 16, 32])
-USUAL, MOST_CHOSEN = 100_000, 2_000_000
+USUAL, MOST_CHOSEN = 100_000, 4_000_000
 """How many samples are taken where nobody says, and how many at the most where a loss is small."""
 HELD_WITHIN = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0)
 """Bounds that log-ratios are held within: a wider one tells more, and takes more samples."""
@@ -52,7 +52,7 @@ def enough(claim: Limit) -> int:
         wanted = 11_000 / max(claim.mu, 1e-3) ** 2
     elif isinstance(claim, Concentrated):
         rho = max(float(claim.rho), 1e-3)
-        wanted = 30_000 * max(1 / rho, rho**2)
+        wanted = max(30_000 / rho, 60_000 * rho**2)
     else:
         assert_never(claim)
     return min(max(USUAL, math.ceil(wanted)), MOST_CHOSEN)

@@ -159,7 +159,7 @@ def _measured(plan: Plan, records: Tabulation, draws: Draws, options: Options) -
 
 def _published(plan: Plan, noisy: Mapping[str, Product]) -> dict[str, Product]:
     """The totals that were published before, each as a product that the release holds and that answers nothing."""
-    return {one.name: one.cube(plan.schema.table(one.by), noisy[one.of].subject) for one in plan.published}
+    return {one.name: one.product(plan.schema, noisy[one.of].subject) for one in plan.published}
 
 
 def _withheld(withholding: "Withholding", records: Tabulation, options: Options) -> dict[str, Product]:

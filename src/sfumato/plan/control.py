@@ -14,9 +14,9 @@ import numpy as np
 from sfumato.errors import PlanError, nearest
 from sfumato.mechanisms.exact import Exact
 from sfumato.plan.measure import Measure
-from sfumato.release import Cube, Independent, Subject, Varying
+from sfumato.release import Components, Cube, Independent, Subject, Tables, Varying
 from sfumato.release.products.product import PUBLISHED
-from sfumato.schema import Table
+from sfumato.schema import Family, Schema, Table, UpTo
 from sfumato.schema.letters import encoding_of
 
 SOURCES = {"data": "invariant", "published": "published"}
@@ -37,6 +37,15 @@ class PublishedTotal:
 
 
 @dataclass(frozen=True)
+class FamilyNoise:
+    """What another release states of its tables: the step they were rounded to, the variances of components in it."""
+
+    step: Fraction
+    variances: tuple[float, ...]
+    even: bool
+
+
+@dataclass(frozen=True)
 class ControlTable:
     """Totals `of` what a measure is of, `by` some of its attributes, `from_` the data as they are or published."""
 
@@ -45,6 +54,8 @@ class ControlTable:
     by: tuple[str, ...]
     from_: str = "data"
     totals: tuple[PublishedTotal, ...] = ()
+    shared: FamilyNoise | None = None
+    """Of a table of a family of another release, whose cells share noise: what is stated of it."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "by", tuple(self.by))
@@ -52,6 +63,8 @@ class ControlTable:
             raise PlanError(f"[[control]] '{self.name}' is from '{self.from_}'; {nearest(self.from_, list(SOURCES))}")
         if (self.from_ == "published") != bool(self.totals):
             raise PlanError(f"[[control]] '{self.name}': published totals come from a file = \"totals.csv\".")
+        if self.shared and any((one.value / self.step).denominator > 1 for one in self.totals):
+            raise PlanError(f"[[control]] '{self.name}': a total is no multiple of the step of shared.")
         if sum(abs(one.value) for one in self.totals) >= MOST_STEPS * self.step:
             raise PlanError(
                 f"[[control]] '{self.name}': from all totals together down to the last decimal of any of them are more "
@@ -60,12 +73,14 @@ class ControlTable:
 
     @property
     def step(self) -> Fraction:
-        """The largest step of which all totals are multiples."""
+        """The largest step of which all totals are multiples; of a table that was rounded, what it was rounded to."""
+        if self.shared is not None:
+            return self.shared.step
         return Fraction(1, lcm(*(one.value.denominator for one in self.totals)))
 
     @property
     def noisy(self) -> bool:
-        return any(one.standard_error for one in self.totals)
+        return self.shared is not None or any(one.standard_error for one in self.totals)
 
     def measure(self, of: Measure) -> Measure:
         """The measurement of the totals, exact and therefore without a bound."""
@@ -77,6 +92,26 @@ class ControlTable:
         below = [", ".join(one.codes) or "the total" for one in self.totals if one.value < 0]
         if below and (row.power == 2 or (row.low is not None and row.low >= 0)):
             raise PlanError(f"[[control]] '{self.name}': {below[0]} is below 0, as no {of.of.name} in '{of.name}' is.")
+
+    def family(self, schema: Schema) -> Family | None:
+        """The tables that it is of, where their cells share noise."""
+        if self.shared is None:
+            return None
+        family = UpTo(len(self.by), self.by).family(schema)
+        if len(self.shared.variances) != len(family.components) or min(self.shared.variances) <= 0:
+            raise PlanError(
+                f"[[control]] '{self.name}': shared has a variance above 0 for each of {len(family.components)} "
+                "choices of levels, as `release = ` writes it."
+            )
+        return family
+
+    def product(self, schema: Schema, of: Subject) -> Cube | Tables:
+        """The totals as a product that a release holds and that answers nothing."""
+        family, cube = self.family(schema), self.cube(schema.table(self.by), of)
+        if family is None or self.shared is None:
+            return cube
+        stated = Components(self.shared.variances, self.shared.even)
+        return Tables(cube.subject, family, cube.values.reshape(-1), stated)
 
     def cube(self, table: Table, of: Subject) -> Cube:
         """The published totals as a product, in the largest step of which all are multiples."""

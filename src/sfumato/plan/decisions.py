@@ -140,8 +140,10 @@ class Decisions:
             of = before[self.measure(one.of).name]
             one.refuse_negative(of.measure)
             noise = frozenset({one.name} if one.noisy else ())
-            table, about = self.schema.table(one.by), Subject(one.name, one.of, "", "", Fraction(1))
-            before[one.name] = replace(of, table=table, family=None, noise=noise, published=(one.cube(table, about),))
+            family, about = one.family(self.schema), Subject(one.name, one.of, "", "", Fraction(1))
+            table = None if family else self.schema.table(one.by)
+            told = (one.cube(table, about),) if table else ()
+            before[one.name] = replace(of, table=table, family=family, noise=noise, published=told)
         readings: list[StepReading] = []
         for place, step in enumerate(self.then):
             step.refuse_name()

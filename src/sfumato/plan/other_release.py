@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import PlanError, ReleaseError, nearest
-from sfumato.plan.control import Rows
+from sfumato.plan.control import FamilyNoise, Rows
 from sfumato.privacy import plain
-from sfumato.release import Product, Withheld, open_release
-from sfumato.schema import Attribute, Grid, Mask, Table
+from sfumato.release import Components, Product, Withheld, open_release
+from sfumato.schema import Attribute, Component, Family, Grid, Mask, Schema, Table, UpTo
 
 
 def refuse_several(releases: Sequence[str | None]) -> None:
@@ -39,10 +39,14 @@ class OtherTotals:
 
     folder: Path
     product: str
+    schema: Schema
     table: Table
 
-    def rows(self, of: str | Mapping[str, Any], where: Mapping[str, Any]) -> Rows:
-        """A row for each cell: its codes, its value, and the standard error of its noise, as in a file of totals."""
+    def read(self, of: str | Mapping[str, Any], where: Mapping[str, Any]) -> tuple[Rows, FamilyNoise | None]:
+        """A row for each cell, as in a file of totals: its codes, its value, and the standard error of its noise.
+
+        Of a table of a family also what is stated of the noise that its cells share.
+        """
         found = self._opened()
         statistic = of if isinstance(of, str) else of.get("statistic")
         if statistic != "count" or found.subject.statistic != statistic or not _alike(found.subject.universe, where):
@@ -51,19 +55,44 @@ class OtherTotals:
                 "the same records are controls; a release does not say of which column and bounds a total is, so give "
                 "totals as a file."
             )
-        if not found.noise_of_its_own:
-            raise PlanError(
-                f"{self._words} is a family of tables, whose cells share noise and were rounded together after it was "
-                "drawn, so that the rounding is in all of what it tells and no error of what is moved to it could be "
-                "stated. Name a measure of one table of that release, or measure both families in one plan, where one "
-                "is moved to the other before either is rounded."
-            )
-        if found.even is None:
+        shared = self._shared(found) if isinstance(found.domain, Family) and self.table.by else None
+        if found.even is None and not isinstance(found.domain, Family):
             raise PlanError(
                 f"{self._words} is no table whose cells have noise of their own, all of one law; name the measure of "
-                "one table."
+                "one table, or of a family of tables."
             )
-        return list(self._listed(found))
+        return list(self._listed(found)), shared
+
+    def _shared(self, found: Product) -> FamilyNoise:
+        """The noise of the components of one table of a family, as its release measured them."""
+        theirs, stated = found.domain, found.uncertainty
+        assert isinstance(theirs, Family)  # noqa: S101 - it was asked
+        if not isinstance(stated, Components) or not all(stated.variances) or stated.rounded_total or stated.inherited:
+            raise PlanError(
+                f"{self._words} was moved to other totals after it was measured, and shares what these have; name the "
+                "family as it was measured."
+            )
+        for attribute in self.table.attributes:
+            self._refuse_unlike(found, attribute)
+        own = UpTo(len(self.table.by), tuple(map(str, self.table.by))).family(self.schema)
+        sizes = [dict(zip(own.names, _sizes(own, one), strict=True)) for one in own.components]
+        places = [theirs.levels(one) for one in sizes]
+        if any(one is None or theirs.holder(one) is None for one in places):
+            raise PlanError(
+                f"{self._words} has no table by {', '.join(map(str, self.table.by))}; name fewer variables."
+            )
+        known = dict(zip(theirs.components, stated.variances, strict=True))
+        return FamilyNoise(found.subject.step, tuple(known[one] for one in places if one), stated.even_design)
+
+    def _refuse_unlike(self, found: Product, attribute: Attribute) -> None:
+        """Its tables were rounded along its own levels, which are to be those of the plan, in their order."""
+        own = next((one for one in found.attributes if one.name == attribute.name), None)
+        cuts = [] if own is None else [own.levels.cut(depth) for depth in range(own.levels.depth + 1)]
+        if not any((one.codes, one.parents) == (attribute.levels.codes, attribute.levels.parents) for one in cuts):
+            raise PlanError(
+                f"{self._words} is not by {attribute.name}, or not by these levels of it in this order, along which "
+                "its tables were rounded."
+            )
 
     @property
     def _words(self) -> str:
@@ -95,3 +124,8 @@ class OtherTotals:
         if own is None or any(code not in own.levels.codes for code in attribute.levels.leaves):
             raise PlanError(f"{self._words} is not by {attribute.name}, or not by these levels of it.")
         return np.stack([own.levels.mask(code) for code in attribute.levels.leaves])
+
+
+def _sizes(family: Family, component: Component) -> list[int]:
+    """How many parts each attribute has at a choice of levels."""
+    return [tree.rungs[level].size for tree, level in zip(family.trees, component, strict=True)]

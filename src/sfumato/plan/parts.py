@@ -68,6 +68,12 @@ class MeasurePart(Part):
     given: list[str] = []
 
 
+class SharedPart(Part):
+    step: int | Decimal | str
+    variances: list[float]
+    even: bool
+
+
 class ControlPart(Part):
     name: str
     of: str
@@ -77,6 +83,7 @@ class ControlPart(Part):
     release: str | None = None
     product: str | None = None
     totals: list[dict[str, Any]] | None = None
+    shared: SharedPart | None = None
 
 
 class VarianceFunctionPart(Part):

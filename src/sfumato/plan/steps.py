@@ -122,7 +122,7 @@ class StepReading:
             if control.family and fine:
                 raise self._refusal(
                     f": '{name}' is a family of tables, which '{self.step.table}' cannot be moved to; let the step "
-                    f"move '{name}' to '{self.step.table}'."
+                    f"move '{name}' to '{self.step.table}', or measure '{self.step.table}' as a family."
                 )
             if missed := lacking(coarse.by, fine.by) if coarse and fine else ():
                 raise self._refusal(f": '{self.step.table}' lacks {', '.join(map(str, missed))} of '{name}'.")

@@ -9,7 +9,7 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from sfumato.errors import PlanError, SfumatoError
-from sfumato.plan.control import ControlTable, rows_at, totals_of
+from sfumato.plan.control import ControlTable, FamilyNoise, rows_at, totals_of
 from sfumato.plan.decisions import Decisions
 from sfumato.plan.geography import Geography
 from sfumato.plan.made_areas import level_files, refuse_moving
@@ -122,12 +122,17 @@ def _control(part: ControlPart, measures: list[MeasurePart], schema: Schema, fol
         if part.file
         else (written, f"[[control]] '{part.name}'")
     )
+    shared = None
+    if part.shared is not None:
+        step = exact(part.shared.step, "the step of shared")
+        shared = FamilyNoise(step, tuple(part.shared.variances), part.shared.even)
     if part.release is not None:
         of = next((one for one in measures if one.name == part.of), None)
-        asked = OtherTotals(folder / part.release, part.product or "", schema.table(part.by))
-        rows, source = asked.rows(of.of if of else "", of.where if of else {}), folder / part.release
+        asked = OtherTotals(folder / part.release, part.product or "", schema, schema.table(part.by))
+        rows, shared = asked.read(of.of if of else "", of.where if of else {})
+        source = folder / part.release
     totals = totals_of(rows, schema.table(part.by), str(source))
-    return ControlTable(part.name, part.of, tuple(part.by), "published", totals)
+    return ControlTable(part.name, part.of, tuple(part.by), "published", totals, shared)
 
 
 def _built(data: DataPart) -> int:

@@ -62,7 +62,10 @@ def _control_dict(control: ControlTable) -> dict[str, Any]:
         for one in control.totals
     ]
     source = {"totals": totals} if totals else {"from": control.from_}
-    return {"name": control.name, "of": control.of, "by": list(control.by), **source}
+    shared = control.shared
+    noise = {"step": plain(shared.step), "variances": list(shared.variances), "even": shared.even} if shared else {}
+    told = {"name": control.name, "of": control.of, "by": list(control.by), **source}
+    return told | ({"shared": noise} if shared else {})
 
 
 def _data_dict(schema: Schema) -> dict[str, Any]:

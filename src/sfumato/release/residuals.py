@@ -5,7 +5,7 @@ sum of the residuals of its components, each spread evenly downwards, so whoever
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 
 import numpy as np
@@ -24,11 +24,29 @@ class Residuals:
     parts: Mapping[Component, Floats]
     variances: Mapping[Component, float]
     even: bool
+    inherited: Mapping[Component, float] = field(default_factory=dict)
+    """The share that they have of the rounding of tables that were published before; its variance in squared steps."""
+    rounding: float = 0.0
 
     @classmethod
     def stated_by(cls, family: Family, parts: Mapping[Component, Floats], stated: Components) -> "Residuals":
         """Those of all components, with the variances that are stated of them."""
         return cls(family, parts, dict(zip(family.components, stated.variances, strict=True)), stated.even_design)
+
+    @classmethod
+    def of_tables(cls, family: Family, values: Integers, stated: Components) -> "Residuals":
+        """Those of tables that were rounded already, as a release holds them: the rounding is in all of them."""
+        copies, parts = values.shape[:-1], {}
+        known = [
+            values[..., where].reshape((*copies, *family.shape(top)))
+            for top, where in zip(family.tops, family.slices, strict=True)
+        ]
+        for one in family.components:
+            at = family.holder(one)
+            assert at is not None  # noqa: S101 - a family holds its components
+            parts[one] = less_siblings(family, one, _summed(family, known[at].astype(np.float64), family.tops[at], one))
+        found = cls.stated_by(family, parts, stated)
+        return replace(found, inherited=dict.fromkeys(family.components, 1.0), rounding=stated.rounding)
 
     @classmethod
     def of_table(cls, family: Family, table: Table, values: Integers, variance: float) -> "Residuals | None":
@@ -52,7 +70,8 @@ class Residuals:
     def in_steps(self, unit: float) -> "Residuals":
         """The same where a step is so many of the new ones."""
         parts = {one: part * unit for one, part in self.parts.items()}
-        return replace(self, parts=parts, variances={one: v * unit**2 for one, v in self.variances.items()})
+        variances = {one: v * unit**2 for one, v in self.variances.items()}
+        return replace(self, parts=parts, variances=variances, rounding=self.rounding * unit**2)
 
     def within(self, family: Family) -> "Residuals":
         """What it says of the components of another family; those that only one of both has are left out."""
@@ -62,11 +81,18 @@ class Residuals:
         kept = {one: there for one, there in places.items() if there in family.components}
         order = [self.family.names.index(name) for name in family.names if name in self.family.names]
         parts = {there: _turned(self.parts[one], one, order) for one, there in kept.items()}
-        return Residuals(family, parts, {there: self.variances[one] for one, there in kept.items()}, self.even)
+        variances = {there: self.variances[one] for one, there in kept.items()}
+        shares = {there: self.inherited[one] for one, there in kept.items() if one in self.inherited}
+        return Residuals(family, parts, variances, self.even, shares, self.rounding)
 
     def stated(self) -> Components:
         """What a release states of them."""
-        return Components(tuple(self.variances[one] for one in self.family.components), self.even)
+        listed = self.family.components
+        shares = tuple(self.inherited.get(one, 0.0) for one in listed) if any(self.inherited.values()) else ()
+        rounding = self.rounding if shares else 0.0
+        return Components(
+            tuple(self.variances[one] for one in listed), self.even, inherited=shares, inherited_rounding=rounding
+        )
 
 
 def place_of(family: Family, table: Table) -> Component | None:

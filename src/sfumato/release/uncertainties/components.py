@@ -18,6 +18,7 @@ import numpy as np
 
 from sfumato.errors import ReleaseError
 from sfumato.release.noisy import Floats, Integers
+from sfumato.release.uncertainties.inherited import RoundedAxis, inherited_covariance
 from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty, amount
 from sfumato.release.written import LARGEST_NUMBER
 from sfumato.schema import Box, Component, Domain, Family, Grid
@@ -39,6 +40,9 @@ class Components(Uncertainty):
     rounding: float = ROUNDING
     rounded_total: bool = False
     """Whether the total was no whole number of steps before it was rounded."""
+    inherited: tuple[float, ...] = ()
+    """Of tables that were moved to those of another release, the share of its rounding in every component."""
+    inherited_rounding: float = 0.0
 
     def over(self, domain: Domain, values: Integers) -> Errors:  # noqa: ARG002 - the same at every value
         assert isinstance(domain, Family)  # noqa: S101 - `refuse_unfit` asked
@@ -46,24 +50,35 @@ class Components(Uncertainty):
 
     def in_steps(self, unit: float) -> "Components":
         variances = tuple(one * unit**2 for one in self.variances)
-        return replace(self, variances=variances, rounding=self.rounding * unit**2)
+        rounded = {name: getattr(self, name) * unit**2 for name in ("rounding", "inherited_rounding")}
+        return replace(self, variances=variances, **rounded)
 
     def to_dict(self) -> dict[str, Any]:
         said = {"kind": self.kind, "variances": list(self.variances), "even": self.even_design}
         total = {"rounded_total": True} if self.rounded_total else {}
-        return said | ({"rounding": self.rounding} if self.rounding != ROUNDING else {}) | total
+        other = {"inherited": list(self.inherited), "inherited_rounding": self.inherited_rounding}
+        more = total | (other if self.inherited else {})
+        return said | ({"rounding": self.rounding} if self.rounding != ROUNDING else {}) | more
 
     @classmethod
     def read(cls, written: Mapping[str, Any], source: StatedIn) -> "Components":  # noqa: ARG003 - all is in the manifest
         variances, even, total = written["variances"], written["even"], written.get("rounded_total", False)
-        if not isinstance(variances, list) or not isinstance(even, bool) or not isinstance(total, bool):
+        shares = written.get("inherited", [])
+        if not all(isinstance(one, list) for one in (variances, shares)) or not all(
+            isinstance(one, bool) for one in (even, total)
+        ):
             raise ReleaseError("The manifest states the noise of components as none can be; it was edited.")
-        rounding = amount(written.get("rounding", ROUNDING), LARGEST_NUMBER)
-        return cls(tuple(amount(one) for one in variances), even, rounding, total)
+        rounding, other = (
+            amount(written.get(name, usual), LARGEST_NUMBER)
+            for name, usual in (("rounding", ROUNDING), ("inherited_rounding", 0.0))
+        )
+        parts = tuple(amount(one) for one in variances), tuple(amount(one, 1.0) for one in shares)
+        return cls(parts[0], even, rounding, total, parts[1], other)
 
     def refuse_unfit(self, domain: Domain, values: Integers) -> None:
         """It is the error of a family of as many components."""
-        if not isinstance(domain, Family) or len(self.variances) != len(domain.components):
+        counts = {len(self.variances), *([len(self.inherited)] if self.inherited else [])}
+        if not isinstance(domain, Family) or counts != {len(domain.components)}:
             raise ReleaseError("The manifest states the noise of other components than its tables have.")
         super().refuse_unfit(domain, values)
 
@@ -138,7 +153,22 @@ class ComponentErrors(Errors):
         for one in self._unrounded:
             if all(level < axis.levels for axis, level in zip(axes, one, strict=True)):
                 points = points - prod(axis.new_points[level] for axis, level in zip(axes, one, strict=True))
-        return np.asarray(found + self.stated.rounding * points, dtype=np.float64)
+        found = found + self.stated.rounding * points
+        if self._shares:
+            other = [RoundedAxis(axis.tree, axis.one, axis.other, finest) for axis, finest in zip(axes, self._finest, strict=True)]  # fmt: skip  # noqa: E501
+            found = found + self.stated.inherited_rounding * inherited_covariance(other, self._shares)
+        return np.asarray(found, dtype=np.float64)
+
+    @cached_property
+    def _shares(self) -> dict[Component, float]:
+        """What components have of the rounding of another release, of those that have some."""
+        listed = zip(self.family.components, self.stated.inherited, strict=False)
+        return {one: share for one, share in listed if share}
+
+    @cached_property
+    def _finest(self) -> list[int]:
+        """The finest level of each attribute that the tables of the other release told apart."""
+        return [max(column) for column in zip(*self._shares, strict=True)]
 
     @cached_property
     def _unrounded(self) -> list[Component]:
