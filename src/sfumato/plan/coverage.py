@@ -106,8 +106,9 @@ class Coverage:
         return self._cells(measure).size
 
     def possible(self, measure: Measure) -> int:
-        """How many of them may be something."""
-        return self._cells(measure).count(Box())
+        """How many of them may be something; of several tables, all cells of each."""
+        cells = self._cells(measure)
+        return cells.size if isinstance(cells, Family) else cells.count(Box())
 
     def refuse(self, measures: Sequence[Measure], controls: Sequence[ControlTable]) -> None:  # noqa: ARG002 - any
         """Neighbours that mean nothing here, and measures that are given what they cannot be."""
