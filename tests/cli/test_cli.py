@@ -236,6 +236,7 @@ def test_help_is_there_for_every_command():
         "withdraw",
         "table",
         "series",
+        "report",
         "microdata",
         "serve",
     ):

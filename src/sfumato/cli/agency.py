@@ -194,7 +194,8 @@ def _certified(plan: "Plan", folder: Path, samples: int | None, sign: Path | Non
 
 def synth(
     name: Annotated[
-        str, typer.Argument(help="Which data: employment, ors, ors-paper, qcew, lodes, iab, atlas, pseo, veo.")
+        str,
+        typer.Argument(help="Which data: employment, ors, ors-paper, qcew, lodes, iab, atlas, pseo, veo, umetrics."),
     ],
     out: Annotated[Path, typer.Option(help="The folder to write to.")],
     rows: Annotated[

@@ -16,6 +16,7 @@ from sfumato.cli import (
     partition,
     price,
     public,
+    report,
     reproduce,
     suppress,
     table,
@@ -72,6 +73,7 @@ app.command("diff")(public.diff)
 app.command("withdraw")(public.withdraw)
 app.command("table")(table.table)
 app.command("series")(table.series)
+app.command("report")(report.report)
 app.command("microdata")(public.microdata)
 app.command("serve")(public.serve)
 

@@ -52,6 +52,8 @@ class Aggregate:
 
     weighted: ClassVar[bool] = False
     """Whether rows count by the weights of the design."""
+    summed: ClassVar[bool] = True
+    """Whether what rows have is added up, so that it may pass what an integer holds."""
 
     @property
     def values(self) -> tuple[InSteps, ...]:
@@ -128,6 +130,7 @@ class Sorted(Aggregate):
     `at` is the share of them at which a statistic looks, where it looks at one.
     """
 
+    summed: ClassVar[bool] = False
     of: InSteps
     at: Fraction | None = None
 
@@ -140,6 +143,7 @@ class Influence(Aggregate):
     statistic tells of it, where it tells something, and `at` the place where it looks.
     """
 
+    summed: ClassVar[bool] = False
     y: InSteps
     x: InSteps
     what: str = ""

@@ -31,6 +31,7 @@ from sfumato.studies import (
     qcew,
     qcew_utility,
     suppression,
+    umetrics,
 )
 from sfumato.studies.study import Line, Study
 
@@ -52,6 +53,8 @@ LINES: dict[str, Callable[..., list[Line]]] = {
     "margins-planner": margin_planner.lines,
     "margins-plans": margin_plans.lines,
     "mose": mose.lines,
+    "mose-against-suppression": mose.against_suppression,
+    "umetrics": umetrics.lines,
     "percentiles": percentiles.lines,
     "private-lines": private_lines.lines,
     "qcew-intervals": qcew.intervals,

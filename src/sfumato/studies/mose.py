@@ -208,3 +208,34 @@ def picture(runs: int, rows: int, tell: object = None) -> Picture:  # noqa: ARG0
     parts.append(svg.path([(side(float(one)), up(chi / float(one))) for one in ends], "curve k0"))
     told = (f"chi is {chi:.3g}", f"{int(shown.sum()):,} cells of 20 children or more")
     return Picture(title, svg.drawing(420, title, *parts), told)
+
+
+LOW, RARE = 0.2, 5
+"""Children below this rank are counted, and cells with fewer of them, but some, are suppressed."""
+
+
+def against_suppression(runs: int, rows: int, tell: object = None) -> list[Line]:  # noqa: ARG001 - as `lines`
+    """The slope over tracts of how many children stay poor on how rich parents are: true, noisy and suppressed."""
+    atlas = Atlas.drawn(rows)
+    rare = Atlas((atlas.y < LOW).astype(np.float64), atlas.x, atlas.offsets)
+    cell = np.repeat(np.arange(len(atlas.counts)), atlas.counts)
+    poor, shown = np.bincount(cell, rare.y, len(atlas.counts)), atlas.counts >= LEAST
+    true, rich = rare.lines.value(rare.lines.moments), rare.lines.moments.x
+    noisy = rare.published(Mose(EPSILON, least=LEAST), rare.counted("1", 2), 3)
+    told = noisy.public["variance"].ravel() > 0
+    kept = shown & ((poor == 0) | (poor >= RARE))
+    ways = {
+        "all cells, true": (true, shown),
+        "MOSE, epsilon 8, one chi": (noisy.values.ravel() * float(noisy.step), told),
+        "suppressed: 1 to 4 poor children": (true, kept),
+    }
+    return [
+        Line(name, "", f"{_slope(rich[some], values[some], atlas.counts[some]):+.3f}", f"{int(some.sum()):,} cells")
+        for name, (values, some) in ways.items()
+    ]
+
+
+def _slope(x: Floats, y: Floats, weights: Integers) -> float:
+    """The weighted least-squares slope."""
+    right, up = x - np.average(x, weights=weights), y - np.average(y, weights=weights)
+    return float((weights * right * up).sum() / (weights * right * right).sum())

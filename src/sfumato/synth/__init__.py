@@ -14,6 +14,7 @@ from sfumato.synth.iab import write_iab
 from sfumato.synth.lodes import write_lodes
 from sfumato.synth.ors import ors, paper_set
 from sfumato.synth.qcew import write_qcew
+from sfumato.synth.umetrics import write_umetrics
 
 GENERATORS: dict[str, Callable[..., pa.Table]] = {"employment": employment, "ors": ors, "ors-paper": paper_set}
 
@@ -24,6 +25,7 @@ WRITERS: dict[str, Callable[..., Path]] = {
     "atlas": write_atlas,
     "pseo": write_pseo,
     "veo": write_veo,
+    "umetrics": write_umetrics,
 }
 """Data sets of several files, each written by a function of its own."""
 QUARTERLY = ("qcew",)

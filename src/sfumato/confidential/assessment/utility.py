@@ -14,6 +14,8 @@ from sfumato.confidential.assessment.comparisons import (
 )
 from sfumato.release.tails import z_score
 
+FEWEST = 20
+"""The cells from which on a fifth of them is some."""
 CLASSES = ((0, 0), (1, 2), (3, 9), (10, 99), (100, 999), (1000, None))
 """Sizes of cells, by the records in them."""
 
@@ -21,7 +23,8 @@ CLASSES = ((0, 0), (1, 2), (3, 9), (10, 99), (100, 999), (1000, None))
 def differences(cells: Compared) -> Numbers:
     """Released less true: absolute, relative to a truth other than 0, squared, and with its sign.
 
-    `relative` is the first decile, the median and the ninth decile.
+    `relative`, the absolute percentage difference, is the first decile, the median and the ninth decile; `within_10` is
+    the share of cells in which it is a tenth at most, and `right_tail` how often a cell of a tail is put into it.
     """
     error, some = cells.error, cells.truth != 0
     relative = np.abs(error[some] / cells.truth[some])
@@ -32,7 +35,25 @@ def differences(cells: Compared) -> Numbers:
         "bias": mean(error),
         "mean_relative": mean(relative),
         "relative": tuple(quantile(relative, at) for at in (0.1, 0.5, 0.9)),
+        "within_10": float(np.mean(relative <= 0.1)) if len(relative) else None,
+        "right_tail": right_tail(cells.truth, cells.released),
     }
+
+
+def right_tail(truth: Floats, released: Floats, share: float = 0.2) -> float | None:
+    """Of the cells that are truly in the lowest or the highest fifth, those that released numbers put there too.
+
+    None where there are so few cells, or so many alike, that fifths are not told apart.
+
+    >>> right_tail(np.arange(20.0), np.append(np.arange(19.0), -5.0))      # the highest of 20 came out lowest
+    0.75
+    """
+    if len(truth) < FEWEST:
+        return None
+    ends = [np.quantile(one, [share, 1 - share]) for one in (truth, released)]
+    tails = [(one < low, one > high) for one, (low, high) in zip((truth, released), ends, strict=True)]
+    right, whole = ((one & other).sum() for one, other in zip(*tails, strict=True)), sum(one.sum() for one in tails[0])
+    return float(sum(right) / whole) if whole else None
 
 
 def by_size(cells: Compared) -> list[tuple[str, Compared]]:

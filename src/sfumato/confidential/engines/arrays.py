@@ -129,7 +129,8 @@ class Arrays(Sealed, Engine):
     def _largest(self) -> float:
         """How large what one record adds can be, in steps."""
         largest = {one: float(meaning.largest) for one in self.reading.values if (meaning := value_meaning(one))}
-        return max([prod(largest[value] for value in one.values) for one in self.reading.aggregates], default=0.0)
+        added = [one for one in self.reading.aggregates if one.summed]
+        return max([prod(largest[value] for value in one.values) for one in added], default=0.0)
 
     def _keep(self, kept: Mask | None) -> None:
         if kept is None:

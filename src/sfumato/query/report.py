@@ -1,0 +1,103 @@
+"""Report: one self-contained page about one level of a variable, with tables, means, pictures and what is promised."""
+
+from collections.abc import Iterator
+from html import escape
+
+from sfumato.errors import QueryError
+from sfumato.query.engine import QueryEngine
+from sfumato.query.layout import figure
+from sfumato.query.notices import cited, notices_of
+from sfumato.release import Product
+from sfumato.schema import Attribute
+
+MOST_COLUMNS, MOST_SERIES = 12, 6
+"""The most levels of a variable that stands above a table, and of one that a picture tells apart."""
+STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; color: #221f1a; background: #fffefa; max-width: 72rem; margin: 2rem auto;
+  padding: 0 1rem; }
+table { border-collapse: collapse; margin: 1rem 0 2rem; }
+caption { text-align: left; font-weight: 600; padding: .5rem 0; }
+th, td { padding: .2rem .7rem; text-align: right; border-bottom: 1px solid #e8e4d8; white-space: nowrap; }
+th[scope=row] { text-align: left; }
+.moe { color: #7a7466; }
+.notice { border-left: 4px solid #a8323e; padding: .3rem 1rem; }
+figure { margin: 0; }
+svg { max-width: 100%; height: auto; }
+@media print { body { margin: 0; max-width: none; } table, figure { break-inside: avoid; } }
+"""
+
+
+def report(engine: QueryEngine, by: str, code: str) -> str:
+    """The page about one level: of every statistic a table and a picture, and means where both parts are there."""
+    manifest = engine.release.manifest
+    products = [engine.product(name) for name in engine.statistics]
+    attribute = next((one for one in engine.release.attributes if one.name == by), None)
+    if attribute is None:
+        raise QueryError(f"'{by}' is no variable of this release, so that there is no report by it.")
+    label = attribute.levels.label(code)
+    parts = [f"<h1>{escape(label)}</h1><p>{escape(manifest.title)}, {escape(manifest.period)}</p>"]
+    parts += [f'<p class="notice">{escape(one.sentence)}</p>' for one in notices_of(engine.release)]
+    for product in products:
+        parts += _statistic(engine, product, by, code)
+    parts += _means(engine, products, by, code)
+    parts.append(
+        f"<h2>What is promised</h2><p>{escape(manifest.promise.words)} {escape(manifest.promise.loss_words)}. "
+        "± is the 90% margin of error; noise was drawn once, and this page shows what the release holds.</p>"
+    )
+    parts += [f"<p>Outside the guarantee: {escape(one.what)}. {escape(one.why)}</p>" for one in manifest.exposures]
+    parts.append(f"<p>{escape(cited(engine.release))}</p>")
+    title = escape(f"{label}: {manifest.title}")
+    head = f'<meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
+    return f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
+
+
+def _axes(product: Product, by: str) -> tuple[Attribute, Attribute | None]:
+    """The variable of the rows and, if it has few levels, the one above: the first and the last beside the report's."""
+    others = [one for one in product.attributes if one.name != by]
+    if not others:
+        raise QueryError(f"{product.subject.title} is by nothing but '{by}', so that a report would hold one number.")
+    above = others[-1] if len(others) > 1 and len(others[-1].levels.leaves) <= MOST_COLUMNS else None
+    return others[0], above
+
+
+def _statistic(engine: QueryEngine, product: Product, by: str, code: str) -> Iterator[str]:
+    """One table of a statistic and its picture."""
+    if by not in {one.name for one in product.attributes} or not product.subject.additive:
+        return
+    row, column = _axes(product, by)
+    of, where = product.subject.name, {by: code}
+    table = engine.table(row.name, column.name if column else None, where, of)
+    picture = engine.table(row.name, None, where, of).plot()
+    if column and len(row.levels.leaves) <= MOST_SERIES:
+        picture = engine.table(column.name, row.name, where, of).plot("line")
+    shown = (one._repr_html_() for one in (table, picture))  # as notebooks show them
+    yield f"<h2>{escape(product.subject.title)}</h2>{''.join(shown)}"
+
+
+def _means(engine: QueryEngine, products: list[Product], by: str, code: str) -> Iterator[str]:
+    """The mean of every total over the count of the same records, with the interval of Fieller."""
+    counts = [one for one in products if one.subject.statistic == "count"]
+    for product in (one for one in products if one.subject.statistic == "total"):
+        count = next((one for one in counts if one.attributes == product.attributes), None)
+        if count is None or by not in {one.name for one in product.attributes}:
+            continue
+        row, column = _axes(product, by)
+        above = column.levels.leaves if column else ("",)
+        heads = "".join(f'<th scope="col">{escape(column.levels.label(one) if column else "")}</th>' for one in above)
+        body = ""
+        for leaf in row.levels.leaves:
+            cells = ""
+            for head in above:
+                where = {by: code, row.name: leaf, **({column.name: head} if column else {})}
+                cells += _mean(engine, product.subject.name, count.subject.name, where)
+            body += f'<tr><th scope="row">{escape(row.levels.label(leaf))}</th>{cells}</tr>'
+        title = f"{product.subject.title} per {count.subject.unit.rstrip('s')}, {product.subject.unit}"
+        yield f"<h2>{escape(title)}</h2><table><tr><th></th>{heads}</tr>{body}</table>"
+
+
+def _mean(engine: QueryEngine, of: str, per: str, where: dict[str, str]) -> str:
+    try:
+        value, margin = figure(engine.mean(of, where, per))
+    except QueryError:
+        return '<td title="The count may be 0 for all that noise tells.">–</td>'
+    return f'<td>{value} <span class="moe">± {margin}</span></td>'
