@@ -244,7 +244,7 @@ def test_squares_are_joined_until_published_numbers_are_enough():
         merged(whose, squares, {}, 10)
 
 
-def test_the_command_writes_what_a_plan_reads_and_says_what_it_assumes(tmp_path):
+def test_the_command_writes_what_a_plan_reads_and_says_what_it_assumes(tmp_path, monkeypatch):
     points = spread_out("houses", 600)
     write(tmp_path / "l.parquet", points, post=np.repeat(["1", "2", "3"], [295, 295, 10]))
     asked = ["--id", "id", "--at", "x,y", "--within", "post", "--k", 30]
@@ -261,5 +261,10 @@ def test_the_command_writes_what_a_plan_reads_and_says_what_it_assumes(tmp_path)
     assert dict(zip(*counted.to_pydict().values(), strict=True)) == dict(zip(*sizes.to_pydict().values(), strict=True))
     again = command("partition", tmp_path / "l.parquet", *asked, "--out", tmp_path / "areas")
     assert "holds something already" in again.stderr
+    assert "600 locations: about 0.2 GB of memory" in done.stderr
+    monkeypatch.setattr("sfumato.plan.memory.available", lambda: 1_000_000)
+    small = command("partition", tmp_path / "l.parquet", *asked, "--out", tmp_path / "c")
+    assert "this machine has 0.0 GB; partition one region after the other" in small.stderr
+    monkeypatch.undo()
     wrong = command("partition", tmp_path / "l.parquet", *asked, "--out", tmp_path / "b", "--box", "1,2")
     assert "--squares 250" in wrong.stderr

@@ -9,9 +9,13 @@ from sfumato.cli.options import Json
 from sfumato.cli.output import note, say, say_json
 from sfumato.errors import PlanError, QueryError
 
+BASE, A_LOCATION = 180_000_000, 245
+"""Bytes of the program and what it loads, and of every location at the most: 9.8 GB for 40 million."""
+
 if TYPE_CHECKING:
     from sfumato.geography.locations import Locations
     from sfumato.geography.partition import Partition
+    from sfumato.plan.memory import Memory
 
 CLUSTERS = """
 The areas follow from locations, so these must be public, and with them the size of every area. In a plan:
@@ -75,6 +79,9 @@ def partition(  # noqa: PLR0913, PLR0917 - one argument an option
     asked = {"method": _method(squares, published), "k": k, "origin": origin or "that of the file", "within": within}
     if squares is None and (box or published):
         raise PlanError("--box and --from are of squares; say how long their side is, --squares 250.")
+    if (memory := _memory(locations)) is not None:
+        memory.refuse_over()
+        note(f"To partition: {memory.words()}.")
     read = read_locations(locations, columns, _degrees(origin))
     made = _made(read, k, squares, box, published)
     told = write_partition(made, out, asked | ({"squares": squares, "box": box} if squares else {}))
@@ -88,6 +95,21 @@ def partition(  # noqa: PLR0913, PLR0917 - one argument an option
     for words in told["notes"]:
         say(words)
     note((CLUSTERS if squares is None else HIDDEN).format(id=unit, out=out, **_words(published)))
+
+
+def _memory(locations: Path) -> "Memory | None":
+    """What it will take, where the file says how many rows it has."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from sfumato.plan.memory import Memory
+
+    try:
+        rows = pq.read_metadata(locations).num_rows
+    except (OSError, pa.ArrowInvalid):
+        return None  # a text file, or none: reading it says which
+    held = f"{rows:,} locations"
+    return Memory(held, BASE + rows * A_LOCATION, instead="partition one region after the other, or use a larger one.")
 
 
 def _words(published: Path | None) -> dict[str, str]:

@@ -24,6 +24,8 @@ PER_NUMBER, PER_CALIBRATED = 8, 48
 """Bytes of a number, and of a cell while a step works on it."""
 PER_LISTED, LISTED_IN_WORK, LISTED_AGAIN, PER_PACKED = 16, 32, 24, 64
 """Bytes of a listed cell: its number and value; more while the list is made, or is read back; and of a record's own."""
+PER_LEVEL = 2_000
+"""Bytes of a level, its code and label in lists and tables of their own: 1.6 GB for the clusters of a country."""
 PER_JOINED = 64
 """Bytes of a record for each table that it is looked up in: its key, and what it finds there."""
 
@@ -185,7 +187,8 @@ class Coverage:
             f"the largest is '{largest.name}' by {self._cells(largest).sides}: leave out an attribute, measure at a "
             "coarser level, or use a larger machine."
         )
-        return Memory(" and ".join(held), BASE + products + max(work), self._a_record(measures), instead)
+        levels = PER_LEVEL * sum(len(attribute.levels.codes) for attribute in self.schema.attributes)
+        return Memory(" and ".join(held), BASE + levels + products + max(work), self._a_record(measures), instead)
 
     def _a_record(self, measures: Sequence[Measure]) -> int:
         """Bytes of a record: a small integer for each attribute, a number for each value that is summed.
