@@ -285,6 +285,14 @@ BOTH = {(sex, age): 500 + 7 * place for place, (sex, age) in enumerate((s, a) fo
 SEXES = {("f",): 500 + 507 + 514, ("m",): 521 + 528 + 535}
 
 
+def test_a_noisy_total_may_be_below_0_and_an_exact_one_may_not():
+    to = '[[then]]\nstep = "least-squares"\nname = "moved"\ntable = "jobs"\nto = ["sexes"]\n'
+    text = PLAN + noisy_totals("sexes", ("sex",), {("f",): -3, ("m",): 900}) + to
+    assert family_plan(text).published[0].totals[0].value == -3
+    with pytest.raises(PlanError, match="'sexes': f is below 0"):
+        family_plan(text.replace(", standard_error = 40", ""))
+
+
 @pytest.mark.parametrize("chain", [False, True], ids=["one step", "a chain"])
 def test_two_noisy_controls_that_are_sums_of_each_other_are_one(chain):
     """With a standard error of 40 two sums agree by chance in 1 of 200 releases at the most; both, in 1 of 40,000."""

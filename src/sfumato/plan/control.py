@@ -87,9 +87,10 @@ class ControlTable:
         return replace(of, name=self.name, by=self.by, with_=Exact(), given=())
 
     def refuse_negative(self, of: Measure) -> None:
-        """Counts, squares, and totals of amounts from 0 up are never below 0, so neither are totals of them."""
+        """Counts, squares, and totals of amounts from 0 up are never below 0, so neither are exact totals of them."""
         row = of.of.contribution
-        below = [", ".join(one.codes) or "the total" for one in self.totals if one.value < 0]
+        exact = (one for one in self.totals if not one.standard_error)
+        below = [", ".join(one.codes) or "the total" for one in exact if one.value < 0]
         if below and (row.power == 2 or (row.low is not None and row.low >= 0)):
             raise PlanError(f"[[control]] '{self.name}': {below[0]} is below 0, as no {of.of.name} in '{of.name}' is.")
 
