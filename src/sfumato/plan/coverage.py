@@ -140,9 +140,11 @@ class Coverage:
     def _listed(self, measure: Measure) -> int:
         """How many cells of a measure are held: all where they are laid out, else the possible that noise changes."""
         table = self._cells(measure)
-        return (
-            table.size if table.dense else math.ceil(self.possible(measure) * measure.with_.changes(self.move(measure)))
-        )
+        if table.dense or isinstance(table, Family):
+            return table.size
+        changed = measure.with_.changes(self.move(measure))
+        least = math.ceil(table.possible_at_least * changed)
+        return least if least > LARGEST else math.ceil(self.possible(measure) * changed)
 
     def refuse_unlistable(self, measures: Sequence[Measure]) -> None:
         """Stop a measure of which not all numbers can be held, on whatever machine."""

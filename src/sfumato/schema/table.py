@@ -83,6 +83,12 @@ class Table(Domain):
         kept = tuple(attribute for attribute in self.attributes if attribute.name in named)
         return Table(kept, self.impossible) if kept else None
 
+    @property
+    def possible_at_least(self) -> int:
+        """How many cells are possible, at the least, told without laying any out: all less those of every rule."""
+        told = (dict(rule.where) for rule in self.impossible)
+        return self.size - sum(math.prod(_held(one, where) for one in self.attributes) for where in told)
+
     def leaves_at(self, places: Places, name: str) -> Places:
         """The leaf of an attribute in each of some cells, which are numbered with the last attribute running fastest.
 
@@ -178,3 +184,12 @@ def _whole(levels: Levels, codes: tuple[str, ...]) -> tuple[str, ...]:
     up, inside = levels.whole.above(levels), levels.whole.mask(codes)
     full = np.bincount(up, inside, len(levels.leaves)) == np.bincount(up, minlength=len(levels.leaves))
     return tuple(code for code, kept in zip(levels.leaves, full, strict=True) if kept)
+
+
+def _held(attribute: Attribute, where: Mapping[str, tuple[str, ...]]) -> int:
+    """How many leaves of an attribute a rule holds."""
+    return (
+        int(attribute.levels.mask(where[attribute.name]).sum())
+        if attribute.name in where
+        else len(attribute.levels.leaves)
+    )
