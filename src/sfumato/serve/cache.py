@@ -5,7 +5,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -128,20 +128,19 @@ class Collected:
 
     out: Send
     largest: int
-    turn: Turn
     messages: list[Message] = field(default_factory=list)
     size: int = 0
     passed_on: bool = False
 
-    async def take(self, message: Message) -> None:
+    async def take(self, turn: Turn, message: Message) -> None:
         more = message.get("more_body", False)
         self.messages.append(message)
         self.size += len(message.get("body", b""))
-        if more and not self.turn.large:
-            await self.turn.turns.enlarge(self.turn)
+        if more and not turn.large:
+            await turn.turns.enlarge(turn)
         if self.passed_on or self.size > self.largest:
             self.passed_on = True
-            async with self.turn.aside(last=not more):
+            async with turn.aside(last=not more):
                 await self.give()
 
     async def give(self) -> None:
@@ -181,16 +180,26 @@ class Remembering:
         asked = _headers(scope)
         key = question_key(scope) if scope["method"] == "GET" else None
         kept = None if key is None else self.cache.find(key, asked)
-        if kept is None:
-            async with self.turns.turn(scope) as turn:
-                reply = Collected(send, max(self.cache.largest, MEBIBYTE), turn)
-                # Others may have asked the same while this one waited.
-                kept = None if key is None else self.cache.find(key, asked)
-                if kept is None:
-                    await self.inner(scope, receive, reply.take)
-                    kept = None if key is None else await self._keep(key, asked, reply)
-        # The turn is over: a reader with a slow line keeps nobody waiting.
-        await (reply.give() if kept is None else kept.send(asked, send))
+        reply = Collected(send, max(self.cache.largest, MEBIBYTE))
+        try:
+            kept = kept or await self._worked_out(scope, receive, key, asked, reply)
+            # The turn is over: a reader with a slow line keeps nobody waiting.
+            await (reply.give() if kept is None else kept.send(asked, send))
+        finally:
+            # The frames of an error hold the reply of a reader who left until cycles are collected, minutes later.
+            reply.messages.clear()
+
+    async def _worked_out(
+        self, scope: Scope, receive: Receive, key: Key | None, asked: Mapping[bytes, bytes], reply: Collected
+    ) -> Kept | None:
+        """The answer as it is kept; where it is not, the reply holds what is left to send."""
+        async with self.turns.turn(scope) as turn:
+            # Others may have asked the same while this one waited.
+            kept = None if key is None else self.cache.find(key, asked)
+            if kept is None:
+                await self.inner(scope, receive, partial(reply.take, turn))
+                kept = None if key is None else await self._keep(key, asked, reply)
+            return kept
 
     async def _keep(self, key: Key, asked: Mapping[bytes, bytes], reply: Collected) -> Kept | None:
         found = await run_in_threadpool(reply.kept, zips=self.zips)

@@ -37,11 +37,16 @@ class Paced:
             await self.hang_ups.on(scope.get("client"))
 
 
-def forget(error: BaseException | None) -> None:
+def forget(error: BaseException) -> None:
     """Let go of what the frames of an error hold: parts of replies are large, and cycles are collected late."""
-    while error is not None:
-        traceback.clear_frames(error.__traceback__)
-        error = error.__context__
+    # An error out of a group has the group as its context, and is in it.
+    known, left = set(), [error]
+    while left:
+        one = left.pop()
+        if one not in known:
+            known.add(one)
+            traceback.clear_frames(one.__traceback__)
+            left += [*(one.exceptions if isinstance(one, BaseExceptionGroup) else ()), *filter(None, [one.__context__])]
 
 
 class Outgoing:
