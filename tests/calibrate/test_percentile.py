@@ -125,7 +125,7 @@ def test_intervals_hold_and_errors_are_those_of_another_simulation(epsilon, band
     assert found == pytest.approx(plain_simulation(float(epsilon), bands, people), rel=0.15)
 
 
-def plain_simulation(epsilon, bands, people, runs=2000):
+def plain_simulation(epsilon, bands, people, runs=1000):
     """The median relative error of P50 with noise, distribution and interpolation written out here."""
     rng = np.random.default_rng(11)
     ends = np.append(percentiles.edges(bands), 1_000_000)

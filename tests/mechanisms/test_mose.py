@@ -212,3 +212,21 @@ def test_the_study_tells_both_attacks_and_draws_the_envelope():
     assert told["mose-as-published, epsilon 1: lines read off to five digits"] == "100%"
     assert told["mose, epsilon 1: lines read off to five digits"] in {"0%", "1%"}
     assert "chi is" in picture(1, 20_000).told[0]
+
+
+def test_means_have_the_sensitivity_of_a_mean(tmp_path):
+    """A value more at an end moves it by |end − mean| / (N + 1), one that goes by |value − mean| / (N − 1)."""
+    text = PLAN.format(levels='"a"', least="1").replace(
+        '{ statistic = "fitted", y = "kid_rank", x = "parent_rank", at = "0.25" }',
+        '{ statistic = "mean", column = "pay", clip = ["0", "1000"] }',
+    )
+    made = sf.Plan.parse(text, Path("means.toml"))
+    pay = np.array([100, 200, 250, 400, 900, 1000, 30])
+    rows = pa.table({"cell": ["a"] * 7, "pay": pay})
+    run(made, Microdata.open(rows, made.schema), None, tmp_path / "release", Options(rehearsal=2))
+    held = sf.open(tmp_path / "release").release.products
+    middle = pay.mean()
+    local = max(*(abs(end - middle) / 8 for end in (0, 1000)), np.abs(pay - middle).max() / 6)
+    lowest = max(held["children"].values[0] - 2 * np.sqrt(held["children"].even), 1)
+    scale = np.sqrt((held["p25"].uncertainty.variances[0] - 1 / 12) / 2)
+    assert scale == pytest.approx(7 * local / (4 * lowest), rel=1e-6)

@@ -68,6 +68,7 @@ ADDS: dict[str, tuple[Callable[[Statistic, int], int], tuple[int, ...]]] = {
     "excess": (in_excess, (-20, 50_000, 50_006, 300_000)),
     "quantile": (to_one_side, (-20, 60_000)),
     "fitted": (counted, (1,)),
+    "mean": (counted, (1,)),
 }
 """What a row adds to each statistic, in steps, and the values that rows are tried with, some beyond its bounds."""
 

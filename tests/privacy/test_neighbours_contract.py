@@ -170,7 +170,7 @@ def test_add_remove_priced_for_replace_one_is_rejected():
 
     world = replace(WORLDS["replace-one"][1], hidden=Halved("firm", "id", 2))
     assert {line.split(": ")[0] for line in complaints(world)} == {
-        f"replace-one, {name}" for name in ("count", "excess", "fitted", "quantile", "total")
+        f"replace-one, {name}" for name in ("count", "excess", "fitted", "mean", "quantile", "total")
     }
 
 

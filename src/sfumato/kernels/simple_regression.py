@@ -73,17 +73,17 @@ class Moments:
         return np.asarray(np.sqrt(variance * (1 / np.maximum(self.count, 1.0) + far)), dtype=np.float64)
 
 
-SLOPE, ERROR = "slope", "error"
-"""What may be told of a line beside what it predicts: its slope, and the standard error of a prediction."""
+SLOPE, ERROR, MEAN = "slope", "error", "mean"
+"""What may be told of a line beside what it predicts: its slope, the standard error of a prediction, the mean of y."""
 
 
 def told(moments: Moments, what: str, place: float) -> Floats:
-    """What is told of the line of every cell: its slope, what it predicts at a place, or the standard error of that.
+    """What is told of the line of every cell: its slope, what it predicts at a place, the error of that, or the mean.
 
     >>> line = Moments.of(np.array([0.0, 0.5, 1.0]), np.array([0.0, 0.5, 1.0]), np.array([0, 3]))
     >>> told(line, "slope", 0.25).tolist(), told(line, "prediction", 0.25).tolist()
     ([1.0], [0.25])
     """
-    if what == SLOPE:
-        return moments.slope
+    if what in {SLOPE, MEAN}:
+        return moments.slope if what == SLOPE else moments.y
     return moments.error_at(place) if what == ERROR else moments.at(place)

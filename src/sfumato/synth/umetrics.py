@@ -62,5 +62,6 @@ def write_umetrics(folder: Path, rows: int = 20_000, seed: int = 1) -> Path:
     table = umetrics(rows, seed)
     folder.mkdir(parents=True, exist_ok=True)
     pq.write_table(table, folder / "umetrics.parquet")
-    shutil.copyfile(SHIPPED / "umetrics.toml", folder / "umetrics.toml")
+    for name in ("umetrics.toml", "umetrics-mose.toml"):
+        shutil.copyfile(SHIPPED / name, folder / name)
     return folder / "umetrics.toml"
