@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import product
 
 from sfumato.errors import QueryError, nearest
 from sfumato.pictures import KINDS, Caption, Mark, Picture, PictureWords
@@ -31,10 +32,17 @@ class Plot:
     left_out: tuple[Undrawn, ...] = ()
 
 
-def plot_of(table: Figures, level: float = 0.90) -> Plot:
-    """One mark a cell: its row is its label, its column its series, and all of its errors go with it."""
+def plot_of(table: Figures, level: float = 0.90, only: str = "") -> Plot:
+    """One mark a cell: its row is its label, its column its series, and all of its errors go with it.
+
+    With `only`, the code of a column, the cells of that column alone.
+    """
     marks, left_out = [], []
-    for (codes, number), record in zip(table.items(), records(Answer(table)), strict=True):
+    every = product(*(axis.codes for axis in table.axes))
+    for flat, (codes, record) in enumerate(zip(every, records(Answer(table)), strict=True)):
+        if only and codes[-1] != only:
+            continue
+        number = table.figure(flat)
         named = [axis.labels[axis.codes.index(code)] for axis, code in zip(table.axes, codes, strict=True)]
         rows = named[:-1] if table.has_columns else named
         label, series = " · ".join(rows) or table.product.subject.title, named[-1] if table.has_columns else ""

@@ -69,10 +69,7 @@ def _numbers(layout: Layout, question: Question) -> tuple[Figures, Plot]:
         return numbers, plot_of(numbers)
     body = question.table(layout.rows, layout.column)
     table = body.shares(share) if share else body
-    label = body.axes[-1].label(shown)
-    plot = plot_of(table)
-    undrawn = tuple(one for one in plot.left_out if one.series == label)
-    return table, Plot(tuple(mark for mark in plot.marks if mark.series == label), undrawn)
+    return table, plot_of(table, only=shown)
 
 
 def mapped_column(layout: Layout) -> str:
