@@ -225,6 +225,7 @@ def test_help_is_there_for_every_command():
         "demo",
         "price",
         "partition",
+        "within",
         "budget",
         "check",
         "run",

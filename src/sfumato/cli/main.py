@@ -75,6 +75,7 @@ app.command("table")(table.table)
 app.command("series")(table.series)
 app.command("report")(report.report)
 app.command("microdata")(public.microdata)
+app.command("within")(partition.within)
 app.command("serve")(public.serve)
 
 

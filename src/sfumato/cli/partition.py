@@ -12,6 +12,8 @@ from sfumato.errors import PlanError, QueryError
 BASE, A_LOCATION = 180_000_000, 245
 """Bytes of the program and what it loads, and of every location at the most: 9.8 GB for 40 million."""
 
+INSIDE, CUT = "Inside", "Cut by the border"
+
 if TYPE_CHECKING:
     from sfumato.geography.locations import Locations
     from sfumato.geography.partition import Partition
@@ -95,6 +97,31 @@ def partition(  # noqa: PLR0913, PLR0917 - one argument an option
     for words in told["notes"]:
         say(words)
     note((CLUSTERS if squares is None else HIDDEN).format(id=unit, out=out, **_words(published)))
+
+
+def within(
+    areas: Annotated[Path, typer.Argument(metavar="AREAS", help="The outlines of a release's areas: areas.geojson.")],
+    own: Annotated[Path, typer.Argument(metavar="OWN", help="Your own area: GeoJSON, TopoJSON or a shapefile.")],
+    out: Annotated[Path, typer.Option(help="The CSV file of groups that `sfumato table --groups` reads.")],
+    attribute: Annotated[str, typer.Option(help="The attribute whose levels the areas are.")] = "area",
+    code: Annotated[str, typer.Option(help="The property of an outline that holds its code.")] = "code",
+    origin: Annotated[
+        str, typer.Option(metavar="LAT,LON", help="Your area is in degrees, and the areas in metres from here: 52,10.")
+    ] = "",
+) -> None:
+    """Find the areas inside one that you have drawn, and those that its border cuts, as groups for a table."""
+    import csv
+
+    from sfumato.geography.own_area import drawn_area
+
+    found = drawn_area(areas, own, code, _degrees(origin))
+    with out.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("group", "attribute", "code"))
+        writer.writerows((INSIDE, attribute, one) for one in found.inside)
+        writer.writerows((CUT, attribute, one) for one in found.cut)
+    say(f"{len(found.inside):,} areas lie inside, and the border cuts {len(found.cut):,}; the groups are in {out}.")
+    note(f"`sfumato table RELEASE --rows {attribute} --groups {out}` has the number of each with its error.")
 
 
 def _memory(locations: Path) -> "Memory | None":

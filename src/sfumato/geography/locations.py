@@ -121,7 +121,7 @@ def _metres(table: pa.Table, at: Sequence[str], origin: tuple[float, float] | No
         first, second = (table.column(name).cast(pa.float64()).to_numpy() for name in at)
     except pa.ArrowInvalid:
         raise DataError(f"Columns {at[0]}, {at[1]}: some values are no numbers; a location is two of them.") from None
-    sides = (first, second) if origin is None else _from(origin, first, second)
+    sides = (first, second) if origin is None else metres_from(origin, first, second)
     for side in sides:
         if not np.isfinite(side).all() or (abs(side) > FARTHEST).any():
             raise DataError(
@@ -131,7 +131,7 @@ def _metres(table: pa.Table, at: Sequence[str], origin: tuple[float, float] | No
     return np.column_stack([np.floor(side + 0.5).astype(np.int32) for side in sides])
 
 
-def _from(origin: tuple[float, float], north: Any, east: Any) -> tuple[Any, Any]:
+def metres_from(origin: tuple[float, float], north: Any, east: Any) -> tuple[Any, Any]:
     """Metres east and north of an origin, of degrees north and east: distances and directions from it are true."""
     from pyproj import Proj
 

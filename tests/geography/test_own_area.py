@@ -1,0 +1,74 @@
+"""A reader's own area: the areas inside it, those that its border cuts, and a table of both with their errors."""
+
+import csv
+import json
+
+import pytest
+from pyproj import Proj
+from tests.commands import command
+
+import sfumato as sf
+from sfumato.confidential import Microdata, Options, run
+from sfumato.errors import PlanError
+from sfumato.geography.own_area import drawn_area
+from sfumato.plan import Plan
+from sfumato.synth import write
+
+
+def box(west, south, east, north):
+    return [[west, south], [east, south], [east, north], [west, north], [west, south]]
+
+
+def shapes(path, rings, names=None):
+    features = [
+        {"type": "Feature", "properties": {"code": name}, "geometry": {"type": "Polygon", "coordinates": [ring]}}
+        for name, ring in zip(names or [None] * len(rings), rings, strict=True)
+    ]
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    return path
+
+
+@pytest.fixture
+def four(tmp_path):
+    """Squares of a kilometre beside each other, from 1,000 km east on: no degrees."""
+    return shapes(
+        tmp_path / "areas.geojson", [box(x, 0, x + 1000, 1000) for x in range(1_000_000, 1_004_000, 1000)], "abcd"
+    )
+
+
+def test_areas_are_inside_cut_or_neither(four, tmp_path):
+    own = shapes(tmp_path / "own.geojson", [box(999_000, -10, 1_002_000, 2_000), box(1_002_000, 0, 1_002_300, 500)])
+    found = drawn_area(four, own)
+    assert (found.inside, found.cut) == (("a", "b"), ("c",))
+    far = shapes(tmp_path / "far.geojson", [box(0, 0, 10, 10)])
+    with pytest.raises(PlanError, match=r"No area of areas\.geojson lies in far\.geojson"):
+        drawn_area(four, far)
+    with pytest.raises(PlanError, match="did you mean 'code'"):
+        drawn_area(four, own, "cod")
+
+
+def test_an_area_in_degrees_is_taken_from_the_origin(tmp_path):
+    areas = shapes(tmp_path / "areas.geojson", [box(0, 0, 900, 900), box(900, 0, 1800, 900)], "ab")
+    metres = Proj(proj="aeqd", lat_0=52, lon_0=10)
+    ring = [list(metres(x, y, inverse=True)) for x, y in box(-100, -100, 1000, 1000)]
+    found = drawn_area(areas, shapes(tmp_path / "own.geojson", [ring]), origin=(52.0, 10.0))
+    assert (found.inside, found.cut) == (("a",), ("b",))
+
+
+def test_a_mayor_gets_the_number_of_his_own_area_with_its_error(tmp_path):
+    folder = write("iab", tmp_path / "iab", rows=3_000).parent
+    plan = Plan.read(folder / "iab.toml")
+    data = {"people": folder / "people.parquet", "members": folder / "areas" / "members.parquet"}
+    release = run(plan, Microdata.open(data, plan.schema), None, tmp_path / "r", Options(rehearsal=1))
+    own = shapes(tmp_path / "own.geojson", [box(71_000, -284_000, 74_000, -281_000)])
+    done = command("within", folder / "areas" / "areas.geojson", own, "--out", tmp_path / "own.csv")
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader((tmp_path / "own.csv").read_text().splitlines()))
+    inside = [row["code"] for row in rows if row["group"] == "Inside"]
+    assert inside
+    assert f"{len(inside)} areas lie inside, and the border cuts {len(rows) - len(inside)}" in done.stdout
+    engine = sf.QueryEngine(release)
+    table = engine.table("area", at={"area": sf.read_groups(tmp_path / "own.csv", engine)["area"]})
+    one = engine.total({"area": inside})
+    assert table["Inside"].value == one.value
+    assert table["Inside"].noise_variance == one.noise_variance == pytest.approx(188 * len(inside) * 7.835, rel=1e-3)
