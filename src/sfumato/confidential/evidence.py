@@ -32,6 +32,8 @@ USUAL, MOST_CHOSEN = 100_000, 4_000_000
 """How many samples are taken where nobody says, and how many at the most where a loss is small."""
 HELD_WITHIN = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0)
 """Bounds that log-ratios are held within: a wider one tells more, and takes more samples."""
+TRIED = 1_000
+"""How many numbers of outcomes of a law are tried, by their rank and by their chance."""
 FINE, COARSE = 200, 48
 """How many pooled quantiles are tried as ends of half-lines, and how many bins make up unions."""
 
@@ -157,14 +159,24 @@ def by_stated(one: Floats, other: Floats, law_one: Floats, law_other: Floats, cl
 
     A law that is not true chooses a poor cut, and proves no less what it proves.
     """
-    speaks = np.log((law_one + 1e-300) / (law_other + 1e-300))
-    order = np.argsort(-speaks)
-    p, q = (np.minimum(np.cumsum(law[order]), 1.0) for law in (law_one, law_other))
-    many = len(one)
-    worth = shown(claim, at_least(p * many, many, alpha / 2), at_most(q * many, many, alpha / 2))
-    cut = speaks[order[int(np.argmax(worth))]]
+    last, _, _ = _best(law_one, law_other, claim, many := len(one), alpha / 2)
+    cut = math.log((law_one[last] + 1e-300) / (law_other[last] + 1e-300))
     p, q = (np.array(float(np.count_nonzero(side >= cut))) for side in (one, other))
     return float(shown(claim, at_least(p, many, alpha / 2), at_most(q, many, alpha / 2)))
+
+
+def _best(p: Floats, q: Floats, claim: Limit, confirm: int, alpha: float) -> tuple[int, Floats, Floats]:
+    """The outcomes of two laws that so many samples show best, likeliest for one side first: the last, and all chances.
+
+    Of many outcomes not every number of them is tried.
+    """
+    order = np.argsort(-(p + 1e-300) / (q + 1e-300))
+    p, q = (np.minimum(np.cumsum(law[order]), 1.0) for law in (p, q))
+    few, by_mass = np.geomspace(1, len(p), TRIED).astype(np.int64) - 1, np.searchsorted(p, np.linspace(0, 1, TRIED))
+    tried = np.unique(np.append(few, np.minimum(by_mass, len(p) - 1)))
+    sure, at_best = at_least(p[tried] * confirm, confirm, alpha), at_most(q[tried] * confirm, confirm, alpha)
+    best = int(tried[np.argmax(shown(claim, sure, at_best))])
+    return int(order[best]), p[best], q[best]
 
 
 def chosen(one: Floats, other: Floats, claim: Limit, confirm: int, alpha: float) -> Event:
@@ -262,9 +274,5 @@ def _visible(p: Floats, q: Floats, claim: Limit, samples: int, alpha: float) -> 
     if isinstance(claim, Concentrated):
         both = (p > 0) & (q > 0)
         return max(0.0, float(np.sum(p[both] * np.log(p[both] / q[both]))))
-    order = np.argsort(-(p + 1e-300) / (q + 1e-300))
-    confirm = samples - samples // 4
-    p, q = np.minimum(np.cumsum(p[order]), 1.0), np.minimum(np.cumsum(q[order]), 1.0)
-    worth = shown(claim, at_least(p * confirm, confirm, alpha / 4), at_most(q * confirm, confirm, alpha / 4))
-    best = int(np.argmax(worth))
-    return float(shown(claim, p[best : best + 1], q[best : best + 1])[0])
+    _, p, q = _best(p, q, claim, samples - samples // 4, alpha / 4)
+    return float(shown(claim, p, q))

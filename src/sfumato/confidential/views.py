@@ -153,8 +153,13 @@ def all_at_once(measure: str, measures: Sequence["Seen"]) -> View:
     for watched in measures:
         if watched.chances is None:
             return View(measure, "all cells at once", one, other, None, None)
-        for cell in watched.chances:
-            law_one, law_other = _merged(np.outer(law_one, cell[0]).ravel(), np.outer(law_other, cell[1]).ravel())
+        for cell in watched.chances:  # what independent cells say adds up, on one grid
+            law_one, law_other = (
+                np.maximum(fftconvolve(law, part), 0.0)
+                for law, part in zip((law_one, law_other), _by_loss(*cell), strict=True)
+            )
+    likely = law_one + law_other > 1e-15
+    law_one, law_other = law_one[likely], law_other[likely]
     return View(measure, "all cells by the law", one, other, law_one, law_other, speaks=True)
 
 
@@ -232,9 +237,14 @@ def _chances(law: Law, edges: Floats, shift: int) -> Floats:
 
 
 def _merged(one: Floats, other: Floats) -> tuple[Floats, Floats]:
+    one, other = _by_loss(one, other)
+    return one[one + other > 0], other[one + other > 0]
+
+
+def _by_loss(one: Floats, other: Floats) -> tuple[Floats, Floats]:
+    """The chances of outcomes on either side by how much they speak for one of them, on a grid from the least on."""
     seen = one + other > 1e-15
     one, other = one[seen], other[seen]
     steps = np.round(np.clip(np.log((one + 1e-300) / (other + 1e-300)), -FARTHEST, FARTHEST) / GRAIN).astype(np.int64)
     place = steps - steps.min()
-    merged = np.stack([np.bincount(place, one), np.bincount(place, other)]).astype(np.float64)
-    return merged[0, merged.sum(axis=0) > 0], merged[1, merged.sum(axis=0) > 0]
+    return np.bincount(place, one).astype(np.float64), np.bincount(place, other).astype(np.float64)
