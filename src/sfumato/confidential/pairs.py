@@ -93,7 +93,8 @@ def _frames(plan: Plan, measure: Measure, units: Sequence[str]) -> tuple[pa.Tabl
     others = sorted(plan.measures, key=lambda one: _holds(plan, one, first))
     second = _place(plan, others, held, first, [])
     # None of the others in the first: noise that empty cells lack is seen nowhere else.
-    sides, kinds = plan.over.pair(measure), _kinds(plan, measure, free, first)
+    sides = plan.over.pair(measure)
+    kinds = _kinds(plan, measure, free, first) if any(side.of_each for side in sides) else []
     beside = second if any(side.elsewhere for side in sides) else _place(plan, others, free, first, [])
     still = [(name, beside) for name in plan.over.standing(OTHERS)]
     own = [
