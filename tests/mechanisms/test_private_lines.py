@@ -236,6 +236,14 @@ def test_audits_of_lines_hold(mechanism):
 def test_lines_of_cells_whose_counts_are_hidden_are_refused_in_words():
     with pytest.raises(PromiseError, match="counts are public, as its noise is scaled by them"):
         plan('fixed = ["cell"]', "").price()
+    sexes = '[attributes.sex]\nlevels = ["f", "m"]\n[hidden]'
+    moving = plan("[hidden]", sexes)
+    somewhere = replace(moving.measures[0], where={"sex": ("f",)})
+    with pytest.raises(PromiseError, match="counts are public"):
+        replace(moving, measures=(somewhere,)).price()  # a row with another sex leaves the cells
+    named = plan('unit = "child"\nfixed = ["cell"]', 'unit = "child"\nid = "child_id"\nfixed = ["cell"]')
+    with pytest.raises(PromiseError, match="counts are public"):
+        named.price()  # which rows of a child count may change
     hidden = plan(
         'neighbours = "replace-one"\nunit = "child"\nfixed = ["cell"]', 'neighbours = "add-remove"\nunit = "child"'
     )

@@ -39,6 +39,8 @@ WIDTH = 100
 """Into how many parts of the range the widened median looks to either side."""
 SLIDE, STRETCH = Fraction("2.2796"), Fraction("3.0026")
 """As in smooth-gamma: what a shift by the scale costs, and a scale that is e times another."""
+PARTS_OF_A_STEP = 2**30
+"""What scales of a smooth median are rounded up to: so little that it costs less than is left for it."""
 MOST_MATCHINGS = 100
 WHY = "how exact a median is depends on how dense the predictions lie about it, which is hidden"
 
@@ -174,10 +176,12 @@ class TheilSen(Mechanism):
         for cell in range(len(predictions)):
             held = predictions.at(cell)
             medians[cell] = held[(len(held) - 1) // 2] if len(held) else (low + high) // 2
-            scales[cell] = math.ceil((smooth_sensitivity(held, low, high, b) + 1) * 2**20)
+            scales[cell] = math.ceil((smooth_sensitivity(held, low, high, b) + 1) * PARTS_OF_A_STEP)
         sizes, which = np.unique(scales, return_inverse=True)
         ratio = SLIDE / half
-        noise = draw_quartic([max(ratio * Fraction(int(one), 2**20), Fraction(2)) for one in sizes], which, draws)
+        noise = draw_quartic(
+            [max(ratio * Fraction(int(one), PARTS_OF_A_STEP), Fraction(2)) for one in sizes], which, draws
+        )
         return np.asarray(np.clip(medians + noise, low, high), dtype=np.int64)
 
     def uncertainty(self, noisy: Noisy) -> Uncertainty:  # noqa: ARG002 - withheld

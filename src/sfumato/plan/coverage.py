@@ -91,13 +91,17 @@ class Coverage:
         among = tuple(map(self.schema.attribute, measure.where))
         move = self.hidden.move(replace(measure.of.contribution, among=among), domain)
         if not measure.of.additive:
-            kept = self.hidden.exchanged()
-            return Unsummed(move, kept is not None and kept.issuperset(measure.names))
+            return Unsummed(move, self._within_cells(measure))
         return (
             EveryTable(bounded(move, measure.with_.name), domain, self.hidden.exchanged())
             if isinstance(domain, Family)
             else move
         )
+
+    def _within_cells(self, measure: Measure) -> bool:
+        """Whether a row keeps its cell and its place in the universe, so that counts are public; each row is a unit."""
+        kept = self.hidden.exchanged() if self.hidden.id is None else None
+        return kept is not None and kept.issuperset((*measure.names, *measure.where))
 
     def pair(self, measure: Measure) -> tuple[UnitRows, UnitRows]:
         """The rows of one unit in two neighbours that are as far apart as any."""
