@@ -1,6 +1,7 @@
 """Best: how hard to look for a pattern that costs little, and the pattern that was found."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,12 +11,19 @@ from sfumato.confidential.suppress.cuts import Asked
 from sfumato.confidential.suppress.guard import Need, Task
 from sfumato.confidential.suppress.pattern import Work
 from sfumato.confidential.suppress.secondary import Progress, Search
+from sfumato.errors import DataError
 from sfumato.suppression import Flags, Floats
 
 GUIDE = 0.02
 """What of its cost a cell keeps that the relaxation takes whole."""
-SMALL, WHOLE_ROUNDS, NODES = 2_000, 8, 500
-"""Up to how many cells the bound is sharpened in whole cells, how often, and in how large a tree each time."""
+TURNS = 6
+"""How often a pattern is searched again among its own cells, where a bound is asked for."""
+PRUNED = 2
+"""How many patterns are, the cheapest first."""
+SMALL, WHOLE_ROUNDS = 2_000, 8
+"""Up to how many cells the bound is sharpened in whole cells, and how often where programs are left for it."""
+NODES, FEW_NODES = 500, 100
+"""How large a tree it is sharpened in, each time; of half as many cells or more, the smaller one."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +31,9 @@ class Best:
     """How hard to look. Programs are counted and never seconds, so that the same table has the same pattern.
 
     `clean` is the most programs of the clean-up; `rounds` how often the bound is sharpened, 0 for none, and `cuts` the
-    most programs of that; with a bound the search is done again where the relaxation points, and the cheaper pattern is
-    kept. `exact` is for small tables: the best pattern against everybody, as far as contributors do not ask for more.
+    most programs of that; with a bound the search is done again where the bounds point, the cheapest patterns are
+    searched again among their own cells in other orders, and the best of them is cleaned up. `exact` is for small
+    tables: the best pattern against everybody, as far as contributors do not ask for more.
     """
 
     clean: int = 3_000
@@ -45,45 +54,103 @@ class Found:
 
 def search(task: Task, primary: Flags, unions: Unions, best: Best, progress: Progress) -> Found:
     """The cheapest pattern that was met."""
-    found, every = _pattern(task, primary, unions, None, best.clean, progress)
+    looking = _Looking(task, primary, unions, progress)
+    first = looking.found(None)
     if not best.rounds and not best.exact:
-        return found
-    relaxation = Relaxation(task, primary, every, best.rounds or 50, None if best.exact else best.cuts)
+        return looking.cleaned(first, best.clean)
+    relaxation = Relaxation(task, primary, first.every, best.rounds or 50, None if best.exact else best.cuts)
+    bound, tried = 0.0, [first]
+    for lower, costs in _guides(relaxation, best):
+        bound = max(bound, lower)
+        tried.append(looking.found(costs))
+    cheapest = min((looking.pruned(one) for one in sorted(tried, key=looking.cost)[:PRUNED]), key=looking.cost)
+    found = looking.cleaned(cheapest, best.clean)
+    programs = looking.programs + relaxation.programs
+    told = relaxation.complete or bound >= found.cost * (1 - 1e-9)
+    return replace(found, bound=bound, work=replace(found.work, programs=programs, bounded=told))
+
+
+def _guides(relaxation: Relaxation, best: Best) -> Iterator[tuple[float, Floats]]:
+    """Bounds, each sharper than the last as a rule, and what cells cost a search that follows where they point."""
+    cost, size = relaxation.task.cost, relaxation.task.linked.size
+    small, nodes = size <= SMALL, NODES if size <= SMALL // 2 else FEW_NODES
+    if small:
+        bound, chosen = relaxation.rows(nodes)
+        yield bound, cost * (1 - chosen + GUIDE)
     bound, chosen = relaxation.run()
-    guided = task.cost * (1 - chosen + GUIDE)
-    tried = [found, _pattern(task, primary, unions, guided, best.clean, progress)[0]]
-    if best.rounds and task.linked.size <= SMALL and not relaxation.spent:
-        relaxation.rounds = min(best.rounds, WHOLE_ROUNDS)
-        sharper, chosen = relaxation.run(whole=True, nodes=NODES)
-        bound = max(bound, sharper)
-        tried.append(_pattern(task, primary, unions, task.cost * (1 - chosen + GUIDE), best.clean, progress)[0])
+    yield bound, cost * (1 - chosen + GUIDE)
+    if best.rounds and small:
+        relaxation.rounds = 0 if relaxation.spent else min(best.rounds, WHOLE_ROUNDS)
+        bound, chosen = relaxation.run(whole=True, nodes=nodes)
+        yield bound, cost * (1 - chosen + GUIDE)
     if best.exact:
         relaxation.rounds = 1_000
         bound, chosen = relaxation.run(whole=True)
-        whole = np.where(chosen > 0.5, 0.0, task.cost)
-        tried.append(_pattern(task, primary, unions, whole, best.clean, progress)[0])
-    cheapest = min(tried, key=lambda one: one.cost)
-    programs = sum(one.work.programs for one in tried) + relaxation.programs
-    tidied = sum(one.work.tried for one in tried)
-    work = Work(programs, tidied, cheapest.work.complete, relaxation.complete or bound >= cheapest.cost * (1 - 1e-9))
-    return Found(cheapest.suppressed, cheapest.cost, bound, work)
+        yield bound, np.where(chosen > 0.5, 0.0, cost)
 
 
-def _pattern(
-    task: Task, primary: Flags, unions: Unions, costs: Floats | None, clean: int, progress: Progress
-) -> tuple[Found, list[Asked]]:
-    """A search until no side and no union is open, and its clean-up."""
-    found, sides = Search(task, primary.copy()), list(task.sides())
-    todo: list[Need] = list(sides)
-    while todo:
-        found.run(todo, costs, progress)
-        known = set(sides)
-        todo = [side for side in unions(found.suppressed, None) if side not in known]
-        sides += todo
-    tidy = CleanUp(found, primary, unions, clean)
-    tidy.run(sides, progress)
-    cost = float(task.cost[found.suppressed & ~primary].sum())
-    guard, single = found.guard, [side for side in sides if len(side.members) == 1]
-    every: list[Asked] = [(side, None) for side in single]
-    every += [(side, guard.own(holding)) for side, holding in guard.asked]
-    return Found(found.suppressed, cost, 0.0, Work(found.programs, tidy.tried, tidy.complete)), every
+@dataclass(eq=False)
+class _Pattern:
+    """A search that is done, the sides that it met, and those that were asked, against whom."""
+
+    search: Search
+    sides: list[Need]
+
+    @property
+    def every(self) -> list[Asked]:
+        guard = self.search.guard
+        asked: list[Asked] = [(side, None) for side in self.sides if len(side.members) == 1]
+        return asked + [(side, guard.own(holding)) for side, holding in guard.asked]
+
+
+@dataclass(eq=False)
+class _Looking:
+    """Patterns of one task, found and made cheaper."""
+
+    task: Task
+    primary: Flags
+    unions: Unions
+    progress: Progress
+    programs: int = 0
+
+    def cost(self, pattern: _Pattern) -> float:
+        return float(self.task.cost[pattern.search.suppressed & ~self.primary].sum())
+
+    def found(self, costs: Floats | None, within: Flags | None = None, turn: int = 0) -> _Pattern:
+        """A search until no side and no union is open; of some cells alone, and in another order, if asked."""
+        task = self.task if within is None else replace(self.task, fixed=self.task.fixed | ~within)
+        search, sides = Search(task, self.primary.copy()), self._ordered(turn)
+        todo: list[Need] = list(sides)
+        while todo:
+            search.run(todo, costs, self.progress)
+            known = set(sides)
+            todo = [side for side in self.unions(search.suppressed, None) if side not in known]
+            sides += todo
+        self.programs += search.programs
+        return _Pattern(search, sides)
+
+    def _ordered(self, turn: int) -> list[Need]:
+        """The sides, the largest need first; in later turns in an order of their own, the same one every time."""
+        sides = self.task.sides()
+        if turn == 0:
+            return sides
+        order = np.random.Generator(np.random.PCG64(turn)).permutation(len(sides))
+        return [sides[place] for place in order.tolist()]
+
+    def pruned(self, pattern: _Pattern) -> _Pattern:
+        """The cheapest of further searches among the cells of a pattern: what one order needs another may not."""
+        for turn in range(TURNS):
+            try:
+                other = self.found(None, pattern.search.suppressed, turn)
+            except DataError:  # fewer missing cells make sums of their own, which cells of the pattern may not protect
+                continue
+            if self.cost(other) < self.cost(pattern):
+                pattern = other
+        return pattern
+
+    def cleaned(self, pattern: _Pattern, clean: int) -> Found:
+        pattern.search.task = self.task
+        tidy = CleanUp(pattern.search, self.primary, self.unions, clean)
+        tidy.run(pattern.sides, self.progress)
+        work = Work(self.programs, tidy.tried, tidy.complete)
+        return Found(pattern.search.suppressed, self.cost(pattern), 0.0, work)

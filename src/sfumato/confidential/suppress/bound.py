@@ -77,20 +77,29 @@ class Relaxation:
         """Whether no more programs are allowed."""
         return self.limit is not None and self.programs >= self.limit
 
+    def rows(self, nodes: int | None) -> tuple[float, Floats]:
+        """The bound of single equations alone, in whole cells."""
+        return self._master(True, nodes).solve()
+
+    def _master(self, whole: bool, nodes: int | None) -> Master:
+        choice = Master(self.task, self.primary, whole=whole, nodes=nodes)
+        self.cuts = self.cuts or row_cuts(self.task, self.primary, self.every)
+        for cut in self.cuts:
+            choice.add(cut)
+        return choice
+
     def run(self, *, whole: bool = False, nodes: int | None = None) -> tuple[float, Floats]:
         """The bound, and the choice of cells that reaches it; in whole cells, and of a tree of so many nodes, if asked.
 
         A tree that is cut off has a bound as well, and the same one every time.
         """
         self.complete = False
-        choice = Master(self.task, self.primary, whole=whole, nodes=nodes)
+        choice = self._master(whole, nodes)
         cutter = Cutter(self.task, self.primary)
-        self.cuts = self.cuts or row_cuts(self.task, self.primary, self.every)
-        for cut in self.cuts:
-            choice.add(cut)
         sides = self.every
         bound, chosen = choice.solve()
         for _ in range(self.rounds):
+            cutter.begin(chosen)
             new, sides = self._round(cutter, chosen, sides)
             if not new:
                 self.complete = not self.spent
@@ -108,8 +117,9 @@ class Relaxation:
         for side in sides:
             if self.spent:
                 return new, short
-            self.programs += 1
-            cut = cutter.cut(side, chosen)
+            before = cutter.programs
+            cut = cutter.cut(side)
+            self.programs += cutter.programs - before
             if cut is not None and cut.short(chosen) > 1e-6:
                 new.append(cut)
                 short.append(side)

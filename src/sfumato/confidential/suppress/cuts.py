@@ -6,13 +6,20 @@ asks for sum_i (r_i+ up_i + r_i- down_i) x_i >= d; as x is 0 or 1, a coefficient
 lambda is, the inequality holds, so a solver's rounding costs sharpness and never truth.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from sfumato.confidential.suppress.guard import Need, Own, Task
-from sfumato.suppression import Flags, Floats, Integers, Program
+from sfumato.confidential.suppress.witnesses import Witness
+from sfumato.suppression import Flags, Floats, Integers, Program, Solution
+
+BAND = 1.25
+"""How far apart the needs are of sides whose programs have the same bounds."""
+WHOLE = 1 - 1e-9
+"""What of a cell is all of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,41 +76,92 @@ def _owed(task: Task, primary: Flags, cells: Integers, weights: Floats) -> Cut |
 
 
 class Cutter:
-    """How far one side may go where cells are suppressed in part, and the cut where that is too little."""
+    """How far one side may go where cells are suppressed in part, and the cut where that is too little.
+
+    Programs are in units of a band of needs, so that from one side to the next of a like need hardly a bound changes. A
+    change through cells that are suppressed whole shows many sides to be protected, for which none is solved.
+    """
 
     def __init__(self, task: Task, primary: Flags) -> None:
-        self.task, self.primary = task, primary
+        self.task, self.primary, self.programs = task, primary, 0
         self.program = Program(task.linked.equations, task.linked.size)
         self.program.primal(chosen=True)
         self._last: int | None = None
-        self._bounds: tuple[float, Floats] | None = None
+        self._band, self._chosen = 0.0, np.zeros(0)
+        self._witnesses: list[Witness] = []
+        self._reach = np.zeros((2, 0))
 
-    def cut(self, asked: Asked, chosen: Floats) -> Cut | None:
-        """A cut that a choice of cells violates; None where the side is protected."""
-        (cell,), (up, down) = asked[0].members, rooms(self.task, asked)
-        room_up, room_down = np.minimum(up, 1), np.minimum(down, 1)
-        self.program.bounds(np.arange(len(chosen)), -room_down * chosen, room_up * chosen)
-        self.program.bounds(np.array([cell]), np.zeros(1), np.full(1, 1.0))
+    def begin(self, chosen: Floats) -> None:
+        """A choice of cells; what was shown before still holds where the cells that showed it are suppressed."""
+        self._chosen, self._band = np.where(chosen > WHOLE, 1.0, chosen), 0.0
+        self._reach = np.zeros((2, len(chosen)))
+        self._witnesses = [one for one in self._witnesses if np.all(self._chosen[one.cells] == 1)]
+        for one in self._witnesses:
+            self._note(one)
+
+    def cut(self, asked: Asked) -> Cut | None:
+        """A cut that the choice violates; None where the side is protected."""
+        side, own = asked
+        (cell,) = side.members
+        if own is None and self._reach[side.way, cell] >= side.need:
+            return None
+        self._scale(side.need)
+        known = None if own is None else own.cells
+        if own is not None:
+            self._bound(own.cells, own.up, own.down)
+        solution = self._farthest(cell, side)
+        if known is not None:
+            self._bound(known, self.task.up[known], self.task.down[known])
+        if not solution.solved:
+            return None
+        if -solution.objective >= side.need / self._band * (1 - 1e-6):
+            self._keep(solution.columns * self._band)
+            return None
+        return self._of(cell, side.sign, rooms(self.task, asked), self.program.duals())
+
+    def _scale(self, need: float) -> None:
+        """The band of a need, and the bounds of all cells in units of it."""
+        band = BAND ** math.ceil(math.log(need) / math.log(BAND) - 1e-9)
+        if band != self._band:
+            self._band = band
+            self._bound(np.arange(len(self._chosen)), self.task.up, self.task.down)
+
+    def _bound(self, cells: Integers, up: Floats, down: Floats) -> None:
+        chosen = self._chosen[cells]
+        self.program.bounds(cells, -np.minimum(down / self._band, 1) * chosen, np.minimum(up / self._band, 1) * chosen)
+
+    def _farthest(self, cell: int, side: Need) -> Solution:
+        """The farthest that a cell goes its way, up to what is needed."""
+        need, place = side.need / self._band, np.array([cell])
+        low, high = (0.0, need) if side.way == 0 else (-need, 0.0)
+        self.program.bounds(place, np.array([low]), np.array([high]))
         if self._last is not None:
             self.program.costs(np.array([self._last]), np.zeros(1))
-        self.program.costs(np.array([cell]), np.array([-1.0]))
+        self.program.costs(place, np.array([-side.sign]))
         self._last = cell
+        self.programs += 1
         solution = self.program.solve()
-        if not solved_short(solution.solved, solution.objective):
-            return None
-        return self._of(cell, up, down, self.program.duals())
+        self._bound(place, self.task.up[place], self.task.down[place])
+        return solution
 
-    def _of(self, cell: int, up: Floats, down: Floats, duals: Floats) -> Cut | None:
-        entries = self.task.linked.equations
+    def _keep(self, change: Floats) -> None:
+        witness = Witness.of(change, self.task.up, self.task.down)
+        if np.all(self._chosen[witness.cells] == 1):
+            self._witnesses.append(witness)
+            self._note(witness)
+
+    def _note(self, witness: Witness) -> None:
+        for way, reached in enumerate(witness.reach()):
+            self._reach[way, witness.cells] = np.maximum(self._reach[way, witness.cells], reached)
+
+    def _of(self, cell: int, sign: float, room: tuple[Floats, Floats], duals: Floats) -> Cut | None:
+        entries, (along, against) = self.task.linked.equations, room
+        up, down = (along, against) if sign > 0 else (against, along)
         mixed = np.bincount(entries.cells, entries.signs * duals[entries.rows], len(up))
         mixed[np.abs(mixed) < 1e-9] = 0
-        mixed[cell] += 1
+        mixed[cell] += sign
         mixed[np.abs(mixed) < 1e-9] = 0
         with np.errstate(invalid="ignore"):
             weights = np.where(mixed > 0, mixed * up, np.where(mixed < 0, -mixed * down, 0))
         cells = np.flatnonzero(weights > 0)
         return _owed(self.task, self.primary, cells, weights[cells])
-
-
-def solved_short(solved: bool, objective: float) -> bool:
-    return solved and -objective < 1 - 1e-6
