@@ -41,12 +41,25 @@ thread.start(), thread.join()
 print(held() - before)
 """
 AS_IT_WAS = "import sfumato.serve.run as module; module.give_back = lambda: None"
+# What a reply is made of is small: three thousand texts, each with something smaller after it that stays.
+HOLES = (
+    PIECES.replace("import sys, threading", "import sys, threading, time")
+    .replace("range(60)", "range(3_000)")
+    .replace("piece(1_000_000)", "piece(20_000)")
+    .replace("print(", "time.sleep(2); print(")
+)
+SOON = "import sfumato.serve.memory as module; module.TRIMS_AFTER = 0.5"
+NEVER = "import sfumato.serve.memory as module; module.TRIMS_AFTER = 3_600"
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the settings are those of Linux's C library")
-@pytest.mark.parametrize(("before", "least", "most"), [("", -5, 5), (AS_IT_WAS, 50, 90)], ids=["now", "as it was"])
-def test_a_worker_holds_nothing_of_pieces_that_were_let_go(release, before, least, most):
-    command = [sys.executable, "-c", PIECES.format(before=before), str(release)]
+@pytest.mark.parametrize(
+    ("held", "before", "least", "most"),
+    [(PIECES, "", -5, 5), (PIECES, AS_IT_WAS, 50, 90), (HOLES, SOON, -5, 35), (HOLES, NEVER, 50, 90)],
+    ids=["pieces", "pieces as they were", "holes", "holes as they were"],
+)
+def test_a_worker_holds_nothing_of_pieces_that_were_let_go(release, held, before, least, most):
+    command = [sys.executable, "-c", held.format(before=before), str(release)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     assert least < float(done.stdout) < most, "MB more than before"
