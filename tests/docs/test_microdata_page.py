@@ -43,3 +43,17 @@ def test_every_step_that_treats_cells_below_0_is_in_the_table():
     for kind, step in found(calibrate, by="kind").items():
         if step.bias or kind == "calibration-weights":
             assert f"| `{kind}`" in PAGE
+
+
+def test_the_biases_of_the_page_are_those_of_the_law_under_both_relations():
+    """Noise k has chance (1 - a) / (1 + a) a^|k|: its mean above 0, and with the chance of being below 0 for a carrier."""
+    told = {}
+    for scale in (1.0, 0.5):  # one cell moves by 1, or two do
+        k, a = np.arange(1, 200), np.exp(-scale)
+        above = (1 - a) / (1 + a) * a**k
+        told[scale] = (k * above).sum(), (k * above).sum() + above.sum()
+    zero, carrier = (re.search(rf"\| `{name}` .*", PAGE)[0] for name in ("set-to-zero", "one-carrier"))
+    for line, own in ((zero, 0), (carrier, 1)):
+        stated = re.search(r"by ([\d.]+) .* under add-remove,? and by ([\d.]+) under replace-one", line)
+        assert abs(float(stated[1]) - told[1.0][own]) < 0.005
+        assert abs(float(stated[2]) / told[0.5][own] - 1) < 0.03

@@ -1,6 +1,7 @@
 """Records with calibration weights: any weighted total is the release's, and so are the errors that the file tells."""
 
 import math
+import re
 import shutil
 import subprocess
 from fractions import Fraction
@@ -135,6 +136,28 @@ def test_below_the_aggregates_totals_are_moved_and_the_file_says_by_how_much(agg
     assert float(weighted(table, where)) - moved == pytest.approx(signed.total(signed.domain.box(where)), abs=1e-6)
     variance = float(weighted(table, where, "noise_variance")) + moved**2
     assert variance == pytest.approx(aggregates.total(where).noise_variance)
+
+
+def margin_of(page, cells):
+    """The margin of that many cells that a page states."""
+    return float(re.search(rf"± ([\d.,]+) for {cells} cells", page)[1])
+
+
+def test_margins_of_few_cells_are_stated_of_the_total_that_has_them(aggregates, release, tmp_path):
+    """Of moved weights that is the unbiased total: the other may be farther from it than the margin itself."""
+    write_rows(aggregates, tmp_path / "m.csv", 20)
+    page = " ".join((tmp_path / "m.csv.README.txt").read_text().split())
+    stated = re.search(r"An interval that does is of the total of (.*?): .*?, these margins of that total", page)
+    assert stated[1] == "weight - moved"
+    assert "hold their level where ten cells" not in page
+    signed = aggregates.release.products["jobs"]
+    moved = (aggregates.release.products["people"].values - signed.values).ravel()
+    for cells in (2, 5):
+        assert np.sort(moved)[-cells:].sum() > margin_of(page, cells)  # what a margin around the weights would miss
+    write_rows(release, tmp_path / "n.csv", 20)
+    page = " ".join((tmp_path / "n.csv.README.txt").read_text().split())
+    assert "Intervals at 95% are 1.96 times that to either side; where few cells are summed, these margins hold" in page
+    assert "moved" not in page
 
 
 def test_a_release_without_the_step_gives_its_signed_table(tmp_path):
