@@ -7,6 +7,7 @@ import shutil
 
 import duckdb
 import numpy as np
+import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 from tests.commands import page
@@ -25,6 +26,7 @@ from sfumato.privacy import Bounded, ReplaceOne
 from sfumato.synth import write
 
 ROWS = 8_000
+TEXT = pacsv.ConvertOptions(column_types=dict.fromkeys(["code", "label", "parent", "note", "made"], "string"))
 
 
 @pytest.fixture(scope="module")
@@ -212,6 +214,26 @@ def test_areas_that_were_made_from_addresses_hide_no_address(small):
     with pytest.raises(PlanError, match="make them again"):
         Plan.read(small / "iab.toml")
     report.write_bytes(whole)
+
+
+@pytest.mark.parametrize("copied", ["areas.csv", "areas.geojson", "areas.parquet"])
+def test_areas_that_were_made_from_addresses_are_known_wherever_their_files_go(small, tmp_path, copied):
+    written = pacsv.read_csv(small / "areas" / "areas.csv", convert_options=TEXT)
+    kept = ["code", "label", "parent", "note"]
+    if copied == "areas.parquet":
+        pq.write_table(written, tmp_path / copied)
+    elif copied == "areas.csv":
+        shutil.copy(small / "areas" / copied, tmp_path)
+    else:  # a list of one's own, and the outlines as they are
+        shutil.copy(small / "areas" / copied, tmp_path)
+        pacsv.write_csv(written.select(kept), tmp_path / "areas.csv")
+    named = copied if copied != "areas.geojson" else "areas.csv"
+    text = re.sub(r"areas/areas.csv", named, (small / "iab.toml").read_text(encoding="utf-8"))
+    text = text.replace("areas/areas.geojson", "areas.geojson")
+    moving = re.sub(r'neighbours = .*\nunit = "person"\nfixed = .*', 'neighbours = "add-remove"\nunit = "person"', text)
+    with pytest.raises(PromiseError, match="add-remove would claim to hide it"):
+        Plan.parse(moving, tmp_path / "iab.toml")
+    Plan.parse(text, tmp_path / "iab.toml")
 
 
 def test_the_audit_holds_for_two_cells_and_fails_for_one(small, monkeypatch):

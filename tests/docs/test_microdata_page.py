@@ -46,7 +46,7 @@ def test_every_step_that_treats_cells_below_0_is_in_the_table():
 
 
 def test_the_biases_of_the_page_are_those_of_the_law_under_both_relations():
-    """Noise k has chance (1 - a) / (1 + a) a^|k|: its mean above 0, and with the chance of being below 0 for a carrier."""
+    """Noise k has chance (1 - a) / (1 + a) a^|k|: its mean above 0, and for a carrier its chance below 0 too."""
     told = {}
     for scale in (1.0, 0.5):  # one cell moves by 1, or two do
         k, a = np.arange(1, 200), np.exp(-scale)

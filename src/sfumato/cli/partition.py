@@ -90,10 +90,7 @@ def partition(  # noqa: PLR0913, PLR0917 - one argument an option
     if json:
         say_json(told)
         return
-    say(
-        f"{told['areas']:,} areas of {told['smallest']:,} to {told['largest']:,} people in {out}, "
-        f"{told['metres_from_the_middle']:g} metres from the middle of their area on the average (root of the squares)."
-    )
+    say(_told(told, out))
     for words in told["notes"]:
         say(words)
     note((CLUSTERS if squares is None else HIDDEN).format(id=unit, out=out, **_words(published)))
@@ -147,11 +144,20 @@ def _words(published: Path | None) -> dict[str, str]:
 
 
 def _method(squares: int | None, published: Path | None) -> str:
-    from sfumato.geography.made import FROM_LOCATIONS
+    from sfumato.geography.made import FROM_LOCATIONS, JOINED_SQUARES, SQUARES
 
     if squares is None:
         return FROM_LOCATIONS
-    return "squares joined by published numbers" if published else "squares"
+    return JOINED_SQUARES if published else SQUARES
+
+
+def _told(told: dict[str, Any], out: Path) -> str:
+    if "units" not in told:
+        return f"{told['areas']:,} areas in {out}; how many people each has is hidden, and in no file of areas."
+    return (
+        f"{told['areas']:,} areas of {told['smallest']:,} to {told['largest']:,} people in {out}, "
+        f"{told['metres_from_the_middle']:g} metres from the middle of their area on the average (root of the squares)."
+    )
 
 
 def _made(read: "Locations", k: int, squares: int | None, box: str, published: Path | None) -> "Partition":

@@ -1,8 +1,9 @@
 """Cluster outlines: what lies nearer to the middle of one area than to any other, and not far from it.
 
-They follow from the middles of areas and from how far their units live from these, both rounded, so from public
-locations alone; which units an area holds is not read off them: some live a little outside. Where nobody lives, empty
-places on a grid are middles too, and what lies nearest to those is left blank: borders are shared, to the last digit.
+Areas of squares are drawn from these alone, whoever lives in them. Those of clusters follow from the middles of areas
+and from how far their units live from these, both rounded, so from public locations alone; which units an area holds is
+not read off them: some live a little outside. Where nobody lives, empty places on a grid are middles too, and what lies
+nearest to those is left blank: borders are shared, to the last digit.
 """
 
 from collections.abc import Iterable
@@ -13,7 +14,8 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from sfumato.geography.partition import Partition
+from sfumato.geography.made import MADE
+from sfumato.geography.partition import SquareGround, Partition
 
 Floats = NDArray[np.float64]
 NEAREST = 100
@@ -23,12 +25,21 @@ MOST_BLANKS = 200
 
 
 def outlines(partition: Partition) -> list[tuple[str, Any]]:
-    """The code and the outline of every area that has units."""
-    held = partition.sizes > 0
-    middles, reaches = _apart(np.rint(partition.middles[held])), _reaches(partition)[held]
-    codes = [code for code, some in zip(partition.codes, held, strict=True) if some]
+    """The code and the outline of every area; of squares the ground that they cover."""
+    if partition.ground is not None:
+        return list(zip(partition.codes, _covered(partition.ground), strict=True))
+    middles, reaches = _apart(np.rint(partition.middles)), _reaches(partition)
     cells = nearest_to(np.concatenate([middles, _blanks(middles, reaches)]))[: len(middles)]
-    return list(zip(codes, shapely.transform(cells, lambda points: np.round(points, 1)), strict=True))
+    return list(zip(partition.codes, shapely.transform(cells, lambda points: np.round(points, 1)), strict=True))
+
+
+def _covered(ground: SquareGround) -> list[Any]:
+    """What the squares of each area cover together, in the order of areas; every area has one at least."""
+    west, south = ground.corners.T
+    order = np.argsort(ground.area, kind="stable")
+    squares = shapely.box(west, south, west + ground.side, south + ground.side)[order]
+    parts = np.split(squares, np.cumsum(np.bincount(ground.area))[:-1])
+    return [part[0] if len(part) == 1 else shapely.coverage_union_all(part) for part in parts]
 
 
 def nearest_to(places: Floats) -> NDArray[Any]:
@@ -54,10 +65,9 @@ def _blanks(middles: Floats, reaches: Floats) -> Floats:
 
 def _reaches(partition: Partition) -> Floats:
     """How far each area reaches: twice as far as its units live from its middle, in hundreds of metres."""
-    middles = np.nan_to_num(partition.middles)
-    away = partition.locations.points - middles[partition.area]
+    away = partition.locations.points - partition.middles[partition.area]
     squares = np.bincount(partition.area, (away**2).sum(axis=1), len(partition.codes))
-    root = np.sqrt(squares / np.maximum(partition.sizes, 1))
+    root = np.sqrt(squares / partition.sizes)
     return np.asarray(NEAREST * np.maximum(np.ceil(2 * root / NEAREST), 1))
 
 
@@ -71,8 +81,8 @@ def _apart(points: Floats) -> Floats:
     return moved
 
 
-def features(found: Iterable[tuple[str, Any]]) -> Iterable[dict[str, Any]]:
-    """Outlines as GeoJSON has them, in metres."""
+def features(found: Iterable[tuple[str, Any]], made: str) -> Iterable[dict[str, Any]]:
+    """Outlines as GeoJSON has them, in metres, each with how it was made."""
     for code, area in found:
         geometry = shapely.geometry.mapping(area)
-        yield {"type": "Feature", "properties": {"code": code}, "geometry": geometry}
+        yield {"type": "Feature", "properties": {"code": code, MADE: made}, "geometry": geometry}

@@ -1,6 +1,6 @@
 """Partition: which area each unit is in, made from locations alone, with the areas above it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,13 +13,26 @@ from sfumato.geography.microaggregation import clusters, spread
 
 
 @dataclass(frozen=True, eq=False)
+class SquareGround:
+    """Squares of a side in metres, from their west and south ends, and the place of the area that each is part of."""
+
+    side: int
+    corners: Integers
+    area: NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
 class Partition:
-    """For each unit the place of its area among those that are listed lowest, and what was joined, in words."""
+    """For each unit the place of its area among those that are listed lowest, and what was joined, in words.
+
+    Where areas have a ground, they follow from it alone, and where units are is hidden.
+    """
 
     locations: Locations
     area: NDArray[np.int32]
     levels: tuple[AreaLevel, ...]
     notes: tuple[str, ...] = ()
+    ground: SquareGround | None = None
 
     @cached_property
     def codes(self) -> tuple[str, ...]:
@@ -43,11 +56,13 @@ class Partition:
         level, lowest = {level.code: level for level in self.levels}, set(self.codes)
         kept = tuple(one for one in self.levels if one.code not in lowest)
         if not kept:
-            raise DataError(f"{len(self.codes):,} areas lie in none, and are more than a map shows; give --within.")
+            instead = "give a larger k" if self.ground else "give --within"
+            raise DataError(f"{len(self.codes):,} areas lie in none, and are more than a map shows; {instead}.")
         upper = Partition(self.locations, self.area, kept)
         place = {code: number for number, code in enumerate(upper.codes)}
         above = np.array([place[level[code].parent] for code in self.codes], dtype=np.int32)
-        return Partition(self.locations, above[self.area], kept)
+        ground = replace(self.ground, area=above[self.ground.area]) if self.ground else None
+        return Partition(self.locations, above[self.area], kept, ground=ground)
 
     @cached_property
     def spread(self) -> float:

@@ -1,4 +1,8 @@
-"""The files of a partition: who is in which area, the list of areas, their sizes and outlines, and what was done."""
+"""The files of a partition: who is in which area, the list of areas, their sizes and outlines, and what was done.
+
+Of areas that follow from a ground, where units are is hidden: all files but that of members are the same whoever is
+where, and there is none of sizes.
+"""
 
 import csv
 import json
@@ -11,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.errors import PlanError
-from sfumato.geography.made import REPORT
+from sfumato.geography.made import MADE, REPORT
 from sfumato.geography.partition import Partition
 
 MOST_OUTLINES = 20_000
@@ -20,50 +24,55 @@ MEMBERS, AREAS, SIZES, OUTLINES = "members.parquet", "areas.csv", "sizes.csv", "
 
 
 def write_partition(partition: Partition, folder: Path, done: dict[str, Any]) -> dict[str, Any]:
-    """What was done, with figures, as `partition.json` has it; the other files stand beside it."""
+    """What was done, by which method and with figures, as `partition.json` has it; other files stand beside it."""
     if folder.exists() and any(folder.iterdir()):
         raise PlanError(f"{folder} holds something already; give a new folder.")
     folder.mkdir(parents=True, exist_ok=True)
     area = pa.DictionaryArray.from_arrays(pa.array(partition.area), pa.array(partition.codes, pa.string()))
     pq.write_table(pa.table({partition.locations.id: partition.locations.ids, "area": area}), folder / MEMBERS)
-    write_areas(partition, folder / AREAS)
-    _rows(folder / SIZES, ("area", "value"), zip(partition.codes, partition.sizes.tolist(), strict=True))
+    write_areas(partition, folder / AREAS, done["method"])
+    if partition.ground is None:
+        _rows(folder / SIZES, ("area", "value"), zip(partition.codes, partition.sizes.tolist(), strict=True))
     told = done | figures(partition)
     drawn = partition
     while len(drawn.codes) > MOST_OUTLINES:
         drawn = drawn.coarser()
     if drawn is not partition:
         told["notes"] += [f"{len(partition.codes):,} areas are more than a map shows; those above them have outlines."]
-    write_outlines(drawn, folder / OUTLINES)
+    write_outlines(drawn, folder / OUTLINES, done["method"])
     (folder / REPORT).write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return told
 
 
 def figures(partition: Partition) -> dict[str, Any]:
-    """What there is to know of a partition, all of it from locations."""
+    """What may be known of a partition: all that locations tell where they are public, and else nothing of them."""
+    areas, notes = len(partition.codes), list(partition.notes)
+    if partition.ground is not None:
+        return {"areas": areas, "notes": notes}
     sizes = partition.sizes
     return {
         "units": len(partition.locations),
-        "areas": len(partition.codes),
+        "areas": areas,
         "smallest": int(sizes.min()),
         "largest": int(sizes.max()),
         "metres_from_the_middle": round(float(np.sqrt(partition.spread / len(partition.locations))), 1),
-        "notes": list(partition.notes),
+        "notes": notes,
     }
 
 
-def write_areas(partition: Partition, path: Path) -> None:
-    """The list of areas as attributes read it."""
+def write_areas(partition: Partition, path: Path, made: str) -> None:
+    """The list of areas as attributes read it, each with how it was made."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    _rows(path, ("code", "label", "parent", "note"), (asdict(level).values() for level in partition.levels))
+    rows = ((*asdict(level).values(), made) for level in partition.levels)
+    _rows(path, ("code", "label", "parent", "note", MADE), rows)
 
 
-def write_outlines(partition: Partition, path: Path) -> None:
+def write_outlines(partition: Partition, path: Path, made: str) -> None:
     """The outlines as GeoJSON, in metres from the origin."""
     from sfumato.geography.cluster_outlines import features, outlines
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    lines = ",\n".join(json.dumps(one, separators=(",", ":")) for one in features(outlines(partition)))
+    lines = ",\n".join(json.dumps(one, separators=(",", ":")) for one in features(outlines(partition), made))
     path.write_text(f'{{"type":"FeatureCollection","features":[\n{lines}\n]}}\n', encoding="utf-8")
 
 

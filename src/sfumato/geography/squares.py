@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sfumato.errors import DataError, PlanError
 from sfumato.geography.area_tree import AreaLevel
 from sfumato.geography.locations import Integers, Locations
-from sfumato.geography.partition import Partition
+from sfumato.geography.partition import SquareGround, Partition
 
 MOST = 4_000_000
 
@@ -66,10 +66,18 @@ class Squares:
             found |= ((across[:, 0] >> bit & 1) << 2 * bit) | ((across[:, 1] >> bit & 1) << 2 * bit + 1)
         return found
 
+    def ground(self, area: NDArray[np.int32]) -> SquareGround:
+        """All smallest squares in the order of their numbers, with the place of the area of each."""
+        numbers, steps = np.arange(4**self.depth), np.zeros((4**self.depth, 2), dtype=np.int64)
+        for bit in range(self.depth):
+            steps |= np.column_stack([numbers >> 2 * bit & 1, numbers >> 2 * bit + 1 & 1]) << bit
+        return SquareGround(self.side, np.asarray(self.box[:2]) + self.side * steps, area)
+
 
 def gridded(locations: Locations, squares: Squares) -> Partition:
     """The smallest square of each unit; which squares there are does not depend on the units."""
-    return Partition(locations, squares.places(locations.points).astype(np.int32), squares.levels())
+    places, every = squares.places(locations.points).astype(np.int32), np.arange(4**squares.depth, dtype=np.int32)
+    return Partition(locations, places, squares.levels(), ground=squares.ground(every))
 
 
 def merged(locations: Locations, squares: Squares, published: Mapping[str, float], k: int) -> Partition:
@@ -85,7 +93,7 @@ def merged(locations: Locations, squares: Squares, published: Mapping[str, float
     for number, (codes, _) in enumerate(parts):
         area[[place[code] for code in codes]] = number
     named = tuple(AreaLevel(f"a{number + 1}", f"Area {number + 1}") for number in range(len(parts)))
-    return Partition(locations, area[squares.places(locations.points)], named)
+    return Partition(locations, area[squares.places(locations.points)], named, ground=squares.ground(area))
 
 
 Parts = list[tuple[list[str], float]]

@@ -12,7 +12,7 @@ from sfumato.errors import PlanError, SfumatoError
 from sfumato.plan.control import ControlTable, FamilyNoise, rows_at, totals_of
 from sfumato.plan.decisions import Decisions
 from sfumato.plan.geography import Geography
-from sfumato.plan.made_areas import level_files, refuse_moving
+from sfumato.plan.made_areas import MadeAreas
 from sfumato.plan.measure import Measure
 from sfumato.plan.other_release import OtherTotals, refuse_several
 from sfumato.plan.parts import (
@@ -89,7 +89,9 @@ def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
         replication=_replication(part.data.method),
     )
     hidden = hidden_from_dict(part.hidden)
-    refuse_moving(schema, level_files({name: one.levels for name, one in part.attributes.items()}, folder), hidden)
+    made = MadeAreas.of(part.attributes, part.geography, folder)
+    made.refuse_moving(schema, hidden)
+    made.refuse_sizes(schema, hidden, part.control)
     return kind(
         name=part.name,
         title=part.title,
