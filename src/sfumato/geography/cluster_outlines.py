@@ -15,7 +15,7 @@ import shapely
 from numpy.typing import NDArray
 
 from sfumato.geography.made import MADE
-from sfumato.geography.partition import SquareGround, Partition
+from sfumato.geography.partition import Partition, SquareGround
 
 Floats = NDArray[np.float64]
 NEAREST = 100

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sfumato.errors import DataError, PlanError
 from sfumato.geography.area_tree import AreaLevel
 from sfumato.geography.locations import Integers, Locations
-from sfumato.geography.partition import SquareGround, Partition
+from sfumato.geography.partition import Partition, SquareGround
 
 MOST = 4_000_000
 
