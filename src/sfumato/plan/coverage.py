@@ -127,14 +127,17 @@ class Coverage:
                     hint = nearest(name, earlier)
                     raise PlanError(f"Measure '{measure.name}' is given '{name}', which no earlier measure is; {hint}")
                 _refuse_unlike(measure, earlier[name])
-            domain = self.domain(measure)
-            with naming(measure, "with"):
-                measure.with_.refuse_cells(domain)
+            self._refuse_cells(measure)
             if measure.with_.counted and len(measure.given) != 1:
                 raise PlanError(
                     f"Measure '{measure.name}' with {measure.with_.name} scales noise by a noisy count of its cells; "
                     'measure of = "count" by the same attributes before it, and name that: given = ["people"].'
                 )
+
+    def _refuse_cells(self, measure: Measure) -> None:
+        domain = self.domain(measure)
+        with naming(measure, "with"):
+            measure.with_.refuse_cells(domain)
 
     def refuse_step(self, step: Step, measure: Measure, table: Table | None, controls: Sequence[Table]) -> None:  # noqa: ARG002
         """Say so where a step cannot do with the measure and the cells that it moves, and with its controls."""

@@ -93,8 +93,17 @@ class RegisterCoverage(Coverage):
         if measure.with_.suppresses:
             return self._cells(measure)
         if not self.file.path.is_file():
-            return Frame(self.hidden.unit, self.schema.attributes, {}, ())
+            return self._unopened
         return self.register if self._of_rows(measure) else self.register.grouped(self.by(measure)).groups
+
+    @property
+    def _unopened(self) -> Frame:
+        return Frame(self.hidden.unit, self.schema.attributes, {}, ())
+
+    def _refuse_cells(self, measure: Measure) -> None:
+        # A plan is read without its register, which a run opens.
+        with naming(measure, "with"):
+            measure.with_.refuse_cells(self._unopened)
 
     def possible(self, measure: Measure) -> int:
         return self.size(measure)
