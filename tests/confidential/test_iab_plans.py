@@ -4,17 +4,19 @@ import json
 import math
 import re
 import shutil
+from contextlib import closing
 
 import duckdb
 import numpy as np
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
-from tests.commands import page
+from tests.commands import command, page
 
 import sfumato as sf
-from sfumato.confidential import Microdata, Options, run
+from sfumato.confidential import Microdata, Options, Tabulation, run
 from sfumato.confidential.audit import audit_plan
+from sfumato.confidential.contradicted import contradicted
 from sfumato.draws import SeededDraws
 from sfumato.errors import PlanError, PromiseError, QueryError
 from sfumato.geography.locations import Located, read_locations
@@ -184,6 +186,41 @@ def test_sizes_of_areas_are_met_exactly_at_no_cost(small, tmp_path):
     assert found == pytest.approx(true(small, "area"), abs=1e-6)  # to the step that tables are published in
     assert engine.total({}).noise_variance == 0
     assert 0 < engine.total({"employed": "no"}).noise_variance < 8 * len(true(small, "area")) * 7.835
+
+
+@pytest.mark.parametrize("by", ["area", "area@2"])
+def test_sizes_that_are_of_other_people_are_found_by_check_and_before_the_charge(small, tmp_path, by):
+    kept = true(small, "area" if by == "area" else "postal_code")
+    first, *others = sorted(kept)
+    rows = [f"{first},{kept[first] + 3}", f"{others[0]},{kept[others[0]] - 3}", *(f"{n},{kept[n]}" for n in others[1:])]
+    shutil.copytree(small, tmp_path / "city", ignore=shutil.ignore_patterns("release*"))
+    (tmp_path / "city" / "areas" / "sizes.csv").write_text("area,value\n" + "\n".join(rows) + "\n")
+    path = tmp_path / "city" / "sizes.toml"
+    path.write_text((small / "iab.toml").read_text(encoding="utf-8") + SIZES.replace('["area"]', f'["{by}"]'))
+    data = {"people": small / "people.parquet", "members": small / "areas" / "members.parquet"}
+    written = [part for name, one in data.items() for part in ("--data", f"{name}={one}")]
+    said = f"'sizes' has other totals than the data in 2 of {len(kept):,} cells"
+    told = f"({first}: {kept[first] + 3:,}, in the data {kept[first]:,})"
+    checked = command("check", path, *written)
+    assert said in checked.stdout
+    assert told in checked.stdout
+    assert checked.returncode == 1
+    opened = ["--population", "people", "--plan", path, "--epsilon", "1"]
+    assert command("ledger", "open", tmp_path / "l", *opened).returncode == 0
+    refused = command("run", path, *written, "--out", tmp_path / "r", "--ledger", tmp_path / "l")
+    assert said in refused.stderr
+    assert "No charges yet." in command("ledger", "show", tmp_path / "l").stdout
+
+
+def test_totals_that_are_hidden_are_not_compared(small, tmp_path):
+    """The negative arm: by employment they would tell of people, so a run takes them as they are."""
+    (tmp_path / "out.csv").write_text("employed,value\nno,1\nyes,7999\n")
+    hidden = SIZES.replace('["area"]', '["employed"]').replace("areas/sizes.csv", "out.csv")
+    shutil.copytree(small, tmp_path, ignore=shutil.ignore_patterns("release*"), dirs_exist_ok=True)
+    plan = Plan.parse((small / "iab.toml").read_text(encoding="utf-8") + hidden, tmp_path / "iab.toml")
+    data = {"people": small / "people.parquet", "members": small / "areas" / "members.parquet"}
+    with closing(Tabulation(plan, Microdata.open(data, plan.schema), SeededDraws(1))) as records:
+        assert contradicted(plan, records) == []
 
 
 def test_a_release_says_which_postal_codes_were_joined(small, tmp_path):

@@ -37,6 +37,7 @@ def check(plan: PlanFile, data: Data, engine: EngineName = "", json: Json = Fals
     """List what in the data does not fit the plan; the report is confidential and nothing is charged."""
     from sfumato.confidential import Tabulation
     from sfumato.confidential.clips import clip_fits
+    from sfumato.confidential.contradicted import contradicted
     from sfumato.confidential.letter_case import cased_names
     from sfumato.draws import SystemDraws
     from sfumato.plan import Plan
@@ -45,7 +46,8 @@ def check(plan: PlanFile, data: Data, engine: EngineName = "", json: Json = Fals
     read.price()  # what it refuses could not be run on any data
     microdata = opened(data, read, engine)
     with closing(Tabulation(read, microdata, SystemDraws())) as tabulation:
-        faults = [(one, tabulation.broken(one), tabulation.examples(one)) for one in tabulation.faults()]
+        broken = tabulation.faults() or contradicted(read, tabulation)
+        faults = [(one, tabulation.broken(one), tabulation.examples(one)) for one in broken]
     clips, cased = ([], []) if faults else (clip_fits(read, microdata), cased_names(read, microdata))
     if json:
         listed = [{"column": one.column, "rule": one.rule, "rows": rows, "values": told} for one, rows, told in faults]
@@ -56,8 +58,8 @@ def check(plan: PlanFile, data: Data, engine: EngineName = "", json: Json = Fals
         for words in filter(None, [*(one.words for one in clips), *(one.words for one in cased)]):
             say(f"\n{words}")
     if faults:
-        broken = "1 rule of the plan is" if len(faults) == 1 else f"{len(faults)} rules of the plan are"
-        raise DataError(f"{broken} broken; see the report above.")
+        rules = "1 rule of the plan is" if len(faults) == 1 else f"{len(faults)} rules of the plan are"
+        raise DataError(f"{rules} broken; see the report above.")
 
 
 def _say_faults(faults: list[tuple[Any, int | None, list[tuple[str | None, int]]]]) -> None:

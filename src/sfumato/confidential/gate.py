@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from sfumato.calibrate import calibrated
 from sfumato.confidential.account import Account
 from sfumato.confidential.chain import refuse_leap
+from sfumato.confidential.contradicted import refuse_contradicted
 from sfumato.confidential.engines.choose import refuse_before_reading
 from sfumato.confidential.excess import told_excess
 from sfumato.confidential.fate import Reservation, Unnamed, adding, charged_words
@@ -66,6 +67,7 @@ def run(
     options.progress("priced")
     with closing(scrubbed(Tabulation, withholding.joint if withholding else plan, microdata, draws)) as records:
         scrubbed(records.refuse_faults)  # as `check` tells them
+        scrubbed(refuse_contradicted, plan, records)
         options.note(f"The data were {records.read_by}.")
         options.progress("read")
         exact = scrubbed(_withheld, withholding, records, options) if withholding else {}

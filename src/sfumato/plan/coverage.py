@@ -91,14 +91,14 @@ class Coverage:
         among = tuple(map(self.schema.attribute, measure.where))
         move = self.hidden.move(replace(measure.of.contribution, among=among), domain)
         if not measure.of.additive:
-            return Unsummed(move, self._within_cells(measure))
+            return Unsummed(move, self.keeps_cells(measure))
         return (
             EveryTable(bounded(move, measure.with_.name), domain, self.hidden.exchanged())
             if isinstance(domain, Family)
             else move
         )
 
-    def _within_cells(self, measure: Measure) -> bool:
+    def keeps_cells(self, measure: Measure) -> bool:
         """Whether a row keeps its cell and its place in the universe, so that counts are public; each row is a unit."""
         kept = self.hidden.exchanged() if self.hidden.id is None else None
         return kept is not None and kept.issuperset((*measure.names, *measure.where))
