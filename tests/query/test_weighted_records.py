@@ -149,6 +149,7 @@ def test_margins_of_few_cells_are_stated_of_the_total_that_has_them(aggregates, 
     page = " ".join((tmp_path / "n.csv.README.txt").read_text().split())
     assert "Intervals at 95% are 1.96 times that to either side; where few cells are summed, these margins hold" in page
     assert "moved" not in page
+    assert "are answered by" not in page
 
 
 def test_a_release_without_the_step_gives_its_signed_table(tmp_path):
@@ -279,8 +280,14 @@ def test_a_table_whose_cells_share_noise_is_no_records(tmp_path):
     written = test_nonnegative.WRITTEN.replace('epsilon = "1"\n[[m', 'epsilon = "2"\n[[m', 1)
     plan = sf.Plan.parse(written + steps, tmp_path / "p.toml")
     run(plan, Microdata.open(small_rows(90), plan.schema), None, tmp_path / "r", Options(rehearsal=2))
-    with pytest.raises(QueryError, match="noise of its own in every cell"):
-        write_rows(sf.open(tmp_path / "r"), tmp_path / "m.csv")
+    opened, instead = sf.open(tmp_path / "r"), "noise of its own in every cell; ask others with `sfumato table`"
+    measured = "--of jobs or by_place, whose totals are not those that `sfumato table` prints."
+    for of, said in ((None, "Of what answers in this release no"), ("moved", "Of 'moved' no")):
+        with pytest.raises(QueryError, match=f"{said} records can be made.*{instead}.*{measured}"):
+            write_rows(opened, tmp_path / "m.csv", of=of)
+    write_rows(opened, tmp_path / "m.csv", of="jobs")
+    page = " ".join((tmp_path / "m.csv.README.txt").read_text().split())
+    assert "are answered by moved and not by 'jobs', so that totals of these records are others than those." in page
 
 
 def test_an_attribute_named_as_a_weight_keeps_its_name(tmp_path):

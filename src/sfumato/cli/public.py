@@ -148,6 +148,8 @@ def microdata(
         note(warning)
     rows = write_rows(answers, out, replicates, _told, of)
     say(f"{out}: {rows:,} rows. How to use them: {out}.README.txt")
+    if of is not None and of not in answers.statistics:
+        note(f"'{of}' answers no table of this release, so that totals of these records are others.")
 
 
 def _told(done: int, of: int) -> None:

@@ -58,6 +58,8 @@ class WeightedRecords:
     product: WeightedCells
     replicates: int
     seed: str
+    answering: tuple[str, ...] = ()
+    """Where tables of the release are answered by other products than this one: which."""
 
     @property
     def table(self) -> Table:
@@ -149,17 +151,30 @@ def records_of(engine: QueryEngine, of: str | None, replicates: int) -> Weighted
     products = engine.release.products
     if of is not None and of not in products:
         raise QueryError(f"The release has no product '{of}'; {nearest(of, list(products))}")
-    weighted = {name: one for name, one in products.items() if isinstance(one, WeightedCells)}
-    plain = {name: carried for name in engine.statistics if (carried := _carried(products[name])) is not None}
-    named = weighted.get(of) or _carried(products[of]) if of is not None else None
-    found = [named] if of is not None else list((weighted or plain).values())
-    if len(found) != 1 or found[0] is None:
-        known = ", ".join(weighted or plain) or "none of its products"
-        raise QueryError(
-            f"Records are made of one table of counts with noise of its own in every cell, and this release has "
-            f"{known}; name one, or ask it with `sfumato table`."
-        )
+    if of is not None:
+        named = _carried(products[of])
+        if named is None:
+            raise QueryError(f"Of '{of}' no records can be made. {_instead(engine)}")
+        others = () if of in engine.statistics else engine.statistics
+        return WeightedRecords(named, replicates, engine.release.id, others)
+    weighted = [one for one in products.values() if isinstance(one, WeightedCells)]
+    found = weighted or [one for name in engine.statistics if (one := _carried(products[name])) is not None]
+    if len(found) > 1:
+        names = ", ".join(one.subject.name for one in found)
+        raise QueryError(f"Records are made of one table of counts, and this release has {names}; name one with --of.")
+    if not found:
+        raise QueryError(f"Of what answers in this release no records can be made. {_instead(engine)}")
     return WeightedRecords(found[0], replicates, engine.release.id)
+
+
+def _instead(engine: QueryEngine) -> str:
+    """What records are made of, and of what in a release they can be."""
+    why = "Records are made of a table of counts with noise of its own in every cell; ask others with `sfumato table`"
+    known = [name for name, one in engine.release.products.items() if _carried(one) is not None]
+    if not known:
+        return f"{why}."
+    aside = "" if set(known) <= set(engine.statistics) else ", whose totals are not those that `sfumato table` prints"
+    return f"{why}, or make records of what was measured, --of {' or '.join(known)}{aside}."
 
 
 def _carried(product: Product) -> WeightedCells | None:
