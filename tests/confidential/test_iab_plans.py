@@ -237,6 +237,9 @@ def test_a_release_says_which_postal_codes_were_joined(small, tmp_path):
     told = pq.read_table(folder / "levels" / "area.parquet").to_pydict()
     assert notes
     assert [note for note in told["note"] if note] == notes
+    for at in ("@2", "leaves"):  # of postal codes, and of clusters that lie in one
+        assert notes[0] in command("table", folder, "--rows", "area", "--at", f"area={at}").stderr
+    assert notes[0] not in command("table", folder, "--rows", "employed").stderr
 
 
 def test_areas_that_were_made_from_addresses_hide_no_address(small):

@@ -142,6 +142,29 @@ def test_a_small_postal_code_is_joined_to_its_nearest_neighbour_in_the_same_city
     assert {code.split("-")[0] for code in joined[np.isin(post, ["near", "small", "tiny"])]} == {"near"}
 
 
+def test_a_city_or_region_of_too_few_is_joined_as_near_by_as_can_be_and_that_is_said_at_its_level():
+    # c1 is all of city C, whose region has city B too, farther away than a1 of another; d1 is all of region S.
+    where = {"a1": (0, "A", "R"), "b1": (9_000, "B", "Q"), "c1": (2_000, "C", "Q"), "d1": (8_000, "D", "S")}
+    post = np.repeat(list(where), [40, 40, 9, 8])
+    points = np.array([(where[one][0], 0) for one in post])
+    chains = [
+        np.unique(np.asarray(names), return_inverse=True)
+        for names in (post, [where[one][1] for one in post], [where[one][2] for one in post])
+    ]
+    areas = tuple((tuple(codes.tolist()), place) for codes, place in chains)
+    found = microaggregated(Locations("id", pa.array(np.arange(97)), points.astype(np.int32), areas), 20)
+    told = {level.code: level.note for level in found.levels if level.note}
+    ended = "has fewer than 20 people and is in no list, as its people are joined to"
+    assert told == {
+        "b1": "c1 has fewer than 20 people and is joined to b1. d1 has fewer than 20 people and is joined to b1.",
+        "B": f"C {ended} B. D {ended} B.",
+        "Q": f"S {ended} Q.",
+    }
+    assert sorted(found.notes) == sorted(one + "." for note in told.values() for one in note.rstrip(".").split(". "))
+    codes = np.array(found.codes)[found.area]
+    assert {code.split("-")[0] for code in codes[np.isin(post, ["c1", "d1"])]} == {"b1"}
+
+
 def test_outlines_share_their_borders_hold_their_middles_and_follow_from_locations_alone():
     points = spread_out("houses", 3_000)
     points[:200] = points[0]  # a house of several clusters
@@ -266,5 +289,8 @@ def test_the_command_writes_what_a_plan_reads_and_says_what_it_assumes(tmp_path,
     small = command("partition", tmp_path / "l.parquet", *asked, "--out", tmp_path / "c")
     assert "this machine has 0.0 GB; partition one region after the other" in small.stderr
     monkeypatch.undo()
+    for k in (0, -5):
+        none = command("partition", tmp_path / "l.parquet", *asked[:-1], k, "--out", tmp_path / "b")
+        assert f"--k {k} is no number of people that an area has at least" in none.stderr
     wrong = command("partition", tmp_path / "l.parquet", *asked, "--out", tmp_path / "b", "--box", "1,2")
     assert "--squares 250" in wrong.stderr

@@ -1,6 +1,7 @@
 """The mayor's simulations: printed lengths to their digits, coverage and bias within what so many runs can tell."""
 
 import math
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -98,3 +99,8 @@ def test_the_study_says_what_was_printed_and_what_the_law_gives():
     line = told["as published: # not employed: length of the interval"]
     assert (line.published, line.ours) == ("23.79", "23.788")
     assert "Fieller's" in told["as published: % not employed: length of the interval"].remark
+
+
+def test_the_studies_say_what_their_noise_loses_under_the_relation_that_holds():
+    for name in ("iab-small", "iab-full"):
+        assert re.search(r"sensitivity 1 at epsilon 1.* loses epsilon 2.* sound", STUDIES[name].note), name

@@ -75,6 +75,19 @@ def say_overlaps(axes: "Sequence[Axis]") -> None:
             note(f"Of {axis.attribute.label}, {'; '.join(pairs_)}{rest} overlap: do not add them up.")
 
 
+def say_notes(axes: "Sequence[Axis]") -> None:
+    """Say what the list of levels notes of those that are shown, or of one that they lie in."""
+    for axis in axes:
+        levels = axis.attribute.levels
+        noted = {code: told for code, told in zip(levels.codes, levels.notes, strict=True) if told}
+        shown = (code for code in axis.codes if noted and axis.group(code) is None)
+        found = list(dict.fromkeys(above for code in shown for above in levels.path(code) if above in noted))
+        for code in found[:5]:
+            note(f"{levels.label(code)}: {noted[code]}")
+        if len(found) > 5:
+            note(f"{len(found) - 5:,} more levels of {axis.attribute.label} have notes; the list of levels has them.")
+
+
 def _groups(given: list[str] | None) -> "Mapping[str, Sequence[Group]]":
     """Groups given as VARIABLE:NAME=LEVEL,LEVEL, by variable."""
     from sfumato.query import Group

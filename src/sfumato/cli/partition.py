@@ -79,6 +79,8 @@ def partition(  # noqa: PLR0913, PLR0917 - one argument an option
 
     columns = Located(unit, _pair(at), tuple(one.strip() for one in within.split(",") if one.strip()))
     asked = {"method": _method(squares, published), "k": k, "origin": origin or "that of the file", "within": within}
+    if k < 1:
+        raise PlanError(f"--k {k} is no number of people that an area has at least; for example --k 50.")
     if squares is None and (box or published):
         raise PlanError("--box and --from are of squares; say how long their side is, --squares 250.")
     if (memory := _memory(locations)) is not None:

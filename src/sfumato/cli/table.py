@@ -16,6 +16,7 @@ from sfumato.cli.options import (
     Within,
     chosen,
     pairs,
+    say_notes,
     say_overlaps,
 )
 from sfumato.errors import QueryError, nearest
@@ -61,6 +62,7 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
     if sort is not None:
         counts = _sorted(counts, sort, order, share)
     say_overlaps(counts.axes)
+    say_notes(counts.axes)
     asked: Crosstab | Shares = counts.shares(share) if share else counts
     give(asked, form, out, error, "" if of else _taken(answers, asked), zero=zero)
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
-from sfumato.geography.area_tree import AreaLevel, joined, listed
+from sfumato.geography.area_tree import AreaLevel, joined, listed, told_joins
 from sfumato.geography.locations import Integers, Locations
 from sfumato.geography.microaggregation import clusters, spread
 
@@ -87,12 +87,9 @@ def microaggregated(locations: Locations, k: int) -> Partition:
         here = order[starts[number] :][: held[number]]
         area[here] = before + clusters(locations.points[here].astype(np.int64), k)
         before += held[number] // k
-    codes = [chain[0] if chain else "" for chain in locations.chains]
-    words = [
-        (int(to), f"{codes[one]} has fewer than {k} people and is joined to {codes[to]}.")
-        for one, to in enumerate(into)
-        if to != one
-    ]
-    notes = {number: " ".join(told for to, told in words if to == number) for number in kept}
-    levels = listed([(locations.chains[number], int(held[number] // k), notes[number]) for number in kept])
+    words = told_joins(locations.chains, into, k)
+    notes: dict[str, str] = {}
+    for code, told in words:
+        notes[code] = f"{notes[code]} {told}" if code in notes else told
+    levels = listed([(locations.chains[number], int(held[number] // k)) for number in kept], notes)
     return Partition(locations, area, levels, tuple(told for _, told in words))
