@@ -577,3 +577,35 @@ def test_noise_that_is_stated_otherwise_than_a_release_writes_it_is_refused(tabl
     with pytest.raises(PlanError, match="no multiple of the step"):
         replace(control, shared=replace(control.shared, step=Fraction(7)))
     assert "[control.shared]" in written or "shared" in written
+
+
+@pytest.mark.parametrize("chain", [False, True], ids=["one step", "a chain"])
+def test_a_table_of_a_family_and_a_file_of_what_it_prints_have_one_noise(tables, chain):
+    """With standard errors of 2.3 and more, three sums agree by chance in 1 of 500 releases at the most."""
+    to = FROM_TABLES.replace('to = ["earlier"]', 'to = ["earlier", "printed"]')
+    if chain:
+        second = FROM_TABLES[FROM_TABLES.index("[[then]]") :].replace('"moved"', '"again"').replace('"jobs"', '"moved"')
+        to = FROM_TABLES + second.replace('["earlier"]', '["printed"]')
+    jobs = open_release(tables / "earlier" / "release").products["jobs"]
+    totals = jobs.totals(Grid((("age", np.eye(3, dtype=bool)),))) * jobs.subject.step
+    ages = {(age,): float(total) for age, total in zip(("young", "middle", "old"), totals, strict=True)}
+    with pytest.raises(PlanError, match="'earlier' and 'printed' have errors and agree to the last digit"):
+        Plan.parse(PLAN + to + noisy_totals("printed", ("age",), ages, 2.3), tables / "plan.toml")
+    other = noisy_totals("printed", ("age",), {**ages, ("old",): ages["old",] + 1}, 2.3)
+    assert len(Plan.parse(PLAN + to + other, tables / "plan.toml").published) == 2
+
+
+def test_a_written_table_of_another_release_counts_as_one_that_is_named(tables):
+    written = Plan.parse(PLAN + FROM_TABLES, tables / "plan.toml").to_toml()
+    start = written.index("[[control]]")
+    block = written[start : written.index("[[then]]", start)]
+    assert "[control.shared]" in block
+    again = block.replace('name = "earlier"', 'name = "copy"')
+    named = FROM_TABLES[: FROM_TABLES.index("[[exposure]]")].replace('name = "earlier"', 'name = "copy"')
+    for second in (again, named):
+        text = written.replace(block, block + second).replace(
+            'to = [\n    "earlier",', 'to = [\n    "copy",\n    "earlier",'
+        )
+        assert text.count('"copy",') == 1
+        with pytest.raises(PlanError, match="'earlier' and 'copy' come from other releases"):
+            Plan.parse(text, tables / "plan.toml")

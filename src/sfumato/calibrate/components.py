@@ -35,8 +35,9 @@ def refuse_family(step: Step, family: Family, controls: Sequence[ControlAhead]) 
     for control in controls:
         if isinstance(control.domain, Table):
             _refuse_table(step, family, control.domain, control)
-        for cube in control.published:
-            of_published(step, family, cube)
+        for told in control.published:
+            if isinstance(told.domain, Table):
+                of_published(step, family, told)
 
 
 def _refuse_table(step: Step, family: Family, table: Table, control: ControlAhead) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.calibrate.contradictions import CORRECT, common_step, contradict, refuse_contradicting
 from sfumato.errors import PlanError
-from sfumato.release import Control, Cube, Earlier, Product, Subject, Uncertainty, withheld
+from sfumato.release import Control, Cube, Earlier, Product, Subject, Tables, Uncertainty, withheld
 from sfumato.release.noisy import Floats
 from sfumato.release.uncertainties.controls import Controlled, noise_of
 from sfumato.release.uncertainties.margins import Margins
@@ -32,7 +32,7 @@ class ControlAhead:
     name: str
     domain: Table | Family
     exact: bool
-    published: tuple[Cube, ...] = ()
+    published: tuple[Cube | Tables, ...] = ()
 
 
 class Step(ABC):

@@ -16,7 +16,7 @@ from sfumato.plan.sampling import StatedVariance
 from sfumato.plan.steps import Origin, StepReading
 from sfumato.plan.suppress import Suppress
 from sfumato.privacy import Exposure, Loss, Move, Neighbours
-from sfumato.release import Subject
+from sfumato.release import Cube, Subject
 from sfumato.schema import Box, Schema, Table
 
 
@@ -140,10 +140,9 @@ class Decisions:
             of = before[self.measure(one.of).name]
             one.refuse_negative(of.measure)
             noise = frozenset({one.name} if one.noisy else ())
-            family, about = one.family(self.schema), Subject(one.name, one.of, "", "", Fraction(1))
-            table = None if family else self.schema.table(one.by)
-            told = (one.cube(table, about),) if table else ()
-            before[one.name] = replace(of, table=table, family=family, noise=noise, published=told)
+            told = one.product(self.schema, Subject(one.name, one.of, "", "", Fraction(1)))
+            family, table = one.family(self.schema), told.domain if isinstance(told, Cube) else None
+            before[one.name] = replace(of, table=table, family=family, noise=noise, published=(told,))
         readings: list[StepReading] = []
         for place, step in enumerate(self.then):
             step.refuse_name()

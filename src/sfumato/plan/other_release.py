@@ -15,12 +15,12 @@ from sfumato.release import Components, Product, Withheld, open_release
 from sfumato.schema import Attribute, Component, Family, Grid, Mask, Schema, Table, UpTo
 
 
-def refuse_several(releases: Sequence[str | None]) -> None:
+def refuse_several(controls: Sequence[str]) -> None:
     """Tables of other releases may share their noise, which nobody could tell: one of them at most is a control."""
-    if len([one for one in releases if one is not None]) > 1:
+    if len(controls) > 1:
         raise PlanError(
-            "Two [[control]] come from other releases, and whether these share noise cannot be told, so it could be "
-            "counted as new; name one table of one release."
+            f"[[control]] '{controls[0]}' and '{controls[1]}' come from other releases, and whether these share noise "
+            "cannot be told, so it could be counted as new; name one table of one release."
         )
 
 

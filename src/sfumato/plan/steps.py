@@ -12,7 +12,7 @@ from sfumato.calibrate.step import ControlAhead, variances
 from sfumato.errors import PlanError, nearest
 from sfumato.plan.coverage import Coverage
 from sfumato.plan.measure import Measure
-from sfumato.release import Control, Cube
+from sfumato.release import Control, Cube, Tables
 from sfumato.release.uncertainties.controls import noise_of
 from sfumato.release.uncertainties.margins import Margins
 from sfumato.release.uncertainties.normal import DENSE
@@ -31,7 +31,7 @@ class Origin:
     apart: bool = True
     """Whether every cell has noise of its own."""
     steps: tuple[str, ...] = ()
-    published: tuple[Cube, ...] = ()
+    published: tuple[Cube | Tables, ...] = ()
     """The totals published before that it is, or was moved to."""
     relative: bool = False
     """Whether its errors follow the sizes of its cells."""

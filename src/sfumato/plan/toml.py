@@ -72,7 +72,7 @@ def _part(text: str) -> PlanPart:
 
 
 def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
-    refuse_several([one.release for one in part.control])
+    refuse_several([one.name for one in part.control if one.release is not None or one.shared is not None])
     schema = Schema(
         attributes=tuple(_attribute(name, one, folder, part.data.encoding) for name, one in part.attributes.items()),
         unit=_row(part),
