@@ -609,3 +609,44 @@ def test_a_written_table_of_another_release_counts_as_one_that_is_named(tables):
         assert text.count('"copy",') == 1
         with pytest.raises(PlanError, match="'earlier' and 'copy' come from other releases"):
             Plan.parse(text, tables / "plan.toml")
+
+
+WORKERS = 'unit = "worker"\nid = "worker"\nat_most = 1'
+
+
+@pytest.fixture(scope="module")
+def of_workers(tmp_path_factory):
+    """A folder with a public release of a family and of one table, of at most one job of a worker."""
+    folder, two = tmp_path_factory.mktemp("workers"), PLAN.replace('mu = "2"', 'mu = "3"', 1)
+    two += CUBE[CUBE.index("[[measure]]") :] + '[publish]\nanswers = ["jobs", "pay"]\n'
+    plan = family_plan(two.replace('add-remove"\nunit = "job"', f'add-remove"\n{WORKERS}'))
+    rows = family_rows().append_column("worker", [[str(place % 1500) for place in range(3000)]])
+    Account.create(folder / "ledger", "jobs", plan.hidden, plan.limit)
+    run(plan, Microdata.open(rows, plan.schema), folder / "ledger", folder / "earlier")
+    return folder
+
+
+@pytest.mark.parametrize("product", ["jobs", "cube"], ids=["a family", "a table"])
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("at_most = 1", "at_most = 2", "it counts at most 1 for one worker, and this plan at most 2 for one worker"),
+        (WORKERS, 'unit = "job"', "it counts at most 1 for one worker, and this plan all there are"),
+        ('id = "worker"', 'id = "holder"', "and this plan at most 1 for one holder"),
+        ('period = "2026"', 'period = "2025"', "it is of 2026, and this plan of 2025"),
+        ('[data]\nunit = "job"', '[data]\nunit = "truck"', "it counts jobs, and this plan trucks"),
+        ("[data]", 'sampling = "none"\n[data]\nweight = "w"', "by nothing, and this plan records weighed by w"),
+        ('period = "2026"', "", ""),
+        ('unit = "worker"', 'unit = "person"', ""),
+    ],
+    ids=["more rows", "all rows", "another id", "period", "unit", "weight", "no period", "the same"],
+)  # fmt: skip
+def test_another_release_controls_the_records_that_it_counted_and_no_others(of_workers, product, old, new, words):
+    control = ANOTHER.replace('product = "cube"', f'product = "{product}"')
+    text = PLAN.replace('add-remove"\nunit = "job"', f'add-remove"\n{WORKERS}') + control
+    assert old in text
+    if words:
+        with pytest.raises(PlanError, match=f"is of other records: .*{words}"):
+            Plan.parse(text.replace(old, new), of_workers / "plan.toml")
+    else:
+        assert len(Plan.parse(text.replace(old, new), of_workers / "plan.toml").published) == 1

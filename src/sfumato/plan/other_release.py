@@ -1,5 +1,6 @@
 """OtherTotals: what another release published, as controls, with the error that it states."""
 
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
@@ -10,8 +11,9 @@ import numpy as np
 
 from sfumato.errors import PlanError, ReleaseError, nearest
 from sfumato.plan.control import FamilyNoise, Rows
-from sfumato.privacy import plain
-from sfumato.release import Components, Product, Withheld, open_release
+from sfumato.privacy import Neighbours, plain
+from sfumato.privacy.notation import hidden_from_dict
+from sfumato.release import Components, Product, Release, Withheld, open_release
 from sfumato.schema import Attribute, Component, Family, Grid, Mask, Schema, Table, UpTo
 
 
@@ -34,6 +36,44 @@ def _alike(universe: Mapping[str, Any], where: Mapping[str, Any]) -> bool:
 
 
 @dataclass(frozen=True)
+class CountedRecords:
+    """Which records are counted, as far as plans and releases say."""
+
+    unit: str
+    kept: str
+    weight: str
+    period: str
+
+    @classmethod
+    def of(cls, unit: str, hidden: Neighbours, period: str, weight: str | None, *, register: bool) -> "CountedRecords":
+        """What a plan counts: a register whole, or of each unit so many rows as it keeps."""
+        cut = hidden.truncation
+        kept = f"at most {cut.at_most} for one {cut.column}" if cut else "all there are"
+        return cls(unit, "all of a register" if register else kept, weight or "nothing", period)
+
+    @classmethod
+    def released(cls, release: Release) -> "CountedRecords":
+        """What a release counts, by its manifest and by the plan that lies in it."""
+        manifest, path = release.manifest, (release.folder or Path()) / "plan.toml"
+        try:
+            written = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            raise PlanError(f"{path} cannot be read as a plan, so what the release counts is not known.") from None
+        hidden, weight = hidden_from_dict(manifest.promise.hidden), written.get("data", {}).get("weight")
+        return cls.of(manifest.unit, hidden, manifest.period, weight, register="frame" in written)
+
+    def unlike(self, other: "CountedRecords") -> str:
+        """What tells other records from these, in words; '' where nothing does."""
+        said = {"unit": "{}s", "kept": "{}", "weight": "records weighed by {}"}
+        for name, words in said.items():
+            its, own = getattr(other, name), getattr(self, name)
+            if its != own:
+                return f"it counts {words.format(its)}, and this plan {words.format(own)}"
+        both = self.period and other.period
+        return f"it is of {other.period}, and this plan of {self.period}" if both and self.period != both else ""
+
+
+@dataclass(frozen=True)
 class OtherTotals:
     """A table of a product of another release, in its folder."""
 
@@ -41,6 +81,7 @@ class OtherTotals:
     product: str
     schema: Schema
     table: Table
+    counted: CountedRecords
 
     def read(self, of: str | Mapping[str, Any], where: Mapping[str, Any]) -> tuple[Rows, FamilyNoise | None]:
         """A row for each cell, as in a file of totals: its codes, its value, and the standard error of its noise.
@@ -107,6 +148,8 @@ class OtherTotals:
             raise PlanError(f"{self.folder} is not public, or was withdrawn; controls are totals that are published.")
         if self.product not in release.products:
             raise PlanError(f"{self._words} is not there; {nearest(self.product, list(release.products))}")
+        if why := self.counted.unlike(CountedRecords.released(release)):
+            raise PlanError(f"{self._words} is of other records: {why}. Counts of the same records are controls.")
         return release.products[self.product]
 
     def _listed(self, product: Product) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -14,7 +14,7 @@ from sfumato.plan.decisions import Decisions
 from sfumato.plan.geography import Geography
 from sfumato.plan.made_areas import MadeAreas
 from sfumato.plan.measure import Measure
-from sfumato.plan.other_release import OtherTotals, refuse_several
+from sfumato.plan.other_release import CountedRecords, OtherTotals, refuse_several
 from sfumato.plan.parts import (
     AttributePart,
     ControlPart,
@@ -100,7 +100,7 @@ def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
         hidden=hidden,
         limit=plan_limit_from_dict(part.limit),
         measures=tuple(_measure(one) for one in part.measure),
-        controls=tuple(_control(one, part.measure, schema, folder) for one in part.control),
+        controls=tuple(_control(one, part, schema, folder) for one in part.control),
         then=tuple(step(one) for one in part.then),
         exposures=tuple(part.exposure),
         publish=part.publish,
@@ -111,7 +111,7 @@ def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
     )
 
 
-def _control(part: ControlPart, measures: list[MeasurePart], schema: Schema, folder: Path) -> ControlTable:
+def _control(part: ControlPart, plan: PlanPart, schema: Schema, folder: Path) -> ControlTable:
     if sum(one is not None for one in (part.source, part.file, part.totals, part.release)) != 1:
         raise PlanError(
             f'[[control]] \'{part.name}\' has one source: from = "data", file = "totals.csv", or release = "folder".'
@@ -129,12 +129,17 @@ def _control(part: ControlPart, measures: list[MeasurePart], schema: Schema, fol
         step = exact(part.shared.step, "the step of shared")
         shared = FamilyNoise(step, tuple(part.shared.variances), part.shared.even)
     if part.release is not None:
-        of = next((one for one in measures if one.name == part.of), None)
-        asked = OtherTotals(folder / part.release, part.product or "", schema, schema.table(part.by))
+        of = next((one for one in plan.measure if one.name == part.of), None)
+        asked = OtherTotals(folder / part.release, part.product or "", schema, schema.table(part.by), _counted(plan))
         rows, shared = asked.read(of.of if of else "", of.where if of else {})
         source = folder / part.release
     totals = totals_of(rows, schema.table(part.by), str(source))
     return ControlTable(part.name, part.of, tuple(part.by), "published", totals, shared)
+
+
+def _counted(plan: PlanPart) -> CountedRecords:
+    hidden, register = hidden_from_dict(plan.hidden), plan.frame is not None
+    return CountedRecords.of(_row(plan), hidden, plan.period, plan.data.weight, register=register)
 
 
 def _built(data: DataPart) -> int:
