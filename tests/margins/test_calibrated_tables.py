@@ -21,7 +21,7 @@ from sfumato.mechanisms import EvenGaussian
 from sfumato.mechanisms.contrasts import laws_of
 from sfumato.plan import Plan
 from sfumato.plan.steps import StepReading
-from sfumato.privacy import EveryTable
+from sfumato.privacy import EveryTable, plain
 from sfumato.release import Components, Cube, Independent, Subject, Tables, open_release, verify
 from sfumato.release.residuals import place_of
 from sfumato.release.whole_tables import agree, estimate
@@ -262,6 +262,27 @@ def test_published_totals_that_contradict_each_other_along_a_chain_are_refused_a
     once = CONTROLLED.replace('"register"]', '"register", "sexes"]').replace("[[then]]", told + "[[then]]")
     with pytest.raises(PlanError, match="'moved': the exact totals 'register' and 'sexes' contradict"):
         family_plan(once)
+
+
+@pytest.mark.parametrize("chain", [False, True], ids=["one step", "a chain"])
+def test_exact_totals_whose_common_step_is_too_fine_are_refused_as_the_plan_is_read(chain):
+    """3,000 in steps of 2^-30 are 2^42, in steps of 5^-10 2^35; in their common step, 5^-10 · 2^-30, they are 2^65."""
+    binary, decimal = Fraction(1, 2**30), Fraction(1, 5**10)
+    ages = CONTROLLED.replace("value = 1010", f'value = "{plain(1010 + binary)}"')
+    ages = ages.replace("value = 990", f'value = "{plain(990 - binary)}"')
+    sexes = REGISTERS.replace("1500", f'"{plain(1500 + decimal)}"').replace("1501", f'"{plain(1500 - decimal)}"')
+    whole = REGISTERS.replace("1501", "1500")
+
+    def both(text, other):
+        if chain:
+            return text + other
+        told, _, _ = other.partition("[[then]]")
+        return text.replace('"register"]', '"register", "sexes"]').replace("[[then]]", told + "[[then]]")
+
+    for one, other in ((ages, whole), (CONTROLLED, sexes)):
+        assert len(family_plan(both(one, other)).published) == 2
+    with pytest.raises(PlanError, match="'register', 'sexes' are multiples of no common step but one of 9"):
+        family_plan(both(ages, sexes))
 
 
 def noisy_totals(name, by, cells, error=40):

@@ -10,6 +10,7 @@ from sfumato.calibrate import Step
 from sfumato.calibrate.contradictions import CORRECT, common_step, contradict, refuse_contradicting, same_noise
 from sfumato.calibrate.step import ControlAhead, variances
 from sfumato.errors import PlanError, nearest
+from sfumato.plan.control import MOST_STEPS
 from sfumato.plan.coverage import Coverage
 from sfumato.plan.measure import Measure
 from sfumato.release import Control, Cube, Tables
@@ -189,6 +190,8 @@ class StepReading:
         """Published totals are public, so whether any table has them all is known before anything is charged."""
         published, table = self.made.published, self.table.table
         refuse_contradicting(self.step.name, {one.subject.name: one for one in published})
+        if self.table.family is not None:
+            self._refuse_too_fine([one for one in published if one.even == 0])
         if table is None or len(published) < 2:
             return
         controls = [Control(one.domain.by, variances(one, self.step)) for one in published]
@@ -202,3 +205,15 @@ class StepReading:
             raise self._refusal(
                 f": the published totals {listed} contradict each other, so no table meets them all. {CORRECT}"
             )
+
+    def _refuse_too_fine(self, exact: list[Cube | Tables]) -> None:
+        """Tables of a family that meet exact totals are whole numbers of a step of which all these are multiples."""
+        common = common_step(self.table.measure.of.step, *(one.subject.step for one in exact))
+        for one in exact:
+            if int(np.abs(one.values).sum()) * one.subject.step >= MOST_STEPS * common:
+                listed = ", ".join(f"'{each.subject.name}'" for each in exact)
+                raise self._refusal(
+                    f": the exact totals {listed} are multiples of no common step but one of {float(common):.2g}, in "
+                    f"which those of '{one.subject.name}' have more digits than sums keep, 14; round them to fewer "
+                    "decimals, or give them a standard_error."
+                )
