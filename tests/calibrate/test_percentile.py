@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from scipy.optimize import isotonic_regression
+from scipy.stats import norm
 
 import sfumato as sf
 from sfumato.calibrate import Percentile, crossings
@@ -96,9 +97,27 @@ def test_cells_of_few_and_percentiles_in_the_outer_bands_hold_no_number_and_say_
     found = made.missing(grid)
     assert [one and one.code for one in map(found.at, range(4))] == ["n", "<", ">", None]
     assert found.at(0).reason == "Fewer than 30 jobs here, by the noisy count."
-    assert found.at(2).reason == "Above 80, in the highest band of pay."
+    assert found.at(2).reason == "Above 50, in one of the two highest bands of pay."
     assert made.values.tolist()[:3] == [0, 0, 0]
     assert made.missing(Grid((), Box({"place": np.array([False, False, False, True])}))) is None
+
+
+@pytest.mark.parametrize(("median", "spread", "share"), [(19_000, 0.5, "0.25"), (20_000, 0.6, "0.25")])
+def test_beside_the_outermost_bands_nothing_is_told_as_intervals_would_not_hold_there(median, spread, share):
+    """Of 3,000 people a cell, in bands with wide ends: the number that the band beside them would give is off."""
+    inner = np.exp(np.log(36_000) + 0.75 * norm.ppf(np.arange(1, 20) / 20))
+    read = Bands("pay", (Fraction(0), *(Fraction(round(one)) for one in inner)))
+    earned = np.random.default_rng(3).lognormal(np.log(median), spread, (400, 3_000))
+    places = np.searchsorted(inner.round(), earned, side="right")
+    counts = np.stack([np.bincount(row, minlength=20) for row in places])
+    table = Table((Attribute("place", Levels.of(range(400))), Attribute("pay", read.levels(), read=read)))
+    cube = Cube(Subject("jobs", "count", "Jobs", "jobs", Fraction(1)), table, counts, Independent(1.0))
+    made = Percentile("p", "jobs", "pay", share, 250_000).apply({"jobs": cube})
+    assert (made.which > 0).mean() > 0.8, "a few cells have theirs a band further in"
+    histograms = NoisyHistograms(counts.astype(float), np.array([0, *inner.round(), 250_000]), 1.0)
+    low, high = histograms.ends(float(share), (1.96,))
+    true = np.quantile(earned, float(share), axis=1)
+    assert ((low[0] <= true) & (true <= high[0])).mean() < 0.85, "else they could be told"
 
 
 def test_intervals_widen_with_the_level_and_end_with_the_bands():

@@ -176,6 +176,22 @@ def test_noisy_stats_draws_around_the_line_with_no_more_error_than_it_states():
     assert (np.abs(off) < 1.63).mean() > 0.88
 
 
+@pytest.mark.parametrize(
+    ("ends", "step", "rows", "fits"),
+    [((0, 1), "0.001", 60, True), ((-1_000_000, 0), "0.001", 12, False), ((0, 1), "0.000001", 40, False)],
+    ids=["ranks", "a range below 0", "steps too fine for exact draws"],
+)
+def test_sums_that_would_wrap_and_noise_that_cannot_be_drawn_are_found_before_the_charge(ends, step, rows, fits):
+    """By the range of values, wherever it lies: sums of products past 64 bits would have noise for a move of 1."""
+    fitted = Fitted("y", "x", at=str(ends[0]), step=step, clip=ends, clip_x=ends)
+    points = np.tile([[round(ends[0] / float(step)), round(ends[1] / float(step))]], (rows, 1))
+    columns = {fitted.aggregates[0]: Ragged(np.array([0, rows]), points)}
+    cells = Cells(
+        Table((Attribute("cell", Levels.of("a")),)), np.zeros(1, dtype=np.int64), fitted.step, WITHIN, columns=columns
+    )
+    assert (NoisyStats(3).unfit(cells) == "") is fits
+
+
 PLAN = """
 name = "ranks"
 [data]

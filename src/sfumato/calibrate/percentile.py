@@ -23,8 +23,8 @@ from sfumato.release.sided_error import DEVIATES
 from sfumato.release.tails import LAPLACE
 from sfumato.schema import Attribute, Bands, Table
 
-FEWEST_BANDS = 4
-"""Two at the ends, in which nothing is told, and some between them."""
+FEWEST_BANDS = 6
+"""Two at either end, in which nothing is told, and some between them."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ class Percentile(Step):
         edges = self._bands(table.attribute(self.of))
         if len(edges) < FEWEST_BANDS:
             raise PlanError(
-                f"Step '{self.name}': {self.of} has {len(edges)} bands, and a percentile is told between the lowest "
-                f"and the highest; give {FEWEST_BANDS} or more, of which none holds much more than another."
+                f"Step '{self.name}': {self.of} has {len(edges)} bands, and a percentile is told between the two "
+                f"lowest and the two highest; give {FEWEST_BANDS} or more, of which none holds much more than another."
             )
         if Fraction(self.up_to) <= edges[-1]:
             raise PlanError(
@@ -129,8 +129,8 @@ class Percentile(Step):
         few = f"Fewer than {_said(self.least)} {counted.unit} here, by the noisy count."
         return (
             NoNumber(few, "n", "Q"),
-            NoNumber(f"Below {_said(edges[1])}, in the lowest band of {attribute.label}.", "<"),
-            NoNumber(f"Above {_said(edges[-1])}, in the highest band of {attribute.label}.", ">"),
+            NoNumber(f"Below {_said(edges[2])}, in one of the two lowest bands of {attribute.label}.", "<"),
+            NoNumber(f"Above {_said(edges[-2])}, in one of the two highest bands of {attribute.label}.", ">"),
         )
 
     def _subject(self, counted: Subject, attribute: Attribute) -> Subject:
@@ -153,8 +153,12 @@ class Percentile(Step):
 
 
 def _beyond(found: Floats, edges: Floats) -> Integers:
-    """2 where a percentile lies in the lowest band, 3 where in the highest: there nothing is told of where."""
-    return np.where(found < edges[1], 2, np.where(found > edges[-2], 3, 0))
+    """2 where a percentile lies in the two lowest bands, 3 where in the two highest: there nothing is told of where.
+
+    The outermost band is wide and says nothing of how people lie in it, so the one beside it has a border of unknown
+    density, and intervals in it hold less often the more people there are.
+    """
+    return np.where(found < edges[2], 2, np.where(found > edges[-3], 3, 0))
 
 
 def _said(amount: Exact) -> str:

@@ -22,6 +22,7 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.draws import Draws, TwoSidedGeometric
+from sfumato.draws.laws import LARGEST_SCALE
 from sfumato.errors import PlanError, PromiseError
 from sfumato.mechanisms.cells import Cells
 from sfumato.mechanisms.mechanism import Mechanism, Typical
@@ -68,9 +69,11 @@ class NoisyStats(Mechanism):
 
     def unfit(self, cells: Cells) -> str:
         (of, rows) = points_of(cells)
-        wide = float(ends_of(of.x)[1] * max(ends_of(of.x)[1], ends_of(of.y)[1]))
-        far = wide * float(rows.lengths.max(initial=0)) ** 2 * (1 + 40 * PARTS / float(self.epsilon))
-        return TOO_MANY if far > LARGEST else ""
+        wide_x, wide_y = (high - low for low, high in map(ends_of, (of.x, of.y)))
+        most, wide = int(rows.lengths.max(initial=0)), wide_x * max(wide_x, wide_y)
+        far = float(wide) * float(most) ** 2 * (1 + 40 * PARTS / float(self.epsilon))
+        slowest = self.epsilon / (PARTS * max(1, most * wide))
+        return TOO_MANY if far > LARGEST or slowest < Fraction(1, LARGEST_SCALE) else ""
 
     def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:  # noqa: ARG002
         of, rows = points_of(cells)
