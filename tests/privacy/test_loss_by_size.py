@@ -75,7 +75,7 @@ def test_sizes_within_alpha_are_covered_where_no_step_of_them_is_further_than_a_
 
 def test_a_worker_s_jobs_are_as_many_steps_of_one_and_kinds_are_told_by_their_levels():
     jobs = SizeWithin("shop", "0.1", "shop_id", worker="person", at_most=2)
-    assert POLICY.covers(jobs) == 1
+    assert POLICY.covers(jobs) is None, "nobody would refuse data in which a worker has more"
     assert LossBySize("shop", 10, 1, "shop_id").covers(jobs) is None, "two jobs are two steps there"
     assert POLICY.covers(SizeWithin("plant", "0.1", "shop_id")) is None
     assert SizeWithin("shop", "0.1", "shop_id").covers(POLICY) is None

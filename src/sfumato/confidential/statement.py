@@ -119,11 +119,16 @@ def _promise(plan: Plan, price: Price) -> Promise:
 
 def _implied(plan: Plan, loss: Loss) -> list[ImpliedLine]:
     """What the same loss is to whoever else is hidden; nothing where nobody is."""
-    whom = () if isinstance(loss, Unbounded) else plan.hidden.implied()
+    whom = () if isinstance(loss, Unbounded) else plan.hidden.implied(_called(plan))
     return [ImpliedLine(whom=one.whom, loss=of_group(loss, one.steps).words()) for one in whom]
 
 
 def _hidden_words(plan: Plan) -> str:
-    """The promise as one sentence, its variables called as the plan calls what it measures of them."""
+    """The promise as one sentence."""
+    return plan.hidden.words(_called(plan))
+
+
+def _called(plan: Plan) -> dict[str, str]:
+    """Variables by what the plan calls what it measures of them."""
     titled = {one.of.contribution.column or "": one.title for one in reversed(plan.measures) if one.title}
-    return plan.hidden.words({name: title[:1].lower() + title[1:] for name, title in titled.items()})
+    return {name: title[:1].lower() + title[1:] for name, title in titled.items()}

@@ -44,7 +44,7 @@ class AddRemove(CountedRows):
             return 2 if vars(other)["at_most"] <= self.at_most else None
         return super().covers(other)
 
-    def implied(self) -> tuple[Implied, ...]:
+    def implied(self, called: Mapping[str, str] | None = None) -> tuple[Implied, ...]:  # noqa: ARG002 - few name any
         return (Implied(f"other values of any one {self.unit} in place of its own", 2),)
 
     def exposes(self) -> tuple[str, ...]:

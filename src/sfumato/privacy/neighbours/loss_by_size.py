@@ -89,14 +89,17 @@ class LossBySize(Employers):
         if isinstance(other, LossBySize) and other.unit == self.unit:
             return 1 if other.curve.steeper(self.curve) and self._tells_fewer(other) else None
         if isinstance(other, SizeWithin) and other.unit == self.unit and not other.reports:
-            near = self.curve.holds(other.alpha) and other.jobs * self.curve.steps(1) <= 1
+            # Where a worker's jobs are hidden together, data with more of them must be refused, which no curve does.
+            near = other.worker is None and self.curve.holds(other.alpha) and self.curve.steps(1) <= 1
             return 1 if near and self._tells_fewer(other) else None
         return super().covers(other)
 
-    def implied(self) -> tuple[Implied, ...]:
+    def implied(self, called: Mapping[str, str] | None = None) -> tuple[Implied, ...]:  # noqa: ARG002 - few name any
         """The curve at round sizes, a job, and a size that grows by a tenth."""
         one, unit = self.curve.steps(1), self.unit
         found = [Implied("any one job, there or not", one), Implied("any one job that goes elsewhere", 2 * one)]
+        if self.weak:  # by kinds a step is of each, so that one size is as far from another as their make-up
+            return tuple(found)
         found += [
             Implied(f"one {unit} of {size:,} jobs, there or not at all", self.curve.steps(size))
             for size in sorted({*SIZES, self.at})
@@ -147,7 +150,7 @@ class LossBySize(Employers):
         >>> [(one.size, one.low, one.high) for one in LossBySize("shop", 10, 100, "id").alike()][1]
         (100, 0.0, 1200.0)
         """
-        ends = ((size, self.curve.reach(size)) for size in SIZES)
+        ends = ((size, self.curve.reach(size)) for size in (() if self.weak else SIZES))
         return tuple(Alike("jobs", size, float(low), float(high), of_rows=True) for size, (low, high) in ends)
 
 

@@ -159,7 +159,7 @@ class Neighbours(ABC):
         """How many steps of it are enough between any two neighbours of another relation; None where none are known."""
         return 1 if other.relation() == self.relation() else None
 
-    def implied(self) -> tuple[Implied, ...]:
+    def implied(self, called: Mapping[str, str] | None = None) -> tuple[Implied, ...]:  # noqa: ARG002 - few name any
         """Whom it hides besides those it names."""
         return ()
 

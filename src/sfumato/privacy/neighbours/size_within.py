@@ -155,7 +155,7 @@ class SizeWithin(Employers):
         alone = self.worker is not None and other.id == self.worker
         return 1 if other.kind == "add-remove" and alone and named["at_most"] <= self.jobs else None
 
-    def implied(self) -> tuple[Implied, ...]:
+    def implied(self, called: Mapping[str, str] | None = None) -> tuple[Implied, ...]:  # noqa: ARG002 - few name any
         """What else is promised: what a job, a worker or an establishment of some size loses that is there or not."""
         if self.reports:
             far = ((size, steps(size, self.alpha)) for size in SIZES)

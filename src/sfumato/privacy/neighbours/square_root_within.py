@@ -134,10 +134,13 @@ class SquareRootWithin(Neighbours):
             "public register of the units."
         )
 
-    def implied(self) -> tuple[Implied, ...]:
+    def implied(self, called: Mapping[str, str] | None = None) -> tuple[Implied, ...]:
         """One more from 0 on is the farthest that 1 goes in square roots, and takes 1 / beta steps."""
         return tuple(
-            Implied(f"1 more or less of {name} that any one {self.unit} reports", math.ceil(1 / beta))
+            Implied(
+                f"1 more or less of {(called or {}).get(name, name)} that any one {self.unit} reports",
+                math.ceil(1 / beta),
+            )
             for name, beta in self.beta.items()
         )
 

@@ -26,7 +26,9 @@ class Repeated(Errors):
     moved: Moved
 
     def covariance(self, one: Box, other: Box) -> float:
-        return float(self.covariances([one], [other])[0, 0])
+        shared = self.once.covariance(one, other)
+        assert isinstance(shared, float)  # noqa: S101 - what is withheld is moved nowhere
+        return float(self.apart.common([one], [other])[0, 0]) * shared
 
     def covariances(self, ones: list[Box], others: list[Box]) -> Floats:
         found = self.once.covariances(ones, others)
