@@ -98,12 +98,12 @@ class LossBySize(Employers):
         """The curve at round sizes, a job, and a size that grows by a tenth."""
         one, unit = self.curve.steps(1), self.unit
         found = [Implied("any one job, there or not", one), Implied("any one job that goes elsewhere", 2 * one)]
-        if self.weak:  # by kinds a step is of each, so that one size is as far from another as their make-up
-            return tuple(found)
         found += [
             Implied(f"one {unit} of {size:,} jobs, there or not at all", self.curve.steps(size))
             for size in sorted({*SIZES, self.at})
         ]
+        if self.weak:  # a size may grow by kinds of which there are few, which is further
+            return tuple(found)
         within = f"how large any one {unit} is, within {plain(100 * ALPHA)}%"
         return (*found, Implied(within, self.curve.within(ALPHA)))
 
@@ -150,8 +150,8 @@ class LossBySize(Employers):
         >>> [(one.size, one.low, one.high) for one in LossBySize("shop", 10, 100, "id").alike()][1]
         (100, 0.0, 1200.0)
         """
-        ends = ((size, self.curve.reach(size)) for size in (() if self.weak else SIZES))
-        return tuple(Alike("jobs", size, float(low), float(high), of_rows=True) for size, (low, high) in ends)
+        ends, of = ((size, self.curve.reach(size)) for size in SIZES), "jobs of one kind" if self.weak else "jobs"
+        return tuple(Alike(of, size, float(low), float(high), of_rows=True) for size, (low, high) in ends)
 
 
 EXAMPLE = LossBySize("establishment", 10, 100, "id")
