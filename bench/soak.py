@@ -126,6 +126,8 @@ def claims(seen: Soaked, calm: Phase, storm: Phase, after: Phase) -> dict[str, t
     answered = {status: storm.rate(status) for status in (200, 503)}
     usual = max(2.0, *(spent for _, _, spent in calm.replies))
     late = [when + spent for when, status, spent in after.replies if status != 200 or spent > usual]
+    turned = sum(status != 200 for _, status, _ in after.replies)
+    them = f"of {len(after.replies):,} replies {turned} shed, {len(late) - turned} above {usual:.1f} s"
     ill = sum(not fine for fine, _ in seen.health)
     return {
         "no reply but 200 and what is shed in words, every one whole": (
@@ -141,7 +143,7 @@ def claims(seen: Soaked, calm: Phase, storm: Phase, after: Phase) -> dict[str, t
         "twice the held load is shed": (
             f"{answered[200]:.0f} answered and {answered[503]:.0f} shed a second", not set(strange) - {200, 503}),
         "and recovered from": (
-            f"answered as before {max(late, default=0.0):.1f} s after it", max(late, default=0.0) < RECOVERED),
+            f"answered as before {max(late, default=0.0):.1f} s after it; {them}", max(late, default=0.0) < RECOVERED),
     }  # fmt: skip
 
 

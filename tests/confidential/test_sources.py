@@ -218,7 +218,7 @@ def test_what_is_no_source_is_refused(tmp_path):
         tmp_path / "a*.csv": "pattern",
         tmp_path / "empty.csv": "first line must name the columns",
         tmp_path / "twice.csv": "two columns 'a'",
-        tmp_path: "There is no file",
+        tmp_path: "which is no Parquet file",
         3: "neither a path nor a frame",
     }.items():
         with pytest.raises(DataError, match=words):

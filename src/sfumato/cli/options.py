@@ -17,7 +17,8 @@ Data = Annotated[
     list[str],
     typer.Option(
         "--data",
-        help="The microdata: a file, file.duckdb#table or postgresql://…#table; of joined tables NAME=FILE; repeats.",
+        help="The microdata: a file, a folder of Parquet files, a pattern in quotes as 'part-*.csv', file.duckdb#table "
+        "or postgresql://…#table; of joined tables NAME=FILE; repeats.",
     ),
 ]
 EngineName = Annotated[

@@ -17,7 +17,7 @@ from sfumato.calibrate import calibrated
 from sfumato.confidential.account import Account
 from sfumato.confidential.chain import refuse_leap
 from sfumato.confidential.contradicted import refuse_contradicted
-from sfumato.confidential.engines.choose import refuse_before_reading
+from sfumato.confidential.engines.choose import held_rows, refuse_before_reading
 from sfumato.confidential.excess import told_excess
 from sfumato.confidential.fate import Reservation, Unnamed, adding, charged_words
 from sfumato.confidential.labels import published
@@ -106,7 +106,10 @@ def _refuse_unread(plan: Plan, microdata: Microdata, out: Path, options: Options
     if options.sign_with:
         private_key(options.sign_with)
     design = [name for name in (plan.schema.weight, *plan.schema.replicates) if name]
-    refuse_before_reading(microdata.sources, reading(plan), microdata.engine, design)
+    need = reading(plan)
+    refuse_before_reading(microdata.sources, need, microdata.engine, design)
+    if memory := plan.memory():
+        memory.refuse_records(held_rows(microdata.sources, need))
 
 
 def _withholding(plan: Plan, options: Options) -> "Withholding | None":

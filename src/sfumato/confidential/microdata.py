@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from sfumato.confidential.engines.sources.parts import parts_of
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import DataError, nearest
 from sfumato.schema import Schema
 
 Frame = Any
 Source = str | Path | Frame
-"""A path, `file.duckdb#table`, `postgresql://…#table`, or any frame that narwhals accepts."""
+"""A path, a folder of Parquet files, a pattern of names, `file.duckdb#table`, `postgresql://…#table`, or any frame."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,7 +47,7 @@ def _several(source: Any) -> tuple[Source, ...]:
     sources = tuple(source) if isinstance(source, (list, tuple)) else (source,)
     if not sources:
         raise DataError("No data were given; name at least one file, table or frame.")
-    return sources
+    return tuple(part for one in sources for part in parts_of(one))
 
 
 def _named(source: Any, schema: Schema) -> dict[str, tuple[Source, ...]]:

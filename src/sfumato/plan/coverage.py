@@ -26,6 +26,8 @@ PER_LISTED, LISTED_IN_WORK, LISTED_AGAIN, PER_PACKED = 16, 32, 24, 64
 """Bytes of a listed cell: its number and value; more while the list is made, or is read back; and of a record's own."""
 PER_LEVEL = 2_000
 """Bytes of a level, its code and label in lists and tables of their own: 1.6 GB for the clusters of a country."""
+PER_NAME = 128
+"""Bytes of a record for each column that names its unit, or it itself: texts of a dozen letters, most units crowded."""
 PER_JOINED = 64
 """Bytes of a record for each table that it is looked up in: its key, and what it finds there."""
 
@@ -200,7 +202,7 @@ class Coverage:
         return Memory(" and ".join(held), BASE + levels + products + max(work), self._a_record(measures), instead)
 
     def _a_record(self, measures: Sequence[Measure]) -> int:
-        """Bytes of a record: a small integer for each attribute, a number for each value that is summed.
+        """Bytes of a record: a small integer for each attribute, a number for each value that is summed, its names.
 
         Of a sparse table a cell as well, as records may all stand in cells of their own; and what it finds elsewhere.
         """
@@ -209,7 +211,10 @@ class Coverage:
         values = {value for measure in measures for aggregate in measure.aggregates for value in aggregate.values}
         packed = any(not self._cells(measure).dense for measure in measures)
         whole = sum(np.min_scalar_type(size).itemsize for size in leaves)
-        return whole + PER_NUMBER * len(values) + PER_PACKED * packed + PER_JOINED * len(self.schema.joined)
+        named = {name or self.id for measure in measures for one in measure.aggregates for name in one.names}
+        named |= {self.schema.key, self.truncation.column if self.truncation else None}
+        beside = PER_PACKED * packed + PER_JOINED * len(self.schema.joined) + PER_NAME * len(named - {None})
+        return whole + PER_NUMBER * len(values) + beside
 
     def answering(self, measures: Sequence[Measure]) -> list[str]:
         """Which of some measures answer: one for each statistic and universe, as one question has one answer."""

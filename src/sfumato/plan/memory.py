@@ -9,7 +9,10 @@ from sfumato.errors import PlanError
 
 @dataclass(frozen=True)
 class Memory:
-    """What is held, the bytes that it is expected to take at once, and those that every record takes beside it."""
+    """What is held, the bytes that it is expected to take at once, and those that every record takes beside it.
+
+    Of Parquet files and frames, that is; queries hold more of a record, some 50 bytes and 200 with a unit's name.
+    """
 
     held: str
     bytes: int
@@ -23,9 +26,9 @@ class Memory:
         >>> Memory("10,000,000 rows of m1emp, wages", 4_200_000_000).words()
         '10,000,000 rows of m1emp, wages: about 4.2 GB of memory'
         >>> Memory("100,000 cells", 160_000_000, 6).words()
-        '100,000 cells: about 0.2 GB of memory, and 6 bytes for every record'
+        '100,000 cells: about 0.2 GB of memory, and 6 bytes for every record of a Parquet file'
         """
-        beside = f", and {self.a_record} bytes for every record" if self.a_record else ""
+        beside = f", and {self.a_record} bytes for every record of a Parquet file" if self.a_record else ""
         return f"{self.held}: about {self.bytes / 1e9:.1f} GB of memory{beside}"
 
     def refuse_over(self, limit: int | None = None) -> None:
@@ -33,6 +36,15 @@ class Memory:
         there = available() if limit is None else limit
         if self.bytes > there:
             raise PlanError(f"{self.words()}, and this machine has {there / 1e9:.1f} GB; {self.instead}")
+
+    def refuse_records(self, records: int, limit: int | None = None) -> None:
+        """Stop what does not fit with so many records; how many they are is not said, as that is of the data."""
+        there = available() if limit is None else limit
+        if self.bytes + self.a_record * records > there:
+            raise PlanError(
+                f"{self.words()}: with the records of these files that is more than the {there / 1e9:.1f} GB of this "
+                "machine. Nothing was read. Run it on a larger one, or make a release for each part of the data."
+            )
 
 
 def available() -> int:

@@ -2,11 +2,16 @@
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from traceback import extract_tb
 
+import pyarrow as pa
+
+from sfumato.confidential.engines.columns.grounds import is_counted
+from sfumato.confidential.engines.columns.scan import can_scan, rows_of
 from sfumato.confidential.engines.engine import Engine, Sources, Unsure
 from sfumato.confidential.engines.request import Reading
-from sfumato.confidential.engines.sources.tables import refuse_unreadable
+from sfumato.confidential.engines.sources.tables import by_table, refuse_unreadable
 from sfumato.errors import DataError, SfumatoError, nearest
 from sfumato.plugins import found
 
@@ -23,6 +28,15 @@ def refuse_before_reading(sources: Sources, reading: Reading, name: str = AUTOMA
     """Stop at what can be told without reading a record: no engine for what is asked, no such file, no such column."""
     candidates(reading, name)
     refuse_unreadable(sources, reading, also)
+
+
+def held_rows(sources: Sources, reading: Reading) -> int:
+    """How many records will be held at once, as their files say it; 0 where none need be, and of files that do not."""
+    if is_counted(reading) and not reading.schema.key:
+        return 0
+    with suppress(pa.ArrowException, OSError):
+        return sum(rows_of(one) for one in by_table(sources, reading.schema)[reading.schema.base] if can_scan(one))
+    return 0
 
 
 def candidates(reading: Reading, name: str = AUTOMATIC) -> list[type[Engine]]:

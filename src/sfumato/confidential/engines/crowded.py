@@ -16,6 +16,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 SEPARATOR = "\x1f"
+CHUNK = 2**20
+"""Rows whose texts are held at once; they take ten times what is kept of them."""
 
 
 def kept(units: NDArray[np.int64], names: Any, content: Sequence[Any], at_most: int, salt: bytes) -> NDArray[np.bool_]:
@@ -25,15 +27,25 @@ def kept(units: NDArray[np.int64], names: Any, content: Sequence[Any], at_most: 
     >>> kept(shops, pa.array(["a", "a", "a", "b"]), [pa.array([7, 8, 9, 7])], 2, b"salt").tolist()
     [False, True, True, True]
     """
-    import pyarrow.compute as pc
-
-    columns = [pa.scalar(salt.hex()), *(pa.array(one).cast(pa.string()) for one in (names, *content))]
-    texts = pc.binary_join_element_wise(*columns, SEPARATOR)
-    digests = b"".join([sha256(text).digest() for text in texts.cast(pa.binary()).to_pylist()])
-    high, low = np.frombuffer(digests, dtype=">u8").reshape(-1, 4)[:, :2].T
+    said = [pa.array(one) for one in (names, *content)]
+    digests = [_digests([one[at : at + CHUNK] for one in said], salt) for at in range(0, len(units), CHUNK)]
+    high, low = np.concatenate([np.empty((0, 2), dtype=np.uint64), *digests]).T
     order = np.lexsort((low, high, units))
     ordered = units[order]
     turn = np.arange(len(order)) - np.searchsorted(ordered, ordered)
     mask = np.zeros(len(order), dtype=bool)
     mask[order[turn < at_most]] = True
     return mask
+
+
+def _digests(said: Sequence[Any], salt: bytes) -> NDArray[np.uint64]:
+    """The first 16 bytes of every row's digest, as two numbers."""
+    import pyarrow.compute as pc
+
+    columns = [pa.scalar(salt.hex()), *(one.cast(pa.string()) for one in said)]
+    texts = pc.binary_join_element_wise(*columns, SEPARATOR).cast(pa.binary()).to_pylist()
+    return (
+        np.frombuffer(b"".join([sha256(text).digest() for text in texts]), dtype=">u8")
+        .reshape(-1, 4)[:, :2]
+        .astype(np.uint64)
+    )

@@ -1,6 +1,6 @@
 """Names: a column that names records or units; what stands twice, and which units are crowded."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,8 @@ from sfumato.confidential.engines.engine import Unsure
 from sfumato.confidential.engines.row_aggregates import digests_of
 
 Integers = NDArray[np.int64]
+AT_ONCE = 2**23
+"""How many rows of crowded units are chosen from at once, about: what each says is held meanwhile."""
 SPREAD = 2
 """How many places a row a range of names may have to be counted place by place; wider ranges are sorted."""
 PLAIN = r"^([A-Za-z]( ?[!-~])*|0|[1-9][0-9]{0,29})$"
@@ -65,8 +67,9 @@ class Names:
 
     @cached_property
     def written(self) -> Any:
-        """All names as they are written."""
-        return pa.chunked_array(self._parts, None if self._parts else pa.string()).combine_chunks()
+        """All names as they are written; the batches are let go, as they would be held twice."""
+        parts, self._parts = self._parts, []
+        return pa.chunked_array(parts, None if parts else pa.string()).combine_chunks()
 
     def keep(self, mask: NDArray[np.bool_]) -> None:
         """Forget the names of all records but some."""
@@ -89,12 +92,13 @@ class Names:
         """Which records are kept where no unit has more than so many; nothing is said where none has too many."""
         places, _ = _places(self.codes)
         crowds = np.asarray(np.bincount(places) > at_most)[places]
-        rows = np.flatnonzero(crowds)
-        if not len(rows):
+        crowd = np.flatnonzero(crowds)
+        if not len(crowd):
             return None
-        said = [*(pa.array(column[rows]) for column in content), *(other.texts_of(rows) for other in named)]
         kept = ~crowds
-        kept[rows] = crowded.kept(self.codes[rows], self.texts_of(rows), said, at_most, salt)
+        for rows in _apart(crowd, self.codes):
+            said = [*(pa.array(column[rows]) for column in content), *(other.texts_of(rows) for other in named)]
+            kept[rows] = crowded.kept(self.codes[rows], self.texts_of(rows), said, at_most, salt)
         return kept
 
     def crowds(self, at_most: int) -> tuple[int, Integers, Integers]:
@@ -111,6 +115,13 @@ class Names:
         if places.null_count:
             raise Unsure(f"column '{self.column}' has names that are not in the register")
         return np.asarray(places.to_numpy(), dtype=np.int64)
+
+
+def _apart(rows: Integers, units: Integers) -> Iterator[Integers]:
+    """Rows a few at a time, those of one unit together."""
+    groups = -(-len(rows) // AT_ONCE)
+    of = units[rows] % groups
+    return (rows[of == group] for group in range(groups))
 
 
 def _places(names: Integers) -> tuple[Integers, int]:

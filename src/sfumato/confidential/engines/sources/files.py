@@ -12,6 +12,7 @@ from pyarrow.parquet import read_schema
 from sfumato.confidential.engines.encodings import refuse_foreign, unpacked
 from sfumato.confidential.engines.request import Wanted
 from sfumato.confidential.engines.sources.frames import frame_table, readstat_labels, readstat_table
+from sfumato.confidential.engines.sources.parts import foldered
 from sfumato.confidential.engines.sources.postgres import postgres_table
 from sfumato.confidential.engines.sql.dialect import quoted, quoted_text
 from sfumato.confidential.engines.sql.session import Session
@@ -52,7 +53,7 @@ def told_columns(source: Any, wanted: Wanted) -> list[str] | None:
     kind = path.name.lower()
     with without_values(f"{path.name} could not be read; it must be whole, and of the kind that its name says"):
         if kind.endswith(".parquet"):
-            return wanted.of(path.name, read_schema(path).names)
+            return wanted.of(path.name, [*(own := read_schema(path).names), *foldered(path, own, wanted.columns)])
         if kind.endswith(DELIMITED):
             return wanted.of(path.name, _header(path, wanted)[0])
         if not kind.endswith((*READSTAT, *DATABASES)):
@@ -92,9 +93,7 @@ def place_of(text: str) -> tuple[Path, str]:
 def _attach_file(session: Session, name: str, path: Path, table: str, wanted: Wanted) -> list[str]:
     kind = path.name.lower()
     if kind.endswith(".parquet"):
-        # Hive partitioning would put parts of the path, state=NY, in the place of the column of that name.
-        relation = f"read_parquet({quoted_text(str(path))}, hive_partitioning=false)"
-        return _choose(session, name, relation, path.name, wanted)
+        return _attach_parquet(session, name, path, wanted)
     if kind.endswith(DELIMITED):
         return _attach_csv(session, name, path, wanted)
     if kind.endswith(tuple(READSTAT)):
@@ -106,6 +105,17 @@ def _attach_file(session: Session, name: str, path: Path, table: str, wanted: Wa
         parts = ".".join(quoted(part) for part in table.split("."))
         return _choose(session, name, f"{name}_file.{parts}", path.name, wanted)
     raise DataError(f"{path.name} is of no kind that can be read; known: {KINDS}.")
+
+
+def _attach_parquet(session: Session, name: str, path: Path, wanted: Wanted) -> list[str]:
+    # DuckDB's own reading of state=01 in a path would replace a column of that name in the file.
+    file = f"read_parquet({quoted_text(str(path))}, hive_partitioning=false)"
+    more = foldered(path, read_schema(path).names, wanted.columns)
+    texts = [
+        f"CAST({'NULL' if text is None else quoted_text(text)} AS VARCHAR) AS {quoted(one)}"
+        for one, text in more.items()
+    ]
+    return _choose(session, name, f"(SELECT {', '.join(['*', *texts])} FROM {file})", path.name, wanted)
 
 
 def _registered(session: Session, name: str, columns: list[str], table: Any) -> list[str]:

@@ -1,0 +1,41 @@
+"""What a record takes is stated with its names, and what will not fit is refused before anything is read or charged."""
+
+from dataclasses import replace
+
+import pyarrow.parquet as pq
+import pytest
+from tests.conftest import small_rows
+
+import sfumato as sf
+from sfumato.confidential import Account, Microdata, run
+from sfumato.errors import PlanError
+from sfumato.plan import memory
+
+
+@pytest.fixture
+def plan(small_plan):
+    return replace(small_plan, hidden=replace(small_plan.hidden, id="firm", at_most=1))
+
+
+def test_names_of_units_and_records_are_stated(small_plan, plan):
+    plain, named = small_plan.memory().a_record, plan.memory().a_record
+    keyed = replace(plan, schema=replace(plan.schema, key="number")).memory().a_record
+    assert plain < named < keyed
+    assert keyed - named == named - plain
+
+
+def test_records_that_do_not_fit_are_refused_before_they_are_read_and_charged(tmp_path, plan, monkeypatch):
+    rows = small_rows()
+    pq.write_table(rows.append_column("firm", [list(map(str, range(len(rows))))]), tmp_path / "jobs.parquet")
+    charged = Account.create(tmp_path / "ledger", "jobs", plan.hidden, sf.Approximate(20))
+    before = len(charged.entries)
+    data, need = Microdata.open(tmp_path / "jobs.parquet", plan.schema), plan.memory()
+    enough = need.bytes + need.a_record * len(rows)
+    monkeypatch.setattr(memory, "available", lambda: enough - 1)
+    with pytest.raises(PlanError, match=r"more than the .* GB of this machine\. Nothing was read") as refused:
+        run(plan, data, tmp_path / "ledger", tmp_path / "none")
+    assert f"{len(rows):,}" not in str(refused.value), "how many records there are is not said"
+    assert len(charged.entries) == before
+    monkeypatch.setattr(memory, "available", lambda: enough)
+    run(plan, data, tmp_path / "ledger", tmp_path / "release")
+    assert len(charged.entries) > before
