@@ -88,10 +88,10 @@ class Tab:
         """How many pixels the page is wider than the window."""
         return self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
 
-    def violations(self):
-        """What axe finds: the rule, and where."""
+    def violations(self, preload=True):
+        """What axe finds: the rule, and where; of files it may not fetch the style once more."""
         self.page.evaluate(axe())
-        asked = {"runOnly": {"type": "tag", "values": RULES}, "resultTypes": ["violations"]}
+        asked = {"runOnly": {"type": "tag", "values": RULES}, "resultTypes": ["violations"], "preload": preload}
         found = self.page.evaluate("asked => axe.run(asked)", asked)["violations"]
         return [(one["id"], [node["target"] for node in one["nodes"]][:3]) for one in found]
 

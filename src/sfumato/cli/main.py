@@ -18,6 +18,7 @@ from sfumato.cli import (
     public,
     report,
     reproduce,
+    site,
     suppress,
     table,
     tabulate,
@@ -77,6 +78,7 @@ app.command("report")(report.report)
 app.command("microdata")(public.microdata)
 app.command("within")(partition.within)
 app.command("serve")(public.serve)
+app.command("site")(site.site)
 
 
 def _version(asked: bool) -> None:

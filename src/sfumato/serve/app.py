@@ -50,7 +50,7 @@ def over(catalogue: Catalogue, base_path: str = "", running: Running | None = No
         title="Sfumato", version=__version__, description=DESCRIPTION, servers=servers, docs_url=None, redoc_url=None
     )
     inner.router.redirect_slashes = False  # it would name whatever host the request names
-    pages = Pages(catalogue, base)
+    pages = Pages(catalogue, base, still=running.still)
     parts = router(catalogue, base, running.limits), routes(pages)
     for part in parts:
         inner.include_router(part)

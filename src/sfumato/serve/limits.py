@@ -59,7 +59,8 @@ class Running:
     """How an application is run: its limits, its log if it keeps one, and the key that its addresses hold if any.
 
     `origin` is where readers reach it, such as https://statistics.example; without it, whatever host they asked for.
-    With it, or with `hosts`, the server answers to those names and to this machine's own alone.
+    With it, or with `hosts`, the server answers to those names and to this machine's own alone. Of pages that are
+    `still` files are made, and no server answers behind them.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -67,6 +68,7 @@ class Running:
     key: str = ""
     origin: str = ""
     hosts: tuple[str, ...] = ()
+    still: bool = False
 
     def __post_init__(self) -> None:
         if self.origin and not re.fullmatch(r"https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?", self.origin):

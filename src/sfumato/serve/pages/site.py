@@ -26,9 +26,12 @@ TYPES = {"css": "text/css; charset=utf-8", "svg": "image/svg+xml", "js": "text/j
 
 
 class Pages:
-    """The pages over one catalogue; templates and static files are read once, before the first request."""
+    """The pages over one catalogue; templates and static files are read once, before the first request.
 
-    def __init__(self, catalogue: Catalogue, base_path: str) -> None:
+    Those that become files say nothing of what only a server does.
+    """
+
+    def __init__(self, catalogue: Catalogue, base_path: str, *, still: bool = False) -> None:
         self.catalogue, self.base_path = catalogue, base_path
         self.static = {name: content for name, content in _read("static").items() if name.rpartition(".")[2] in TYPES}
         seen = {**_read("templates"), **_read("words"), **self.static}
@@ -37,7 +40,7 @@ class Pages:
         self.templates = Environment(
             loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
         )
-        self.templates.globals |= {"base": base_path, "stamp": self.look, "version": __version__}
+        self.templates.globals |= {"base": base_path, "stamp": self.look, "version": __version__, "still": still}
         self.templates.globals |= {"languages": languages(), "figured": figured, "cells": cells, "number": number}
         self.templates.globals |= {"errors": ERRORS, "shares": SHARES, "noted": noted}
 

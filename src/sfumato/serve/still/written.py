@@ -1,0 +1,147 @@
+"""A site on disk: every page and file that the application gives, beside the releases themselves."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path, PurePosixPath
+from urllib.parse import quote, urlsplit
+
+from sfumato.errors import ReleaseError
+from sfumato.query.wording import languages
+from sfumato.serve.app import keyed, over
+from sfumato.serve.catalogue import Catalogue, Edition
+from sfumato.serve.limits import Limits, Running
+from sfumato.serve.pages.look import Look
+from sfumato.serve.pages.site import Pages
+from sfumato.serve.still.asking import ask
+from sfumato.serve.still.places import Key, Place, key_of, places_of
+from sfumato.serve.still.rewriting import rewritten
+
+RELEASES = "releases"
+"""The folder that holds the files of every release, as they were published."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """What was written: how many pages and other files, and which tables were too large for a page."""
+
+    pages: int
+    files: int
+    left_out: tuple[str, ...]
+
+
+def write_site(
+    folders: Sequence[Path | str],
+    out: Path,
+    address: str,
+    lang: str = "en",
+    progress: Callable[[int, int], None] = lambda done, of: None,  # noqa: ARG005 - silence
+) -> Site:
+    """Write the pages of releases as files that need no server, to lie at an address such as https://agency.example/x.
+
+    The folder gets its name when all is written.
+    """
+    if out.exists():
+        raise ReleaseError(f"{out} is there already; name a folder that is not.")
+    if lang not in languages():
+        raise ReleaseError(f"There is no language '{lang}'; there are {', '.join(languages())}.")
+    catalogue = Catalogue.open(folders)
+    for edition in catalogue.editions:
+        if edition.private:
+            raise ReleaseError(
+                f"The release {edition.release.folder} is not for publication ({edition.release.manifest.why}), and a "
+                "site is: leave it out."
+            )
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as folder:
+        site = _Writing(catalogue, Path(folder) / "site", address, lang).all(progress)
+        os.replace(Path(folder) / "site", out)  # noqa: PTH105 - a whole folder at once
+    return site
+
+
+class _Writing:
+    """One site while it is written."""
+
+    def __init__(self, catalogue: Catalogue, folder: Path, address: str, lang: str) -> None:
+        parts = urlsplit(address)
+        self.catalogue, self.folder, self.host = catalogue, folder, parts.netloc
+        self.base = keyed(parts.path, "")
+        running = Running(Limits(calls=0), origin=f"{parts.scheme}://{parts.netloc}", still=True)
+        self.application = over(catalogue, self.base, running)
+        self.assets = {
+            f"{self.base}/static/{name}": f"static/{name}"
+            for name in Pages(catalogue, self.base).static
+            if not name.endswith(".js")
+        }
+        self.words, self.lang = Look(lang=lang).words, lang
+
+    def all(self, progress: Callable[[int, int], None]) -> Site:
+        places = [*places_of(self.catalogue, self.base, self.lang)]
+        replies, left_out = dict[Place, bytes](), list[str]()
+        for done, place in enumerate(places, 1):
+            reply = ask(self.application, self.host, place.address)
+            if reply.status == 200:
+                replies[place] = reply.body
+            elif place.is_page:
+                left_out.append(place.title or place.file)
+            progress(done, len(places))
+        files = self._files(replies)
+        for place, body in replies.items():
+            page = self._page(place, body, files, replies) if place.is_page else body
+            self._write(place.file, page)
+        for address, file in self.assets.items():
+            self._write(file, ask(self.application, self.host, address).body)
+        copied = sum(map(self._copied, self.catalogue.editions))
+        pages = sum(place.is_page for place in replies)
+        return Site(pages, len(replies) - pages + len(self.assets) + copied, tuple(dict.fromkeys(left_out)))
+
+    def _files(self, replies: Iterable[Place]) -> dict[Key, str]:
+        """Where every address lies; that of a statistic alone is its first table, and a lasting one is the same."""
+        files = {key_of(address): file for address, file in self.assets.items()}
+        for place in replies:
+            files.setdefault(key_of(place.address), place.file)
+            if place.sheet and place.is_page:
+                lasting = f"{self.base}/{quote(place.sheet.lasting_id, safe='~')}"
+                files.setdefault(key_of(f"{lasting}?{urlsplit(place.address).query}"), place.file)
+                for path in (lasting, f"{self.base}/{quote(place.sheet.id, safe='~')}"):
+                    files.setdefault(key_of(path), place.file)
+        return files
+
+    def _page(self, place: Place, body: bytes, files: Mapping[Key, str], among: Iterable[Place]) -> bytes:
+        here = PurePosixPath(place.file).parent
+
+        def found(address: str) -> str | None:
+            path, hash_, part = address.partition("#")
+            path = path.partition("?")[0] if "/static/" in path else path
+            file = files.get(key_of(path))
+            return f"{quote(os.path.relpath(file, here))}{hash_}{quote(part)}" if file else None
+
+        return rewritten(body.decode(), found, self._tables(place, among, here)).encode()
+
+    def _tables(self, place: Place, among: Iterable[Place], here: PurePosixPath) -> str:
+        """The list of a statistic's tables, which stands where the server has a form to build any."""
+        if place.sheet is None:
+            return ""
+        files = dict[str, str]()
+        for one in among:
+            if one.sheet is place.sheet and one.is_page:
+                files.setdefault(one.title, quote(os.path.relpath(one.file, here)))
+        del files[place.title]
+        listed = "".join(f'<li><a href="{file}">{escape(title)}</a></li>' for title, file in files.items())
+        whole = quote(os.path.relpath(f"{RELEASES}/{place.sheet.edition.lasting}/manifest.json", here))
+        title, words = (escape(self.words(f"still.{name}")) for name in ("tables", "files"))
+        return f'<nav class="others" aria-label="{title}"><ul>{listed}</ul><p><a href="{whole}">{words}</a></p></nav>'
+
+    def _write(self, file: str, body: bytes) -> None:
+        path = self.folder / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(body)
+
+    def _copied(self, edition: Edition) -> int:
+        """The files of a release as they were published, which anybody can verify and open; how many."""
+        source, to = edition.release.folder, self.folder / RELEASES / edition.lasting
+        shutil.copytree(source, to)
+        return sum(one.is_file() for one in to.rglob("*"))
