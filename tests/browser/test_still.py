@@ -1,4 +1,4 @@
-"""A site of files, opened from the disk without any server: accessible, as wide as the window, and followed by links."""
+"""A site of files, opened from the disk without a server: accessible, no wider than the window, its links followed."""
 
 import subprocess
 import sys
