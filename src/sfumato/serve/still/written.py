@@ -143,5 +143,6 @@ class _Writing:
     def _copied(self, edition: Edition) -> int:
         """The files of a release as they were published, which anybody can verify and open; how many."""
         source, to = edition.release.folder, self.folder / RELEASES / edition.lasting
+        assert source is not None  # noqa: S101 - every release of a site was opened from its folder
         shutil.copytree(source, to)
         return sum(one.is_file() for one in to.rglob("*"))
