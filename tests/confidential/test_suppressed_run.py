@@ -325,6 +325,19 @@ def test_linked_tables_share_a_pattern(world):
     assert told(released(world, text)) == told(released(world, TABLES, out="one"))
 
 
+def test_an_attribute_of_one_level_is_the_whole_of_a_table(world):
+    """As of an agency of one state, whose tables are by state as well."""
+    rows = [row | {"state": "NJ"} for row in shops()]
+    pq.write_table(pa.Table.from_pylist(rows), world / "state.parquet")
+    text = TABLES.replace("[hidden]", '[attributes.state]\nlevels = ["NJ"]\n[hidden]').replace(
+        '["trade", "place"]', '["trade", "place", "state"]'
+    )
+    of_state, plain = released(world, text, "state.parquet", "state").products["pay"], released(world).products["pay"]
+    assert of_state.keys.tolist() == plain.keys.tolist()
+    assert of_state.withheld.tolist() == plain.withheld.tolist()
+    assert of_state.withheld.any()
+
+
 def test_nothing_confidential_can_be_printed_or_pickled(world):
     plan = read(world)
     records = Tabulation(plan, Microdata.open(world / "shops.parquet", plan.schema), SeededDraws(1))

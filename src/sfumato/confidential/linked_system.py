@@ -55,11 +55,14 @@ class LinkedSystem:
 
     @cached_property
     def keys(self) -> Keys:
-        """The key of each cell of the equations."""
+        """The key of each cell of the equations, which know nothing of an attribute that is one whole in all tables."""
         places = {name: place for place, name in enumerate(self.linked.attributes)}
         columns = []
         for nodes in self.cells.nodes:
-            place = places[nodes.attribute.name]
+            place = places.get(nodes.attribute.name)
+            if place is None:
+                columns.append(np.zeros(1, dtype=np.intp))
+                continue
             known = np.array([0 if code == WHOLE else nodes.node[code] for code in self.linked.codes[place]])
             columns.append(known[self.linked.keys[:, place]])
         return self.cells.keys(columns)
