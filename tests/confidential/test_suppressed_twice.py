@@ -145,6 +145,20 @@ def test_measures_of_the_same_contributors_share_a_pattern(world):  # noqa: F811
     assert apart[0] != apart[1]  # each by itself would tell of the other's
 
 
+def test_what_one_release_withholds_another_of_the_same_records_withholds_too(world):  # noqa: F811
+    """Pay by itself needs other cells than hours do: those published would be known to have three contributors."""
+    rows = [row | {"hours": 1000 if row["firm"] == "E" else 1 + at % 5} for at, row in enumerate(shops())]
+    pq.write_table(pa.Table.from_pylist(rows), world / "both.parquet")
+    ruled = TWO.replace("minimum = 3", 'minimum = 3\ndominance = [{ n = 1, k = "0.6" }]')
+    pay, hours = (ruled.replace(_measure(ruled, other), "") for other in ("hours", "pay"))
+    first = second(world, hours, data="both.parquet", out="first").products["hours"]
+    alone = second(world, pay, data="both.parquet", out="alone").products["pay"]
+    beside = second(world, pay, "first", data="both.parquet").products["pay"]
+    hidden = [set(one.keys[one.withheld].tolist()) for one in (first, alone, beside)]
+    assert hidden[0] - hidden[1]
+    assert hidden[0] <= hidden[2]
+
+
 def _measure(text, name):
     """The section of a measure."""
     start = text.index(f'[[suppress.measure]]\nname = "{name}"')

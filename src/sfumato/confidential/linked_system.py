@@ -97,6 +97,14 @@ class LinkedSystem:
             )
         return self.places(np.broadcast_to(self.cells.keys(columns), other.keys.shape))
 
+    def in_both(self, other: "LinkedSystem") -> Places:
+        """For each cell of another system the cell that it is here; -1 where it is none."""
+        mine, theirs = self.linked, other.linked
+        columns = {name: theirs.column(name) for name in theirs.attributes}
+        found = mine.places({name: column for name, column in columns.items() if name in mine.attributes})
+        split = [np.array(column) != WHOLE for name, column in columns.items() if name not in mine.attributes]
+        return np.where(np.any(split, axis=0) if split else False, -1, np.broadcast_to(found, theirs.size))
+
     def contributions(
         self, tables: Sequence[HoldingSums], waived: Sequence[int] = (), weighed: Sequence[HoldingSums] = ()
     ) -> Contributions:

@@ -67,11 +67,7 @@ class PublishedBefore:
         found, shared = np.zeros(system.linked.size, dtype=bool), self.shared(measure)
         if shared is None:
             return found
-        product = self.release.products[shared.name]
-        if not isinstance(product, Suppressed):
-            raise ReleaseError(f"{self.folder} has no tables with withheld cells of '{shared.name}'; it was altered.")
-        own = LinkedSystem.of(product.domain)
-        values, withheld = product.told(own.keys)
+        own, values, withheld = self._told(shared)
         places = system.of_others(own)[~withheld]
         if (cells.totals[places] != values[~withheld]).any():
             raise DataError(
@@ -81,6 +77,24 @@ class PublishedBefore:
             )
         found[places] = True
         return found
+
+    def withheld(self, measure: Measure, system: LinkedSystem) -> Flags:
+        """Which cells it withholds in a measure of the same records: one that is published now would be no secret."""
+        found = np.zeros(system.linked.size, dtype=bool)
+        for one in self.plan.measures:
+            if dict(one.where) == dict(measure.where):
+                own, _, withheld = self._told(one)
+                at = own.in_both(system)
+                found |= (at >= 0) & withheld[at]
+        return found
+
+    def _told(self, measure: Measure) -> tuple[LinkedSystem, NDArray[np.int64], Flags]:
+        """The system of its cells, their numbers and which have none."""
+        product = self.release.products[measure.name]
+        if not isinstance(product, Suppressed):
+            raise ReleaseError(f"{self.folder} has no tables with withheld cells of '{measure.name}'; it was altered.")
+        own = LinkedSystem.of(product.domain)
+        return own, *product.told(own.keys)
 
 
 def joined(plan: Plan, before: Sequence[PublishedBefore]) -> Plan:

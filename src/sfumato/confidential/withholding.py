@@ -93,6 +93,7 @@ class Withholding(Sealed):
         known = [self._known(measure, system, cells) for measure, cells in zip(measures, contributions, strict=True)]
         patterns = protect_together(
             system.linked, contributions, primary(rules, _parts(measures[0])), known,
+            self._withheld(measures[0], system),
             cost=rules.cost, forced=[dict(one) for one in rules.forced],
             contributors=None if rules.contributors else False,  # else all whose parts are known by name
             progress=progress,
@@ -107,6 +108,13 @@ class Withholding(Sealed):
         found = np.zeros(system.linked.size, dtype=bool)
         for one in self.before:
             found |= one.known(measure, system, cells)
+        return found
+
+    def _withheld(self, measure: Measure, system: LinkedSystem) -> Flags:
+        """Cells that were withheld of the same records, in whatever measure."""
+        found = np.zeros(system.linked.size, dtype=bool)
+        for one in self.before:
+            found |= one.withheld(measure, system)
         return found
 
     def _own(self, measure: Measure) -> Family:

@@ -17,18 +17,23 @@ from sfumato.suppression import Flags, LinkedTables
 
 
 def protect_together(
-    linked: LinkedTables, measures: Sequence[Contributions], rules: PrimaryRules, before: Sequence[Flags], **asked: Any
+    linked: LinkedTables,
+    measures: Sequence[Contributions],
+    rules: PrimaryRules,
+    before: Sequence[Flags],
+    missing: Flags,
+    **asked: Any,
 ) -> list[Pattern]:
     """A pattern for each measure, with the same cells missing but for those that were published `before` of some.
 
-    More missing cells protect no measure less, but for sums of missing cells, which are looked at again.
+    `missing` are cells that were withheld before. More missing cells protect no measure less, but for sums of missing
+    cells, which are looked at again.
     """
     forced = held(linked, asked.get("forced", ()))
     public = [forced | one for one in before]
-    missing = np.zeros(linked.size, dtype=bool)
     if len(measures) > 1:
         for cells, told in zip(measures, public, strict=True):
-            missing |= needs(linked, cells, rules).primary & (cells.counts > 0) & ~told
+            missing = missing | (needs(linked, cells, rules).primary & (cells.counts > 0) & ~told)
     patterns: dict[int, Pattern] = {}
     seen = [np.zeros(linked.size, dtype=bool) for _ in measures]
     while True:
