@@ -4,7 +4,8 @@ from sfumato.confidential.suppress.best import Best
 from sfumato.confidential.suppress.contributions import Contributions
 from sfumato.confidential.suppress.pattern import Pattern, Work
 from sfumato.confidential.suppress.primary import Needs, PrimaryRules, needs
-from sfumato.confidential.suppress.protect import Prior, protect
+from sfumato.confidential.suppress.protect import protect
+from sfumato.confidential.suppress.protection import Prior
 from sfumato.confidential.suppress.together import protect_together
 
 __all__ = [
