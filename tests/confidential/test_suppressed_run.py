@@ -15,6 +15,7 @@ from sfumato.cli.main import app
 from sfumato.cli.output import Silence
 from sfumato.confidential import Account, Microdata, Options, Tabulation, run
 from sfumato.confidential.suppress import Work, protect
+from sfumato.confidential.suppress.best import Found
 from sfumato.confidential.withholding import Withholding
 from sfumato.draws import SeededDraws
 from sfumato.errors import DataError, PlanError, PromiseError
@@ -202,7 +203,7 @@ def test_a_pattern_that_fails_its_audit_is_not_published(world, monkeypatch):
     protecting = sys.modules[protect.__module__]
 
     def nothing_more(task, primary, *_):
-        return protecting.Found(primary.copy(), 0.0, 0.0, Work())
+        return Found(primary.copy(), 0.0, 0.0, Work())
 
     monkeypatch.setattr(protecting, "search", nothing_more)
     with pytest.raises(DataError, match="does not protect"):

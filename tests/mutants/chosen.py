@@ -12,6 +12,7 @@ TARGETS = (
     "privacy", "mechanisms", "draws", "plan/price", "plan/sampling", "statistics",
     "confidential/gate", "confidential/account", "confidential/tabulate", "confidential/engines", "confidential/sealed",
     "confidential/publication", "confidential/options", "confidential/chain", "confidential/audit",
+    "confidential/suppress", "suppression",
     "calibrate", "release/uncertainties", "release/error_law", "query/ranks", "query/comparison", "query/sampling",
     "schema/replication",
 )  # fmt: skip

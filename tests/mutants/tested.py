@@ -18,7 +18,8 @@ from pathlib import Path
 
 FOLDERS = (
     "tests/privacy", "tests/plan", "tests/mechanisms", "tests/draws", "tests/calibrate", "tests/release",
-    "tests/schema", "tests/query", "tests/confidential", "tests/attacks", "tests/margins", "src/sfumato",
+    "tests/schema", "tests/query", "tests/confidential", "tests/attacks", "tests/margins", "tests/suppression",
+    "src/sfumato",
 )  # fmt: skip
 """The tests of guarantees and stated errors, doctests included; what serves and draws pages is left out."""
 Lines = dict[str, dict[str, list[str]]]

@@ -69,6 +69,9 @@ def test_weights_make_a_cell_safer_and_what_a_holding_knows_is_its_own():
     assert needs(linked, weighted, TENTH).rules[cell] == ""  # R = 162 - 150 = 12
     with pytest.raises(DataError, match="below 1"):
         Contributions.of(linked, codes, values, weights=[0.5] * 6)
+    for weight in (float("nan"), float("inf")):
+        with pytest.raises(DataError, match="weight"):
+            Contributions.of(linked, codes, values, weights=[1, 1, 1, 1, 1, weight])
 
 
 def test_waivers_missing_codes_and_forced_cells_are_told():
@@ -101,10 +104,12 @@ def test_every_cell_of_a_random_table_is_protected_and_the_audit_agrees(linked):
     assert np.all(cells.totals[primary] - found.low[primary] >= lower * (1 - 1e-5))
 
 
-def test_primaries_alone_fail_the_audit_and_so_does_any_secondary_cell_taken_back(linked):
+@pytest.mark.parametrize("best", [Best(), Best(rounds=20)], ids=["without a bound", "beside a bound"])
+def test_primaries_alone_fail_the_audit_and_so_does_any_secondary_cell_taken_back(linked, best):
     codes, values, owners = random_rows()
     cells = Contributions.of(linked, codes, values, owners)
-    pattern, asked = protect(linked, cells, TENTH, contributors=False), needs(linked, cells, TENTH)
+    pattern, asked = protect(linked, cells, TENTH, best=best, contributors=False), needs(linked, cells, TENTH)
+    assert pattern.work.complete
     required = Required(cells.totals, asked.upper, np.minimum(asked.lower, cells.totals))
     assert pattern.count("secondary") > 0
     assert decide(Published.of(linked, np.where(asked.primary, np.nan, cells.totals)), required)
@@ -268,6 +273,32 @@ def test_against_the_exact_optimum_the_search_is_within_5_percent(linked):
     quick = protect(linked, cells, TENTH, best=Best(rounds=20), contributors=False)
     assert exact.cost == pytest.approx(exact.bound)
     assert exact.cost <= quick.cost <= exact.cost * 1.05
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_cheaper_pattern_passes_the_audit_than_the_exact_optimum(seed):
+    """Every choice of cells that costs less is tried, by the audit alone; and no bound is above what the best costs."""
+    rng = np.random.default_rng(seed)
+    linked = LinkedTables.of([[flat("trade", "abc"), flat("place", "xy")]])
+    codes = {"trade": rng.choice(list("abc"), 24).tolist(), "place": rng.choice(list("xy"), 24).tolist()}
+    cells = Contributions.of(linked, codes, np.rint(np.exp(rng.normal(3, 1.5, 24))) + 1)
+    asked = needs(linked, cells, TENTH)
+    required = Required(cells.totals, asked.upper, np.minimum(asked.lower, cells.totals))
+    exact, quick = (
+        protect(linked, cells, TENTH, best=best, contributors=False) for best in (Best(exact=True), Best(rounds=20))
+    )
+    assert quick.bound <= exact.bound * (1 + 1e-9)
+    assert exact.cost == pytest.approx(exact.bound)
+    free = np.flatnonzero(~asked.primary & (cells.counts > 0))
+    tried = 0
+    for number in range(2 ** len(free)):
+        chosen = free[(number >> np.arange(len(free))) & 1 > 0]
+        if cells.totals[chosen].sum() < exact.cost * (1 - 1e-9):
+            values = np.where(asked.primary, np.nan, cells.totals)
+            values[chosen] = np.nan
+            assert decide(Published.of(linked, values), required), [linked.words(int(cell)) for cell in chosen]
+            tried += 1
+    assert tried > 1
 
 
 def test_a_bound_that_is_cut_short_says_so_and_is_still_true(linked):

@@ -65,13 +65,36 @@ TABLES = [
 ]
 
 
+def passes(linked, values, required, cells=None):
+    """Whether the audit finds nothing, of all that is required or of some cells."""
+    kept = np.ones(linked.size, dtype=bool) if cells is None else np.isin(np.arange(linked.size), cells)
+    some = Required(required.truth, np.where(kept, required.upper, 0), np.where(kept, required.lower, 0))
+    return not decide(Published.of(linked, values), some)
+
+
+def needless(linked, values, required, truth):
+    """The suppressed cells that the audit would not miss; of those that are equal one is tried, as it tells all.
+
+    A cell's own sums are audited first: what fails of a part fails of the whole.
+    """
+    small, place = linked.merged()
+    first = np.unique(place, return_index=True)[1]
+    found = []
+    for cell in np.flatnonzero(np.isnan(values) & (required.upper == 0) & np.isin(np.arange(linked.size), first)):
+        back = np.where(place == place[cell], truth, values)
+        near = np.flatnonzero(np.isin(place, small.equations.beside(int(place[cell]))))
+        if passes(linked, back, required, near) and passes(linked, back, required):
+            found.append(linked.words(int(cell)))
+    return found
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("files", TABLES, ids="+".join)
-def test_a_pattern_is_safe_cheap_and_minimal(trees, files, record_property):
+def test_a_pattern_is_safe_cheap_and_minimal(trees, files):
     table, cells = read(trees, *files)
     assert not len(table.linked.faults(cells.totals, 0.001))
     started = process_time()
-    pattern = protect(table.linked, cells, RULES, best=Best(clean=10**9, rounds=50, cuts=10**6))
+    pattern = protect(table.linked, cells, RULES, best=Best(clean=10**9, rounds=50, cuts=20_000))
     asked = needs(table.linked, cells, RULES)
     required = Required(cells.totals, asked.upper, np.minimum(asked.lower, cells.totals))
     print(  # noqa: T201 - what the table of the page is made of
@@ -79,17 +102,15 @@ def test_a_pattern_is_safe_cheap_and_minimal(trees, files, record_property):
         pattern.count("primary"),
         pattern.count("secondary"),
         f"{pattern.share:.1%}",
-        f"{pattern.gap:.1%}, {process_time() - started:.1f} CPU s",
+        f"{pattern.gap:.1%}, {process_time() - started:.1f} CPU s, {pattern.cost:,.0f} of {pattern.bound:,.0f}",
+        pattern.work,
     )
     assert pattern.work.complete
     assert pattern.gap <= 0.10
     hidden = np.where(pattern.suppressed, np.nan, cells.totals)
-    assert not decide(Published.of(table.linked, hidden), required)
-    assert decide(Published.of(table.linked, np.where(asked.primary, np.nan, cells.totals)), required)
-    for cell in np.flatnonzero(pattern.where("secondary")):
-        back = hidden.copy()
-        back[cell] = cells.totals[cell]
-        assert decide(Published.of(table.linked, back), required), table.linked.words(int(cell))
+    assert passes(table.linked, hidden, required)
+    assert not passes(table.linked, np.where(asked.primary, np.nan, cells.totals), required)
+    assert needless(table.linked, hidden, required, cells.totals) == []
 
 
 @pytest.mark.slow
@@ -103,9 +124,8 @@ def test_the_table_of_three_classifications_is_safe_and_says_what_was_cut_short(
         f"{process_time() - started:.1f} CPU s, {pattern.work}",
     )
     assert pattern.count("primary") > 1_000
-    assert (pattern.work.complete, pattern.work.bounded) == (False, False)
     assert 0 < pattern.bound < pattern.cost < 1.4 * pattern.bound
     asked = needs(table.linked, cells, RULES)
     required = Required(cells.totals, asked.upper, np.minimum(asked.lower, cells.totals))
-    assert not decide(Published.of(table.linked, np.where(pattern.suppressed, np.nan, cells.totals)), required)
-    assert decide(Published.of(table.linked, np.where(asked.primary, np.nan, cells.totals)), required)
+    assert passes(table.linked, np.where(pattern.suppressed, np.nan, cells.totals), required)
+    assert not passes(table.linked, np.where(asked.primary, np.nan, cells.totals), required)

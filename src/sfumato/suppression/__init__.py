@@ -1,7 +1,7 @@
 """What an attacker learns of suppressed cells: linked tables as one system of equations, and their audit."""
 
 from sfumato.suppression.audit import CONFIDENTIAL, Disclosure, SuppressionAudit, audit
-from sfumato.suppression.decision import Required, decide, flagged
+from sfumato.suppression.decision import ENOUGH, Required, decide, flagged
 from sfumato.suppression.equations import Equations, Flags, Floats, Integers, together
 from sfumato.suppression.insiders import Insiders
 from sfumato.suppression.linked_tables import LinkedTables
@@ -10,7 +10,7 @@ from sfumato.suppression.program import Program, Solution
 from sfumato.suppression.published import Published
 
 __all__ = [
-    "CONFIDENTIAL", "WHOLE", "Disclosure", "Equations", "Flags", "Floats", "Insiders", "Integers", "LinkedTables",
-    "Nesting", "Program", "Published", "Required", "Solution", "SuppressionAudit", "audit", "decide", "flagged",
-    "together",
+    "CONFIDENTIAL", "ENOUGH", "WHOLE", "Disclosure", "Equations", "Flags", "Floats", "Insiders", "Integers",
+    "LinkedTables", "Nesting", "Program", "Published", "Required", "Solution", "SuppressionAudit", "audit", "decide",
+    "flagged", "together",
 ]  # fmt: skip

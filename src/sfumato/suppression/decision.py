@@ -17,6 +17,7 @@ from sfumato.suppression.program import Program
 from sfumato.suppression.published import Published
 
 ENOUGH = 1 - 1e-5
+"""What of a need the audit takes for all of it."""
 ANYBODY, UNION = "anybody", "anybody, of several cells together"
 
 

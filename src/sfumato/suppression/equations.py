@@ -1,6 +1,7 @@
 """Equations: sums of cells that must hold, told once each."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,32 @@ class Equations:
         totals = self.signs < 0
         found[self.rows[totals]] = self.cells[totals]
         return found
+
+    @cached_property
+    def _starts(self) -> Integers:
+        return np.searchsorted(self.rows, np.arange(self.count + 1))
+
+    @cached_property
+    def _by_cell(self) -> tuple[Integers, Integers]:
+        order = np.argsort(self.cells, kind="stable")
+        return self.rows[order], self.cells[order]
+
+    def span(self, row: int) -> slice:
+        """The entries of an equation, where they stand in the order of equations."""
+        return slice(self._starts[row], self._starts[row + 1])
+
+    def members(self, row: int) -> Integers:
+        """The cells of an equation."""
+        return self.cells[self.span(row)]
+
+    def of(self, cell: int) -> Integers:
+        """The equations that a cell stands in."""
+        rows, cells = self._by_cell
+        return rows[slice(*np.searchsorted(cells, [cell, cell + 1]))]
+
+    def beside(self, cell: int) -> Integers:
+        """The cells that stand in an equation with one, itself as well."""
+        return np.unique(np.concatenate([np.array([cell]), *map(self.members, self.of(cell).tolist())]))
 
     def sums(self, values: Floats) -> Floats:
         """What the signed values of every equation add up to."""

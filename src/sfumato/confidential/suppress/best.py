@@ -1,14 +1,15 @@
 """Best: how hard to look for a pattern that costs little, and the pattern that was found."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sfumato.confidential.suppress.bound import Relaxation
 from sfumato.confidential.suppress.clean_up import CleanUp, Unions
-from sfumato.confidential.suppress.cuts import Asked
+from sfumato.confidential.suppress.cuts import Asked, Cut
 from sfumato.confidential.suppress.guard import Need, Task
+from sfumato.confidential.suppress.nearby import Nearby
 from sfumato.confidential.suppress.pattern import Work
 from sfumato.confidential.suppress.secondary import Progress, Search
 from sfumato.errors import DataError
@@ -22,7 +23,7 @@ PRUNED = 2
 """How many patterns are, the cheapest first."""
 SMALL, WHOLE_ROUNDS = 2_000, 8
 """Up to how many cells the bound is sharpened in whole cells, and how often where programs are left for it."""
-NODES, FEW_NODES = 500, 100
+NODES, FEW_NODES = 500, 1
 """How large a tree it is sharpened in, each time; of half as many cells or more, the smaller one."""
 
 
@@ -32,8 +33,9 @@ class Best:
 
     `clean` is the most programs of the clean-up; `rounds` how often the bound is sharpened, 0 for none, and `cuts` the
     most programs of that; with a bound the search is done again where the bounds point, the cheapest patterns are
-    searched again among their own cells in other orders, and the best of them is cleaned up. `exact` is for small
-    tables: the best pattern against everybody, as far as contributors do not ask for more.
+    searched again among their own cells in other orders, the best of them is bettered part by part, of as many programs
+    again, and cleaned up. `exact` is for small tables: the best pattern against everybody, as far as contributors do
+    not ask for more.
     """
 
     clean: int = 3_000
@@ -58,35 +60,66 @@ def search(task: Task, primary: Flags, unions: Unions, best: Best, progress: Pro
     first = looking.found(None)
     if not best.rounds and not best.exact:
         return looking.cleaned(first, best.clean)
-    relaxation = Relaxation(task, primary, first.every, best.rounds or 50, None if best.exact else best.cuts)
+    inside = first.search.suppressed.astype(np.float64)
+    relaxation = Relaxation(task, primary, first.every, inside, best.rounds or 50, None if best.exact else best.cuts)
     bound, tried = 0.0, [first]
     for lower, costs in _guides(relaxation, best):
         bound = max(bound, lower)
-        tried.append(looking.found(costs))
-    cheapest = min((looking.pruned(one) for one in sorted(tried, key=looking.cost)[:PRUNED]), key=looking.cost)
-    found = looking.cleaned(cheapest, best.clean)
-    programs = looking.programs + relaxation.programs
-    told = relaxation.complete or bound >= found.cost * (1 - 1e-9)
-    return replace(found, bound=bound, work=replace(found.work, programs=programs, bounded=told))
+        tried = sorted([*tried, looking.found(costs)], key=looking.cost)
+        if _reached(bound, looking.cost(tried[0])):
+            break
+        relaxation.inside = tried[0].search.suppressed.astype(np.float64)
+    cheapest = min(map(looking.pruned, tried[:PRUNED]), key=looking.cost)
+    told = relaxation.complete
+    if task.linked.size <= SMALL and not _reached(bound, looking.cost(cheapest)):
+        cheapest, bound = _nearby(looking, cheapest, relaxation, bound)
+    found = looking.cleaned(cheapest, best.clean, relaxation.cuts)
+    work = replace(
+        found.work, programs=looking.programs + relaxation.programs, bounded=told or _reached(bound, found.cost)
+    )
+    return replace(found, bound=bound, work=work)
+
+
+def _reached(bound: float, cost: float) -> bool:
+    """Whether a pattern costs as little as any can, to within what a solver tells apart."""
+    return bound >= cost * (1 - 1e-6)
+
+
+def _nearby(
+    looking: "_Looking", cheapest: "_Pattern", relaxation: Relaxation, bound: float
+) -> "tuple[_Pattern, float]":
+    """The best pattern that differs in one part at a time, and the bound of all cuts that showed others to be none."""
+    nodes = _nodes(looking.task)
+    relaxation.limit = None if relaxation.limit is None else relaxation.programs + relaxation.limit
+    near = Nearby(relaxation, cheapest.search.suppressed.copy(), nodes).improved()
+    # What the cuts do not ask for, unions and further contributors, the search adds.
+    other = looking.found(np.where(near, 0.0, looking.task.cost))
+    return min(cheapest, other, key=looking.cost), max(bound, relaxation.in_whole(nodes)[0])
 
 
 def _guides(relaxation: Relaxation, best: Best) -> Iterator[tuple[float, Floats]]:
     """Bounds, each sharper than the last as a rule, and what cells cost a search that follows where they point."""
-    cost, size = relaxation.task.cost, relaxation.task.linked.size
-    small, nodes = size <= SMALL, NODES if size <= SMALL // 2 else FEW_NODES
+    cost, small, nodes = relaxation.task.cost, relaxation.task.linked.size <= SMALL, _nodes(relaxation.task)
+    most = relaxation.limit
     if small:
-        bound, chosen = relaxation.rows(nodes)
+        bound, chosen = relaxation.in_whole(nodes)
         yield bound, cost * (1 - chosen + GUIDE)
-    bound, chosen = relaxation.run()
+        relaxation.limit = None if most is None else most // 2
+    *_, (bound, chosen) = relaxation.sharpened()
     yield bound, cost * (1 - chosen + GUIDE)
+    relaxation.limit = most
     if best.rounds and small:
-        relaxation.rounds = 0 if relaxation.spent else min(best.rounds, WHOLE_ROUNDS)
-        bound, chosen = relaxation.run(whole=True, nodes=nodes)
-        yield bound, cost * (1 - chosen + GUIDE)
+        relaxation.rounds = min(best.rounds, WHOLE_ROUNDS)
+        for bound, chosen in relaxation.sharpened(whole=True, nodes=nodes):
+            yield bound, cost * (1 - chosen + GUIDE)
     if best.exact:
         relaxation.rounds = 1_000
-        bound, chosen = relaxation.run(whole=True)
+        *_, (bound, chosen) = relaxation.sharpened(whole=True)
         yield bound, np.where(chosen > 0.5, 0.0, cost)
+
+
+def _nodes(task: Task) -> int:
+    return NODES if task.linked.size <= SMALL // 2 else FEW_NODES
 
 
 @dataclass(eq=False)
@@ -148,9 +181,9 @@ class _Looking:
                 pattern = other
         return pattern
 
-    def cleaned(self, pattern: _Pattern, clean: int) -> Found:
+    def cleaned(self, pattern: _Pattern, clean: int, cuts: Sequence[Cut] = ()) -> Found:
         pattern.search.task = self.task
-        tidy = CleanUp(pattern.search, self.primary, self.unions, clean)
+        tidy = CleanUp(pattern.search, self.primary, self.unions, clean, cuts)
         tidy.run(pattern.sides, self.progress)
         work = Work(self.programs, tidy.tried, tidy.complete)
         return Found(pattern.search.suppressed, self.cost(pattern), 0.0, work)

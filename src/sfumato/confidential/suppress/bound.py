@@ -1,60 +1,19 @@
 """Bound: what the secondary cells of any safe pattern cost at the least, and the best pattern of small tables."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from sfumato.confidential.suppress.cuts import Asked, Cut, Cutter, row_cuts
 from sfumato.confidential.suppress.guard import Task
+from sfumato.confidential.suppress.master import Master
 from sfumato.suppression import Flags, Floats
 
-
-class Master:
-    """The master program: the least cost of a choice of cells that all cuts so far allow."""
-
-    def __init__(self, task: Task, primary: Flags, *, whole: bool, nodes: int | None = None) -> None:
-        import highspy
-
-        self.task, self.primary, self.whole = task, primary, whole
-        self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-        for option, value in (("output_flag", False), ("threads", 1), ("mip_rel_gap", 0.0)):
-            self._highs.setOptionValue(option, value)
-        if nodes is not None:
-            self._highs.setOptionValue("mip_max_nodes", nodes)
-        size = task.linked.size
-        self._scale = float(task.cost[~primary].max(initial=1.0))
-        high = np.where(task.fixed & ~primary, 0.0, 1.0)
-        low = np.where(primary, 1.0, 0.0)
-        cost = np.where(primary, 0.0, task.cost / self._scale)
-        self._highs.addVars(size, low, high)
-        self._highs.changeColsCost(size, np.arange(size, dtype=np.int32), cost)
-        if whole:
-            kinds = np.full(size, highspy.HighsVarType.kInteger)
-            self._highs.changeColsIntegrality(size, np.arange(size, dtype=np.int32), kinds)
-        self._alone()
-
-    def _alone(self) -> None:
-        """A cell whose equation has no other missing member is known, so a best pattern has no such secondary cell."""
-        entries = self.task.linked.equations
-        has_primary = np.bincount(entries.rows, self.primary[entries.cells], entries.count) > 0
-        for row in np.flatnonzero(~has_primary).tolist():
-            members = entries.cells[slice(*np.searchsorted(entries.rows, [row, row + 1]))]
-            for cell in members.tolist():
-                weights = np.where(members == cell, -1.0, 1.0)
-                self._highs.addRow(0.0, np.inf, len(members), members.astype(np.int32), weights)
-
-    def add(self, cut: Cut) -> None:
-        self._highs.addRow(1.0, np.inf, len(cut.cells), cut.cells.astype(np.int32), cut.weights)
-
-    def solve(self) -> tuple[float, Floats]:
-        """The least cost, and the choice that has it."""
-        self._highs.run()
-        chosen = np.asarray(self._highs.getSolution().col_value, dtype=np.float64)
-        bound = self._highs.getInfo().mip_dual_bound if self.whole else self._highs.getInfo().objective_function_value
-        if len(chosen) != self.task.linked.size:
-            chosen = np.where(self.primary, 1.0, 0.0)
-        return float(bound) * self._scale, np.clip(chosen, 0, 1)
+INWARD = (0.2, 0.03)
+"""How far from a choice towards one that violates no cut others are looked for, one after the other."""
+Violated = tuple[Asked, Cut]
+"""A side, and the cut of it that a choice violates."""
 
 
 @dataclass(eq=False)
@@ -65,6 +24,8 @@ class Relaxation:
     primary: Flags
     every: list[Asked]
     """The sides that a pattern must meet, and against whom."""
+    inside: Floats
+    """A choice that meets them all, whole or in part."""
     rounds: int = 50
     limit: int | None = None
     """The most programs; a bound of fewer cuts is lower, and as true."""
@@ -72,57 +33,92 @@ class Relaxation:
     programs: int = 0
     complete: bool = False
 
+    def __post_init__(self) -> None:
+        self.cuts = self.cuts or row_cuts(self.task, self.primary, self.every)
+
     @property
     def spent(self) -> bool:
         """Whether no more programs are allowed."""
         return self.limit is not None and self.programs >= self.limit
 
-    def rows(self, nodes: int | None) -> tuple[float, Floats]:
-        """The bound of single equations alone, in whole cells."""
-        return self._master(True, nodes).solve()
+    def in_whole(self, nodes: int | None) -> tuple[float, Floats]:
+        """The bound of the cuts so far, in whole cells."""
+        return self.master(whole=True, nodes=nodes).solve()
 
-    def _master(self, whole: bool, nodes: int | None) -> Master:
+    def master(self, *, whole: bool, nodes: int | None = None) -> Master:
+        """The program of all cuts so far."""
         choice = Master(self.task, self.primary, whole=whole, nodes=nodes)
-        self.cuts = self.cuts or row_cuts(self.task, self.primary, self.every)
         for cut in self.cuts:
             choice.add(cut)
         return choice
 
-    def run(self, *, whole: bool = False, nodes: int | None = None) -> tuple[float, Floats]:
-        """The bound, and the choice of cells that reaches it; in whole cells, and of a tree of so many nodes, if asked.
+    def sharpened(self, *, whole: bool = False, nodes: int | None = None) -> Iterator[tuple[float, Floats]]:
+        """The bound, and the choice of cells that reaches it, round by round; in whole cells, of small trees, if asked.
 
         A tree that is cut off has a bound as well, and the same one every time.
         """
         self.complete = False
-        choice = self._master(whole, nodes)
-        cutter = Cutter(self.task, self.primary)
-        sides = self.every
+        choice, cutter = self.master(whole=whole, nodes=nodes), Cutter(self.task, self.primary)
         bound, chosen = choice.solve()
+        yield bound, chosen
+        sides = self.every
         for _ in range(self.rounds):
-            cutter.begin(chosen)
-            new, sides = self._round(cutter, chosen, sides)
+            new = self._violated(cutter, chosen, sides)
             if not new:
                 self.complete = not self.spent
-                break
-            for cut in new:
-                choice.add(cut)
-            self.cuts += new
+                return
+            sides = [side for side, _ in new]
+            self.add([cut for _, cut in new], choice)
             bound, chosen = choice.solve()
-        return bound, chosen
+            yield bound, chosen
 
-    def _round(self, cutter: Cutter, chosen: Floats, sides: list[Asked]) -> tuple[list[Cut], list[Asked]]:
-        """The cuts that a choice violates, and the sides that they are of; the others come again once these are met."""
-        new: list[Cut] = []
-        short: list[Asked] = []
+    def add(self, new: list[Cut], choice: Master) -> None:
+        """Keep cuts, and give them to a program, each once: either side of a cell has the same one as a rule."""
+        for cut in {(one.cells.tobytes(), one.weights.tobytes()): one for one in new}.values():
+            self.cuts.append(cut)
+            choice.add(cut)
+
+    def _violated(self, cutter: Cutter, chosen: Floats, sides: list[Asked]) -> list[Violated]:
+        """Cuts that a choice violates, first of the sides that were short last, then of all.
+
+        They are looked for on the way to a choice that violates none, where they are few and deep, and only where none
+        is found there nearer to the choice itself.
+        """
+        if np.all((chosen == 0) | (chosen == 1)):
+            return self.violated(cutter, chosen)
+        tries = [(share, self.every) for share in (*INWARD, 0.0)]
+        if len(sides) < len(self.every):
+            tries.insert(0, (INWARD[0], sides))
+        for share, some in tries:
+            new = self._round(cutter, share, chosen, some)
+            if new or self.spent:
+                return new
+        return []
+
+    def violated(self, cutter: Cutter, chosen: Floats) -> list[Violated]:
+        """Of every side that a choice of whole cells fails the deepest cut that is found.
+
+        Changes show most sides to be met, so that few programs are solved at the choice itself; which cut is found
+        there is chance, as cells that are not chosen weigh nothing.
+        """
+        short = self._round(cutter, 0.0, chosen, self.every)
+        new: list[Violated] = []
+        for share in INWARD:
+            deep = self._round(cutter, share, chosen, [side for side, _ in short])
+            known = {id(side) for side, _ in deep}
+            new, short = new + deep, [one for one in short if id(one[0]) not in known]
+        return new + short
+
+    def _round(self, cutter: Cutter, share: float, chosen: Floats, sides: list[Asked]) -> list[Violated]:
+        """Cuts that a choice violates, found a share of the way inside."""
+        new: list[Violated] = []
+        cutter.begin(chosen + share * (self.inside - chosen))
         for side in sides:
             if self.spent:
-                return new, short
+                break
             before = cutter.programs
             cut = cutter.cut(side)
             self.programs += cutter.programs - before
             if cut is not None and cut.short(chosen) > 1e-6:
-                new.append(cut)
-                short.append(side)
-        if new or len(sides) == len(self.every):
-            return new, short
-        return self._round(cutter, chosen, self.every)
+                new.append((side, cut))
+        return new

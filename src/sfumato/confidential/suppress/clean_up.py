@@ -2,14 +2,18 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
+from sfumato.confidential.suppress.cuts import Cut
 from sfumato.confidential.suppress.flow import Flow
 from sfumato.confidential.suppress.guard import Need
 from sfumato.confidential.suppress.secondary import Progress, Search
 from sfumato.suppression import Flags, Floats, Integers
 
+CLEARLY = 1e-3
+"""How far a cut must be violated to count: far above what any check of a need tolerates."""
 Unions = Callable[[Flags, Integers | None], list[Need]]
 """The sides of the unions that a pattern makes, in some equations or all."""
 
@@ -23,6 +27,8 @@ class CleanUp:
     unions: Unions
     limit: int
     """The most programs that it may solve."""
+    cuts: Sequence[Cut] = ()
+    """What every safe pattern meets: a cell without which one is violated is needed, and needs no program."""
     tried: int = 0
     complete: bool = True
     _uses: dict[int, set[Need]] = field(default_factory=dict)
@@ -39,7 +45,7 @@ class CleanUp:
             if closed.program.solves >= self.limit:
                 self.complete = False
                 break
-            if not self._alone(cell):
+            if not self._alone(cell) and not self._owed(cell):
                 self._try(closed, cell)
         self.tried = closed.program.solves
         progress("cleaning up", len(secondary), len(secondary))
@@ -54,19 +60,27 @@ class CleanUp:
     def _alone(self, cell: int) -> bool:
         """Whether without it a sensitive cell would be the one missing member of a sum."""
         entries, suppressed = self.search.task.linked.equations, self.search.suppressed
-        for row in self._rows(cell).tolist():
-            members = entries.cells[slice(*np.searchsorted(entries.rows, [row, row + 1]))]
+        for row in entries.of(cell).tolist():
+            members = entries.members(row)
             left = members[suppressed[members] & (members != cell)]
             if len(left) == 1 and self.primary[left[0]]:
                 return True
         return False
 
-    def _rows(self, cell: int) -> Integers:
-        entries = self.search.task.linked.equations
-        if not hasattr(self, "_of_cell"):
-            self._order = np.argsort(entries.cells, kind="stable")
-            self._of_cell = np.searchsorted(entries.cells[self._order], np.arange(self.search.task.linked.size + 1))
-        return entries.rows[self._order[self._of_cell[cell] : self._of_cell[cell + 1]]]
+    def _owed(self, cell: int) -> bool:
+        """Whether without it a cut would be violated."""
+        left = self.search.suppressed.astype(np.float64)
+        left[cell] = 0
+        return any(cut.short(left) > CLEARLY for cut in self._of.get(cell, ()))
+
+    @cached_property
+    def _of(self) -> dict[int, list[Cut]]:
+        """The cuts that each cell is in."""
+        found: dict[int, list[Cut]] = {}
+        for cut in self.cuts:
+            for cell in cut.cells.tolist():
+                found.setdefault(cell, []).append(cut)
+        return found
 
     def _secure(self, side: Need, closed: Flow) -> bool:
         used = self.search.guard.secure(side, closed, lambda _: None)
@@ -84,20 +98,20 @@ class CleanUp:
 
     def _try(self, closed: Flow, cell: int) -> None:
         """Publish a cell again if every side is met without it."""
-        search = self.search
+        search, entries = self.search, self.search.task.linked.equations
         gone = set(search.guard.witnesses.using(cell))
         hit = {side for number in gone for side in self._uses.get(number, ())}
         room = closed.close(cell)
         search.suppressed[cell] = False
         kept = search.guard.witnesses.buried(gone)
         before = {side: self._used[side] for side in hit}
-        near = set(self._neighbours(cell).tolist())
+        near = set(entries.beside(cell).tolist())
         # Who stands in a sum with the cell is the likeliest to need it, and one who does is enough.
         stays = sorted(
             (side for side in hit if cell not in side.members),
             key=lambda one: (near.isdisjoint(one.members), -one.need, one.members, one.way),
         )
-        new = self.unions(search.suppressed, self._rows(cell))
+        new = self.unions(search.suppressed, entries.of(cell))
         if all(self._secure(side, closed) for side in [*stays, *new]):
             return
         search.guard.witnesses.unbury(gone, kept)
@@ -105,9 +119,3 @@ class CleanUp:
         closed.reopen(cell, room)
         for side, used in before.items():
             self._note(side, used)
-
-    def _neighbours(self, cell: int) -> Integers:
-        entries = self.search.task.linked.equations
-        rows = self._rows(cell)
-        spans = [entries.cells[slice(*np.searchsorted(entries.rows, [row, row + 1]))] for row in rows.tolist()]
-        return np.concatenate(spans)

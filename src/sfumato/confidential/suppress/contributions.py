@@ -55,14 +55,7 @@ class Contributions(Sealed):
 
         With weights a cell's total is weighted, and what a holding knows of it is its own, unweighted part.
         """
-        value = np.asarray(values, dtype=np.float64)
-        weight = np.ones(len(value)) if weights is None else np.asarray(weights, dtype=np.float64)
-        if np.any(weight < 1):
-            raise DataError(
-                "A weight is below 1; in suppression a row stands for itself and others, so weigh from 1 on."
-            )
-        if not np.all(np.isfinite(value)):
-            raise DataError("A value is missing or not a number; suppression needs the value of every row.")
+        value, weight = _checked(values, weights)
         names = list(range(len(value))) if holdings is None else [str(one) for one in holdings]
         known, holding = np.unique(np.array(names), return_inverse=True)
         cells, rows = _memberships(linked, codes, len(value))
@@ -160,6 +153,17 @@ class Contributions(Sealed):
             new = above if both.shape[1] > pairs.shape[1] else above[:, :0]
             pairs = both
         return Contributions(self.totals, self.counts, pairs[0], pairs[1], amount[pairs[1]], self.sizes)
+
+
+def _checked(values: Sequence[float] | Floats, weights: Sequence[float] | Floats | None) -> tuple[Floats, Floats]:
+    """Values and weights that suppression can do with."""
+    value = np.asarray(values, dtype=np.float64)
+    weight = np.ones(len(value)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if not np.all(weight >= 1):
+        raise DataError("A weight is below 1; in suppression a row stands for itself and others, so weigh from 1 on.")
+    if not np.all(np.isfinite(value) & np.isfinite(weight)):
+        raise DataError("A value or weight is missing or not a number; suppression needs those of every row.")
+    return value, weight
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,8 @@
 Let x_i be 1 where cell i is suppressed, and y any change of the table that published numbers allow: M y = 0 and
 -down_i x_i <= y_i <= up_i x_i. For every row combination r = e_p - M' lambda, y_p = r y, so a side that needs y_p >= d
 asks for sum_i (r_i+ up_i + r_i- down_i) x_i >= d; as x is 0 or 1, a coefficient above d may be lowered to d. Whatever
-lambda is, the inequality holds, so a solver's rounding costs sharpness and never truth.
+lambda is, the inequality holds, so a solver's rounding costs sharpness and never truth. Of d as much is asked as the
+audit asks for.
 """
 
 import math
@@ -14,12 +15,16 @@ import numpy as np
 
 from sfumato.confidential.suppress.guard import Need, Own, Task
 from sfumato.confidential.suppress.witnesses import Witness
-from sfumato.suppression import Flags, Floats, Integers, Program, Solution
+from sfumato.suppression import ENOUGH, Flags, Floats, Integers, Program, Solution
 
 BAND = 1.25
 """How far apart the needs are of sides whose programs have the same bounds."""
 WHOLE = 1 - 1e-9
 """What of a cell is all of it."""
+MANY = 2_000
+"""How many changes are kept from one choice to the next."""
+PARTS = 5_040
+"""In what parts of one equations are added up in a cut, so that what cancels is 0 exactly."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,28 +56,29 @@ def rooms(task: Task, asked: Asked) -> tuple[Floats, Floats]:
 def row_cuts(task: Task, primary: Flags, every: Sequence[Asked]) -> list[Cut]:
     """The cuts of single equations: a cell cannot move unless others of its equation do."""
     entries, found = task.linked.equations, []
-    starts = np.searchsorted(entries.rows, np.arange(entries.count + 1))
-    of_cell: dict[int, list[int]] = {}
-    for entry, cell in enumerate(entries.cells.tolist()):
-        of_cell.setdefault(cell, []).append(entry)
     for asked in every:
         (cell,), (up, down) = asked[0].members, rooms(task, asked)
-        for entry in of_cell.get(cell, ()):
-            row = int(entries.rows[entry])
-            cells, signs = (column[starts[row] : starts[row + 1]] for column in (entries.cells, entries.signs))
-            mixed = -signs * entries.signs[entry]
-            weights = np.where(mixed > 0, up[cells], down[cells])
+        for row in entries.of(cell).tolist():
+            cells, signs = entries.cells[entries.span(row)], entries.signs[entries.span(row)]
+            weights = np.where(signs != signs[cells == cell], up[cells], down[cells])
             found.append(_owed(task, primary, cells[cells != cell], weights[cells != cell]))
     return [cut for cut in found if cut is not None]
 
 
-def _owed(task: Task, primary: Flags, cells: Integers, weights: Floats) -> Cut | None:
-    """The cut of weights, less what the sensitive cells give to it anyway; None where they give it all."""
-    owed = 1.0 - float(weights[primary[cells]].sum())
+def _owed(task: Task, taken: Flags, cells: Integers, weights: Floats) -> Cut | None:
+    """The cut of weights, less what some cells give to it that are taken for suppressed; None where they give it all.
+
+    Whatever is taken, what is left is a cut (a knapsack cover inequality). Cells that do not meet it even all together
+    are taken too: one of the others is needed, and is enough.
+    """
+    owed = ENOUGH - float(weights[taken[cells]].sum())
     if owed <= 1e-7:
         return None
-    free = (weights > 0) & ~primary[cells] & ~task.fixed[cells]
-    return Cut(cells[free], np.minimum(weights[free] / owed, 1.0))
+    free = (weights > 0) & ~taken[cells] & ~task.fixed[cells]
+    cells, weights = cells[free], np.minimum(weights[free] / owed, 1.0)
+    if weights[weights < 1].sum() < 1 - 1e-9:
+        cells, weights = cells[weights == 1], weights[weights == 1]
+    return Cut(cells, weights)
 
 
 class Cutter:
@@ -92,12 +98,13 @@ class Cutter:
         self._reach = np.zeros((2, 0))
 
     def begin(self, chosen: Floats) -> None:
-        """A choice of cells; what was shown before still holds where the cells that showed it are suppressed."""
+        """A choice of cells; what was shown of another holds of it where the cells that showed it are suppressed."""
         self._chosen, self._band = np.where(chosen > WHOLE, 1.0, chosen), 0.0
         self._reach = np.zeros((2, len(chosen)))
-        self._witnesses = [one for one in self._witnesses if np.all(self._chosen[one.cells] == 1)]
+        self._witnesses = self._witnesses[-MANY:]
         for one in self._witnesses:
-            self._note(one)
+            if np.all(self._chosen[one.cells] == 1):
+                self._note(one)
 
     def cut(self, asked: Asked) -> Cut | None:
         """A cut that the choice violates; None where the side is protected."""
@@ -157,11 +164,12 @@ class Cutter:
     def _of(self, cell: int, sign: float, room: tuple[Floats, Floats], duals: Floats) -> Cut | None:
         entries, (along, against) = self.task.linked.equations, room
         up, down = (along, against) if sign > 0 else (against, along)
-        mixed = np.bincount(entries.cells, entries.signs * duals[entries.rows], len(up))
-        mixed[np.abs(mixed) < 1e-9] = 0
-        mixed[cell] += sign
-        mixed[np.abs(mixed) < 1e-9] = 0
+        parts = np.bincount(entries.cells, entries.signs * np.rint(duals * PARTS)[entries.rows], len(up))
+        parts[cell] += sign * PARTS
+        mixed = parts / PARTS
         with np.errstate(invalid="ignore"):
             weights = np.where(mixed > 0, mixed * up, np.where(mixed < 0, -mixed * down, 0))
         cells = np.flatnonzero(weights > 0)
-        return _owed(self.task, self.primary, cells, weights[cells])
+        # Taking the cells that are chosen whole for suppressed makes a cut of the others alone.
+        cuts = [_owed(self.task, taken, cells, weights[cells]) for taken in (self.primary, self._chosen == 1)]
+        return max((cut for cut in cuts if cut is not None), key=lambda cut: cut.short(self._chosen), default=None)

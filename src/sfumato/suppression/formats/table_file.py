@@ -49,17 +49,7 @@ class TableFile:
     ) -> "TableFile":
         """Rows of codes laid out over the cells of some tables; a code that no table has is refused."""
         every = LinkedTables.of(tables)
-        place = every.places(columns)
-        if np.any(place < 0):
-            first = int(np.flatnonzero(place < 0)[0])
-            codes = ", ".join(f"{name} {column[first] or 'total'}" for name, column in columns.items())
-            raise DataError(
-                f"{int((place < 0).sum()):,} rows stand in no table that their hierarchies make, the first at {codes}; "
-                "complete the hierarchy, or name the code of the total."
-            )
-        if len(np.unique(place)) < len(place):
-            twice = every.words(int(np.flatnonzero(np.bincount(place) > 1)[0]))
-            raise DataError(f"The cell {twice} stands in several rows; a file has each cell once.")
+        place = _placed(every, columns)
         kept = _with_totals(every, place)
         linked, number = every.only(kept), np.cumsum(kept)[place] - 1
         rows, told = np.full(linked.size, -1, dtype=np.int64), np.full(linked.size, np.nan)
@@ -70,6 +60,22 @@ class TableFile:
             others[name] = np.full(linked.size, np.nan)
             others[name][number] = column
         return cls(linked, told, flags, rows, others)
+
+
+def _placed(every: LinkedTables, columns: Mapping[str, Sequence[str]]) -> Integers:
+    """The cell that each row stands in, no two in the same."""
+    place = every.places(columns)
+    if np.any(place < 0):
+        first = int(np.flatnonzero(place < 0)[0])
+        codes = ", ".join(f"{name} {column[first] or 'total'}" for name, column in columns.items())
+        raise DataError(
+            f"{int((place < 0).sum()):,} rows stand in no table that their hierarchies make, the first at {codes}; "
+            "complete the hierarchy, or name the code of the total."
+        )
+    if len(np.unique(place)) < len(place):
+        twice = every.words(int(np.flatnonzero(np.bincount(place) > 1)[0]))
+        raise DataError(f"The cell {twice} stands in several rows; a file has each cell once.")
+    return place
 
 
 def _with_totals(every: LinkedTables, place: Integers) -> Flags:

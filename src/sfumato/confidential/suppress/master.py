@@ -1,0 +1,60 @@
+"""Master: the choice of cells that costs least among those that all cuts allow, in parts of cells or in whole."""
+
+from typing import Any
+
+import numpy as np
+
+from sfumato.confidential.suppress.cuts import Cut
+from sfumato.confidential.suppress.guard import Task
+from sfumato.suppression import Flags, Floats
+
+
+class Master:
+    """The master program: the least cost of a choice of cells that all cuts so far allow."""
+
+    def __init__(self, task: Task, primary: Flags, *, whole: bool, nodes: int | None = None) -> None:
+        import highspy
+
+        self.task, self.primary, self.whole = task, primary, whole
+        self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        for option, value in (("output_flag", False), ("threads", 1), ("mip_rel_gap", 0.0)):
+            self._highs.setOptionValue(option, value)
+        if nodes is not None:
+            self._highs.setOptionValue("mip_max_nodes", nodes)
+        size, self._all = task.linked.size, np.arange(task.linked.size, dtype=np.int32)
+        self._scale = float(task.cost[~primary].max(initial=1.0))
+        self._low, self._high = np.where(primary, 1.0, 0.0), np.where(task.fixed & ~primary, 0.0, 1.0)
+        self._highs.addVars(size, self._low, self._high)
+        self._highs.changeColsCost(size, self._all, np.where(primary, 0.0, task.cost / self._scale))
+        if whole:
+            self._highs.changeColsIntegrality(size, self._all, np.full(size, highspy.HighsVarType.kInteger))
+        self._alone()
+
+    def _alone(self) -> None:
+        """A cell whose equation has no other missing member is known, so a best pattern has no such secondary cell."""
+        entries = self.task.linked.equations
+        has_primary = np.bincount(entries.rows, self.primary[entries.cells], entries.count) > 0
+        for row in np.flatnonzero(~has_primary).tolist():
+            members = entries.members(row)
+            for cell in members.tolist():
+                weights = np.where(members == cell, -1.0, 1.0)
+                self._highs.addRow(0.0, np.inf, len(members), members.astype(np.int32), weights)
+
+    def add(self, cut: Cut) -> None:
+        self._highs.addRow(1.0, np.inf, len(cut.cells), cut.cells.astype(np.int32), cut.weights)
+
+    def hold(self, pattern: Flags, part: Flags) -> None:
+        """Leave only a part of the cells open to choice; the others are as a pattern has them."""
+        same = np.where(pattern, 1.0, 0.0)
+        low, high = np.where(part, self._low, same), np.where(part, self._high, same)
+        self._highs.changeColsBounds(len(same), self._all, low, high)
+
+    def solve(self) -> tuple[float, Floats]:
+        """The least cost, or a bound of it where a tree was cut off, and the choice that was found to cost least."""
+        self._highs.run()
+        chosen, told = np.asarray(self._highs.getSolution().col_value, dtype=np.float64), self._highs.getInfo()
+        if len(chosen) != self.task.linked.size:
+            chosen = np.where(self.primary, 1.0, 0.0)
+        if self.whole:
+            return float(told.mip_dual_bound) * self._scale, np.clip(np.rint(chosen), 0, 1)
+        return float(told.objective_function_value) * self._scale, np.clip(chosen, 0, 1)
