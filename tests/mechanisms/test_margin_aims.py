@@ -16,8 +16,9 @@ from sfumato.errors import PlanError
 from sfumato.mechanisms import Cells, Typical
 from sfumato.mechanisms.even_gaussian import EvenGaussian
 from sfumato.mechanisms.margin_aims import unit_design
-from sfumato.mechanisms.margin_design import MarginDesign, below
+from sfumato.mechanisms.margin_design import MarginDesign
 from sfumato.mechanisms.margin_targets import read_aim
+from sfumato.mechanisms.noisiest_cells import below
 from sfumato.plan import Measure, Plan
 from sfumato.privacy import AddRemove, Bounded, EveryTable, Gaussian
 from sfumato.release.noisy import Noisy

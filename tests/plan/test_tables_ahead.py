@@ -109,3 +109,36 @@ def test_sums_are_looked_at_where_finer_parts_of_a_step_would_not_fit(tmp_path):
     move, fine = plan.move(measure), EvenGaussian(1000)
     assert fine.grain(move) > 1
     assert fine.stretch(move) == 6 * fine.grain(move)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"fade": '"0.1"'}, r"fade is 0\.1; with these attributes it is above 0\.25\."),
+        ({"aim": '{ "1" = "3" }'}, "aim says nothing of the table v0,v1"),
+        ({"aim": '{ "2" = "3", "v9" = "1" }'}, "aim names the table v9, which is not among these"),
+        ({"aim": '{ "2" = "3", "4" = "1" }'}, "aim has a target for tables of 4 variables; these have up to 2"),
+        ({"aim": '{ "2" = "-3" }'}, "aim of 2 is -3; it must be above 0"),
+        ({"fade": '"2"'}, "fade is 2; it is above 0 and up to 1"),
+    ],
+)
+def test_a_refused_aim_or_fade_names_the_plan_and_the_measure_as_the_plan_is_read(tmp_path, more, words):
+    path = written(tmp_path, 2, (3, 4, 2), **more)
+    with pytest.raises(PlanError, match=rf"^{re.escape(str(path))}: .*[Mm]easure.* 'tables'.*: {words}"):
+        Plan.read(path)
+
+
+TREE = """[attributes.v0]
+levels = ["n", { code = "n1", parent = "n" }, "s", { code = "s1", parent = "s" }, { code = "s2", parent = "s" }]
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [({"fade": '"0.8"'}, "fade is for attributes without a hierarchy"), ({"aim": '"cells"'}, "those of v0 have not")],
+)
+def test_of_hierarchies_too(tmp_path, more, words):
+    path = written(tmp_path, 2, (3, 4), **more)
+    path.write_text(path.read_text().replace("[attributes.v0]\nlevels = ['0', '1', '2']\n", TREE))
+    with pytest.raises(PlanError, match=rf"^{re.escape(str(path))}: Measure 'tables', with: .*{words}"):
+        Plan.read(path)

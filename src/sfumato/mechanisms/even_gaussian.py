@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -23,17 +24,17 @@ from sfumato.errors import PlanError
 from sfumato.mechanisms.additive import fits
 from sfumato.mechanisms.cells import Cells
 from sfumato.mechanisms.contrasts import LawsAt, blocks, components_of, contrasts, laws_at, laws_of, told_rungs
-from sfumato.mechanisms.margin_aims import designed, square_of, unit_design
-from sfumato.mechanisms.margin_design import MarginDesign, below
+from sfumato.mechanisms.margin_aims import designed, refuse_unfit, square_of, unit_design
+from sfumato.mechanisms.margin_design import MarginDesign
 from sfumato.mechanisms.margin_targets import Aim, Targets, aim_words, read_aim
 from sfumato.mechanisms.mechanism import AT_ONCE, Mechanism, Typical
-from sfumato.privacy import Concentrated, Exact, Gaussian, Loss, Move, every_table, positive
+from sfumato.mechanisms.noisiest_cells import CellNoise, Largest
+from sfumato.privacy import Concentrated, EveryTable, Exact, Gaussian, Loss, Move, every_table, positive
 from sfumato.release import Components, Noisy, Product, Uncertainty, Withheld
 from sfumato.release.error_law import ErrorLaw, NormalError
 from sfumato.release.noisy import Integers
 from sfumato.release.whole_tables import parts_of_a_step
-from sfumato.schema import Component
-from sfumato.schema.trees import Tree
+from sfumato.schema import Component, Domain, Family
 
 LARGEST_CONTRAST = 2**61
 """The largest contrast that leaves room for its noise in 64 bits."""
@@ -78,6 +79,10 @@ class EvenGaussian(Mechanism):
         told = super().parameters() if self.aim is None else replace(self, aim=None).parameters()
         return told if self.aim is None else f"{told}, aim {aim_words(self.aim)}"
 
+    def refuse_cells(self, domain: Domain) -> None:
+        if isinstance(domain, Family):
+            refuse_unfit(domain, self.fade, self.aim)
+
     def loss(self, move: Move) -> Loss:
         every_table(move, self.name)
         return Gaussian(self.mu) if self.mu is not None else Concentrated(self._rho)
@@ -97,38 +102,19 @@ class EvenGaussian(Mechanism):
         return designed(every_table(move, self.name), self.mu_squared, self.fade, self.aim)
 
     def cell_variances(self, move: Move) -> dict[Component, float]:
-        """The variance of the noisiest cell of every table, in squared steps, as its numbers are published.
+        """The variance of the noisiest cell of every table, in squared steps, as its numbers are published."""
+        return {table: found.amount for table, found in _noisiest(self, every_table(move, self.name)).items()}
 
-        To that of the design rounded normal laws add 1/12 in the total, and a part of it for each variable; rounding of
-        tables adds 1/12 at each of up to two ends along each variable, and nothing in the total.
-        """
-        told, parts = every_table(move, self.name), self.grain(move)
-        unit = unit_design(told.family, self.fade, self.aim)
-        factor = float(square_of(unit, told) / self.mu_squared)
-        measured = {one: factor * float(variance) for one, variance in unit.cell_variances.items()}
-        if factor * float(min(unit.variances)) < SMALL:
-            added = self._added(move)
-            measured = {one: variance + added[one] for one, variance in measured.items()}
-        elif self.mu is not None:
-            drawn = [_drawn(tree) for tree in told.family.trees]
-            added = {one: math.prod(axis[level] for axis, level in zip(drawn, one, strict=True)) for one in measured}
-            measured = {one: variance + added[one] / 12 for one, variance in measured.items()}
-        ways = {one: sum(level > 0 for level in one) for one in measured}
-        return {one: v + (2 ** ways[one] / (12 * parts**2) if ways[one] else 0.0) for one, v in measured.items()}
+    def bounds(self, move: Move) -> bool:
+        return any(found.kinds is None for found in _noisiest(self, every_table(move, self.name)).values())
 
-    def _added(self, move: Move) -> dict[Component, float]:
-        """What laws on integers add to the variance of the noisiest cell of every table, by the laws themselves.
-
-        Where cells of a table are unlike, that is the most of each level, and nothing that laws take away.
-        """
-        design, alike = (
-            self.design(move),
-            all(len(tree.paths) == 1 for tree in every_table(move, self.name).family.trees),
-        )
-        drawn = zip(design.family.components, self.stated(move), design.variances, strict=True)
-        more = {one: law - float(variance) for one, law, variance in drawn}
-        some = more if alike else {one: max(0.0, amount) for one, amount in more.items()}
-        return {one: sum(some[low] * float(design.part(low, one)) for low in below(one)) for one in some}
+    def cell_noise(self, move: Move) -> CellNoise:
+        """What noise cells have as they are published: that of the design, and what rounding laws and tables adds."""
+        design, rounding = self.design(move), 1 / (12 * self.grain(move) ** 2)
+        small = min(design.variances) < SMALL
+        variances = self.stated(move) if small else map(float, design.variances)
+        known = dict(zip(design.family.components, variances, strict=True))
+        return CellNoise(design.cells, known, 0.0 if small or self.mu is None else 1 / 12, rounding)
 
     def by_ways(self, move: Move, number: Typical) -> dict[int, float]:
         found: dict[int, float] = {}
@@ -244,13 +230,10 @@ class EvenGaussian(Mechanism):
         return widest * self.grain(move)
 
 
-def _drawn(tree: Tree) -> list[float]:
-    """The part that a cell has, at most, of what rounded laws add, by the level that is told apart."""
-    parts = {path: [1.0] for path in tree.paths}
-    for path, found in parts.items():
-        for siblings in path:
-            found.append(found[-1] / siblings**2 + (siblings - 1) / siblings**3)
-    return [max(column) for column in zip(*parts.values(), strict=True)]
+@lru_cache(maxsize=64)
+def _noisiest(mechanism: EvenGaussian, move: EveryTable) -> dict[Component, Largest]:
+    noise = mechanism.cell_noise(move)
+    return {table: noise.largest(table) for table in move.family.components}
 
 
 EXAMPLE = EvenGaussian(1)

@@ -19,33 +19,46 @@ from functools import lru_cache
 import numpy as np
 
 from sfumato.errors import PlanError, PromiseError
-from sfumato.mechanisms.margin_design import SLACK, MarginDesign, below
-from sfumato.mechanisms.margin_targets import Aim
+from sfumato.mechanisms.margin_design import MarginDesign
+from sfumato.mechanisms.margin_targets import Aim, Targets
+from sfumato.mechanisms.noisiest_cells import SLACK, below
 from sfumato.privacy import EveryTable
 from sfumato.release.noisy import Floats, Integers
 from sfumato.schema import Component, Family
 from sfumato.schema.trees import Tree
 
-GAP, MOST_ROUNDS = 1e-6, 20_000
-"""How near the cost comes to the least, as a part, and after how many rounds it is left at that."""
+GAP, MOST_ROUNDS, MOST_WORK = 1e-6, 20_000, 2**30
+"""How near the cost comes to the least, as a part, and after how many rounds, of so much work, it is left at that."""
 BITS = 40
 """How many binary digits a variance has."""
+
+
+def refuse_unfit(family: Family, fade: Fraction | None, aim: Aim | None) -> None:
+    """Say so where a family cannot fade, or an aim does not fit its tables."""
+    if isinstance(aim, Targets):
+        aim.of(family)
+    uneven = [name for name, tree in zip(family.names, family.trees, strict=True) if len(tree.paths) > 1]
+    if aim == "cells" and uneven:
+        raise PlanError(
+            f'aim = "cells" is for attributes whose parts have as many children each, and those of {uneven[0]} have '
+            "not; leave aim out, or give targets."
+        )
+    if fade is None:
+        return
+    if any(tree.depth > 1 for tree in family.trees):
+        raise PlanError("fade is for attributes without a hierarchy; cut each off at a depth, as in area@0.")
+    least = max((1 / Fraction(tree.rungs[-1].size) ** 2 for tree in family.trees if tree.depth), default=Fraction(0))
+    if fade <= least:
+        raise PlanError(f"fade is {float(fade):g}; with these attributes it is above {float(least):g}.")
 
 
 @lru_cache(maxsize=64)
 def unit_design(family: Family, fade: Fraction | None, aim: Aim | None) -> MarginDesign:
     """The design of a family before it is scaled to what a measure costs."""
+    refuse_unfit(family, fade, aim)
     if aim is not None:
         return aimed(family, aim)
-    if fade is None:
-        return MarginDesign.flat(family)
-    if any(tree.depth > 1 for tree in family.trees):
-        raise PlanError("fade is for attributes without a hierarchy; cut each off at a depth, as in area@0.")
-    unit = MarginDesign.faded(family, fade)
-    if min(unit.variances) <= 0:
-        least = max(1 / Fraction(tree.rungs[-1].size) ** 2 for tree in family.trees if tree.depth)
-        raise PlanError(f"fade is {float(fade):g}; with these attributes it is above {float(least):g}.")
-    return unit
+    return MarginDesign.flat(family) if fade is None else MarginDesign.faded(family, fade)
 
 
 @lru_cache(maxsize=64)
@@ -71,12 +84,6 @@ def designed(move: EveryTable, mu_squared: Fraction, fade: Fraction | None, aim:
 
 def aimed(family: Family, aim: Aim) -> MarginDesign:
     """The design that does best by an aim; with targets at the noise that just meets them."""
-    trees = [name for name, tree in zip(family.names, family.trees, strict=True) if len(tree.paths) > 1]
-    if aim == "cells" and trees:
-        raise PlanError(
-            f'aim = "cells" is for attributes whose parts have as many children each, and those of {trees[0]} have '
-            "not; leave aim out, or give targets."
-        )
     design = MarginDesign(family, (Fraction(1),) * len(family.components), any(one.depth > 1 for one in family.trees))
     problem = _Problem.of(design)
     spread = problem.least_sum() if isinstance(aim, str) else problem.least_cost(aim.of(family))
@@ -95,23 +102,28 @@ def rounded_up(number: Fraction) -> Fraction:
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """What a record costs by each component, and what cells of each table have of it, listed where it is not 0."""
+    """What a record costs by each component, and what cells have of it, of every kind that a table may have most of."""
 
     design: MarginDesign
     costs: Floats
     tables: Integers
+    """The table of every kind of cells."""
+    kinds: Integers
     components: Integers
     parts: Floats
+    """What a kind of cells has of a component, of which one, listed where it has some."""
 
     @classmethod
     def of(cls, design: MarginDesign) -> "_Problem":
-        family = design.family
+        family, cells = design.family, design.cells
         place = {one: at for at, one in enumerate(family.components)}
-        pairs = [(table, low) for table in family.components for low in below(table)]
-        parts = np.array([float(design.part(low, table)) for table, low in pairs])
-        tables, components = (np.array([place[pair[side]] for pair in pairs]) for side in (0, 1))
+        listed = [(cells.shares(table), [place[low] for low in below(table)]) for table in family.components]
+        counts = np.array([len(shares) for shares, _ in listed])
+        kinds = np.repeat(np.arange(counts.sum()), np.repeat([len(places) for _, places in listed], counts))
+        components = np.concatenate([np.tile(places, len(shares)) for shares, places in listed])
+        parts = np.concatenate([shares.ravel() for shares, _ in listed])
         costs = np.array([float(_most(design, one)) for one in family.components])
-        return cls(design, costs, tables, components, parts)
+        return cls(design, costs, np.repeat(np.arange(len(listed)), counts), kinds, components, parts)
 
     def least_sum(self) -> Floats:
         """The variances in proportion to √(p / v)."""
@@ -119,12 +131,12 @@ class _Problem:
         return np.asarray(np.sqrt(self.costs / self._over(cells.astype(np.float64))), dtype=np.float64)
 
     def least_cost(self, wanted: Mapping[Component, tuple[str, Fraction]]) -> Floats:
-        """The least costly variances at which no table is noisier than wanted."""
+        """The least costly variances at which no cell of a table is noisier than wanted."""
         listed = self.design.family.components
-        asked = np.array([one in wanted for one in listed])
-        targets = np.array([float(wanted[one][1]) ** 2 if one in wanted else 1.0 for one in listed])
+        asked = np.array([one in wanted for one in listed])[self.tables]
+        targets = np.array([float(wanted[one][1]) ** 2 if one in wanted else 1.0 for one in listed])[self.tables]
         weights = asked / targets
-        for _ in range(MOST_ROUNDS):
+        for _ in range(min(MOST_ROUNDS, 1 + MOST_WORK // len(self.parts))):
             over = self._over(weights)
             spread, root = np.sqrt(self.costs / over), np.sqrt(self.costs * over).sum()
             ratios = asked * self._cells(spread) / targets
@@ -136,13 +148,13 @@ class _Problem:
         return meeting
 
     def _over(self, weights: Floats) -> Floats:
-        """What the tables have of each component, times their weights."""
-        found = np.bincount(self.components, self.parts * weights[self.tables], len(self.costs))
+        """What kinds of cells have of each component, times their weights."""
+        found = np.bincount(self.components, self.parts * weights[self.kinds], len(self.costs))
         return np.asarray(found, dtype=np.float64)
 
     def _cells(self, spread: Floats) -> Floats:
-        """The variance of a cell of each table."""
-        found = np.bincount(self.tables, self.parts * spread[self.components], len(self.costs))
+        """The variance of a cell of each kind."""
+        found = np.bincount(self.kinds, self.parts * spread[self.components], len(self.tables))
         return np.asarray(found, dtype=np.float64)
 
 

@@ -11,23 +11,21 @@ In an even design σ² is V in all components, and every cell of every table has
 design that fades by ω, σ² is V ∏ s with s = (ω − 1/n²) / (1 − 1/n).
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations_with_replacement, product
+from itertools import product
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.mechanisms.noisiest_cells import SLACK, CellKinds, cell_kinds, wide
 from sfumato.schema import Component, Family
 from sfumato.schema.trees import Tree
 
 MOST_PATHS, MOST_SUBSETS = 256, 20
 """How many combinations of paths are tried one by one, and of how many attributes all subsets are."""
-SLACK = Fraction(1, 2**40)
-"""What is added, as a part, to a cost that was found in floating point."""
 Gains = tuple[Fraction, ...]
 """What each level of a path adds to a cost."""
 
@@ -59,7 +57,7 @@ class MarginDesign:
 
     def wide(self, siblings: int) -> int:
         """U m² of a coordinate with so many siblings, itself among them: what its variance is multiplied by."""
-        return siblings * (siblings + 1) if self.even else siblings**2
+        return wide(siblings, even=self.even)
 
     def gain(self, siblings: int) -> Fraction:
         """What a level adds to the cost of a record on whose path it has so many siblings: (1 − 1/m) / u."""
@@ -115,38 +113,17 @@ class MarginDesign:
         told = [others for level, others in at.items() if level]
         return all(one == told[0] for one in told)
 
+    @property
+    def cells(self) -> CellKinds:
+        """The kinds of cells that its tables have."""
+        return cell_kinds(self.family, self.even)
+
     @cached_property
     def cell_variances(self) -> dict[Component, Fraction]:
-        """The variance of a cell of every table; of the noisiest one, or a little more, where they are unlike."""
+        """The variance of the noisiest cell of every table; a little more where cells are of too many kinds."""
         if self.even and len(set(self.variances)) == 1:
             return dict.fromkeys(self.family.components, self.variances[0])
-        known = dict(zip(self.family.components, self.variances, strict=True))
-        return {
-            one: sum((known[low] * self.part(low, one) for low in below(one)), Fraction(0))
-            for one in self.family.components
-        }
-
-    def part(self, component: Component, table: Component) -> Fraction:
-        """What a cell of a table has of the variance of a component, at the most."""
-        axes = zip(self._axis_parts, component, table, strict=True)
-        return prod((parts[low, high] for parts, low, high in axes), start=Fraction(1))
-
-    @cached_property
-    def _axis_parts(self) -> list[dict[tuple[int, int], Fraction]]:
-        """The factor of every attribute, from each level to each finer one."""
-        return [
-            {pair: self._axis_part(tree, *pair) for pair in combinations_with_replacement(range(tree.depth + 1), 2)}
-            for tree in self.family.trees
-        ]
-
-    def _axis_part(self, tree: Tree, low: int, high: int) -> Fraction:
-        """Spread evenly from a level to a finer one, a part has 1/m of each step; the contrasts there take away 1/m."""
-        paths = {path[:high] for path in tree.paths}
-        wide = {path: Fraction(1, prod(path[low:]) ** 2) for path in paths}
-        return max(wide[path] * (self._own(path[low - 1]) if low else 1) for path in paths)
-
-    def _own(self, siblings: int) -> Fraction:
-        return self.wide(siblings) * (1 - Fraction(1, siblings)) / siblings**2
+        return self.cells.noisiest(dict(zip(self.family.components, self.variances, strict=True)))
 
     def exchange_cost(self, kept: frozenset[str]) -> Fraction | None:
         """The square of mu that it costs to put one record for another that shares what is kept; None if not known.
@@ -220,11 +197,6 @@ def _total(terms: list[Fraction]) -> Fraction:
     """The sum, halves first: denominators that share nothing grow long, and are then long in few additions alone."""
     half = len(terms) // 2
     return _total(terms[:half]) + _total(terms[half:]) if half else sum(terms, Fraction(0))
-
-
-def below(table: Component) -> Iterator[Component]:
-    """The components of a table: every choice of a level down to its own."""
-    return product(*(range(level + 1) for level in table))
 
 
 def _above(one: Gains, other: Gains) -> bool:

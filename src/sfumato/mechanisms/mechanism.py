@@ -110,6 +110,10 @@ class Mechanism(ABC):
         """Of many tables the standard error of a cell by how many variables they have, of the noisiest such table."""
         return {}
 
+    def bounds(self, move: Move) -> bool:  # noqa: ARG002 - none, for most
+        """Whether these are bounds, as the noisiest cell of some table would take too long to find."""
+        return False
+
     def wanted(self, move: Move, number: Typical) -> Mapping[str, tuple[float, float]]:  # noqa: ARG002
         """Of many tables the standard errors that cells have and that are wanted, by what was said to be wanted."""
         return {}

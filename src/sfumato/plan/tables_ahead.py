@@ -30,6 +30,8 @@ class TablesAhead:
     """For each target the standard error that a cell has, at the most, and the one that it is to have."""
     together: tuple[int, float, float] | None
     """All the variables, the variance of a cell if they were told apart together, and what it is as it is."""
+    bounds: bool = False
+    """Whether no cell need have all of these errors, as there are too many kinds of cells to find the noisiest."""
 
     @property
     def even(self) -> bool:
@@ -46,8 +48,11 @@ class TablesAhead:
         ways = ", ".join(f"{_short(error)} ({count or 'the total'})" for count, error in self.by_ways.items())
         least, most = (_short(pick(self.by_ways.values())) for pick in (min, max))
         rounded = f", up to {most} as it is rounded" if most != least else ""
+        bound = " (a bound: there are too many kinds of cells to find the noisiest)" if self.bounds else ""
         lines = [
-            f"{tables}: SD {least}{rounded}." if self.even else f"{tables}, by the number of variables: SD {ways}."
+            f"{tables}: SD {least}{rounded}{bound}."
+            if self.even
+            else f"{tables}, by the number of variables: SD {ways}{bound}."
         ]
         if self.together:
             count, other, now = self.together
@@ -65,7 +70,7 @@ class TablesAhead:
         wanted = {name: {"standard_error": one, "wanted": to} for name, (one, to) in self.wanted.items()}
         aim = {"aim": wanted, "aim_met": self.met} if wanted else {}
         named = dict(zip(("variables", "variance", "instead_of"), self.together, strict=True)) if self.together else {}
-        return said | aim | ({"all_together": named} if named else {})
+        return said | aim | ({"all_together": named} if named else {}) | ({"bounds": True} if self.bounds else {})
 
 
 def tables_ahead(plan: Decisions, measure: Measure) -> TablesAhead | None:
@@ -75,7 +80,8 @@ def tables_ahead(plan: Decisions, measure: Measure) -> TablesAhead | None:
     move, number = plan.move(measure), typical(plan, measure)
     by_ways = measure.with_.by_ways(move, number)
     wanted = measure.with_.wanted(move, number)
-    found = TablesAhead(measure.name, measure.by.up_to, dict(sorted(by_ways.items())), wanted, None)
+    ways, bounds = dict(sorted(by_ways.items())), measure.with_.bounds(move)
+    found = TablesAhead(measure.name, measure.by.up_to, ways, wanted, None, bounds)
     return replace(found, together=_together(plan, measure, found)) if found.even and not wanted else found
 
 
