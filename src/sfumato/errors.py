@@ -1,6 +1,6 @@
 """The errors a user can meet: each message says what was asked, why not, and what would work."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
 
@@ -30,6 +30,19 @@ class ReleaseError(SfumatoError):
 
 class QueryError(SfumatoError):
     """A question that a release cannot answer."""
+
+
+class TooFineError(QueryError):
+    """A question at levels that are not together in a release, and the depths of hierarchies at which it has them.
+
+    >>> str(TooFineError("There are no such towns", {"place": 0}))
+    'There are no such towns; ask for place=@0.'
+    """
+
+    def __init__(self, why: str, coarser: Mapping[str, int]) -> None:
+        self.why, self.coarser = why, coarser
+        asks = ", ".join(f"{name}=@{depth}" for name, depth in coarser.items())
+        super().__init__(f"{why}; ask for {asks}." if asks else f"{why}.")
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -201,9 +201,15 @@ def test_the_form_offers_levels_that_are_held_and_no_others(client):
     three = seen(client, "/family~jobs?rows=place&cols=sex&wrap=age&codelist[place]=level0")
     assert lists_offered(three) <= {"level0"}
     refused = seen(client, "/family~jobs?rows=place&cols=sex&wrap=age&codelist[place]=leaves", 400)
-    assert "together at coarser levels only; ask for place=@0" in refused.text
-    told = data(client, "codelist[place]=leaves&valueCodes[sex]=*&valueCodes[age]=*", status=400).json()["detail"]
-    assert "ask for place=@0" in told
+    words = "together at coarser levels only; ask for the top level of Place (codelist[place]=level0)."
+    assert words in refused.text
+    asked = "codelist[place]=leaves&valueCodes[sex]=*&valueCodes[age]=*"
+    told = data(client, asked, status=400).json()["detail"]
+    assert words in told
+    assert "@" not in told, "that is how the command line has it"
+    assert data(client, asked.replace("leaves", "level0")).status_code == 200
+    filtered = data(client, "sum[place]=n1&valueCodes[sex]=*&valueCodes[age]=*", status=400).json()["detail"]
+    assert filtered.endswith("at coarser levels only; ask for the top level of Place.")
 
 
 def test_a_filter_that_cannot_be_is_refused_where_it_is_picked(client):

@@ -110,8 +110,8 @@ class QueryEngine:
         axes = tuple(_axis(source, name, (at or {}).get(name), asked.get(name)) for name in names)
         _refuse_unfit(axes, LARGEST_PAGE if at_most is None else at_most)
         found = Crosstab(source, axes, _box(source, asked, axes), dict(asked), has_columns=cols is not None)
-        if found.size > 1 and (why := source.product.too_fine(found.grid)):  # one cell says so in its place
-            raise QueryError(why)
+        if found.size > 1 and (refusal := source.product.too_fine(found.grid)):  # one cell says so in its place
+            raise refusal
         return found
 
     @property

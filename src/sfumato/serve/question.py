@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from urllib.parse import quote, urlencode
 
-from sfumato.errors import QueryError, nearest
+from sfumato.errors import QueryError, TooFineError, nearest
 from sfumato.query import Crosstab, Group
 from sfumato.query.answer import Placement
 from sfumato.schema import Levels
@@ -93,7 +93,19 @@ class Question:
             one: (*self.shown[one], *self.groups.get(one, ())) for one in self.shown if one in {*names, column}
         }
         name = self.sheet.product.subject.name
-        return self.sheet.edition.engine.table(names, column, where=self.within, of=name, at=at, at_most=at_most)
+        try:
+            return self.sheet.edition.engine.table(names, column, where=self.within, of=name, at=at, at_most=at_most)
+        except TooFineError as error:
+            raise QueryError(f"{error.why}; ask for {self._coarser(error.coarser)}.") from None
+
+    def _coarser(self, depths: Mapping[str, int]) -> str:
+        """Levels as the form calls them, and as an address has them where they are laid out."""
+        said = []
+        for name, depth in depths.items():
+            attribute, listed = self.sheet.attribute(name), f"level{depth}"
+            words = f"the {code_lists(attribute.levels)[listed]} of {attribute.label}"
+            said.append(f"{words} (codelist[{name}]={listed})" if name in self.shown else words)
+        return ", ".join(said) or "fewer variables"
 
 
 def shown_codes(sheet: Sheet, values: Codes, lists: Codes, groups: Groups | None = None) -> Codes:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sfumato.errors import ReleaseError
+from sfumato.errors import ReleaseError, TooFineError
 from sfumato.privacy import plain
 from sfumato.release.figures import exact_step
 from sfumato.release.lattice import WRAPS, wraps
@@ -141,9 +141,9 @@ class Product(ABC):
         """Which boxes of a grid hold no number, and why; None where all of them hold one."""
         return None
 
-    def too_fine(self, grid: Grid) -> str:  # noqa: ARG002 - most products hold every level
-        """Why no box of a grid has an answer, as its levels are too fine together; '' where some box has one."""
-        return ""
+    def too_fine(self, grid: Grid) -> TooFineError | None:  # noqa: ARG002 - most products hold every level
+        """Why no box of a grid has an answer, as its levels are too fine together; None where some box has one."""
+        return None
 
     @property
     def together(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sfumato.errors import PlanError
+from sfumato.errors import PlanError, TooFineError
 from sfumato.release.lattice import Lattice
 from sfumato.release.manifest import ProductLine
 from sfumato.release.noisy import Integers, Noisy
@@ -102,19 +102,18 @@ class Tables(Held):
         )
         return Statuses((why,), unheld.astype(np.int64))
 
-    def too_fine(self, grid: Grid) -> str:
+    def too_fine(self, grid: Grid) -> TooFineError | None:
         """A box at the coarsest levels that are asked for is the likeliest to be held."""
         family = self.domain
         needed = [int(one.min(initial=tree.depth)) for one, tree in zip(family.needed(grid), family.trees, strict=True)]
         if family.holder(tuple(needed)) is not None:
-            return ""
+            return None
         above = product(*(range(min(level, 1), level + 1) for level in needed))
         held = max((one for one in above if family.holder(one) is not None), key=sum, default=())
         asked = [attribute.label for attribute, level in zip(self.attributes, needed, strict=True) if level]
         coarser = zip(self.attributes, family.trees, needed, held, strict=False)
-        ask = [f"{one.name}=@{_depth(one, tree, to)}" for one, tree, level, to in coarser if to < level]
-        would = f"; ask for {', '.join(ask)}" if ask else ""
-        return f"This release has {' × '.join(asked)} together at coarser levels only{would}."
+        depths = {one.name: _depth(one, tree, to) for one, tree, level, to in coarser if to < level}
+        return TooFineError(f"This release has {' × '.join(asked)} together at coarser levels only", depths)
 
     @cached_property
     def lattices(self) -> tuple[Lattice, ...]:
