@@ -632,6 +632,40 @@ def test_a_written_table_of_another_release_counts_as_one_that_is_named(tables):
             Plan.parse(text, tables / "plan.toml")
 
 
+def test_one_table_of_another_release_that_is_written_out_counts_as_one_that_is_named(earlier):
+    """Its cells have noise of their own, so nothing is stated but where it comes from."""
+    plan = Plan.parse(PLAN + ANOTHER, earlier / "plan.toml")
+    (control,) = plan.published
+    assert control.released
+    assert control.shared is None
+    again = Plan.parse(plan.to_toml(), earlier / "again.toml")
+    assert again.published == (control,)
+    assert "released = true" in plan.to_toml()
+    start = (written := plan.to_toml()).index("[[control]]")
+    block = written[start : written.index("[[then]]", start)]
+    named = ANOTHER[: ANOTHER.index("[[exposure]]")]
+    for second in (block, named):
+        text = written.replace(block, block + second.replace('name = "earlier"', 'name = "copy"'))
+        with pytest.raises(PlanError, match="'earlier' and 'copy' come from other releases"):
+            Plan.parse(text, earlier / "plan.toml")
+    by_hand = block.replace("released = true\n", "").replace('name = "earlier"', 'name = "copy"')
+    other = replace(Plan.parse(written.replace(block, by_hand).replace('"earlier",', '"copy",'), earlier / "p.toml"))
+    assert not other.published[0].released, "totals that somebody writes are his own"
+
+
+@pytest.mark.parametrize("made", ["earlier", "tables"])
+def test_two_tables_of_other_releases_are_refused_in_python_as_in_a_file(made, request):
+    """A plan that is put together of two has what neither has alone."""
+    folder, text = request.getfixturevalue(made), {"earlier": ANOTHER, "tables": FROM_TABLES}[made]
+    plan = Plan.parse(PLAN + text, folder / "plan.toml")
+    (control,), (step,) = plan.published, plan.then
+    beside = replace(control, name="copy", totals=tuple(replace(one, value=one.value + 8) for one in control.totals))
+    with pytest.raises(PlanError, match="'earlier' and 'copy' come from other releases"):
+        replace(plan, controls=(control, beside), then=(replace(step, to=("earlier", "copy")),))
+    alone = replace(beside, released=False, shared=None)
+    assert len(replace(plan, controls=(control, alone), then=(replace(step, to=("earlier", "copy")),)).published) == 2
+
+
 WORKERS = 'unit = "worker"\nid = "worker"\nat_most = 1'
 
 

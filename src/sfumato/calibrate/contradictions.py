@@ -65,14 +65,19 @@ def _differ(one: Product, other: Product, shared: Sequence[Attribute]) -> bool:
 
 
 def _apart(one: Product, other: Product, grids: Sequence[Grid]) -> NDArray[np.bool_]:
-    """Where the sums of two tables are not the same, in whole numbers."""
+    """Where the sums of two tables are not the same."""
+    return np.asarray(_gaps(one, other, grids) != 0, dtype=bool)
+
+
+def _gaps(one: Product, other: Product, grids: Sequence[Grid]) -> NDArray[np.generic]:
+    """How far the sums of two tables are apart, in whole numbers of their common step."""
     steps = [product.subject.step for product in (one, other)]
     unit = common_step(*steps)
     first, second = (
         _wide(product.totals(grid), int(step / unit))
         for product, grid, step in zip((one, other), grids, steps, strict=True)
     )
-    return np.asarray(first != second, dtype=bool)
+    return np.abs(np.asarray(first - second))
 
 
 def _grid(product: Product, shared: Sequence[Attribute]) -> Grid:
@@ -95,21 +100,39 @@ def _known(product: Product, grid: Grid) -> NDArray[np.bool_]:
 def same_noise(one: Product, other: Product) -> bool:
     """Whether two noisy tables of totals agree in all that both tell apart, as tables with noise of their own do not.
 
-    Two noisy sums are the same number with a chance of at most a step over √(2π) standard deviations of their
-    difference; where that is too likely for all of them together, nothing is told.
+    They agree where they are the same numbers, however written, or where those of the one with fewer digits are the
+    other's, rounded. Two noisy sums are within so many steps with a chance of at most their number over √(2π) standard
+    deviations of their difference; where that is too likely for all of them together, nothing is told.
     """
-    shared = _shared(one, other)
-    grids, unit = (
-        [_grid(product, shared) for product in (one, other)],
-        common_step(one.subject.step, other.subject.step),
-    )
-    variances = [product.variances(grid) for product, grid in zip((one, other), grids, strict=True)]
+    pair, shared = (one, other), _shared(one, other)
+    grids = [_grid(product, shared) for product in pair]
+    unit = common_step(one.subject.step, other.subject.step)
+    variances = [product.variances(grid) for product, grid in zip(pair, grids, strict=True)]
     if any(isinstance(found, Withheld) or not (found > 0).all() for found in variances):
         return False
-    steps = [float(product.subject.step / unit) for product in (one, other)]
+    steps = [float(product.subject.step / unit) for product in pair]
     spread = sum(found * step**2 for found, step in zip(variances, steps, strict=True))
-    chances = np.minimum(1.0, 1 / np.sqrt(2 * np.pi * np.asarray(spread, dtype=np.float64)))
-    return bool(np.log(chances).sum() < np.log(BY_CHANCE)) and not _apart(one, other, grids).any()
+    within = _rounded_off(pair, grids, unit)
+    chances = np.minimum(1.0, (2 * within + 1) / np.sqrt(2 * np.pi * np.asarray(spread, dtype=np.float64)))
+    return bool(np.log(chances).sum() < np.log(BY_CHANCE)) and bool((_gaps(one, other, grids) <= within).all())
+
+
+def _rounded_off(pair: tuple[Product, Product], grids: Sequence[Grid], unit: Fraction) -> Floats:
+    """How far sums may be apart, in whole units, where the table with fewer digits is the other one, rounded."""
+    digits = [_digits(product) for product in pair]
+    if digits[0] == digits[1]:
+        return np.zeros(grids[0].shape)
+    coarser = int(digits[1] > digits[0])
+    cells = pair[coarser].domain.counts(grids[coarser])
+    return np.asarray(np.floor(cells * float(digits[coarser] / unit) / 2), dtype=np.float64)
+
+
+def _digits(product: Product) -> Fraction:
+    """The step of a table's numbers, or the tens, hundreds or thousands of it of which all are multiples."""
+    values, step = product.values, product.subject.step
+    while np.any(values) and not np.any(values % 10):
+        values, step = values // 10, step * 10
+    return step
 
 
 def common_step(one: Fraction, *others: Fraction) -> Fraction:

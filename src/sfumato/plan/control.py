@@ -56,13 +56,20 @@ class ControlTable:
     totals: tuple[PublishedTotal, ...] = ()
     shared: FamilyNoise | None = None
     """Of a table of a family of another release, whose cells share noise: what is stated of it."""
+    released: bool = False
+    """Whether its totals are of another release, with which other tables may share their noise."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "by", tuple(self.by))
+        object.__setattr__(self, "released", self.released or self.shared is not None)
         if self.from_ not in SOURCES:
             raise PlanError(f"[[control]] '{self.name}' is from '{self.from_}'; {nearest(self.from_, list(SOURCES))}")
         if (self.from_ == "published") != bool(self.totals):
             raise PlanError(f"[[control]] '{self.name}': published totals come from a file = \"totals.csv\".")
+        if self.released and self.from_ != "published":
+            raise PlanError(
+                f"[[control]] '{self.name}' is from the data, and so of no other release; leave out released."
+            )
         if self.shared and any((one.value / self.step).denominator > 1 for one in self.totals):
             raise PlanError(f"[[control]] '{self.name}': a total is no multiple of the step of shared.")
         if sum(abs(one.value) for one in self.totals) >= MOST_STEPS * self.step:
@@ -122,6 +129,16 @@ class ControlTable:
         variances[table.possible] = [float((one.standard_error / step) ** 2) for one in self.totals]
         subject = replace(of, name=self.name, step=step, mechanism=PUBLISHED, note="", value_bounds=None)
         return Cube(subject, table, values, Varying(variances) if self.noisy else Independent(0.0))
+
+
+def refuse_several(controls: Iterable[ControlTable]) -> None:
+    """Tables of other releases may share their noise, which nobody could tell: one of them at most is a control."""
+    names = [one.name for one in controls if one.released]
+    if len(names) > 1:
+        raise PlanError(
+            f"[[control]] '{names[0]}' and '{names[1]}' come from other releases, and whether these share noise "
+            "cannot be told, so it could be counted as new; name one table of one release."
+        )
 
 
 def rows_at(path: Path, encoding: str | None = None) -> Rows:

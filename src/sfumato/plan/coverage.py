@@ -105,9 +105,9 @@ class Coverage:
         kept = self.hidden.exchanged() if self.hidden.id is None else None
         return kept is not None and kept.issuperset((*measure.names, *measure.where))
 
-    def pair(self, measure: Measure) -> tuple[UnitRows, UnitRows]:
-        """The rows of one unit in two neighbours that are as far apart as any."""
-        return self.hidden.pair(measure.of.contribution, self.domain(measure))
+    def pairs(self, measure: Measure) -> tuple[tuple[UnitRows, UnitRows], ...]:
+        """The rows of one unit in two neighbours; one of these pairs is as far apart as any."""
+        return self.hidden.pairs(measure.of.contribution, self.domain(measure))
 
     def size(self, measure: Measure) -> int:
         """How many numbers a measure publishes."""

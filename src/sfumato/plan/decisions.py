@@ -6,7 +6,7 @@ from functools import cached_property
 
 from sfumato.calibrate import Step
 from sfumato.errors import PlanError, nearest
-from sfumato.plan.control import ControlTable
+from sfumato.plan.control import ControlTable, refuse_several
 from sfumato.plan.coverage import Coverage, naming
 from sfumato.plan.geography import Geography
 from sfumato.plan.measure import Measure, Publish
@@ -44,6 +44,7 @@ class Decisions:
         object.__setattr__(self, "title", self.title or self.name)
         object.__setattr__(self, "hidden", self.hidden.among(self.schema.attributes))
         object.__setattr__(self, "controls", tuple(self.controls))
+        refuse_several(self.controls)
         object.__setattr__(self, "measures", self._with_controls())
         object.__setattr__(self, "then", tuple(self.then))
         if not self.name:

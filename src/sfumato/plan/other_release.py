@@ -1,7 +1,7 @@
 """OtherTotals: what another release published, as controls, with the error that it states."""
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
@@ -15,15 +15,6 @@ from sfumato.privacy import Neighbours, plain
 from sfumato.privacy.notation import hidden_from_dict
 from sfumato.release import Components, Product, Release, Withheld, open_release
 from sfumato.schema import Attribute, Component, Family, Grid, Mask, Schema, Table, UpTo
-
-
-def refuse_several(controls: Sequence[str]) -> None:
-    """Tables of other releases may share their noise, which nobody could tell: one of them at most is a control."""
-    if len(controls) > 1:
-        raise PlanError(
-            f"[[control]] '{controls[0]}' and '{controls[1]}' come from other releases, and whether these share noise "
-            "cannot be told, so it could be counted as new; name one table of one release."
-        )
 
 
 def _alike(universe: Mapping[str, Any], where: Mapping[str, Any]) -> bool:

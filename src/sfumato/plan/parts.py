@@ -84,6 +84,7 @@ class ControlPart(Part):
     product: str | None = None
     totals: list[dict[str, Any]] | None = None
     shared: SharedPart | None = None
+    released: bool = False
 
 
 class VarianceFunctionPart(Part):

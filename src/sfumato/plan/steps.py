@@ -144,8 +144,9 @@ class StepReading:
         for first, second in combinations(self.made.published, 2):
             if same_noise(first, second):
                 raise self._refusal(
-                    f": '{first.subject.name}' and '{second.subject.name}' have errors and agree to the last digit in "
-                    "all that both tell apart: they have the same noise, which would be counted as new in one of them. "
+                    f": '{first.subject.name}' and '{second.subject.name}' have errors and agree to the last digit "
+                    "that both have in all that both tell apart: they have the same noise, which would be counted as "
+                    "new in one of them. "
                     "Name the finer one alone; where both are exact, leave out their standard errors."
                 )
 

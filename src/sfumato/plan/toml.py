@@ -14,7 +14,7 @@ from sfumato.plan.decisions import Decisions
 from sfumato.plan.geography import Geography
 from sfumato.plan.made_areas import MadeAreas
 from sfumato.plan.measure import Measure
-from sfumato.plan.other_release import CountedRecords, OtherTotals, refuse_several
+from sfumato.plan.other_release import CountedRecords, OtherTotals
 from sfumato.plan.parts import (
     AttributePart,
     ControlPart,
@@ -72,7 +72,6 @@ def _part(text: str) -> PlanPart:
 
 
 def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
-    refuse_several([one.name for one in part.control if one.release is not None or one.shared is not None])
     schema = Schema(
         attributes=tuple(_attribute(name, one, folder, part.data.encoding) for name, one in part.attributes.items()),
         unit=_row(part),
@@ -117,7 +116,7 @@ def _control(part: ControlPart, plan: PlanPart, schema: Schema, folder: Path) ->
             f'[[control]] \'{part.name}\' has one source: from = "data", file = "totals.csv", or release = "folder".'
         )
     if part.source is not None:
-        return ControlTable(part.name, part.of, tuple(part.by), part.source)
+        return ControlTable(part.name, part.of, tuple(part.by), part.source, released=part.released)
     written = [(f"[[control]] '{part.name}', total {number}", row) for number, row in enumerate(part.totals or (), 1)]
     rows, source = (
         (rows_at(path := folder / part.file, schema.encoding), path)
@@ -134,7 +133,8 @@ def _control(part: ControlPart, plan: PlanPart, schema: Schema, folder: Path) ->
         rows, shared = asked.read(of.of if of else "", of.where if of else {})
         source = folder / part.release
     totals = totals_of(rows, schema.table(part.by), str(source))
-    return ControlTable(part.name, part.of, tuple(part.by), "published", totals, shared)
+    released = part.released or part.release is not None
+    return ControlTable(part.name, part.of, tuple(part.by), "published", totals, shared, released)
 
 
 def _counted(plan: PlanPart) -> CountedRecords:

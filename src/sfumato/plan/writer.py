@@ -65,7 +65,7 @@ def _control_dict(control: ControlTable) -> dict[str, Any]:
     shared = control.shared
     noise = {"step": plain(shared.step), "variances": list(shared.variances), "even": shared.even} if shared else {}
     told = {"name": control.name, "of": control.of, "by": list(control.by), **source}
-    return told | ({"shared": noise} if shared else {})
+    return told | ({"shared": noise} if shared else {"released": True} if control.released else {})
 
 
 def _data_dict(schema: Schema) -> dict[str, Any]:
