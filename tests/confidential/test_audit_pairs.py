@@ -9,7 +9,7 @@ import pytest
 import sfumato as sf
 from sfumato.confidential import Tabulation
 from sfumato.confidential.audit import audit_plan
-from sfumato.confidential.pairs import worst_pairs
+from sfumato.confidential.pairs import _frames, worst_pairs
 from sfumato.draws import SeededDraws
 from sfumato.errors import PlanError
 from sfumato.plan import Plan
@@ -140,3 +140,71 @@ def test_the_audit_of_the_shipped_plan_of_jobs_holds_and_counts_as_evidence_for_
     assert all(one.holds for one in audits)
     assert all(one.strong for one in audits if one.view in {"a cell", "all cells by the law"})
     assert {one.measure for one in audits if one.strong} == {*(one.name for one in lodes.measures), "everything"}
+
+
+EITHER = """
+[[measure]]
+name = "gain"
+of = { statistic = "total", column = "gain", clip = ["LOW", "HIGH"] }
+by = BY
+with = { mechanism = "MECHANISM" }
+"""
+ONE_OR_MORE = {
+    "a job": '[hidden]\nneighbours = "replace-one"\nunit = "job"\n',
+    "three of a firm": '[hidden]\nneighbours = "replace-one"\nunit = "firm"\nid = "firm"\nat_most = 3\n',
+    "a job that stays in its place": REPLACE,
+}
+
+
+def either(low, high, hidden, mechanism, by='["trade", "place"]'):
+    text = (
+        EITHER.replace("LOW", str(low)).replace("HIGH", str(high)).replace("BY", by).replace('"MECHANISM"', mechanism)
+    )
+    head = HEAD.replace('epsilon = "9"', 'mu = "9"' if "mu" in mechanism else 'epsilon = "9"')
+    return Plan.parse(head + hidden + text + (EXPOSED if "fixed" in hidden else ""), Path("pairs.toml"))
+
+
+@pytest.mark.parametrize("hidden", [*ONE_OR_MORE][:2])
+@pytest.mark.parametrize(("low", "high"), [(-40, 40), (-40, 30), (-30, 40), (-40, 10), (-40, 0), (0, 40), (10, 40)])
+def test_of_values_of_either_sign_some_pair_reaches_every_norm_that_is_priced(low, high, hidden):
+    """From end to end of the clip in one cell, or from one cell to another: (h − l)² or twice the larger square."""
+    plan = either(low, high, ONE_OR_MORE[hidden], '"rounded-gaussian", mu = "1"')
+    rows, far = plan.hidden.at_most, max(abs(low), abs(high))
+    moved = [differences(plan, pair)["gain"] for pair in worst_pairs(plan)]
+    assert max(np.abs(one).sum() for one in moved) == 2 * rows * far == plan.move(plan.measures[0]).l1
+    reached = max(np.square(one).sum() for one in moved)
+    assert reached == rows**2 * max((high - low) ** 2, 2 * far**2) == plan.move(plan.measures[0]).l2_squared
+
+
+def test_whoever_else_stands_there_has_the_same_values_on_both_sides():
+    plan = either(-40, 30, ONE_OR_MORE["three of a firm"], '"rounded-gaussian", mu = "1"')
+    for way in (0, 1):
+        one, other = (side.to_pylist() for side in _frames(plan, plan.measures[0], ["the unit"], way))
+        assert len(one) == len(other), "how many there are is public"
+        same = [row for row in one if row["firm"] != "the unit"]
+        assert same == [row for row in other if row["firm"] != "the unit"]
+        assert len(same) == 4
+
+
+@pytest.mark.parametrize("hidden", [*ONE_OR_MORE])
+@pytest.mark.parametrize(("low", "high"), [(-40, 40), (-40, 30), (-40, 25)])
+def test_of_a_family_of_tables_values_of_either_sign_lose_all_that_is_claimed(low, high, hidden):
+    plan = either(
+        low, high, ONE_OR_MORE[hidden], '"even-gaussian", mu = "1"', '{ up_to = 2, of = ["trade", "age", "place"] }'
+    )
+    (measure,) = plan.measures
+    lost = []
+    for pair in worst_pairs(plan):
+        cells = [Tabulation(plan, data, SeededDraws(1)).cells(measure) for data in pair]
+        one, other = (measure.with_.clean(side) for side in cells)
+        noisy = measure.with_.perturb(cells[0], SeededDraws(1))
+        squares, laws = np.square(one - other), measure.with_.laws(noisy)
+        lost.append(sum(float(squares[where].sum() / law.sigma_squared) for where, law in laws))
+    assert max(lost) == pytest.approx(1, rel=1e-9), "the square of mu, of the normal that is rounded"
+
+
+def test_an_audit_of_values_of_either_sign_shows_nearly_all_of_the_claim():
+    plan = either(-40, 40, ONE_OR_MORE["a job"], '"rounded-gaussian", mu = "1"')
+    audits = [one for one in audit_plan(plan, samples=100_000, draws=SeededDraws(5)) if one.measure == "gain"]
+    assert all(one.holds for one in audits)
+    assert max(one.bound for one in audits) > 0.85

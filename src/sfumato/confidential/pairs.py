@@ -13,7 +13,7 @@ from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.tabulate import reading
 from sfumato.errors import PlanError
 from sfumato.plan import Measure, Plan
-from sfumato.privacy import UnitRows
+from sfumato.privacy import Contribution, UnitRows
 from sfumato.schema import Attribute, Bands, Mask
 
 Place = dict[str, int]
@@ -46,8 +46,9 @@ def worst_pairs(plan: Plan) -> list[WorstPair]:
     frames: list[tuple[pa.Table, pa.Table]] = []
     worst: list[set[str]] = []
     for measure in plan.measures:
-        for units in plan.over.moving(measure, plan.universe(measure)):
-            pair = _frames(plan, measure, units)
+        moving, ways = plan.over.moving(measure, plan.universe(measure)), range(len(plan.over.pairs(measure)))
+        for units, way in product(moving, ways):
+            pair = _frames(plan, measure, units, way)
             same = (pair[0].equals(one) and pair[1].equals(other) for one, other in frames)
             place = next((place for place, is_same in enumerate(same) if is_same), len(frames))
             if place == len(frames):
@@ -72,20 +73,40 @@ def moved_words(plan: Plan) -> str:
     )
 
 
-def _farthest(plan: Plan) -> tuple[Values, Values]:
-    """In each column the farthest value that any measure's pair has, on either side."""
+def _sides(plan: Plan, measure: Measure, way: int) -> tuple[UnitRows, UnitRows]:
+    """The rows of a unit in the pair of a measure; where it has fewer pairs, in its first."""
+    pairs = plan.over.pairs(measure)
+    return pairs[way if way < len(pairs) else 0]
+
+
+def _values(plan: Plan, measure: Measure, way: int) -> tuple[Values, Values]:
+    """In each column the farthest value that any measure's pair has, on either side, or what this measure's own has.
+
+    Where the farthest is clipped to its own, one pair does for several measures.
+    """
     values: tuple[Values, Values] = ({}, {})
-    for measure in plan.measures:
-        column = measure.of.contribution.column
-        for side, unit in zip(values, plan.over.pair(measure), strict=True):
-            if column is not None:
+    for one in plan.measures:
+        for side, unit in zip(values, _sides(plan, one, way), strict=True):
+            if (column := one.of.contribution.column) is not None:
                 side[column] = max(side.get(column, 0.0), float(unit.value), key=abs)
+    row = measure.of.contribution
+    for side, unit in zip(values, _sides(plan, measure, way), strict=True):
+        if row.column is not None and _clipped(row, side[row.column]) != float(unit.value):
+            side[row.column] = float(unit.value)
     return values
 
 
-def _frames(plan: Plan, measure: Measure, units: Sequence[str]) -> tuple[pa.Table, pa.Table]:
+def _clipped(row: Contribution, value: float) -> float:
+    """What counts of a value; all of it where there is no clip."""
+    if row.low is None or row.high is None:
+        return value
+    low, high = (float(row.reaching(end)) for end in row.bounds)
+    return min(max(value, low), high)
+
+
+def _frames(plan: Plan, measure: Measure, units: Sequence[str], way: int) -> tuple[pa.Table, pa.Table]:
     """The rows of what moves in the first cell, against what its neighbour has there or in the second."""
-    need, values = reading(plan), _farthest(plan)
+    need, values = reading(plan), _values(plan, measure, way)
     free = {attribute.name: _readable(attribute, values[0]) for attribute in _whole(need)}
     first = _place(plan, [measure, *plan.measures], free, {}, _dearest(plan, measure))
     kept = plan.hidden.keeps(plan.schema.attributes)
@@ -93,15 +114,17 @@ def _frames(plan: Plan, measure: Measure, units: Sequence[str]) -> tuple[pa.Tabl
     others = sorted(plan.measures, key=lambda one: _holds(plan, one, first))
     second = _place(plan, others, held, first, [])
     # None of the others in the first: noise that empty cells lack is seen nowhere else.
-    sides = plan.over.pair(measure)
+    sides = _sides(plan, measure, way)
     kinds = _kinds(plan, measure, free, first) if any(side.of_each for side in sides) else []
     beside = second if any(side.elsewhere for side in sides) else _place(plan, others, free, first, [])
     still = [(name, beside) for name in plan.over.standing(OTHERS)]
     own = [
         [(unit, place) for unit in units for place in _stands(side, first, second, kinds)] * side.rows for side in sides
     ]
-    one, other = (_table(need, [*still, *rows], told) for rows, told in zip(own, values, strict=True))
-    return one, other
+    told = [[(name, place, values[0]) for name, place in still] for _ in sides]
+    for side, rows, has in zip(told, own, values, strict=True):
+        side += [(name, place, has) for name, place in rows]
+    return _table(need, told[0]), _table(need, told[1])
 
 
 def _stands(side: UnitRows, first: Place, second: Place, kinds: Sequence[Place]) -> Sequence[Place]:
@@ -221,16 +244,17 @@ def _raw(attribute: Attribute, leaf: int) -> str | None:
     return next((raw for raw, place in attribute.raw_codes.items() if place == leaf), None)
 
 
-def _table(need: Reading, rows: Sequence[tuple[str, Place]], values: Values) -> pa.Table:
-    """Records as text, each of a unit by its name, with the same values in their columns."""
+def _table(need: Reading, rows: Sequence[tuple[str, Place, Values]]) -> pa.Table:
+    """Records as text, each of a unit by its name, with what stands in its columns."""
     columns: dict[str, Sequence[str | None]] = {name: ["1"] * len(rows) for name in need.columns}
     for attribute in _whole(need):
-        columns[attribute.column] = [_raw(attribute, place[attribute.name]) for _, place in rows]
-    columns |= {column: [str(value)] * len(rows) for column, value in values.items()}
+        columns[attribute.column] = [_raw(attribute, place[attribute.name]) for _, place, _ in rows]
+    for column in dict.fromkeys(column for _, _, values in rows for column in values):
+        columns[column] = [str(values[column]) for _, _, values in rows]
     # Whoever else stands in rows, as those who hold jobs, is another one in each.
     columns |= {name: [f"{name} {number}" for number in range(len(rows))] for name in need.names}
     if need.id:
-        columns[need.id] = [name for name, _ in rows]
+        columns[need.id] = [name for name, _, _ in rows]
     if need.schema.key:
         columns[need.schema.key] = [f"record {number}" for number in range(len(rows))]
     return pa.table({name: pa.array(texts, pa.string()) for name, texts in columns.items()})

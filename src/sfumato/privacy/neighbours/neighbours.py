@@ -133,6 +133,10 @@ class Neighbours(ABC):
     def pair(self, row: Contribution, domain: Domain) -> tuple[UnitRows, UnitRows]:
         """The rows of one unit in two neighbours that are as far apart as any; the first may be more than count."""
 
+    def pairs(self, row: Contribution, domain: Domain) -> tuple[tuple[UnitRows, UnitRows], ...]:
+        """The pairs of which one is as far apart as any, whichever norm a mechanism hides; one does for most."""
+        return (self.pair(row, domain),)
+
     @abstractmethod
     def keeps(self, attributes: Sequence[Attribute]) -> frozenset[str]:
         """The attributes of a unit's rows that are the same in all neighbours."""

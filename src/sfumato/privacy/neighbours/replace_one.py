@@ -58,6 +58,19 @@ class ReplaceOne(CountedRows):
         rows = self._too_many(domain)
         return UnitRows(rows, row.farthest), UnitRows(rows, row.farthest, elsewhere=True)
 
+    def pairs(self, row: Contribution, domain: Domain) -> tuple[tuple[UnitRows, UnitRows], ...]:
+        """Of values of either sign rows also go from one end to the other in their cell, |low| + |high| each.
+
+        That is l1 where both ends are as far, and l2 where it is more than √2 times the farther; of what is seen of
+        several tables at once, either may be more.
+        """
+        low, high = row.bounds
+        if domain.register or not low < 0 < high:
+            return (self.pair(row, domain),)
+        rows = self._too_many(domain)
+        within = UnitRows(rows, row.reaching(high)), UnitRows(rows, row.reaching(low))
+        return (within,) if high == -low else (self.pair(row, domain), within)
+
     def keeps(self, attributes: Sequence[Attribute]) -> frozenset[str]:  # noqa: ARG002 - they are named
         return frozenset(self.fixed)
 
