@@ -12,7 +12,7 @@ from sfumato.mechanisms.margin_design import MarginDesign
 from sfumato.plan.toml import SHIPPED
 from sfumato.privacy import EveryTable
 from sfumato.release import Components
-from sfumato.release.whole_tables import whole_tables
+from sfumato.release.whole_tables import estimate, residuals_of, whole_tables
 from sfumato.schema import Attribute, Box, Levels, Schema, UpTo
 
 TINY = family(flat(2, 3), 1)
@@ -51,6 +51,11 @@ def test_noisy_contrasts_become_whole_tables_that_agree():
     noisy = {(0, 0): [25], (1, 0): [-6, 5], (0, 1): [-8, -5, 12]}
     tables = whole_tables(TINY, np.concatenate([noisy[one] for one in TINY.components]))
     assert tables.tolist() == [10, 15, 6, 7, 12]
+    residuals = dict(residuals_of(TINY, np.concatenate([noisy[one] for one in TINY.components])))
+    assert residuals[1, 0] == pytest.approx([-11 / 4, 11 / 4], rel=1e-14)
+    assert residuals[0, 1] == pytest.approx([-23 / 9, -14 / 9, 37 / 9], rel=1e-14)
+    assert estimate(TINY, (1, 0), residuals) == pytest.approx([39 / 4, 61 / 4], rel=1e-14)
+    assert estimate(TINY, (0, 1), residuals) == pytest.approx([52 / 9, 61 / 9, 112 / 9], rel=1e-14)
 
 
 def test_covariances_of_the_tiny_family():
@@ -93,6 +98,10 @@ def test_occupations_in_their_tree_with_six_attributes(up_to, cost):
     assert MarginDesign.flat(family(schema, up_to)).cost == Fraction(cost)
 
 
+def test_the_dearest_occupation_costs_488_207ths_beside_the_total():
+    assert MarginDesign.flat(family(Schema((OCCUPATIONS,)), 1)).cost - 1 == Fraction(488, 207)
+
+
 def test_occupations_with_all_six_and_with_all_ten_requirements():
     seven = Schema((OCCUPATIONS, *flat(5, 4, 3, 2, 2, 2).attributes))
     assert float(MarginDesign.flat(family(seven, 7)).cost) == pytest.approx(31.83396, abs=5e-6)
@@ -109,3 +118,11 @@ def test_a_faded_design_loses_a_part_of_its_variance_with_every_variable():
     replaced = EveryTable(ONE_REPLACED, move.family, frozenset())
     unit = MarginDesign.faded(move.family, Fraction(4, 5))
     assert float(unit.exchange_cost(replaced.kept) / unit.cost) == pytest.approx(1.843363, abs=5e-7)
+
+
+def test_ten_requirements_that_fade_by_a_fifth_with_every_variable():
+    """V is the product over the sizes of 1 + (1 − 1/n) / s, with s = (0.8 − 1/n²) / (1 − 1/n)."""
+    design = EvenGaussian(1, fade="0.8").design(EveryTable(ONE_RECORD, family(flat(*ORS), 10)))
+    by_ways = {sum(one): float(v) for one, v in design.cell_variances.items()}
+    known = [94.1, 75.3, 60.3, 48.2, 38.6, 30.9, 24.7, 19.7, 15.8, 12.6, 10.1]
+    assert [by_ways[ways] for ways in range(11)] == pytest.approx(known, abs=0.06)

@@ -3,8 +3,9 @@
 A cell of the table w has the variance Σ B s over the components A of w, where s is the variance of A and B what a cell
 of w has of it; a record costs Σ p / s. With the aim "cells" the sum of the variances of all cells of all tables is
 least: v being what all cells have of s, s is in proportion to √(p / v). With targets the cost is least at which no cell
-of a table is noisier than its target t. For weights λ of the tables, s = √(p / λB) costs least with Σ λ B s = Σ λ t,
-which is a lower bound, and s over the largest B s / t meets all targets; λ is changed until both agree.
+of a table is noisier than its target t. For weights λ of the kinds of cells and π of the records that may cost most,
+s = √(πp / λB) costs least on the average with Σ λ B s = Σ λ t, which is a lower bound, and s over the largest B s / t
+meets all targets; λ and π are changed until the largest cost of that and the bound agree.
 
 Targets say what noise is in proportion to: it is then scaled to what the measure costs. They are public numbers, and
 which they are is no promise; the cost of what comes out is summed in fractions, and must be what the measure says.
@@ -25,7 +26,6 @@ from sfumato.mechanisms.noisiest_cells import SLACK, below
 from sfumato.privacy import EveryTable
 from sfumato.release.noisy import Floats, Integers
 from sfumato.schema import Component, Family
-from sfumato.schema.trees import Tree
 
 GAP, MOST_ROUNDS, MOST_WORK = 1e-6, 20_000, 2**30
 """How near the cost comes to the least, as a part, and after how many rounds, of so much work, it is left at that."""
@@ -102,10 +102,11 @@ def rounded_up(number: Fraction) -> Fraction:
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """What a record costs by each component, and what cells have of it, of every kind that a table may have most of."""
+    """What records cost by each component, and what cells have of it, of every kind that may be the noisiest."""
 
     design: MarginDesign
     costs: Floats
+    """What a record costs by each component, a row for each that may cost most."""
     tables: Integers
     """The table of every kind of cells."""
     kinds: Integers
@@ -122,47 +123,38 @@ class _Problem:
         kinds = np.repeat(np.arange(counts.sum()), np.repeat([len(places) for _, places in listed], counts))
         components = np.concatenate([np.tile(places, len(shares)) for shares, places in listed])
         parts = np.concatenate([shares.ravel() for shares, _ in listed])
-        costs = np.array([float(_most(design, one)) for one in family.components])
-        return cls(design, costs, np.repeat(np.arange(len(listed)), counts), kinds, components, parts)
+        return cls(design, design.record_costs(), np.repeat(np.arange(len(listed)), counts), kinds, components, parts)
 
     def least_sum(self) -> Floats:
         """The variances in proportion to √(p / v)."""
         cells = np.array([math.prod(self.design.family.shape(one)) for one in self.design.family.components])
-        return np.asarray(np.sqrt(self.costs / self._over(cells.astype(np.float64))), dtype=np.float64)
+        return np.asarray(np.sqrt(self.costs[0] / self._over(cells.astype(np.float64))), dtype=np.float64)
 
     def least_cost(self, wanted: Mapping[Component, tuple[str, Fraction]]) -> Floats:
-        """The least costly variances at which no cell of a table is noisier than wanted."""
+        """The variances of the least largest cost at which no cell of a table is noisier than wanted."""
         listed = self.design.family.components
         asked = np.array([one in wanted for one in listed])[self.tables]
         targets = np.array([float(wanted[one][1]) ** 2 if one in wanted else 1.0 for one in listed])[self.tables]
-        weights = asked / targets
-        for _ in range(min(MOST_ROUNDS, 1 + MOST_WORK // len(self.parts))):
-            over = self._over(weights)
-            spread, root = np.sqrt(self.costs / over), np.sqrt(self.costs * over).sum()
+        weights, records = asked / targets, np.full(len(self.costs), 1 / len(self.costs))
+        for _ in range(min(MOST_ROUNDS, 1 + MOST_WORK // (len(self.parts) + self.costs.size))):
+            costs, over = records @ self.costs, self._over(weights)
+            spread, root = np.sqrt(costs / over), np.sqrt(costs * over).sum()
             ratios = asked * self._cells(spread) / targets
             least = root**2 / (weights @ targets)
             meeting: Floats = spread / ratios.max()
-            if (self.costs / meeting).sum() <= least * (1 + GAP):
+            paid = self.costs @ (1 / meeting)
+            if paid.max() <= least * (1 + GAP):
                 break
             weights = weights * ratios * (root / (weights @ targets)) ** 2
+            records = records * paid / (records @ paid)
         return meeting
 
     def _over(self, weights: Floats) -> Floats:
         """What kinds of cells have of each component, times their weights."""
-        found = np.bincount(self.components, self.parts * weights[self.kinds], len(self.costs))
+        found = np.bincount(self.components, self.parts * weights[self.kinds], self.costs.shape[1])
         return np.asarray(found, dtype=np.float64)
 
     def _cells(self, spread: Floats) -> Floats:
         """The variance of a cell of each kind."""
         found = np.bincount(self.kinds, self.parts * spread[self.components], len(self.tables))
         return np.asarray(found, dtype=np.float64)
-
-
-def _most(design: MarginDesign, component: Component) -> Fraction:
-    """What a component of variance 1 costs a record, at the most."""
-    told = ((tree, level) for tree, level in zip(design.family.trees, component, strict=True) if level)
-    return math.prod((_most_at(design, tree, level) for tree, level in told), start=Fraction(1))
-
-
-def _most_at(design: MarginDesign, tree: Tree, level: int) -> Fraction:
-    return max(design.gain(path[level - 1]) for path in tree.paths)

@@ -18,9 +18,9 @@ from itertools import product
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sfumato.mechanisms.noisiest_cells import SLACK, CellKinds, cell_kinds, wide
+from sfumato.release.noisy import Floats
 from sfumato.schema import Component, Family
 from sfumato.schema.trees import Tree
 
@@ -70,10 +70,12 @@ class MarginDesign:
     @cached_property
     def cost(self) -> Fraction:
         """The square of mu that one record costs, at the worst of the leaves that it may have."""
-        chosen = [self._worst_paths(axis) for axis in range(len(self.family.trees))]
-        if prod(map(len, chosen)) > MOST_PATHS:  # no leaf need have all of it, so this is a little more than the worst
-            chosen = [[tuple(max(column) for column in zip(*paths, strict=True))] for paths in chosen]
-        return max(self._cost_of(paths) for paths in product(*chosen))
+        return max(map(self._cost_of, _combined([self._worst_paths(axis) for axis in range(len(self.family.trees))])))
+
+    def record_costs(self) -> Floats:
+        """What records cost by each component of variance 1, a row for each that may cost most at some variances."""
+        dear = _combined([self._outer_paths(axis) for axis in range(len(self.family.trees))])
+        return np.array([[float(self._share(one, paths)) for one in self.family.components] for paths in dear])
 
     @cached_property
     def dearest(self) -> tuple[int, ...]:
@@ -100,9 +102,12 @@ class MarginDesign:
 
     def _worst_paths(self, axis: int) -> list[Gains]:
         """The paths of an attribute of which one costs most, whatever the others are."""
+        paths = self._outer_paths(axis)
+        return [max(paths, key=sum)] if self._alike(axis) else paths
+
+    def _outer_paths(self, axis: int) -> list[Gains]:
+        """The paths of an attribute of which one costs most, whatever the others and the variances are."""
         paths = {tuple(self.gain(siblings) for siblings in path) for path in self.family.trees[axis].paths}
-        if self._alike(axis):
-            return [max(paths, key=sum)]
         return [one for one in paths if not any(one != other and _above(other, one) for other in paths)]
 
     def _alike(self, axis: int) -> bool:
@@ -157,7 +162,7 @@ class MarginDesign:
             products = np.tensordot(products, given, axes=([0], [1]))
         return 2 * (self.cost - Fraction(float(products.min())) + SLACK * self.cost)
 
-    def _given(self, tree: Tree, may_part: bool) -> NDArray[np.float64]:
+    def _given(self, tree: Tree, may_part: bool) -> Floats:
         """What each level of an attribute gives to the product of two records that share a leaf or part somewhere."""
         shared = {(1.0, *(float(self.gain(siblings)) for siblings in path)) for path in tree.paths}
         parted = {
@@ -197,6 +202,13 @@ def _total(terms: list[Fraction]) -> Fraction:
     """The sum, halves first: denominators that share nothing grow long, and are then long in few additions alone."""
     half = len(terms) // 2
     return _total(terms[:half]) + _total(terms[half:]) if half else sum(terms, Fraction(0))
+
+
+def _combined(paths: list[list[Gains]]) -> list[tuple[Gains, ...]]:
+    """All combinations of paths; where they are too many, one a little dearer than any, which no leaf need have."""
+    if prod(map(len, paths)) > MOST_PATHS:
+        paths = [[tuple(max(column) for column in zip(*some, strict=True))] for some in paths]
+    return list(product(*paths))
 
 
 def _above(one: Gains, other: Gains) -> bool:
