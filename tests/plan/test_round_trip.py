@@ -220,9 +220,24 @@ def test_steps_weights_and_replicates_read_back_equal():
     measured = tuple(Measure(name, Count(), by, Geometric(1)) for name, by in tables.items())
     weigh = Weigh("weighed", "strata", "size", {"a": "1.5", "b": 2}, "jobs", "Jobs")
     steps = (Rake("raked", "cube", ("control",), cycles=9), weigh)
-    plan = Plan("p", schema, AddRemove("job"), Approximate(3), measured, steps)
+    plan = Plan("p", schema, AddRemove("job"), Approximate(3), measured, steps, sampling="nobody worked it out")
     assert again(plan) == plan
     assert plan.answering == ("raked", "weighed")
+
+
+def test_weights_without_a_word_on_sampling_are_refused_in_python_as_in_a_file():
+    schema = Schema((Attribute("trade", Levels.of("ab")),), unit="job", weight="w")
+    measure = Measure("cube", Count(), ("trade",), Geometric(1))
+    with pytest.raises(PlanError, match="has a weight, so the records are a sample"):
+        Plan("p", schema, AddRemove("job"), Approximate(3), (measure,))
+    said = Plan("p", schema, AddRemove("job"), Approximate(3), (measure,), sampling="census")
+    assert again(said) == said
+    written = said.to_toml()
+    assert 'sampling = "census"\n' in written
+    with pytest.raises(PlanError, match="has a weight, so the records are a sample"):
+        Plan.parse(written.replace('sampling = "census"\n', ""), Path("p.toml"))
+    unweighed = Plan("p", Schema(schema.attributes, unit="job"), AddRemove("job"), Approximate(3), (measure,))
+    assert unweighed.sampling == "census"
 
 
 @settings(max_examples=60, deadline=None)

@@ -34,7 +34,8 @@ class Decisions:
     period: str = ""
     exposures: tuple[Exposure, ...] = ()
     publish: Publish = field(default_factory=Publish)
-    sampling: str | tuple[StatedVariance, ...] = "census"
+    sampling: str | tuple[StatedVariance, ...] = ""
+    """What is said of sampling error; "census" where nothing is, and records are not weighed."""
     geographies: tuple[Geography, ...] = ()
     frame: FrameFile | None = None
     controls: tuple[ControlTable, ...] = ()
@@ -45,6 +46,7 @@ class Decisions:
         object.__setattr__(self, "hidden", self.hidden.among(self.schema.attributes))
         object.__setattr__(self, "controls", tuple(self.controls))
         refuse_several(self.controls)
+        object.__setattr__(self, "sampling", self.sampling or self._unsaid_sampling())
         object.__setattr__(self, "measures", self._with_controls())
         object.__setattr__(self, "then", tuple(self.then))
         if not self.name:
@@ -62,6 +64,15 @@ class Decisions:
         for geography in self.geographies:
             self._refuse_undrawn(geography)
         _ = self.answering
+
+    def _unsaid_sampling(self) -> str:
+        """A plan with weights is of a sample, and must say something of its error."""
+        if self.schema.weight:
+            raise PlanError(
+                "[data] has a weight, so the records are a sample; say what is stated of its error: [[sampling]] with "
+                'a variance function, or sampling = "the reason why none is stated".'
+            )
+        return "census"
 
     def _with_controls(self) -> tuple[Measure, ...]:
         """The measures and, after them, the controls that are taken from the data: these are measurements too.

@@ -184,15 +184,10 @@ def _row(part: PlanPart) -> str:
 
 
 def _sampling(part: PlanPart) -> str | tuple[StatedVariance, ...]:
-    """What the plan says of sampling error; a plan with weights is of a sample, and must say something."""
-    if part.sampling is None and part.data.weight:
-        raise PlanError(
-            "[data] has a weight, so the records are a sample; say what is stated of its error: [[sampling]] with a "
-            'variance function, or sampling = "the reason why none is stated".'
-        )
+    """What the plan says of sampling error."""
     if isinstance(part.sampling, list):
         return tuple(_function(one) for one in part.sampling)
-    return part.sampling or "census"
+    return part.sampling or ""
 
 
 def _function(part: VarianceFunctionPart) -> StatedVariance:
