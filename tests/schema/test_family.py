@@ -139,3 +139,9 @@ def test_what_is_no_family_is_refused_in_words(spec, words):
     schema = Schema(attributes, impossible=(Rule((("a", ("1",)), ("c", ("2",)))),))
     with pytest.raises(PlanError, match=words):
         UpTo(*spec).family(schema)
+
+
+def test_a_level_that_no_record_has_is_left_out_of_a_family_and_that_is_said():
+    schema = Schema((Attribute("a", Levels.of("123")),), impossible=(Rule((("a", ("2", "3")),)),))
+    with pytest.raises(PlanError, match=r"Of a no record is 2 or 3, .* leave these levels out of its levels"):
+        UpTo(1, ("a",)).family(schema)

@@ -93,6 +93,12 @@ def _deepest(name: str, tables: Sequence[tuple[Level, ...]]) -> Level:
 def _refuse_bound(table: Table, schema: Schema) -> None:
     """Errors of a family have a closed form because all combinations can be."""
     bound = schema.table([str(level) for level in table.by]).impossible
+    if bound and len(bound[0].where) == 1:
+        ((name, codes),) = bound[0].where
+        raise PlanError(
+            f"Of {name} no record is {' or '.join(codes)}, and tables of up to so many variables have cells for every "
+            f"level; leave {'these levels' if len(codes) > 1 else 'this level'} out of its levels."
+        )
     if bound:
         names = " and ".join(name for name, _ in bound[0].where)
         raise PlanError(
