@@ -230,6 +230,6 @@ def test_binary_attributes_round_one_end_less():
     of = flat_family((2, 2, 3), 2)
     noise = CellNoise(CellKinds(of, even=True), dict.fromkeys(of.components, 5.0), rounding=1 / 12)
     found = {
-        table: noise.largest(table).amount - 5 for table in [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 0, 1), (1, 0, 1)]
+        table: noise.largest(table).variance - 5 for table in [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 0, 1), (1, 0, 1)]
     }
     assert [12 * one for one in found.values()] == pytest.approx([0, 1, 3, 2, 4])

@@ -28,7 +28,7 @@ from sfumato.mechanisms.margin_aims import designed, refuse_unfit, square_of, un
 from sfumato.mechanisms.margin_design import MarginDesign
 from sfumato.mechanisms.margin_targets import Aim, Targets, aim_words, read_aim
 from sfumato.mechanisms.mechanism import AT_ONCE, Mechanism, Typical
-from sfumato.mechanisms.noisiest_cells import CellNoise, Largest
+from sfumato.mechanisms.noisiest_cells import CellNoise, NoisiestCell
 from sfumato.privacy import Concentrated, EveryTable, Exact, Gaussian, Loss, Move, every_table, positive
 from sfumato.release import Components, Noisy, Product, Uncertainty, Withheld
 from sfumato.release.error_law import ErrorLaw, NormalError
@@ -103,7 +103,7 @@ class EvenGaussian(Mechanism):
 
     def cell_variances(self, move: Move) -> dict[Component, float]:
         """The variance of the noisiest cell of every table, in squared steps, as its numbers are published."""
-        return {table: found.amount for table, found in _noisiest(self, every_table(move, self.name)).items()}
+        return {table: found.variance for table, found in _noisiest(self, every_table(move, self.name)).items()}
 
     def bounds(self, move: Move) -> bool:
         return any(found.kinds is None for found in _noisiest(self, every_table(move, self.name)).values())
@@ -231,7 +231,7 @@ class EvenGaussian(Mechanism):
 
 
 @lru_cache(maxsize=64)
-def _noisiest(mechanism: EvenGaussian, move: EveryTable) -> dict[Component, Largest]:
+def _noisiest(mechanism: EvenGaussian, move: EveryTable) -> dict[Component, NoisiestCell]:
     noise = mechanism.cell_noise(move)
     return {table: noise.largest(table) for table in move.family.components}
 

@@ -132,9 +132,9 @@ class CellKinds:
 
     def _noisiest(self, table: Component, variances: Mapping[Component, Fraction], noise: "CellNoise") -> Fraction:
         told = self.told(table)
-        found = noise.largest(table) if any(len(kinds) > 1 for kinds in told) else Largest(0.0, (0,) * len(told))
+        found = noise.largest(table) if any(len(kinds) > 1 for kinds in told) else NoisiestCell(0.0, (0,) * len(told))
         if found.kinds is None:
-            return Fraction(found.amount) * (1 + SLACK)
+            return Fraction(found.variance) * (1 + SLACK)
         chosen = (kinds[at].shares for kinds, at in zip(told, found.kinds, strict=True))
         parts = (prod(some, start=Fraction(1)) for some in product(*chosen))
         return sum((variances[low] * part for low, part in zip(below(table), parts, strict=True)), Fraction(0))
@@ -147,10 +147,10 @@ def cell_kinds(family: Family, even: bool) -> CellKinds:
 
 
 @dataclass(frozen=True)
-class Largest:
+class NoisiestCell:
     """The largest of a sum over kinds of cells, and of which kinds; a bound where it is of none in particular."""
 
-    amount: float
+    variance: float
     kinds: tuple[int, ...] | None
 
 
@@ -163,11 +163,11 @@ class CellNoise:
     drawn: float = 0.0
     rounding: float = 0.0
 
-    def largest(self, table: Component) -> Largest:
+    def largest(self, table: Component) -> NoisiestCell:
         """The variance of the noisiest cell of a table."""
         told = self.cells.told(table)
         if self._one is not None and all(len(kinds) == 1 for kinds in told):
-            return Largest(self._one + self._rounded([kinds[0] for kinds in told]), (0,) * len(told))
+            return NoisiestCell(self._one + self._rounded([kinds[0] for kinds in told]), (0,) * len(told))
         rounded = [self.drawn, self.rounding, -self.rounding]
         others = [np.array([(one.drawn, one.ends, one.last) for one in kinds], dtype=np.float64) for kinds in told]
         if self._one is not None:
@@ -196,7 +196,7 @@ def _matrix(kinds: Sequence[PartKind]) -> Floats:
     return np.array([one.shares for one in kinds], dtype=np.float64)
 
 
-def _largest(weights: Floats, factors: Sequence[Floats]) -> Largest:
+def _largest(weights: Floats, factors: Sequence[Floats]) -> NoisiestCell:
     """The largest sum of weights times products, of a row of each factor, over all choices of rows."""
     terms, exact = weights[None, :], True
     for rows in factors:
@@ -205,4 +205,4 @@ def _largest(weights: Floats, factors: Sequence[Floats]) -> Largest:
         terms = (terms[:, None, :] * rows[None, :, :]).reshape(-1, len(weights))
     sums = terms.sum(axis=1)
     place = np.unravel_index(int(sums.argmax()), [len(rows) for rows in factors]) if exact else None
-    return Largest(float(sums.max()), None if place is None else tuple(map(int, place)))
+    return NoisiestCell(float(sums.max()), None if place is None else tuple(map(int, place)))
