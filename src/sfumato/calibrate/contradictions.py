@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import reduce
 from itertools import combinations
 from math import gcd
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,7 +70,7 @@ def _apart(one: Product, other: Product, grids: Sequence[Grid]) -> NDArray[np.bo
     return np.asarray(_gaps(one, other, grids) != 0, dtype=bool)
 
 
-def _gaps(one: Product, other: Product, grids: Sequence[Grid]) -> NDArray[np.generic]:
+def _gaps(one: Product, other: Product, grids: Sequence[Grid]) -> NDArray[Any]:
     """How far the sums of two tables are apart, in whole numbers of their common step."""
     steps = [product.subject.step for product in (one, other)]
     unit = common_step(*steps)
@@ -86,7 +87,7 @@ def _grid(product: Product, shared: Sequence[Attribute]) -> Grid:
     return Grid(tuple(masks))
 
 
-def _wide(totals: Integers, factor: int) -> NDArray[np.generic]:
+def _wide(totals: Integers, factor: int) -> NDArray[Any]:
     """So many times the totals, in integers of any length where 64 bits might not hold them."""
     return totals.astype(object) * factor if factor > 1 else np.asarray(totals)
 
