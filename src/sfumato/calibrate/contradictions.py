@@ -78,7 +78,7 @@ def _gaps(one: Product, other: Product, grids: Sequence[Grid]) -> NDArray[Any]:
         _wide(product.totals(grid), int(step / unit))
         for product, grid, step in zip((one, other), grids, steps, strict=True)
     )
-    return np.abs(np.asarray(first - second))
+    return np.asarray(np.abs(first - second))
 
 
 def _grid(product: Product, shared: Sequence[Attribute]) -> Grid:

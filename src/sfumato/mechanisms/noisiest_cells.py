@@ -16,7 +16,7 @@ attributes is taken at its largest, which is more than any cell has, and is said
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache, reduce
+from functools import cached_property, lru_cache
 from itertools import product
 from math import prod
 
@@ -123,7 +123,10 @@ class CellKinds:
         axes = [_matrix(kinds) for kinds in self.told(table)]
         if prod(one.size for one in axes) > MOST_TERMS:
             axes = [one.max(axis=0, keepdims=True) for one in axes]
-        return reduce(np.kron, axes, np.ones((1, 1)))
+        found: Floats = np.ones((1, 1))
+        for one in axes:
+            found = np.asarray(np.kron(found, one), dtype=np.float64)
+        return found
 
     def noisiest(self, variances: Mapping[Component, Fraction]) -> dict[Component, Fraction]:
         """The variance of the noisiest cell of every table, by those of its components."""
