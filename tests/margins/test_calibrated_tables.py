@@ -662,8 +662,9 @@ def test_two_tables_of_other_releases_are_refused_in_python_as_in_a_file(made, r
     beside = replace(control, name="copy", totals=tuple(replace(one, value=one.value + 8) for one in control.totals))
     with pytest.raises(PlanError, match="'earlier' and 'copy' come from other releases"):
         replace(plan, controls=(control, beside), then=(replace(step, to=("earlier", "copy")),))
-    alone = replace(beside, released=False, shared=None)
-    assert len(replace(plan, controls=(control, alone), then=(replace(step, to=("earlier", "copy")),)).published) == 2
+    if made == "earlier":  # cells with noise of their own; what somebody writes is his own
+        alone, both = replace(beside, released=False), (replace(step, to=("earlier", "copy")),)
+        assert len(replace(plan, controls=(control, alone), then=both).published) == 2
 
 
 WORKERS = 'unit = "worker"\nid = "worker"\nat_most = 1'

@@ -71,7 +71,7 @@ def test_whatever_the_variances_no_cell_is_noisier_and_one_is_as_noisy(seed):
 @pytest.mark.parametrize("paid", [{"mu": "1/4"}, {"mu": "1"}, {"mu": "3"}, {"rho": "2"}])
 @pytest.mark.parametrize("levels", UNEVEN.values(), ids=UNEVEN)
 def test_what_is_told_beforehand_is_the_largest_error_that_a_release_states_of_any_cell(levels, paid, given):
-    """Over all cells of all tables, rounding of laws and tables included; discrete laws lack 1e-8 of a variance of 1."""
+    """Over all cells of all tables, all rounding included; discrete laws lack 1e-8 of a variance of 1."""
     of, mechanism = of_levels(*levels), EvenGaussian(**paid, **given)
     move = EveryTable(Bounded(1, 1, 1, 1), of)
     told = mechanism.cell_variances(move)
