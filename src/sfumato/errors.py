@@ -45,6 +45,18 @@ class TooFineError(QueryError):
         super().__init__(f"{why}; ask for {asks}." if asks else f"{why}.")
 
 
+def with_article(noun: str) -> str:
+    """What somebody or something is called, after its article as it sounds.
+
+    >>> [with_article(noun) for noun in ("establishment", "job", "unit", "hourly wage")]
+    ['an establishment', 'a job', 'a unit', 'an hourly wage']
+    """
+    word = noun.lower()
+    sounds = word.startswith(("a", "e", "i", "o", "u", "hour", "heir", "honor", "honour", "honest"))
+    vowel = sounds and not word.startswith(("uni", "use", "usu", "uti", "eu", "one", "once"))
+    return f"{'an' if vowel else 'a'} {noun}"
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """The hint that ends a message about an unknown name.
 

@@ -111,6 +111,13 @@ def test_a_second_release_says_what_both_cost_and_what_their_difference_holds(ag
     assert "noise alone gives ±" in said
 
 
+def test_an_account_of_employers_is_opened_by_a_plan_and_that_is_said(tmp_path):
+    words = ["ledger", "open", tmp_path / "l", "--population", "employers", "--unit", "establishment", "--epsilon", "4"]
+    refused = sfumato(*words, "--neighbours", "size-within", good=False).stderr
+    assert "--neighbours size-within does not say what is hidden, and within which bounds; give --plan" in refused
+    assert "other relations need a --plan" in " ".join(sfumato("ledger", "open", "--help").stdout.split())
+
+
 @pytest.mark.parametrize("id_", ["", "the one before", "0" * 16, "A" * 64, "0" * 65])
 def test_what_is_no_whole_id_is_superseded_by_nothing_and_costs_nothing(agency, id_):
     refused = sfumato(*run_words(agency), "--supersedes", id_, good=False)

@@ -145,13 +145,43 @@ def test_an_audit_proves_no_more_than_the_curve_and_nearly_all_that_the_law_show
     [
         (('weak = ["sex"]\n', ""), r"'sex' is of a worker: all new jobs"),
         (("curve-laplace", "geometric"), "use curve-laplace"),
-        (("curve-laplace", "log-laplace"), "log-laplace hides how far a size goes in proportion"),
+        (("curve-laplace", "log-laplace"), "log-laplace hides how far a size goes in proportion.* use curve-laplace"),
+        (('mechanism = "curve-laplace", epsilon', 'mechanism = "square-root", mu'), "use curve-laplace, as logarithms"),
         (('epsilon = "6"', 'epsilon = "2"'), r"takes an epsilon above 2\.40"),
     ],
 )
 def test_what_the_curve_does_not_carry_is_refused_by_the_price(change, said):
     with pytest.raises(PromiseError, match=said):
         plan_of(PLAN.replace(*change)).price()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("at = 100", "at = 1.5"), "at is 1.5; it is the number of jobs"),
+        (
+            ("at = 100", 'at = 100\nkinds = { sex = ["f"] }'),
+            r"\[hidden\] kinds is not for a plan to say.* leave it out",
+        ),
+        (
+            ("[data]", '[frame]\nfile = "shops.csv"\nid = "employer"\n[data]'),
+            "Over a frame which establishments there are",
+        ),
+    ],
+)
+def test_what_a_plan_cannot_mean_is_said(change, said, tmp_path):
+    (tmp_path / "shops.csv").write_text("employer,place\na,north\n", encoding="utf-8")
+    with pytest.raises(PlanError, match=said):
+        sf.Plan.parse(PLAN.replace(*change), tmp_path / "workforce.toml")
+
+
+def test_without_an_id_nothing_is_said_of_rows_that_count():
+    """All jobs of an establishment do; how many rows of a unit count is for relations that leave some out."""
+    with pytest.raises(PromiseError) as refused:
+        plan_of(PLAN.replace('id = "employer"\n', "")).price()
+    assert "give [hidden] id, the column that names the unit, or say in [data] that a row is an establishment" in str(
+        refused.value
+    )
 
 
 @pytest.mark.parametrize("relation", ["loss-by-size", "size-within"])

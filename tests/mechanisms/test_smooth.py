@@ -10,6 +10,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.optimize import brentq
 
 from sfumato.draws import SeededDraws
 from sfumato.errors import PlanError, PromiseError
@@ -260,6 +262,25 @@ def test_a_scale_that_is_paid_for_is_told_with_noise_and_seldom_too_small():
     assert 1.5 < np.median(told) < 2.2, "e^(3 ln(1.1) / 0.5)"
     logs = [np.floor(math.log(s) / (math.log(1.1) / 1000) + 0.5) for s in (true[0], true[0] * 1.1)]
     assert (logs[1] - logs[0]) / 1001 * 0.5 <= 0.5, "the step of a scale costs no more than is told"
+
+
+def test_planned_margins_are_quantiles_of_the_laws_to_a_part_of_a_step():
+    """Of 1 / (1 + z⁴) 90% lie within 1.394 by quadrature, of Laplace's law within ln 10; a normal law has 1.645."""
+    ninety = brentq(lambda far: 2 * math.sqrt(2) / math.pi * quad(lambda z: 1 / (1 + z**4), 0, far)[0] - 0.9, 0.5, 5)
+    typical, local = Typical(largest=150.0), 0.1 * 150 + 1
+    gamma = ROOT * local / (2 - 3 * math.log(1.1))
+    assert SmoothGamma(2).margin(TENTH, typical) == pytest.approx(ninety * gamma, abs=0.5)
+    assert SmoothGamma(2).margin(TENTH, typical) < 0.9 * 1.645 * gamma
+    assert SmoothLaplace(2, "0.05").margin(TENTH, typical) == pytest.approx(math.log(10) * local, abs=1)
+    assert "90% of numbers lie within 20.5 of" in SmoothGamma(2).unstated(TENTH), "1.394 at 11, on half steps"
+
+
+def test_where_a_scale_is_told_the_planned_margin_is_the_one_that_releases_state():
+    mechanism = SmoothGamma(2, told="0.5")
+    noisy = mechanism.perturb(cells([150] * 20_000, [150] * 20_000), SeededDraws(7))
+    stated = 1.645 * np.median(np.sqrt(mechanism.uncertainty(noisy).drawn)) * float(noisy.step)
+    # The median of 20,000 logarithms with noise of scale 0.19 is known to 0.0014.
+    assert mechanism.margin(TENTH, Typical(largest=150.0)) == pytest.approx(stated, rel=0.02)
 
 
 def test_groups_of_a_frame_take_their_largest_report():

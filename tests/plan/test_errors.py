@@ -179,7 +179,7 @@ def test_a_missing_key_is_named(old, new, said):
         (
             '"replace-one"',
             '"replace-one"\nid = "e"\nat_most = 2.5',
-            "at_most is Decimal('2.5'); it is the number of rows",
+            "at_most is 2.5; it is the number of rows",
         ),
         ('"replace-one"', '"replace-one"\nat_most = 2', "cannot be enforced without knowing whose"),
         ('name = "table"', 'name = "../table"', "The measure name '../table' must be letters, digits, - and _"),

@@ -216,7 +216,7 @@ def test_a_price_needs_no_data_and_no_confidential_code(tmp_path):
 def test_an_establishment_without_an_id_is_not_hidden_unless_a_row_is_one(row):
     hidden, measure = AddRemove("establishment"), counted("a", Geometric(1))
     said = replace(SCHEMA, unit=row)
-    with pytest.raises(PromiseError, match=r"or say in \[data\] that a row is a establishment"):
+    with pytest.raises(PromiseError, match=r"or say in \[data\] that a row is an establishment"):
         replace(plan(measure, limit=Approximate(1)), schema=said, hidden=hidden).price()
     one = replace(plan(measure, limit=Approximate(1)), schema=replace(SCHEMA, unit="establishment"), hidden=hidden)
     assert one.price().total == Approximate(1)

@@ -54,7 +54,7 @@ def test_a_target_of_one_step_is_met_by_one_step():
 def test_what_uses_the_limit_up_is_named(tmp_path):
     (tmp_path / "plan.toml").write_text(PLAN.replace("LIMIT", "1"))
     said = sfumato("budget", tmp_path / "plan.toml", "--target", "jobs=5")
-    assert "No targets fit the limit: wages, without a target, use it up" in said
+    assert "No targets fit the limit beside what wages, without a target, cost" in said
     (tmp_path / "plan.toml").write_text(PLAN.replace("LIMIT", "0.0001"))
     said = sfumato("budget", tmp_path / "plan.toml", "--target", "jobs=5", "--target", "wages=1000")
     assert "without a target" not in said, "all have one"

@@ -113,6 +113,9 @@ def test_pages_and_downloads_show_the_levels_that_there_are_and_no_lower_ones(ag
     assert "Harbour" not in page
     for path in ("/", "/privacy/areas", "/areas~jobs?rows=area&cols=sex"):
         assert shelf.get(path).status_code == 200
+    card = seen(shelf, "/privacy/areas").text
+    assert "Area (level 2 of 3)" in card, "the second of the three that there are, though no table has the third"
+    assert "Area (level 1 of 3)" in card, "and of a table by the first alone"
     table = json.loads(shelf.get("/api/v2/tables/areas~jobs/metadata?lang=en").text)
     assert "N11" not in json.dumps(table)
     assert "N1" in table["dimension"]["area"]["category"]["index"]

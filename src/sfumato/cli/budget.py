@@ -81,6 +81,7 @@ def _row(share: "Share") -> list[str]:
 
 def _verdict(allotment: "Allotment", per_year: int) -> list[str]:
     from sfumato.plan.budget import over_periods
+    from sfumato.privacy.exact import digits_up
 
     total = allotment.total
     lines = [f"Together {total.words()}: a test at 5% has power {total.power(0.05):.4f} at most."]
@@ -97,7 +98,8 @@ def _verdict(allotment: "Allotment", per_year: int) -> list[str]:
         lines.append(_nothing_fits(allotment))
     elif allotment.wider is not None:
         lines.append(
-            f"Over the plan's limit of {limit}; margins {allotment.wider:.3g} times as wide, all of them, would fit."
+            f"Over the plan's limit of {limit}; margins {digits_up(allotment.wider)} times as wide, all of them, would "
+            "fit."
         )
     lines.append(
         "Margins are by noise alone and before calibration, which narrows them, for the sizes that you stated."
@@ -109,7 +111,10 @@ def _nothing_fits(allotment: "Allotment") -> str:
     """Why no margins fit the limit, however wide."""
     keeping = [share.measure for share in allotment.shares if share.target is None]
     if keeping:
-        return f"No targets fit the limit: {', '.join(keeping)}, without a target, use it up; give them targets too."
+        return (
+            f"No targets fit the limit beside what {', '.join(keeping)}, without a target, cost; give them targets "
+            "too, measure less, or raise the limit."
+        )
     return "No targets fit the limit, not even 10,000 times as wide: measure less, or raise the limit."
 
 

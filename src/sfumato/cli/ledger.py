@@ -17,6 +17,8 @@ app = typer.Typer(
     help="The account of one population of units: whom it hides, how much may be lost, what was spent.",
     no_args_is_help=True,
 )
+BY_OPTIONS = ("add-remove", "replace-one")
+"""The relations that an account can be opened for without a plan."""
 File = Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger's file.")]
 
 
@@ -26,8 +28,13 @@ def open_(  # noqa: PLR0913, PLR0917 - one argument an option
     population: Annotated[
         str, typer.Option(help="Whose account it is, for example 'private establishments in the UI files'.")
     ],
-    plan: Annotated[Path | None, typer.Option(help="Take the neighbours from this plan's [hidden].")] = None,
-    neighbours: Annotated[str | None, typer.Option(help="add-remove or replace-one.")] = None,
+    plan: Annotated[
+        Path | None, typer.Option(help="Take the neighbours from this plan's [hidden], whichever they are.")
+    ] = None,
+    neighbours: Annotated[
+        str | None,
+        typer.Option(help=f"{' or '.join(BY_OPTIONS)}; other relations need a --plan, which says what they hide."),
+    ] = None,
     unit: Annotated[str | None, typer.Option(help="Who is hidden, for example establishment.")] = None,
     unit_id: Annotated[
         str | None, typer.Option("--id", help="The column that names the unit, if rows share one.")
@@ -52,6 +59,7 @@ def open_(  # noqa: PLR0913, PLR0917 - one argument an option
 
         hidden = Plan.read(plan).hidden
     elif neighbours and unit:
+        _refuse_unstated(neighbours)
         rows = {"id": unit_id, "at_most": at_most} if unit_id else {}
         hidden = hidden_from_dict({"neighbours": neighbours, "unit": unit} | rows)
     else:
@@ -62,6 +70,18 @@ def open_(  # noqa: PLR0913, PLR0917 - one argument an option
     if per_year:
         say("Its year is that of the clock of whichever machine runs: a clock set ahead opens the next year early.")
         say("More than a year after the last entry, `run` is refused until --year confirms the clock.")
+
+
+def _refuse_unstated(neighbours: str) -> None:
+    """Say so where a relation has more to say than options can."""
+    from sfumato.plugins import found
+    from sfumato.privacy import neighbours as relations
+
+    if neighbours in found(relations, by="kind") and neighbours not in BY_OPTIONS:
+        raise PlanError(
+            f"--neighbours {neighbours} does not say what is hidden, and within which bounds; give --plan, a plan "
+            "whose [hidden] says it."
+        )
 
 
 @app.command()

@@ -1,6 +1,5 @@
 """The price command: what a plan costs, what it hides at which size, and what a year of it comes to."""
 
-import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,12 +8,12 @@ import typer
 from sfumato.cli.implied import implied_table
 from sfumato.cli.options import Json, PlanFile
 from sfumato.cli.output import columns, say, say_json
+from sfumato.cli.sizes import margins, say_sizes, shown_margin
 from sfumato.errors import PlanError
 
 if TYPE_CHECKING:
-    from sfumato.plan import Measure, Plan, Price
+    from sfumato.plan import Plan, Price
     from sfumato.privacy import Loss
-    from sfumato.release import Withheld
 
 GAINS = (
     "A right guess is how often, at most, somebody who thought two neighbours as likely says rightly which it was;\n"
@@ -42,7 +41,7 @@ def price(plan: PlanFile, per_year: PerYear = 1, json: Json = False) -> None:
     say(f"\n{GAINS}")
     if bill.total.kind != "unbounded" and (table := implied_table(read.hidden, bill.total, "loss")):
         say(f"\nThe same, read as other promises:\n\n{table}")
-    _say_sizes(read)
+    say_sizes(read)
     _say_tables(read)
     _say_rest(read, bill)
 
@@ -70,54 +69,16 @@ def _spends(plan: "Plan", bill: "Price", per_year: int) -> str:
     from sfumato.plan.budget import over_periods
 
     heads = ["measure", "mechanism", "loss", "test power at 5%", "right guess from 1/2", "90% sure", "99% sure"]
-    errors = [_errors(plan, measure) for measure in plan.measures]
+    errors = [margins(plan, measure) for measure in plan.measures]
     shown = 2 if any(isinstance(error, float) for error, _ in errors) else 0
     rows = [
-        [one.measure, one.mechanism, *_gains(one.loss), *[_margin(error) for error in found][:shown]]
+        [one.measure, one.mechanism, *_gains(one.loss), *[shown_margin(error) for error in found][:shown]]
         for one, found in zip(bill.spends, errors, strict=True)
     ]
     rows.append(["all together", "", *_gains(bill.total), *[""] * shown])
     if per_year > 1:
         rows.append([f"{per_year} releases a year", "", *_gains(over_periods(bill.total, per_year)), *[""] * shown])
     return columns([*heads, *["± of a cell", "± of all cells"][:shown]], rows)
-
-
-def _errors(plan: "Plan", measure: "Measure") -> list["float | Withheld"]:
-    """The margins of error that noise will give one cell and the sum of all cells, known before any data."""
-    from sfumato.plan.margins import typical
-    from sfumato.release import Withheld
-    from sfumato.schema import UpTo
-
-    cells = plan.over.possible(measure)
-    mechanism, move = measure.with_, plan.move(measure)
-    one, every = (mechanism.margin(move, typical(plan, measure, cells=count)) for count in (1, cells))
-    summed = measure.of.additive and not isinstance(measure.by, UpTo)
-    return [one, every if summed else Withheld("its cells may not be summed")]
-
-
-def _margin(error: "float | Withheld") -> str:
-    from sfumato.release.figures import number
-
-    return number(error, math.ceil) if isinstance(error, float) else "–"
-
-
-def _say_sizes(plan: "Plan") -> None:
-    """What looks alike at which size, where sizes are hidden; what noise gives at these sizes, and else in a cell."""
-    alike = plan.hidden.alike()
-    if alike:
-        _say_alike(plan)
-    sized = [measure for measure in plan.measures if _sizes(plan, measure)]
-    if sized:
-        unit = plan.hidden.unit
-        say("\nThe 90% margin of error by noise alone, before any calibration, by the size of a number, or by that")
-        say(f"of the largest {unit} in it:\n\n{_margins(plan, sized)}")
-    others = [(measure, _errors(plan, measure)[0]) for measure in plan.measures if measure not in sized]
-    if any(isinstance(error, float) for _, error in others) or not alike:
-        say("\n± is the 90% margin of error by noise alone, before any calibration: of normal noise 1.64 times its")
-        say("standard deviation (SD), up to a whole step.")
-    for measure, error in others:
-        if not isinstance(error, float):
-            say(f"No ± of a cell of {measure.name} can be told beforehand, as {error.reason}.")
 
 
 def _say_tables(plan: "Plan") -> None:
@@ -127,45 +88,6 @@ def _say_tables(plan: "Plan") -> None:
     ahead = [tables_ahead(plan, measure) for measure in plan.measures]
     for line in (line for one in ahead if one for line in one.words()):
         say(line)
-
-
-def _say_alike(plan: "Plan") -> None:
-    from sfumato.release.figures import number
-
-    rows: dict[tuple[str, ...], list[str]] = {}
-    for one in plan.hidden.alike():
-        ends = f"{number(one.low)} to {number(one.high)}"
-        rows.setdefault((number(one.size), ends, _percent(one.up), _percent(one.down)), []).append(one.variable)
-    say(f"\nWhat one {plan.hidden.unit} reports looks like anything within, told apart at most as above:\n")
-    said = [[", ".join(variables), *line] for line, variables in rows.items()]
-    say(columns(["variable", "size", "looks like", "a change of", "or of"], said))
-
-
-def _sizes(plan: "Plan", measure: "Measure") -> list[float]:
-    column = measure.of.contribution.column
-    return [one.size for one in plan.hidden.alike() if one.of_rows or one.variable == column]
-
-
-def _margins(plan: "Plan", sized: list["Measure"]) -> str:
-    """What noise gives measures at four sizes; measures that have the same are told in one line."""
-    from sfumato.plan.margins import Target, typical
-    from sfumato.release.figures import number
-
-    rows: dict[tuple[str, ...], list[str]] = {}
-    for measure in sized:
-        asked = [Target(measure.name, 1.0, size, size) for size in _sizes(plan, measure)]
-        errors = [measure.with_.margin(plan.move(measure), typical(plan, measure, one)) for one in asked]
-        told = [f"± {_margin(error)} at {number(one.size or 0)}" for one, error in zip(asked, errors, strict=True)]
-        by_largest = measure.with_.facts(plan.move(measure), typical(plan, measure)).at == "largest"
-        rows.setdefault(("its largest" if by_largest else "its size", *told), []).append(measure.name)
-    widest = max(len(line) for line in rows)
-    said = [[", ".join(names), *line, *[""] * (widest - len(line))] for line, names in rows.items()]
-    return columns(["measure", "by", *[""] * (widest - 1)], said)
-
-
-def _percent(change: float) -> str:
-    percent = 100 * change
-    return f"{percent:+,.0f}%" if percent >= 1_000 else f"{percent:+.3g}%".replace("-", "−")
 
 
 def _say_rest(plan: "Plan", bill: "Price") -> None:
@@ -215,7 +137,7 @@ def _priced(plan: "Plan", bill: "Price", per_year: int) -> dict[str, Any]:
 
     def expected(name: str) -> dict[str, Any]:
         measure = plan.measure(name)
-        error, (margin, _) = measure.with_.expected(plan.move(measure), typical(plan, measure)), _errors(plan, measure)
+        error, (margin, _) = measure.with_.expected(plan.move(measure), typical(plan, measure)), margins(plan, measure)
         if not isinstance(error, float):
             return {"no_standard_error": error.reason}
         ahead = tables_ahead(plan, measure)

@@ -72,7 +72,8 @@ class LogLaplace(Logarithmic):
         if (why := super().unstated(move)) or self.estimate == ESTIMATES[0]:
             return why
         high = moment(self.law(move), lattice(move)) - 1
-        return f"numbers are left as drawn, {high:.1%} too high on average with 1 / alpha added to each"
+        biased = f"numbers are left as drawn, {high:.1%} too high on average with 1 / alpha added to each"
+        return f"{biased}; {self._told(move)}"
 
 
 def lattice(move: Move) -> float:

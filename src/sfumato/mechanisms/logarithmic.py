@@ -19,10 +19,11 @@ from sfumato.mechanisms.cells import Cells
 from sfumato.mechanisms.example import Floats, example
 from sfumato.mechanisms.mechanism import GROWS, Mechanism, Typical
 from sfumato.privacy import Approximate, Loss, Move
+from sfumato.privacy.exact import digits_down, digits_up
 from sfumato.release import Noisy, Product, Proportional, Uncertainty, Withheld
 from sfumato.release.manifest import NoiseLine
 from sfumato.release.noisy import Integers
-from sfumato.release.relative_error import RelativeError
+from sfumato.release.relative_error import RelativeError, stated_share
 
 HUNDREDTHS = 100
 """Into how many parts the step of a measure is divided in what is published."""
@@ -115,9 +116,27 @@ class Logarithmic(Mechanism):
         law, g = self.law(move), self.lattice(move)
         if float(law.rate) <= 2 * g:
             least = self._least(move, 2)
-            return Withheld(f"noise in proportion has no variance at this epsilon, which it has above {least}")
+            return Withheld(
+                f"noise in proportion has no variance at this epsilon, which it has above {least}; {self._told(move)}"
+            )
         mean = self.mean(move)
         return moment(law, 2 * g) / mean**2 - 2 * moment(law, g) / mean + 1
+
+    def within(self, move: Move, level: float = 0.90) -> tuple[float, float]:
+        """Of how many times what is published of one cell the true one lies at a level, their shift added to both.
+
+        It takes no variance: the logarithm of the noise has Laplace's law, but for its lattice.
+        """
+        far = -math.log1p(-level) * self.lattice(move) / float(self.law(move).rate)
+        return self.mean(move) * math.exp(-far), self.mean(move) * math.exp(far)
+
+    def _told(self, move: Move) -> str:
+        """The same in words, rounded outward, for where no error is stated."""
+        low, high = self.within(move)
+        return (
+            f"nine times in ten the true number of a cell is {digits_down(low)} to {digits_up(high)} times what is "
+            f"published, with {self.shift(move):g} added to both"
+        )
 
     def uncertainty(self, noisy: Noisy) -> Uncertainty:
         variance = self.variance(noisy.move)
@@ -131,13 +150,23 @@ class Logarithmic(Mechanism):
         return variance.reason if isinstance(variance, Withheld) else ""
 
     def expected(self, move: Move, number: Typical) -> float | Withheld:
-        """The error of a number that so many equal cells sum to."""
+        """The error of a number that so many equal cells truly sum to."""
         variance = self.variance(move)
         if isinstance(variance, Withheld):
             return variance
         if number.size is None:
             return Withheld(GROWS)
         return math.sqrt(variance * number.cells) * (number.size / number.cells + self.shift(move))
+
+    def stated_variance(self, move: Move, number: Typical) -> float | Withheld:
+        """That of so many equal cells that are published as they are: of each a share of its square."""
+        if number.size is None:
+            return Withheld(GROWS)
+        if why := self.unstated(move):
+            return Withheld(why)
+        variance = self.variance(move)
+        assert not isinstance(variance, Withheld)  # noqa: S101 - it would be unstated
+        return stated_share(variance) * float(self.error_law(move, number).squares[0])
 
     def error_law(self, move: Move, number: Typical) -> RelativeError:
         cell = (number.size or 0.0) / number.cells + self.shift(move)

@@ -20,7 +20,7 @@ from sfumato.release.noisy import Integers
 from sfumato.schema import Aggregate, Domain
 
 STATE_SIZE, STATE_LARGEST = (
-    f"state a typical {which}, which is public knowledge, as `sfumato budget` takes it with --{key}"
+    f"state a typical {which}, which is public knowledge, as `sfumato budget` takes it with --{key} MEASURE=1500"
     for which, key in (("size", "size"), ("one", "largest"))
 )
 """What is to be done where an error hangs on what a number is of."""
@@ -98,12 +98,17 @@ class Mechanism(ABC):
         """The law of the error that noise gives a number, in its unit."""
         return NormalError(float(number.step))
 
+    def stated_variance(self, move: Move, number: Typical) -> float | Withheld:
+        """The variance that a release states of a number that it publishes as it is."""
+        error = self.expected(move, number)
+        return error if isinstance(error, Withheld) else error**2
+
     def margin(self, move: Move, number: Typical, level: float = 0.90) -> float | Withheld:
         """The margin of error that noise gives a number, as a release will state it."""
-        error = self.expected(move, number)
-        if isinstance(error, Withheld):
-            return error
-        parts = np.array([[number.size or 0.0], [error**2], [0.0], [number.cells]])
+        variance = self.stated_variance(move, number)
+        if isinstance(variance, Withheld):
+            return variance
+        parts = np.array([[number.size or 0.0], [variance], [0.0], [number.cells]])
         return float(np.maximum(*self.error_law(move, number).reach(level, NoisyTotals(*parts)))[0])
 
     def by_ways(self, move: Move, number: Typical) -> Mapping[int, float]:  # noqa: ARG002 - one table, for most

@@ -50,8 +50,6 @@ class Smooth(Mechanism):
     """The least scale of the noise, in steps of what is published, at which its law keeps the claim."""
     deviation: ClassVar[float]
     """The standard deviation of noise over its scale."""
-    ninety: ClassVar[float]
-    """How many scales either way hold 90% of it."""
     epsilon: Fraction
     local: str
     told: Fraction | None
@@ -144,21 +142,56 @@ class Smooth(Mechanism):
         """Why no error is stated, and what of it the plan alone says."""
         if self.told:
             return ""
-        reach = self.ninety * float(self.ratio(move) * self.sensitivity(Fraction(int(SHOWN)), move))
+        reach = self.margin(move, Typical(largest=SHOWN))
         return f"{FOLLOWS}; where that has {SHOWN:g}, 90% of numbers lie within {reach:.3g} of the true one"
+
+    def stated_variance(self, move: Move, number: Typical) -> float | Withheld:
+        """That of the scale which is told, where one is, at the middle of what may be told."""
+        variance = super().stated_variance(move, number)
+        if self.told is None or isinstance(variance, Withheld):
+            return variance
+        return variance * math.exp(2 * lattice(move) * self._telling(move).scale * math.log(MISSED / 2))
+
+    def margin(self, move: Move, number: Typical, level: float = 0.90) -> float | Withheld:
+        """As a release states it, where it does; else how far the law of one cell reaches, or that of many, normal."""
+        if self.told or number.cells > 1 or number.largest is None:
+            return super().margin(move, number, level)
+        parts = self.parts(move, number.step)
+        law = self.law_of(self.ratio(move) * parts / number.step * self.sensitivity(_exactly(number.largest), move))
+        return float(_reach(law, level) * number.step / parts)
 
     def expected(self, move: Move, number: Typical) -> float | Withheld:
         """The error of a sum of cells that each have such a largest establishment."""
         ratio = self.ratio(move)
         if number.largest is None:
             return Withheld(f"{FOLLOWS}: {STATE_LARGEST}")
-        size = Fraction(number.largest).limit_denominator(10**6)
-        return self.deviation * float(ratio * self.sensitivity(size, move)) * math.sqrt(number.cells)
+        return (
+            self.deviation * float(ratio * self.sensitivity(_exactly(number.largest), move)) * math.sqrt(number.cells)
+        )
 
     def facts(self, move: Move, number: Typical) -> NoiseLine:
         error = self.expected(move, replace(number, largest=SHOWN, cells=1))
         assert not isinstance(error, Withheld)  # noqa: S101 - it is told by the largest
         return NoiseLine(standard_error=error, at="largest", size=SHOWN)
+
+
+def _exactly(size: float) -> Fraction:
+    return Fraction(size).limit_denominator(10**6)
+
+
+def _reach(law: Quartic | RoundedLaplace, level: float) -> int:
+    """The least number of steps that noise stays within at a level.
+
+    >>> _reach(RoundedLaplace(Fraction(1000)), 0.90)      # 1000 ln 10 = 2302.6
+    2303
+    """
+    low, high = -1, 0
+    while float(law.survival(high + 1)) > 1 - level:
+        low, high = high, 2 * high + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if float(law.survival(middle + 1)) <= 1 - level else (middle, high)
+    return high
 
 
 def local_kind(local: str, name: str) -> str:

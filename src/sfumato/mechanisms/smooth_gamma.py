@@ -39,7 +39,6 @@ class SmoothGamma(Smooth):
     source: ClassVar[str] = "Haney et al. 2017, algorithm 2; on the integers, and with constants that are all used here"
     ratio_least: ClassVar[Fraction] = Fraction(2)
     deviation: ClassVar[float] = 1.0
-    ninety: ClassVar[float] = 1.394
     epsilon: Fraction
     local: str
     constants: str

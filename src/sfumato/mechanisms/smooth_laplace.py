@@ -40,7 +40,6 @@ class SmoothLaplace(Smooth):
     name: ClassVar[str] = "smooth-laplace"
     source: ClassVar[str] = "Haney et al. 2017, algorithm 3; rounded to integers here"
     deviation: ClassVar[float] = math.sqrt(2)
-    ninety: ClassVar[float] = math.log(10)
     epsilon: Fraction
     delta: Fraction
     local: str

@@ -137,7 +137,7 @@ def rooted(move: Move, mechanism: str) -> Root:
         return move
     raise PromiseError(
         f"{mechanism} hides how far a square root moves; that is promised with [hidden] neighbours = "
-        '"square-root-within", for totals of a frame.'
+        f'"square-root-within", for totals of a frame. As it is, {move.words()}.'
     )
 
 

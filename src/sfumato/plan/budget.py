@@ -15,12 +15,14 @@ from fractions import Fraction
 from sfumato.errors import PlanError
 from sfumato.mechanisms import Mechanism
 from sfumato.plan.decisions import Decisions
-from sfumato.plan.margins import Target, budget_name, margin_of, needed, with_budget
+from sfumato.plan.margins import Target, barely_stated, budget_name, margin_of, needed, with_budget
 from sfumato.plan.measure import Measure
 from sfumato.plan.price import total_of
 from sfumato.privacy import Limit, Loss, in_sequence
 from sfumato.privacy.notation import bounded_limit
 
+BARELY = "the least at which an error is stated"
+"""Why a measure gets more than its target would need."""
 PLACES = 4
 """Budgets are rounded up to so many decimal places."""
 MOST_ROWS, GOLDEN = 50.0, (math.sqrt(5) - 1) / 2
@@ -174,6 +176,8 @@ def _share(plan: Decisions, renewed: Decisions, name: str, targets: Mapping[str,
     now, then, target = plan.measure(name).with_, renewed.measure(name), targets.get(name)
     currency = budget_name(now)
     margin = margin_of(renewed, then, target) if target else None
+    if target and barely_stated(renewed, then, target):
+        return Share(name, currency, getattr(now, currency), getattr(then.with_, currency), target, margin, BARELY)
     hangs = any(name in measure.given and measure.name in targets for measure in plan.measures)
     why = "meets its target" if target else "keeps its own"
     if hangs and (target is None or (margin is not None and margin < 0.99 * target.margin)):

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 
-from sfumato.errors import PlanError
+from sfumato.errors import PlanError, PromiseError
 from sfumato.mechanisms import Mechanism, Typical
 from sfumato.plan.decisions import Decisions
 from sfumato.plan.measure import Measure
@@ -76,10 +76,30 @@ def typical(plan: Decisions, measure: Measure, target: Target | None = None, cel
 
 def margin_of(plan: Decisions, measure: Measure, target: Target) -> float:
     """The margin that a measure has at its own budget, for a number of the stated size."""
-    return _margin(measure.with_, plan.move(measure), typical(plan, measure, target), target)
+    return _told(_margin(measure.with_, plan.move(measure), typical(plan, measure, target), target), measure.name)
 
 
-def _margin(mechanism: Mechanism, move: Move, number: Typical, target: Target) -> float:
+def barely_stated(plan: Decisions, measure: Measure, target: Target) -> bool:
+    """Whether a thousandth less budget would leave no margin that could be stated."""
+    less = with_budget(measure.with_, getattr(measure.with_, budget_name(measure.with_)) * Fraction(999, 1_000))
+    return isinstance(_or_why(less, plan.move(measure), typical(plan, measure, target), target), Withheld)
+
+
+def _told(margin: float | Withheld, name: str) -> float:
+    if isinstance(margin, Withheld):
+        raise PlanError(f"No margin of '{name}' can be told, as {margin.reason}.")
+    return margin
+
+
+def _or_why(mechanism: Mechanism, move: Move, number: Typical, target: Target) -> float | Withheld:
+    """The margin, or why there is none at this budget, as where it is too small for any claim."""
+    try:
+        return _margin(mechanism, move, number, target)
+    except PromiseError as refused:
+        return Withheld(str(refused))
+
+
+def _margin(mechanism: Mechanism, move: Move, number: Typical, target: Target) -> float | Withheld:
     name = target.measure
     if target.aim:
         if not (wanted := mechanism.wanted(move, number)):
@@ -88,10 +108,7 @@ def _margin(mechanism: Mechanism, move: Move, number: Typical, target: Target) -
                 'write aim = { "1" = "3", "2" = "5" } into its with.'
             )
         return max(error / to for error, to in wanted.values())
-    margin = mechanism.margin(move, number)
-    if isinstance(margin, Withheld):
-        raise PlanError(f"No margin of '{name}' can be told, as {margin.reason}: {name}=15, say.")
-    return margin
+    return mechanism.margin(move, number)
 
 
 def with_budget(mechanism: Mechanism, budget: Fraction) -> Mechanism:
@@ -101,18 +118,25 @@ def with_budget(mechanism: Mechanism, budget: Fraction) -> Mechanism:
 def needed(
     plan: Decisions, measure: Measure, target: Target, given: tuple[Mechanism, ...] = (), within: float = 1e-7
 ) -> float:
-    """The least budget at which a number is as exact as wanted, from the measure's own up or down, to a part of it."""
+    """The least budget at which a number is as exact as wanted, from the measure's own up or down, to a part of it.
+
+    A budget at which no margin is stated is too small, however wide a margin is wanted.
+    """
     move, number = plan.move(measure), replace(typical(plan, measure, target), given=given)
 
-    def margin(budget: float) -> float:
-        return _margin(with_budget(measure.with_, Fraction(budget).limit_denominator(10**9)), move, number, target)
+    def margin(budget: float) -> float | Withheld:
+        return _or_why(with_budget(measure.with_, Fraction(budget).limit_denominator(10**9)), move, number, target)
+
+    def enough(found: float | Withheld) -> bool:
+        return not isinstance(found, Withheld) and found <= target.margin
 
     low = high = float(getattr(measure.with_, budget_name(measure.with_)))
-    while (found := margin(high)) > target.margin:
+    while not enough(found := margin(high)):
         if high > MOST:
+            _told(_margin(measure.with_, move, number, target), measure.name)
             raise PlanError(
                 f"No budget brings '{measure.name}' to a margin of {target.margin:g}; at {budget_name(measure.with_)} "
-                f"{high:g} it is {found:.3g}."
+                f"{high:g} it is {_told(found, measure.name):.3g}."
             )
         low, high = high, 2 * high
     if found == 0 and target.margin < measure.of.step:
@@ -121,9 +145,9 @@ def needed(
             f"{plain(measure.of.step)}: its noise is whole steps, so only next to none of it would do. Give a target "
             "of a step or more, or the measure a finer step."
         )
-    while low >= LEAST and margin(low) <= target.margin:
+    while low >= LEAST and enough(margin(low)):
         low, high = low / 2, low
     while high - low > within * high:  # margins fall by steps: of the noise, or of its scale
         middle = (low + high) / 2
-        low, high = (low, middle) if margin(middle) <= target.margin else (middle, high)
+        low, high = (low, middle) if enough(margin(middle)) else (middle, high)
     return high

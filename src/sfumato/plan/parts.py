@@ -14,6 +14,13 @@ from sfumato.schema import Missing
 Codes = str | list[str]
 
 
+class WrittenNumber(Decimal):
+    """A number as a plan writes it, in messages too."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", populate_by_name=True, arbitrary_types_allowed=True)
 

@@ -4,7 +4,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from sfumato.errors import PlanError, PromiseError
+from sfumato.errors import PlanError, PromiseError, with_article
 from sfumato.plan.control import SOURCES
 from sfumato.plan.decisions import Decisions
 from sfumato.plan.margins import typical
@@ -57,13 +57,14 @@ def _refuse_unnamed_unit(plan: Decisions) -> None:
     hidden, row = plan.hidden.unit, plan.schema.unit
     if plan.hidden.id is None and row != hidden:
         raise PromiseError(
-            f"[hidden] unit is {hidden} and [data] says that a row is a {row}, so one {hidden} may have many rows; "
-            f"give [hidden] id, the column that names the unit, and at_most, or say in [data] that a row is a {hidden}."
+            f"[hidden] unit is {hidden} and [data] says that a row is {with_article(row)}, so one {hidden} may have "
+            f"many rows; give [hidden] id, the column that names the unit{plan.hidden.beside_id}, or say in [data] "
+            f"that a row is {with_article(hidden)}."
         )
     if plan.hidden.id is not None and plan.hidden.id == plan.schema.key and row != hidden:
         raise PromiseError(
-            f"[hidden] id is '{plan.hidden.id}', the key of a {row}, so each {row} would be hidden by itself and a "
-            f"{hidden} not at all; name the column of the {hidden}, or hide the {row}."
+            f"[hidden] id is '{plan.hidden.id}', the key of {with_article(row)}, so each {row} would be hidden by "
+            f"itself and {with_article(hidden)} not at all; name the column of the {hidden}, or hide the {row}."
         )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.calibrate import Step
-from sfumato.errors import PlanError
+from sfumato.errors import PlanError, with_article
 from sfumato.mechanisms import SquareRoot
 from sfumato.plan.control import ControlTable
 from sfumato.plan.coverage import Coverage, naming
@@ -129,7 +129,7 @@ class RegisterCoverage(Coverage):
             if partner.on != self.id:
                 raise PlanError(
                     f"[data.tables] {partner.name} is joined on '{partner.on}', so that several {unit}s could report "
-                    f"one row of it; what a {unit} reports is joined on '{self.id}'."
+                    f"one row of it; what {with_article(unit)} reports is joined on '{self.id}'."
                 )
         for control in controls:
             raise PlanError(f"The control '{control.name}' is met by steps over tables, and this plan has a [frame].")

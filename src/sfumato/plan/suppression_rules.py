@@ -3,7 +3,6 @@
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from sfumato.errors import PlanError, nearest
-from sfumato.plan.parts import RulesPart
+from sfumato.plan.parts import RulesPart, WrittenNumber
 from sfumato.privacy import exact, plain
 
 COSTS = ("value", "log", "count")
@@ -126,7 +125,7 @@ def _dominance(written: Any) -> tuple[int, Fraction]:
 def read_inside(path: Path) -> dict[str, Any]:
     """What a file of rules that stay inside says."""
     try:
-        written = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
+        written = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=WrittenNumber)
         return RulesPart.model_validate(written).model_dump(exclude_unset=True)
     except ValidationError as error:
         raise PlanError(f"{path} {_wrong(error)}") from None

@@ -2,7 +2,6 @@
 
 import re
 import tomllib
-from decimal import Decimal
 from pathlib import Path
 from typing import TypeVar
 
@@ -24,6 +23,7 @@ from sfumato.plan.parts import (
     MethodPart,
     PlanPart,
     VarianceFunctionPart,
+    WrittenNumber,
     in_words,
 )
 from sfumato.plan.plugins import mechanism, statistic, step
@@ -31,7 +31,7 @@ from sfumato.plan.register import FrameFile
 from sfumato.plan.sampling import BoughtVariance, StatedVariance, VarianceFunction
 from sfumato.plan.suppress import read_suppress
 from sfumato.privacy import exact
-from sfumato.privacy.notation import hidden_from_dict, plan_limit_from_dict
+from sfumato.privacy.notation import plan_hidden_from_dict, plan_limit_from_dict
 from sfumato.schema import Attribute, Bands, Column, Levels, Missing, Partner, Recode, Replication, Rule, Schema, UpTo
 from sfumato.schema.replication import SUCCESSIVE
 
@@ -63,7 +63,7 @@ def parse(text: str, path: Path, kind: type[P]) -> P:
 
 def _part(text: str) -> PlanPart:
     try:
-        return PlanPart.model_validate(tomllib.loads(text, parse_float=Decimal))
+        return PlanPart.model_validate(tomllib.loads(text, parse_float=WrittenNumber))
     except ValidationError as error:
         raise PlanError(in_words(error)) from None
     except (ValueError, ArithmeticError, RecursionError) as error:
@@ -87,7 +87,7 @@ def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
         encoding=part.data.encoding,
         replication=_replication(part.data.method),
     )
-    hidden = hidden_from_dict(part.hidden)
+    hidden = plan_hidden_from_dict(part.hidden)
     made = MadeAreas.of(part.attributes, part.geography, folder)
     made.refuse_moving(schema, hidden)
     made.refuse_sizes(schema, hidden, part.control)
@@ -138,7 +138,7 @@ def _control(part: ControlPart, plan: PlanPart, schema: Schema, folder: Path) ->
 
 
 def _counted(plan: PlanPart) -> CountedRecords:
-    hidden, register = hidden_from_dict(plan.hidden), plan.frame is not None
+    hidden, register = plan_hidden_from_dict(plan.hidden), plan.frame is not None
     return CountedRecords.of(_row(plan), hidden, plan.period, plan.data.weight, register=register)
 
 
@@ -178,7 +178,7 @@ def _row(part: PlanPart) -> str:
     if part.data.unit is None and "id" not in part.hidden:
         raise PlanError(
             "The plan does not say what a row is: give [data] unit, the hidden unit itself if no unit has two rows, "
-            "or [hidden] id, the column that names the unit, and at_most."
+            "or [hidden] id, the column that names the unit."
         )
     return part.data.unit or "record"
 

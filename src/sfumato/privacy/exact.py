@@ -24,7 +24,8 @@ def exact(number: Exact, what: str) -> Fraction:
     if power and len(power[1]) > 3:
         raise PlanError(f"{what} is {number}, beyond any number that is meant; keep its power of ten under a thousand.")
     try:
-        return Fraction(number if type(number) in {Fraction, int, str, Decimal} else "no number")
+        meant = isinstance(number, (Fraction, int, str, Decimal)) and not isinstance(number, bool)
+        return Fraction(number if meant else "no number")
     except (ValueError, InvalidOperation, ZeroDivisionError, OverflowError):
         raise PlanError(
             f'{what} is {str(number)[:40]!r}, which is not a number; write it like "0.5", "1e-6" or "1/3".'
@@ -68,6 +69,16 @@ def digits_up(number: float | Fraction, digits: int = 3) -> str:
     places = digits - 1 - math.floor(math.log10(number))
     exactly = Fraction(number) * Fraction(10) ** places
     return f"{float(math.ceil(exactly) / Fraction(10) ** places):,.{digits + 3}g}"
+
+
+def digits_down(number: float, digits: int = 3) -> str:
+    """A number above 0 of a few digits that is not above another.
+
+    >>> digits_down(0.44037), digits_down(1.0), digits_down(1239.5)
+    ('0.44', '1', '1,230')
+    """
+    places = digits - 1 - math.floor(math.log10(number))
+    return f"{float(math.floor(Fraction(number) * Fraction(10) ** places) / Fraction(10) ** places):,.{digits + 3}g}"
 
 
 def rounded_up(number: float) -> Fraction:

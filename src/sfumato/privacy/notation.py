@@ -99,6 +99,17 @@ def hidden_from_dict(written: Mapping[str, Any]) -> Neighbours:
     return hidden
 
 
+def plan_hidden_from_dict(written: Mapping[str, Any]) -> Neighbours:
+    """The neighbours that a plan means, which leaves to its attributes what these tell."""
+    hidden = hidden_from_dict(written)
+    for key in sorted(hidden.resolved & set(written)):
+        raise PlanError(
+            f"[hidden] {key} is not for a plan to say: it follows from the levels of the attributes that [hidden] "
+            "names, and is written into ledgers and releases; leave it out."
+        )
+    return hidden
+
+
 def text(value: Any) -> Any:
     """A value as TOML and JSON have it, numbers exact."""
     if isinstance(value, Fraction):

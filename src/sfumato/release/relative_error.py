@@ -5,6 +5,8 @@ within (published + s) E e^η · e^∓q with the chance that |η| <= q. E e^η i
 is c − 1 with c = (1 − l²)²/(1 − 4 l²). A total of several cells, or one that was moved, is taken for one cell with its
 own c: l² = √((2c − 1)² + c − 1) − (2c − 1). The tail of its logarithm is that of a sum of Laplace laws, as many as
 (Σw²)²/Σw⁴, w being the cells with their shift: one where one cell is most of it, and nearly normal of many.
+The variance of a total is stated of what is published, of each cell 1 − 1/c times the square of that with its shift,
+which has the mean (c − 1)(n + s)² (`stated_share`); so c is read off it again.
 """
 
 import math
@@ -14,10 +16,19 @@ from typing import Any
 import numpy as np
 
 from sfumato.release.error_law import ErrorLaw, Floats, NoisyTotals, NormalError
-from sfumato.release.tails import LAPLACE, reach, tail
+from sfumato.release.tails import LAPLACE, laplace_reach, laplace_tail, reach
 
 HEAVY = NormalError(0.0, LAPLACE, math.inf)
 """Of differences: the tails of one Laplace law, however many cells there are."""
+
+
+def stated_share(variance: float) -> float:
+    """Of what is published, its shift added, the share of the square that is stated as the variance of a cell.
+
+    >>> stated_share(0.25)      # c = 1.25, and 1 - 1 / c = 0.2
+    0.2
+    """
+    return variance / (1 + variance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +42,7 @@ class RelativeError(ErrorLaw):
     def reach(self, level: float, totals: NoisyTotals) -> tuple[Floats, Floats]:
         spread, middle = self._spread(totals)
         found, back = np.unique(np.round(self._excess, 6), return_inverse=True)
-        errors = np.array([reach(level, one) for one in found])[back] * math.sqrt(2) * spread
+        errors = np.array([laplace_reach(level, one) for one in found])[back] * math.sqrt(2) * spread
         sampled = reach(level, 0.0) * np.sqrt(totals.sampled)
         below, above = self.sizes - middle * np.exp(-errors), middle * np.exp(errors) - self.sizes
         return np.hypot(np.maximum(below, 0.0), sampled), np.hypot(np.maximum(above, 0.0), sampled)
@@ -43,7 +54,7 @@ class RelativeError(ErrorLaw):
         told = (empty > 0) & (middle > 0) & (spread > 0)
         far = np.abs(np.log(np.where(told, middle, 1.0)) - np.log(np.where(told, empty, 1.0)))
         errors = far / np.where(told, math.sqrt(2) * spread, 1.0)
-        chances = [tail(one, excess) for one, excess in zip(errors, self._excess, strict=True)]
+        chances = [laplace_tail(one, excess) for one, excess in zip(errors, self._excess, strict=True)]
         return np.where(told, chances, (totals.values == 0).astype(np.float64))
 
     @property

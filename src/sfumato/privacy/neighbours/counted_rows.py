@@ -2,6 +2,7 @@
 
 from abc import ABC
 from dataclasses import dataclass
+from typing import ClassVar
 
 from sfumato.errors import PlanError
 from sfumato.privacy.neighbours.neighbours import Alike, Neighbours, Truncate
@@ -12,6 +13,7 @@ from sfumato.schema import Domain
 class CountedRows(Neighbours, ABC):
     """One unit with at most so many rows; without an id each row is a unit of its own."""
 
+    beside_id: ClassVar[str] = ", and at_most"
     at_most: int = 1
 
     def __post_init__(self) -> None:

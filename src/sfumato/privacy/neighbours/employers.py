@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from sfumato.errors import PlanError, PromiseError
+from sfumato.errors import PlanError, PromiseError, with_article
 from sfumato.privacy.contribution import Contribution
 from sfumato.privacy.neighbours.neighbours import DataRule, Neighbours, OneLevel
 from sfumato.schema import Attribute, Domain
@@ -73,9 +73,9 @@ class Employers(Neighbours, ABC):
             return
         listed = ", ".join(f'"{name}"' for name in (*self.weak, one.name))
         raise PromiseError(
-            f"'{one.name}' is of a {one.of}: all new jobs of one {self.unit} may be of one {one.name}, and what is "
-            f"promised bounds {self.unit}s as a whole. Promise it for the {one.name} of workers as well, with [hidden] "
-            f'weak = [{listed}], or say in [attributes.{one.name}] of = "{self.unit}" if it is.'
+            f"'{one.name}' is of {with_article(one.of)}: all new jobs of one {self.unit} may be of one {one.name}, and "
+            f"what is promised bounds {self.unit}s as a whole. Promise it for the {one.name} of workers as well, with "
+            f'[hidden] weak = [{listed}], or say in [attributes.{one.name}] of = "{self.unit}" if it is.'
         )
 
     def _tells_fewer(self, other: "Employers") -> bool:

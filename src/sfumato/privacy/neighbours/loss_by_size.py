@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sfumato.errors import PromiseError
+from sfumato.errors import PromiseError, with_article
 from sfumato.privacy.contribution import Contribution
 from sfumato.privacy.exact import Exact, digits_up, plain
 from sfumato.privacy.neighbours.employers import Employers, listed
@@ -136,12 +136,12 @@ class LossBySize(Employers):
         return max(1, self.at // 10), 10 * self.at
 
     def not_hidden(self) -> str:
-        more = f"A {self.unit} of more than {self.at:,} jobs loses more than is stated, by the logarithm of its size"
+        more = f"One {self.unit} of more than {self.at:,} jobs loses more than is stated, by the logarithm of its size"
         if not self.weak:
             return f"{more}; that it is elsewhere or something else, twice as much as that it is there or not."
         return (
-            f"{more}. Whoever knows a {self.unit} but for kinds of which it has few learns its size more exactly than "
-            "that, as each of these changes by few jobs and all of them together by little more."
+            f"{more}. Whoever knows {with_article(self.unit)} but for kinds of which it has few learns its size more "
+            "exactly than that, as each of these changes by few jobs and all of them together by little more."
         )
 
     def alike(self) -> tuple[Alike, ...]:

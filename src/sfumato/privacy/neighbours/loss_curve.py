@@ -99,7 +99,7 @@ class AlongCurve(Move):
     def words(self) -> str:
         return (
             "between loss-by-size neighbours one establishment may be there or not with all its jobs, which is further "
-            "than any width hides; use curve-laplace"
+            "than any width hides; use curve-laplace, as logarithms follow the curve and square roots do not"
         )
 
 
@@ -109,5 +109,5 @@ def along_curve(move: Move, mechanism: str) -> AlongCurve:
         return move
     raise PromiseError(
         f"{mechanism} hides establishments at a loss that follows their size; that is promised with [hidden] "
-        'neighbours = "loss-by-size", for counts of jobs.'
+        f'neighbours = "loss-by-size", for counts of jobs. As it is, {move.words()}.'
     )

@@ -60,13 +60,15 @@ class Implied:
 class UnitRows:
     """The rows of one unit on one side of a pair: how many, what each adds, and whether they stand in another cell.
 
-    `of_each` are so many of every kind that the table tells apart by what is not kept, each in a cell of its own.
+    `of_each` are so many of every kind that the table tells apart by what is not kept, each in a cell of its own;
+    `scattered` rows are of as many units, each in a cell of its own, and alike in what units do not keep.
     """
 
     rows: int
     value: Fraction = Fraction(1)
     elsewhere: bool = False
     of_each: bool = False
+    scattered: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,8 @@ class Neighbours(ABC):
     """The fields that name a column of the data."""
     resolved: ClassVar[frozenset[str]] = frozenset()
     """The fields that the attributes of a plan tell, and the plan itself does not."""
+    beside_id: ClassVar[str] = ""
+    """What else a plan gives where it names the column of its units, as a message says it."""
     unit: str
     id: str | None = None
 

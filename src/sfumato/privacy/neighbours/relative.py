@@ -32,5 +32,5 @@ def relative(move: Move, mechanism: str) -> Relative:
         return move
     raise PromiseError(
         f"{mechanism} hides how far a size goes in proportion; that is promised with [hidden] neighbours = "
-        '"size-within", for counts of the jobs of establishments and for totals of a frame.'
+        f'"size-within", for counts of the jobs of establishments and for totals of a frame. As it is, {move.words()}.'
     )

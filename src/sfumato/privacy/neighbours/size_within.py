@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sfumato.errors import PlanError, PromiseError, nearest
+from sfumato.errors import PlanError, PromiseError, nearest, with_article
 from sfumato.privacy.contribution import Contribution
 from sfumato.privacy.exact import Exact, plain, positive
 from sfumato.privacy.neighbours.employers import Employers, listed, refuse_unlisted
@@ -28,7 +28,7 @@ from sfumato.schema import Attribute, Domain
 SIZES = (10, 100, 1_000)
 LEAST = Fraction(1, 10**6)
 """The least alpha: below it errors in proportion to 1 / alpha would be told in too few digits."""
-MANY, ROWS = 20, 100_000
+MANY, ROWS = 20, 40_000
 """How many times 1 / alpha each kind of workers has in the pair of an audit, and how many there are at most in all."""
 LARGE = 100
 """Of a column whose step is more than 1: how many times 1 / alpha, in steps, the pair of an audit reports."""
@@ -132,12 +132,19 @@ class SizeWithin(Employers):
             many = min(Fraction(MANY), self.alpha * ROWS / kinds)
             if kinds <= self.jobs or many < 1:
                 return UnitRows(self.jobs), UnitRows(0)
-            low = math.ceil(many / self.alpha)
+            low = math.floor(many) * math.ceil(1 / self.alpha)
             return UnitRows(math.floor((1 + self.alpha) * low), of_each=True), UnitRows(low, of_each=True)
         if row.step <= 1:
             return UnitRows(1, math.floor(1 / row.step) * row.step), UnitRows(1, Fraction(0))
         low = math.ceil(LARGE / self.alpha)
         return UnitRows(1, math.floor((1 + self.alpha) * low) * row.step), UnitRows(1, low * row.step)
+
+    def pairs(self, row: Contribution, domain: Domain) -> tuple[tuple[UnitRows, UnitRows], ...]:
+        """The jobs of one worker in one empty cell, or each in one of its own, with as many establishments."""
+        together = self.pair(row, domain)
+        if domain.register or self.jobs == 1 or any(side.of_each for side in together):
+            return (together,)
+        return together, (UnitRows(self.jobs, scattered=True), UnitRows(0))
 
     def touches(self, named: frozenset[str]) -> int:
         """A worker stands in as many parts told by establishments as he has jobs."""
@@ -179,8 +186,8 @@ class SizeWithin(Employers):
             return "Over a frame units report numbers and no workers; leave out [hidden] weak, worker and at_most."
         if register and not self.reports:
             return (
-                f"Over a frame a {self.unit} reports numbers; say which of them are hidden within alpha, for example "
-                '[hidden] reports = ["employment", "wages"].'
+                f"Over a frame {with_article(self.unit)} reports numbers; say which of them are hidden within alpha, "
+                'for example [hidden] reports = ["employment", "wages"].'
             )
         if self.reports and not register:
             return "[hidden] reports is for what units of a frame report, and there is no [frame]; leave it out."
@@ -215,8 +222,9 @@ class SizeWithin(Employers):
         if not self.weak:
             return f"{public}; {further}."
         return (
-            f"{public}; {further}. Whoever knows a {self.unit} but for kinds of which it has few learns its size more "
-            "exactly than that, as each of these changes by one job and all of them together by little more."
+            f"{public}; {further}. Whoever knows {with_article(self.unit)} but for kinds of which it has few learns "
+            "its size more exactly than that, as each of these changes by one job and all of them together by little "
+            "more."
         )
 
     def alike(self) -> tuple[Alike, ...]:

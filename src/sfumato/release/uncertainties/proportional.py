@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import ReleaseError
 from sfumato.release.noisy import Floats, Integers
-from sfumato.release.relative_error import RelativeError
+from sfumato.release.relative_error import RelativeError, stated_share
 from sfumato.release.tails import LAPLACE
 from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty, amount
 from sfumato.release.uncertainties.varying import Varying
@@ -30,7 +30,7 @@ class Proportional(Uncertainty):
 
     def over(self, domain: Domain, values: Integers) -> Errors:
         sizes = np.where(domain.possible, np.maximum(values.reshape(domain.possible.shape) + self.shift, 0.0), 0.0)
-        share = self.variance / (1 + self.variance)
+        share = stated_share(self.variance)
         (coarse, held), (_, squares), (_, fourths) = (domain.condensed(sizes**power) for power in (1, 2, 4))
         return InProportion(coarse, held, squares, fourths, share, (share * sizes**2).reshape(values.shape))
 

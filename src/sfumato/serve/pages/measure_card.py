@@ -83,7 +83,7 @@ def level_of(written: str, labels: Mapping[str, Attribute | str], said: Words) -
     found = labels.get(name, name)
     if not isinstance(found, Attribute) or not at or not depth.isdigit():
         return found.label if isinstance(found, Attribute) else found
-    levels = found.levels
+    levels = found.levels.whole or found.levels  # a table may be cut off at a depth of its own
     codes = [code for code in levels.codes if levels.depths[code] == int(depth)]
     digits = {len(code) for code in codes if code.isdigit()}
     if len(digits) == 1 and all(code.isdigit() for code in codes):

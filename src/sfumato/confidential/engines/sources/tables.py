@@ -6,7 +6,7 @@ from typing import Any
 from sfumato.confidential.engines.engine import Sources
 from sfumato.confidential.engines.request import Reading, Wanted
 from sfumato.confidential.engines.sources.files import told_columns
-from sfumato.errors import DataError
+from sfumato.errors import DataError, with_article
 from sfumato.schema import Attribute, Schema
 
 
@@ -60,7 +60,11 @@ def _refuse_of_others(attribute: Attribute, columns: Mapping[str, Sequence[str]]
         others = [one.of for one in reading.attributes if one.column in columns[partner.name]]
         whose = [of for of in others if of != attribute.of]
         if whose or partner.on in reading.others:
-            by = f"beside what is of a {whose[0]}" if whose else f"by {partner.on}, which names somebody else"
+            by = (
+                f"beside what is of {with_article(whose[0])}"
+                if whose
+                else f"by {partner.on}, which names somebody else"
+            )
             raise DataError(
                 f"[attributes.{attribute.name}] is said to be of the {attribute.of}, and column '{attribute.column}' "
                 f"is found in the table {partner.name} {by}: what those in it make up is not the {attribute.of}'s own "
