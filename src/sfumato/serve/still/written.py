@@ -132,7 +132,7 @@ class _Writing:
         del files[place.title]
         listed = "".join(f'<li><a href="{file}">{escape(title)}</a></li>' for title, file in files.items())
         whole = quote(os.path.relpath(f"{RELEASES}/{place.sheet.edition.lasting}/manifest.json", here))
-        title, words = (escape(self.words(f"still.{name}")) for name in ("tables", "files"))
+        title, words = map(escape, (self.words("still.tables"), self.words("still.files")))
         return f'<nav class="others" aria-label="{title}"><ul>{listed}</ul><p><a href="{whole}">{words}</a></p></nav>'
 
     def _write(self, file: str, body: bytes) -> None:
