@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sfumato.confidential.engines.arrays import Arrays
 from sfumato.confidential.engines.duckdb import DuckDB
 from sfumato.confidential.engines.request import Reading
+from sfumato.confidential.engines.row_aggregates import FOLDS, Runs
 from sfumato.errors import DataError
 from sfumato.privacy import Truncate
 from sfumato.schema import (
@@ -141,3 +142,19 @@ def test_what_the_rows_of_cells_have_is_neither_shown_nor_pickled():
     assert repr(column) == "<Ragged: rows of 1 cells>"
     with pytest.raises(TypeError, match="confidential"):
         pickle.dumps(column)
+
+
+@pytest.mark.parametrize("wide", [40, 2**20, 2**45])
+def test_rows_are_in_the_order_of_sorted_pairs_whether_or_not_they_fit_into_one_number(wide):
+    """Against Python's own sorting of tuples; the widest values do not fit beside their cells into 63 bits."""
+    rng = np.random.default_rng(wide)
+    lengths = np.array([3, 0, 500, 1])
+    y, x = (rng.integers(-wide, wide, lengths.sum()) for _ in range(2))
+    first = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+    runs = Runs(first, lengths, lambda one: y if one.column == "y" else x, None, None)
+    of = [Clipped(name, Fraction(-wide), Fraction(wide), Fraction(1)) for name in "yx"]
+    found, alone = FOLDS[Influence](runs, Influence(*of)), FOLDS[Sorted](runs, Sorted(of[0]))
+    for cell, (start, length) in enumerate(zip(first, lengths, strict=True)):
+        pairs = sorted(zip(y[start : start + length].tolist(), x[start : start + length].tolist(), strict=True))
+        assert [tuple(one) for one in found.at(cell).tolist()] == pairs
+        assert alone.at(cell).tolist() == [one for one, _ in pairs]

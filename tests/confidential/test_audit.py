@@ -147,11 +147,12 @@ def test_two_frames_of_ones_own_are_audited():
 
 
 def test_a_weak_audit_says_so():
-    audits = audit_mechanism(sf.Geometric("0.05"), ONE, 1_000, SeededDraws(8))
-    assert all(one.holds for one in audits)
-    assert not audits[0].strong
-    assert "too weak to count" in audits[0].words()
-    assert audits[0].row()[-1] == "holds, but too weak to count"
+    weak, blind = (audit_mechanism(sf.Geometric(one), ONE, 1_000, SeededDraws(8)) for one in ("0.6", "0.05"))
+    assert all(one.holds for one in (*weak, *blind))
+    assert not weak[0].strong
+    assert "too weak to count" in weak[0].words()
+    assert weak[0].row()[-1] == "holds, but too weak to count"
+    assert (blind[0].bound, blind[0].row()[-1]) == (0, "not shown")
     with pytest.raises(PlanError, match="from 1,000 to 10,000,000"):
         audit_mechanism(sf.Geometric(1), ONE, 10)
 

@@ -101,3 +101,31 @@ def test_check_and_assess_say_so_and_the_release_does_not(files):
         assert "times as wide" not in path.read_text()
     assert "times as wide" not in sfumato("table", files / "release", "--rows", "region")
     assert "40.8" not in (files / "release" / "manifest.json").read_text()
+
+
+def test_a_value_beyond_all_that_is_looked_at_is_told_as_a_cap_and_one_within_exactly():
+    """Values are looked at up to 1,000 times the bound of 600: 600,000. Digits are all written out."""
+    far, near = (pa.table({"region": ["n", "s"], "w": [1.0, value]}) for value in (9e8, 123_456.7))
+    capped, exact = fit('["0", "600"]', rows=far), fit('["0", "600"]', rows=near)
+    assert "the data go from 1 to 600,000 or farther" in capped.words
+    assert capped.to_dict()["or_farther"]
+    assert "the data go from 1 to 123,456.7." in exact.words
+    assert not exact.to_dict()["or_farther"]
+
+
+LINE = """
+[[measure]]
+name = "line"
+of = { statistic = "fitted", y = "w", x = "age", at = "0.25", clip = ["0", "50"], clip_x = ["0", "1"], step = "0.1" }
+by = ["region"]
+with = { mechanism = "theil-sen", epsilon = "1" }
+"""
+
+
+def test_the_bounds_of_lines_are_looked_at_and_what_lies_beyond_counts_as_the_bound():
+    rows = pa.table({"region": ["n", "s"] * 3, "w": WEIGHTS, "age": [0.1, 0.2, 0.3, np.inf, 0.5, 0.6]})
+    plan = Plan.parse(PLAN.replace("MISSING", "") + LINE, Path("survey.toml"))
+    found = {(one.measure, one.column): one for one in clip_fits(plan, Microdata.open(rows, plan.schema))}
+    assert found["line", "w"].words == "", "a clip that is wider than the data costs a line nothing"
+    assert "In 1 of 6 rows, 0.17 of them, the value counts as the bound." in found["line", "age"].words
+    assert "to 1,000 or farther" in found["line", "age"].words

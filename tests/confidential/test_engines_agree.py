@@ -279,6 +279,36 @@ def test_data_that_break_a_rule_are_refused_in_the_same_words(broken, tmp_path):
     assert [engine.examples(one) for one in engine.faults()] == [other.examples(one) for one in other.faults()]
 
 
+TWICE = {
+    "a unit and a year that stand together twice": table(year=[1, 2, 5, 5]),
+    "a year that is missing": table(year=[1, 2, None, 4]),
+    "a year spelt in two ways": table(year=["1", "2", "7", "07"]),
+    "texts that stand together twice": table(id=["a", "a", "b", "b"], year=["x", "y", "z", "z"]),
+}
+
+
+@pytest.mark.parametrize("broken", TWICE.values(), ids=TWICE)
+@pytest.mark.parametrize("files", [1, 2])
+def test_a_key_of_several_columns_stands_once_in_all_files(broken, files, tmp_path):
+    """Each column has the same in two records; both together must not."""
+    reading = Reading(Schema((A, B, C), key=("id", "year")), (A, B, C), V)
+    sound = table(year=[1, 2, 1, 2]) if pa.types.is_integer(broken["year"].type) else table(year=["1", "2", "1", "2"])
+    cut = 4 // files
+    for name, rows in (("broken", broken), ("sound", sound)):
+        for place in range(files):
+            pq.write_table(rows.slice(place * cut, cut), tmp_path / f"{name}{place}.parquet")
+    good, bad = ([tmp_path / f"{name}{place}.parquet" for place in range(files)] for name in ("sound", "broken"))
+    assert isinstance(opened(good, reading, SALT)[0], Arrays)
+    assert DuckDB(good, reading, SALT).faults() == []
+    with pytest.raises(Unsure):
+        Arrays(bad, reading, SALT)
+    (fault, *_) = DuckDB(bad, reading, SALT).faults()
+    assert "year" in fault.column
+    assert [str(one) for one in opened(bad, reading, SALT)[0].faults()] == [
+        str(one) for one in DuckDB(bad, reading, SALT).faults()
+    ]
+
+
 def test_a_row_that_may_stand_in_two_files_is_left_to_duckdb(tmp_path):
     for name in "xy":
         pq.write_table(table(), tmp_path / f"{name}.parquet")

@@ -11,7 +11,8 @@ from scipy.stats import chi2
 from sfumato.draws import SeededDraws
 from sfumato.errors import PlanError, PromiseError
 from sfumato.mechanisms import Cells
-from sfumato.mechanisms.exponential_quantile import ExponentialQuantile, _chosen, _near
+from sfumato.mechanisms.exponential_quantile import ExponentialQuantile
+from sfumato.mechanisms.ranked_choice import RankedChoice
 from sfumato.privacy import Bounded, Unsummed
 from sfumato.schema import Attribute, Levels, Ragged, Rows, Table
 from sfumato.statistics.quantile import Quantile
@@ -78,13 +79,14 @@ def test_what_is_published_has_the_stated_chances():
 
 def test_a_draw_near_the_end_of_a_chance_is_compared_as_a_fraction():
     """Chances of 1/3 and 2/3: a draw of 1/3 is too near for floats, and the first bits after it decide."""
-    assert _near(0.4, np.array([1.0, 2.0])) == 1
-    assert _near(1 / 3, np.array([1.0, 2.0])) is None
-    third, chances = 2**64 // 3, [Fraction(1, 3), Fraction(2, 3)]
-    found = [_chosen(third, chances, SeededDraws(seed)) for seed in range(300)]
+    choice, rows = RankedChoice(Fraction(1, 2), lambda rows: np.array([1, 0]) + 0 * len(rows)), np.array([7])
+    assert choice.chances(rows) == [Fraction(1, 3), Fraction(2, 3)]
+    third = 2**64 // 3
+    found = [choice.place(rows, third, SeededDraws(seed)) for seed in range(300)]
     assert 50 < sum(found) < 250, "1/3 lies a third of the way to the next word"
-    assert _chosen(third - 1, chances, SeededDraws(1)) == 0
-    assert _chosen(third + 1, chances, SeededDraws(1)) == 1
+    assert choice.place(rows, third - 1, SeededDraws(1)) == 0
+    assert choice.place(rows, third + 1, SeededDraws(1)) == 1
+    assert choice.place(rows, 2**63, SeededDraws(1)) == 1, "far from it floats do"
 
 
 def test_the_truth_is_the_least_value_that_enough_rows_do_not_exceed():

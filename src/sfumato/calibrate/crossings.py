@@ -7,7 +7,9 @@ neighbouring bands say of its ends, and lie about it as draws do: n F (1 − F) 
 x. An interval is the places at which D is within so many standard deviations of 0, sought from either end: a test at
 every place in a fixed order, which is wrong with the chance of one test (Maurer, Hothorn and Lehmacher 1995). The
 number itself is where the counts cross that are made monotone by isotonic regression. In the lowest and the highest
-band nothing is told of how records lie, so an interval that ends there ends at their outer ends.
+band nothing is told of how records lie, so an interval that ends there ends at their outer ends. Where nothing is to be
+taken for granted of any band, D is looked at at the ends of bands alone: where fewer than the share lie below an end,
+for sure, the percentile is not below it, and where more do it is not above it.
 """
 
 from collections.abc import Iterator
@@ -103,6 +105,21 @@ class NoisyHistograms:
                 high[row, some] = self._first((deviate * spread - below)[:, ::-1], self.places[::-1])
         lowest, highest = self.edges[[1, -2]]
         return np.where(low < lowest, self.edges[0], low), np.where(high > highest, self.edges[-1], high)
+
+    def band_ends(self, share: float, deviates: tuple[float, ...]) -> tuple[Floats, Floats]:
+        """The ends of the bands that the percentile may be in, however records lie within them, a row a deviate."""
+        low, high = (np.empty((len(deviates), len(self.counts))) for _ in range(2))
+        last = len(self.edges) - 1
+        for some in self._pieces:
+            below, spread = (one(self.counts[some], share)[:, ::PLACES] for one in (self._below, self._deviations))
+            for row, deviate in enumerate(deviates):
+                first = np.argmax(below + deviate * spread >= 0, axis=1)
+                top = last - np.argmax((deviate * spread - below)[:, ::-1] >= 0, axis=1)
+                low[row, some], high[row, some] = (
+                    self.edges[np.maximum(first - 1, 0)],
+                    self.edges[np.minimum(top + 1, last)],
+                )
+        return low, high
 
     @property
     def _pieces(self) -> Iterator[slice]:

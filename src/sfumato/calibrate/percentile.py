@@ -21,10 +21,20 @@ from sfumato.release.figures import number
 from sfumato.release.noisy import Integers
 from sfumato.release.sided_error import DEVIATES
 from sfumato.release.tails import LAPLACE
-from sfumato.schema import Attribute, Bands, Table
+from sfumato.schema import Attribute, Bands, Clipped, Sorted, Table
 
 FEWEST_BANDS = 6
 """Two at either end, in which nothing is told, and some between them."""
+SMOOTH, ANYTHING = "smooth", "anything"
+INTERVALS = {
+    SMOOTH: "Intervals are of the percentile of these {unit}, taken to lie smoothly within bands; where many share a "
+    "round number they hold it less often than they say.",
+    ANYTHING: "Intervals are of the percentile of these {unit}, however they lie within bands, so that they end where "
+    "bands do.",
+}
+"""What intervals are of, by what is taken for granted within bands."""
+FINER = 100
+"""How many times finer than what is published the percentile of rows is read, so that rounding is no error of it."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +53,8 @@ class Percentile(Step):
     """The end of the highest band: a value above it is taken for it."""
     least: Exact = 30
     """The noisy count below which a cell has no number."""
+    within: str = SMOOTH
+    """How records lie within a band: smoothly between its neighbours, or as anything, which takes whole bands."""
     rounded_to: Exact = 1
     title: str = ""
     unit: str = ""
@@ -52,6 +64,11 @@ class Percentile(Step):
         read = {"at": exact(self.at, "at"), "up_to": exact(self.up_to, "up_to"), "least": exact(self.least, "least")}
         for name, value in (read | {"rounded_to": positive(self.rounded_to, "rounded_to")}).items():
             object.__setattr__(self, name, value)
+        if self.within not in {SMOOTH, ANYTHING}:
+            raise PlanError(
+                f"Step '{self.name}': within is '{self.within}'; it says how records lie within a band, "
+                f"'{SMOOTH}' or '{ANYTHING}'."
+            )
         if not 0 < self.share < 1:
             raise PlanError(f"Step '{self.name}': at is {_said(self.at)}; a percentile is a share, as \"0.5\".")
 
@@ -97,7 +114,8 @@ class Percentile(Step):
         variance = evenly(cube, self)
         histograms = NoisyHistograms(counts.reshape(-1, counts.shape[-1]).astype(np.float64), edges, variance)
         found, which = histograms.crossing(self.share), self._status(histograms)
-        low, high = histograms.ends(self.share, DEVIATES)
+        ends = histograms.ends if self.within == SMOOTH else histograms.band_ends
+        low, high = ends(self.share, DEVIATES)
         which = np.where(which > 0, which, _beyond(found, edges)) * made.possible.ravel()
         step, shown = float(Fraction(self.rounded_to)), (which == 0) & made.possible.ravel()
         values = np.where(shown, np.rint(found / step), 0).astype(np.int64)
@@ -111,6 +129,12 @@ class Percentile(Step):
             which.reshape(made.shape),
             self._kinds(cube.subject, attribute),
         )
+
+    def of_rows(self, table: Table) -> Sorted:
+        """The percentile of the rows themselves, finer than it is published."""
+        attribute = table.attribute(self.of)
+        low, high = self._bands(attribute)[0], Fraction(self.up_to)
+        return Sorted(Clipped(attribute.column, low, high, Fraction(self.rounded_to) / FINER, low), Fraction(self.at))
 
     def ideal(self, table: Product) -> Incomplete | Diverged:
         return replace(self, least=1).apply({self.table: table})
@@ -138,7 +162,7 @@ class Percentile(Step):
         note = (
             f"Where noisy counts by {len(self._bands(attribute))} public bands of {attribute.label} reach {percent}%, "
             f"values above {_said(self.up_to)} taken for that; cells of fewer than {_said(self.least)} {counted.unit}, "
-            "by the noisy count, have no number."
+            f"by the noisy count, have no number. {INTERVALS[self.within].format(unit=counted.unit)}"
         )
         return replace(
             counted,

@@ -14,7 +14,7 @@ from sfumato.release import Control, Cube, Earlier, Product, Subject, Tables, Un
 from sfumato.release.noisy import Floats
 from sfumato.release.uncertainties.controls import Controlled, noise_of
 from sfumato.release.uncertainties.margins import Margins
-from sfumato.schema import LARGEST, Family, Table
+from sfumato.schema import LARGEST, Family, Sorted, Table
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,10 @@ class Step(ABC):
     @abstractmethod
     def apply(self, products: Mapping[str, Product]) -> Product | Diverged:
         """The product that the step makes of those it reads."""
+
+    def of_rows(self, table: Table) -> Sorted | None:  # noqa: ARG002 - most are arithmetic on cells alone
+        """The share of rows that what it makes tells of, where that is a share: what its intervals are held to."""
+        return None
 
     def ideal(self, table: Product) -> Product | Diverged:
         """What a step that makes another statistic would make of its table if that had no noise, of every cell."""

@@ -6,7 +6,9 @@ from sfumato.cli.output import columns
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 READ = """The 90% margins, about nine in ten of which should hold, are held against two numbers: what the noise was
-added to, after clip and at_most, and the data as they are. Of few cells it is said how many: 3 of 5 says little."""
+added to, after clip and at_most, and the data as they are. Of percentiles the first is what exact counts by bands would
+give, and the second, which their intervals are of, the percentile of the rows themselves. Of few cells it is said how
+many: 3 of 5 says little."""
 
 
 def assessed(numbers: dict[str, Any]) -> list[str]:
@@ -98,12 +100,12 @@ def swept(sweep: dict[str, Any]) -> str:
     """A line for every budget that was tried and every product, or why one was not."""
     from sfumato.confidential.assessment.layout import percent
 
-    heads = ["rehearsed at", "table", "median relative error", "grade A", "hold before noise", "power at 5%"]
+    heads = ["rehearsed at", "table", "median APD", "within 10%", "right tail", "grade A", "margins that hold"]
     rows = []
     for point in sweep["points"]:
         if point["refused"]:
-            rows.append([point["words"], point["refused"], "", "", "", ""])
+            rows.append([point["words"], point["refused"], *[""] * 6])
         for one in point["utilities"]:
-            told = [percent(one[name]) for name in ("relative", "grade_a", "held")]
+            told = [percent(one[name]) for name in ("relative", "within_10", "right_tail", "grade_a", "held")]
             rows.append([point["words"], one["product"], *told, percent(point["power"])])
-    return columns(heads, rows, numbers=4)
+    return columns([*heads, "power at 5%"], rows, numbers=6)

@@ -18,7 +18,8 @@ def budget(
         list[str],
         typer.Option(
             help="The 90% margin a measure may have: county=2% of its size, or state=500 in its unit; * for any. "
-            "tables=aim: what a measure of many tables aims at."
+            "An absolute percentage difference: county=apd:5%@95%, of a mean wages/jobs=apd:5%. How many of a tail are "
+            "put into it: p25=tail:90%. tables=aim: what a measure of many tables aims at."
         ),
     ],
     size: Annotated[
@@ -28,6 +29,10 @@ def budget(
     largest: Annotated[
         list[str] | None,
         typer.Option(help="The typical largest value in a group of a measure, from public knowledge: county=4000."),
+    ] = None,
+    spread: Annotated[
+        list[str] | None,
+        typer.Option(help="How far a measure's true numbers lie apart, a standard deviation, for tail: p25=0.05."),
     ] = None,
     per_year: Annotated[int, typer.Option(help="Releases of the same units a year, 4 for quarters.")] = 1,
     json: Json = False,
@@ -40,13 +45,13 @@ def budget(
     read = Plan.read(plan)
     numbers = [
         {name: _number(one, value) for name, value in _named(given)}
-        for one, given in (("--size", size), ("--largest", largest))
+        for one, given in (("--size", size), ("--largest", largest), ("--spread", spread))
     ]
     allotment = read.budget(dict(_named(target)), *numbers)
     if json:
         say_json(_told(allotment, per_year))
         return
-    heads = ["measure", "now", "needed", "90% margin wanted", "margin then", ""]
+    heads = ["measure", "now", "needed", "wanted, 90% margin", "then", ""]
     say(columns(heads, [_row(share) for share in allotment.shares]))
     for line in _verdict(allotment, per_year):
         say(f"\n{line}")
@@ -69,12 +74,11 @@ def _number(option: str, written: str) -> float:
 
 def _row(share: "Share") -> list[str]:
     from sfumato.privacy import plain
-    from sfumato.release.figures import number
 
-    wanted = "" if share.target is None else f"± {number(share.target.margin)}"
-    then = "" if share.margin is None else f"± {number(share.margin)}"
+    wanted = "" if share.target is None else share.target.words(share.target.margin)
+    then = "" if share.margin is None or share.target is None else share.target.words(share.margin)
     if share.target is not None and share.target.aim:
-        wanted, then = "its aim", "met"
+        then = "met"
     now = f"{share.currency} {plain(share.before)}"
     return [share.measure, now, f"{share.currency} {plain(share.after)}", wanted, then, share.why]
 
@@ -125,7 +129,8 @@ def _told(allotment: "Allotment", per_year: int) -> dict[str, Any]:
 
     def share(one: "Share") -> dict[str, Any]:
         named = {"now": plain(one.before), "needed": plain(one.after)}
-        wanted = {"margin_wanted": one.target.margin if one.target and not one.target.aim else None}
+        target = one.target if one.target and not one.target.aim else None
+        wanted = {"margin_wanted": target and target.margin, "wanted": target and target.words(target.margin)}
         return (
             {"measure": one.measure, "currency": one.currency} | named | wanted | {"margin": one.margin, "why": one.why}
         )

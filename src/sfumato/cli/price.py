@@ -98,6 +98,10 @@ def _say_rest(plan: "Plan", bill: "Price") -> None:
         say(f"Each row is taken to be a different {unit}; where one can have several, give [hidden] id and at_most.")
     if bill.total.kind == "unbounded":
         say(f"\nNOT FORMALLY PRIVATE, {bill.total.words()}.")
+    if bill.argued:
+        *parts, total = bill.argued
+        each = " and ".join(f"{one.measure} {one.loss.words()}" for one in parts)
+        say(f"As published it would be priced at {total.loss.words()}, {each}: an argument, and no bound.")
     possible = [plan.over.possible(measure) for measure in plan.measures]
     cells = [
         f"{some:,}" if some == count else f"{some:,} (of {count:,} combinations, the others impossible)"
@@ -151,6 +155,7 @@ def _priced(plan: "Plan", bill: "Price", per_year: int) -> dict[str, Any]:
             for one, cells in zip(bill.spends, bill.cells, strict=True)
         ],
         "total": gains(bill.total),
+        "argued": {one.measure: loss_to_dict(one.loss) for one in bill.argued},
         "implied": [
             {"whom": one.whom, "steps": float(one.steps), "loss": loss_to_dict(of_group(bill.total, one.steps))}
             for one in plan.hidden.implied()

@@ -4,7 +4,8 @@ Two neighbouring datasets are tabulated by the plan's own engine and perturbed m
 view of what comes out gives a lower bound on the loss (proofs in `evidence`); all bounds of one audit hold together
 with a chance of 99%. A bound above the claim shows that the claim is false. A bound far below what the stated law
 loses in that view shows nothing, and is said to be too weak to count; a mechanism that states no law is held to its
-claim alone. Steps after a measurement are arithmetic on what is audited here, so they lose nothing more.
+claim alone, of which a bound of less than a tenth shows nothing either. Steps after a measurement are arithmetic on
+what is audited here, so they lose nothing more; cells that such arithmetic leaves out are looked at too.
 """
 
 import math
@@ -30,7 +31,8 @@ from sfumato.plan import Plan
 from sfumato.privacy import Approximate, Bounded, Gaussian, Limit, Loss, Move, Root, Unbounded, bounded
 from sfumato.privacy.neighbours.square_root_within import worst_sizes
 from sfumato.release import Product
-from sfumato.schema import Attribute, Levels, Rows, Table
+from sfumato.release.certificate import verdict
+from sfumato.schema import Attribute, Levels, Rows, Schema, Table
 
 CONFIDENCE = 0.99
 STRONG = 0.85
@@ -68,9 +70,7 @@ class Audit:
 
     @property
     def verdict(self) -> str:
-        if not self.holds:
-            return "THE CLAIM IS FALSE"
-        return "holds, but too weak to count" if self.strong is False else "holds"
+        return verdict(self.bound, self.claimed, self.strong)
 
     def words(self) -> str:
         """The finding as one sentence."""
@@ -150,7 +150,7 @@ def audit_plan(
         _refuse_few(samples)
     draws, price = draws or SystemDraws(), plan.price()
     if one is None or other is None:
-        plan = replace(plan, schema=plan.schema.flat)  # pairs are made of the plan, as rows that have all columns
+        plan = replace(plan, schema=_of_pairs(plan.schema))
     claims = {spend.measure: _limit(spend.loss) for spend in price.spends} | {EVERYTHING: _limit(price.total)}
     names = frozenset(measure.name for measure in plan.measures)
     pairs = worst_pairs(plan) if one is None or other is None else [WorstPair(one, other, names)]
@@ -158,6 +158,15 @@ def audit_plan(
     count = samples or min(len(pairs), MOST_TIMES) * max(map(enough, claims.values()))
     views = [view for pair in pairs for view in _views(plan, pair, count, draws)]
     return _audits([(view, claims[view.measure]) for view in views])
+
+
+def _of_pairs(schema: Schema) -> Schema:
+    """Pairs are made of the plan, as rows that have all columns; a unit's rows stand in one cell.
+
+    There a key of several columns, as of a person and a year, would have them in several.
+    """
+    flat = schema.flat
+    return replace(flat, key=()) if len(flat.key) > 1 else flat
 
 
 def _refuse_few(samples: int) -> None:
@@ -186,7 +195,7 @@ def _views(plan: Plan, pair: WorstPair, samples: int, draws: Draws) -> list[View
             given = {name: made[name] for name in measure.given}
             if any(measure.name in other.given for other in plan.measures):
                 made[measure.name] = published(measure.name, measure.with_, both[0], draws, given)
-            watched += watched_cells(measure.name, measure.with_, both, samples, draws, given)
+            watched += watched_cells(measure.name, measure.with_.all_told, both, samples, draws, given)
     if not watched:
         raise DataError("The two datasets have the same cells in every measure, so there is nothing to tell apart.")
     aimed = [one for one in watched if one.measure in pair.measures]

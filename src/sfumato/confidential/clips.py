@@ -1,10 +1,12 @@
-"""Clips: how the bounds of totals sit on the data, for the agency alone: what they cut, and where they are too wide.
+"""Clips: how the bounds of values sit on the data, for the agency alone: what they cut, and where they are too wide.
 
 A bound is a public decision. What is told here stays inside: a bound that is read off the data gives a value away.
 """
 
+import math
 from contextlib import closing
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from sfumato.confidential.engines.choose import opened
@@ -35,6 +37,10 @@ class ClipFit(Sealed):
     cut: int
     buys: tuple[str, float] | None = None
     """The measure that buys what the clip takes, and up to where; none where the plan has none."""
+    summed: bool = True
+    """Whether values are summed, so that what lies beyond is lost, and noise is as wide as the clip."""
+    looked_to: float = math.inf
+    """How far from 0 values were looked at: one that is as far may lie farther."""
 
     @property
     def ratio(self) -> float | None:
@@ -45,39 +51,44 @@ class ClipFit(Sealed):
     @property
     def fits(self) -> bool:
         """Whether nothing is cut and the bound is not far above what the data need."""
-        return not self.cut and self.ratio is not None and self.ratio < FAR
+        return not self.cut and (not self.summed or (self.ratio is not None and self.ratio < FAR))
+
+    @property
+    def went_beyond(self) -> bool:
+        """Whether a value lies at the end of what was looked at, or farther."""
+        return max(abs(self.least), abs(self.largest)) >= self.looked_to
 
     def to_dict(self) -> dict[str, Any]:
         """The same for machines."""
         told = {"measure": self.measure, "column": self.column, "clip": list(self.bounds), "least": self.least}
         told |= {"largest": self.largest, "rows": self.rows, "rows_cut": self.cut, "noise_too_wide_by": self.ratio}
-        told |= {"excess_bought_by": self.buys and self.buys[0]}
+        told |= {"excess_bought_by": self.buys and self.buys[0], "or_farther": self.went_beyond}
         return told | {"words": self.words}
 
     @property
     def words(self) -> str:
         """What is wrong with the bounds; nothing where they fit."""
-        low, high = self.bounds
-        held = f"the clip of '{self.measure}' holds {self.column} from {low:,.6g} to {high:,.6g}"
+        low, high = map(_said, self.bounds)
+        held = f"the clip of '{self.measure}' holds {self.column} from {low} to {high}"
+        reach = f"the data go from {self._end(self.least)} to {self._end(self.largest)}"
         if self.cut:
             part = f"{self.cut:,} of {self.rows:,} rows, {self.cut / self.rows:.2g} of them"
-            return (
-                f"A clip cuts: {held}, and the data go from {self.least:,.6g} to {self.largest:,.6g}. In {part}, what "
-                f"lies beyond is not in the totals. {self._remedy}"
-            )
+            lost = "what lies beyond is not in the totals" if self.summed else "the value counts as the bound"
+            return f"A clip cuts: {held}, and {reach}. In {part}, {lost}. {self._remedy}"
         if self.fits:
             return ""
         times = "and all are 0" if self.ratio is None else f"so noise is {self.ratio:,.3g} times as wide as it need be"
-        return (
-            f"A clip is far above what the data need: {held}, the data go from {self.least:,.6g} to "
-            f"{self.largest:,.6g}, {times}. {ADVICE}"
-        )
+        return f"A clip is far above what the data need: {held}, {reach}, {times}. {ADVICE}"
+
+    def _end(self, value: float) -> str:
+        """The least or the largest value, or that it lies at least so far."""
+        return _said(value) + (" or farther" if abs(value) >= self.looked_to else "")
 
     @property
     def _remedy(self) -> str:
         """What there is to do about a clip that cuts, or what the plan has done."""
         if self.buys is None:
-            return f"Widen it, or buy the excess. {ADVICE}"
+            return f"{'Widen it, or buy the excess' if self.summed else 'Widen it'}. {ADVICE}"
         name, up_to = self.buys
         beyond = ", and what lies above that is in no number" if self.largest > up_to else ""
         below = "; what lies below the clip is not bought" if self.least < self.bounds[0] else ""
@@ -92,9 +103,13 @@ class Looked(Sealed):
     clipped: Clipped
 
     @property
+    def farthest(self) -> Fraction:
+        """How far from 0 values are looked at."""
+        return BEYOND * max(abs(self.clipped.low), abs(self.clipped.high))
+
+    @property
     def extremes(self) -> Extremes:
-        wide = BEYOND * max(abs(self.clipped.low), abs(self.clipped.high))
-        return Extremes(replace(self.clipped, low=-wide, high=wide))
+        return Extremes(replace(self.clipped, low=-self.farthest, high=self.farthest))
 
     @property
     def above(self) -> Sum:
@@ -118,13 +133,12 @@ class Looked(Sealed):
         cut = int(columns[self.above].item()) - rows * high + rows * low - int(columns[self.below].item())
         least, largest = (float(end * self.clipped.step) for end in columns[self.extremes].ravel().tolist())
         bounds = (float(self.clipped.low), float(self.clipped.high))
-        return (
-            ClipFit(self.measure.name, self.clipped.column, bounds, least, largest, rows, cut, buys) if rows else None
-        )
+        about = self.measure.name, self.clipped.column, bounds, least, largest, rows, cut, buys
+        return ClipFit(*about, self.measure.of.additive, float(self.farthest)) if rows else None
 
 
 def clip_fits(plan: Plan, microdata: Microdata) -> list[ClipFit]:
-    """The clip of every total on the records as they are, whichever rows of a unit count; squares are left out."""
+    """The clip of every value on the records as they are, whichever rows of a unit count; squares are left out."""
     looked = [Looked(one, value) for one in plan.measures for value in _clipped(one)]
     if not looked:
         return []
@@ -138,6 +152,11 @@ def clip_fits(plan: Plan, microdata: Microdata) -> list[ClipFit]:
     return [fit for fit in found if fit is not None]
 
 
+def _said(value: float) -> str:
+    """A number with all of its digits."""
+    return f"{value:,.12g}"
+
+
 def _buys(plan: Plan, measure: Measure) -> tuple[str, float] | None:
     """The measure of the plan that buys, as one number, what the clip of a total takes; and up to where."""
     for one in plan.measures:
@@ -149,9 +168,9 @@ def _buys(plan: Plan, measure: Measure) -> tuple[str, float] | None:
 
 
 def _clipped(measure: Measure) -> list[Clipped]:
-    """The value that a total sums within bounds, if it is one of values."""
+    """The values that a statistic is of within bounds, if it is one of values."""
     bounds = measure.of.value_bounds
-    if bounds is None or bounds.power != 1:
+    if measure.of.additive and (bounds is None or bounds.power != 1):
         return []
     return [value for one in measure.of.aggregates for value in one.values if isinstance(value, Clipped)]
 

@@ -49,8 +49,9 @@ class Options:
     def why(self, plan: Plan) -> str:
         """Why the release may not be published; nothing where it may."""
         if self.mode == AS_PUBLISHED:
-            broken = " and ".join(plan.as_published)
-            return f"as published, for study alone{f': the claim is broken by {broken}' if broken else ''}"
+            broken, argued = " and ".join(plan.as_published), plan.price().argued
+            priced = f", at {argued[-1].loss.words()} by its authors' argument" if argued else ""
+            return f"as published, for study alone{priced}{f': the claim is broken by {broken}' if broken else ''}"
         if self.rehearsal is None:
             return ""
         known = "whoever knows its seed can undo the noise"

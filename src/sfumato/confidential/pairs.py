@@ -29,6 +29,8 @@ from sfumato.schema import Attribute, Table
 
 MOST_ROWS = 100_000
 """How many rows one unit has at most in kinds of all tables at once."""
+PairRow = tuple[str, Place, Values]
+"""A record: of which unit, where it stands, and what it has."""
 OTHERS = 4
 """How many records of other units stand in the second cell, the same on both sides; the first has none."""
 
@@ -152,16 +154,21 @@ def _frames(
     kinds = kinds_of(plan, measure, tried.told, free, first)
     # None of the others in the first: noise that empty cells lack is seen nowhere else.
     beside = second if any(side.elsewhere for side in sides) else place_in(plan, others, free, places, [])
-    still = [(name, beside) for name in plan.over.standing(OTHERS)]
+    apart = measure.with_.rows_apart(measure.of.aggregates, plan.move(measure))
+    still: list[PairRow] = [(name, beside, values[0]) for name in plan.over.standing(OTHERS)]
+    if apart is not None:  # rows that are not its own would only blur them
+        still = [(f"other {place}", first, {**values[0], **has}) for place, has in enumerate(apart.standing)]
     own = [
         [(unit, place) for unit in units for place in _stands(side, first, second, kinds)] * side.rows for side in sides
     ]
     if sides[0].scattered:
         own[0] = [(f"{units[0]} {number}", place) for number, place in enumerate(places)]
-    told = [[(name, place, values[0]) for name, place in still] for _ in sides]
-    for side, rows, has in zip(told, own, values, strict=True):
-        side += [(name, place, has) for name, place in rows]
-    return _table(need, told[0]), _table(need, told[1])
+    moved = (apart.one, apart.other) if apart else ({}, {})
+    one, other = (
+        _table(need, [*still, *((name, place, {**has, **itself}) for name, place in rows)])
+        for rows, has, itself in zip(own, values, moved, strict=True)
+    )
+    return one, other
 
 
 def _stands(side: UnitRows, first: Place, second: Place, kinds: Sequence[Place]) -> Sequence[Place]:
@@ -171,7 +178,7 @@ def _stands(side: UnitRows, first: Place, second: Place, kinds: Sequence[Place])
     return [second if side.elsewhere else first]
 
 
-def _table(need: Reading, rows: Sequence[tuple[str, Place, Values]]) -> pa.Table:
+def _table(need: Reading, rows: Sequence[PairRow]) -> pa.Table:
     """Records as text, each of a unit by its name, with what stands in its columns."""
     columns: dict[str, Sequence[str | None]] = {name: ["1"] * len(rows) for name in need.columns}
     for attribute in as_carried(need):
@@ -182,6 +189,5 @@ def _table(need: Reading, rows: Sequence[tuple[str, Place, Values]]) -> pa.Table
     columns |= {name: [f"{name} {number}" for number in range(len(rows))] for name in need.names}
     if need.id:
         columns[need.id] = [name for name, _, _ in rows]
-    if need.schema.key:
-        columns[need.schema.key] = [f"record {number}" for number in range(len(rows))]
+    columns |= {name: [f"record {number}" for number in range(len(rows))] for name in need.schema.key}
     return pa.table({name: pa.array(texts, pa.string()) for name, texts in columns.items()})

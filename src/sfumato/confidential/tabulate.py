@@ -23,7 +23,7 @@ from sfumato.plan import Measure, Plan
 from sfumato.plan.suppress import Suppress
 from sfumato.plan.weighed import Weighed
 from sfumato.privacy import DataRule, FewRows, OneLevel, plain
-from sfumato.schema import Domain, Extremes, Frame, Rows, Table, UnitSums
+from sfumato.schema import Aggregate, Box, Domain, Extremes, Frame, Ragged, Rows, Sorted, Table, UnitSums
 
 EMPTY = "The data hold no rows, and nothing is made or charged of none; check the files and their filters."
 LARGEST_SUM = 2**62
@@ -38,8 +38,16 @@ MOST_LISTED = 10
 class Tabulation(Sealed):
     """The microdata of one plan, read once; every measure is tabulated from the same rows."""
 
-    def __init__(self, plan: Plan, microdata: Microdata, draws: Draws, *, truncated: bool = True) -> None:
-        self._plan, self._need = plan, reading(plan, truncated=truncated)
+    def __init__(
+        self,
+        plan: Plan,
+        microdata: Microdata,
+        draws: Draws,
+        *,
+        truncated: bool = True,
+        also: tuple[Aggregate, ...] = (),
+    ) -> None:
+        self._plan, self._need = plan, reading(plan, truncated=truncated, also=also)
         salt = b"" if self._need.register else draws.words(4).tobytes()
         self._engine, self._declined = scrubbed(opened, microdata.sources, self._need, salt, microdata.engine)
 
@@ -177,6 +185,11 @@ class Tabulation(Sealed):
         values, rows = (np.asarray(one).reshape(table.shape) for one in (measure.of.value(columns), columns[Rows()]))
         return table, values, rows
 
+    def of_rows(self, table: Table, of: Sorted, universe: Box) -> Ragged:
+        """What the rows of each cell of a table have, which was asked for as the data were opened."""
+        rows: Ragged = self._engine.aggregate(table, (of,), universe)[of]
+        return rows
+
     def contributions(self, measure: Measure, system: LinkedSystem, suppress: Suppress) -> Contributions:
         """What every holding adds to each cell of linked tables, their margins among them."""
         if self._engine.rows != 0:
@@ -238,8 +251,8 @@ def _overflows(cells: Cells) -> bool:
     return bool(np.abs(cells.values).sum(dtype=np.float64) >= LARGEST_SUM)
 
 
-def reading(plan: Plan, *, truncated: bool = True) -> Reading:
-    """What the plan needs of the microdata, and no more; which rows of a unit count where that is asked for."""
+def reading(plan: Plan, *, truncated: bool = True, also: tuple[Aggregate, ...] = ()) -> Reading:
+    """What the plan needs of the microdata, and `also`; which rows of a unit count where that is asked for."""
     for measure in plan.measures:
         plan.move(measure)  # what cannot be promised is not read
     asked = [
@@ -252,10 +265,10 @@ def reading(plan: Plan, *, truncated: bool = True) -> Reading:
     return Reading(
         schema=plan.schema,
         attributes=plan.over.read(plan.measures),
-        aggregates=tuple(dict.fromkeys((*(one for each in plan.measures for one in each.aggregates), *kept))),
+        aggregates=tuple(dict.fromkeys((*(one for each in plan.measures for one in each.aggregates), *kept, *also))),
         id=plan.over.id,
         truncation=plan.over.truncation if truncated and plan.suppress is None else None,
-        only=asked[0] if len(asked) == 1 and not kept else None,
+        only=asked[0] if len(asked) == 1 and not kept and not also else None,
         register=plan.over.register,
         owned=tuple(rule.attribute for rule in rules if isinstance(rule, OneLevel)),
         others=tuple(rule.column for rule in rules if isinstance(rule, FewRows)),

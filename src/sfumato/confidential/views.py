@@ -13,6 +13,7 @@ from sfumato.confidential.evidence import learned
 from sfumato.confidential.sealed import Sealed
 from sfumato.draws import Draws, Law
 from sfumato.mechanisms import Cells, Mechanism
+from sfumato.privacy import Unsummed
 from sfumato.release import Noisy
 from sfumato.schema import Attribute, Levels, Table
 
@@ -22,6 +23,8 @@ GRAIN = 5e-3
 """Outcomes whose losses are this close are taken together when the law of a likelihood ratio is worked out."""
 MOST_MOVED, FEW = 64, 2
 """How many of the cells that differ are published again and again, and how many are looked at two by two."""
+UNTOLD = -(2**52)
+"""What stands for cells without a number: below all numbers, and the same on both sides."""
 FARTHEST = 60.0
 """Log-likelihood ratios of a cell are held within this."""
 
@@ -74,15 +77,21 @@ class Watched(Seen):
     true_other: Integers
     one: Integers
     other: Integers
+    summed: bool = True
+    """Whether cells may be summed; of those that may not each is looked at by itself."""
 
     @classmethod
     def of(cls, measure: str, with_: Mechanism, sides: tuple[Cells, Cells], samples: int, draws: Draws) -> "Watched":
-        """Publish the cells that differ, and one that does not, so many times, through the mechanism's own door."""
+        """Publish the cells that differ, and one that does not, so many times, through the mechanism's own door.
+
+        One that does not would only blur the others where they may not be summed.
+        """
         places = _places(*sides)
         noisy = [_published(with_, cells, places, samples, draws) for cells in sides]
         true_one, true_other = (with_.clean(cells).ravel()[places] for cells in sides)
-        one, other = (with_.seen(side).reshape(-1, len(places))[:samples] for side in noisy)
-        return cls(measure, with_.law_at(noisy[0], 0), true_one, true_other, one, other)
+        one, other = (_told(with_, side).reshape(-1, len(places))[:samples] for side in noisy)
+        summed = not isinstance(sides[0].move, Unsummed)
+        return cls(measure, with_.law_at(noisy[0], 0), true_one, true_other, one, other, summed)
 
     @property
     def shifts(self) -> Integers:
@@ -93,11 +102,11 @@ class Watched(Seen):
         """A cell, the total of all that are watched, and the difference of two, or all at once where many move."""
         cells, moved = len(self.shifts), np.count_nonzero(self.shifts)
         views = [self.weighed("a cell", [1] + [0] * (cells - 1))]
-        if moved > FEW:
+        if moved > FEW and self.summed:
             # A cell that stays would only blur the others, which come first.
             total = self.weighed(f"the total of {moved} cells", [1] * moved + [0] * (cells - moved))
             return [*views, total, all_at_once(self.measure, [self])]
-        if cells > 1:
+        if cells > 1 and self.summed:
             views.append(self.weighed(f"the total of {cells} cells", [1] * cells))
             views.append(self.weighed("the difference of two cells", [1, -1] + [0] * (cells - 2)))
         return views
@@ -192,7 +201,7 @@ def _places(one: Cells, other: Cells) -> Integers:
     apart = one.apart(other)
     moved = most_moved(apart)
     possible = one.domain.possible.ravel() if isinstance(one.domain, Table) else np.ones(len(apart), dtype=bool)
-    still = np.flatnonzero((apart == 0) & possible)
+    still = np.flatnonzero((apart == 0) & possible & (not isinstance(one.move, Unsummed)))
     return np.concatenate([moved, still[:1]]) if len(moved) else moved
 
 
@@ -208,6 +217,15 @@ def _published(mechanism: Mechanism, cells: Cells, places: Integers, samples: in
     values = np.zeros(table.size, dtype=np.int64)
     values[noisy.places] = noisy.values
     return replace(noisy, values=values, places=None)
+
+
+def _told(mechanism: Mechanism, noisy: Noisy) -> Integers:
+    """What is seen of cells; one without a number by why it has none, below all numbers."""
+    seen = mechanism.seen(noisy)
+    if noisy.statuses is None:
+        return seen
+    which = noisy.statuses.which.reshape(seen.shape)
+    return np.where(which > 0, UNTOLD - which, seen)
 
 
 def _listed(cells: Cells) -> Cells:

@@ -12,23 +12,24 @@ fractions with further bits where rounding could tell otherwise.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sfumato.draws import Draws, bounds
 from sfumato.errors import PlanError, PromiseError
 from sfumato.mechanisms.cells import Cells
-from sfumato.mechanisms.mechanism import Mechanism, Typical
+from sfumato.mechanisms.mechanism import Mechanism, RowsApart, Typical
+from sfumato.mechanisms.ranked_choice import RankedChoice
 from sfumato.privacy import Approximate, Exact, Loss, Move, Unsummed, bounded, positive
 from sfumato.release import Noisy, Product, Uncertainty, Withheld
-from sfumato.release.noisy import Floats, Integers
+from sfumato.release.noisy import Integers
 from sfumato.schema import Aggregate, Clipped, Ragged, Sorted
 
 FINE, MOST = 24, 10_000
-UNSURE = 1e-9
-"""How near a draw may be to the end of a chance before it is compared as a fraction: far beyond what rounding does."""
+FEW_VALUES = 0.1
+"""The share of all values that an audit looks at together."""
 WHY = "how exact it is depends on how dense the values lie about it, which is hidden"
 
 
@@ -84,23 +85,35 @@ class ExponentialQuantile(Mechanism):
 
     def distribution(self, of: Sorted, rows: Integers, move: Move) -> list[Fraction]:
         """The exact chance of every candidate of a cell."""
-        far, base = self.distances(of, rows), self.base(move, of.at or Fraction(1, 2))
-        weights = [base ** int(one) for one in far - far.min()]
-        return [weight / sum(weights) for weight in weights]
+        return self._choice(of, move).chances(rows)
+
+    def _choice(self, of: Sorted, move: Move) -> RankedChoice:
+        return RankedChoice(self.base(move, of.at or Fraction(1, 2)), partial(self.distances, of))
+
+    def rows_apart(self, of: tuple[Aggregate, ...], move: Move) -> RowsApart | None:  # noqa: ARG002 - whatever moves
+        """The share of n rows is met at most values, and missed by one row at a few: a row more turns it around.
+
+        With n = q rows at a share p / q <= 1/2: p − 1 at the low end, one a little above, and the others at the high
+        end. Above the one all ranks are right and below it off by q; a row more at the low end puts them off by q − p
+        and by p. So the few gain what the many lose, each half of epsilon. Shares above 1/2 are the same upside down.
+        """
+        (ranked,) = (one for one in of if isinstance(one, Sorted) and one.at)
+        assert isinstance(ranked.of, Clipped)  # noqa: S101 - quantiles are of values within a clip
+        assert ranked.at is not None  # noqa: S101 - refused in `needs`
+        ends = [{ranked.of.column: float(end)} for end in (ranked.of.low, ranked.of.high)]
+        share = min(ranked.at, 1 - ranked.at)
+        near, far = ends if ranked.at == share else ends[::-1]
+        beside = {name: near[name] + FEW_VALUES * (far[name] - near[name]) for name in near}
+        rows = (near,) * (share.numerator - 1), (beside,), (far,) * (share.denominator - share.numerator)
+        return RowsApart(tuple(row for some in rows for row in some), near, far)
 
     def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:  # noqa: ARG002
         of, column = _ranked(cells.columns)
         grid, values = self.grid(of), np.zeros(cells.domain.size, dtype=np.int64)
         possible = np.flatnonzero(cells.domain.possible.ravel())
-        drawn = dict(zip(possible.tolist(), draws.words(len(possible)).tolist(), strict=True))
-        logarithm = float(np.log(float(self.base(cells.move, of.at or Fraction(1, 2)))))
-        for cell, word in drawn.items():
-            rows = column.at(cell)
-            far = self.distances(of, rows)
-            place = _near(word / 2**64, np.exp(logarithm * (far - far.min())))
-            if place is None:
-                place = _chosen(word, self.distribution(of, rows, cells.move), draws)
-            values[cell] = grid[place]
+        choice = self._choice(of, cells.move)
+        for cell, word in zip(possible.tolist(), draws.words(len(possible)).tolist(), strict=True):
+            values[cell] = grid[choice.place(column.at(cell), word, draws)]
         return Noisy(cells.domain, values.reshape(cells.domain.possible.shape), cells.step, cells.move)
 
     def uncertainty(self, noisy: Noisy) -> Uncertainty:  # noqa: ARG002 - withheld
@@ -118,20 +131,6 @@ def _ranked(columns: Mapping[Aggregate, Any]) -> tuple[Sorted, Ragged]:
     """The rows of every cell in their order, and the share that is looked at."""
     ((of, column),) = ((one, column) for one, column in columns.items() if isinstance(one, Sorted) and one.at)
     return of, column
-
-
-def _near(drawn: float, weights: Floats) -> int | None:
-    """The candidate that a draw chooses by chances as floats; none where rounding could choose another."""
-    ends = np.cumsum(weights) / weights.sum()
-    place = int(np.searchsorted(ends[:-1], drawn, "right"))
-    return None if np.abs(ends[:-1] - drawn).min(initial=1.0) < UNSURE else place
-
-
-def _chosen(word: int, chances: list[Fraction], draws: Draws) -> int:
-    """The candidate that a draw chooses by its exact chances, with 256 further bits of the draw."""
-    drawn = (Fraction(word) + Fraction(draws.bits(256), 2**256)) / 2**64
-    ends: NDArray[Any] = np.cumsum(np.array(chances, dtype=object))
-    return int(sum(drawn >= end for end in ends[:-1]))
 
 
 EXAMPLE = ExponentialQuantile(1)

@@ -43,6 +43,18 @@ class Typical:
     given: tuple["Mechanism", ...] = ()
 
 
+@dataclass(frozen=True)
+class RowsApart:
+    """Rows of one cell by which a mechanism that is given rows loses most: by columns, those that stand on either side.
+
+    The row that moves is `one` on one side, and on the other gone or the `other`.
+    """
+
+    standing: tuple[Mapping[str, float], ...]
+    one: Mapping[str, float]
+    other: Mapping[str, float]
+
+
 class Mechanism(ABC):
     """Makes published integers of true cells, the empty ones too, at a loss that it states.
 
@@ -70,6 +82,10 @@ class Mechanism(ABC):
     @abstractmethod
     def loss(self, move: Move) -> Loss:
         """What is lost when cells can move so far; PromiseError if nothing can be claimed."""
+
+    def argued(self, move: Move) -> Loss | None:  # noqa: ARG002 - most claim what they lose
+        """What its authors hold that it loses, on grounds that are no bound; nothing where it claims a loss itself."""
+        return None
 
     @abstractmethod
     def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:
@@ -168,6 +184,15 @@ class Mechanism(ABC):
     def dearest(self, move: Move) -> Mapping[str, int]:  # noqa: ARG002 - all cost the same, for most
         """The leaf that a record that costs most has of each attribute, where not all of them cost the same."""
         return {}
+
+    def rows_apart(self, of: tuple[Aggregate, ...], move: Move) -> RowsApart | None:  # noqa: ARG002 - sums have none
+        """Rows of a cell that an audit looks at; none where how far totals go is all that it loses."""
+        return None
+
+    @property
+    def all_told(self) -> "Mechanism":
+        """The same at the same claim, with the cells told that are left out by arithmetic on what it drew."""
+        return self
 
     def law_at(self, noisy: Noisy, place: int) -> Law | None:  # noqa: ARG002
         """The law of the noise in one cell; none where noise is not what is added to an integer."""

@@ -24,7 +24,7 @@ from sfumato.errors import PlanError
 from sfumato.kernels.simple_regression import Moments, told
 from sfumato.mechanisms.cells import Cells
 from sfumato.mechanisms.mechanism import Mechanism, Typical
-from sfumato.privacy import Exact, Loss, Move, Unbounded, plain, positive
+from sfumato.privacy import Approximate, Bounded, Exact, Loss, Move, Unbounded, Unsummed, plain, positive
 from sfumato.release import Noisy, NoNumber, Product, Statuses, Uncertainty, Varying, Withheld
 from sfumato.release.figures import number
 from sfumato.release.noisy import Floats, Integers
@@ -72,6 +72,12 @@ class Mose(Mechanism):
 
     def loss(self, move: Move) -> Loss:  # noqa: ARG002 - whatever moves, nothing is claimed
         return Unbounded(WHY)
+
+    def argued(self, move: Move) -> Loss | None:
+        """Epsilon for each row of a unit, given chi; of normal noise not even the authors' argument gives any."""
+        if self.noise != NOISES[0] or not isinstance(move, Unsummed) or not isinstance(move.rows, Bounded):
+            return None
+        return Approximate(self.epsilon * move.rows.l1)
 
     def needs(self, of: tuple[Aggregate, ...]) -> tuple[Aggregate, ...]:
         if not any(isinstance(one, Influence) and one.what for one in of):

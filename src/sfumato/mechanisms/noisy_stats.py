@@ -25,7 +25,7 @@ from sfumato.draws import Draws, TwoSidedGeometric
 from sfumato.draws.laws import LARGEST_SCALE
 from sfumato.errors import PlanError, PromiseError
 from sfumato.mechanisms.cells import Cells
-from sfumato.mechanisms.mechanism import Mechanism, Typical
+from sfumato.mechanisms.mechanism import Mechanism, RowsApart, Typical
 from sfumato.privacy import Approximate, Exact, Loss, Move, Unsummed, positive
 from sfumato.release import Noisy, NoNumber, Product, Statuses, Uncertainty, Varying, Withheld
 from sfumato.release.noisy import Floats, Integers
@@ -66,6 +66,13 @@ class NoisyStats(Mechanism):
         if not any(isinstance(one, Influence) and one.what == "prediction" for one in of):
             raise PlanError(f'{self.name} is for what lines predict; measure of = {{ statistic = "fitted", at = … }}.')
         return ()
+
+    def rows_apart(self, of: tuple[Aggregate, ...], move: Move) -> RowsApart | None:  # noqa: ARG002 - one row moves
+        """All rows in one corner and one in the opposite, or there too: it moves a, b and the mean as far as can be."""
+        (line,) = (one for one in of if isinstance(one, Influence))
+        place = LinePlace.of(line)
+        corner = place.row(0, place.start)
+        return RowsApart((corner,) * 19, corner, place.row(1, place.end))
 
     def unfit(self, cells: Cells) -> str:
         (of, rows) = points_of(cells)
@@ -130,6 +137,35 @@ class NoisyStats(Mechanism):
     def expected(self, move: Move, number: Typical) -> Withheld:  # noqa: ARG002 - only the data tell it
         self.loss(move)
         return Withheld(AHEAD)
+
+
+@dataclass(frozen=True)
+class LinePlace:
+    """Where lines are looked at, and the end of x that is farther from it, from which lines are steepest there."""
+
+    line: Influence
+    at: float
+    low: float
+    high: float
+    start: float
+    end: float
+
+    @classmethod
+    def of(cls, line: Influence) -> "LinePlace":
+        assert isinstance(line.x, Clipped)  # noqa: S101 - lines are of values within bounds
+        assert isinstance(line.y, Clipped)  # noqa: S101
+        ends = sorted((float(line.x.low), float(line.x.high)), key=lambda end: -abs(float(line.at) - end))
+        return cls(line, float(line.at), float(line.y.low), float(line.y.high), ends[0], ends[1])
+
+    @property
+    def steep(self) -> float:
+        """An x from which a line through the start goes one and a half times as far at the place as it has gone."""
+        least, most = sorted((self.start, self.end))
+        return min(max(self.start + (self.at - self.start) / 1.5, least), most)
+
+    def row(self, height: float, x: float) -> dict[str, float]:
+        """A row at a part of the range of y, and at an x."""
+        return {self.line.y.column: self.low + height * (self.high - self.low), self.line.x.column: x}
 
 
 def points_of(cells: Cells) -> tuple[Influence, Ragged]:

@@ -17,8 +17,9 @@ Failure. A cell of fewer than `least` by a noisy count of its own, at `count` of
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -26,15 +27,16 @@ import numpy as np
 from sfumato.draws import Draws, TwoSidedGeometric, bounds, draw_quartic
 from sfumato.errors import PlanError, PromiseError
 from sfumato.mechanisms.cells import Cells
-from sfumato.mechanisms.mechanism import Mechanism, Typical
-from sfumato.mechanisms.noisy_stats import ends_of, points_of
+from sfumato.mechanisms.mechanism import Mechanism, RowsApart, Typical
+from sfumato.mechanisms.noisy_stats import LinePlace, ends_of, points_of
+from sfumato.mechanisms.ranked_choice import RankedChoice
 from sfumato.privacy import Approximate, Exact, Loss, Move, Unsummed, bounded, plain, positive
 from sfumato.release import Noisy, NoNumber, Product, Statuses, Uncertainty, Withheld
 from sfumato.release.noisy import Integers
 from sfumato.schema import Aggregate, Influence, Ragged
 
 MEDIANS = ("exponential", "widened", "smooth")
-FINE, UNSURE = 24, 1e-9
+FINE = 24
 WIDTH = 100
 """Into how many parts of the range the widened median looks to either side."""
 SLIDE, STRETCH = Fraction("2.2796"), Fraction("3.0026")
@@ -42,6 +44,7 @@ SLIDE, STRETCH = Fraction("2.2796"), Fraction("3.0026")
 PARTS_OF_A_STEP = 2**30
 """What scales of a smooth median are rounded up to: so little that it costs less than is left for it."""
 MOST_MATCHINGS = 100
+SMALLEST = Fraction(1, 1000)
 WHY = "how exact a median is depends on how dense the predictions lie about it, which is hidden"
 
 
@@ -106,6 +109,28 @@ class TheilSen(Mechanism):
             raise PlanError(f'{self.name} is for what lines predict; measure of = {{ statistic = "fitted", at = … }}.')
         return ()
 
+    @property
+    def all_told(self) -> Mechanism:
+        """With small cells told too: the noisy count leaves them out, and the claim is for any least."""
+        return replace(self, least=SMALLEST)
+
+    def rows_apart(self, of: tuple[Aggregate, ...], move: Move) -> RowsApart:
+        """Rows at one point and one beside them: however they are paired, one pair is other than the rest.
+
+        Of four, another row makes the other pair predict a value further on, so that those between the two predictions
+        that were furthest from the middle are in it. Where rows stay in their cells the one beside goes to the other
+        side of the point. Of a smooth median so many are at the point that its scale is small, and grows by the row.
+        """
+        (line,) = (one for one in of if isinstance(one, Influence))
+        place, within = LinePlace.of(line), isinstance(move, Unsummed) and move.within
+        if self.median == "smooth":
+            point, pairs = place.row(1, place.start), 8 if self.epsilon - self.count >= 2 else 2
+            return RowsApart((point,) * (2 * pairs - 1), point, place.row(0, place.steep))
+        if within:
+            return RowsApart((place.row(0.5, place.start),) * 3, *(place.row(y, place.steep) for y in (0, 1)))
+        point, beside = place.row(0, place.start), place.row(0.87, place.steep)
+        return RowsApart((point, point, point, beside), place.row(1, place.steep), point)
+
     def base(self, move: Move) -> Fraction:
         """The weight of a candidate that is off by one, next to one that is not."""
         far = 4 * self.matchings * self.rows(move)
@@ -129,9 +154,10 @@ class TheilSen(Mechanism):
 
     def distribution(self, grid: Integers, predictions: Integers, move: Move) -> list[Fraction]:
         """The exact chance of every candidate, given the predictions of a pairing."""
-        far, base = self.distances(grid, predictions), self.base(move)
-        weights = [base ** int(one) for one in far - far.min()]
-        return [weight / sum(weights) for weight in weights]
+        return self._choice(grid, move).chances(predictions)
+
+    def _choice(self, grid: Integers, move: Move) -> RankedChoice:
+        return RankedChoice(self.base(move), partial(self.distances, grid))
 
     def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:  # noqa: ARG002
         of, rows = points_of(cells)
@@ -152,21 +178,10 @@ class TheilSen(Mechanism):
     def _medians(self, of: Influence, predictions: Ragged, cells: Cells, draws: Draws) -> Integers:
         if self.median == "smooth":
             return self._smoothed(of, predictions, draws)
-        grid, logarithm = self.grid(of), math.log(float(self.base(cells.move)))
-        words = draws.words(len(predictions)).tolist()
-        found = np.zeros(len(predictions), dtype=np.int64)
-        for cell, word in enumerate(words):
-            held = predictions.at(cell)
-            far = self.distances(grid, held)
-            ends = np.cumsum(np.exp(logarithm * (far - far.min())))
-            drawn, ends = word / 2**64, ends / ends[-1]
-            place = int(np.searchsorted(ends[:-1], drawn, "right"))
-            if np.abs(ends[:-1] - drawn).min(initial=1.0) < UNSURE:
-                exact = (Fraction(word) + Fraction(draws.bits(256), 2**256)) / 2**64
-                chances = np.cumsum(np.array(self.distribution(grid, held, cells.move), dtype=object))
-                place = int(sum(exact >= end for end in chances[:-1]))
-            found[cell] = grid[place]
-        return found
+        grid, words = self.grid(of), draws.words(len(predictions)).tolist()
+        choice = self._choice(grid, cells.move)
+        places = [choice.place(predictions.at(cell), word, draws) for cell, word in enumerate(words)]
+        return np.asarray(grid[places], dtype=np.int64)
 
     def _smoothed(self, of: Influence, predictions: Ragged, draws: Draws) -> Integers:
         low, high = self.grid(of)[[0, -1]].tolist()

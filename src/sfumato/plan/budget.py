@@ -16,6 +16,7 @@ from sfumato.errors import PlanError
 from sfumato.mechanisms import Mechanism
 from sfumato.plan.decisions import Decisions
 from sfumato.plan.margins import Target, barely_stated, budget_name, margin_of, needed, with_budget
+from sfumato.plan.mean_targets import PER, of_mean
 from sfumato.plan.measure import Measure
 from sfumato.plan.price import total_of
 from sfumato.privacy import Limit, Loss, in_sequence
@@ -186,19 +187,28 @@ def _share(plan: Decisions, renewed: Decisions, name: str, targets: Mapping[str,
 
 
 def targets_of(
-    plan: Decisions, margins: Mapping[str, str], sizes: Mapping[str, float], largest: Mapping[str, float]
+    plan: Decisions,
+    margins: Mapping[str, str],
+    sizes: Mapping[str, float],
+    largest: Mapping[str, float],
+    spreads: Mapping[str, float],
 ) -> tuple[Target, ...]:
-    """Targets as people write them, by the name of a measure or a pattern of names such as jobs_*_county."""
+    """Targets as people write them, by the name of a measure or a pattern of names such as jobs_*_county.
+
+    A mean is wages/jobs, of which each part gets its own.
+    """
     names = [measure.name for measure in plan.measures]
     targets: dict[str, Target] = {}
     for pattern, written in margins.items():
+        if PER in pattern:
+            targets |= {one.measure: one for one in of_mean(plan, pattern, written, sizes)}
+            continue
         meant = [name for name in names if fnmatchcase(name, pattern)]
         if not meant:
             plan.measure(pattern)
         for name in meant:
-            size, top = (_of(name, given) for given in (sizes, largest))
-            targets[name] = Target.read(name, written, size, top)
-    for given in (sizes, largest):
+            targets[name] = Target.read(name, written, *(_of(name, given) for given in (sizes, largest, spreads)))
+    for given in (sizes, largest, spreads):
         for pattern in given:
             if not any(fnmatchcase(name, pattern) for name in targets):
                 raise PlanError(f"A size is given for '{pattern}', which has no target; targets: {', '.join(targets)}.")

@@ -212,7 +212,7 @@ class Coverage:
         packed = any(not self._cells(measure).dense for measure in measures)
         whole = sum(np.min_scalar_type(size).itemsize for size in leaves)
         named = {name or self.id for measure in measures for one in measure.aggregates for name in one.names}
-        named |= {self.schema.key, self.truncation.column if self.truncation else None}
+        named |= {*self.schema.key, self.truncation.column if self.truncation else None}
         beside = PER_PACKED * packed + PER_JOINED * len(self.schema.joined) + PER_NAME * len(named - {None})
         return whole + PER_NUMBER * len(values) + beside
 

@@ -39,7 +39,7 @@ class MethodPart(Part):
 
 class DataPart(Part):
     unit: str | None = None
-    key: str | None = None
+    key: str | list[str] = []
     repeated_rows: bool = False
     weight: str | None = None
     replicates: int | str | list[str] = []

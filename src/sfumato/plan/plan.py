@@ -41,9 +41,10 @@ class Plan(Decisions):
         margins: Mapping[str, str],
         sizes: Mapping[str, float] | None = None,
         largest: Mapping[str, float] | None = None,
+        spreads: Mapping[str, float] | None = None,
     ) -> Allotment:
-        """The least budgets at which measures have the 90% margins wanted, for sizes that are public knowledge."""
-        return allot(self, targets_of(self, margins, sizes or {}, largest or {}))
+        """The least budgets at which measures are as exact as wanted, for sizes that are public knowledge."""
+        return allot(self, targets_of(self, margins, sizes or {}, largest or {}, spreads or {}))
 
     def to_toml(self) -> str:
         """The plan as TOML that reads back equal, its levels written out."""

@@ -2,13 +2,13 @@
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sfumato.errors import PlanError, PromiseError, with_article
 from sfumato.plan.control import SOURCES
 from sfumato.plan.decisions import Decisions
 from sfumato.plan.margins import typical
-from sfumato.privacy import Exposure, Loss, Spend, Unbounded, exact, over_universes
+from sfumato.privacy import Approximate, Exposure, Loss, Spend, Unbounded, exact, over_universes
 from sfumato.privacy.notation import loss_to_dict
 from sfumato.release.promise import LARGEST_LOSS, LONGEST_LOSS
 from sfumato.schema import Box
@@ -26,6 +26,8 @@ class Price:
     limit: Loss
     exposures: tuple[Exposure, ...]
     cells: tuple[int, ...]
+    argued: tuple[Spend, ...] = ()
+    """What authors hold that each measure loses, on grounds that are no bound, and all together last."""
 
     def __str__(self) -> str:
         lines = [f"{spend.measure}: {spend.loss.words()} ({spend.mechanism})" for spend in self.spends]
@@ -49,7 +51,18 @@ def price(plan: Decisions) -> Price:
     _refuse_over(total, plan.limit, spends)
     _refuse_unstatable([plan.limit, total, *(spend.loss for spend in spends)])
     cells = tuple(plan.over.size(measure) for measure in plan.measures)
-    return Price(spends, total, plan.limit, plan.exposures, cells)
+    return Price(spends, total, plan.limit, plan.exposures, cells, _argued(plan, spends))
+
+
+def _argued(plan: Decisions, spends: tuple[Spend, ...]) -> tuple[Spend, ...]:
+    """What a paper would charge, where it argues for what nothing bounds."""
+    held = [measure.with_.argued(plan.move(measure)) for measure in plan.measures]
+    losses = [spend.loss if one is None else one for one, spend in zip(held, spends, strict=True)]
+    if all(one is None for one in held) or not all(isinstance(one, Approximate) for one in losses):
+        return ()
+    total = total_of(replace(plan, limit=Approximate(1)), losses)  # in epsilon; no limit is asked of an argument
+    parts = (replace(spend, loss=loss) for spend, loss in zip(spends, losses, strict=True))
+    return (*parts, Spend("all together", total, ""))
 
 
 def _refuse_unnamed_unit(plan: Decisions) -> None:
@@ -61,7 +74,7 @@ def _refuse_unnamed_unit(plan: Decisions) -> None:
             f"many rows; give [hidden] id, the column that names the unit{plan.hidden.beside_id}, or say in [data] "
             f"that a row is {with_article(hidden)}."
         )
-    if plan.hidden.id is not None and plan.hidden.id == plan.schema.key and row != hidden:
+    if plan.hidden.id is not None and plan.schema.key == (plan.hidden.id,) and row != hidden:
         raise PromiseError(
             f"[hidden] id is '{plan.hidden.id}', the key of {with_article(row)}, so each {row} would be hidden by "
             f"itself and {with_article(hidden)} not at all; name the column of the {hidden}, or hide the {row}."

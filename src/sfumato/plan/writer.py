@@ -69,12 +69,22 @@ def _control_dict(control: ControlTable) -> dict[str, Any]:
 
 
 def _data_dict(schema: Schema) -> dict[str, Any]:
-    data: dict[str, Any] = {"unit": schema.unit, "key": schema.key, "weight": schema.weight, "order": schema.order}
+    data: dict[str, Any] = {
+        "unit": schema.unit,
+        "key": _key_text(schema),
+        "weight": schema.weight,
+        "order": schema.order,
+    }
     data["replicates"] = schema.replicate_count if schema.order else list(schema.replicates)
     data |= {"repeated_rows": schema.repeated_rows, "encoding": schema.encoding}
     data["method"] = None if schema.replication.assumed else _replication_dict(schema.replication)
     data["tables"] = {schema.base: {}, **{one.name: {"on": one.on} for one in schema.joined}} if schema.base else {}
     return {key: value for key, value in data.items() if value not in (None, [], {}, False)}
+
+
+def _key_text(schema: Schema) -> str | list[str]:
+    """A key as it is written: one column, or the list of those that together are one."""
+    return schema.key[0] if len(schema.key) == 1 else list(schema.key)
 
 
 def _replication_dict(replication: Replication) -> dict[str, Any]:

@@ -4,14 +4,17 @@ from collections.abc import Iterator
 from html import escape
 
 from sfumato.errors import QueryError
+from sfumato.pictures import Picture
+from sfumato.query.crosstab import Crosstab
 from sfumato.query.engine import QueryEngine
 from sfumato.query.layout import figure
 from sfumato.query.notices import cited, notices_of
+from sfumato.query.value_notes import noted
 from sfumato.release import Product
 from sfumato.schema import Attribute
 
-MOST_COLUMNS, MOST_SERIES = 12, 6
-"""The most levels of a variable that stands above a table, and of one that a picture tells apart."""
+MOST_COLUMNS, MOST_SERIES, MOST_MARKS = 12, 6, 60
+"""The most levels of a variable above a table, and of one that a picture tells apart; the most cells of a picture."""
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #221f1a; background: #fffefa; max-width: 72rem; margin: 2rem auto;
   padding: 0 1rem; }
@@ -38,7 +41,7 @@ def report(engine: QueryEngine, by: str, code: str) -> str:
     parts = [f"<h1>{escape(label)}</h1><p>{escape(manifest.title)}, {escape(manifest.period)}</p>"]
     parts += [f'<p class="notice">{escape(one.sentence)}</p>' for one in notices_of(engine.release)]
     for product in products:
-        parts += _statistic(engine, product, by, code)
+        parts += _statistic(engine, product, attribute, code)
     parts += _means(engine, products, by, code)
     parts.append(
         f"<h2>What is promised</h2><p>{escape(manifest.promise.words)} {escape(manifest.promise.loss_words)}. "
@@ -53,25 +56,52 @@ def report(engine: QueryEngine, by: str, code: str) -> str:
 
 def _axes(product: Product, by: str) -> tuple[Attribute, Attribute | None]:
     """The variable of the rows and, if it has few levels, the one above: the first and the last beside the report's."""
-    others = [one for one in product.attributes if one.name != by]
-    if not others:
-        raise QueryError(f"{product.subject.title} is by nothing but '{by}', so that a report would hold one number.")
+    others = [one for one in product.attributes if one.name != by] or list(product.attributes)
     above = others[-1] if len(others) > 1 and len(others[-1].levels.leaves) <= MOST_COLUMNS else None
     return others[0], above
 
 
-def _statistic(engine: QueryEngine, product: Product, by: str, code: str) -> Iterator[str]:
-    """One table of a statistic and its picture."""
-    if by not in {one.name for one in product.attributes} or not product.subject.additive:
+def _statistic(engine: QueryEngine, product: Product, by: Attribute, code: str) -> Iterator[str]:
+    """The tables of a statistic and its picture, and what is to be known of its numbers; or why there are none."""
+    title = f"<h2>{escape(product.subject.title)}</h2>"
+    if by.name not in {one.name for one in product.attributes}:
+        yield f"{title}<p>It is not by {escape(by.label)}, so that there is nothing of it on this page.</p>"
         return
+    shown = _summed if product.subject.additive else _unsummed
+    try:
+        parts = "".join(one._repr_html_() for one in shown(engine, product, by.name, code))  # as notebooks show them
+    except QueryError as why:
+        parts = f"<p>It is not on this page: {escape(str(why))}</p>"
+    yield f"{title}{_notes(product)}{parts}"
+
+
+def _notes(product: Product) -> str:
+    """What is to be said of how values were counted."""
+    said = noted(product.subject)
+    return f"<p>{escape(said)}</p>" if said else ""
+
+
+def _summed(engine: QueryEngine, product: Product, by: str, code: str) -> Iterator[Crosstab | Picture]:
+    """One table by two variables, summed over the others, and a picture."""
     row, column = _axes(product, by)
     of, where = product.subject.name, {by: code}
-    table = engine.table(row.name, column.name if column else None, where, of)
-    picture = engine.table(row.name, None, where, of).plot()
+    yield engine.table(row.name, column.name if column else None, where, of)
     if column and len(row.levels.leaves) <= MOST_SERIES:
-        picture = engine.table(column.name, row.name, where, of).plot("line")
-    shown = (one._repr_html_() for one in (table, picture))  # as notebooks show them
-    yield f"<h2>{escape(product.subject.title)}</h2>{''.join(shown)}"
+        yield engine.table(column.name, row.name, where, of).plot("line")
+    else:
+        yield engine.table(row.name, None, where, of).plot()
+
+
+def _unsummed(engine: QueryEngine, product: Product, by: str, code: str) -> Iterator[Crosstab | Picture]:
+    """Every cell of what may not be summed, and a picture of it where that has room for all."""
+    _, column = _axes(product, by)
+    kept = [one for one in product.attributes if one.name != by] or list(product.attributes)
+    rows = [one.name for one in kept if one is not column]
+    lowest = {one.name: "leaves" for one in kept}
+    table = engine.table(rows, column.name if column else None, {by: code}, product.subject.name, lowest)
+    yield table
+    if table.size <= MOST_MARKS:
+        yield table.plot()
 
 
 def _means(engine: QueryEngine, products: list[Product], by: str, code: str) -> Iterator[str]:
@@ -85,14 +115,14 @@ def _means(engine: QueryEngine, products: list[Product], by: str, code: str) -> 
         above = column.levels.leaves if column else ("",)
         heads = "".join(f'<th scope="col">{escape(column.levels.label(one) if column else "")}</th>' for one in above)
         body = ""
-        for leaf in row.levels.leaves:
+        for leaf in row.levels.leaves if row.name != by else (code,):
             cells = ""
             for head in above:
                 where = {by: code, row.name: leaf, **({column.name: head} if column else {})}
                 cells += _mean(engine, product.subject.name, count.subject.name, where)
             body += f'<tr><th scope="row">{escape(row.levels.label(leaf))}</th>{cells}</tr>'
         title = f"{product.subject.title} per {count.subject.unit.rstrip('s')}, {product.subject.unit}"
-        yield f"<h2>{escape(title)}</h2><table><tr><th></th>{heads}</tr>{body}</table>"
+        yield f"<h2>{escape(title)}</h2>{_notes(product)}<table><tr><th></th>{heads}</tr>{body}</table>"
 
 
 def _mean(engine: QueryEngine, of: str, per: str, where: dict[str, str]) -> str:

@@ -10,12 +10,15 @@ from sfumato.release.value_bounds import ClipTook, ValueBounds
 
 def noted(subject: Subject, language: str = "en") -> str:
     """All that is to be said beside the numbers of a subject: what lies beyond its bounds, and which rows count."""
-    held = _held(subject.value_bounds, words(language)) if subject.value_bounds else []
+    held = _held(subject, subject.value_bounds, words(language)) if subject.value_bounds else []
     return " ".join(one for one in (*held, subject.note) if one)
 
 
-def _held(bounds: ValueBounds, said: Words) -> list[str]:
-    """What lies beyond the bounds is not in the numbers, and what that comes to where it was measured."""
+def _held(subject: Subject, bounds: ValueBounds, said: Words) -> list[str]:
+    """What lies beyond the bounds is not in the totals, and what that comes to where it was measured.
+
+    Of what is no total one beyond a bound counts as that.
+    """
     high = _figure(bounds.high, said)
     filled = {
         "column": bounds.column,
@@ -23,6 +26,8 @@ def _held(bounds: ValueBounds, said: Words) -> list[str]:
         "high": high,
         "step": _figure(bounds.step, said),
     }
+    if not subject.additive:
+        return [said("bounds.held", **filled)]
     key = "squared" if bounds.power == 2 else "above" if bounds.low == 0 else "beyond"
     found = [said(f"bounds.{key}", **filled)]
     if took := bounds.took:

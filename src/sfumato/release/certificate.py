@@ -17,6 +17,21 @@ from sfumato.release.written import read_json
 
 LONGEST = 2**22
 """The most bytes of a certificate and of its page."""
+SHOWN = 0.1
+"""The part of a claim from which on a bound is evidence, where no law says what there was to see."""
+
+
+def verdict(bound: float, claimed: float, strong: bool | None) -> str:
+    """What a bound says of a claim; `strong` is whether it is near what a stated law loses, where one is stated.
+
+    >>> verdict(0.9, 1, None), verdict(0.05, 1, None), verdict(0.0, 1, True), verdict(0.2, 1, False)
+    ('holds', 'not shown', 'not shown', 'holds, but too weak to count')
+    """
+    if bound > claimed:
+        return "THE CLAIM IS FALSE"
+    if bound == 0 or (strong is None and bound < SHOWN * claimed):
+        return "not shown"
+    return "holds, but too weak to count" if strong is False else "holds"
 
 
 class Checked(ManifestPart):
@@ -53,9 +68,7 @@ class Attack(ManifestPart):
 
     @property
     def verdict(self) -> str:
-        if not self.holds:
-            return "THE CLAIM IS FALSE"
-        return "holds, but too weak to count" if self.strong is False else "holds"
+        return verdict(self.bound, self.claimed, self.strong)
 
 
 class Certificate(ManifestPart):

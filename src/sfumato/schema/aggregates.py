@@ -196,11 +196,16 @@ class Ragged:
         return Ragged(np.concatenate([[0], ends]), self.values[places])
 
     def unlike(self, other: "Ragged") -> NDArray[np.bool_]:
-        """Which cells have other rows here than there."""
+        """Which cells have other rows here than there.
+
+        >>> Ragged(np.array([0, 0]), np.array([])).unlike(Ragged(np.array([0, 1]), np.array([7]))).tolist()
+        [True]
+        """
         found = np.asarray(self.lengths != other.lengths)
         same = np.flatnonzero(~found)
         one, two = self.take(same), other.take(same)
-        other_rows = (one.values != two.values).reshape(len(one.values), -1).any(axis=1)
+        apart = one.values != two.values
+        other_rows = apart.any(axis=1) if apart.ndim > 1 else apart
         found[same] = np.bincount(np.repeat(np.arange(len(same)), one.lengths), other_rows, len(same)) > 0
         return found
 

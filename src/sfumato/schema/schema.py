@@ -28,7 +28,8 @@ class Schema:
 
     attributes: tuple[Attribute, ...]
     unit: str = "record"
-    key: str | None = None
+    key: tuple[str, ...] = ()
+    """The columns that together name a record, where some do: no two records have the same in all of them."""
     repeated_rows: bool = False
     impossible: tuple[Rule, ...] = ()
     weight: str | None = None
@@ -41,6 +42,7 @@ class Schema:
     encoding: str | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "key", _columns(self.key))
         self._refuse_design()
         self._refuse_tables()
         if self.encoding not in {None, *ENCODINGS}:
@@ -137,3 +139,11 @@ class Schema:
             raise PlanError(f"A table by {', '.join(by)} names an attribute twice.")
         attributes = tuple(level.of(self.attribute(level.name)) for level in levels)
         return Table(attributes, rules_of(self.impossible, attributes))
+
+
+def _columns(key: object) -> tuple[str, ...]:
+    """The columns of a key, of one or of several."""
+    columns = () if not key else (key,) if isinstance(key, str) else tuple(key)  # type: ignore[arg-type]
+    if len(set(columns)) < len(columns):
+        raise PlanError(f"[data] key names a column twice: {', '.join(columns)}; name each once.")
+    return columns

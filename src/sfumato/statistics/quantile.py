@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sfumato.errors import PlanError
 from sfumato.privacy import Contribution, Exact, exact, plain
 from sfumato.release.value_bounds import ValueBounds
-from sfumato.schema import Aggregate, Clipped, Sorted
+from sfumato.schema import Aggregate, Clipped, Ragged, Sorted
 from sfumato.statistics.statistic import Statistic
 from sfumato.statistics.total import Bounds, Total
 
@@ -50,9 +50,7 @@ class Quantile(Statistic):
 
     def value(self, columns: Mapping[Aggregate, Any]) -> NDArray[np.int64]:
         (rows,) = (columns[one] for one in self.aggregates)
-        needed = -(-rows.lengths * self.at.numerator // self.at.denominator)
-        held = np.append(rows.values, int(self.clip[0] / self.step))
-        return np.asarray(held[np.where(rows.lengths > 0, rows.offsets[:-1] + needed - 1, -1)])
+        return at_share(rows, self.at, int(self.clip[0] / self.step))
 
     @property
     def contribution(self) -> Contribution:
@@ -65,6 +63,17 @@ class Quantile(Statistic):
     @property
     def title(self) -> str:
         return f"Quantile {plain(self.at)} of {self.column}"
+
+
+def at_share(rows: Ragged, share: Fraction, empty: int) -> NDArray[np.int64]:
+    """The least value that a share of the rows of each cell do not exceed; another of a cell without rows.
+
+    >>> at_share(Ragged(np.array([0, 3, 3]), np.array([4, 7, 9])), Fraction(1, 2), -1).tolist()      # 2 of 3 are half
+    [7, -1]
+    """
+    needed = -(-rows.lengths * share.numerator // share.denominator)
+    held = np.append(rows.values, empty)
+    return np.asarray(held[np.where(rows.lengths > 0, rows.offsets[:-1] + needed - 1, -1)])
 
 
 EXAMPLE = Quantile("wage", "0.5", clip=(0, 50_000), step=10)

@@ -37,7 +37,6 @@ def umetrics(rows: int = 20_000, seed: int = 1) -> pa.Table:
     logs = np.log(1000 * titles[title, 1])[person] + np.log(sectors[sector, 1])
     logs += np.log1p(titles[title, 2] / 100)[person] * (year - 1) + rng.normal(0, SPREAD, rows)[person]
     return pa.table({
-        "record_id": pc.binary_join_element_wise(names("P", person + 1), pc.cast(pa.array(year), pa.string()), "-"),
         "person_id": names("P", person + 1),
         "university": levels(UNIVERSITIES, university[person]),
         "title": levels(TITLES, title[person]),

@@ -1,6 +1,6 @@
 """Assess: a release against the microdata it was made from, all numbers of it, for the agency alone."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ from sfumato.confidential.assessment.utility import (
     overlaps,
     publishable,
 )
-from sfumato.confidential.clips import clip_fits
+from sfumato.confidential.clips import ClipFit, clip_fits
 from sfumato.confidential.labels import published
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import Sealed
@@ -69,7 +69,8 @@ def assess(
         found = pairs(plan, release, truths)
         progress("read")
         numbers = _about(plan, release, rules)
-        clips = {one.measure: one.words for one in clip_fits(plan, microdata)}
+        fits = clip_fits(plan, microdata)
+        clips = {name: _fits(fits, name) for name in dict.fromkeys(one.measure for one in fits)}
         numbers["products"] = [_product(pair, plan, rules, clips) for pair in found]
         progress("compared")
         numbers["sweep"] = None
@@ -136,6 +137,11 @@ def _product(pair: Pair, plan: Plan, rules: ReportRules, clips: Mapping[str, str
         "tables": [_table(table, pair, rules) for table in compared],
         "left_out": list(_left_out(compared, pair, rules)),
     }
+
+
+def _fits(fits: Sequence[ClipFit], measure: str) -> str:
+    """What is wrong with the bounds of a measure, whichever of its columns they are of."""
+    return " ".join(one.words for one in fits if one.measure == measure and one.words)
 
 
 def _sized(words: str, cells: Compared) -> Numbers:

@@ -25,6 +25,10 @@ FEW = 100
 """The cells from which on a share of them says something; of fewer, how many of how many is said."""
 
 
+ALIKE = ("worth", "of_rows")
+"""What is the same of all cells of a product."""
+
+
 @dataclass(frozen=True)
 class ReportRules:
     """What counts as near zero, in records; what may be published; which tables to look at, if not all small ones."""
@@ -67,7 +71,8 @@ class Compared(Sealed):
     is withheld or was not worked out; `margins` are by the law of the noise. `told` is the sampling variance that the
     release states, not a number where it states none, and `margins_of_both` count it. `counted` is the released number
     of records, where the release has one; `weight` is what they weigh, and `weighed` that as it was released. `worth`
-    is what one record adds on average, 1 in a count.
+    is what one record adds on average, 1 in a count. Intervals go `below` and `above` a number, where that is not as
+    far as the margin; `of_rows` says that they are of what rows have, and not of what noise was added to.
     """
 
     released: Floats
@@ -82,7 +87,10 @@ class Compared(Sealed):
     margins: Floats | None = None
     told: Floats | None = None
     margins_of_both: Floats | None = None
+    below: Floats | None = None
+    above: Floats | None = None
     worth: float = 1.0
+    of_rows: bool = False
 
     @property
     def size(self) -> int:
@@ -112,10 +120,15 @@ class Compared(Sealed):
         """The margin of error that the release states for its noise; of a normal law unless told."""
         return np.asarray(z_score(LEVEL) * np.sqrt(self.noise)) if self.margins is None else self.margins
 
+    def holds(self, truth: Floats, slack: float) -> Mask:
+        """Which intervals hold a number; none holds what is not one."""
+        below, above = (self.margin if one is None else one for one in (self.below, self.above))
+        return np.asarray((self.released - truth <= below + slack) & (truth - self.released <= above + slack))
+
 
 def pooled(parts: Sequence[Compared]) -> Compared:
     """The cells of several tables in one row; an error that one of them lacks is lacking."""
-    found = {name: [getattr(part, name) for part in parts] for name in vars(parts[0]) if name != "worth"}
+    found = {name: [getattr(part, name) for part in parts] for name in vars(parts[0]) if name not in ALIKE}
     lacking = {name for name, some in found.items() if any(one is None for one in some)}
     columns: Numbers = {name: None if name in lacking else np.concatenate(some) for name, some in found.items()}
     return replace(parts[0], **columns)

@@ -21,20 +21,30 @@ BENT = 0.1
 """Of its margin: how far clip, step and at_most may move a number before its margin is said to miss the data."""
 SLACK = 1e-6
 """Of a record: how far a total may be off by rounding alone, where the stated error is 0."""
+OF_ROWS = (
+    "the percentile of the data: within bands these lie otherwise than smoothly, as round numbers do. End bands at "
+    'such numbers, or write within = "anything" in the step'
+)
 
 
 def honesty(cells: Compared) -> Numbers:
     """How many 90% margins hold the truth, and the mean of squared error over stated variance, which is 1 if honest.
 
-    `held` is against the truth after clip and at_most, which is all that the stated error speaks of; `truth` is
-    against the data as they are, and `bent` counts the cells in which the two are apart.
+    `held` is against the truth after clip and at_most, which is all that most stated errors speak of; `truth` is
+    against the data as they are, and `bent` counts the cells in which the two are apart, by `unnoised` in the median.
+    `promised` is that of the two which the errors speak of: of percentiles, which are of rows, it is the data.
     """
     cells = cells.stated()
     noisy = cells.noise > 0
-    squared = np.square(cells.released - cells.held)[noisy] / cells.noise[noisy]
+    spoken_of = cells.truth if cells.of_rows else cells.held
+    squared = np.square(cells.released - spoken_of)[noisy] / cells.noise[noisy]
     held, truth = (_within(cells, one) for one in (cells.held, cells.truth))
     bent = counted(bent=np.abs(cells.held - cells.truth) > BENT * cells.margin + SLACK * cells.worth)
-    return {"cells": cells.size, "held": held, "truth": truth, "squared": mean(squared), **bent}
+    promised, some = truth if cells.of_rows else held, cells.truth != 0
+    apart = np.abs(cells.held[some] / cells.truth[some] - 1)
+    unnoised = quantile(apart[np.isfinite(apart)], 0.5)
+    told = {"cells": cells.size, "held": held, "truth": truth, "promised": promised, "of_rows": cells.of_rows}
+    return told | {"squared": mean(squared), "unnoised": unnoised, **bent}
 
 
 def broken(numbers: Numbers) -> list[str]:
@@ -45,9 +55,10 @@ def broken(numbers: Numbers) -> list[str]:
     """
     found = []
     for name, _, part in parts(numbers):
-        held, cells = part["honesty"]["held"], part["independent"]
+        held, cells = part["honesty"]["promised"], part["independent"]
         if held is not None and cells >= FEW and held < LEVEL - 0.005 - 4 * np.sqrt(LEVEL * (1 - LEVEL) / cells):
-            found.append(f"{name}: {held:.1%} of the {LEVEL:.0%} margins hold what the noise was added to")
+            of = OF_ROWS if part["honesty"]["of_rows"] else "what the noise was added to"
+            found.append(f"{name}: {held:.1%} of the {LEVEL:.0%} margins hold {of}")
     return found
 
 
@@ -56,7 +67,7 @@ def missed(numbers: Numbers) -> list[str]:
     found = []
     for name, product, part in parts(numbers):
         one, bounds = part["honesty"], product["bounds"]
-        if one["bent"] and one["truth"] < one["held"]:
+        if one["bent"] and one["truth"] < one["held"] and not one["of_rows"]:
             truth, held = (hits(one[key], one["cells"]) for key in ("truth", "held"))
             lost = None if bounds["clipped"] is None else bounds["clipped"] + bounds["left_out"]
             took = "the rest" if lost is None else f"{percent(lost)} of the total"
@@ -68,8 +79,8 @@ def missed(numbers: Numbers) -> list[str]:
 
 
 def _within(cells: Compared, truth: Floats) -> float | None:
-    inside = np.abs(cells.released - truth) <= cells.margin + SLACK * cells.worth
-    return share(int(inside.sum()), cells.size)
+    told = np.isfinite(truth)
+    return share(int((cells.holds(truth, SLACK * cells.worth) & told).sum()), int(told.sum()))
 
 
 def errors(cells: Compared) -> Numbers | None:

@@ -14,7 +14,7 @@ def page(numbers: Numbers) -> str:
     style = Markup((HERE / "report.css").read_text(encoding="utf-8"))  # noqa: S704 - ours
     stated = [part["honesty"] for _, _, part in parts(numbers) if part["honesty"]["cells"]]
     cells = sum(one["cells"] for one in stated)
-    held = sum(one["held"] * one["cells"] for one in stated) / cells if cells else None
+    held = sum(one["promised"] * one["cells"] for one in stated) / cells if cells else None
     told = {
         "numbers": numbers,
         "held": held,

@@ -56,7 +56,7 @@ class Pair(Sealed):
         chosen, published, weight = table.possible, released(self.product, table), self.truth.weight
         noise = stated_variances(self.product, table, most_stated)[chosen] * step**2
         told = self.states.totals(published, noise)
-        margins, margins_of_both = stated_margins(self.product, table, published, noise, told)
+        both = [stated_reach(self.product, table, published, noise, one) for one in (np.zeros(len(noise)), told)]
         cells = Compared(
             released=published,
             truth=laid_out.summed(self.truth.as_is, names)[chosen],
@@ -67,10 +67,13 @@ class Pair(Sealed):
             counted=self._beside(self.count, table),
             weight=None if weight is None else laid_out.summed(weight, names)[chosen],
             weighed=self._beside(self.weights, table),
-            margins=margins,
+            margins=np.maximum(*both[0]),
             told=told,
-            margins_of_both=margins_of_both,
+            margins_of_both=np.maximum(*both[1]),
+            below=both[0][0],
+            above=both[0][1],
             worth=self.truth.worth,
+            of_rows=self.truth.of_rows,
         )
         return ComparedTable(table, cells.take(self._told(table, cells)))
 
@@ -108,15 +111,16 @@ def stated_variances(product: Product, table: Table, most: int) -> Floats:
     return variances.reshape(table.shape)
 
 
-def stated_margins(product: Product, table: Table, published: Floats, noise: Floats, told: Floats) -> list[Floats]:
-    """The 90% margins of the noise alone, and of noise and sampling as the release prints them.
+def stated_reach(
+    product: Product, table: Table, published: Floats, noise: Floats, sampled: Floats
+) -> tuple[Floats, Floats]:
+    """How far the 90% intervals of noise and sampling go below and above, as the release prints them.
 
     Not a number where the variance of the noise is none.
     """
     cells = product.cell_counts(leaves_of(table, product)).reshape(table.shape)[table.possible]
     law = product.errors.law(leaves_of(table, product)).times(float(product.subject.step)).only(table.possible.ravel())
-    sampled = (np.zeros(len(noise)), told)
-    return [Columns(published, noise, one, cells, law=law).moe(LEVEL) for one in sampled]
+    return Columns(published, noise, sampled, cells, law=law).reach(LEVEL)
 
 
 def _box(table: Table, place: int, product: Product) -> Box:

@@ -7,7 +7,7 @@ from itertools import product as combinations
 from typing import Any
 
 from sfumato.calibrate import calibrated
-from sfumato.confidential.assessment.comparisons import Compared, Numbers, ReportRules, mean, pooled
+from sfumato.confidential.assessment.comparisons import Compared, ComparedTable, Numbers, ReportRules, mean, pooled
 from sfumato.confidential.assessment.honesty import honesty
 from sfumato.confidential.assessment.pairs import Pair, looked_at, released
 from sfumato.confidential.assessment.utility import differences, grade_a
@@ -198,22 +198,36 @@ class Rehearsal:
         subject = replace(self.release.products[measure.name].subject, step=noisy.step)
         return measured(subject, noisy, measure.with_.uncertainty(noisy))
 
+    @staticmethod
+    def _compared(pair: Pair, made: Sequence[Product], tables: Sequence[tuple[str, ...]]) -> list[Compared]:
+        """What each draw made beside the truth; which cells hold a number is drawn where they may not be summed."""
+
+        def table(product: Product, names: tuple[str, ...]) -> ComparedTable:
+            return Pair(product, pair.truth, states=pair.states).table(names, STATED)
+
+        if not pair.product.subject.additive:
+            return [pooled([table(product, names).cells for names in tables]) for product in made]
+        first = [table(made[0], names) for names in tables]
+        return [
+            pooled([replace(one.cells, released=released(product, one.table)) for one in first]) for product in made
+        ]
+
     def _utility(self, plan: Plan, pair: Pair, made: Sequence[Product]) -> Numbers:
         """The utility of one product, the mean over the draws in which it was made; stated errors are of the first."""
         drawn: list[Compared] = []
         asked = looked_at(pair, self.rules)
         if made and asked:
             small = [names for names in asked if len(names) <= 2] or asked
-            first = [Pair(made[0], pair.truth, states=pair.states).table(names, STATED) for names in small]
-            drawn = [
-                pooled([replace(one.cells, released=released(product, one.table)) for one in first]) for product in made
-            ]
-        relative = [one for one in (differences(cells)["relative"][1] for cells in drawn) if one is not None]
+            drawn = self._compared(pair, made, small)
+        apart = [differences(cells) for cells in drawn]
+        relative = [one["relative"][1] for one in apart if one["relative"][1] is not None]
         return {
             "product": pair.name,
             "relative": mean(relative),
             "least": min(relative, default=None),
             "most": max(relative, default=None),
+            "within_10": mean([one["within_10"] for one in apart]),
+            "right_tail": mean([one["right_tail"] for one in apart]),
             "grade_a": mean([grade_a(cells, plan.publish.grades["A"]) for cells in drawn]),
-            "held": mean([honesty(cells)["held"] for cells in drawn]),
+            "held": mean([honesty(cells)["promised"] for cells in drawn]),
         }

@@ -19,8 +19,9 @@ from sfumato.draws import SystemDraws
 from sfumato.mechanisms import Cells, Geometric
 from sfumato.plan import Measure, Plan
 from sfumato.release import Cube, Independent, Subject, stated
-from sfumato.schema import Grid, Replication, Table
+from sfumato.schema import Box, Clipped, Grid, Replication, Sorted, Table
 from sfumato.statistics import Count, Total
+from sfumato.statistics.quantile import at_share
 
 MOST_REPLICATED = 30_000_000
 """The most numbers, cells times weights, for which the replicates of a whole table are held at once."""
@@ -40,6 +41,8 @@ class Truth(Sealed):
     weight: Floats | None = None
     made: Step | None = None
     """The step that makes another statistic of the cells, where these are of that."""
+    of_rows: bool = False
+    """Whether they are of what rows have, as the percentile of rows that a step comes near by counts of them."""
 
     @property
     def additive(self) -> bool:
@@ -72,9 +75,12 @@ class Truths(Sealed):
         self._open = ExitStack()
         unweighted = Survey(_unweighted(plan), microdata, names, columns, squares)
         self._as_is = self._open.enter_context(closing(unweighted))
-        self._kept = self._all = self._open.enter_context(closing(Tabulation(plan, microdata, SystemDraws())))
+        steps = [(step, plan.table(plan.began(step.name))) for step in plan.then if not step.additive]
+        also = tuple(of for step, table in steps if (of := step.of_rows(table)))
+        kept = Tabulation(plan, microdata, SystemDraws(), also=() if plan.hidden.truncation else also)
+        self._kept = self._all = self._open.enter_context(closing(kept))
         if plan.hidden.truncation:
-            whole = Tabulation(plan, microdata, SystemDraws(), truncated=False)
+            whole = Tabulation(plan, microdata, SystemDraws(), truncated=False, also=also)
             self._all = self._open.enter_context(closing(whole))
 
     def close(self) -> None:
@@ -107,15 +113,35 @@ class Truths(Sealed):
         )
 
     def made_of(self, measure: Measure, step: Step) -> Truth:
-        """The truth of what a step makes of one measure: what it would make of the counts without noise."""
+        """The truth of what a step makes of one measure: that of the rows themselves, where it tells of rows.
+
+        Beside it, as what noise was added to, stands what the step would make of the counts without noise.
+        """
         before = self.of(measure)
         table = self.plan.table(measure)
         laid_out = LaidOut.of((step.makes(table),))
         parts = [ideal(step, table, part, measure) for part in (before.as_is, before.clipped, before.kept)]
+        if of := step.of_rows(table):
+            parts[:2] = [self._of_rows(measure, step, of)] * 2
         records = margin(before.records, table.names, laid_out.names)
-        return replace(
-            before, laid_out=laid_out, records=records, as_is=parts[0], clipped=parts[1], kept=parts[2], made=step
-        )
+        made = replace(before, laid_out=laid_out, records=records, made=step, of_rows=of is not None)
+        return replace(made, as_is=parts[0], clipped=parts[1], kept=parts[2])
+
+    def _of_rows(self, measure: Measure, step: Step, of: Sorted) -> Floats:
+        """The share of the rows of every cell that a step tells of; not a number where there are none.
+
+        A row without a value is in no band, and is not counted.
+        """
+        table, universe = self.plan.table(measure), self.plan.universe(measure)
+        made, (value,) = step.makes(table), of.values
+        (banded,) = (one for one in table.attributes if one.name not in made.names)
+        inside = np.zeros(len(banded.levels.leaves), dtype=bool)
+        inside[banded.banded] = True
+        rows = self._all.of_rows(made, of, universe.within(Box({banded.name: inside})))
+        assert isinstance(value, Clipped)  # noqa: S101 - shares are of values within bounds
+        assert of.at is not None  # noqa: S101 - and at a share
+        found = at_share(rows, of.at, 0) * float(value.step)
+        return np.where(rows.lengths > 0, found, np.nan).reshape(made.shape)
 
     def _whole(self, grids: Sequence[Grid], column: str, power: int = 1) -> Floats:
         """The totals of a column as it is, table after table."""

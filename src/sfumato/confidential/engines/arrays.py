@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sfumato.confidential.engines.columns.codebook import leaf_meaning, value_meaning
 from sfumato.confidential.engines.columns.coded_column import CodedColumn, Integers, inside
 from sfumato.confidential.engines.columns.grounds import by_arrow, decline, is_counted
-from sfumato.confidential.engines.columns.names import Names
+from sfumato.confidential.engines.columns.names import Names, refuse_repeats
 from sfumato.confidential.engines.columns.partner_table import partners_of
 from sfumato.confidential.engines.columns.scan import batches, rows_of
 from sfumato.confidential.engines.columns.tally import COUNTED, Tally
@@ -63,7 +63,7 @@ class Arrays(Sealed, Engine):
             }
             self._values = {one: CodedColumn(one.column, value_meaning(one), kernel) for one in reading.values}
             self._names = {column: Names(column) for column in reading.names}
-            self._key = Names(reading.schema.key) if reading.schema.key else None
+            self._key = [Names(column) for column in reading.schema.key]
             counted = reading.only if is_counted(reading) else None
             self._counted = Tally(kernel, counted, expected, reading.weights) if counted else None
             self._held = self._counted is None or bool(reading.weighted)
@@ -91,7 +91,7 @@ class Arrays(Sealed, Engine):
         for coded in self._coded:
             if coded not in elsewhere:
                 coded.add(batch[coded.column])
-        for name in (*self._names.values(), *([self._key] if self._key else [])):
+        for name in (*self._names.values(), *self._key):
             name.add(batch[name.column])
         for rule in self.reading.rules:
             box = self.reading.schema.table([name for name, _ in rule.where]).box(dict(rule.where))
@@ -111,8 +111,7 @@ class Arrays(Sealed, Engine):
             raise Unsure("sums may pass 64 bits")
         if self._counted:
             self._counted.refuse_inexact(rows)
-        if self._key:
-            self._key.refuse_repeats()
+        refuse_repeats(self._key)
         if reading.truncation:
             content = [self._joined(coded.parts, None, coded.meaning.dtype) for coded in self._coded]
             others = [name for column, name in self._names.items() if column != reading.truncation.column]
@@ -122,7 +121,7 @@ class Arrays(Sealed, Engine):
             _ = name.codes  # names that may be spellings of one another are declined
         if reading.register is not None:
             units = self._names[reading.named(None)]
-            units.refuse_repeats()
+            refuse_repeats([units])
             self._cells = units.places_in(pa.array(reading.register.ids).cast(pa.string()))
 
     @property

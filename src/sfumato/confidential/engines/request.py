@@ -68,7 +68,7 @@ class Reading:
         """The columns of the microdata that are read, each once."""
         named = [*(attribute.column for attribute in self.attributes), *(value.column for value in self.values)]
         design = [*self.weights, self.schema.order if self.weighted else None, *(one.column for one in self.weighted)]
-        return list(dict.fromkeys(name for name in (*named, *self.names, self.schema.key, *design) if name))
+        return list(dict.fromkeys(name for name in (*named, *self.names, *self.schema.key, *design) if name))
 
     @property
     def rules(self) -> tuple[Rule, ...]:

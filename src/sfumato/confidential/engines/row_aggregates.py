@@ -27,6 +27,8 @@ from sfumato.schema import (
 
 Integers = NDArray[np.int64]
 LARGEST_SUM = 2**62
+PACKED = 63
+"""How many bits a cell and what its rows have may take to be sorted as one number."""
 DIGITS = 15
 """Hexadecimal digits of a digest: 60 bits, so that two of a million units share one with a chance of 4e-7."""
 
@@ -133,14 +135,33 @@ def _extremes(runs: Runs, one: Extremes) -> Integers:
 
 
 def _sorted(runs: Runs, one: Sorted) -> Ragged:
-    values = runs.value(one.of)
-    return Ragged(runs.offsets, values[np.lexsort((values, runs.cells))])
+    (values,) = _rising(runs, runs.value(one.of))
+    return Ragged(runs.offsets, values)
 
 
 def _influence(runs: Runs, one: Influence) -> Ragged:
-    y, x = runs.value(one.y), runs.value(one.x)
-    order = np.lexsort((x, y, runs.cells))
-    return Ragged(runs.offsets, np.stack([y[order], x[order]], axis=-1))
+    return Ragged(runs.offsets, np.stack(_rising(runs, runs.value(one.y), runs.value(one.x)), axis=-1))
+
+
+def _rising(runs: Runs, *values: Integers) -> list[Integers]:
+    """What rows have, in rising order within their cells: by the first value, then by the next.
+
+    Where a cell and all values fit into 63 bits they are sorted as one number, which is much faster than by columns.
+    """
+    lows = [int(one.min(initial=0)) for one in values]
+    bits = [int(one.max(initial=0) - low).bit_length() for one, low in zip(values, lows, strict=True)]
+    if len(runs.lengths).bit_length() + sum(bits) > PACKED:
+        order = np.lexsort((*values[::-1], runs.cells))
+        return [one[order] for one in values]
+    packed = runs.cells.astype(np.int64, copy=False)
+    for one, low, width in zip(values, lows, bits, strict=True):
+        packed = (packed << width) | (one.astype(np.int64, copy=False) - low)
+    packed.sort()
+    found = []
+    for low, width in zip(lows[::-1], bits[::-1], strict=True):
+        found.append((packed & ((1 << width) - 1)) + low)
+        packed >>= width
+    return found[::-1]
 
 
 FOLDS: dict[type[Aggregate], Callable[[Runs, Any], Any]] = {

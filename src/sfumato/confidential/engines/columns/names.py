@@ -57,14 +57,6 @@ class Names:
         numbers = self.written if self._texts is None else self._texts.indices.cast(pa.int64())
         return np.asarray(whole_numbers(numbers), dtype=np.int64)
 
-    def refuse_repeats(self) -> None:
-        """Leave the data to DuckDB where a name stands twice."""
-        places, most = _places(self.codes)
-        seen = np.zeros(most, dtype=bool)
-        seen[places] = True
-        if np.count_nonzero(seen) < len(places):
-            raise Unsure(f"column '{self.column}' has a name twice")
-
     @cached_property
     def written(self) -> Any:
         """All names as they are written; the batches are let go, as they would be held twice."""
@@ -122,6 +114,22 @@ def _apart(rows: Integers, units: Integers) -> Iterator[Integers]:
     groups = -(-len(rows) // AT_ONCE)
     of = units[rows] % groups
     return (rows[of == group] for group in range(groups))
+
+
+def refuse_repeats(names: Sequence[Names]) -> None:
+    """Leave the data to DuckDB where a name stands twice, or several together do; of none nothing is asked."""
+    if not names:
+        return
+    codes = names[0].codes
+    for other in names[1:]:
+        (first, _), (second, most) = _places(codes), _places(other.codes)
+        codes = np.unique(first * most + second, return_inverse=True)[1] if len(first) else first
+    places, most = _places(codes)
+    seen = np.zeros(most, dtype=bool)
+    seen[places] = True
+    if np.count_nonzero(seen) < len(places):
+        columns = " and ".join(f"'{one.column}'" for one in names)
+        raise Unsure(f"column {columns} has a name twice")
 
 
 def _places(names: Integers) -> tuple[Integers, int]:

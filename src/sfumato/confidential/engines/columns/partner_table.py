@@ -125,7 +125,7 @@ def partners_of(
         held = [CodedColumn(one.column, one.meaning, kernel) for one in own]
         found[PartnerTable(partner, tables[partner.name], held, rows)] = own
     columns = [column for column in reading.columns if table[column] == schema.base]
-    if any(name not in columns for name in (*reading.names, *([schema.key] if schema.key else []))):
+    if any(name not in columns for name in (*reading.names, *schema.key)):
         raise Unsure("units are named in another table")
     return found, list(dict.fromkeys([*columns, *(partner.on for partner in schema.joined)]))
 

@@ -55,7 +55,7 @@ class Database(Sealed):
     def named(self) -> dict[str, str]:
         """The columns that name units and records, by what they are called in queries."""
         named = {f"unit{place}": name for place, name in enumerate(self.reading.names)}
-        return named | ({"key": self.reading.schema.key} if self.reading.schema.key else {})
+        return named | {f"key{place}": column for place, column in enumerate(self.reading.schema.key)}
 
     @property
     def coded(self) -> list[str]:
@@ -103,8 +103,7 @@ class Database(Sealed):
     def worded(self) -> list[str]:
         """The columns of names, joined ones too, that are texts: a number is written in one way."""
         schema = self.reading.schema
-        keys = [schema.key] if schema.key else []
-        names = dict.fromkeys((*self.reading.names, *keys, *(one.on for one in schema.joined)))
+        names = dict.fromkeys((*self.reading.names, *schema.key, *(one.on for one in schema.joined)))
         return [name for name in names if not all(dialect.is_number(kind) for kind in self.kinds_of(name))]
 
     def _refuse_mixed(self) -> None:

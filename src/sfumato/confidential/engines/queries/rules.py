@@ -91,8 +91,8 @@ class Rules:
     def _spellings(self) -> Iterator[Fault]:
         """The rule that a unit or key is written one way: 7, 07, 7.0 and ' 7' would each have rows of their own."""
         named = {name: f"unit{place}" for place, name in enumerate(self._reading.names)}
-        key = self._reading.schema.key
-        for name, unit in (named | ({key: "key"} if key and key not in named else {})).items():
+        keys = {name: f"key{place}" for place, name in enumerate(self._reading.schema.key)}
+        for name, unit in (keys | named).items():
             if name in self._records.worded:
                 apart = f"SELECT DISTINCT {unit} AS name FROM coded WHERE {unit} IS NOT NULL"
                 counted = f"SELECT count(*) > count(DISTINCT {dialect.spelling('name')}) FROM ({apart})"
@@ -102,10 +102,12 @@ class Rules:
         """The rule that a record stands once in all sources."""
         schema, columns = self._reading.schema, self._reading.columns
         if schema.key:
-            rule = "some keys stand twice or are missing; a key names one record, in all files together."
-            query = self._standing([schema.key], "count(*) > 1 OR bool_or(key IS NULL)")
-            ((broken,),) = self._ask("SELECT count(*) > count(DISTINCT key) FROM coded")
-            yield from [Fault(schema.key, rule, query)] if broken else []
+            keys = [f"key{place}" for place in range(len(schema.key))]
+            missing = " OR ".join(f"{key} IS NULL" for key in keys)
+            query = self._standing(schema.key, f"count(*) > 1 OR bool_or({missing})")
+            alike = f"count(*) > count(DISTINCT ({', '.join(keys)}))"
+            ((broken,),) = self._ask(f"SELECT {alike} OR coalesce(bool_or({missing}), false) FROM coded")
+            yield from [Fault(", ".join(schema.key), _twice(schema.key), query)] if broken else []
         elif columns and len(self._records.sources) > 1 and not schema.repeated_rows:
             rule = (
                 "the same row stands in more than one source and would count twice; declare [data] key, "
@@ -157,3 +159,13 @@ def _misspelt(unit: str, relation: str) -> str:
     same = dialect.spelling(unit)
     shared = f"SELECT {same} FROM {relation} GROUP BY 1 HAVING count(DISTINCT {unit}) > 1"
     return f"SELECT CAST({unit} AS VARCHAR) AS value FROM {relation} WHERE {same} IN ({shared})"
+
+
+def _twice(key: Sequence[str]) -> str:
+    """The rule that a key breaks which stands twice."""
+    if len(key) == 1:
+        return "some keys stand twice or are missing; a key names one record, in all files together."
+    return (
+        f"some records have the same {' and '.join(key)} as others, or lack one of them; together these name one "
+        "record, in all files together."
+    )
