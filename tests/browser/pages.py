@@ -22,6 +22,9 @@ PAGES = {
     "help": f"/help?table={SURVEY[1:]}",
     "api": "/api",
     "series": "/series/employment",
+    "periods": f"{JOBS}?rows=state&cols=period&cell=west|2026-Q1",
+    "changes": f"{JOBS}?rows=state&cols=sex&change=last&cell=west|female",
+    "changes drawn": f"{JOBS}?rows=state&change=last&view=chart",
     "german": f"{JOBS}?rows=state&cols=sex&cell=west|female&lang=de",
     "withdrawn": "/employment.2025-Q4~jobs?rows=age&cols=sex&view=chart",
 }

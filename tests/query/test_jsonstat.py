@@ -41,7 +41,7 @@ def test_a_withheld_error_is_null_with_its_reason():
     cube = Cube(subject_of("jobs"), TABLE, np.full(TABLE.shape, 7), Withheld("it would leak"))
     table = engine_of(cube).table("age", "sex")
     said = table.to_jsonstat()
-    assert said["size"] == [4, 3, 5]
+    assert said["size"] == [4, 3, 1, 5]
     for place, (age, sex) in enumerate(combinations(*(axis.codes for axis in table.axes))):
         assert said["value"][5 * place : 5 * place + 5] == [table[age, sex].value, None, None, 0.0, None]
         assert [said["status"].get(str(5 * place + one)) for one in range(5)] == [
@@ -61,5 +61,5 @@ def test_a_variable_named_as_the_metric_dimension_keeps_its_name():
         .table("ContentsCode")
         .to_jsonstat()
     )
-    assert said["id"] == ["ContentsCode", "ContentsCode_"]
+    assert said["id"] == ["ContentsCode", "period", "ContentsCode_"]
     assert said["status"][str(5 + 4)] == "infinite"

@@ -18,7 +18,7 @@ from sfumato.query import Estimate
 from sfumato.query.answer import Answer, Placement
 from sfumato.query.downloads.formats import BY_NAME
 from sfumato.query.plot import plot_of
-from sfumato.query.series import SeriesTable
+from sfumato.query.series_table import ReleasePeriod, SeriesTable
 from sfumato.release import Cube, Independent, NoNumber
 from sfumato.schema import Attribute, Levels, Rule, Table
 
@@ -192,7 +192,7 @@ def test_a_year_needs_all_of_its_periods():
     whole = engine_of(Holey(subject_of("jobs"), TABLE, VALUES, Independent(4.0), np.zeros((3, 2), dtype=int)))
     for together, scale in (("sum", 1), ("mean", 2)):
         pair = engine().table("place", "sex"), whole.table("place", "sex")
-        table = SeriesTable(pair, ("2026-Q1", "2026-Q2"), together)
+        table = SeriesTable(pair, [ReleasePeriod("2026-Q1"), ReleasePeriod("2026-Q2")], together)
         figures = dict(table.items())
         (year,) = table.axes[-1].codes[2:]
         assert figures["S", "f", year] == FEW

@@ -44,7 +44,7 @@ def test_a_year_is_the_sum_or_mean_of_its_quarters_and_variances_add(folders, to
 def test_a_year_of_noise_of_two_laws_reaches_as_far_as_the_further():
     """Variances of independent errors add, and 99% of a Laplace law with variance 16 is within 4 log(100) / √2."""
     from sfumato.query.columns import Columns
-    from sfumato.query.series import together_of
+    from sfumato.query.period_columns import together_of
     from sfumato.release.error_law import NormalError
 
     columns = np.array([4.0]), np.array([0.0]), np.array([1])

@@ -59,14 +59,17 @@ def small(
     variance=GEOMETRIC,
     noise=NOISE,
     by=(SIZES, SEXES),
+    more=0,
     **said,
 ):
-    """A release folder; `said` goes into its manifest."""
+    """A release folder; `said` goes into its manifest, and every cell has `more` than it has otherwise."""
     folder.mkdir(parents=True)
     table = sf.Table(by)
     about = {"name": "number", "statistic": "count", "title": "Number of firms", "unit": "firms", "step": Fraction(1)}
     subject = Subject(**about, additive=additive, mechanism=mechanism)
-    cube = Cube(subject, table, np.arange(20, 20 + table.size).reshape(table.shape), Independent(float(variance)))
+    cube = Cube(
+        subject, table, more + np.arange(20, 20 + table.size).reshape(table.shape), Independent(float(variance))
+    )
     told = {
         "name": name,
         "title": "Firms",

@@ -48,8 +48,8 @@ def test_lists_its_tables_as_pxwebapi_does(page):
 
 def test_metadata_lists_every_code_with_its_hierarchy(page, places):
     metadata = page.get(f"{JOBS}/metadata").json()
-    assert metadata["id"] == ["place", "sex", "age", "trade", "hours", "ContentsCode"]
-    assert metadata["role"] == {"metric": ["ContentsCode"]}
+    assert metadata["id"] == ["place", "sex", "age", "trade", "hours", "period", "ContentsCode"]
+    assert metadata["role"] == {"metric": ["ContentsCode"], "time": ["period"]}
     place = metadata["dimension"]["place"]
     assert list(place["category"]["index"]) == [one["code"] for one in places]
     assert place["category"]["child"]["N1"] == [f"N1{one}" for one in range(5)]
@@ -144,7 +144,7 @@ def test_codes_with_a_comma_stand_alone(page):
 
 
 def test_metric_dimension_is_always_whole(page):
-    assert data(page, "valueCodes[metric]=estimate")["size"] == [5]
+    assert data(page, "valueCodes[metric]=estimate")["size"] == [1, 5]
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_describes_itself(page):
     described = page.get("/openapi.json").json()
     asked = described["paths"]["/api/v2/tables/{table_id}/data"]
     given = {one["name"] for one in asked["get"]["parameters"]}
-    own = {"table_id", "group", "sum", "share", "sort", "order", "error"}
+    own = {"table_id", "group", "sum", "share", "sort", "order", "error", "change"}
     assert given - own == {"valueCodes", "codelist", "stub", "heading", "outputFormat", "outputFormatParams", "lang"}
     assert all("422" not in one["responses"] for path in described["paths"].values() for one in path.values())
     assert page.get("/docs").status_code == page.get("/redoc").status_code == 404

@@ -44,8 +44,9 @@ def expected(engine):
 def test_pyjstat_reads_every_number(answer, expected):
     read = pyjstat.Dataset.read(answer)
     frame = read.write("dataframe", naming="id")
-    assert list(frame.columns) == ["place", "sex", "ContentsCode", "value"]
-    found = {tuple(row[:3]): row[3] for row in frame.itertuples(index=False)}
+    assert list(frame.columns) == ["place", "sex", "period", "ContentsCode", "value"]
+    assert set(frame.period) == {"2026-Q1"}
+    found = {(*row[:2], row[3]): row[4] for row in frame.itertuples(index=False)}
     assert len(found) == 5 * len(list(expected.items()))
     for (place, sex), estimate in expected.items():
         assert found[place, sex, "estimate"] == estimate.value
@@ -56,7 +57,8 @@ def test_pyjstat_reads_every_number(answer, expected):
 
 
 def test_pyjstat_finds_a_single_value(answer, expected):
-    found = pyjstat.Dataset.read(answer).get_value([{"place": "N1"}, {"sex": "male"}, {"ContentsCode": "estimate"}])
+    named = [{"place": "N1"}, {"sex": "male"}, {"period": "2026-Q1"}, {"ContentsCode": "estimate"}]
+    found = pyjstat.Dataset.read(answer).get_value(named)
     assert found == expected["N1", "male"].value
 
 
@@ -140,7 +142,7 @@ def test_the_address_asks_the_same_question(page, question):
 
 
 def test_a_citation_names_the_release_by_id_and_hash(question, engine):
-    cited = citation(question.sheet, "Jobs & pay_50%", "https://stat.example", "/t?x=1")
+    cited = citation([question.sheet.edition], "Jobs & pay_50%", "https://stat.example", "/t?x=1")
     for text in (cited.text, cited.bibtex, cited.ris):
         assert engine.release.id in text
         assert question.sheet.edition.lasting.replace("_", r"\_" if text is cited.bibtex else "_") in text

@@ -33,7 +33,8 @@ def data(client, query, table="jobs", status=200):
 def numbers(client, pairs, table="jobs"):
     """The numbers of a table by the codes of its cells, as the interface gives them."""
     said = data(client, "&".join(pairs), table).json()
-    codes = [list(said["dimension"][name]["category"]["index"]) for name in said["id"][:-1]]
+    names = [name for name in said["id"][:-1] if name not in said["role"].get("time", ())]
+    codes = [list(said["dimension"][name]["category"]["index"]) for name in names]
     values = said["value"][:: said["size"][-1]]
     keys = [()]
     for one in codes:

@@ -135,8 +135,8 @@ def test_an_infinite_cv_is_no_number(made):
 def test_a_variable_may_be_called_metric(made):
     page = made()
     dataset = page.get(f"{DATA}?valueCodes[metric]=x1,x2").json()
-    assert dataset["id"] == ["metric", "ContentsCode"]
-    assert dataset["role"] == {"metric": ["ContentsCode"]}
+    assert dataset["id"] == ["metric", "period", "ContentsCode"]
+    assert dataset["role"] == {"metric": ["ContentsCode"], "time": ["period"]}
     assert metric_name(["ContentsCode", "sex"]) == "ContentsCode_"
 
 

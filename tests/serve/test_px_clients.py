@@ -35,7 +35,7 @@ WEBPY = {
     "get_config": lambda api: api.get_config()["apiVersion"] == "2.0",
     "search": lambda api: len(api.search("jobs", past_days=9, include_discontinued=True, page_size=1)["tables"]) == 1,
     "get_code_list": lambda api: api.get_code_list(LEVEL)["values"][0]["code"] == "N1",
-    "get_table_metadata": lambda api: api.get_table_metadata(JOBS)["id"] == [*ALL, "ContentsCode"],
+    "get_table_metadata": lambda api: api.get_table_metadata(JOBS)["id"] == [*ALL, "period", "ContentsCode"],
     "get_table_variables": lambda api: len(api.get_table_variables(JOBS)["place"]["codelists"]) == 4,
     "get_table_data": lambda api: api.get_table_data(JOBS)[0]["Estimate and error"] == "Estimate",
     "get_table_data_iter": lambda api: len(list(api.get_table_data_iter(JOBS, {"place": "N1*"}, show="code"))) == 30,
@@ -71,10 +71,10 @@ STATSPY = {
     "find_tables": lambda api, px: len(api.find_tables("jobs", 9, page_size=1, display=False)["tables"]) == 1,
     "find_tables_as_dataframe": lambda api, px: api.find_tables_as_dataframe("pay", 9).id[0] == JOBS,
     "get_table_by_id": lambda api, px: api.get_table_by_id(JOBS)["firstPeriod"] == "2026-Q1",
-    "get_table_metadata": lambda api, px: api.get_table_metadata(JOBS, "json-stat2")["size"] == [15, 2, 3, 8, 20, 5],
+    "get_table_metadata": lambda api, px: api.get_table_metadata(JOBS, "json-stat2")["size"] == [15, 2, 3, 8, 20, 1, 5],
     "print_table_variables": lambda api, px: api.print_table_variables(JOBS, variable_id="sex") is None,
-    "get_table_data": lambda api, px: api.get_table_data(JOBS, {"trade": ["TOP(2)"]})["size"] == [2, 5],
-    "get_data_as_dataframe": lambda api, px: list(frame(api).columns[:3]) == ["Sex", "Age", "Estimate"],
+    "get_table_data": lambda api, px: api.get_table_data(JOBS, {"trade": ["TOP(2)"]})["size"] == [2, 1, 5],
+    "get_data_as_dataframe": lambda api, px: list(frame(api).columns[:3]) == ["Sex", "Age", "Period"],
     "get_table_data_post": lambda api, px: api.get_table_data_post(JOBS, {"selection": []}, px.CSV).startswith("estim"),
 }
 

@@ -16,7 +16,7 @@ def test_the_default_selection_asked_for_is_what_is_given_without_one(page):
         "valueCodes": ["estimate", "moe90", "se_noise", "se_sampling", "cv"],
         "groups": [],
     }
-    assert {tuple(one["valueCodes"]) for one in default["selection"][1:]} == {()}
+    assert {tuple(one["valueCodes"]) for one in default["selection"][1:]} == {(), ("2026-Q1",)}
     asked = page.ask("POST", f"{TABLE}/data", json={"selection": default["selection"]})
     assert asked.content == page.get(f"{TABLE}/data").content == page.ask("POST", f"{TABLE}/data").content
 
@@ -47,7 +47,7 @@ def test_a_saved_query_tells_every_code_that_it_selects(page):
     ours = page.ask("POST", f"{TABLE}/data", json=whole).json()
     assert ours["value"] == page.get(f"{SAVED}/{saved.json()['id']}/data").json()["value"]
     part = page.get(f"{TABLE}/metadata?savedQuery={saved.json()['id']}").json()
-    assert part["id"] == ["place", "trade", "ContentsCode"]
+    assert part["id"] == ["place", "trade", "period", "ContentsCode"]
     assert list(part["dimension"]["place"]["category"]["index"]) == codes["place"]
 
 
@@ -57,7 +57,7 @@ def test_metadata_of_a_part(page):
     assert whole["value"] is part["value"] is None
     assert list(part["dimension"]["place"]["category"]["index"]) == ["N", "S"]
     assert part["id"] == whole["id"]
-    assert page.get(f"{TABLE}/metadata?defaultSelection=True").json()["id"] == ["ContentsCode"]
+    assert page.get(f"{TABLE}/metadata?defaultSelection=True").json()["id"] == ["period", "ContentsCode"]
     for wrong in ("codelist[place]=none", "savedQuery=none", "defaultSelection=perhaps", "outputFormat=json-px", "x=1"):
         assert page.get(f"{TABLE}/metadata?{wrong}").status_code in {400, 404}, wrong
     assert page.get(f"{TABLE}/metadata?defaultSelection=true&codelist[place]=level0").status_code == 400

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sfumato.serve.api.expressions import chosen, fits
+from sfumato.serve.expressions import chosen, fits
 
 JOBS = "/api/v2/tables/jobs-survey~jobs"
 

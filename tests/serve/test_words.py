@@ -16,6 +16,7 @@ from tests.serve.small import mapped, promised, small
 
 import sfumato.query
 import sfumato.serve
+from sfumato.query.periods import SINCE
 from sfumato.query.wording import grade_words, languages, words
 from sfumato.release import open_release, withdraw
 from sfumato.serve.pages.help import QUESTIONS
@@ -59,6 +60,8 @@ COMPOSED = {
     "privacy.*": (*NEAR, *LISTED_UNITS, *GROWING),
     "build.*": ("rows", "then", "columns", "wrap"),
     "build.share_*": tuple(one or "none" for one in SHARES),
+    "build.change_*": SINCE,
+    "table.changes_*": (*SINCE, "since"),
     "level.*": ("top", "step", "leaves", "all"),
     "detail.*": ("se_noise", "se_sampling", "se"),
     "help.**": tuple(
@@ -201,6 +204,7 @@ def shelf(tmp_path_factory, release, browse):
         small(folder / "open", name="open", promise=promised({"unbounded": "cut"}, loss_words="unbounded: cut")),
         mapped(small(folder / "mapped", name="mapped")),
         small(folder / "trial", name="trial", rehearsal=True, releasable=False, why="rehearsal"),
+        small(folder / "before", period="2025-Q3", more=9),
     ]
     withdraw(made[3], "One state was counted twice")
     return browse(made)
@@ -216,6 +220,10 @@ STATES = [
     f"{TABLE}?rows=trade&rows=sex&wrap=age&sum[place]=N&group[trade]=Mine:a,b",
     f"{TABLE}?rows=place&codelist[place]=all&cell=N&hold=N",
     "/firms~number?rows=size&cell=s",
+    "/firms~number?rows=size&cols=sex&change=last&cell=s|f",
+    "/firms~number?rows=size&cols=period&change=2025-Q3",
+    "/firms~number?rows=size&change=last&view=chart",
+    "/firms~number?rows=period&cols=sex&codelist[period]=all&cell=2025-Q3|f",
     "/mapped~number?rows=size&view=map",
     "/mapped~number?rows=size&cols=sex&view=map&map=areas&share=row&own=s,3",
     "/medians~number?rows=size&cols=sex&cell=s|f",

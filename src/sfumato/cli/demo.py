@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from sfumato.plan import Plan
 
 MARK = ".sfumato-demo"
-QUARTERS = ("2026-Q1", "2026-Q2", "2026-Q3")
+QUARTERS = {"2026-Q1": 1.0, "2026-Q2": 0.985, "2026-Q3": 1.004}
+"""How many jobs each quarter has, as a share of the first."""
 LINKED = 20_000
 """Jobs of the linked data of employers and employees."""
 RESIDENTS = 10_000
@@ -81,9 +82,9 @@ def _quarters(folder: Path, rows: int) -> list[Path]:
 
     plan, ledger, made = _plan("employment"), folder / "jobs.ledger", []
     Account.create(ledger, "synthetic jobs", plan.hidden, Approximate(len(QUARTERS) * 2))
-    note(f"Making and protecting {rows:,} synthetic jobs in each of {len(QUARTERS)} quarters: {plan.title}")
-    for seed, quarter in enumerate(QUARTERS, start=1):
-        data = write("employment", folder / f"jobs-{quarter}", rows, seed)
+    note(f"Making and protecting about {rows:,} synthetic jobs in each of {len(QUARTERS)} quarters: {plan.title}")
+    for quarter, share in QUARTERS.items():
+        data = write("employment", folder / f"jobs-{quarter}", round(share * rows))
         made.append(folder / f"release-jobs-{quarter}")
         run(replace(plan, period=quarter), Microdata.open(data, plan.schema), ledger, made[-1])
     return made

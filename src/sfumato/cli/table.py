@@ -22,9 +22,11 @@ from sfumato.cli.options import (
 from sfumato.errors import QueryError, nearest
 
 if TYPE_CHECKING:
-    from sfumato.query import Crosstab, QueryEngine, Shares
+    from sfumato.query import Crosstab, QueryEngine, SeriesTable, Shares
 
 ORDERS = ("falling", "rising")
+MOST_SENTENCES = 12
+"""The most changes that are told in words below their table."""
 ErrorKind = Annotated[
     str, typer.Option("--error", help="The error beside each number: moe90 (± at 90%), se, cv or interval95.")
 ]
@@ -109,17 +111,43 @@ def series(  # noqa: PLR0913, PLR0917 - each is an option of the command
     of: Annotated[str | None, typer.Option(help="Which statistic, where the releases have several.")] = None,
     sum: Annotated[bool, typer.Option("--sum", help="Add the sum of each year, as for wages.")] = False,  # noqa: A002
     mean: Annotated[bool, typer.Option("--mean", help="Add the average of each year, as for jobs.")] = False,
+    change: Annotated[
+        bool, typer.Option("--change", help="Print changes, each with its error, in percent, and with a verdict.")
+    ] = False,
+    since: Annotated[
+        str, typer.Option(help="What changes are counted from: last (the period before), year, or a period.")
+    ] = "last",
+    until: Annotated[
+        str | None, typer.Option(help="The one period that is compared; all that can be unless named.")
+    ] = None,
+    last: Annotated[int | None, typer.Option(help="Only the last so many periods.")] = None,
     error: ErrorKind = "moe90",
     format: Form = None,  # noqa: A002
     out: Out = None,
 ) -> None:
-    """Print a table over the periods of several releases, with the error of every number."""
+    """Print a table over the periods of several releases, or how it changed, with the error of every number."""
     import sfumato
 
-    if sum and mean:
-        raise QueryError("--sum and --mean are asked for together; ask for one at a time.")
+    together = [name for name, wanted in (("--sum", sum), ("--mean", mean), ("--change", change)) if wanted]
+    if len(together) > 1:
+        raise QueryError(f"{' and '.join(together)} are asked for together; ask for one at a time.")
+    if not change and (since != "last" or until is not None):
+        raise QueryError("--since and --until say which change is meant; add --change.")
     opened, form = sfumato.series(folders), form_of(format, out)
-    shown = chosen(opened.engines[0], at, group, groups)
-    asked = opened.table(_names(rows), pairs(where, "--where"), of, shown, "sum" if sum else "mean" if mean else None)
+    opened = opened if last is None else opened.last(last)
+    shown, held = chosen(opened.engines[0], at, group, groups), pairs(where, "--where")
+    if change:
+        asked = opened.compare(_names(rows), held, of, shown, since, until)
+    else:
+        asked = opened.table(_names(rows), held, of, shown, "sum" if sum else "mean" if mean else None)
     say_overlaps(asked.axes)
-    give(asked, form, out, error, asked.note)
+    give(asked, form, out, error, _in_words(asked) if change else asked.note)
+
+
+def _in_words(asked: "SeriesTable") -> str:
+    """What is said of each change, of a table that is short enough to be read so."""
+    if asked.size > MOST_SENTENCES:
+        return ""
+    cells = zip(asked.items(), asked.sentences(), strict=False)
+    named = ((codes[:-1], said.english()) for (codes, _), said in cells)
+    return "\n".join(f"{', '.join(codes)}: {said}" if codes else said for codes, said in named)

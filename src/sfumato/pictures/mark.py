@@ -35,6 +35,9 @@ class Mark:
     shown: str = ""
     ends_shown: tuple[str, str] = ("", "")
     withheld: str = ""
+    verdict: str = ""
+    """What is said of a change in place of a grade; one that is no `sign` of a change is drawn hollow."""
+    sign: bool = True
     carried: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -57,8 +60,8 @@ class Mark:
 
     @property
     def doubtful(self) -> bool:
-        """Whether it is drawn hollow: grade C."""
-        return self.grade == "C"
+        """Whether it is drawn hollow: grade C, or no sign of a change."""
+        return self.grade == "C" or not self.sign
 
     def __repr__(self) -> str:
         reach = f"in {self.low:g} to {self.high:g}" if self.stated else "error withheld"
@@ -139,7 +142,7 @@ def spoken(mark: Mark, words: PictureWords) -> str:
     else:
         error = f"{words.withheld}{': ' if mark.withheld else ''}{mark.withheld}"
     graded = f", {words.grade} {mark.grade}" if mark.grade.isalpha() else ""
-    return f"{name}: {shown(mark)}, {error}{graded}"
+    return f"{name}: {shown(mark)}, {error}{graded}{', ' if mark.verdict else ''}{mark.verdict}"
 
 
 def shown(mark: Mark) -> str:

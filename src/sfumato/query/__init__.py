@@ -1,6 +1,8 @@
 """Questions to a release, and answers with their errors."""
 
 from sfumato.query.axis import Axis, Choice, Group
+from sfumato.query.change import Change
+from sfumato.query.changed_table import ChangedTable
 from sfumato.query.columns import Columns
 from sfumato.query.comparison import Comparison
 from sfumato.query.crosstab import Crosstab
@@ -12,13 +14,15 @@ from sfumato.query.periods import AtPeriod, change, over_periods
 from sfumato.query.ranks import RowStanding
 from sfumato.query.ratio import Ratio
 from sfumato.query.regions import read_groups
-from sfumato.query.series import Series, SeriesTable, series
+from sfumato.query.series import Series, series
+from sfumato.query.series_table import ReleasePeriod, SeriesTable
 from sfumato.query.shares import Shares
 from sfumato.query.wording import Sentence
 from sfumato.release.figures import number
 
 __all__ = [
-    "LARGEST_PAGE", "AtPeriod", "Axis", "Choice", "Columns", "Comparison", "Crosstab", "Detail", "Estimate", "Figure",
-    "Figures", "Group", "QueryEngine", "Ratio", "RowStanding", "Sentence", "Series", "SeriesTable", "Shares", "change",
-    "number", "open_folder", "over_periods", "read_groups", "series",
+    "LARGEST_PAGE", "AtPeriod", "Axis", "Change", "ChangedTable", "Choice", "Columns", "Comparison", "Crosstab",
+    "Detail", "Estimate", "Figure", "Figures", "Group", "QueryEngine", "Ratio", "ReleasePeriod", "RowStanding",
+    "Sentence", "Series", "SeriesTable", "Shares", "change", "number", "open_folder", "over_periods",
+    "read_groups", "series",
 ]  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.query.change import Change
 from sfumato.query.columns import Columns
 from sfumato.query.figures import LARGEST_PAGE, Figures, only
 from sfumato.query.notices import notices_of
@@ -21,9 +22,11 @@ ERRORS: Mapping[str, tuple[str, ...]] = {"moe90": (), "se": ("se",), "cv": (), "
 """The kinds of error that a reader may choose, and the metrics that each adds to those that are always given."""
 ENDS = {"low90": (0, 0.90), "high90": (1, 0.90), "low95": (0, 0.95), "high95": (1, 0.95)}
 """The ends of intervals: which one, and at which level."""
+CHANGES = ("before", "after", "percent", "percent_moe90", "percent_low90", "percent_high90")
+"""What changes have besides: both numbers, and the percentage with its error."""
 OWN = (
-    *METRICS, "low90", "high90", "se", "low95", "high95", "grade", "cells", "status", "reason", "statistic", "unit",
-    "share_of", "period", "universe", "note", "release", "notice",
+    *METRICS, *CHANGES, "since", "verdict", "words", "low90", "high90", "se", "low95", "high95", "grade", "cells",
+    "status", "reason", "statistic", "unit", "share_of", "period", "universe", "note", "release", "notice",
 )  # fmt: skip
 """The columns of a tidy table beside the codes and labels of its variables."""
 
@@ -58,16 +61,37 @@ class Answer:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The estimate and its errors, those that the reader chose among them."""
-        return (*METRICS, *ERRORS[self.error])
+        """The estimate and its errors, those that the reader chose among them, and what changes have besides."""
+        return (*METRICS, *(CHANGES if self.changes else ()), *ERRORS[self.error])
+
+    @property
+    def changes(self) -> bool:
+        """Whether the numbers are changes, each with a verdict."""
+        return bool(self.columns.more)
 
     def metric(self, name: str) -> NDArray[Any]:
         """One of the metrics of every cell."""
         if name in ENDS:
             side, level = ENDS[name]
             return self.columns.ends(level)[side]
-        found: NDArray[Any] = getattr(self.columns, name)
+        found: NDArray[Any] = self.columns.more[name] if name in CHANGES else getattr(self.columns, name)
         return found
+
+    @property
+    def verdicts(self) -> dict[str, list[str]]:
+        """For changes what each is counted from, its verdict by its key, and in words; nothing for other numbers."""
+        if not self.changes:
+            return {}
+        said = words(self.language)
+        changes = [one if isinstance(one, Change) else None for _, one in self.figures.items()]
+        sentences = [one.sentence().said(said) if one else "" for one in changes]
+        since = [one.since if one else "" for one in changes]
+        return {"since": since, "verdict": self.columns.more["verdict"].tolist(), "words": sentences}
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What is to be said of the numbers as such."""
+        return tuple(one.said(words(self.language)) for one in self.figures.remarks)
 
     @property
     def tidy_metrics(self) -> tuple[str, ...]:
@@ -90,6 +114,12 @@ class Answer:
     @property
     def manifest(self) -> Manifest:
         return self.release.manifest
+
+    @property
+    def periods(self) -> str:
+        """The period that the numbers are of, or the first and the last of several."""
+        named = [release.manifest.period for release in self.figures.releases]
+        return named[0] if len(named) == 1 else words(self.language)("sheet.between", low=named[0], high=named[-1])
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -154,3 +184,12 @@ def apart(own: Sequence[str], taken: Sequence[str]) -> dict[str, str]:
             free += "_"
         found[name] = free
     return found
+
+
+def time_name(names: Sequence[str]) -> str:
+    """The name of the variable of periods, which no variable of the table has.
+
+    >>> time_name(["sex"]), time_name(["period"])
+    ('period', 'period_')
+    """
+    return apart(["period"], names)["period"]

@@ -32,6 +32,8 @@ class Columns:
     grades: Mapping[str, float] = field(default_factory=lambda: {"A": 0.15, "B": 0.30})
     law: ErrorLaw = NORMAL
     statuses: Statuses | None = None
+    more: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    """What is told of each cell besides: of a change what was before and after, the percentage and the verdict."""
 
     def __len__(self) -> int:
         return len(self.cells)

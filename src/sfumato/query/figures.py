@@ -13,6 +13,7 @@ from sfumato.errors import QueryError
 from sfumato.query.axis import Axis
 from sfumato.query.columns import Columns
 from sfumato.query.estimate import Estimate, Figure
+from sfumato.query.wording import Sentence
 from sfumato.release import NoNumber, Product, Release, Withheld
 from sfumato.schema import Attribute
 
@@ -30,6 +31,10 @@ class Figures(ABC):
     """What the numbers are from: one release, or one a period."""
     where: Mapping[str, Any]
     has_columns: bool
+    time: str = ""
+    """The name of the axis that is of periods, where one is."""
+    together: str | None = None
+    """What the periods of a year are taken together as, where they are."""
 
     @property
     @abstractmethod
@@ -51,6 +56,11 @@ class Figures(ABC):
     @property
     def unit(self) -> str:
         return self.product.subject.unit
+
+    @property
+    def remarks(self) -> tuple[Sentence, ...]:
+        """What is to be said of the numbers as such: at which level verdicts hold, what errors take for granted."""
+        return ()
 
     @property
     def shares_of(self) -> tuple[str, ...] | None:

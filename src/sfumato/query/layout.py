@@ -10,6 +10,7 @@ import numpy as np
 
 from sfumato.query.answer import Answer, Placement
 from sfumato.query.axis import Axis
+from sfumato.query.change import NONE, REAL, UNSAID, Change
 from sfumato.query.estimate import Estimate, Figure
 from sfumato.query.figures import Figures
 from sfumato.release import NoNumber, Withheld
@@ -28,6 +29,8 @@ ZEROED = (
     "0.4 standard errors of its noise, so what is shown adds up to more than the totals; files keep all as they are."
 )
 """What is said below a table whose negative numbers are shown as 0."""
+VERDICT_SIGNS = {REAL: "real", NONE: "no sign", UNSAID: "unsaid"}
+"""What stands in a text for a verdict, which the remarks below it explain."""
 NO_SUCH = "no such combination"
 """What is said of a cell that nothing can stand in."""
 _WIDEST = 5_000
@@ -60,6 +63,8 @@ def shown(table: Figures, placement: Placement | None = None, total: str = "", t
     body = _columns(table, stub, heading)
     ends = [table.margin(_names(axes)) for axes in (stub, heading, ())] if total and table.axes else [None]
     beside, across, whole = ends if None not in ends else (None, None, None)
+    if table.time and table.time in _names(heading) and total and stub:
+        return _over_periods(table, (stub, heading), body, (total, total_all))
     if beside is None or across is None or whole is None:
         return Shown(_labels(stub), _rows(stub), body)
     if heading:
@@ -71,6 +76,20 @@ def shown(table: Figures, placement: Placement | None = None, total: str = "", t
     columns = (replace(up, figures=up.figures + down.figures) for up, down in zip(body, foot, strict=True))
     named = total if all(map(table.covers, stub)) else total_all
     return Shown(_labels(stub), (*_rows(stub), (named, *("" for _ in stub[1:]))), tuple(columns))
+
+
+def _over_periods(
+    table: Figures, laid: tuple[Sequence[Axis], Sequence[Axis]], body: tuple[ShownColumn, ...], named: tuple[str, str]
+) -> Shown:
+    """A table with periods above: rows have a total in each period, and periods are not added up."""
+    stub, heading = laid
+    across = table.margin(_names(heading))
+    if across is None:
+        return Shown(_labels(stub), _rows(stub), body)
+    foot = _columns(across, (), heading)
+    columns = (replace(up, figures=up.figures + down.figures) for up, down in zip(body, foot, strict=True))
+    last = named[0] if all(map(table.covers, stub)) else named[1]
+    return Shown(_labels(stub), (*_rows(stub), (last, *("" for _ in stub[1:]))), tuple(columns))
 
 
 def _placed(table: Figures, placement: Placement | None) -> tuple[tuple[Axis, ...], tuple[Axis, ...]]:
@@ -123,8 +142,23 @@ def text(one: Figure, error: str = "moe90", *, zero: bool = False) -> str:
     value, margin = figure(one)
     if isinstance(one, NoNumber) or not margin:
         return value
+    if isinstance(one, Change):
+        return f"{signed(value, one)} {_error(one, margin, error)}{_in_percent(one)} {VERDICT_SIGNS[one.verdict()]}"
     value = number(0) if zero and below_0(one) else value
     return f"{value} {_error(one, margin, error)} {one.grade}"
+
+
+def signed(written: str, one: Estimate) -> str:
+    """A change as it is written, with its sign."""
+    return f"+{written}" if one.value > 0 else written
+
+
+def _in_percent(one: Change) -> str:
+    """A change in percent with its margin, in brackets; nothing where the number before may be 0."""
+    if isinstance(one.percent, NoNumber):
+        return ""
+    value, margin = figure(one.percent)
+    return f" ({signed(value, one.percent)} ± {margin})"
 
 
 def _error(one: Estimate, margin: str, kind: str) -> str:
@@ -165,11 +199,23 @@ def cell_html(one: Figure) -> str:
     if isinstance(one, NoNumber) or not margin:
         spoken = one.reason if isinstance(one, NoNumber) else NO_SUCH
         return f'<td class="g-" aria-label="{escape(spoken)}"><span class="n">{escape(value)}</span></td>'
+    if isinstance(one, Change):
+        return _change_html(one, signed(value, one), margin)
     spoken = f"{value} {one.unit}, plus or minus {margin}, grade {one.grade}"
     return (
         f'<td class="g{escape(one.grade)}" aria-label="{escape(spoken)}">'
         f'<span class="n">{value}</span> <span class="moe">± {margin}</span> '
         f'<span class="grade">{escape(one.grade)}</span></td>'
+    )
+
+
+def _change_html(one: Change, value: str, margin: str) -> str:
+    """The change, its margin, the percentage and the verdict; a reader who cannot see it hears the sentence."""
+    verdict = one.verdict()
+    return (
+        f'<td class="v-{verdict}" aria-label="{escape(one.words())}"><span class="n">{value}</span> '
+        f'<span class="moe">± {margin}{_in_percent(one)}</span> '
+        f'<span class="verdict">{VERDICT_SIGNS[verdict]}</span></td>'
     )
 
 
@@ -190,7 +236,7 @@ def as_text(table: Figures, error: str = "moe90", *, zero: bool = False) -> str:
     heads, rows = _laid_out(table)
     lines = [[*labels, *(text(one, error, zero=zero) for one in figures)] for labels, figures in rows]
     laid = aligned(heads, lines, numbers=len(rows[0][1]) if rows else 0)
-    legend = [*(f"{one.code}  {one.reason}" for one in table.missing), *Answer(table).unsaid]
+    legend = [*(f"{one.code}  {one.reason}" for one in table.missing), *Answer(table).unsaid, *Answer(table).remarks]
     legend += [ZEROED] if zero and any(below_0(one) for _, figures in rows for one in figures) else []
     return "\n".join([table.title, "", laid, *(["", *legend] if legend else [])])
 
@@ -206,7 +252,7 @@ def as_html(table: Figures) -> str:
         + "</tr>"
         for labels, figures in rows
     )
-    notes = [*(f"{one.code} {one.reason}" for one in table.missing), *Answer(table).unsaid]
+    notes = [*(f"{one.code} {one.reason}" for one in table.missing), *Answer(table).unsaid, *Answer(table).remarks]
     legend = "".join(f"<p>{escape(one)}</p>" for one in notes)
     caption = f"<caption>{escape(table.title)}</caption>"
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{legend}"

@@ -7,11 +7,13 @@ from itertools import product
 from sfumato.errors import QueryError, nearest
 from sfumato.pictures import KINDS, Caption, Mark, Picture, PictureWords
 from sfumato.query.answer import Answer
+from sfumato.query.change import NONE, Change
 from sfumato.query.digits import Digits
 from sfumato.query.downloads.tidy import records
 from sfumato.query.estimate import Estimate
 from sfumato.query.figures import Figures
 from sfumato.query.notices import cited, notices_of
+from sfumato.query.wording import words
 from sfumato.release import NoNumber, Withheld
 
 
@@ -32,7 +34,7 @@ class Plot:
     left_out: tuple[Undrawn, ...] = ()
 
 
-def plot_of(table: Figures, level: float = 0.90, only: str = "") -> Plot:
+def plot_of(table: Figures, level: float = 0.90, only: str = "", language: str = "en") -> Plot:
     """One mark a cell: its row is its label, its column its series, and all of its errors go with it.
 
     With `only`, the code of a column, the cells of that column alone.
@@ -50,16 +52,19 @@ def plot_of(table: Figures, level: float = 0.90, only: str = "") -> Plot:
         if isinstance(number, NoNumber):
             left_out.append(Undrawn(code, series, f"{', '.join(named)}: {number.reason}"))
             continue
-        marks.append(replace(mark_of(number, label, level), series=series, code=code, carried=record))
+        marks.append(replace(mark_of(number, label, level, language), series=series, code=code, carried=record))
     return Plot(tuple(marks), tuple(left_out))
 
 
-def mark_of(estimate: Estimate, label: str, level: float = 0.90) -> Mark:
-    """The mark of one estimate; an error that is withheld stays withheld."""
+def mark_of(estimate: Estimate, label: str, level: float = 0.90, language: str = "en") -> Mark:
+    """The mark of one estimate; an error that is withheld stays withheld, and a change has its verdict in words."""
     digits, margin = Digits.of(estimate), estimate.moe(level)
     sign = "%" if digits.percent else ""
     value = f"{digits.number(estimate.value)}{sign}"
     mark = Mark(label, float(estimate.value), None, None, estimate.grade)
+    if isinstance(estimate, Change):
+        verdict, value = estimate.verdict(), f"{'+' if estimate.value > 0 else ''}{value}"
+        mark = replace(mark, sign=verdict != NONE, verdict=words(language)(f"verdict.{verdict}"))
     if isinstance(margin, Withheld):
         return replace(mark, withheld=margin.reason, shown=f"{value} ± withheld")
     low, high = estimate.interval(level)
@@ -91,5 +96,10 @@ def caption_of(table: Figures, plot: Plot, level: float = 0.90) -> Caption:
         source=f"{missing}{' '.join(map(cited, table.releases))}",
         banner=" ".join(notice.warning for release in table.releases for notice in notices_of(release) if notice.grave),
         percent=table.unit == "share",
-        words=PictureWords(interval=f"{level:.0%} interval"),
+        words=PictureWords(interval=f"{level:.0%} interval", **_hollow(table)),
     )
+
+
+def _hollow(table: Figures) -> dict[str, str]:
+    """What a hollow mark says of a change."""
+    return {"hollow": f"hollow: {words('en')('verdict.none')}"} if table.columns().more else {}

@@ -62,6 +62,10 @@ class Portable(Figures):
         """Each cell as a share of a whole."""
         raise QueryError(f"Shares of {of} are not made of {self.title}; ask one release for them.")
 
+    def in_order(self, name: str, codes: Sequence[str]) -> "Portable":
+        """The same table with the levels of a variable in another order."""
+        raise QueryError(f"{self.title} is not laid out with {name} in the order {', '.join(codes[:3])} …")
+
     def ranks(self, column: str | int | None = None, level: float = 0.90) -> dict[str, tuple[int, int]]:
         """For each row the ranks, 1 the largest, that hold its true one with this probability."""
         raise QueryError(f"Ranks of {self.title} in column {column} at {level:.0%} are not stated; ask one release.")

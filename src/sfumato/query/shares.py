@@ -42,7 +42,7 @@ class ShareColumns(Columns):
     def reach(self, level: float) -> tuple[Floats, Floats]:
         """Both sides of each interval; NaN where the whole is within its noise of 0 at this level."""
         rest = self.parts.noise_variance + self.under_variance - 2 * self.covariance
-        z_squared, over = _errors_of(level, self.parts, rest) ** 2, self.parts.estimate.astype(np.float64)
+        z_squared, over = errors_of(level, self.parts, rest) ** 2, self.parts.estimate.astype(np.float64)
         a = self.under * self.under - z_squared * self.under_variance
         a = np.where(a > 0, a, np.nan)
         b = over * self.under - z_squared * self.covariance
@@ -59,7 +59,7 @@ class ShareColumns(Columns):
         return np.where(inside, np.maximum(low, 0.0), low), np.where(inside, np.minimum(high, 1.0), high)
 
 
-def _errors_of(level: float, parts: Columns, rest: Floats) -> Floats:
+def errors_of(level: float, parts: Columns, rest: Floats) -> Floats:
     """How many standard errors the share of each part reaches; the rests of the wholes have these variances."""
     found, some = np.full(len(parts), z_score(level)), ~np.isnan(parts.noise_variance) & ~np.isnan(rest)
     columns = (parts.estimate, parts.noise_variance, np.zeros(len(parts)), parts.cells)
@@ -192,7 +192,7 @@ class Shares(Portable):
             inner.which.ravel() > 0,
             of_whole > 0,
             np.isnan(noise) & (under == 0),
-            under**2 <= _errors_of(0.95, parts, parts.noise_variance + noise - 2 * shared) ** 2 * noise,
+            under**2 <= errors_of(0.95, parts, parts.noise_variance + noise - 2 * shared) ** 2 * noise,
         ]
         found = np.select(cases, [inner.which.ravel(), before + of_whole, zero, near], 0)
         return Statuses((*inner.kinds, *outer.kinds, NoNumber(ZERO), NoNumber(too_near(0.95))), found)

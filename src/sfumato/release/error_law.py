@@ -233,5 +233,15 @@ class EitherError(ErrorLaw):
     def times(self, unit: float) -> "EitherError":
         return EitherError(tuple(law.times(unit) for law in self.laws))
 
+    def only(self, some: Any) -> "EitherError":
+        return EitherError(tuple(law.only(some) for law in self.laws))
+
+    @property
+    def differenced(self) -> ErrorLaw:
+        first, *others = (law.differenced for law in self.laws)
+        for law in others:
+            first = first.plus(law)
+        return first
+
     def plus(self, other: ErrorLaw) -> ErrorLaw:
         return self if other in self.laws else EitherError((*self.laws, other))

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from sfumato.query.accounts import PublicAccount, accounts
 from sfumato.query.histories import Stated, histories
-from sfumato.serve.catalogue import Edition
+from sfumato.serve.editions import Edition
 
 
 @lru_cache(maxsize=2)

@@ -6,117 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from sfumato import __version__
 from sfumato.errors import QueryError, ReleaseError, nearest
-from sfumato.query import QueryEngine
-from sfumato.query.figures import titled
-from sfumato.query.notices import Notice, notices_of, private, slug
-from sfumato.query.source import Source
-from sfumato.release import Product, Release, open_release
-from sfumato.schema import Attribute
-from sfumato.serve.keys import Keys, keys, when
-
-
-@dataclass(frozen=True, eq=False)
-class Edition:
-    """One served release: the key it has in addresses, the key that is its alone, and what is to be said of it."""
-
-    release: Release
-    key: str
-    lasting: str
-    notices: tuple[Notice, ...]
-    dated: str = ""
-    """The key of its period, if it is the release to use for it."""
-
-    @cached_property
-    def engine(self) -> QueryEngine:
-        return QueryEngine(self.release)
-
-    @cached_property
-    def tag(self) -> str:
-        """Answers are a function of the release, of what is said of it and of the program, so this names them all."""
-        said = "\n".join(
-            [__version__, self.release.id, self.key, *(f"{one.sentence} {one.key}" for one in self.notices)]
-        )
-        return hashlib.sha256(said.encode()).hexdigest()[:32]
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """What is to be said of it before any number."""
-        return tuple(notice.sentence for notice in self.notices)
-
-    @property
-    def marred(self) -> bool:
-        """Whether it should not be used as it is."""
-        return any(notice.grave for notice in self.notices)
-
-    @property
-    def private(self) -> bool:
-        """Whether it may be seen on this machine only."""
-        return private(self.release)
-
-    @property
-    def current(self) -> bool:
-        """Whether a reader should still use it."""
-        return not any(one.kind in {"withdrawn", "superseded"} for one in self.notices)
-
-    @property
-    def series(self) -> str:
-        """The name of the series that it belongs to."""
-        return slug(self.release)
-
-    @cached_property
-    def sheets(self) -> tuple["Sheet", ...]:
-        return tuple(Sheet(self, self.engine.product(name)) for name in self.engine.statistics)
-
-
-@dataclass(frozen=True, eq=False)
-class Sheet:
-    """One product that answers: what tables are built from."""
-
-    edition: Edition
-    product: Product
-
-    @cached_property
-    def source(self) -> Source:
-        return self.edition.engine.source(self.product.subject.name)
-
-    @property
-    def id(self) -> str:
-        return f"{self.edition.key}~{self.product.subject.name}"
-
-    @property
-    def lasting_id(self) -> str:
-        """The address that names this very release, also after a newer one took over the short address."""
-        return f"{self.edition.lasting}~{self.product.subject.name}"
-
-    @property
-    def title(self) -> str:
-        return self.titled(self.names)
-
-    def titled(self, names: Sequence[str]) -> str:
-        """What a table by some of the variables is called."""
-        return titled(self.product.subject.title, [self.attribute(name) for name in names])
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(attribute.name for attribute in self.product.attributes)
-
-    def attribute(self, name: str) -> Attribute:
-        return self.source.attribute(name)
-
-
-@dataclass(frozen=True, eq=False)
-class Period:
-    """One period of a series: the release to use for it, and its other versions, the newest first."""
-
-    name: str
-    standing: Edition
-    others: tuple[Edition, ...] = ()
-
-    @property
-    def editions(self) -> tuple[Edition, ...]:
-        return (self.standing, *self.others)
+from sfumato.query.notices import Notice, notices_of
+from sfumato.query.periods import when
+from sfumato.release import Release, open_release
+from sfumato.serve.editions import Edition, Period, Sheet, usable_beside
+from sfumato.serve.keys import Keys, keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +39,25 @@ class ReleaseSeries:
     def editions(self) -> tuple[Edition, ...]:
         return tuple(edition for period in self.periods for edition in period.editions)
 
+    @property
+    def first(self) -> str:
+        """The first period that stands and may be shown."""
+        named = [one.name for one in self.periods if one.name and usable_beside(one.standing, self.current)]
+        return named[-1] if named else ""
+
+    @cached_property
+    def sheets(self) -> tuple[Sheet, ...]:
+        """Each statistic once: in the release to use, or in the newest that stands and has it."""
+        standing = (period.standing for period in self.periods)
+        usable = [
+            self.current,
+            *(one for one in standing if one is not self.current and usable_beside(one, self.current)),
+        ]
+        found: dict[str, Sheet] = {}
+        for sheet in (sheet for edition in usable for sheet in edition.sheets):
+            found.setdefault(sheet.product.subject.name, sheet)
+        return tuple(found.values())
+
 
 def _period(name: str, editions: Sequence[Edition]) -> Period:
     """One period; the release that stands for it has its key."""
@@ -170,12 +84,15 @@ class Catalogue:
         ids = [release.id for release in releases]
         if len(set(ids)) < len(ids):
             raise ReleaseError("The same release is given twice; name each release folder once.")
-        named = keys(releases)
+        named, known = keys(releases), dict[str, tuple[Period, ...]]()
         editions = [
-            Edition(one, own.short, own.lasting, _notices(one, releases, named), own.period)
+            Edition(one, own.short, own.lasting, _notices(one, releases, named), own.period, known)
             for one, own in ((one, named[one.id]) for one in releases)
         ]
-        return cls(tuple(sorted(editions, key=lambda one: (one.marred, one.release.manifest.title, one.key))))
+        editions.sort(key=lambda one: (one.marred, one.release.manifest.title, one.key))
+        for name in dict.fromkeys(one.series for one in editions):
+            known[name] = ReleaseSeries.of(name, [one for one in editions if one.series == name]).periods
+        return cls(tuple(editions))
 
     @property
     def private(self) -> bool:

@@ -6,11 +6,12 @@ from urllib.parse import quote
 
 from pydantic_core import to_json
 
-from sfumato.query import Axis, Crosstab
+from sfumato.query import Axis, Crosstab, SeriesTable
 from sfumato.query.answer import Answer
 from sfumato.query.downloads import jsonstat
+from sfumato.query.portable import Portable
 from sfumato.schema import Attribute, Box
-from sfumato.serve.catalogue import Sheet
+from sfumato.serve.editions import Sheet
 from sfumato.serve.question import code_list, code_lists
 
 
@@ -18,13 +19,19 @@ def metadata(sheet: Sheet, address: str, language: str, shown: Mapping[str, Sequ
     """The table without its values: the variables that are shown with their codes, hierarchy and code lists."""
     variables = [attribute for attribute in sheet.product.attributes if attribute.name in shown]
     every = tuple(Axis(attribute, tuple(shown[attribute.name])) for attribute in variables)
-    table = Crosstab(sheet.source, every, Box(), {}, has_columns=False)
+    table: Portable = Crosstab(sheet.source, every, Box(), {}, has_columns=False)
+    if sheet.time in shown:
+        line = sheet.timeline
+        periods = [line.axis_period(code) for code in shown[sheet.time]]
+        table = SeriesTable([table] * len(periods), periods, has_columns=False)
     told = *sheet.edition.sentences, *filter(None, [sheet.source.together])
     asked = Answer(
         table, language=language, path=f"{address}/metadata", told=told, more=lambda: more(sheet, shown, address)
     )
     dataset = jsonstat.described(asked, whole=sheet.product.subject.step.denominator == 1)
     dataset["value"] = None
+    codes = list(shown.get(sheet.time, ())) or [sheet.period]
+    dataset["extension"] |= {"firstPeriod": codes[0], "lastPeriod": codes[-1]}
     dataset["link"] = {"describes": [{"type": "application/json", "href": f"{address}/data"}]}
     return to_json(dataset)
 

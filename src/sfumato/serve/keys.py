@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sfumato.query.notices import lasting, plain_name, private, slug
+from sfumato.query.periods import When, when
 from sfumato.release import Release
 
-When = tuple[int, tuple[tuple[bool, int, str], ...]]
 Standing = tuple[bool, bool, bool, When, str, str]
 
 
@@ -47,14 +47,3 @@ def keys(releases: Sequence[Release]) -> dict[str, Keys]:
         dated = f"{name}.{period}" if stands else ""
         found[one.id] = Keys(name if newest[name] == one.id else dated or lasting(one), dated, lasting(one))
     return found
-
-
-def when(period: str) -> When:
-    """The place of a period in time: its year, then the numbers and words of its name.
-
-    >>> sorted(["2026", "2025-Q4", "2025-Q10", "Q1 2026", ""], key=when)
-    ['', '2025-Q4', '2025-Q10', '2026', 'Q1 2026']
-    """
-    parts = re.findall(r"\d+|\D+", period.casefold())
-    year = next((int(part) for part in parts if re.fullmatch(r"[12]\d{3}", part, re.ASCII)), -1)
-    return year, tuple((not part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts)

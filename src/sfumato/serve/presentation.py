@@ -1,12 +1,13 @@
 """Presentation: how the numbers of a question are given: as shares, in an order, with a kind of error."""
 
 import sys
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from sfumato.errors import QueryError, nearest
 from sfumato.query import LARGEST_PAGE, Figures
 from sfumato.query.answer import ERRORS, Placement
-from sfumato.serve.question import Pairs, Parameters, Question
+from sfumato.serve.address_parameters import Pairs, Parameters
+from sfumato.serve.question import Question
 
 SHARES = ("row", "column", "whole")
 ORDERS = ("falling", "rising")
@@ -25,6 +26,8 @@ class Presentation:
     sort: str = ""
     order: str = "falling"
     error: str = "moe90"
+    change: str = ""
+    """What changes are counted from: "last", "year", a period or a release; '' for numbers as they are."""
 
     def __post_init__(self) -> None:
         for name, value, known in (("order", self.order, ORDERS), ("error", self.error, KINDS)):
@@ -46,8 +49,17 @@ class Presentation:
             if getattr(self, one.name) != getattr(plain, one.name)
         ]
 
+    def lasting(self, question: Question) -> Pairs:
+        """The same, with the very release that the changes of one period are counted from."""
+        if not self.change or len(question.sheets) > 1:
+            return self.pairs
+        line = question.sheet.timeline
+        before = line.before(question.sheets[0], self.change)
+        return replace(self, change=before.edition.release.id[:12]).pairs
+
     def figures(self, question: Question, placement: Placement) -> Figures:
         """The answer in this way; what is too large for a format is refused later, before any number is computed."""
+        question = replace(question, since=self.change)
         table = question.table(at_most=sys.maxsize)
         if self.sort:
             table = table.in_order(*self._sorted(question, placement))
@@ -59,15 +71,16 @@ class Presentation:
 
     def _kept(self, question: Question, placement: Placement) -> tuple[str, ...]:
         """The variables whose totals the shares are of."""
-        above = tuple(name for name in question.shown if name in placement.heading)
+        shown = [name for name in question.shown if name != question.sheet.time]
+        above = tuple(name for name in shown if name in placement.heading)
         if self.share == "row":
-            return tuple(name for name in question.shown if name not in above) if above else ()
+            return tuple(name for name in shown if name not in above) if above else ()
         if self.share in {"column", "whole"}:
             return above if self.share == "column" else ()
         named = tuple(one.strip() for one in self.share.split(","))
         for name in named:
-            if name not in question.shown:
-                raise QueryError(f"share is of '{name[:200]}'; {nearest(name, [*SHARES, *question.shown])}")
+            if name not in shown:
+                raise QueryError(f"share is of '{name[:200]}'; {nearest(name, [*SHARES, *shown])}")
         return named
 
     def _sorted(self, question: Question, placement: Placement) -> tuple[str, list[str]]:

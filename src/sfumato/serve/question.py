@@ -1,74 +1,22 @@
-"""Question: what an address asks of a table, read from its query string and written back; nothing is ignored."""
+"""Question: what an address asks of a table, and how it is written back into one."""
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from difflib import get_close_matches
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from urllib.parse import quote, urlencode
 
 from sfumato.errors import QueryError, TooFineError, nearest
-from sfumato.query import Crosstab, Group
+from sfumato.query import LARGEST_PAGE, ChangedTable, Crosstab, Group, ReleasePeriod, SeriesTable
 from sfumato.query.answer import Placement
+from sfumato.query.changed_table import refuse_other_levels
+from sfumato.query.periods import NothingBeforeError
+from sfumato.query.portable import Portable
 from sfumato.schema import Levels
-from sfumato.serve.catalogue import Sheet
+from sfumato.serve.address_parameters import Codes, Pairs, shortened
+from sfumato.serve.editions import Sheet
 
-Codes = Mapping[str, tuple[str, ...]]
 Groups = Mapping[str, tuple[Group, ...]]
-Pairs = Sequence[tuple[str, str]]
 
-_KEY = re.compile(r"([^\[\]]*)(?:\[([^\[\]]*)\])?")
 _ALL = "*"
-_LONGEST_NAME = 200
-
-
-@dataclass(frozen=True)
-class Parameters:
-    """The parameters of an address: plain ones, and those of one variable as in `sum[sex]=female`."""
-
-    plain: Mapping[str, tuple[str, ...]]
-    of_variable: Mapping[str, Codes]
-
-    @classmethod
-    def read(cls, pairs: Pairs, plain: Sequence[str], of_variable: Sequence[str]) -> "Parameters":
-        """Sort the pairs by name; upper and lower case count the same, an unknown name answers with the nearest."""
-        singles: dict[str, tuple[str, ...]] = {}
-        named: dict[str, dict[str, tuple[str, ...]]] = {name: {} for name in of_variable}
-        for key, value in pairs:
-            if len(key) > _LONGEST_NAME:
-                raise QueryError(f"There is no parameter '{_short(key)}' here; {nearest('', [*plain, *of_variable])}")
-            found = _KEY.fullmatch(key)
-            variable = found[2] if found else None
-            name = _known(key, found[1] if found else key, plain if variable is None else of_variable)
-            place = singles if variable is None else named[name]
-            at = name if variable is None else variable
-            place[at] = (*place.get(at, ()), value)
-        return cls(singles, named)
-
-    def one(self, name: str, default: str, known: Sequence[str]) -> str:
-        """The last value of a plain parameter, which must be one of the known ones."""
-        value = self.plain.get(name, (default,))[-1] or default
-        if value not in known:
-            raise QueryError(f"{name} is '{_short(value)}'; {nearest(_short(value), known)}")
-        return value
-
-
-def unknown(given: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
-    """The parameters that mean nothing, each once, with the known one that it is nearest to.
-
-    >>> unknown(["rows", "sotr", "utm_source"], ["rows", "sort"])
-    ('sotr (sort?)', 'utm_source')
-    """
-    lower = {one.lower() for one in known}
-    names = dict.fromkeys(_short(one) for one in given if one.partition("[")[0].lower() not in lower)
-    near = {one: get_close_matches(one.partition("[")[0], known, n=1) for one in names}
-    return tuple(f"{one} ({found[0]}?)" if found else one for one, found in near.items())
-
-
-def _known(key: str, name: str, known: Sequence[str]) -> str:
-    for one in known:
-        if one.lower() == name.lower():
-            return one
-    raise QueryError(f"There is no parameter '{key}' here; {nearest(name, known)}")
 
 
 @dataclass(frozen=True)
@@ -83,18 +31,80 @@ class Question:
     shown: Codes
     within: Codes
     groups: Groups = field(default_factory=dict)
+    since: str = ""
+    """What changes are counted from, where they are asked for: "last", "year", a period or a release."""
 
     def table(
         self, rows: Sequence[str] | None = None, column: str | None = None, at_most: int | None = None
-    ) -> Crosstab:
-        """The answer, laid out by some of the shown variables; by all of them unless told."""
-        names = list(self.shown) if rows is None else list(rows)
+    ) -> Portable:
+        """The answer, laid out by some of the shown variables, by all of them unless told: numbers, or changes."""
+        names, time = list(self.shown) if rows is None else list(rows), self.sheet.time
+        if not time or time not in {*names, column}:
+            return self._of(self.sheet, names, column, at_most)
+        laid = [*names, *([column] if column else [])]
+        own, above = [one for one in names if one != time], None if column == time else column
+        told = dict(self._told(own, above, at_most))
+        refuse_other_levels(list(told.values()), [one.code for one in told])
+        found = SeriesTable(list(told.values()), list(told), place=laid.index(time), has_columns=column is not None)
+        if found.size > LARGEST_PAGE:
+            raise QueryError(
+                f"The table has {found.size:,} cells over {len(told)} periods, more than {LARGEST_PAGE:,}; choose "
+                "fewer periods, a higher level, or filter."
+            )
+        return found
+
+    def crosstab(self, rows: Sequence[str], column: str | None = None, at_most: int | None = None) -> Crosstab:
+        """The numbers of the release itself, by variables other than the period."""
+        return self._numbers(self.sheet, rows, column, at_most)
+
+    @property
+    def sheets(self) -> tuple[Sheet, ...]:
+        """The tables of the releases that the answer is from."""
+        time = self.sheet.time
+        codes = self.shown.get(time, ()) if time else ()
+        return tuple(self.sheet.timeline.sheet(code) for code in codes) or (self.sheet,)
+
+    def _told(
+        self, rows: Sequence[str], column: str | None, at_most: int | None
+    ) -> Iterator[tuple[ReleasePeriod, Portable]]:
+        """The table in each period that is shown; of changes, in each that has something to be compared with."""
+        line, first = self.sheet.timeline, ""
+        for code in self.shown[self.sheet.time]:
+            try:
+                table = self._of(line.sheet(code), rows, column, at_most)
+            except NothingBeforeError as error:
+                first = first or str(error)
+                continue
+            except QueryError as error:
+                raise QueryError(f"{code}: {error}") from None
+            first, told = "-", line.axis_period(code)
+            yield (
+                replace(told, label=f"{table.since} → {told.label}") if isinstance(table, ChangedTable) else told,
+                table,
+            )
+        if first not in {"", "-"}:
+            raise QueryError(first)
+
+    def _of(self, sheet: Sheet, rows: Sequence[str], column: str | None, at_most: int | None) -> Portable:
+        after = self._numbers(sheet, rows, column, at_most)
+        if not self.since:
+            return after
+        line = self.sheet.timeline
+        before = line.before(sheet, self.since)
+        if before is sheet:
+            raise NothingBeforeError(f"{sheet.period} is not compared with itself; choose another period.")
+        if after.size > LARGEST_PAGE:
+            raise QueryError(f"Changes are given of at most {LARGEST_PAGE:,} cells; this table has {after.size:,}.")
+        names = [line.named(one) for one in (before, sheet)]
+        return ChangedTable(self._numbers(before, rows, column, at_most), after, *names)
+
+    def _numbers(self, sheet: Sheet, rows: Sequence[str], column: str | None, at_most: int | None) -> Crosstab:
         at: dict[str, tuple[str | Group, ...]] = {
-            one: (*self.shown[one], *self.groups.get(one, ())) for one in self.shown if one in {*names, column}
+            one: (*self.shown[one], *self.groups.get(one, ())) for one in self.shown if one in {*rows, column}
         }
-        name = self.sheet.product.subject.name
+        name = sheet.product.subject.name
         try:
-            return self.sheet.edition.engine.table(names, column, where=self.within, of=name, at=at, at_most=at_most)
+            return sheet.edition.engine.table(rows, column, where=self.within, of=name, at=at, at_most=at_most)
         except TooFineError as error:
             raise QueryError(f"{error.why}; ask for {self._coarser(error.coarser)}.") from None
 
@@ -113,11 +123,16 @@ def shown_codes(sheet: Sheet, values: Codes, lists: Codes, groups: Groups | None
     for name in [*values, *lists]:
         sheet.attribute(name)
     shown: dict[str, tuple[str, ...]] = {}
+    if sheet.time and sheet.time in (groups or {}):
+        raise QueryError("Periods are not added up, so they have no groups; name them with valueCodes.")
     for name in sheet.names:
         if name in values or name in lists:
             shown[name] = _chosen(sheet, name, values.get(name, (_ALL,)), lists.get(name, ("all",))[-1])
         elif groups and name in groups:
             shown[name] = ()
+    if sheet.time and (sheet.time in values or sheet.time in lists):
+        line, last = sheet.timeline, lists.get(sheet.time, ("all",))[-1]
+        shown[sheet.time] = line.chosen(values[sheet.time]) if sheet.time in values else line.listed(last)
     return shown
 
 
@@ -125,6 +140,8 @@ def universe_codes(sheet: Sheet, sums: Codes) -> Codes:
     """The codes that the universe is held to; a variable outside the table may only repeat the table's own universe."""
     universe = sheet.product.subject.universe
     within = {}
+    if sheet.time and sheet.time in sums:
+        raise QueryError(f"Periods are not added up; show them with valueCodes[{sheet.time}].")
     for name in sorted(sums, key=lambda one: sheet.names.index(one) if one in sheet.names else -1):
         outside = name in universe and name not in sheet.names
         asked = _split(sums[name], universe[name]) if outside else _chosen(sheet, name, sums[name], "all")
@@ -142,7 +159,7 @@ def group_codes(sheet: Sheet, given: Codes) -> Groups:
             if not colon or not title.strip():
                 raise QueryError(
                     f"{sheet.attribute(name).label}: a group is written as its name, a colon and its codes, as in "
-                    f"'My group:{','.join(sheet.attribute(name).levels.codes[:2])}'; got '{_short(written)}'."
+                    f"'My group:{','.join(sheet.attribute(name).levels.codes[:2])}'; got '{shortened(written)}'."
                 )
             members.setdefault(title.strip(), []).append(codes)
         groups[name] = tuple(
@@ -154,7 +171,7 @@ def group_codes(sheet: Sheet, given: Codes) -> Groups:
 def code_list(levels: Levels, name: str) -> tuple[str, ...]:
     """The codes of a named list: one level of the hierarchy, the leaves, or all."""
     if name not in code_lists(levels):
-        raise QueryError(f"There is no code list '{_short(name)}'; {nearest(_short(name), code_lists(levels))}")
+        raise QueryError(f"There is no code list '{shortened(name)}'; {nearest(shortened(name), code_lists(levels))}")
     return levels.codes if name == "all" else levels.leaves if name == "leaves" else levels.at(int(name[5:]))
 
 
@@ -173,7 +190,7 @@ def _chosen(sheet: Sheet, name: str, given: tuple[str, ...], listed: str) -> tup
         raise QueryError(f"{attribute.label}: no code is given; name codes, or {_ALL} for all.")
     for code in asked:
         if code not in offered and code != _ALL:
-            raise QueryError(f"{attribute.label}: {_hint(attribute.levels, _short(code), listed)}")
+            raise QueryError(f"{attribute.label}: {_hint(attribute.levels, shortened(code), listed)}")
     wanted = offered if _ALL in asked else set(asked)
     return tuple(code for code in known if code in wanted)
 
@@ -194,10 +211,6 @@ def _hint(levels: Levels, code: str, listed: str) -> str:
     return f"'{code}' is a label; its code is '{found}'"
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}…"
-
-
 def data_path(sheet: Sheet, base: str, *, lasting: bool = True) -> str:
     """Where a table gives its data; the lasting path names this very release."""
     return f"{base}/api/v2/tables/{quote(sheet.lasting_id if lasting else sheet.id, safe='~')}/data"
@@ -209,9 +222,14 @@ def data_query(
     form: str = "",
     language: str = "en",
     further: Pairs = (),
+    *,
+    lasting: bool = False,
 ) -> str:
-    """The query string of a question; a code list stands for its codes where they are just those."""
-    pairs = [pair for name in question.shown for pair in _laid_out(question, name)]
+    """The query string of a question; a code list stands for its codes where they are just those.
+
+    A lasting one names the very releases of the periods that are shown.
+    """
+    pairs = [pair for name in question.shown for pair in _laid_out(question, name, lasting=lasting)]
     for name, groups in question.groups.items():
         pairs += [(f"group[{name}]", f"{group.name}:{code}") for group in groups for code in group.codes]
     pairs += [(f"sum[{name}]", code) for name, codes in question.within.items() for code in codes]
@@ -223,10 +241,12 @@ def data_query(
     return urlencode(pairs, safe="[],:*")
 
 
-def _laid_out(question: Question, name: str) -> list[tuple[str, str]]:
+def _laid_out(question: Question, name: str, *, lasting: bool) -> list[tuple[str, str]]:
     levels, codes = question.sheet.attribute(name).levels, question.shown[name]
     if not codes:
         return []
+    if name == question.sheet.time and lasting:
+        return [(f"valueCodes[{name}]", ",".join(question.sheet.timeline.lasting(codes)))]
     if not levels.depth and codes == levels.codes:
         return [(f"valueCodes[{name}]", "*")]
     for listed in code_lists(levels):

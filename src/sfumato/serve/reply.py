@@ -10,7 +10,8 @@ from starlette.responses import Response
 
 from sfumato.errors import nearest
 from sfumato.serve.address import question_key
-from sfumato.serve.catalogue import Catalogue, Edition
+from sfumato.serve.catalogue import Catalogue
+from sfumato.serve.editions import Edition
 from sfumato.serve.shapes import ProblemDetails, Shape
 
 # A withdrawal must be seen soon, so a copy is asked about again after a minute; asking is cheap.

@@ -3,13 +3,14 @@
 import json
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from sfumato.query.answer import ERRORS, Placement
-from sfumato.serve.catalogue import Sheet
+from sfumato.serve.editions import Edition
 from sfumato.serve.presentation import Presentation
 from sfumato.serve.question import Question, data_path, data_query
 
@@ -42,12 +43,14 @@ def snippets(
 ) -> Snippets:
     """The snippets of a question to a server such as https://statistics.example."""
     path, how = server + data_path(question.sheet, base), presented or Presentation()
-    queries = (data_query(question, placement, form, further=how.pairs) for form in ("json-stat2", "csv"))
+    further = how.lasting(question)
+    queries = (data_query(question, placement, form, further=further, lasting=True) for form in ("json-stat2", "csv"))
     address, table = (f"{path}?{query}" for query in queries)
     # -g, as curl would read the brackets of valueCodes[…] as a pattern of its own.
     curl = f"curl -g -o table.csv {shlex.quote(table)}"
-    columns = ["estimate", *(ERRORS[how.error] or (how.error,)), "grade"]
-    asked = {"address": table, "names": list(question.shown), "release": question.sheet.edition.release}
+    columns = ["estimate", *(ERRORS[how.error] or (how.error,)), "verdict" if how.change else "grade"]
+    releases = how.figures(question, placement or Placement()).releases
+    asked = {"address": table, "names": list(question.shown), "release": " ".join(one.id for one in releases)}
     asked |= {"columns": columns}
     return Snippets(address, curl, *(_TEXTS.get_template(name).render(asked) for name in ("ask.python", "ask.r")))
 
@@ -62,11 +65,12 @@ def _name(name: str) -> str:
     return "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"
 
 
-def citation(sheet: Sheet, title: str, server: str, address: str) -> Citation:
-    """How to cite a table: its title, the release with its id and hash, and where it was read."""
-    edition, url = sheet.edition, f"{server}{address}"
+def citation(editions: Sequence[Edition], title: str, server: str, address: str) -> Citation:
+    """How to cite a table: its title, each release with its id and hash, and where it was read."""
+    edition, url = editions[-1], f"{server}{address}"
     key = re.sub(r"[^A-Za-z0-9]+", "-", edition.lasting).strip("-")
     said = {"title": title, "edition": edition, "manifest": edition.release.manifest, "url": url, "key": key}
+    said |= {"editions": editions}
     text, bibtex, ris = (_TEXTS.get_template(f"cite.{kind}").render(said) for kind in ("txt", "bib", "ris"))
     return Citation(text.rstrip("\n"), bibtex, ris.replace("\n", "\r\n"))
 

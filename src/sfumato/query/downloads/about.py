@@ -25,7 +25,7 @@ def facts(answer: Answer) -> dict[str, object]:
         "title": answer.title,
         "statistic": answer.figures.product.subject.title,
         "unit": answer.figures.unit,
-        "period": manifest.period,
+        "period": answer.periods,
         "note": answer.note,
         "universe": {name: list(codes) for name, codes in answer.figures.universe.items()},
         "release": answer.release.id,
@@ -47,7 +47,7 @@ def _table(answer: Answer, said: Mapping[str, str]) -> Iterator[Line]:
     yield said["statistic"], subject.title
     yield said["unit"], answer.figures.unit
     if manifest.period:
-        yield said["period"], manifest.period
+        yield said["period"], answer.periods
     yield said["universe"], answer.universe_words or said["everything"]
     if answer.note:
         yield said["note"], answer.note
@@ -55,7 +55,7 @@ def _table(answer: Answer, said: Mapping[str, str]) -> Iterator[Line]:
         yield said["grade"].format(grade=grade), meaning
     for one in answer.figures.missing:
         yield said["missing"].format(mark=one.code), one.reason
-    for unsaid in answer.unsaid:
+    for unsaid in (*answer.unsaid, *answer.remarks):
         yield said["error"], unsaid
 
 

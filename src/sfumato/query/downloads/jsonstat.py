@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from pydantic_core import to_json
 
-from sfumato.query.answer import Answer, apart
+from sfumato.query.answer import Answer, apart, time_name
 from sfumato.query.axis import Axis
 from sfumato.query.columns import listed
 from sfumato.query.notices import cited
@@ -33,6 +33,7 @@ def dataset(answer: Answer) -> dict[str, Any]:
         *filter(None, [answer.note]),
         *(one.reason for one in figures.missing),
         *answer.unsaid,
+        *answer.remarks,
     ]
     universe = {name: list(codes) for name, codes in figures.universe.items()}
     placed = {"stub": list(answer.placement.stub), "heading": list(answer.placement.heading)}
@@ -45,8 +46,12 @@ def dataset(answer: Answer) -> dict[str, Any]:
 def described(answer: Answer, *, whole: bool) -> dict[str, Any]:
     """The dataset without its values: every variable with its codes and their hierarchy, and what is to be known."""
     manifest = answer.manifest
-    metric = metric_name([one.name for one in answer.figures.product.attributes])
+    names = [one.name for one in answer.figures.product.attributes]
+    metric, time = metric_name(names), answer.figures.time
     dimensions = {axis.attribute.name: _dimension(axis, answer) for axis in answer.figures.axes}
+    if not time and manifest.period:
+        time = time_name(names)
+        dimensions[time] = one_period(manifest.period, answer.language)
     dimensions[metric] = _metric_dimension(answer, whole=whole)
     drawn = [one.attribute for one in manifest.geographies if one.attribute in dimensions]
     plain = {
@@ -57,7 +62,7 @@ def described(answer: Answer, *, whole: bool) -> dict[str, Any]:
         "source": manifest.title,
         "updated": manifest.created[:10],
         "note": [*answer.notices, *filter(None, [answer.note])],
-        "role": {"metric": [metric]} | ({"geo": drawn} if drawn else {}),
+        "role": {"metric": [metric]} | ({"time": [time]} if time else {}) | ({"geo": drawn} if drawn else {}),
         "id": list(dimensions),
         "size": [len(one["category"]["index"]) for one in dimensions.values()],
         "dimension": dimensions,
@@ -79,7 +84,8 @@ def joined(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
 def _extension(answer: Answer) -> dict[str, Any]:
     periods = [release.manifest.period for release in answer.figures.releases]
     subject, manifest = answer.figures.product.subject, answer.manifest
-    statuses = grade_words(manifest.grades, answer.language) | words(answer.language).listed("status")
+    told = words(answer.language).listed("verdict") if answer.changes else grade_words(manifest.grades, answer.language)
+    statuses = told | words(answer.language).listed("status")
     return {
         "px": {"contents": subject.title, "language": answer.language, "aggregallowed": subject.additive},
         "firstPeriod": periods[0],
@@ -105,8 +111,16 @@ def _dimension(axis: Axis, answer: Answer) -> dict[str, Any]:
     category |= {"child": children} if children else {}
     notes = {code: [axis.note(code)] for code in codes if axis.note(code)} if any(levels.notes) or axis.named else {}
     category |= {"note": notes} if notes else {}
-    extension = {"elimination": answer.figures.product.subject.additive}
-    return {"label": axis.attribute.label, "category": category, "extension": extension}
+    timely = axis.attribute.name == answer.figures.time
+    extension = {"elimination": answer.figures.product.subject.additive and not timely}
+    label = words(answer.language)("about.period") if timely else axis.attribute.label
+    return {"label": label, "category": category, "extension": extension}
+
+
+def one_period(period: str, language: str) -> dict[str, Any]:
+    """The variable of periods where all numbers are of one."""
+    category = {"index": {period: 0}, "label": {period: period}}
+    return {"label": words(language)("about.period"), "category": category, "extension": {"elimination": False}}
 
 
 def _children(axis: Axis) -> dict[str, list[str]]:
@@ -124,6 +138,7 @@ def _metric_dimension(answer: Answer, *, whole: bool) -> dict[str, Any]:
     names, fine = answer.metrics, 6 if unit == "share" else 2
     units: dict[str, Any] = {name: {"base": unit, "decimals": fine} for name in names}
     units |= {"estimate": {"base": unit, "decimals": 0 if whole else 6}, "cv": {"base": "share", "decimals": 4}}
+    units |= {name: {"base": "percent", "decimals": 2} for name in names if name.startswith("percent")}
     index = {name: place for place, name in enumerate(names)}
     category = {"index": index, "label": {name: said[name] for name in names}, "unit": units}
     return {"label": said["dimension"], "category": category, "extension": {"elimination": False}}
@@ -139,10 +154,11 @@ def _values(answer: Answer) -> list[Any]:
 
 
 def _statuses(answer: Answer) -> dict[str, str]:
-    """The grade of each estimate or why it is missing, and the word for why where an error is not a number."""
+    """The grade or verdict of each estimate or why it is missing, and why where an error is not a number."""
     numbers, names = answer.columns, answer.metrics
     many, missing = len(names), numbers.status("code")
-    said = zip(numbers.grade.tolist(), missing, strict=True)
+    judged = numbers.more["verdict"] if answer.changes else numbers.grade
+    said = zip(judged.tolist(), missing, strict=True)
     statuses = {str(many * cell): code or grade for cell, (grade, code) in enumerate(said)}
     for place, name in enumerate(names[1:], start=1):
         metric = answer.metric(name)

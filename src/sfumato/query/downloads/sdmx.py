@@ -18,8 +18,8 @@ _LOW_RELIABILITY, _NORMAL = "U", "A"
 
 
 def pieces(answer: Answer) -> Iterator[bytes]:
-    if len(answer.figures.releases) > 1:
-        raise QueryError("SDMX-CSV is written of one period at a time; ask each release by itself.")
+    if answer.figures.together:
+        raise QueryError("SDMX-CSV has numbers of periods, and a year of several releases is none; leave years out.")
     yield from csv_pieces(answer, columns)
 
 
@@ -30,12 +30,13 @@ def columns(answer: Answer) -> dict[str, list[Any]]:
     found["ACTION"] = ["I"] * count
     dimensions = _dimensions(answer)
     own = {
-        "TIME_PERIOD": [harmless(answer.manifest.period)] * count,
+        "TIME_PERIOD": _periods(answer),
         "OBS_VALUE": listed(numbers.estimate, finite=True),
         **{
             name.upper(): listed(answer.metric(name), finite=True) for name in answer.tidy_metrics if name != "estimate"
         },
-        "GRADE": numbers.grade.tolist(),
+        **({} if answer.changes else {"GRADE": numbers.grade.tolist()}),
+        **{name.upper(): texts for name, texts in answer.verdicts.items()},
         "CELLS": numbers.cells.tolist(),
         "OBS_STATUS": _statuses(answer),
         "REASON": [harmless(one) for one in numbers.status("reason", " ".join(answer.unsaid))],
@@ -57,10 +58,21 @@ def structure(answer: Answer) -> str:
 def _dimensions(answer: Answer) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
     for place, axis in enumerate(answer.figures.axes):
+        if axis.attribute.name == answer.figures.time:
+            continue
         codes = [harmless(code) for code in axis.codes]
         name = apart([component(axis.attribute.name)], ["STRUCTURE", "STRUCTURE_ID", "ACTION", *found])
         found[next(iter(name.values()))] = [codes[one] for one in answer.codes(place).tolist()]
     return found
+
+
+def _periods(answer: Answer) -> list[str]:
+    """The period of each line; a change is of the later one."""
+    for place, axis in enumerate(answer.figures.axes):
+        if axis.attribute.name == answer.figures.time:
+            codes = [harmless(code) for code in axis.codes]
+            return [codes[one] for one in answer.codes(place).tolist()]
+    return [harmless(answer.manifest.period)] * len(answer.columns)
 
 
 def component(name: str) -> str:

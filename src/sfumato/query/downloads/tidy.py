@@ -42,7 +42,9 @@ def cells(answer: Answer) -> dict[str, list[Any]]:
             found[title] = [texts[one] for one in places]
     numbers, own = answer.columns, answer.own
     found |= {own[name]: listed(answer.metric(name)) for name in answer.tidy_metrics}
-    found |= {own["grade"]: numbers.grade.tolist(), own["cells"]: numbers.cells.tolist()}
+    found |= {own[name]: texts for name, texts in answer.verdicts.items()}
+    found |= {} if answer.changes else {own["grade"]: numbers.grade.tolist()}
+    found |= {own["cells"]: numbers.cells.tolist()}
     reason = numbers.status("reason", " ".join(answer.unsaid))
     return found | {own["status"]: numbers.status("code"), own["reason"]: reason}
 
@@ -65,7 +67,7 @@ def beside(answer: Answer) -> dict[str, str]:
         "statistic": answer.figures.product.subject.title,
         "unit": answer.figures.unit,
         **({"share_of": answer.share_of} if answer.share_of else {}),
-        **({"period": answer.manifest.period} if len(releases) == 1 else {}),
+        **({} if answer.figures.time else {"period": answer.manifest.period}),
         "universe": answer.universe_words,
         **({"note": answer.note} if answer.note else {}),
         "release": " ".join(release.id for release in releases),

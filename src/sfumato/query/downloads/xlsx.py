@@ -9,6 +9,7 @@ from typing import Any
 
 from sfumato.errors import QueryError
 from sfumato.query.answer import Answer
+from sfumato.query.change import Change
 from sfumato.query.digits import Digits
 from sfumato.query.downloads.about import about
 from sfumato.query.downloads.tidy import filled, harmless, lines
@@ -76,7 +77,7 @@ def _write_table(book: _Book, sheet: Any, answer: Answer) -> None:
         book.put(sheet, row, 0, notice, "notice")
         row += 1
     book.put(sheet, row, 0, answer.title, "title")
-    parts = (answer.figures.unit, answer.manifest.period, answer.universe_words)
+    parts = (answer.figures.unit, answer.periods, answer.universe_words)
     book.put(sheet, row + 1, 0, ", ".join(part for part in parts if part))
     row = _write_heads(book, sheet, row + 3, laid, answer)
     side = max(1, len(laid.stub))
@@ -95,7 +96,7 @@ def _write_table(book: _Book, sheet: Any, answer: Answer) -> None:
 
 def _notes(answer: Answer) -> list[str]:
     """Why cells hold no number and why errors are withheld."""
-    return [*(f"{one.code}: {one.reason}" for one in answer.figures.missing), *answer.unsaid]
+    return [*(f"{one.code}: {one.reason}" for one in answer.figures.missing), *answer.unsaid, *answer.remarks]
 
 
 def _write_heads(book: _Book, sheet: Any, row: int, laid: Shown, answer: Answer) -> int:
@@ -107,13 +108,14 @@ def _write_heads(book: _Book, sheet: Any, row: int, laid: Shown, answer: Answer)
     for at, name in enumerate(laid.stub):
         book.put(sheet, row + depth, at, name, "head")
     for at in range(len(laid.columns)):
-        for step, key in enumerate(("metric.estimate", f"sheet.{answer.error}", "metric.grade")):
+        judged = "metric.verdict" if answer.changes else "metric.grade"
+        for step, key in enumerate(("metric.estimate", f"sheet.{answer.error}", judged)):
             book.put(sheet, row + depth, side + 3 * at + step, said(key), "head")
     return row + depth + 1
 
 
 def _write_cell(book: _Book, sheet: Any, row: int, column: int, figure: Figure, answer: Answer) -> None:
-    """The estimate, the error that was chosen and its grade, or the mark of a number that is missing."""
+    """The estimate, the error that was chosen and its grade or verdict, or the mark of a number that is missing."""
     if isinstance(figure, NoNumber):
         book.put(sheet, row, column + 2, figure.code, "grade")
         return
@@ -123,7 +125,8 @@ def _write_cell(book: _Book, sheet: Any, row: int, column: int, figure: Figure, 
         book.put(sheet, row, column + 1, _interval(figure, digits, answer.language))
     else:
         _write_error(book, sheet, (row, column + 1), figure, answer.error)
-    book.put(sheet, row, column + 2, figure.grade, "grade")
+    judged = words(answer.language)(f"verdict.{figure.verdict()}") if isinstance(figure, Change) else figure.grade
+    book.put(sheet, row, column + 2, judged, "grade")
 
 
 def _write_error(book: _Book, sheet: Any, place: tuple[int, int], figure: Estimate, kind: str) -> None:

@@ -15,7 +15,7 @@ from sfumato.serve.api.describe import Operation
 from sfumato.serve.api.lookup import Served
 from sfumato.serve.api.parameters import ASKED, DATA_CONTENT, DATA_PARAMETERS
 from sfumato.serve.api.selection import from_address, from_body, read_body
-from sfumato.serve.catalogue import Sheet
+from sfumato.serve.editions import Sheet
 from sfumato.serve.reply import fresh, named, unchanged
 from sfumato.serve.shapes import VariablesSelection
 

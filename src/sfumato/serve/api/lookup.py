@@ -10,10 +10,12 @@ from starlette.requests import Request
 from sfumato.errors import nearest
 from sfumato.schema import Attribute
 from sfumato.serve.address import origin
-from sfumato.serve.catalogue import Catalogue, Sheet
+from sfumato.serve.address_parameters import Parameters
+from sfumato.serve.catalogue import Catalogue
+from sfumato.serve.editions import Sheet
 from sfumato.serve.jsonstat import list_id
 from sfumato.serve.limits import Limits
-from sfumato.serve.question import Parameters, code_lists
+from sfumato.serve.question import code_lists
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from sfumato.serve.api.lookup import Served, parameters
 from sfumato.serve.api.parameters import LANG
 from sfumato.serve.api.selection import from_address, language_of
 from sfumato.serve.budget_shapes import BudgetResponse, PopulationBudget, ReleaseCharge
-from sfumato.serve.catalogue import Edition
+from sfumato.serve.editions import Edition
 from sfumato.serve.reply import as_json, edition_of, fresh
 from sfumato.serve.shapes import (
     ConfigResponse,

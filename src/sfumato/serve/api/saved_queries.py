@@ -14,7 +14,7 @@ from sfumato.serve.api.lookup import Served, parameters
 from sfumato.serve.api.parameters import ASKED, DATA_CONTENT, LANG
 from sfumato.serve.api.saved_names import read, refuse_unknown, written
 from sfumato.serve.api.selection import answer_to, form_of, language_of, question_of, read_body, written_out
-from sfumato.serve.catalogue import Sheet
+from sfumato.serve.editions import Sheet
 from sfumato.serve.reply import as_json, fresh
 from sfumato.serve.shapes import Link, SavedQuery, SavedQueryResponse, SelectionResponse
 
@@ -98,6 +98,8 @@ def _problems(served: Served, query: SavedQuery) -> list[str]:
 def _gone(sheet: Sheet, query: SavedQuery) -> list[str]:
     found = []
     for one in query.selection.selection:
+        if one.variable_code == sheet.time and sheet.time:
+            continue  # who resolves periods says which are gone
         if one.variable_code not in sheet.names:
             found.append(f"The variable '{one.variable_code}' is gone.")
             continue

@@ -10,14 +10,13 @@ from sfumato.query.answer import METRICS, Answer, Placement
 from sfumato.query.downloads.formats import BY_NAME, DEFAULT, Format
 from sfumato.query.downloads.jsonstat import metric_name
 from sfumato.query.wording import languages
-from sfumato.serve.api.expressions import chosen
+from sfumato.serve.address_parameters import Pairs, Parameters
 from sfumato.serve.api.written import PARAMS, wished
-from sfumato.serve.catalogue import Sheet
+from sfumato.serve.editions import Sheet
+from sfumato.serve.expressions import chosen
 from sfumato.serve.jsonstat import more
 from sfumato.serve.presentation import Presentation
 from sfumato.serve.question import (
-    Pairs,
-    Parameters,
     Question,
     code_list,
     data_path,
@@ -30,6 +29,7 @@ from sfumato.serve.shapes import Link, SelectionResponse, VariablePlacement, Var
 
 PLAIN = (
     "outputFormat", "outputFormatParams", "lang", "stub", "heading", "rows", "cols", "share", "sort", "order", "error",
+    "change",
 )  # fmt: skip
 OF_VARIABLE = ("valueCodes", "codelist", "group", "sum", "outputValues")
 
@@ -57,6 +57,7 @@ def written_out(question: Question, placement: Placement, language: str, links: 
     """A question as a selection: every code of each variable, none of those that are summed over."""
     sheet = question.sheet
     shown = {metric_name(sheet.names): METRICS} | {name: question.shown.get(name, ()) for name in sheet.names}
+    shown |= {sheet.time: question.shown.get(sheet.time, (sheet.period,))} if sheet.time else {}
     groups = {name: [f"{one.name}:{','.join(one.codes)}" for one in own] for name, own in question.groups.items()}
     variables = [
         {"variable_code": name, "value_codes": list(codes), "groups": groups.get(name, [])}
@@ -98,7 +99,7 @@ def answer_to(sheet: Sheet, body: VariablesSelection, language: str, base: str) 
     """The answer to a question as it stands in a body."""
     question, place = question_of(sheet, body), body.placement
     placement = _placement(question, place.stub, place.heading) if place else Placement()
-    presented = Presentation(body.share, body.sort, body.order, body.error)
+    presented = Presentation(body.share, body.sort, body.order, body.error, body.change)
     return _answer(question, placement, language, base, presented)
 
 
@@ -109,14 +110,20 @@ def asked(sheet: Sheet, values: Codes, lists: Codes, groups: Codes, sums: Codes,
     for name in [*values, *lists, *groups]:
         sheet.attribute(name)
     listed = {name: (_list_name(sheet, name, given[-1]),) for name, given in lists.items()}
-    meant = {}
+    meant: dict[str, tuple[str, ...]] = {}
     for name, given in values.items():
+        if name == sheet.time:
+            meant[name] = sheet.timeline.chosen(given, split=split)
+            continue
         known = code_list(sheet.attribute(name).levels, listed.get(name, ("all",))[-1])
         meant[name] = _chosen(sheet, name, known, given, split=split)
     inside = {name: sheet.attribute(name).levels.codes for name in sums if name in sheet.names}
     within = {**sums, **{name: _chosen(sheet, name, inside[name], sums[name], split=split) for name in inside}}
     found = group_codes(sheet, groups)
-    return Question(sheet, shown_codes(sheet, meant, listed, found), universe_codes(sheet, within), found)
+    shown = dict(shown_codes(sheet, meant, listed, found))
+    if sheet.time and shown.get(sheet.time) == (sheet.period,):
+        del shown[sheet.time]  # what is given unless periods are selected
+    return Question(sheet, shown, universe_codes(sheet, within), found)
 
 
 def read_body(written: bytes, shape: type[Body]) -> Body:
@@ -181,8 +188,9 @@ def _listed(given: Parameters, *names: str) -> list[str]:
 
 def _placement(question: Question, stub: list[str], heading: list[str]) -> Placement:
     placed = [*stub, *heading]
+    known = {*question.shown, *_metrics(question.sheet), question.sheet.time}
     for name in placed:
-        if name not in question.shown and name not in _metrics(question.sheet):
+        if name not in known:
             question.sheet.attribute(name)
             raise QueryError(
                 f"'{name}' is placed but not shown; show it with valueCodes; {nearest(name, question.shown)}"
@@ -193,9 +201,10 @@ def _placement(question: Question, stub: list[str], heading: list[str]) -> Place
 
 
 def _answer(question: Question, placement: Placement, language: str, base: str, presented: Presentation) -> Answer:
-    sheet, query = question.sheet, data_query(question, placement, language=language, further=presented.pairs)
+    sheet, further = question.sheet, presented.lasting(question)
+    query = data_query(question, placement, language=language, further=further, lasting=True)
     path = data_path(sheet, base)
     address = f"{path}?{query}" if query else path
     figures = presented.figures(question, placement)
-    told, error = sheet.edition.sentences, presented.error
+    told, error = sheet.timeline.sentences(figures.releases), presented.error
     return Answer(figures, placement, language, address, told, lambda: more(sheet, question.shown, address), error)

@@ -12,13 +12,14 @@ from sfumato.query.answer import Placement
 from sfumato.query.wording import languages
 from sfumato.schema import Levels
 from sfumato.serve import jsonstat
+from sfumato.serve.address_parameters import Codes, Parameters
 from sfumato.serve.api.describe import Operation
 from sfumato.serve.api.lookup import Served, parameters
 from sfumato.serve.api.parameters import LANG, METADATA_CONTENT, METADATA_PARAMETERS, query
 from sfumato.serve.api.saved_names import read
 from sfumato.serve.api.selection import asked, default_question, is_true, language_of, one_of, question_of, written_out
-from sfumato.serve.catalogue import Sheet
-from sfumato.serve.question import Codes, Parameters, code_list, code_lists, data_path
+from sfumato.serve.editions import Sheet
+from sfumato.serve.question import code_list, code_lists, data_path
 from sfumato.serve.reply import as_json, fresh, named, unchanged
 from sfumato.serve.shapes import (
     CodelistResponse,
@@ -54,11 +55,19 @@ def tables(served: Served, request: Request) -> Response:
     number, size = _whole(given, "pageNumber", 1, _MOST_PAGES), _whole(given, "pageSize", 100, _LARGEST_LIST)
     every, base = is_true(given, "includeDiscontinued"), served.at(request)
     since = _since(given)
-    found = [sheet for one in served.catalogue.editions for sheet in one.sheets if every or one.current]
+    found = _listed(served, every=every)
     entries = [_entry(sheet, base) for sheet in found if sheet.edition.release.manifest.created >= since]
     page = _page([one for one in entries if _matches(one, words)], number, size, base, language)
     # What was made in the last days is another answer tomorrow, so it is not kept under a name.
     return fresh(page.to_bytes(), JSON) if since else as_json(request, page, served.catalogue.tag)
+
+
+def _listed(served: Served, *, every: bool) -> list[Sheet]:
+    """Each statistic of a series once, as its periods are a variable of it; and what is no period of one of these."""
+    listed = [sheet for series in served.catalogue.all_series if series.current.current for sheet in series.sheets]
+    periods = {id(one) for sheet in listed for one in (sheet, *sheet.timeline.periods.values())}
+    others = (sheet for one in served.catalogue.editions if every or one.current for sheet in one.sheets)
+    return [*listed, *(sheet for sheet in others if id(sheet) not in periods)]
 
 
 def table(served: Served, request: Request) -> Response:
@@ -89,6 +98,7 @@ def _shown(sheet: Sheet, given: Parameters) -> Codes:
     if default:
         return default_question(sheet).shown
     every = {one.name: one.levels.codes for one in sheet.product.attributes}
+    every |= {sheet.time: tuple(sheet.timeline.periods)} if sheet.time else {}
     return {**every, **asked(sheet, {}, lists, {}, {}).shown}
 
 
@@ -155,6 +165,7 @@ def _matches(entry: TableEntry, query_words: str) -> bool:
 
 def _entry(sheet: Sheet, base: str) -> TableEntry:
     manifest, data = sheet.edition.release.manifest, data_path(sheet, base, lasting=False)
+    periods = list(sheet.timeline.periods) if sheet.time else [""]
     address = data.removesuffix("/data")
     links = {"self": address, "metadata": f"{address}/metadata", "data": data}
     links["describedby"] = f"{base}/api/v2/privacy/{sheet.edition.key}"
@@ -163,10 +174,10 @@ def _entry(sheet: Sheet, base: str) -> TableEntry:
         label=sheet.title,
         description=manifest.title,
         updated=manifest.created[:10],
-        first_period=manifest.period,
-        last_period=manifest.period,
+        first_period=periods[0],
+        last_period=periods[-1],
         category="internal" if sheet.edition.private else "public",
-        variable_names=[attribute.label for attribute in sheet.product.attributes],
+        variable_names=[sheet.attribute(name).label for name in (*sheet.names, *filter(None, [sheet.time]))],
         discontinued=not sheet.edition.current,
         source=manifest.title,
         paths=[[PathElement(id=sheet.edition.key, label=manifest.title)]],

@@ -6,7 +6,7 @@ from starlette.responses import Response
 from sfumato.query import LARGEST_PAGE
 from sfumato.query.downloads.formats import FORMATS, LARGEST_DOWNLOAD
 from sfumato.serve.address import origin
-from sfumato.serve.catalogue import Sheet
+from sfumato.serve.editions import Sheet
 from sfumato.serve.pages.site import Pages
 from sfumato.serve.question import Question, data_path, data_query, shown_codes, universe_codes
 from sfumato.serve.snippets import snippets

@@ -12,7 +12,7 @@ from sfumato.pictures.bells import bells
 from sfumato.query.wording import Words
 from sfumato.release.manifest import ALARM, digest
 from sfumato.serve.accounts import account_of
-from sfumato.serve.catalogue import Edition
+from sfumato.serve.editions import Edition
 from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.measure_card import density
 from sfumato.serve.pages.promise import Promised

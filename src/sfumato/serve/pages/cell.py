@@ -10,7 +10,8 @@ from html import escape
 
 from markupsafe import Markup
 
-from sfumato.query import Estimate, Figure, number
+from sfumato.query import Change, Estimate, Figure, number
+from sfumato.query.change import NONE, REAL, UNSAID
 from sfumato.query.detail import percent_of_noise
 from sfumato.query.digits import Digits
 from sfumato.query.estimate import IMPOSSIBLE
@@ -35,6 +36,9 @@ class Cell:
     negative: bool = False
     noise: float | None = None
     """How many percent of its squared error are privacy noise."""
+    percent: str = ""
+    """Of a change: the same in percent with its error, and the verdict by its key."""
+    verdict: str = ""
     mark: str = ""
     """What says that the publisher's own rule holds the number for too uncertain."""
 
@@ -52,6 +56,8 @@ def cell(estimate: Figure, look: Look, code: str = "", largest_cv: float | None 
     if estimate.unit == "share" and estimate.value == 1 and estimate.variance == 0:
         return Cell(words.figure("100%"), "", "", 0, words("cell.whole"), code)
     digits = Digits.of(estimate, exact=exact)
+    if isinstance(estimate, Change):
+        return _change(estimate, look, code, digits)
     percent = digits.percent
     # Showing negative numbers as 0 is for the eye alone and reaches no total and no download.
     value = digits.number(max(estimate.value, 0) if look.zero and not percent else estimate.value)
@@ -71,6 +77,31 @@ def cell(estimate: Figure, look: Look, code: str = "", largest_cv: float | None 
         noise=percent_of_noise(estimate),
         mark=MARK if marked else "",
     )
+
+
+def _change(change: Change, look: Look, code: str, digits: Digits) -> Cell:
+    """A change with its sign, its error, the percentage and the verdict."""
+    words, relative_change = look.words, ""
+    if isinstance(change.percent, Estimate):
+        of = Digits.of(change.percent)
+        margin = change.percent.moe(0.90)
+        written = f"{_signed(of.number(change.percent.value), change.percent.value)}%"
+        relative_change = written if isinstance(margin, Withheld) else f"{written} ±\u2009{of.margin(margin)}"
+    return Cell(
+        number=words.figure(_signed(digits.number(change.value), change.value)),
+        error=words.figure(_error(change, look, digits)[0]),
+        grade="",
+        smear=_smear(change),
+        spoken=change.sentence().said(words),
+        code=code,
+        noise=percent_of_noise(change),
+        percent=words.figure(relative_change),
+        verdict=change.verdict(),
+    )
+
+
+def _signed(written: str, value: float) -> str:
+    return f"+{written}" if value > 0 and written.strip("0.,") else written
 
 
 def exceeds(estimate: Estimate, largest_cv: float | None) -> bool:
@@ -158,7 +189,11 @@ def cells(ones: Sequence[Cell], look: Look) -> Markup:
 
 def _figure(one: Cell) -> str:
     number = f'<span class="n">{escape(one.number)}</span>'
-    if one.error:
+    if one.verdict:
+        sign = {REAL: "●", NONE: "○", UNSAID: "?"}[one.verdict]
+        number += f' <span class="moe">{escape(one.error)}</span> <span class="sign" aria-hidden="true">{sign}</span>'
+        number += f' <span class="pc">{escape(one.percent)}</span>' if one.percent else ""
+    elif one.error:
         grade = escape(one.grade + one.mark)
         number += f' <span class="moe">{escape(one.error)}</span> <span class="grade">{grade}</span>'
     return number + (f'<span class="smear w{one.smear}"></span>' if one.smear else "")
@@ -170,7 +205,7 @@ def _cell(one: Cell, look: Look) -> str:
     if look.noise and one.noise is not None:
         layer = look.words("cell.noise_spoken", percent=look.words.figure(number(one.noise)))
     chosen = bool(look.cell) and one.code == look.cell
-    kind = f"g{one.grade if one.grade in {'A', 'B', 'C'} else 'X'}"
+    kind = f"v-{one.verdict}" if one.verdict else f"g{one.grade if one.grade in {'A', 'B', 'C'} else 'X'}"
     kind += (f" q{tenths(one.noise)}" if layer else "") + (" sel" if chosen else "")
     spoken = escape(f"{one.spoken}, {layer}" if layer else one.spoken)
     if not one.code:

@@ -1,14 +1,18 @@
 """Detail: one cell looked at closely, and two cells compared."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sfumato.errors import QueryError
-from sfumato.query import Crosstab, Estimate, Figure, Group, Sentence, Shares, number
+from sfumato.query import Change, Crosstab, Estimate, Figure, Group, Sentence, Shares, number
+from sfumato.query.change import change_of
 from sfumato.query.comparison import Comparison
 from sfumato.query.detail import percent_of_noise
 from sfumato.query.digits import Digits
+from sfumato.query.periods import SINCE
+from sfumato.query.portable import Portable
 from sfumato.query.share_comparison import ShareComparison, difference_of_shares
+from sfumato.query.shared_noise import in_common
 from sfumato.query.wording import Words
 from sfumato.release import NoNumber, Withheld
 from sfumato.serve.pages.cell import Cell, cell, codes_of, tenths
@@ -54,6 +58,8 @@ class DetailView:
     errors: tuple[tuple[str, str], ...]
     sentences: tuple[str, ...]
     compared: CellPair | None = None
+    changes: tuple[tuple[str, str], ...] = ()
+    """The verdict on each change of the cell, by its key and in words."""
 
 
 def detail_view(layout: Layout) -> DetailView | None:
@@ -61,20 +67,69 @@ def detail_view(layout: Layout) -> DetailView | None:
     look, words = layout.look, layout.look.words
     if not look.cell:
         return None
+    if look.change:
+        return _change_view(layout)
     table = one_cell(layout, look.cell)
     found = table.detail(tuple(axis.codes[0] for axis in table.axes))
     shown = cell(found.estimate, look.but(error="moe90", zero=""), look.cell, exact=True)
     apart = _errors(found.estimate, words) if isinstance(found.estimate, Estimate) else ()
     share = "build.share_" + (look.share if layout.column else "whole")
     return DetailView(
-        labels=_labels(layout, table),
+        labels=_labels(layout, table, look.cell),
         cell=shown,
         unit=words(share) if look.share else layout.sheet.product.subject.unit,
         split=ErrorSplit.of(found.estimate, words),
         errors=tuple(apart),
         sentences=tuple(one.said(words) for one in found.sentences),
         compared=_compared(layout, table) if look.hold != look.cell and _stands(layout, look.hold) else None,
+        changes=() if look.share else tuple(_changes(layout)),
     )
+
+
+def _change_view(layout: Layout) -> DetailView:
+    """A change looked at closely: what was before and after, its interval, the percentage, and what it means."""
+    look, words = layout.look, layout.look.words
+    question = _asked(layout, look.cell)
+    table = question.table(list(question.shown))
+    change, plain = table.figure(0), look.but(error="moe90", zero="")
+    listed: list[tuple[str, str]] = []
+    told: tuple[str, ...] = (change.reason,) if isinstance(change, NoNumber) else ()
+    if isinstance(change, Change):
+        both = (cell(one, plain, exact=True) for one in (change.before, change.after))
+        names = change.since, question.sheet.timeline.named(question.sheet)
+        listed = [(name, f"{one.number} {one.error}") for name, one in zip(names, both, strict=True)]
+        listed += _errors(change, words)
+        if isinstance(change.percent, Estimate):
+            low, high = Digits.of(change.percent).ends(*change.percent.interval(0.90))
+            ends = {"low": words.figure(f"{low}%"), "high": words.figure(f"{high}%")}
+            listed.append((words("detail.percent"), words("error.between", **ends)))
+        told = (change.sentence().said(words), *(one.said(words) for one in table.remarks))
+    return DetailView(
+        labels=_labels(layout, table, look.cell),
+        cell=cell(change, plain, look.cell, exact=True),
+        unit=layout.sheet.product.subject.unit,
+        split=ErrorSplit.of(change, words),
+        errors=tuple(listed),
+        sentences=told,
+    )
+
+
+def _changes(layout: Layout) -> Iterator[tuple[str, str]]:
+    """How a number changed since the period before and since a year before, where these are here."""
+    question = _asked(layout, layout.look.cell)
+    line, seen = question.sheet.timeline, set[str]()
+    for since in SINCE:
+        if not question.sheet.time or not line.has_before(question.sheet, since):
+            continue
+        before = line.before(question.sheet, since).period
+        if before not in seen:
+            seen.add(before)
+            try:
+                change = replace(question, since=since).table(list(question.shown)).figure(0)
+            except QueryError:  # the earlier release has other levels, or does not answer
+                continue
+            if isinstance(change, Change):
+                yield change.verdict(), change.sentence().said(layout.look.words)
 
 
 def _stands(layout: Layout, written: str) -> bool:
@@ -89,7 +144,7 @@ def _compared(layout: Layout, table: Crosstab | Shares) -> CellPair:
     """The held cell minus the one that is looked at; the error of the difference counts the noise they share."""
     look, other = layout.look, one_cell(layout, layout.look.hold)
     plain = look.but(error="moe90", zero="")
-    held, labels = cell(other.figure(0), plain, look.hold, exact=True), _labels(layout, other)
+    held, labels = cell(other.figure(0), plain, look.hold, exact=True), _labels(layout, other, look.hold)
     try:
         difference = _difference(other, table)
     except QueryError as error:
@@ -105,12 +160,28 @@ def _compared(layout: Layout, table: Crosstab | Shares) -> CellPair:
 
 def _difference(held: Crosstab | Shares, looked_at: Crosstab | Shares) -> Comparison:
     """The number of one cell minus that of another; percentages are compared as percentages."""
-    if isinstance(held, Shares) and isinstance(looked_at, Shares):
+    if held.source.release is looked_at.source.release and isinstance(held, Shares) and isinstance(looked_at, Shares):
         parts = [one.part((0,) * len(one.axes)) for one in (held, looked_at)]
         return difference_of_shares(held.source, *parts)
+    if held.source.release is not looked_at.source.release:
+        return _of_releases(held, looked_at)
     if isinstance(held, Shares) or isinstance(looked_at, Shares):
         raise QueryError("A percentage is not compared with a number; show both as one of them.")
     return held.source.difference(*(one.box((0,) * len(one.axes)) for one in (held, looked_at)))
+
+
+def _of_releases(held: Crosstab | Shares, looked_at: Crosstab | Shares) -> Comparison:
+    """The number of one release minus that of another, which has noise of its own."""
+    figures = held.figure(0), looked_at.figure(0)
+    if isinstance(held, Shares) or isinstance(looked_at, Shares):
+        raise QueryError("Percentages of different periods are not compared here; show numbers.")
+    for one in figures:
+        if isinstance(one, NoNumber):
+            raise QueryError(one.reason)
+    after, before = (one for one in figures if isinstance(one, Estimate))
+    shared = in_common(looked_at, held)
+    change = change_of(before, after, "", None if shared is None else float(shared[0]))
+    return Comparison(**{name: getattr(change, name) for name in Comparison.__dataclass_fields__})
 
 
 def one_cell(layout: Layout, written: str) -> Crosstab | Shares:
@@ -118,24 +189,37 @@ def one_cell(layout: Layout, written: str) -> Crosstab | Shares:
 
     It is a percentage where the page shows percentages.
     """
+    question = _asked(layout, written)
+    table = question.crosstab(list(question.shown))
+    return table.shares([name for name in layout.wholes if name in question.shown]) if layout.look.share else table
+
+
+def _asked(layout: Layout, written: str) -> Question:
+    """The question that has one cell for an answer, put to the release of its period."""
     codes = codes_of(written)
     if len(codes) != len(layout.names):
         raise QueryError(f"The cell '{written[:100]}' is not one of this table, which is by {', '.join(layout.names)}.")
     question = layout.question
+    sheet = layout.sheet
     shown: dict[str, tuple[str, ...]] = {}
     groups: dict[str, tuple[Group, ...]] = {}
     for name, code in zip(layout.names, codes, strict=True):
+        if name == layout.sheet.time:
+            sheet = sheet.timeline.sheet(sheet.timeline.chosen([code])[0]) if code else sheet
+            continue
         named = [one for one in layout.groups.get(name, ()) if one.code == code]
         if code:
             shown[name] = () if named else (code,)
             groups |= {name: tuple(named)} if named else {}
     shown_codes(layout.sheet, {name: codes for name, codes in shown.items() if codes}, {})
-    table = Question(question.sheet, shown, question.within, groups).table(list(shown))
-    return table.shares([name for name in layout.wholes if name in shown]) if layout.look.share else table
+    return Question(sheet, shown, question.within, groups, question.since)
 
 
-def _labels(layout: Layout, table: Crosstab | Shares) -> tuple[str, ...]:
-    return tuple(axis.labels[0] for axis in table.axes) or (layout.look.words("table.total"),)
+def _labels(layout: Layout, table: Portable, written: str) -> tuple[str, ...]:
+    labels = tuple(axis.labels[0] for axis in table.axes) or (layout.look.words("table.total"),)
+    placed = dict(zip(layout.names, codes_of(written), strict=True))
+    period = placed.get(layout.sheet.time, "") if layout.timed else ""
+    return (*labels, *([layout.sheet.timeline.axis_period(period).label] if period else []))
 
 
 def _errors(estimate: Estimate, words: Words) -> Sequence[tuple[str, str]]:

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from urllib.parse import quote
 
 from sfumato.errors import QueryError
 from sfumato.query import Group
+from sfumato.query.periods import SINCE
 from sfumato.schema import Attribute
 from sfumato.serve.pages.layout import ONLY_GROUPS, Layout, Pair
 from sfumato.serve.question import code_list, code_lists
@@ -50,6 +52,10 @@ class CodesShown:
     levels: tuple[Option, ...]
     picked: Chip | None
     groups: tuple[Chip, ...]
+
+
+LAST = (2, 4, 8, 12, 20)
+"""How many of the last periods are offered."""
 
 
 @dataclass(frozen=True)
@@ -99,10 +105,48 @@ class Form:
         found = []
         for name, key, chosen in stands:
             kept = [one for one in layout.sheet.product.attributes if not _refusal(layout, one.name, chosen)]
-            offered = (Option(one.name, one.label, one.name == chosen) for one in kept)
+            kept += [layout.sheet.timeline.attribute] if self.periods else []
+            said = {layout.sheet.time: words("about.period")}
+            offered = (Option(one.name, said.get(one.name, one.label), one.name == chosen) for one in kept)
             choice = Choice(name, words(f"build.{key}"), (*(() if key == "rows" else (none,)), *offered))
             found.append((choice, _detail(layout.sheet.attribute(chosen), layout) if chosen else None))
         return found
+
+    @property
+    def periods(self) -> tuple[str, ...]:
+        """The periods of the series, the newest first; none where there is one alone."""
+        sheet = self.layout.sheet
+        found = tuple(sheet.timeline.periods) if sheet.time else ()
+        return found[::-1] if len(found) > 1 else ()
+
+    @property
+    def strip(self) -> list[tuple[str, str, bool]]:
+        """The same table in each period: its name, the address of its table, and whether it is the one shown."""
+        layout = self.layout
+        look = layout.look.but(cell="", hold="")
+        line = layout.sheet.timeline
+        return [
+            (one, f"{quote(line.sheet(one).id, safe='~')}?{layout.address(look)}", one == layout.sheet.period)
+            for one in self.periods[::-1]
+        ]
+
+    @property
+    def changes(self) -> tuple[Option, ...]:
+        """What changes may be counted from: nothing, the period before, a year before, or a period."""
+        layout, words = self.layout, self.layout.look.words
+        line, chosen = layout.sheet.timeline, layout.look.change
+        whole = [layout.sheet] if not layout.timed else list(line.periods.values())
+        offered = [("", words("build.change_none"))]
+        offered += [
+            (since, words(f"build.change_{since}"))
+            for since in SINCE
+            if any(line.has_before(sheet, since) for sheet in whole)
+        ]
+        named = [one for one in self.periods if one != layout.sheet.period or layout.timed]
+        offered += [(one, words("build.change_since", period=one)) for one in named]
+        known = [value for value, _ in offered]
+        offered += [(chosen, words("build.change_since", period=chosen))] if chosen not in known else []
+        return tuple(Option(value, label, value == chosen) for value, label in offered)
 
     @property
     def pivot(self) -> str | None:
@@ -121,7 +165,7 @@ class Form:
 
 def _refusal(layout: Layout, name: str, instead: str = "") -> str:
     """Why one more variable, or one instead of another, leaves the table without an answer; '' where it does not."""
-    stands = {*layout.names, *layout.within}
+    stands = {*layout.names, *layout.within} - {layout.sheet.time}
     return "" if name in stands else layout.sheet.source.refusal({name, *(stands - {instead})})
 
 
@@ -137,6 +181,10 @@ def level_words(layout: Layout, attribute: Attribute) -> dict[str, str]:
 
 def _detail(attribute: Attribute, layout: Layout) -> CodesShown:
     name, chosen = attribute.name, layout.list_of(attribute.name)
+    if name == layout.sheet.time:
+        return CodesShown(
+            attribute, _lasts(attribute, layout), _picked(attribute, layout) if name in layout.picks else None, ()
+        )
     groups = layout.groups.get(name, ())
     offered = level_words(layout, attribute) if attribute.levels.depth else {"level0": layout.look.words("level.all")}
     if not layout.sheet.product.subject.additive:
@@ -152,6 +200,15 @@ def _detail(attribute: Attribute, layout: Layout) -> CodesShown:
     )
 
 
+def _lasts(attribute: Attribute, layout: Layout) -> tuple[Option, ...]:
+    """All periods, or the last so many."""
+    words, chosen, count = layout.look.words, layout.list_of(attribute.name), len(attribute.levels.codes)
+    offered = {f"last{one}": words("build.last", count=one) for one in LAST if one < count}
+    chosen = chosen if chosen in offered else "all"
+    offered["all"] = words("build.all_periods", count=count)
+    return tuple(Option(value, label, value == chosen) for value, label in offered.items())
+
+
 def _held(layout: Layout, name: str, codes: str) -> bool:
     """Whether a table has all its numbers with another list of codes of a variable: of a family, not every level is."""
     product = layout.sheet.product
@@ -159,7 +216,8 @@ def _held(layout: Layout, name: str, codes: str) -> bool:
         return True
     picks = {one: kept for one, kept in layout.picks.items() if one != name}
     try:
-        table = replace(layout, picks=picks, lists={**layout.lists, name: codes}).question.table()
+        question = replace(layout, picks=picks, lists={**layout.lists, name: codes}).question
+        table = question.crosstab([one for one in question.shown if one != layout.sheet.time])
     except QueryError:
         return False
     return product.missing(table.grid) is None

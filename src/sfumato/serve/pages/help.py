@@ -12,12 +12,12 @@ from sfumato.query import Estimate, Figure, number
 from sfumato.query.digits import Digits
 from sfumato.query.wording import Words
 from sfumato.release import NoNumber, stated
-from sfumato.serve.catalogue import Sheet
+from sfumato.serve.editions import Sheet
 from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.site import Pages
-from sfumato.serve.pages.view import total_view, whole_of
+from sfumato.serve.pages.view import change_view, total_view, whole_of
 
-QUESTIONS = ("margin", "negative", "adding", "census", "grade", "withheld", "differ", "again")
+QUESTIONS = ("margin", "negative", "adding", "census", "grade", "withheld", "differ", "changed", "again")
 """In the order in which they are answered; each is also the anchor of its answer."""
 OF_TRUE_NUMBERS = ("withheld", "margin", "adding")
 """What is asked where numbers are withheld in place of noise."""
@@ -40,7 +40,9 @@ def answers(sheet: Sheet, lang: str) -> tuple[HelpEntry, ...]:
     exact = sheet.product.exact
     kinds = dict.fromkeys(OF_TRUE_NUMBERS, "_exact") if exact else _forms(sheet)
     here = {} if exact else _here(sheet, said)
-    keys = {one: f"help.{one}{kinds.get(one, '')}" for one in (OF_TRUE_NUMBERS if exact else QUESTIONS)}
+    alone = {"changed"} if not sheet.time or len(sheet.timeline.periods) == 1 else set()
+    asked = [one for one in (OF_TRUE_NUMBERS if exact else QUESTIONS) if one not in alone]
+    keys = {one: f"help.{one}{kinds.get(one, '')}" for one in asked}
     return tuple(HelpEntry(one, said(key), said(f"{key}_words"), here.get(one, "")) for one, key in keys.items())
 
 
@@ -53,7 +55,12 @@ def _forms(sheet: Sheet) -> dict[str, str]:
 
 def _here(sheet: Sheet, said: Words) -> dict[str, str]:
     """What answers mean for the table at hand."""
-    return {"margin": _margin_here(sheet, said), "grade": _grades_here(sheet, said), "negative": _negative(sheet, said)}
+    changed = change_view(sheet, Look(lang=said.code))
+    found = {"margin": _margin_here(sheet, said), "grade": _grades_here(sheet, said)}
+    return found | {
+        "negative": _negative(sheet, said),
+        "changed": said("table.in_all", said=changed[1]) if changed else "",
+    }
 
 
 def help_page(pages: Pages, request: Request) -> Response:

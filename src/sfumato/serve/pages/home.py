@@ -6,19 +6,23 @@ from starlette.responses import Response
 
 from sfumato.errors import QueryError
 from sfumato.serve.pages.site import TYPES, Pages
-from sfumato.serve.pages.view import total_view
+from sfumato.serve.pages.view import change_view, total_view
 from sfumato.serve.reply import fresh, named, unchanged
 
 
 def home(pages: Pages, request: Request) -> Response:
     """The releases and their tables."""
     catalogue = pages.catalogue
-    sheets = [sheet for series in catalogue.all_series for sheet in series.current.sheets]
+    sheets = [sheet for series in catalogue.all_series for sheet in series.sheets]
     return pages.reply(
         request,
         "home.html",
         catalogue.tag,
-        lambda look: {"catalogue": catalogue, "totals": {sheet.id: total_view(sheet, look) for sheet in sheets}},
+        lambda look: {
+            "catalogue": catalogue,
+            "totals": {sheet.id: total_view(sheet, look) for sheet in sheets},
+            "changes": {sheet.id: change_view(sheet, look) for sheet in sheets},
+        },
     )
 
 

@@ -1,20 +1,18 @@
 """Layout: a table as its page lays it out, read from the address of the page and written back to it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import urlencode
 
 from sfumato.errors import QueryError
 from sfumato.query.answer import Placement
 from sfumato.schema import Levels
-from sfumato.serve.catalogue import Sheet
+from sfumato.serve.address_parameters import Codes, Pairs, Parameters
+from sfumato.serve.editions import Sheet
 from sfumato.serve.pages.look import NAMES, Look
 from sfumato.serve.presentation import Presentation
 from sfumato.serve.question import (
-    Codes,
     Groups,
-    Pairs,
-    Parameters,
     Question,
     code_list,
     group_codes,
@@ -23,6 +21,8 @@ from sfumato.serve.question import (
 )
 
 Pair = tuple[str, str]
+FIRST_PERIODS = "last8"
+"""The list of periods that is shown first: as many as stand beside each other."""
 ONLY_GROUPS = "groups"
 """The code list of a variable that shows nothing but the reader's own groups."""
 _FEW_COLUMNS = 8
@@ -69,9 +69,12 @@ class Layout:
         _refuse_twice(sheet, rows, column, wrap)
         groups = group_codes(sheet, given.of_variable["group"])
         lists = {sheet.attribute(name).name: values[-1] for name, values in given.of_variable["codelist"].items()}
-        picks = shown_codes(sheet, given.of_variable["valueCodes"], {})
+        picks = dict(shown_codes(sheet, given.of_variable["valueCodes"], {}))
+        if sheet.time in picks and sheet.time not in {*rows, column, wrap}:
+            sheet = sheet.timeline.sheet(picks.pop(sheet.time)[-1])
         within = _held(sheet, {*rows, column, wrap}, universe_codes(sheet, given.of_variable["sum"]))
-        return cls(sheet, rows, column, wrap, lists, picks, groups, within, look)
+        # A change is of numbers: who asks for one leaves percentages behind.
+        return cls(sheet, rows, column, wrap, lists, picks, groups, within, look.but(share="") if look.change else look)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -81,18 +84,30 @@ class Layout:
     @property
     def wholes(self) -> tuple[str, ...]:
         """The variables whose totals percentages are of; without columns a row is of the whole."""
+        return (*self.kept, *([self.wrap] if self.wrap and self.wrap != self.sheet.time else ()))
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The same within one of several tables; percentages are always of one period."""
         inner = {"row": self.rows, "column": (self.column or "",)}.get(self.look.share, ()) if self.column else ()
-        return (*inner, *([self.wrap] if self.wrap else ()))
+        return tuple(name for name in inner if name != self.sheet.time)
+
+    @property
+    def timed(self) -> bool:
+        """Whether periods are laid out."""
+        return bool(self.sheet.time) and self.sheet.time in self.names
 
     def list_of(self, name: str) -> str:
-        return self.lists.get(name, first_list(self.sheet))
+        first = FIRST_PERIODS if name == self.sheet.time else first_list(self.sheet)
+        return self.lists.get(name, first)
 
     @property
     def question(self) -> Question:
         picks = {name: self.picks[name] for name in self.names if name in self.picks}
         shown = shown_codes(self.sheet, picks, self._lists(), self.groups)
         groups = {name: self.groups[name] for name in self.names if name in self.groups}
-        return Question(self.sheet, {name: shown[name] for name in shown if name in self.names}, self.within, groups)
+        kept = {name: shown[name] for name in shown if name in self.names}
+        return Question(self.sheet, kept, self.within, groups, self.look.change)
 
     @property
     def placement(self) -> Placement:
@@ -106,7 +121,7 @@ class Layout:
         if share and self.wrap:
             share = ",".join(self.wholes)
         sort = "" if self.wrap else self.sorted_by
-        return Presentation(share, sort, look.order if sort else "falling", look.error)
+        return Presentation(share, sort, look.order if sort else "falling", look.error, look.change)
 
     @property
     def sorted_by(self) -> str:
@@ -128,12 +143,25 @@ class Layout:
         pairs = [("rows", name) for name in self.rows]
         pairs += [("cols", self.column)] if self.column else []
         pairs += [("wrap", self.wrap)] if self.wrap else []
-        deep = [name for name in self.names if self.sheet.attribute(name).levels.depth or name in self.groups]
+        told = {*self.groups, *(one for one in self.lists if one == self.sheet.time)}
+        deep = [name for name in self.names if self.sheet.attribute(name).levels.depth or name in told]
         pairs += [(f"codelist[{name}]", self.list_of(name)) for name in deep if name not in self.picks]
         pairs += [pair for name in self.names for pair in self.picked(name)]
         pairs += [pair for name in self.groups for pair in self.grouped(name)]
         pairs += [(f"sum[{name}]", code) for name, codes in self.within.items() for code in codes]
         return urlencode([*pairs, *(look or self.look).pairs()], safe="[],:*")
+
+    @property
+    def lasting(self) -> "Layout":
+        """The same table of the very releases that its numbers are from."""
+        question, line, look = self.question, self.sheet.timeline, self.look
+        if look.change and not self.timed:
+            look = look.but(change=line.before(self.sheet, look.change).edition.release.id[:12])
+        if not self.timed:
+            return replace(self, look=look)
+        time = self.sheet.time
+        lists = {name: listed for name, listed in self.lists.items() if name != time}
+        return replace(self, picks={**self.picks, time: tuple(line.lasting(question.shown[time]))}, lists=lists)
 
     def picked(self, name: str) -> list[Pair]:
         """The codes of a variable that were picked one by one, as parameters."""

@@ -5,9 +5,9 @@ from dataclasses import dataclass, fields, replace
 
 from sfumato.errors import QueryError
 from sfumato.query.wording import Words, languages, words
+from sfumato.serve.address_parameters import Parameters
 from sfumato.serve.presentation import KINDS, ORDERS
 from sfumato.serve.presentation import SHARES as OF
-from sfumato.serve.question import Parameters
 
 ERRORS = KINDS
 SHARES = ("", *OF)
@@ -48,6 +48,8 @@ class Look:
     cell: str = ""
     hold: str = ""
     lang: str = "en"
+    change: str = ""
+    """What changes are counted from: "last", "year", a period or a release; '' for numbers as they are."""
 
     @classmethod
     def read(cls, given: Parameters) -> "Look":

@@ -25,6 +25,8 @@ def shapes_of(layout: Layout) -> Shapes | None:
 def mapped(layout: Layout, question: Question, captioned: Captioned, width: float) -> Picture:
     """Areas shaded by percentages, or dots in proportion to numbers, unless the reader chose otherwise."""
     shapes = shapes_of(layout)
+    if layout.look.change:
+        raise QueryError("A map is of numbers; show changes as a table or a chart.")
     if shapes is None:
         raise QueryError("There are no shapes for these rows; choose one row variable that has a map.")
     table, plot = _numbers(layout, question)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sfumato.errors import QueryError
-from sfumato.query import Crosstab, Shares
+from sfumato.query.portable import Portable
 from sfumato.serve.pages.layout import Layout
 
 
@@ -23,13 +23,12 @@ class Order:
         return str(first) if first == last else f"{first}–{last}"
 
 
-def asked(table: Crosstab, layout: Layout) -> Crosstab | Shares:
+def asked(table: Portable, layout: Layout) -> Portable:
     """The table as numbers, or as the percentages that the reader asked for; without columns a row is the whole."""
-    share = layout.look.share
-    return table.shares(share if layout.column else "whole") if share else table
+    return table.shares(layout.kept) if layout.look.share else table
 
 
-def order_of(layout: Layout, body: Crosstab, beside: Crosstab | None) -> Order:
+def order_of(layout: Layout, body: Portable, beside: Portable | None) -> Order:
     """Rows sorted by what the column that the address names shows, numbers or percentages; only the order changes."""
     sort = layout.sorted_by
     if not sort:

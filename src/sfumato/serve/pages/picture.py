@@ -6,11 +6,9 @@ from dataclasses import dataclass, replace
 from sfumato.errors import QueryError
 from sfumato.pictures import KINDS, Caption, Mark, Picture, PictureWords, lines
 from sfumato.query import Crosstab, Estimate, Figures, QueryEngine
-from sfumato.query.periods import by_period
 from sfumato.query.plot import Plot, caption_of, in_language, mark_of, plot_of
 from sfumato.release import NoNumber
 from sfumato.schema import Where
-from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.pages.cell import address
 from sfumato.serve.pages.form import Option
 from sfumato.serve.pages.layout import Layout
@@ -35,43 +33,49 @@ MOST_PICTURES = 12
 
 def views_of(layout: Layout) -> tuple[str, ...]:
     """The views that make sense: a map where the rows have shapes."""
-    return ("table", "chart", *(("map",) if shapes_of(layout) else ()))
+    return ("table", "chart", *(("map",) if shapes_of(layout) and not layout.look.change else ()))
 
 
-def charts_of(layout: Layout, catalogue: Catalogue) -> tuple[str, ...]:
+def charts_of(layout: Layout) -> tuple[str, ...]:
     """The charts that make sense: lines where the series has several periods."""
-    periods = catalogue.series(layout.sheet.edition.series).periods
-    return ("dot", "bar", *(("line",) if len(periods) > 1 and layout.sheet.product.subject.additive else ()))
+    lines_of = layout.sheet.product.subject.additive and not layout.look.change and not _along(layout)
+    return ("dot", "bar", *(("line",) if lines_of and len(layout.sheet.timeline.periods) > 1 else ()))
 
 
-def pictures_of(layout: Layout, catalogue: Catalogue, frame: PictureSize = FILE) -> list[tuple[Head | None, Picture]]:
+def _along(layout: Layout) -> bool:
+    """Whether periods stand where the rows of lines would: lines run along them already."""
+    return bool(layout.sheet.time) and layout.sheet.time in {*layout.rows, layout.wrap}
+
+
+def pictures_of(layout: Layout, frame: PictureSize = FILE) -> list[tuple[Head | None, Picture]]:
     """The pictures of a page, one for each table on it."""
     asked_for = questions_of(layout)
     if len(asked_for) > MOST_PICTURES:
         raise QueryError(f"{len(asked_for)} pictures were asked for; a page shows {MOST_PICTURES}: choose fewer codes.")
-    return [(head, _picture(layout, question, catalogue, frame)) for question, head in asked_for]
+    return [(head, _picture(layout, question, frame)) for question, head in asked_for]
 
 
-def in_both_widths(layout: Layout, catalogue: Catalogue) -> list[tuple[Head | None, tuple[Picture, Picture]]]:
+def in_both_widths(layout: Layout) -> list[tuple[Head | None, tuple[Picture, Picture]]]:
     """The pictures of a page as a wide window shows them, and as a phone does."""
-    wide, narrow = (pictures_of(layout, catalogue, frame) for frame in (WIDE, NARROW))
+    wide, narrow = (pictures_of(layout, frame) for frame in (WIDE, NARROW))
     return [(head, (one, other)) for (head, one), (_, other) in zip(wide, narrow, strict=True)]
 
 
-def _picture(layout: Layout, question: Question, catalogue: Catalogue, frame: PictureSize) -> Picture:
+def _picture(layout: Layout, question: Question, frame: PictureSize) -> Picture:
     if layout.look.view == "map":
         return mapped(layout, question, lambda table, plot: _caption(layout, table, plot, frame), frame.width)
     if layout.look.chart == "line":
-        return _lines(layout, question, catalogue, frame)
+        return _lines(layout, question, frame)
     return _rows(layout, question, frame)
 
 
 def _rows(layout: Layout, question: Question, frame: PictureSize) -> Picture:
     """The table's rows down the page, in the order of the table, its columns as series."""
     body = question.table(layout.rows, layout.column)
-    beside = question.table(layout.rows) if layout.column and layout.sheet.product.subject.additive else None
+    summed = layout.sheet.product.subject.additive and layout.column != layout.sheet.time
+    beside = question.table(layout.rows) if layout.column and summed else None
     numbers = asked(body, layout)
-    plot = plot_of(numbers)
+    plot = plot_of(numbers, language=layout.look.lang)
     places = order_of(layout, body, beside).places
     width = len(body.axes[-1].codes) if layout.column else 1
     standing = {place: at for at, place in enumerate(places)}
@@ -88,7 +92,7 @@ def _rows(layout: Layout, question: Question, frame: PictureSize) -> Picture:
 
 def rows_drawn(layout: Layout) -> list[Option]:
     """The rows of a picture of lines and which of them are drawn; none where all are, as nobody chose among them."""
-    body = layout.question.table(layout.rows)
+    body = layout.question.crosstab(layout.rows)
     if len(layout.rows) > 1 or (not layout.look.line and body.size <= MOST_LINES):
         return []
     drawn, axis = _drawn(layout, body), body.axes[0]
@@ -102,22 +106,23 @@ def _drawn(layout: Layout, body: Crosstab) -> list[int]:
     return [*(named or places)][:MOST_LINES]
 
 
-def _lines(layout: Layout, question: Question, catalogue: Catalogue, frame: PictureSize) -> Picture:
+def _lines(layout: Layout, question: Question, frame: PictureSize) -> Picture:
     """Rows of the table over the periods of the series, each period from the release that stands for it."""
     if len(layout.rows) > 1:
         raise QueryError("Lines are of one row variable; leave the second out.")
-    body = question.table(layout.rows)
-    periods = catalogue.series(layout.sheet.edition.series).periods
-    engines = by_period([one.standing.engine for one in periods if one.standing.release.withdrawn is None])
+    if _along(layout) or layout.look.change:
+        raise QueryError("Lines run along the periods: put another variable in the rows, and show numbers.")
+    body = question.crosstab(layout.rows)
+    line = layout.sheet.timeline
+    told = {line.axis_period(code).label: line.sheet(code) for code in question.shown.get(line.time, line.periods)}
     (axis,), places = body.axes, _drawn(layout, body)
     levels = axis.attribute.levels
     inside = levels.mask(question.within.get(axis.attribute.name, levels.leaves))
     marks: list[Mark] = []
     for place in places:
         leaves = [code for code, kept in zip(levels.leaves, axis.groups[place] & inside, strict=True) if kept]
-        for engine in engines:
-            period = engine.release.manifest.period
-            estimate = _at(engine, layout, question, {axis.attribute.name: leaves})
+        for period, sheet in told.items():
+            estimate = _at(sheet.edition.engine, layout, question, {axis.attribute.name: leaves})
             if estimate is not None:
                 mark = mark_of(estimate, period)
                 marks.append(_said(layout, replace(mark, series=axis.labels[place], code=period)))
@@ -146,6 +151,8 @@ def _said(layout: Layout, mark: Mark) -> Mark:
 
 def _caption(layout: Layout, table: Figures, plot: Plot, frame: PictureSize) -> Caption:
     words, caption = PictureWords(**layout.look.words.listed("picture")), caption_of(table, plot)
+    if layout.look.change:
+        words = replace(words, hollow=layout.look.words("chart.hollow"))
     if share := layout.look.share:
         of = layout.look.words("build.share_" + (share if layout.column else "whole"))
         axis = layout.look.words("table.percent", of=of, unit=layout.sheet.product.subject.unit)

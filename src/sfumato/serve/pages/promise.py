@@ -12,7 +12,7 @@ from sfumato.query.wording import Words
 from sfumato.release import Manifest
 from sfumato.release.manifest import ALARM, ProductLine
 from sfumato.schema import Attribute
-from sfumato.serve.catalogue import Edition
+from sfumato.serve.editions import Edition
 from sfumato.serve.pages.measure_card import Measured, level_of
 
 Curve = list[tuple[float, float]]

@@ -13,10 +13,11 @@ from sfumato import __version__
 from sfumato.query import number
 from sfumato.query.value_notes import noted
 from sfumato.query.wording import languages
-from sfumato.serve.catalogue import Catalogue, Edition
+from sfumato.serve.address_parameters import unknown
+from sfumato.serve.catalogue import Catalogue
+from sfumato.serve.editions import Edition
 from sfumato.serve.pages.cell import cells, figured
 from sfumato.serve.pages.look import ERRORS, SHARES, Look
-from sfumato.serve.question import unknown
 from sfumato.serve.reply import fresh, named, unchanged
 
 Show = Callable[[Look], Mapping[str, Any]]

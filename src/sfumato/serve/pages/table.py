@@ -9,11 +9,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sfumato.errors import QueryError
-from sfumato.query import LARGEST_PAGE
+from sfumato.query import LARGEST_PAGE, Change, number
+from sfumato.query.change import LEVEL, REAL
 from sfumato.query.figures import labels_of
+from sfumato.query.periods import when
 from sfumato.query.wording import grade_words
 from sfumato.serve.address import origin
-from sfumato.serve.catalogue import Sheet
+from sfumato.serve.address_parameters import unknown
+from sfumato.serve.editions import Sheet
 from sfumato.serve.pages.cell import MARK, exceeds
 from sfumato.serve.pages.detail import detail_view
 from sfumato.serve.pages.form import Form
@@ -24,9 +27,8 @@ from sfumato.serve.pages.map import mapped_column, own_problem
 from sfumato.serve.pages.picture import MOST_LINES, charts_of, in_both_widths, rows_drawn, views_of
 from sfumato.serve.pages.promise import Promised
 from sfumato.serve.pages.site import HTML, Pages, language
-from sfumato.serve.pages.take import taken
+from sfumato.serve.pages.take import taken, titled
 from sfumato.serve.pages.view import TableView, table_view
-from sfumato.serve.question import unknown
 from sfumato.serve.reply import fresh, unchanged
 
 
@@ -86,14 +88,16 @@ def shown(layout: Layout, pages: Pages, request: Request) -> dict[str, Any]:
     return frame(layout) | {
         "problem": None,
         "view": view,
-        "title": layout.sheet.titled(layout.names),
+        "title": titled(layout),
+        "periods": _periods(layout, view),
+        "said": _said(layout, view),
         "within": _within(layout),
         "grades": {name: words for name, words in graded.items() if name != "-" or "-" in view.grades},
         "threshold": _threshold(layout, view),
         "limit": LARGEST_PAGE,
         "views": views_of(layout),
-        "charts": charts_of(layout, pages.catalogue),
-        "pictures": in_both_widths(drawn, pages.catalogue) if layout.look.view != "table" else [],
+        "charts": charts_of(layout),
+        "pictures": in_both_widths(drawn) if layout.look.view != "table" else [],
         "rows_drawn": rows_drawn(layout) if (layout.look.view, layout.look.chart) == ("chart", "line") else [],
         "most_lines": MOST_LINES,
         "mapped_column": mapped_column(layout) if layout.look.view == "map" else "",
@@ -125,6 +129,28 @@ def _threshold(layout: Layout, view: TableView) -> str:
         return ""
     mark = words("table.grade_c") if largest == manifest.grades["B"] else MARK
     return words("table.threshold", mark=mark, share=words.figure(f"{100 * largest:.3g}%"))
+
+
+def _said(layout: Layout, view: TableView) -> str:
+    """What changed in all, and how many of the changes shown are real."""
+    words, changes = layout.look.words, [one for one in view.estimates if isinstance(one, Change)]
+    if not changes:
+        return ""
+    real = sum(one.verdict() == REAL for one in changes)
+    numbers = {"real": real, "count": len(changes), "chance": round(len(changes) * (1 - LEVEL), 1)}
+    counted = words("table.real", **{name: words.figure(number(one)) for name, one in numbers.items()})
+    if layout.timed or not layout.sheet.product.subject.additive:
+        return counted
+    whole = layout.question.table([]).figure(0)
+    total = words("table.in_all", said=whole.sentence().said(words)) if isinstance(whole, Change) else ""
+    return f"{total} {counted}".strip()
+
+
+def _periods(layout: Layout, view: TableView) -> str:
+    """The period of the table, or the first and the last."""
+    named = [release.manifest.period for table in view.tables for release in table.releases]
+    ordered = sorted(dict.fromkeys(named), key=when)
+    return ordered[0] if len(ordered) == 1 else layout.look.words("error.between", low=ordered[0], high=ordered[-1])
 
 
 def _within(layout: Layout) -> list[tuple[str, str]]:

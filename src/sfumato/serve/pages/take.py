@@ -1,5 +1,6 @@
 """What a reader takes along: files in every format, the call that made them, and how to cite them."""
 
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -10,10 +11,12 @@ from starlette.responses import Response
 from sfumato.errors import QueryError
 from sfumato.query.downloads.formats import FORMATS
 from sfumato.query.figures import only
+from sfumato.query.periods import SINCE
+from sfumato.serve.address_parameters import unknown
 from sfumato.serve.pages.layout import PARAMETERS, Layout
 from sfumato.serve.pages.picture import file_of, pictures_of
 from sfumato.serve.pages.site import Pages
-from sfumato.serve.question import data_path, data_query, unknown
+from sfumato.serve.question import data_path, data_query
 from sfumato.serve.reply import fresh, unchanged
 from sfumato.serve.snippets import citation, snippets
 
@@ -27,16 +30,28 @@ def taken(layout: Layout, origin: str, base: str) -> dict[str, Any]:
     queries = {
         one.label: data_query(question, placement, one.name, layout.look.lang, presented.pairs) for one in FORMATS
     }
-    look = layout.look.but(cell="", hold="")
-    address = f"{base}/{quote(layout.sheet.lasting_id, safe='~')}?{layout.address(look)}"
-    cited = citation(layout.sheet, _title(layout), origin, address)
+    plain = replace(layout, look=layout.look.but(cell="", hold="")).lasting
+    address = f"{base}/{quote(layout.sheet.lasting_id, safe='~')}?{plain.address()}"
+    releases = presented.figures(question, placement).releases
+    cited = citation([layout.sheet.timeline.edition(one) for one in releases], _title(layout), origin, address)
     files = [(label, f"{path}?{query}") for label, query in queries.items()]
     return {"files": files, "snippets": snippets(question, origin, base, placement, presented), "citation": cited}
 
 
+def titled(layout: Layout) -> str:
+    """What a table is called: its variables, and from when to when changes are."""
+    title, change = layout.sheet.titled(layout.names), layout.look.change
+    if not change or layout.timed:
+        key = f"table.changes_{change if change in SINCE else 'since'}"
+        return layout.look.words(key, title=title, since=change) if change else title
+    line = layout.sheet.timeline
+    since, until = (line.named(one) for one in (line.before(layout.sheet, change), layout.sheet))
+    return layout.look.words("table.change_of", title=title, since=since, until=until)
+
+
 def _title(layout: Layout) -> str:
     """What a table is called where it is cited: its variables, what percentages are of, and what it is only about."""
-    sheet, title = layout.sheet, layout.sheet.titled(layout.names)
+    sheet, title = layout.sheet, titled(layout)
     share = layout.look.share if layout.column or not layout.look.share else "whole"
     title += f", percentages of the {share}" if share else ""
     held = only({name: codes for name, codes in layout.within.items() if name in sheet.names}, sheet.product.attributes)
@@ -57,6 +72,6 @@ def picture(pages: Pages, request: Request) -> Response:
     held = unchanged(request, tag)
     if held:
         return held
-    reply = fresh(file_of(pictures_of(layout, pages.catalogue), form), PICTURES[form], tag)
+    reply = fresh(file_of(pictures_of(layout), form), PICTURES[form], tag)
     reply.headers["Content-Disposition"] = f'attachment; filename="{sheet.lasting_id}.{form}"'
     return reply

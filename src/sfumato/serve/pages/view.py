@@ -7,11 +7,15 @@ from functools import cached_property
 from itertools import product as combinations
 
 from sfumato.errors import QueryError
-from sfumato.query import LARGEST_PAGE, Axis, Crosstab, Estimate, Figure, Shares
+from sfumato.query import LARGEST_PAGE, Axis, Change, Estimate, Figure
 from sfumato.query.answer import Answer
+from sfumato.query.change import UNSAID
+from sfumato.query.periods import LAST
+from sfumato.query.portable import Portable
+from sfumato.query.wording import Words
 from sfumato.release import NoNumber
 from sfumato.schema import Where
-from sfumato.serve.catalogue import Sheet
+from sfumato.serve.editions import Sheet
 from sfumato.serve.pages.cell import Cell, address, cell
 from sfumato.serve.pages.layout import Layout
 from sfumato.serve.pages.look import Look
@@ -47,7 +51,7 @@ class PageTable:
     """One table of the page: its figures, heads, rows, the row of totals."""
 
     head: Head | None
-    figures: Crosstab
+    figures: Portable
     columns: tuple[Head, ...]
     rows: tuple[Row, ...]
     totals: Row | None
@@ -60,7 +64,7 @@ class TableView:
     blocks: tuple[PageTable, ...]
 
     @property
-    def tables(self) -> tuple[Crosstab, ...]:
+    def tables(self) -> tuple[Portable, ...]:
         return tuple(block.figures for block in self.blocks)
 
     @property
@@ -81,6 +85,10 @@ class TableView:
         said = (one.rstrip(".") for table in self.tables for one in Answer(table, language=language).unsaid)
         return tuple(dict.fromkeys(said))
 
+    def remarks(self, words: Words) -> tuple[str, ...]:
+        """What is to be said of the numbers as such, each sentence once."""
+        return tuple(dict.fromkeys(one.said(words) for table in self.tables for one in table.remarks))
+
     @property
     def missing(self) -> tuple[NoNumber, ...]:
         """Why cells hold no number, each reason once."""
@@ -88,7 +96,12 @@ class TableView:
 
     @property
     def negative(self) -> bool:
-        return any(one.value < 0 for one in self.estimates)
+        return any(one.value < 0 for one in self.estimates if not isinstance(one, Change))
+
+    @property
+    def unjudged(self) -> bool:
+        """Whether some changes have no verdict."""
+        return any(one.verdict() == UNSAID for one in self.estimates if isinstance(one, Change))
 
     @property
     def grades(self) -> set[str]:
@@ -117,6 +130,8 @@ def questions_of(layout: Layout) -> list[tuple[Question, Head | None]]:
     whole, name = layout.question, layout.wrap
     if name is None:
         return [(whole, None)]
+    if name == layout.sheet.time:
+        return _by_period(whole)
     axis = whole.table([name]).axes[0]
     found: list[tuple[Question, Head | None]] = []
     levels, shown = axis.attribute.levels, {one: codes for one, codes in whole.shown.items() if one != name}
@@ -127,11 +142,25 @@ def questions_of(layout: Layout) -> list[tuple[Question, Head | None]]:
     return found
 
 
+def _by_period(whole: Question) -> list[tuple[Question, Head | None]]:
+    """The same table in each period that is shown, of changes in each that can be compared."""
+    line, shown = whole.sheet.timeline, {one: codes for one, codes in whole.shown.items() if one != whole.sheet.time}
+    found: list[tuple[Question, Head | None]] = []
+    for told in (line.axis_period(code) for code in whole.shown[whole.sheet.time]):
+        question = replace(whole, sheet=line.sheet(told.code), shown=shown)
+        if not whole.since or line.has_before(question.sheet, whole.since):
+            found.append((question, Head(told.label, "", key=told.code)))
+    if not found:
+        raise QueryError("No period shown here has an earlier one to be compared with; show later ones.")
+    return found
+
+
 def _block(layout: Layout, question: Question, head: Head | None) -> PageTable:
-    subject = layout.sheet.product.subject
+    subject, time = layout.sheet.product.subject, layout.sheet.time
     body = question.table(layout.rows, layout.column)
     columns = _heads(body.axes[-1]) if layout.column else [Head(subject.title, "", key="total")]
-    beside = question.table(layout.rows) if layout.column and subject.additive else None
+    summed = subject.additive and layout.column != time
+    beside = question.table(layout.rows) if layout.column and summed else None
     order = order_of(layout, body, beside)
     rows = _rows(layout, body, beside, head, order)
     return PageTable(
@@ -139,11 +168,11 @@ def _block(layout: Layout, question: Question, head: Head | None) -> PageTable:
         body,
         columns=(*([_total(layout, body, body.axes[-1:])] if beside else []), *columns),
         rows=tuple(rows[place] for place in order.places),
-        totals=_totals(layout, question, head, body) if subject.additive else None,
+        totals=_totals(layout, question, head, body) if subject.additive and time not in layout.rows else None,
     )
 
 
-def _rows(layout: Layout, body: Crosstab, beside: Crosstab | None, head: Head | None, order: Order) -> list[Row]:
+def _rows(layout: Layout, body: Portable, beside: Portable | None, head: Head | None, order: Order) -> list[Row]:
     wrap = [head.key] if head else []
     width = len(body.axes[-1].codes) if layout.column else 1
     inner = _figures(asked(body, layout), layout, lambda codes: address([*codes, *wrap]))
@@ -156,12 +185,14 @@ def _rows(layout: Layout, body: Crosstab, beside: Crosstab | None, head: Head | 
     ]
 
 
-def _totals(layout: Layout, question: Question, head: Head | None, body: Crosstab) -> Row:
+def _totals(layout: Layout, question: Question, head: Head | None, body: Portable) -> Row:
     """The row of totals: the same table with the row variables left out."""
     empty, wrap = [""] * len(layout.rows), [head.key] if head else []
     corner = [*empty, *([""] if layout.column else []), *wrap]
-    whole = question.table([])
-    cells = _figures(whole.shares() if layout.look.share else whole, layout, lambda _: address(corner))
+    cells: list[Cell] = []
+    if layout.column != layout.sheet.time or not layout.column:
+        whole = question.table([])
+        cells = _figures(whole.shares() if layout.look.share else whole, layout, lambda _: address(corner))
     if layout.column:
         across = _shared(question.table([], layout.column), layout, "column")
         cells += _figures(across, layout, lambda codes: address([*empty, *codes, *wrap]))
@@ -169,21 +200,22 @@ def _totals(layout: Layout, question: Question, head: Head | None, body: Crossta
     return Row((replace(named, span=len(layout.rows), key=""),), tuple(cells))
 
 
-def _total(layout: Layout, body: Crosstab, axes: Sequence[Axis]) -> Head:
+def _total(layout: Layout, body: Portable, axes: Sequence[Axis]) -> Head:
     """The head of totals over some axes, which says so where they hold more than is shown."""
     key = "table.total" if all(body.covers(axis) for axis in axes) else "table.total_all"
     return Head(layout.look.words(key), "", key="total")
 
 
-def _shared(totals: Crosstab, layout: Layout, own: str) -> Crosstab | Shares:
+def _shared(totals: Portable, layout: Layout, own: str) -> Portable:
     """Totals as they stand beside a table: numbers, each the whole of its own row or column, or parts of the whole."""
     share = layout.look.share
     if not share:
         return totals
-    return totals.shares([axis.attribute.name for axis in totals.axes] if share == own else "whole")
+    names = [axis.attribute.name for axis in totals.axes if axis.attribute.name != layout.sheet.time]
+    return totals.shares(names if share == own else "whole")
 
 
-def _figures(table: Crosstab | Shares, layout: Layout, name: Name) -> list[Cell]:
+def _figures(table: Portable, layout: Layout, name: Name) -> list[Cell]:
     """The cells of a table."""
     look, largest = layout.look, layout.sheet.edition.release.manifest.largest_cv
     return [cell(one, look, name(codes), largest) for codes, one in table.items()]
@@ -192,6 +224,18 @@ def _figures(table: Crosstab | Shares, layout: Layout, name: Name) -> list[Cell]
 def total_view(sheet: Sheet, look: Look) -> Cell | None:
     """The one number over everything, where the table may be summed."""
     return cell(whole_of(sheet), look) if sheet.product.subject.additive else None
+
+
+def change_view(sheet: Sheet, look: Look) -> tuple[str, str] | None:
+    """How the one number over everything changed since the period before: the verdict, and what is said of it."""
+    line = sheet.timeline
+    if not (sheet.time and sheet.product.subject.additive and line.has_before(sheet, LAST)):
+        return None
+    try:
+        change = Question(sheet, {}, {}, since=LAST).table([]).figure(0)
+    except QueryError:  # the earlier release does not answer
+        return None
+    return (change.verdict(), change.sentence().said(look.words)) if isinstance(change, Change) else None
 
 
 def whole_of(sheet: Sheet, where: Where | None = None) -> Figure:

@@ -7,7 +7,8 @@ from pathlib import PurePosixPath
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from sfumato.query.downloads.formats import FORMATS
-from sfumato.serve.catalogue import Catalogue, Sheet
+from sfumato.serve.catalogue import Catalogue
+from sfumato.serve.editions import Sheet
 from sfumato.serve.pages.layout import Layout
 from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.picture import views_of

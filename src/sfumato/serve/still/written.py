@@ -12,7 +12,8 @@ from urllib.parse import quote, urlsplit
 from sfumato.errors import ReleaseError
 from sfumato.query.wording import languages
 from sfumato.serve.app import keyed, over
-from sfumato.serve.catalogue import Catalogue, Edition
+from sfumato.serve.catalogue import Catalogue
+from sfumato.serve.editions import Edition
 from sfumato.serve.limits import Limits, Running
 from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.site import Pages

@@ -1,0 +1,127 @@
+"""Change: a later number minus an earlier one, in percent too, and whether the error alone would make it.
+
+Releases draw their noise anew, so their variances add. Where both were moved to the same noisy totals that were
+published before, they share what these gave them (`shared_noise`). Where only one was, or in another way, the other may
+hold the same noise, and nobody can tell from the two: the covariance is then taken for −s t, s and t being the two
+standard errors. None makes a difference or a ratio of positive numbers less certain (Cauchy and Schwarz), and the
+difference has (s + t)². Sampling errors are added as of two samples that share nobody; where they share many the
+difference has rather less.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from sfumato.errors import QueryError
+from sfumato.query.comparison import Comparison, difference_of
+from sfumato.query.estimate import Estimate, Figure, Variance
+from sfumato.query.ratio import Ratio, ratio_of
+from sfumato.query.wording import Sentence, words
+from sfumato.release import NoNumber, Withheld, stated, withheld
+from sfumato.release.figures import beside, like, number
+
+REAL, NONE, UNSAID = VERDICTS = ("real", "none", "unsaid")
+"""A real change; no sign of a change; it cannot be said, as not all of the error is stated."""
+EXACT = "change_exact_more", "change_exact_less", "change_exact_same"
+NOISY = "change_more", "change_less", "change_none"
+SAMPLED = "change_more_sampled", "change_less_sampled", "change_none_sampled"
+"""What is said of more, of less and of no change: of numbers without error, with noise, with sampling error too."""
+LEVEL = 0.90
+"""The level of a verdict, for each change by itself."""
+
+
+@dataclass(frozen=True, repr=False)
+class RelativeChange(Ratio):
+    """One number over an earlier one, less 1; its interval is Fieller's, less 1."""
+
+    def fieller(self, level: float) -> tuple[float, float]:
+        low, high = super().fieller(level)
+        return low - 1, high - 1
+
+
+@dataclass(frozen=True, repr=False)
+class Change(Comparison):
+    """The difference of a later number and an earlier one, both of which it remembers."""
+
+    before: Estimate = None  # type: ignore[assignment]
+    after: Estimate = None  # type: ignore[assignment]
+    since: str = ""
+    """The period that it is counted from."""
+    covariance: Variance = 0.0
+    """What noise gives both numbers in common, or the worst that it may."""
+
+    @property
+    def grade(self) -> str:
+        """None: a grade says how a number compares with its error, and of a change the verdict does."""
+        return ""
+
+    @cached_property
+    def percent(self) -> Figure:
+        """The change as a share of the earlier number; no number where that may be 0."""
+        over = replace(self.after, law=self.law)
+        try:
+            found = ratio_of(over, self.before, self.covariance, "share", self._sampled())
+        except QueryError as error:
+            return NoNumber(str(error))
+        return RelativeChange(**{**_fields(found), "value": found.value - 1})
+
+    def _sampled(self) -> Variance:
+        """The sampling variance of the ratio, to first order, as of two samples that share nobody."""
+        after, before = self.after.sampling_variance, self.before.sampling_variance
+        if isinstance(after, Withheld) or isinstance(before, Withheld):
+            return withheld(after, before) or 0.0
+        if not self.before.value:
+            return 0.0  # there is no ratio
+        ratio = self.after.value / self.before.value
+        return (after + ratio**2 * before) / self.before.value**2
+
+    def __repr__(self) -> str:
+        """The change with its error, and the verdict.
+
+        >>> change_of(Estimate(98_500, 500.0**2), Estimate(100_400, 500.0**2), "2026-Q2")
+        +1,900 ± 1,164, a real change
+        """
+        margin = self.moe()
+        reach = "withheld" if isinstance(margin, Withheld) else like(margin, self.value)
+        value = number(self.value) if isinstance(margin, Withheld) else beside(self.value, margin)
+        return f"{'+' if self.value > 0 else ''}{value} ± {reach}, {words('en')(f'verdict.{self.verdict()}')}"
+
+    def verdict(self, level: float = LEVEL) -> str:
+        """Whether the change is more than its error alone would make at a level, for this change by itself."""
+        differs = self.differs(level)
+        return UNSAID if isinstance(differs, Withheld) else REAL if differs else NONE
+
+    def sentence(self, level: float = LEVEL) -> Sentence:
+        """The verdict with its numbers: how much more or less, and how much the error alone would give."""
+        differs, margin = self.differs(level), stated(self.moe(level))
+        if isinstance(differs, Withheld) or margin is None:
+            reason = differs.reason if isinstance(differs, Withheld) else ""
+            return Sentence("change_unsaid", {"since": self.since, "reason": reason.rstrip(".")})
+        keys = EXACT if not margin else SAMPLED if self.sampling_variance else NOISY
+        key = keys[(0 if self.value > 0 else 1) if differs else 2]
+        size = abs(self.value) if differs else self.value
+        return Sentence(key, {"difference": size, "since": self.since, "moe": margin, "percent": 100 * level})
+
+
+def _fields(found: Ratio | Comparison) -> dict[str, Any]:
+    return {name: getattr(found, name) for name in found.__dataclass_fields__}
+
+
+def change_of(before: Estimate, after: Estimate, since: str, shared: float | None = 0.0) -> Change:
+    """The later number minus the earlier one; `shared` is their covariance by noise, None where it cannot be told."""
+    covariance = worst(before.noise_variance, after.noise_variance) if shared is None else shared
+    sampled = [after.sampling_variance, before.sampling_variance]
+    apart = difference_of(after, before, covariance, sampled)
+    return Change(**_fields(apart), before=before, after=after, since=since, covariance=covariance)
+
+
+def worst(one: Variance, other: Variance) -> Variance:
+    """The covariance that makes a difference as uncertain as it can be, of two numbers with these variances.
+
+    >>> worst(9.0, 16.0)
+    -12.0
+    """
+    if isinstance(one, Withheld) or isinstance(other, Withheld):
+        return withheld(one, other) or 0.0
+    return -math.sqrt(max(one, 0.0) * max(other, 0.0))

@@ -1,0 +1,180 @@
+"""ChangedTable: a table of one period minus that of an earlier one, each cell with its error and a verdict."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.errors import QueryError
+from sfumato.query.axis import Axis
+from sfumato.query.change import LEVEL, NONE, REAL, UNSAID, change_of
+from sfumato.query.columns import Columns, Floats, emptied
+from sfumato.query.crosstab import Crosstab
+from sfumato.query.estimate import Figure
+from sfumato.query.figures import Figures
+from sfumato.query.period_columns import first_missing
+from sfumato.query.portable import Portable
+from sfumato.query.shared_noise import in_common
+from sfumato.query.shares import ShareColumns, errors_of
+from sfumato.query.wording import Sentence
+from sfumato.release import NoNumber
+
+NO_SHARES = "Changes are of numbers, not of percentages; ask for one of the two at a time."
+
+
+@dataclass(frozen=True, eq=False)
+class ChangeColumns(Columns):
+    """Changes as arrays; a verdict stands for the grade."""
+
+    @cached_property
+    def grade(self) -> NDArray[np.str_]:
+        return np.where(self.empty, "-", "")
+
+
+class ChangedTable(Portable):
+    """The cells of a table, each less what it was in an earlier period."""
+
+    def __init__(self, before: Portable, after: Portable, since: str, until: str) -> None:
+        if "share" in {before.unit, after.unit}:
+            raise QueryError(NO_SHARES)
+        refuse_other_levels([before, after], [since, until])
+        self.before, self.after, self.since, self.until = before, after, since, until
+        self.axes, self.where, self.product = after.axes, after.where, after.product
+        self.has_columns, self.releases = after.has_columns, (*before.releases, *after.releases)
+
+    def shares(self, of: str | Sequence[str] = "whole") -> Portable:  # noqa: ARG002 - refused of whatever
+        raise QueryError(NO_SHARES)
+
+    @property
+    def title(self) -> str:
+        return f"{self.after.title}, change {self.since} → {self.until}"
+
+    def covers(self, axis: Axis) -> bool:
+        return self.after.covers(axis)
+
+    def margin(self, names: Sequence[str]) -> "ChangedTable | None":
+        before, after = self.before.margin(names), self.after.margin(names)
+        if not isinstance(before, Portable) or not isinstance(after, Portable):
+            return None
+        return ChangedTable(before, after, self.since, self.until)
+
+    def in_order(self, name: str, codes: Sequence[str]) -> "ChangedTable":
+        return ChangedTable(self.before.in_order(name, codes), self.after.in_order(name, codes), self.since, self.until)
+
+    @cached_property
+    def in_common(self) -> Floats | None:
+        """What noise gives each pair of numbers in common; None where that cannot be told, and the worst is taken."""
+        if not isinstance(self.before, Crosstab) or not isinstance(self.after, Crosstab):
+            return None
+        return in_common(self.before, self.after)
+
+    @property
+    def remarks(self) -> tuple[Sentence, ...]:
+        """At which level verdicts hold, and what the errors take for granted."""
+        found = [Sentence("verdict_level", {"percent": 100 * LEVEL, "alarms": round(100 - 100 * LEVEL)})]
+        if (np.nan_to_num(self.columns().sampling_variance) > 0).any():
+            found.append(Sentence("change_samples"))
+        if self.in_common is None:
+            found.append(Sentence("change_worst"))
+        elif self.in_common.any():
+            found.append(Sentence("change_shared"))
+        return tuple(found)
+
+    def figure(self, flat: int) -> Figure:
+        before, after = self.before.figure(flat), self.after.figure(flat)
+        for one in (after, before):
+            if isinstance(one, NoNumber):
+                return one
+        assert not isinstance(before, NoNumber)  # noqa: S101 - it was just asked
+        assert not isinstance(after, NoNumber)  # noqa: S101 - it was just asked
+        shared = None if self.in_common is None else float(self.in_common[flat])
+        return change_of(before, after, self.since, shared)
+
+    @cached_property
+    def _columns(self) -> ChangeColumns:
+        before, after = self.before.columns().told, self.after.columns().told
+        statuses = first_missing([after, before])
+        empty = statuses.missing if statuses else np.zeros(len(after), dtype=bool)
+        values = [np.where(empty, 0, one.estimate) for one in (after, before)]
+        shared = self._covariance(before, after)
+        noise = after.noise_variance + before.noise_variance - 2 * shared
+        found = ChangeColumns(
+            emptied(values[0] - values[1], empty),
+            noise,
+            after.sampling_variance + before.sampling_variance,
+            after.cells + before.cells,
+            after.grades,
+            after.law.differenced.plus(before.law.differenced),
+            statuses,
+        )
+        return replace(found, more=_told(found, before, after, shared))
+
+    def _covariance(self, before: Columns, after: Columns) -> Floats:
+        if self.in_common is not None:
+            return self.in_common
+        variances = (np.maximum(one.noise_variance, 0.0) for one in (before, after))
+        return np.asarray(-np.sqrt(np.multiply(*variances)), dtype=np.float64)
+
+
+def _told(found: Columns, before: Columns, after: Columns, shared: Floats) -> Mapping[str, NDArray[Any]]:
+    """What is told of changes besides: both numbers, the percentage with its interval, and the verdict."""
+    percent, low, high = (100 * one for one in _relative(found, before, after, shared))
+    margin = found.moe(LEVEL)
+    stated = np.isfinite(found.variance) & np.isfinite(margin) & ~found.empty
+    real = np.abs(_floats(found.estimate)) > margin
+    return {
+        "before": _plain(before.estimate),
+        "after": _plain(after.estimate),
+        "percent": percent,
+        "percent_moe90": np.maximum(percent - low, high - percent),
+        "percent_low90": low,
+        "percent_high90": high,
+        "verdict": np.where(found.empty, "", np.where(stated, np.where(real, REAL, NONE), UNSAID)),
+    }
+
+
+def _relative(found: Columns, before: Columns, after: Columns, shared: Floats) -> tuple[Floats, Floats, Floats]:
+    """The changes as shares of what was before, and both ends of their intervals; NaN where that may be 0."""
+    under, over = _floats(before.estimate), _floats(after.estimate)
+    parts = Columns(over, after.noise_variance, after.sampling_variance, after.cells, after.grades, found.law)
+    rest = parts.noise_variance + before.noise_variance - 2 * shared
+    with np.errstate(invalid="ignore", divide="ignore"):
+        near = ~(under**2 > errors_of(0.95, parts, rest) ** 2 * np.nan_to_num(before.noise_variance)) | found.empty
+        under = np.where(near, np.nan, under)
+        ratio = over / under
+        noise = (parts.noise_variance - 2 * ratio * shared + ratio**2 * before.noise_variance) / under**2
+        sampled = (after.sampling_variance + ratio**2 * before.sampling_variance) / under**2
+    shares = ShareColumns(
+        ratio, noise, sampled, parts.cells, parts.grades, found.law,
+        parts=parts, under=under, under_variance=before.noise_variance, covariance=shared,
+    )  # fmt: skip
+    low, high = shares.ends(LEVEL)
+    return ratio - 1, low - 1, high - 1
+
+
+def _floats(numbers: NDArray[Any]) -> Floats:
+    """Numbers as floats, NaN where there is none."""
+    return np.array([np.nan if one is None else one for one in numbers.tolist()], dtype=np.float64)
+
+
+def _plain(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers as they are, where all are there."""
+    return _floats(numbers) if numbers.dtype == object else numbers
+
+
+def refuse_other_levels(tables: Sequence[Figures], periods: Sequence[str]) -> None:
+    """The rows of all periods must be the same ones."""
+    for table, period in zip(tables[1:], periods[1:], strict=True):
+        for one, other in zip(tables[0].axes, table.axes, strict=True):
+            only = set(one.codes) ^ set(other.codes)
+            if one.codes != other.codes:
+                which = f" ('{min(only)}' stands in one of them only)" if only else ""
+                raise QueryError(
+                    f"{one.attribute.label} has other levels in {period} than in {periods[0]}{which}; name codes that "
+                    "all releases have, or groups of them."
+                )
+        if table.product.subject.unit != tables[0].product.subject.unit:
+            raise QueryError(f"{period} is in {table.product.subject.unit}, {periods[0]} is not; choose with `of`.")

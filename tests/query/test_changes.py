@@ -1,0 +1,358 @@
+"""Changes and their verdicts: how often nothing is called a change, how often something is, and what is said of it.
+
+Counts of verdicts are compared with chances that are computed here from the law of the noise alone, by convolution.
+Each comparison rejects a right rate with a chance of 1e-9 (two-sided, exact binomial).
+With 199,809 cells and a rate near 10% one standard error is 0.067%, and noise that is 5% wider or narrower moves the
+rate by more than 1%, which is rejected with a chance above 1 - 1e-9.
+"""
+
+import csv
+import io
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.stats import binom, norm
+from tests.cli.test_cli import sfumato
+from tests.quarters import released
+from worlds import manifest_of, subject_of
+
+import sfumato as sf
+from sfumato.errors import QueryError
+from sfumato.query import ChangedTable, Estimate, QueryEngine
+from sfumato.query.change import change_of
+from sfumato.query.periods import a_year_before, compared
+from sfumato.release import Calibrated, Control, Cube, Independent, NoNumber, Proportional, Release, Varying, Withheld
+from sfumato.release.products.product import PUBLISHED
+from sfumato.schema import Attribute, Levels, Table
+
+SIDE = 447
+ALARM = 1e-9
+TABLE = Table((Attribute("row", Levels.of(range(SIDE))), Attribute("column", Levels.of(range(SIDE)))))
+PERIODS = ("2025-Q1", "2025-Q4", "2026-Q1")
+
+
+def geometric(scale):
+    """The chances of 0, 1, 2, … steps to one side of two-sided geometric noise, its variance and excess kurtosis."""
+    steps = np.arange(int(40 * scale))
+    half = np.exp(-steps / scale) * (1 - np.exp(-1 / scale)) / (1 + np.exp(-1 / scale))
+    variance = 2 * float(half @ steps**2)
+    return half, variance, 2 * float(half @ steps**4.0) / variance**2 - 3
+
+
+def stated(scale):
+    half, variance, excess = geometric(scale)
+    return Independent(variance, excess, tuple(half / (half[0] + 2 * half[1:].sum())))
+
+
+def drawn(rng, scale, shape):
+    """The noise by numpy: the difference of two geometric draws."""
+    once = -np.expm1(-1 / scale)
+    return rng.geometric(once, shape) - rng.geometric(once, shape)
+
+
+def engine_of(values, uncertainty, period, *others, table=TABLE, sampling=None):
+    cube = Cube(subject_of("jobs"), table, values, uncertainty)
+    manifest = manifest_of(cube, *others, sampling=sampling).model_copy(update={"period": period})
+    products = {one.subject.name: one for one in (cube, *others)}
+    return QueryEngine(Release(manifest, period.ljust(64, "0"), products))
+
+
+def changed(scale, moved, seed, rows="cells", wider=1.0):
+    """The verdicts of all cells, or of all rows, where each cell truly moved by so much."""
+    rng, shape = np.random.default_rng(seed), TABLE.shape
+    truth = np.full(shape, 60)
+    before, after = truth + drawn(rng, wider * scale, shape), truth + moved + drawn(rng, wider * scale, shape)
+    engines = [engine_of(values, stated(scale), "x") for values in (before, after)]
+    by = ["row", "column"] if rows == "cells" else "row"
+    tables = [one.table(by, at_most=SIDE**2) for one in engines]
+    return ChangedTable(*tables, "2025", "2026")
+
+
+def chance(scale, moved, margin):
+    """How often the difference of two draws, moved by so much, lies beyond the margin."""
+    half, *_ = geometric(scale)
+    law = np.concatenate([half[:0:-1], half])
+    both = np.convolve(law, law)
+    steps = np.arange(len(both)) - len(both) // 2 + moved
+    return float(both[np.abs(steps) > margin].sum())
+
+
+def fits(found, draws, rate):
+    low, high = binom.ppf([ALARM / 2, 1 - ALARM / 2], draws, rate)
+    return low <= found <= high
+
+
+@pytest.mark.parametrize("scale", [0.4, 1.0, 5.0])
+def test_where_nothing_changed_a_verdict_of_change_is_as_rare_as_its_level_says(scale):
+    table = changed(scale, 0, seed=1)
+    margin = table.figure(0).moe()
+    rate = chance(scale, 0, margin)
+    assert rate <= 0.10 < chance(scale, 0, margin - 1)
+    real = int((table.columns().more["verdict"] == "real").sum())
+    assert fits(real, SIDE**2, rate)
+
+
+@pytest.mark.parametrize("wider", [0.95, 1.05])
+def test_noise_that_is_a_little_wider_or_narrower_than_stated_is_found_out(wider):
+    table = changed(5.0, 0, seed=2, wider=wider)
+    real = int((table.columns().more["verdict"] == "real").sum())
+    assert not fits(real, SIDE**2, chance(5.0, 0, table.figure(0).moe()))
+
+
+@pytest.mark.parametrize("moved", [2, 5, -5, 12])
+def test_a_true_change_is_found_as_often_as_the_law_of_the_noise_lets_it_be(moved):
+    table = changed(1.0, moved, seed=3)
+    power = chance(1.0, moved, table.figure(0).moe())
+    assert fits(int((table.columns().more["verdict"] == "real").sum()), SIDE**2, power)
+    assert power > 0.99 or abs(moved) < 12
+
+
+def test_totals_of_many_cells_have_the_level_of_the_normal_law():
+    """Of 447 rows of 447 cells each, 30 times: about 10%, and no more than noise on whole steps allows."""
+    real = sum(int((changed(1.0, 0, seed, "rows").columns().more["verdict"] == "real").sum()) for seed in range(30))
+    margin = changed(1.0, 0, 0, "rows").figure(0).moe()
+    error = np.sqrt(2 * SIDE * geometric(1.0)[1])
+    assert fits(real, 30 * SIDE, 2 * norm.sf((margin + 0.5) / error))
+
+
+def test_percentages_hold_the_true_one_at_their_level():
+    """60 becomes 66: the interval holds 10% in 90 of 100 cells or rather more; noise twice as wide is found out."""
+    told = changed(5.0, 6, seed=4).columns().more
+    held = ((told["percent_low90"] <= 10) & (told["percent_high90"] >= 10)).mean()
+    assert 0.90 - 6 * np.sqrt(0.09) / SIDE < held < 0.95
+    other = changed(5.0, 6, seed=4, wider=2.0).columns().more
+    assert ((other["percent_low90"] <= 10) & (other["percent_high90"] >= 10)).mean() < 0.8
+
+
+def small(seed, sampling=None, table=None, values=(0, 3, 60, 400)):
+    table = table or Table((Attribute("place", Levels.of(["a", "b", "c", "d"])),))
+    rng = np.random.default_rng(seed)
+    noisy = np.array(values) + drawn(rng, 2.0, table.shape)
+    return engine_of(noisy, stated(2.0), PERIODS[seed], table=table, sampling=sampling)
+
+
+SAMPLED = {"kind": "variance-function", "functions": {"jobs": {"a": 0.0, "b": 3.0}}}
+UNSAID = {"kind": "withheld", "reason": "the design is not public"}
+
+
+@pytest.mark.parametrize("sampling", [None, SAMPLED, UNSAID])
+def test_arrays_say_what_single_changes_say(sampling):
+    table = sf.series([small(0, sampling), small(1, sampling), small(2, sampling)]).compare("place")
+    columns, records = table.columns(), table.records()
+    for flat, (_, one) in enumerate(table.items()):
+        assert (columns.estimate[flat], columns.noise_variance[flat]) == (one.value, one.noise_variance)
+        assert columns.moe90[flat] == one.moe()
+        assert records[flat]["verdict"] == one.verdict()
+        assert records[flat]["words"] == one.words()
+        assert (records[flat]["before"], records[flat]["after"]) == (one.before.value, one.after.value)
+        if isinstance(one.percent, NoNumber):
+            assert np.isnan(columns.more["percent"][flat])
+            continue
+        low, high = one.percent.interval(0.90)
+        assert columns.more["percent"][flat] == pytest.approx(100 * one.percent.value)
+        assert columns.more["percent_low90"][flat] == pytest.approx(100 * low)
+        assert columns.more["percent_high90"][flat] == pytest.approx(100 * high)
+
+
+@pytest.mark.parametrize("uncertainty", [Proportional(0.3, 4.0), Independent(9.0, 3.0)], ids=["relative", "laplace"])
+@pytest.mark.parametrize("other", [Proportional(0.3, 4.0), Independent(2.0)], ids=["relative", "normal"])
+def test_arrays_and_single_numbers_have_the_same_margins_whatever_the_laws_are(uncertainty, other):
+    table = Table((Attribute("place", Levels.of(["a", "b", "c"])),))
+    values = np.array([3, 60, 400])
+    engines = [
+        engine_of(values, uncertainty, "2026-Q1", table=table),
+        engine_of(values + 9, other, "2026-Q2", table=table),
+    ]
+    series = sf.series(engines)
+    for shown in (series.table("place", together="sum"), series.compare("place")):
+        margins = [one.moe() for _, one in shown.items()]
+        assert shown.columns().moe90.tolist() == pytest.approx(margins)
+
+
+def test_a_change_of_samples_counts_both_errors_and_says_so():
+    before, after = Estimate(100, 4.0, 21.0), Estimate(130, 4.0, 71.0)
+    moved = change_of(before, after, "2025")
+    assert moved.moe() == pytest.approx(16.449, abs=1e-3)  # 1.6449 * sqrt(100)
+    assert moved.words() == ("30 more than in 2025; noise and sampling alone would give ± 16.5 at 90%: a real change.")
+    table = sf.series([small(0, SAMPLED), small(1, SAMPLED)]).compare("place")
+    assert "as if nobody were in both samples" in repr(table)
+
+
+def test_what_is_not_stated_of_the_sample_leaves_no_verdict():
+    table = sf.series([small(0, UNSAID), small(1, UNSAID)]).compare("place")
+    one = table["d", PERIODS[1]]
+    assert one.verdict() == "unsaid"
+    assert one.words() == "Whether it changed since 2025-Q1 cannot be said: the design is not public."
+    assert table.records()[3]["verdict"] == "unsaid"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (98_500, 100_400, "1,900 more than in Q2; noise alone would give ± 1,164 at 90%: a real change."),
+        (100_400, 98_500, "1,900 less than in Q2; noise alone would give ± 1,164 at 90%: a real change."),
+        (
+            100_400,
+            100_000,
+            "No sign of a change since Q2: the difference is −400, and noise alone would give ± 1,164 at 90%.",
+        ),
+    ],
+)
+def test_the_verdict_in_words(before, after, said):
+    moved = change_of(Estimate(before, 500.0**2), Estimate(after, 500.0**2), "Q2")  # 1.6449 * 500 * sqrt(2) = 1163.1
+    assert moved.words() == said
+
+
+def test_numbers_without_error_differ_or_are_the_same():
+    said = [change_of(Estimate(5, 0.0), Estimate(after, 0.0), "Q2").words() for after in (7, 3, 5)]
+    assert said[0] == "2 more than in Q2: both numbers are without error, so it is a real change."
+    assert said[1].startswith("2 less than in Q2")
+    assert said[2] == "The same as in Q2: both numbers are without error."
+
+
+def test_an_error_that_is_withheld_leaves_no_verdict():
+    moved = change_of(Estimate(5, Withheld("its scale is confidential")), Estimate(9, 1.0), "Q2")
+    assert moved.verdict() == "unsaid"
+    assert "its scale is confidential" in moved.words()
+
+
+def moved_to_totals(values, period, total, error):
+    """A release whose cells were moved to a total that was published before."""
+    table = Table((Attribute("place", Levels.of(["a", "b", "c", "d"])),))
+    about = replace(subject_of("totals"), mechanism=PUBLISHED)
+    published = Cube(about, Table(()), np.array(total), Varying(np.array(error**2)) if error else Independent(0.0))
+    controls = (Control((), error**2),)
+    return engine_of(np.array(values), Calibrated(Independent(8.0), controls), period, published, table=table)
+
+
+def test_releases_that_were_moved_to_the_same_noisy_total_share_its_noise():
+    """Four cells with variance 8 and a total with variance 4, by hand.
+
+    The total of a release is w c + (1 - w) Σ x with w = (1/4) / (1/4 + 1/32) = 8/9: two share w² 4 = 256/81. A cell is
+    x + (c - Σ x) w / 4: two share w² / 16 · 4 = 16/81. Of the error of the difference only what each has of its own is
+    left: (1 - w)² 32 · 2 = 64/81 for the total.
+    """
+    series = sf.series([moved_to_totals((9, 9, 9, 9), period, 36, 2.0) for period in ("2025", "2026")])
+    whole, cells = series.compare(), series.compare("place")
+    assert whole["2026"].covariance == pytest.approx(256 / 81)
+    assert cells["a", "2026"].covariance == pytest.approx(16 / 81)
+    assert whole["2026"].noise_variance == pytest.approx(64 / 81)
+    assert whole.columns().noise_variance[0] == pytest.approx(64 / 81)
+    assert "what they share by that is counted" in repr(whole)
+
+
+def test_the_error_of_a_difference_of_releases_that_share_a_total_is_its_error():
+    """20,000 pairs moved by hand: the variance within 6 of its standard errors, and not that of two apart."""
+    rng, draws = np.random.default_rng(8), 20_000
+    total, own = rng.normal(0, 2, draws), rng.normal(0, np.sqrt(8), (2, draws, 4))
+    pulled = (total - own.sum(axis=2)) * 8 / (4 + 32)
+    series = sf.series([moved_to_totals((9, 9, 9, 9), period, 36, 2.0) for period in ("2025", "2026")])
+    close = {"rel": 6 * np.sqrt(2 / draws)}
+    for moved, one in (
+        (own[..., 0] + pulled, series.compare("place")["a", "2026"]),
+        (own.sum(axis=2) + 4 * pulled, series.compare()["2026"]),
+    ):
+        assert np.var(moved[1] - moved[0]) == pytest.approx(one.noise_variance, **close)
+    assert np.var(moved[1] - moved[0]) != pytest.approx(one.before.noise_variance + one.after.noise_variance, **close)
+
+
+def test_a_year_of_releases_that_share_a_total_counts_what_they_share():
+    """Of the total of a release 32/9 is the variance, and two share 256/81: their sum has 2 (32/9 + 256/81)."""
+    periods = ("2026-Q1", "2026-Q2")
+    same = sf.series([moved_to_totals((9, 9, 9, 9), period, 36, 2.0) for period in periods]).table(together="sum")
+    assert same["2026, sum of 2"].noise_variance == pytest.approx(2 * (32 / 9 + 256 / 81))
+    assert "share their noise" in same.note
+    other = [moved_to_totals((9, 9, 9, 9), period, 30 + place, 2.0) for place, period in enumerate(periods)]
+    assert sf.series(other).table(together="sum")["2026, sum of 2"].noise_variance == pytest.approx(4 * 32 / 9)
+
+
+def test_where_nobody_can_tell_what_is_shared_the_error_is_the_largest_that_it_can_be():
+    """Whatever the correlation, the variance is at most (s + t)², by Cauchy and Schwarz."""
+    apart = [moved_to_totals((9, 9, 9, 9), "2025", 36, 2.0), moved_to_totals((9, 9, 9, 9), "2026", 37, 2.0)]
+    moved = sf.series(apart).compare()
+    one = moved["2026"]
+    errors = [one.before.noise_se, one.after.noise_se]
+    assert one.noise_se == pytest.approx(sum(errors))
+    assert moved.columns().se_noise[0] == pytest.approx(sum(errors))
+    assert "the largest that it can be" in repr(moved)
+    exact = sf.series([moved_to_totals((9, 9, 9, 9), period, 36, 0.0) for period in ("2025", "2026")])
+    apart = exact.compare("place")["a", "2026"]
+    assert apart.noise_variance == pytest.approx(apart.before.noise_variance + apart.after.noise_variance)
+    assert "the largest that it can be" not in repr(exact.compare("place"))
+
+
+def test_which_periods_are_compared():
+    known = ["2025-Q1", "2025-Q4", "2026-Q1"]
+    assert compared(known) == tuple(pairwise(known))
+    assert compared(known, "year") == (("2025-Q1", "2026-Q1"),)
+    assert compared(known, "2025-Q1") == (("2025-Q1", "2025-Q4"), ("2025-Q1", "2026-Q1"))
+    assert compared(known, "2026-Q1", "2025-Q4") == (("2026-Q1", "2025-Q4"),)
+    assert compared(["last", "next"], "last") == (("last", "next"),)
+    with pytest.raises(QueryError, match="did you mean '2025-Q4'"):
+        compared(known, "2025-Q5")
+    with pytest.raises(QueryError, match=r"2025-Q4 cannot be compared: the same period of the year before is not here"):
+        compared(known, "year", "2025-Q4")
+    assert a_year_before("2026") == "2025"
+
+
+def test_periods_stand_in_the_order_of_time_and_the_last_ones_can_be_had():
+    names = ("2025-Q10", "2025-Q9", "2024-Q11")
+    engines = [engine_of(np.zeros(TABLE.shape, dtype=int), stated(1.0), name) for name in names]
+    assert sf.series(engines).periods == ("2024-Q11", "2025-Q9", "2025-Q10")
+    assert sf.series(engines).last(2).periods == ("2025-Q9", "2025-Q10")
+    with pytest.raises(QueryError, match="last 0 periods"):
+        sf.series(engines).last(0)
+
+
+def test_changes_are_written_to_every_format_and_have_no_grade():
+    table = sf.series([small(0), small(1)]).compare("place")
+    dataset = table.to_jsonstat()
+    assert dataset["role"]["time"] == ["period"]
+    assert dataset["dimension"]["period"]["category"]["label"] == {"2025-Q4": "2025-Q1 → 2025-Q4"}
+    assert {"before", "after", "percent", "percent_moe90"} <= set(
+        dataset["dimension"]["ContentsCode"]["category"]["index"]
+    )
+    assert set(dataset["status"].values()) & {"real", "none"}
+    assert dataset["extension"]["status"]["label"]["none"] == "no sign of a change"
+    assert "grade" not in table.records()[0]
+    frame = table.to_pandas()
+    assert list(frame.verdict) == [one.verdict() for _, one in table.items()]
+    assert "v-none" in table._repr_html_()
+
+
+def test_lines_run_along_the_periods_and_changes_are_dots():
+    series = sf.series([small(0), small(1), small(2)])
+    line = series.plot("place", at={"place": ["c", "d"]})
+    assert [name for name in PERIODS if name in line.to_svg()] == list(PERIODS)
+    assert "2025-Q4, d: " in line.to_svg()  # a line is a row, and periods stand along it
+    dots = series.compare("place", until="2026-Q1").plot()
+    assert "no sign of a change" in dots.to_svg()
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    whole = tmp_path_factory.mktemp("changes")
+    return [released(whole / period, period, seed) for seed, period in enumerate(PERIODS)]
+
+
+def test_the_command_line_prints_changes_with_their_verdicts(folders):
+    told = sfumato("series", *folders, "--rows", "county", "--change", "--since", "year").stdout
+    assert "2025-Q1 → 2026-Q1" in told
+    assert "Verdicts are at 90%" in told
+    assert told.count("would give ±") == 4
+    whole = sfumato("series", *folders, "--change", "--last", "2", "--format", "csv").stdout
+    (row,) = csv.DictReader(io.StringIO(whole))
+    series = sf.series(folders[1:])
+    one = series.compare()["2026-Q1"]
+    assert (float(row["estimate"]), row["verdict"], row["words"]) == (one.value, one.verdict(), one.words())
+
+
+def test_the_command_line_refuses_what_contradicts_itself(folders):
+    from sfumato.cli.table import series
+
+    with pytest.raises(QueryError, match="--sum and --change are asked for together"):
+        series(folders, sum=True, change=True)
+    with pytest.raises(QueryError, match="add --change"):
+        series(folders, since="year")
