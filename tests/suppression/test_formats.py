@@ -8,7 +8,7 @@ from tests.suppression.conftest import SHARED
 
 from sfumato.errors import DataError, PlanError
 from sfumato.suppression import Nesting, audit
-from sfumato.suppression.formats.argus import read_argus, write_argus
+from sfumato.suppression.formats.argus import read_argus, read_rda, write_argus
 from sfumato.suppression.formats.hierarchies import hrc_parents, read_hierarchy, write_hrc
 from sfumato.suppression.formats.qcew import read_qcew
 from sfumato.suppression.formats.tidy import Tidy
@@ -63,6 +63,11 @@ def test_a_code_outside_its_hierarchy_and_a_column_that_is_not_there_are_refused
         Tidy(("ACTIVITY", "SIZE"), "VAL", hierarchies={"ACTIVITY": tmp_path / "act.hrc"}).read([tmp_path / "small.csv"])
     with pytest.raises(DataError, match="did you mean 'VAL'"):
         Tidy(("ACTIVITY", "SIZE"), "VALL").read([tmp_path / "small.csv"])
+    (tmp_path / "none.csv").write_text(SMALL.splitlines()[0], encoding="utf-8")
+    with pytest.raises(DataError, match=r"none\.csv has no column"):
+        Tidy(("ACTIVITY", "SIZE"), "VAL").read([tmp_path / "none.csv"])
+    with pytest.raises(DataError, match="names no variable"):
+        read_rda('<SEPARATOR> ";"')
 
 
 def test_hierarchies_of_tau_argus_are_read_and_written_back(tmp_path):

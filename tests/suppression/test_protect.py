@@ -1,6 +1,7 @@
 """What protects cells: rules, holdings, linked tables, contributors; each with a case that would fail without it."""
 
 import csv
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from tests.suppression.conftest import SHARED
 
 from sfumato.confidential.suppress import Best, Contributions, PrimaryRules, Prior, needs, protect
+from sfumato.confidential.suppress.unions import sensitive
 from sfumato.errors import DataError, PlanError
 from sfumato.suppression import LinkedTables, Nesting, Published, Required, audit, decide
 
@@ -110,6 +112,8 @@ def test_primaries_alone_fail_the_audit_and_so_does_any_secondary_cell_taken_bac
     cells = Contributions.of(linked, codes, values, owners)
     pattern, asked = protect(linked, cells, TENTH, best=best, contributors=False), needs(linked, cells, TENTH)
     assert pattern.work.complete
+    reasons = {pattern.reasons[cell] for cell in np.flatnonzero(pattern.where("secondary"))}
+    assert reasons == {"suppressed so that other cells cannot be worked out"}
     required = Required(cells.totals, asked.upper, np.minimum(asked.lower, cells.totals))
     assert pattern.count("secondary") > 0
     assert decide(Published.of(linked, np.where(asked.primary, np.nan, cells.totals)), required)
@@ -188,6 +192,25 @@ def test_who_is_alone_elsewhere_does_not_learn_a_dominated_cell():
     assert not decide(hidden(cells, protect(linked, cells, rules)), required)
 
 
+def test_the_second_largest_of_a_cell_uses_what_it_knows_of_another():
+    """H adds 50 to the first cell, of which it must not know A's 100 to within 6, and 95 of the 100 of the second."""
+    linked = LinkedTables.of([[flat("a", "123")]])
+    rows = [("1", 100, "A"), ("1", 50, "H"), ("1", 2, "B"), ("1", 1, "C"), ("1", 1, "D"), ("2", 95, "H")]
+    rows += [("2", 1, name) for name in "EFGIJ"] + [("3", 40, name) for name in "KLMNO"]
+    cells = Contributions.of(
+        linked, {"a": [row[0] for row in rows]}, [row[1] for row in rows], [row[2] for row in rows]
+    )
+    asked = needs(linked, cells, TENTH)
+    assert asked.upper[linked.find({"a": "1"})] == pytest.approx(6)  # 10 - R, and R is 4
+    outsider = Required(cells.totals, asked.upper, np.minimum(asked.lower, cells.totals))
+    required = replace(outsider, insiders=cells.insiders(linked, asked.upper, asked.others))
+    two = Published.of(linked, np.where(asked.primary, np.nan, cells.totals))
+    assert asked.primary.sum() == 2
+    assert not decide(two, outsider)  # the second cell could be 0 to anybody, and is 95 at least to H
+    assert {one.attacker for one in decide(two, required)} == {"a contributor"}
+    assert not decide(hidden(cells, protect(linked, cells, TENTH)), required)
+
+
 def test_three_singletons_are_caught_where_the_third_is_too_small():
     """The second knows the first to within the third: R < p X1 of the three missing cells together."""
     linked = LinkedTables.of([[flat("a", "1234")]])
@@ -226,6 +249,18 @@ def test_a_union_of_missing_cells_that_one_holding_dominates_is_caught_and_not_l
     assert not decide(hidden(cells, pattern), union)
 
 
+def test_a_union_that_just_breaks_a_rule_must_be_uncertain_by_a_unit_either_way():
+    """Together the largest has 100 and all but the two largest 9.5, half a unit less than the rule asks."""
+    linked = LinkedTables.of([[flat("a", "123")]])
+    rows = [("1", 60, "big"), ("2", 40, "big"), ("1", 5, "d"), ("1", 5, "e"), ("2", 4.5, "f"), ("3", 9, "g")]
+    cells = Contributions.of(
+        linked, {"a": [row[0] for row in rows]}, [row[1] for row in rows], [row[2] for row in rows]
+    )
+    both = tuple(linked.find({"a": code}) for code in "12")
+    assert [(side.way, side.need) for side in sensitive([both], cells, TENTH)] == [(0, 1.0), (1, 1.0)]
+    assert sensitive([both], cells, replace(TENTH, p=Fraction(95, 1000))) == []
+
+
 def test_finite_prior_bounds_ask_for_more():
     linked = LinkedTables.of([[flat("a", "1234")]])
     cells = Contributions.of(
@@ -255,6 +290,8 @@ def test_an_earlier_period_narrows_what_is_missing(slide):
     low, high = found.interval(slide.cell("1", "Q2"))
     assert (low, high) == (pytest.approx(20.7), pytest.approx(23.3))  # 23 + 22 - 24.3 and 45 - 21.7 by the other cells
     assert not audit(now, within=0.3).disclosures
+    assert found.disclosures
+    assert not audit(now.beside(before, 0.1)).disclosures  # narrow, and not exact, which is all that is asked here
 
 
 def test_costs_are_chosen_by_name(linked):
@@ -309,6 +346,7 @@ def test_a_bound_that_is_cut_short_says_so_and_is_still_true(linked):
     )
     assert (short.work.bounded, long.work.bounded) == (False, True)
     assert 0 < short.bound < long.bound <= min(short.cost, long.cost)
+    assert short.bound * (1 + short.gap) == pytest.approx(short.cost)
 
 
 def test_the_statuses_of_the_small_published_example():

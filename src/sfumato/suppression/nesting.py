@@ -78,7 +78,11 @@ class Nesting:
         return found
 
     def within(self, present: Sequence[str]) -> "Nesting":
-        """The same of some codes alone: a code that is not there is replaced by its parts, or goes."""
+        """The same of some codes alone: a code that is not there is replaced by its parts, or goes.
+
+        >>> Nesting.under("trade", {"a": "", "b": "", "a1": "a"}).within(["", "a", "b"]).sums  # of a no part is there
+        (('', ('a', 'b')),)
+        """
         kept, parts = set(present), dict(reversed(self.sums))
         unknown = sorted(kept - {*self.codes, WHOLE})
         if unknown:

@@ -21,10 +21,10 @@ TURNS = 6
 """How often a pattern is searched again among its own cells, where a bound is asked for."""
 PRUNED = 2
 """How many patterns are, the cheapest first."""
-SMALL, WHOLE_ROUNDS = 2_000, 8
-"""Up to how many cells the bound is sharpened in whole cells, and how often where programs are left for it."""
-NODES, FEW_NODES = 500, 1
-"""How large a tree it is sharpened in, each time; of half as many cells or more, the smaller one."""
+SMALL = 2_000
+"""Up to how many cells the bound is sharpened in whole cells."""
+ROUNDS, NODES = (8, 2), (500, 1)
+"""How often, where programs are left for it, and in how large a tree; of half as many cells or more, the lesser."""
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,9 @@ def _nearby(
     looking: "_Looking", cheapest: "_Pattern", relaxation: Relaxation, bound: float
 ) -> "tuple[_Pattern, float]":
     """The best pattern that differs in one part at a time, and the bound of all cuts that showed others to be none."""
-    nodes = _nodes(looking.task)
+    _, nodes = _tree(looking.task)
     relaxation.limit = None if relaxation.limit is None else relaxation.programs + relaxation.limit
-    near = Nearby(relaxation, cheapest.search.suppressed.copy(), nodes).improved()
+    near = Nearby(relaxation, cheapest.search.suppressed.copy()).improved()
     # What the cuts do not ask for, unions and further contributors, the search adds.
     other = looking.found(np.where(near, 0.0, looking.task.cost))
     return min(cheapest, other, key=looking.cost), max(bound, relaxation.in_whole(nodes)[0])
@@ -99,7 +99,8 @@ def _nearby(
 
 def _guides(relaxation: Relaxation, best: Best) -> Iterator[tuple[float, Floats]]:
     """Bounds, each sharper than the last as a rule, and what cells cost a search that follows where they point."""
-    cost, small, nodes = relaxation.task.cost, relaxation.task.linked.size <= SMALL, _nodes(relaxation.task)
+    cost, small = relaxation.task.cost, relaxation.task.linked.size <= SMALL
+    whole_rounds, nodes = _tree(relaxation.task)
     most = relaxation.limit
     if small:
         bound, chosen = relaxation.in_whole(nodes)
@@ -109,7 +110,7 @@ def _guides(relaxation: Relaxation, best: Best) -> Iterator[tuple[float, Floats]
     yield bound, cost * (1 - chosen + GUIDE)
     relaxation.limit = most
     if best.rounds and small:
-        relaxation.rounds = min(best.rounds, WHOLE_ROUNDS)
+        relaxation.rounds = min(best.rounds, whole_rounds)
         for bound, chosen in relaxation.sharpened(whole=True, nodes=nodes):
             yield bound, cost * (1 - chosen + GUIDE)
     if best.exact:
@@ -118,8 +119,10 @@ def _guides(relaxation: Relaxation, best: Best) -> Iterator[tuple[float, Floats]
         yield bound, np.where(chosen > 0.5, 0.0, cost)
 
 
-def _nodes(task: Task) -> int:
-    return NODES if task.linked.size <= SMALL // 2 else FEW_NODES
+def _tree(task: Task) -> tuple[int, int]:
+    """How often a bound is sharpened in whole cells, and in a tree of how many nodes."""
+    large = int(task.linked.size > SMALL // 2)
+    return ROUNDS[large], NODES[large]
 
 
 @dataclass(eq=False)

@@ -8,21 +8,30 @@ from sfumato.suppression import Flags, Integers
 
 PART, CORE = 400, 100
 """How many cells around one are chosen anew together, and how many of them are then done with, of more than these."""
+NODES, ROUNDS, ALL_ROUNDS = 20, 12, 60
+"""In how large a tree, and after how many rounds of cuts at the most, around one cell and in all."""
+WORTH = 1e-4
+"""What of the cost of a pattern a cheaper one must save."""
 
 
 class Nearby:
     """A pattern, and the cuts that tell which choices nearby are none; every cut is one of the whole table."""
 
-    def __init__(self, relaxation: Relaxation, pattern: Flags, nodes: int) -> None:
+    def __init__(self, relaxation: Relaxation, pattern: Flags) -> None:
         self.relaxation, self.pattern = relaxation, pattern
         self._cost = np.where(relaxation.primary, 0.0, relaxation.task.cost)
-        self._choice = relaxation.master(whole=True, nodes=nodes)
+        self._choice = relaxation.master(whole=True, nodes=NODES)
         self._cutter = Cutter(relaxation.task, relaxation.primary)
+        self._rounds = 0
 
     def improved(self) -> Flags:
         """The pattern once no part of the tables around a cell of it has a cheaper choice, or programs are spent."""
         done = self.relaxation.primary.copy()
-        while not self.relaxation.spent and (todo := np.flatnonzero(self.pattern & ~done)).size:
+        while (
+            not self.relaxation.spent
+            and self._rounds < ALL_ROUNDS
+            and (todo := np.flatnonzero(self.pattern & ~done)).size
+        ):
             around = self._around(int(todo[np.argmax(self._cost[todo])]))
             better = self._best(around)
             if better is None:
@@ -32,17 +41,20 @@ class Nearby:
         return self.pattern
 
     def _best(self, around: Integers) -> Flags | None:
-        """The cheapest safe choice that is as the pattern but for some cells; None where that is the pattern."""
+        """The cheapest safe choice that is as the pattern but for some cells; None where none is found."""
         part = np.zeros(len(self._cost), dtype=bool)
         part[around] = True
         self._choice.hold(self.pattern, part)
         self.relaxation.inside = self.pattern.astype(np.float64)
-        while not self.relaxation.spent:
+        for _ in range(ROUNDS):
+            self._rounds += 1
             _, chosen = self._choice.solve()
-            if self._cost @ chosen >= self._cost @ self.relaxation.inside * (1 - 1e-9):
+            if self._cost @ chosen >= self._cost @ self.relaxation.inside * (1 - WORTH):
                 return None
             new = self.relaxation.violated(self._cutter, chosen)
-            if not new and not self.relaxation.spent:
+            if self.relaxation.spent:
+                return None
+            if not new:
                 return chosen > 0
             self.relaxation.add([cut for _, cut in new], self._choice)
         return None
