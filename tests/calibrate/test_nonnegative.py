@@ -211,7 +211,7 @@ def test_by_the_noise_alone_no_interval_of_many_cells_would_hold(step):
         alone.append(abs(found.value) <= 1.96 * np.sqrt(400 * EPSILON_1))
         held.append(found.interval(0.95)[0] <= 0)
     assert not any(alone)
-    assert all(held)
+    assert sum(held) >= 12, "at 95% fewer come once in five million times"
 
 
 @pytest.mark.parametrize("records", ["one-carrier", "set-to-zero", "nearest-nonnegative"])

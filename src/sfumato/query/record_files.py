@@ -134,7 +134,7 @@ def how_to_use(engine: QueryEngine, path: Path, records: WeightedRecords) -> str
 
 def _few(records: WeightedRecords) -> str:
     """The 95% margins of sums of few cells, by the law of the noise."""
-    variance, law = float(records.variances.max()), records.product.errors.law(Grid(()))
+    variance, law = float(records.variances.max()), records.product.errors.law(Grid(())).noise
     law = law.times(float(records.product.subject.step))
     said = []
     for cells in (1, 2, 5, 10):

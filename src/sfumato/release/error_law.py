@@ -84,6 +84,11 @@ class ErrorLaw(ABC):
         """That of the difference of two totals."""
         return self
 
+    @property
+    def noise(self) -> "ErrorLaw":
+        """That of the noise alone, where totals were moved besides."""
+        return self
+
 
 @dataclass(frozen=True)
 class NormalError(ErrorLaw):

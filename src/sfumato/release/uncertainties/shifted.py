@@ -3,7 +3,8 @@
 A total is now off by its noise s and by what its cells were moved, d, which everybody can sum; stated is
 f'Vg + (d'f)(d'g). The mean squared error is that and 2 E[s d]: where each cell is moved by itself, upward and only if
 it is below 0, its d goes with noise below 0 and is independent of the noise of others, so that E[s d] ≤ 0 and what is
-stated is no less. Where cells are moved together simulations find the same, and that intervals hold their level.
+stated is no less. Where cells are moved together simulations find the same. Intervals do not rest on that: they hold
+their level whatever d depends on, as `moved_error` proves.
 """
 
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.release.error_law import ErrorLaw
+from sfumato.release.moved_error import MovedError
 from sfumato.release.noisy import Floats, Integers
 from sfumato.release.uncertainties.independent import Independent
 from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty, Withheld, read_uncertainty
@@ -67,7 +69,7 @@ class MovedAway(Errors):
         return np.asarray(self.domain.totals(self.shift, grid), dtype=np.float64)
 
     def law(self, grid: Grid) -> ErrorLaw:
-        return self.base.law(grid)
+        return MovedError(self.base.law(grid), self._moved(grid).ravel())
 
     def covariance(self, one: Box, other: Box) -> float | Withheld:
         return self.base.covariance(one, other) + float(self._moved(Grid((), one)) * self._moved(Grid((), other)))
