@@ -12,7 +12,7 @@ import pytest
 from tests.release.grids import KNOWN, SHAPE, one_by_one, random_grid
 
 from sfumato.errors import ReleaseError
-from sfumato.release import Cube, Independent, Sparse, Subject, write_products
+from sfumato.release import Cube, Independent, Sparse, Subject, parquet, write_products
 from sfumato.release.products import sparse as made
 from sfumato.release.products.kinds import Shelf
 from sfumato.schema import Attribute, Box, Grid, Levels, Rule, Table
@@ -163,3 +163,22 @@ def test_a_rule_that_binds_many_cells_is_counted_on_what_a_question_tells_apart(
     full, ruled = 0.5 * 10 * 500 * 100, 0.5 * (10 * 500 - 2) * 100
     assert np.diagonal(shared).tolist() == [ruled if job in {3, 4} else full for job in range(400)]
     assert np.count_nonzero(shared) == 400
+
+
+def test_a_file_of_many_areas_grows_with_its_cells_and_not_with_their_square(tmp_path, monkeypatch):
+    """Each piece lists the codes that it has; were all listed in every piece, 40 pieces would hold 40,000 of them."""
+    monkeypatch.setattr(parquet, "_PIECE", 100)
+    areas, sexes = Attribute("area", Levels.of(range(1_000))), Attribute("sex", Levels.of("fmd"))
+    table = Table((areas, sexes))
+    places = np.flatnonzero(np.arange(3_000) % 4 > 0)
+    sparse = Sparse(SUBJECT, table, places % 7 + 1, Independent(2.0), places)
+    (line,) = write_products(tmp_path, [sparse])
+    with pq.ParquetFile(tmp_path / line.file, read_dictionary=["area"]) as file:
+        groups = [file.read_row_group(place, ["area"])["area"] for place in range(file.num_row_groups)]
+    assert len(groups) == 23
+    assert sum(len(piece.chunk(0).dictionary) for piece in groups) < 1_100
+    assert [code for piece in groups for code in piece.to_pylist()] == [str(place // 3) for place in places]
+    manifest = SimpleNamespace(products=[line], unit="job")
+    again = Shelf(tmp_path, manifest, {"area": areas, "sex": sexes}).product("jobs")
+    assert (again.places == places).all()
+    assert (again.values == sparse.values).all()

@@ -1,6 +1,7 @@
 """Parquet files of products: the codes of every cell, its value in steps, and what its error needs, in pieces."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +52,21 @@ def write_cells(path: Path, table: Table, pieces: Iterator[Written]) -> None:
     with pq.ParquetWriter(path, schema, compression="zstd", write_statistics=statistics) as file:
         for places, columns in (first, *pieces):
             leaves = [
-                pa.DictionaryArray.from_arrays(_column(table.leaves_at(places, name).astype(np.int32)), listed)
+                _coded(table.leaves_at(places, name).astype(np.int32), listed)
                 for name, listed in zip(table.names, codes, strict=True)
             ]
             batch = [*leaves, *(_column(_stored(column)) for column in columns.values())]
             file.write_batch(pa.record_batch(batch, schema=schema))
+
+
+def _coded(leaves: NDArray[np.int32], listed: pa.Array) -> pa.DictionaryArray:
+    """The codes of some cells, of the list from the first to the last of them.
+
+    Cells stand in the order of the first attribute, so that a piece holds few of its codes; were all of them written
+    with every piece, a file would grow with the square of a long list.
+    """
+    first, last = (int(leaves.min()), int(leaves.max())) if len(leaves) else (0, -1)
+    return pa.DictionaryArray.from_arrays(_column(leaves - np.int32(first)), listed.slice(first, last - first + 1))
 
 
 def write_tables(path: Path, tables: Sequence[Table], values: Integers) -> None:
@@ -154,27 +165,38 @@ def read_numbers(path: Path, name: str, rows: int) -> NDArray[Any]:
 def read_places(path: Path, table: Table) -> Integers:
     """The numbers of the listed cells, from their codes."""
     names = [level.column for level in table.by]
+    lists = [CodesRead(attribute) for attribute in table.attributes]
     with bounded_file(path, dict.fromkeys(names, CODES), dictionary=_code_bytes(table.attributes)) as file:
         found, start = np.zeros(file.metadata.num_rows, dtype=np.int64), 0
         for batch in file.iter_batches(_PIECE, columns=names):
-            piece = found[start : start + len(batch)]
-            for attribute, name, length in zip(table.attributes, names, table.shape, strict=True):
+            before, piece = found[max(start - 1, 0) : start], found[start : start + len(batch)]
+            for listed, name, length in zip(lists, names, table.shape, strict=True):
                 piece *= length
-                piece += leaves_of(batch.column(name), attribute)
+                piece += listed.leaves(batch.column(name))
             start += len(batch)
+            if (np.diff(piece, prepend=before) <= 0).any() or not table.possible_at(piece).all():
+                raise ValueError("its cells are not listed in their order, each once, or some are impossible")
     whole(start, len(found))
-    if (found[1:] <= found[:-1]).any() or not table.possible_at(found).all():
-        raise ValueError("its cells are not listed in their order, each once, or some are impossible")
     return found
 
 
-def leaves_of(column: pa.DictionaryArray, attribute: Attribute) -> NDArray[np.int64]:
-    """The place of each code among the lowest levels of an attribute."""
-    if column.null_count:
-        raise ValueError(f"its column '{attribute.name}' does not hold a code for every cell")
-    index = attribute.levels.leaf_index
-    leaves = np.array([index[code] for code in column.dictionary.to_pylist()], dtype=np.int64)
-    return np.asarray(leaves[np.from_dlpack(column.indices)])
+@dataclass
+class CodesRead:
+    """The codes of an attribute as a file has them, piece by piece; a list that comes again is looked up once."""
+
+    attribute: Attribute
+    listed: pa.Array | None = None
+    known: NDArray[np.int64] | None = None
+
+    def leaves(self, column: pa.DictionaryArray) -> NDArray[np.int64]:
+        """The place of each code among the lowest levels of the attribute."""
+        if column.null_count:
+            raise ValueError(f"its column '{self.attribute.name}' does not hold a code for every cell")
+        if self.known is None or not column.dictionary.equals(self.listed):
+            index = self.attribute.levels.leaf_index
+            self.listed = column.dictionary
+            self.known = np.array([index[code] for code in column.dictionary.to_pylist()], dtype=np.int64)
+        return np.asarray(self.known[np.from_dlpack(column.indices)])
 
 
 def write_rows(path: Path, columns: Mapping[str, Any]) -> None:
@@ -200,9 +222,10 @@ def read_frame(path: Path, unit: str, known: Mapping[str, Attribute]) -> Frame:
     with bounded_file(path, dict.fromkeys(names, CODES), dictionary=_code_bytes(kept)) as file:
         rows = file.metadata.num_rows
         places = {name: np.zeros(rows, dtype=np.int32) for name in names}
+        lists = {name: CodesRead(known[name]) for name in names}
         for batch in file.iter_batches(_PIECE, columns=names) if names else ():
             for name in names:
-                places[name][start : start + len(batch)] = leaves_of(batch.column(name), known[name])
+                places[name][start : start + len(batch)] = lists[name].leaves(batch.column(name))
             start += len(batch)
     whole(start, rows if names else 0)
     return Frame(unit, kept, places, range(rows))

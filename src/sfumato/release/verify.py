@@ -65,8 +65,8 @@ def open_release(folder: Path | str, public_key: Path | None = None) -> Release:
     if not verdict.intact:
         raise ReleaseError(f"The release {folder} is not what was published: {verdict.problems[0]}")
     manifest = Manifest.from_bytes(_manifest_bytes(folder))
-    shapes = read_shapes(folder, manifest)
-    products = read_products(folder, manifest, read_attributes(folder, manifest))
+    attributes = read_attributes(folder, manifest)
+    shapes, products = read_shapes(folder, manifest, attributes), read_products(folder, manifest, attributes)
     certificate = read_certificate(folder)[0] if verdict.certificate else None
     return Release(manifest, verdict.id, products, verdict.withdrawn, folder, shapes, certificate)
 

@@ -155,7 +155,7 @@ class Levels:
         """How far each code stands below the top of its tree."""
         return {code: len(self.path(code)) - 1 for code in self.codes}
 
-    @property
+    @cached_property
     def depth(self) -> int:
         return max(self.depths.values())
 
@@ -201,10 +201,17 @@ class Levels:
 
     def at(self, depth: int) -> tuple[str, ...]:
         """The codes at a depth, and the leaves that end above it: together they hold every leaf once."""
-        leaves = self.leaf_index
-        return tuple(
-            code for code in self.codes if self.depths[code] == depth or (code in leaves and self.depths[code] < depth)
-        )
+        if depth not in self._tiers:
+            leaves, depths = self.leaf_index, self.depths
+            self._tiers[depth] = tuple(
+                code for code in self.codes if depths[code] == depth or (code in leaves and depths[code] < depth)
+            )
+        return self._tiers[depth]
+
+    @cached_property
+    def _tiers(self) -> dict[int, tuple[str, ...]]:
+        """The codes of the depths that were asked for: pages ask for them again and again."""
+        return {}
 
     def records(self) -> list[dict[str, str]]:
         """The list as records without empty entries, as plans and releases write it."""
