@@ -88,7 +88,29 @@ def _listed(path: Path) -> str:
 
 def _outlined(path: Path) -> str:
     """What the first outline says; a file that cannot be read is refused where shapes are."""
-    if path.suffix.lower() not in {".json", ".geojson"} or not path.is_file():
+    if not path.is_file():
         return ""
-    said = OUTLINED.search(path.read_bytes())
-    return said[1].decode("utf-8", "replace") if said else ""
+    if path.suffix.lower() in {".json", ".geojson", ".topojson"}:
+        said = OUTLINED.search(path.read_bytes())
+        return said[1].decode("utf-8", "replace") if said else ""
+    beside = path.with_suffix(".dbf")
+    return _stored(beside) if path.suffix.lower() == ".shp" and beside.is_file() else ""
+
+
+def _stored(path: Path) -> str:
+    """What the first record of a dBASE file says, which holds the properties of a shapefile.
+
+    After 32 bytes of its own a file describes its fields, 32 bytes each, until a carriage return: the name in 11 bytes,
+    and at the 17th the length. Records follow, each behind a byte that says whether it was deleted.
+    """
+    written = path.read_bytes()
+    at, start = 1, int.from_bytes(written[8:10], "little")
+    for place in range(32, start - 31, 32):
+        field = written[place : place + 32]
+        if len(field) < 32 or field[:1] == b"\r":
+            break
+        name, length = field[:11].partition(b"\0")[0], field[16]
+        if name.decode("ascii", "replace").lower() == MADE:
+            return written[start + at : start + at + length].decode("utf-8", "replace").strip(" \0")
+        at += length
+    return ""
