@@ -15,6 +15,7 @@ PAGES = {
     "lines": f"{JOBS}?rows=age&view=chart&chart=line",
     "map": f"{JOBS}?rows=state&codelist[state]=leaves&view=map&own=IL,5",
     "shaded map": f"{JOBS}?rows=state&cols=sex&share=row&of=female&view=map",
+    "own area": f"{JOBS}?rows=state&codelist[state]=leaves&cols=sex&view=map&drawn[state]=M0 0 1100 0 1100 900 0 900Z",
     "pick": f"{JOBS}/pick?rows=occupation&pick=valueCodes[occupation]&find=nurs",
     "pick a universe": f"{JOBS}/pick?rows=state&pick=sum[occupation]",
     "privacy card": "/privacy/ors",

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
+import shapefile
 from tests.commands import command, page
 
 import sfumato as sf
@@ -25,6 +26,7 @@ from sfumato.geography.partition import microaggregated
 from sfumato.geography.partition_files import write_partition
 from sfumato.plan import Plan
 from sfumato.privacy import Bounded, ReplaceOne
+from sfumato.query.report import report
 from sfumato.synth import write
 
 ROWS = 8_000
@@ -256,7 +258,31 @@ def test_areas_that_were_made_from_addresses_hide_no_address(small):
     report.write_bytes(whole)
 
 
-@pytest.mark.parametrize("copied", ["areas.csv", "areas.geojson", "areas.parquet"])
+def as_topojson(features, path):
+    """The same outlines in the format of shared arcs, one arc a ring here."""
+    arcs = [ring for one in features for ring in one["geometry"]["coordinates"]]
+    ends = np.cumsum([0, *(len(one["geometry"]["coordinates"]) for one in features)]).tolist()
+    shapes = [
+        {"type": "Polygon", "properties": one["properties"], "arcs": [[arc] for arc in range(start, end)]}
+        for one, start, end in zip(features, ends, ends[1:], strict=False)
+    ]
+    objects = {"areas": {"type": "GeometryCollection", "geometries": shapes}}
+    path.write_text(json.dumps({"type": "Topology", "objects": objects, "arcs": arcs}))
+
+
+def as_shapefile(features, path):
+    with shapefile.Writer(str(path)) as file:
+        file.field("code", "C", 20)
+        file.field("made", "C", 40)
+        for one in features:
+            file.poly(one["geometry"]["coordinates"])
+            file.record(one["properties"]["code"], one["properties"]["made"])
+
+
+OUTLINED = {"areas.geojson": None, "areas.topojson": as_topojson, "areas.shp": as_shapefile}
+
+
+@pytest.mark.parametrize("copied", ["areas.csv", "areas.parquet", *OUTLINED])
 def test_areas_that_were_made_from_addresses_are_known_wherever_their_files_go(small, tmp_path, copied):
     written = pacsv.read_csv(small / "areas" / "areas.csv", convert_options=TEXT)
     kept = ["code", "label", "parent", "note"]
@@ -264,12 +290,14 @@ def test_areas_that_were_made_from_addresses_are_known_wherever_their_files_go(s
         pq.write_table(written, tmp_path / copied)
     elif copied == "areas.csv":
         shutil.copy(small / "areas" / copied, tmp_path)
-    else:  # a list of one's own, and the outlines as they are
-        shutil.copy(small / "areas" / copied, tmp_path)
+    else:  # a list of one's own, and the outlines as they are, or in another format
+        outlines = small / "areas" / "areas.geojson"
+        as_other = OUTLINED[copied] or (lambda _, path: shutil.copy(outlines, path))
+        as_other(json.loads(outlines.read_text())["features"], tmp_path / copied)
         pacsv.write_csv(written.select(kept), tmp_path / "areas.csv")
-    named = copied if copied != "areas.geojson" else "areas.csv"
+    named = copied if copied not in OUTLINED else "areas.csv"
     text = re.sub(r"areas/areas.csv", named, (small / "iab.toml").read_text(encoding="utf-8"))
-    text = text.replace("areas/areas.geojson", "areas.geojson")
+    text = text.replace("areas/areas.geojson", copied if copied in OUTLINED else "areas.geojson")
     moving = re.sub(r'neighbours = .*\nunit = "person"\nfixed = .*', 'neighbours = "add-remove"\nunit = "person"', text)
     with pytest.raises(PromiseError, match="add-remove would claim to hide it"):
         Plan.parse(moving, tmp_path / "iab.toml")
@@ -287,6 +315,32 @@ def test_the_audit_holds_for_two_cells_and_fails_for_one(small, monkeypatch):
     monkeypatch.setattr(ReplaceOne, "move", lambda *_: Bounded(cells=1, l1=1, l2_squared=1, largest=1))
     assert plan.price().total.words() == "epsilon 1"  # the same claim, with noise for one cell
     assert not all(one.holds for one in audit_plan(plan, samples=20_000, draws=SeededDraws(1)))
+
+
+def test_a_notebook_and_a_report_draw_the_map_that_the_page_draws(clusters, levels):
+    engine = sf.open(clusters)
+    wages = {"employed": "yes", "skill": "medium"}
+    share = engine.table("area", "wage", wages, at={"area": "leaves"}).shares("row").map("high")
+    asked = "rows=area&cols=wage&codelist[area]=leaves&sum[employed]=yes&sum[skill]=medium&share=row&of=high&view=map"
+    shown = page(clusters, f"/iab~people?{asked}")
+    for one in ("the ratio could be anything", "hatched: grade C", "no number"):
+        assert one in share._repr_html_()
+        assert one in shown.text
+    outlines = re.findall(r'd="(M[0-9 ]+Z)"', share.svg)
+    assert len(set(outlines)) == len(engine.table("area", at={"area": "leaves"}).axes[0].codes)
+    assert set(outlines) <= {told.get("d") for tag, told in shown.elements if tag == "path"}
+    with pytest.raises(QueryError, match="name one column"):
+        engine.table("area", "employed").map()
+    with pytest.raises(QueryError, match="variables that have some: area"):
+        engine.table("sex").map()
+    fine = sf.open(levels)
+    told = report(fine, "employed", "no")
+    assert "Not employed" in told
+    assert told.count('class="pic-grid"') == 1
+    assert not re.search(r'(src|href)="(?!#)', told), "nothing is loaded from anywhere"
+    below = report(fine, "area", "90762")
+    codes = [code for code in fine.release.attributes[0].levels.codes if code.startswith("90762-")]
+    assert all(fine.release.shapes["area"].outlines[code] in below for code in codes)
 
 
 def test_a_map_of_shares_hatches_what_is_rough_and_leaves_out_what_is_unstable(clusters, levels):

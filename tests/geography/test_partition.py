@@ -279,6 +279,7 @@ def test_the_command_writes_what_a_plan_reads_and_says_what_it_assumes(tmp_path,
     assert (report["method"], report["k"], report["units"], report["areas"]) == ("microaggregation", 30, 600, 19)
     members = pq.read_table(tmp_path / "areas" / "members.parquet")
     assert members["id"].to_pylist() == list(range(600))
+    assert (tmp_path / "areas" / "members.parquet").stat().st_mode & 0o777 == 0o600, "its owner's alone"
     sizes = pyarrow.csv.read_csv(tmp_path / "areas" / "sizes.csv")
     counted = members.group_by("area").aggregate([("id", "count")])
     assert dict(zip(*counted.to_pydict().values(), strict=True)) == dict(zip(*sizes.to_pydict().values(), strict=True))

@@ -221,7 +221,7 @@ def test_describes_itself(page):
     described = page.get("/openapi.json").json()
     asked = described["paths"]["/api/v2/tables/{table_id}/data"]
     given = {one["name"] for one in asked["get"]["parameters"]}
-    own = {"table_id", "group", "sum", "share", "sort", "order", "error", "change"}
+    own = {"table_id", "group", "drawn", "sum", "share", "sort", "order", "error", "change"}
     assert given - own == {"valueCodes", "codelist", "stub", "heading", "outputFormat", "outputFormatParams", "lang"}
     assert all("422" not in one["responses"] for path in described["paths"].values() for one in path.values())
     assert page.get("/docs").status_code == page.get("/redoc").status_code == 404
@@ -232,9 +232,8 @@ def test_describes_itself(page):
 def test_where_there_is_get_there_is_head(page):
     described = page.get("/openapi.json").json()
     for path in described["paths"]:
-        address = path.format(
-            table_id="jobs-survey~jobs", codelist_id="jobs-survey~place~all", release="jobs-survey", query_id="none"
-        )
+        named = {"codelist_id": "jobs-survey~place~all", "variable": "place", "query_id": "none"}
+        address = path.format(table_id="jobs-survey~jobs", release="jobs-survey", **named)
         if "get" in described["paths"][path] and "savedqueries" not in path:
             plain = {"Accept-Encoding": "identity"}
             whole, bare = page.get(address, headers=plain), page.ask("HEAD", address, headers=plain)

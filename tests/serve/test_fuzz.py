@@ -25,6 +25,8 @@ SHAPES = [
 NAMES = ["place", "sex", "age", "trade", "hours", "metric", "none"]
 CODES = ["*", "N", "N1*", "??", "S,2", "male", "16-29", "a", "h03", "top(2)", "[range(a,c)]", "from(b)", "x"]
 LISTS = ["level0", "level1", "leaves", "all", "jobs-survey~place~level0", "none"]
+UNMAPPED = {"POST /api/v2/tables/{table_id}/within/{variable}"}
+"""What this release, which has no map, refuses; `test_own_area.py` asks it of one that has."""
 FORMATS = ["json-stat2", "csv", "xlsx", "parquet", "sdmx-csv"]
 
 
@@ -36,6 +38,7 @@ def known(client):
         "table_id": ["jobs-survey~jobs", "jobs-survey~pay"],
         "codelist_id": ["jobs-survey~place~level1", "jobs-survey~sex~all"],
         "release": ["jobs-survey"],
+        "variable": ["place", "sex"],
         "query_id": [saved.json()["id"]],
     }
 
@@ -139,7 +142,7 @@ def fuzzed(browse, release, examples):
 def test_no_fault_and_no_answer_out_of_shape(browse, release):
     replies = fuzzed(browse, release, 6)
     good = {label for label, status in replies if status in {200, 201}}
-    assert len(good) == len({label for label, _ in replies}), "every operation was answered at least once"
+    assert {label for label, _ in replies} - good == UNMAPPED, "every other operation was answered at least once"
     assert replies.total() > 200
 
 

@@ -29,7 +29,7 @@ QUERY = Path(sfumato.query.__file__).parent
 FILES = {"": SERVE / "words", "data": QUERY / "words"}
 """What the pages say, and what downloads say."""
 OTHERS = sorted(code for code in languages() if code != "en")
-LISTED = {"picture", "map_words"}
+LISTED = {"picture", "map_words", "drawn_parts"}
 """The groups that are handed on whole."""
 SAME = {
     *("site.api", "site.budget", "error.cv_sign", "error.se_sign", "budget.share", "api.parameters"),
@@ -50,6 +50,7 @@ FORMS = {
 COMPOSED = {
     "site.*": (*VIEWS, "releases", "budget", "help", "api"),
     "chart.*": (*CHARTS, "dots", "areas"),
+    "area.lead_*": ("inside", "cut"),
     "errors.*": ERRORS,
     "notice.*": ("withdrawn", "not_for_publication", "not_formally_private", "superseded", "a_step_found_no_answer"),
     "privacy.kind_*": _KINDS,

@@ -12,8 +12,6 @@ from sfumato.errors import PlanError, QueryError
 BASE, A_LOCATION = 180_000_000, 245
 """Bytes of the program and what it loads, and of every location at the most: 9.8 GB for 40 million."""
 
-INSIDE, CUT = "Inside", "Cut by the border"
-
 if TYPE_CHECKING:
     from sfumato.geography.locations import Locations
     from sfumato.geography.partition import Partition
@@ -88,7 +86,8 @@ def partition(  # noqa: PLR0913, PLR0917 - one argument an option
         note(f"To partition: {memory.words()}.")
     read = read_locations(locations, columns, _degrees(origin))
     made = _made(read, k, squares, box, published)
-    told = write_partition(made, out, asked | ({"squares": squares, "box": box} if squares else {}))
+    done = asked | ({"squares": squares, "box": box} if squares else {})
+    told = write_partition(made, out, done, _degrees(origin))
     if json:
         say_json(told)
         return
@@ -112,6 +111,7 @@ def within(
     import csv
 
     from sfumato.geography.own_area import drawn_area
+    from sfumato.geography.parting import CUT, INSIDE
 
     found = drawn_area(areas, own, code, _degrees(origin))
     with out.open("w", encoding="utf-8", newline="") as file:

@@ -1,6 +1,6 @@
 """Drawing: areas projected once, simplified with their borders in common, and rounded to a small grid."""
 
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from sfumato.errors import PlanError
 from sfumato.geography.areas import Areas, Hierarchy
-from sfumato.geography.outlines import polygons
-from sfumato.geography.projection import flat
+from sfumato.geography.frame import MapFrame, lattice_of
+from sfumato.geography.outlines import Outlines, polygons
+from sfumato.geography.projection import Plane, flat
 from sfumato.geography.shapes import MOST_BYTES, Shapes
 
 TOLERANCE = 1.2
@@ -19,34 +20,41 @@ SPECK = 1.0
 """In square grid units: islands and holes below it are not drawn, unless they are all there is."""
 
 
-def drawn(name: str, areas: Areas, levels: Hierarchy, projection: str, detail: int, *, planar: bool | None) -> Shapes:
+def drawn(name: str, areas: Areas, levels: Hierarchy, projection: str, detail: int, of: Outlines) -> Shapes:
     """The areas of an attribute's levels on a grid; a level without an area has that of its children together."""
-    planes, words = flat(list(areas.values()), projection, planar=planar)
-    gridded, width, height = _gridded(planes, detail)
+    plane = flat(list(areas.values()), projection, planar=of.planar, crs=of.crs)
+    gridded, width, height, frame = _gridded(plane, detail)
     simple, notes = _simplified(dict(zip(areas, gridded, strict=True)), levels)
     whole = _with_parents(simple, levels)
     places = {code: _place(area) for code, area in whole.items()}
     outlines = {code: _outline(area, places[code]) for code, area in whole.items()}
     if sum(len(outline) for outline in outlines.values()) > MOST_BYTES * 0.9:
         raise PlanError(f"at detail = {detail} the shapes take over {MOST_BYTES // 10**6} MB; give a lower detail.")
-    return Shapes(name, width, height, outlines, places, projection=words, notes=tuple(notes))
+    return Shapes(name, width, height, outlines, places, projection=plane.words, notes=tuple(notes), frame=frame)
 
 
-def _gridded(areas: Sequence[Any], detail: int) -> tuple[list[Any], int, int]:
+def _gridded(plane: Plane, detail: int) -> tuple[list[Any], int, int, MapFrame]:
     """The areas with the longest side `detail` units long, and y down as screens have it."""
-    left, bottom, right, top = shapely.total_bounds(np.asarray(areas))
+    left, bottom, right, top = (float(one) for one in shapely.total_bounds(np.asarray(plane.areas)))
     size = max(right - left, top - bottom)
     if not size > 0:
         raise PlanError("the shapes have no extent.")
-    unit = detail / size
+    frame = MapFrame(left, top, detail / size)
 
     def place(points: NDArray[np.float64]) -> NDArray[np.float64]:
-        moved = np.column_stack([points[:, 0] - left, top - points[:, 1]]) * unit
         # Neighbours whose common corner differs in a far digit meet again on a fine grid.
-        return np.asarray(np.round(moved, 5))
+        return np.asarray(np.round(frame.from_plane(points), 5))
 
-    sides = [max(int(np.ceil(side * unit)), 1) for side in (right - left, top - bottom)]
-    return [_mended(shapely.transform(area, place)) for area in areas], sides[0], sides[1]
+    sides = [max(int(np.ceil(side * frame.unit)), 1) for side in (right - left, top - bottom)]
+    return [_mended(shapely.transform(area, place)) for area in plane.areas], sides[0], sides[1], _known(frame, plane)
+
+
+def _known(frame: MapFrame, plane: Plane) -> MapFrame:
+    """The frame with what it knows of degrees."""
+    place, bounds = plane.place, plane.bounds
+    if place is None or bounds is None:
+        return frame
+    return replace(frame, lattice=lattice_of(lambda degrees: frame.from_plane(place(degrees)), bounds))
 
 
 def _mended(area: Any) -> Any:

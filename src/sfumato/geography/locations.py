@@ -135,10 +135,19 @@ def metres_from(origin: tuple[float, float], north: Any, east: Any) -> tuple[Any
     """Metres east and north of an origin, of degrees north and east: distances and directions from it are true."""
     from pyproj import Proj
 
+    found: tuple[Any, Any] = Proj(from_origin(origin))(east, north)
+    return found
+
+
+def from_origin(origin: tuple[float, float]) -> str:
+    """The plane of metres east and north of an origin, as PROJ writes it.
+
+    >>> from_origin((52.0, 10.0))
+    '+proj=aeqd +lat_0=52.0 +lon_0=10.0 +units=m +type=crs'
+    """
     if not (-90 <= origin[0] <= 90 and -180 <= origin[1] <= 180):
         raise PlanError(f"The origin {origin[0]:g},{origin[1]:g} is no latitude and longitude; for example 52,10.")
-    found: tuple[Any, Any] = Proj(proj="aeqd", lat_0=origin[0], lon_0=origin[1])(east, north)
-    return found
+    return f"+proj=aeqd +lat_0={origin[0]!r} +lon_0={origin[1]!r} +units=m +type=crs"
 
 
 def _coded(column: Any, name: str) -> tuple[tuple[str, ...], Integers]:

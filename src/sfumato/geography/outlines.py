@@ -35,6 +35,8 @@ class Outlines:
     name: str
     shapes: tuple[Outline, ...]
     planar: bool | None
+    crs: str = ""
+    """The plane that their coordinates lie in, where the file names one."""
 
 
 def read(path: Path) -> Outlines:
@@ -45,12 +47,13 @@ def read(path: Path) -> Outlines:
     if sum(one.stat().st_size for one in beside) > MOST_BYTES:
         raise PlanError(f"{path.name} is over {MOST_BYTES // 10**6} MB; take a generalised (cartographic) edition.")
     if path.suffix.lower() in {".json", ".geojson", ".topojson"}:
-        features, planar = _json_features(path)
+        features, crs = _json_features(path)
     elif path.suffix.lower() == ".shp":
-        features, planar = _shapefile_features(path)
+        features, crs = _shapefile_features(path)
     else:
         raise PlanError(f"{path.name} is of no kind that is read; give a .geojson, .topojson, .json or .shp file.")
-    return Outlines(path.name, tuple(_checked(features, path.name)), planar)
+    planar = _planar(crs) if crs else None
+    return Outlines(path.name, tuple(_checked(features, path.name)), planar, crs if planar else "")
 
 
 def joined(areas: Sequence[Any]) -> Any:
@@ -108,16 +111,16 @@ def polygons(geometry: Any) -> Any:
     return shapely.MultiPolygon([one for one in flat if one.geom_type == "Polygon"])
 
 
-def _json_features(path: Path) -> tuple[Iterator[Feature], bool | None]:
+def _json_features(path: Path) -> tuple[Iterator[Feature], str]:
     try:
         content = json.loads(path.read_bytes())
     except (ValueError, RecursionError):
         raise PlanError(f"{path.name} is not JSON; a map needs GeoJSON or TopoJSON.") from None
     kind = content.get("type") if isinstance(content, dict) else None
     if kind == "Topology":
-        return _topology_features(content), None
+        return _topology_features(content), ""
     if kind in {"FeatureCollection", "Feature"}:
-        return _geojson_features(content), _stated_planar(content)
+        return _geojson_features(content), _stated_crs(content)
     raise PlanError(f"{path.name} is JSON of type '{kind}'; a map needs a FeatureCollection or a Topology.")
 
 
@@ -127,15 +130,16 @@ def _geojson_features(content: Mapping[str, Any]) -> Iterator[Feature]:
         yield own | dict(feature.get("properties") or {}), feature.get("geometry")
 
 
-def _stated_planar(content: Mapping[str, Any]) -> bool | None:
-    """What the member `crs` says, which older GeoJSON files have."""
+def _stated_crs(content: Mapping[str, Any]) -> str:
+    """What the member `crs` says, which older GeoJSON files have, and those of `sfumato partition`."""
     try:
-        return _planar(content["crs"]["properties"]["name"])
+        return str(content["crs"]["properties"]["name"])
     except (KeyError, TypeError):
-        return None
+        return ""
 
 
 def _planar(words: str) -> bool | None:
+    """Whether coordinates lie in a plane by what a file says of them; None where that means nothing."""
     import pyproj
 
     try:
@@ -191,13 +195,13 @@ def _ring(numbers: Sequence[int], arcs: Sequence[list[list[float]]]) -> list[lis
     return points
 
 
-def _shapefile_features(path: Path) -> tuple[Iterator[Feature], bool | None]:
+def _shapefile_features(path: Path) -> tuple[Iterator[Feature], str]:
     import shapefile
 
     if not path.with_suffix(".dbf").is_file():
         raise PlanError(f"{path.name} has no {path.with_suffix('.dbf').name} beside it, which holds its properties.")
     projected = path.with_suffix(".prj")
-    planar = _planar(projected.read_text(encoding="utf-8", errors="replace")) if projected.is_file() else None
+    crs = projected.read_text(encoding="utf-8", errors="replace") if projected.is_file() else ""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # rings wound the wrong way are mended, not reported
@@ -206,4 +210,4 @@ def _shapefile_features(path: Path) -> tuple[Iterator[Feature], bool | None]:
                 records = [(told, drawn.__geo_interface__ if drawn.shapeType else None) for told, drawn in read]
     except (shapefile.ShapefileException, OSError, ValueError, LookupError, TypeError, struct.error) as error:
         raise PlanError(f"{path.name} cannot be read as a shapefile: {_said(error)}.") from None
-    return iter(records), planar
+    return iter(records), crs

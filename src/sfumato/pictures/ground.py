@@ -58,11 +58,21 @@ class Ground:
         over = f' fill="{fill}" stroke="none"' if fill else dressed(kind)
         return f'<path d="{self.shapes.outlines[code]}" fill-rule="evenodd"{over}/>'
 
+    def drawn(self, outline: str, name: str) -> str:
+        """What a reader has drawn, a line on a lighter one, as far as it lies on the ground."""
+        left, top, scale = self.left, self.top, self.scale
+        rings = [[f"{left + x * scale:.1f} {top + y * scale:.1f}" for x, y in ring] for ring in rings_of(outline)]
+        path = "".join(f"M{' '.join(ring)}Z" for ring in rings)
+        size = f'width="{self.shapes.width * scale:.1f}" height="{self.shapes.height * scale:.1f}"'
+        inside = f'<clipPath id="{name}"><rect x="{left:.1f}" y="{top:.1f}" {size}/></clipPath>'
+        lines = "".join(f'<path d="{path}"{dressed(kind)}/>' for kind in ("map-drawn-under", "map-drawn"))
+        return f'<defs>{inside}</defs><g clip-path="url(#{name})" pointer-events="none">{lines}</g>'
+
     def placed(self, *parts: str) -> str:
         """Outlines moved and scaled to where they belong; the lines of many are thinner, or they would hide them."""
         thin = 0.8 if len(parts) < 300 else 0.35
         where = f"translate({self.left:.2f} {self.top:.2f}) scale({self.scale:.5f})"
-        return f'<g transform="{where}" stroke-width="{thin / self.scale:.3f}">{"".join(parts)}</g>'
+        return f'<g class="pic-grid" transform="{where}" stroke-width="{thin / self.scale:.3f}">{"".join(parts)}</g>'
 
 
 def rings_of(outline: str) -> list[list[tuple[int, int]]]:

@@ -39,7 +39,7 @@ def map_of(
     keys, foot = keys_of(sheet, ground.bottom + 20, width - 2 * EDGE)
     elsewhere = (f"{one}." for one in _elsewhere(shapes, marks, style))
     told = (*(sheet.said(mark) for mark in placed), *sheet.missing.values(), *elsewhere)
-    parts = [_patterns(name, 1.0), _patterns(f"{name}-s", ground.scale), *drawn, _own(sheet), keys]
+    parts = [_patterns(name, 1.0), _patterns(f"{name}-s", ground.scale), *drawn, _drawn(sheet), _own(sheet), keys]
     heard = told if len(told) <= MOST_HEARD else ()
     svg = frame.closed(foot, parts, heard, links=any(mark.href for mark in placed))
     vega = map_vega(sheet, frame.caption.source)
@@ -191,6 +191,10 @@ def _named_above(sheet: MapSheet, x: float, y: float, code: str) -> bool:
     """Whether the words of another area stand just above a place, where a number would lie over them."""
     others = (sheet.ground.at(mark.code) for mark in sheet.marks if mark.code != code)
     return any(abs(x - there) < 60 and 0 <= y - above < 45 for there, above in others)
+
+
+def _drawn(sheet: MapSheet) -> str:
+    return sheet.ground.drawn(sheet.style.drawn, f"{sheet.name}-frame") if sheet.style.drawn else ""
 
 
 def _own(sheet: MapSheet) -> str:

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 from sfumato.pictures.canvas import EDGE, Key, fitted, keys_along, stacked
 from sfumato.pictures.classes import SHADES
+from sfumato.pictures.look import dressed
 from sfumato.pictures.map_sheet import MapSheet
 from sfumato.pictures.svg import bar, dot, glyph, round_step, smear, text, tick_words
 
@@ -84,6 +85,8 @@ def _rest(sheet: MapSheet) -> list[Key]:
     """The keys to blank areas and to the reader's own numbers."""
     own = sheet.style.overlay
     keys = [(bar(-9, -6, 18, 12, "map-ground"), sheet.style.words.blank)] if sheet.blank else []
+    if sheet.style.drawn:
+        keys.append((f'<path d="M-9 4-3-4 3 3 9-4"{dressed("map-drawn")}/>', sheet.style.words.drawn))
     if own:
         keys.append(
             (

@@ -29,6 +29,7 @@ class MapWords:
     own: str = "your numbers, without errors: {name}"
     own_unnamed: str = "your numbers, without errors"
     own_one: str = "Your {name}, {code}: {value}, without error"
+    drawn: str = "your area"
     elsewhere: str = "Not on the map: {names}"
     shapes: str = "Shapes: {source}, {projection}"
 
@@ -46,6 +47,8 @@ class MapStyle:
     overlay: Overlay | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
     blank: Mapping[str, str] = field(default_factory=dict)
+    drawn: str = ""
+    """What a reader has drawn on the map, as closed rings on its grid."""
     words: MapWords = field(default_factory=MapWords)
 
 

@@ -52,7 +52,7 @@ class Geography:
         try:
             outlines = read(self.folder / self.file)
             areas, notes = matched(outlines, self.id, levels, nowhere, partial=self.partial)
-            shapes = drawn(attribute.name, areas, levels, self.projection, self.detail, planar=outlines.planar)
+            shapes = drawn(attribute.name, areas, levels, self.projection, self.detail, outlines)
         except PlanError as error:
             raise PlanError(f"{self.section} {error}") from None
         return replace(shapes, source=self.source or outlines.name, notes=(*notes, *shapes.notes))

@@ -1,9 +1,8 @@
 """Axis: an attribute laid out as the rows or columns of a table: levels of any depth, and groups that readers name."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,14 +94,12 @@ class Axis:
         """The groups that share a leaf with something else that is shown, so that the two may not be added."""
         if not self.named:
             return ()
-        shared = self.groups.astype(np.int32) @ self.groups.astype(np.int32).T
-        pairs = combinations(range(len(self.codes)), 2)
-        code = self.codes
-        return tuple(
-            (code[one], code[other])
-            for one, other in pairs
-            if shared[one, other] and (code[one] in self._group or code[other] in self._group)
-        )
+        code, named = self.codes, [place for place, code in enumerate(self.codes) if code in self._group]
+        shared = (self.groups @ self.groups[named].astype(np.float32).T) > 0
+        pairs = {
+            (min(one, named[of]), max(one, named[of])) for one, of in np.argwhere(shared).tolist() if one != named[of]
+        }
+        return tuple((code[one], code[other]) for one, other in sorted(pairs))
 
     def only(self, codes: Sequence[str]) -> "Axis":
         """The axis with some of its codes."""
@@ -191,7 +188,7 @@ def _named(attribute: Attribute, group: Group) -> Group:
         raise QueryError(
             f"{attribute.label}: '{group.name}' is already a level, so no group may have that name; choose another one."
         )
-    return Group(group.name, tuple(dict.fromkeys(levels.find(code) for code in group.codes)))
+    return replace(group, codes=tuple(dict.fromkeys(levels.find(code) for code in group.codes)))
 
 
 def box_at(axes: Sequence[Axis], place: Sequence[int], within: Box) -> Box:

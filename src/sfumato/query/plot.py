@@ -45,7 +45,7 @@ def plot_of(table: Figures, level: float = 0.90, only: str = "", language: str =
         if only and codes[-1] != only:
             continue
         number = table.figure(flat)
-        named = [axis.labels[axis.codes.index(code)] for axis, code in zip(table.axes, codes, strict=True)]
+        named = [axis.label(code) for axis, code in zip(table.axes, codes, strict=True)]
         rows = named[:-1] if table.has_columns else named
         label, series = " · ".join(rows) or table.product.subject.title, named[-1] if table.has_columns else ""
         code = " · ".join(codes[:-1] if table.has_columns else codes)

@@ -58,6 +58,15 @@ class Portable(Figures):
 
         return plotted(self, kind, level, width)
 
+    def map(self, column: str = "", kind: str = "", level: float = 0.90, width: float = 720) -> Picture:
+        """The rows as a map, where they have shapes: "areas" shaded by shares, "dots" in proportion to numbers.
+
+        Of a table with columns one is named; what is rough is hatched, and what has no number says why.
+        """
+        from sfumato.query.map import mapped
+
+        return mapped(self, column, kind, level, width)
+
     def shares(self, of: str | Sequence[str] = "whole") -> "Portable":
         """Each cell as a share of a whole."""
         raise QueryError(f"Shares of {of} are not made of {self.title}; ask one release for them.")

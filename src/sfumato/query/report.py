@@ -9,6 +9,7 @@ from sfumato.query.crosstab import Crosstab
 from sfumato.query.engine import QueryEngine
 from sfumato.query.layout import figure
 from sfumato.query.notices import cited, notices_of
+from sfumato.query.report_map import level_map
 from sfumato.query.value_notes import noted
 from sfumato.release import Product
 from sfumato.schema import Attribute
@@ -82,7 +83,7 @@ def _notes(product: Product) -> str:
 
 
 def _summed(engine: QueryEngine, product: Product, by: str, code: str) -> Iterator[Crosstab | Picture]:
-    """One table by two variables, summed over the others, and a picture."""
+    """One table by two variables, summed over the others, a picture, and a map where there are shapes."""
     row, column = _axes(product, by)
     of, where = product.subject.name, {by: code}
     yield engine.table(row.name, column.name if column else None, where, of)
@@ -90,6 +91,8 @@ def _summed(engine: QueryEngine, product: Product, by: str, code: str) -> Iterat
         yield engine.table(column.name, row.name, where, of).plot("line")
     else:
         yield engine.table(row.name, None, where, of).plot()
+    if found := level_map(engine, product, by, code):
+        yield found
 
 
 def _unsummed(engine: QueryEngine, product: Product, by: str, code: str) -> Iterator[Crosstab | Picture]:

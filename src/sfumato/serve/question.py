@@ -12,6 +12,7 @@ from sfumato.query.periods import NothingBeforeError
 from sfumato.query.portable import Portable
 from sfumato.schema import Levels
 from sfumato.serve.address_parameters import Codes, Pairs, shortened
+from sfumato.serve.drawn import apart, drawn_groups
 from sfumato.serve.editions import Sheet
 
 Groups = Mapping[str, tuple[Group, ...]]
@@ -149,6 +150,12 @@ def universe_codes(sheet: Sheet, sums: Codes) -> Codes:
     return within
 
 
+def all_groups(sheet: Sheet, listed: Codes, drawn: Codes, named: Mapping[str, str] | None = None) -> Groups:
+    """The groups of each variable: those that a reader made by codes, then the parts of what a reader has drawn."""
+    groups, parts = group_codes(sheet, listed), drawn_groups(sheet, drawn, named)
+    return {name: (*groups.get(name, ()), *parts.get(name, ())) for name in {**groups, **parts}}
+
+
 def group_codes(sheet: Sheet, given: Codes) -> Groups:
     """The groups that a reader made, as in `group[state]=Sunbelt:TX,FL`; the same name twice adds to the group."""
     groups = {}
@@ -231,7 +238,9 @@ def data_query(
     """
     pairs = [pair for name in question.shown for pair in _laid_out(question, name, lasting=lasting)]
     for name, groups in question.groups.items():
-        pairs += [(f"group[{name}]", f"{group.name}:{code}") for group in groups for code in group.codes]
+        listed, drawings = apart(groups)
+        pairs += [(f"group[{name}]", f"{group.name}:{code}") for group in listed for code in group.codes]
+        pairs += [(f"drawn[{name}]", one) for one in drawings]
     pairs += [(f"sum[{name}]", code) for name, codes in question.within.items() for code in codes]
     if placement is not None:
         pairs += [("stub", name) for name in placement.stub] + [("heading", name) for name in placement.heading]

@@ -148,6 +148,25 @@ class SavedQueryResponse(Shape):
     links: list[Link]
 
 
+class GeoJson(Shape):
+    """An area as GeoJSON: a Polygon or MultiPolygon, alone, a Feature or in collections; what else it has is left."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: Literal["Polygon", "MultiPolygon", "GeometryCollection", "Feature", "FeatureCollection"]
+
+
+class AreaResponse(Shape):
+    """The codes inside an area that was sent and those that its border cuts; `drawn` asks for their numbers."""
+
+    language: str
+    variable: str
+    inside: list[str]
+    cut: list[str]
+    drawn: str
+    links: list[Link]
+
+
 class Language(Shape):
     id: str
     label: str

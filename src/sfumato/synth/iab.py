@@ -23,6 +23,8 @@ from sfumato.synth.iab_places import City, aims, cities
 
 PIECE = 500_000
 """About how many people are made at once."""
+ORIGIN = (52.0, 10.0)
+"""Where metres east and north are counted from."""
 CLUSTER = 50
 """The fewest people of an area."""
 PLANS = ("iab.toml", "iab-levels.toml")
@@ -86,7 +88,7 @@ def write_iab(folder: Path, rows: int = FIGURES["people"], seed: int = 1) -> Pat
     located = Located("person_id", ("east", "north"), ("postal_code", "city", "region"))
     areas = microaggregated(read_locations(folder / "locations.parquet", located), CLUSTER)
     shutil.rmtree(folder / "areas", ignore_errors=True)
-    write_partition(areas, folder / "areas", {"method": FROM_LOCATIONS, "k": CLUSTER})
+    write_partition(areas, folder / "areas", {"method": FROM_LOCATIONS, "k": CLUSTER}, ORIGIN)
     for name in PLANS:
         shutil.copyfile(SHIPPED / name, folder / name)
     return folder / PLANS[0]

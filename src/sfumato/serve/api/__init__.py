@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from sfumato.serve.api import data, releases, saved_queries, tables
+from sfumato.serve.api import areas, data, releases, saved_queries, tables
 from sfumato.serve.api.describe import Plain, offer
 from sfumato.serve.api.lookup import Served
 from sfumato.serve.catalogue import Catalogue
@@ -14,7 +14,7 @@ __all__ = ["router"]
 def router(catalogue: Catalogue, base_path: str, limits: Limits) -> APIRouter:
     """Every operation of the API over one catalogue."""
     routes, served = APIRouter(route_class=Plain), Served(catalogue, base_path, limits)
-    for part in (tables, data, saved_queries, releases):
+    for part in (tables, data, areas, saved_queries, releases):
         for operation in part.OPERATIONS:
             offer(routes, operation, served)
     return routes

@@ -18,10 +18,10 @@ from sfumato.serve.jsonstat import more
 from sfumato.serve.presentation import Presentation
 from sfumato.serve.question import (
     Question,
+    all_groups,
     code_list,
     data_path,
     data_query,
-    group_codes,
     shown_codes,
     universe_codes,
 )
@@ -31,7 +31,7 @@ PLAIN = (
     "outputFormat", "outputFormatParams", "lang", "stub", "heading", "rows", "cols", "share", "sort", "order", "error",
     "change",
 )  # fmt: skip
-OF_VARIABLE = ("valueCodes", "codelist", "group", "sum", "outputValues")
+OF_VARIABLE = ("valueCodes", "codelist", "group", "drawn", "sum", "outputValues")
 
 Codes = Mapping[str, tuple[str, ...]]
 Body = TypeVar("Body", bound=BaseModel)
@@ -42,7 +42,8 @@ def from_address(sheet: Sheet, pairs: Pairs, base: str) -> tuple[Answer, Format]
     given = Parameters.read(pairs, PLAIN, OF_VARIABLE)
     named = given.of_variable
     shown = named["valueCodes"], named["codelist"], named["group"]
-    question = asked(sheet, *shown, named["sum"]) if any((*shown, named["sum"])) else default_question(sheet)
+    whole = not any((*shown, named["sum"], named["drawn"]))
+    question = default_question(sheet) if whole else asked(sheet, *shown, named["sum"], named["drawn"])
     placement = _placement(question, _listed(given, "stub", "rows"), _listed(given, "heading", "cols"))
     return _answer(question, placement, language_of(given), base, Presentation.read(given)), form_of(given)
 
@@ -103,7 +104,16 @@ def answer_to(sheet: Sheet, body: VariablesSelection, language: str, base: str) 
     return _answer(question, placement, language, base, presented)
 
 
-def asked(sheet: Sheet, values: Codes, lists: Codes, groups: Codes, sums: Codes, *, split: bool = True) -> Question:
+def asked(
+    sheet: Sheet,
+    values: Codes,
+    lists: Codes,
+    groups: Codes,
+    sums: Codes,
+    drawn: Codes | None = None,
+    *,
+    split: bool = True,
+) -> Question:
     """The question; the metric dimension is always given whole, as an estimate never travels without its errors."""
     metric = _metrics(sheet)
     values, lists = ({name: one for name, one in given.items() if name not in metric} for given in (values, lists))
@@ -119,7 +129,7 @@ def asked(sheet: Sheet, values: Codes, lists: Codes, groups: Codes, sums: Codes,
         meant[name] = _chosen(sheet, name, known, given, split=split)
     inside = {name: sheet.attribute(name).levels.codes for name in sums if name in sheet.names}
     within = {**sums, **{name: _chosen(sheet, name, inside[name], sums[name], split=split) for name in inside}}
-    found = group_codes(sheet, groups)
+    found = all_groups(sheet, groups, drawn or {})
     shown = dict(shown_codes(sheet, meant, listed, found))
     if sheet.time and shown.get(sheet.time) == (sheet.period,):
         del shown[sheet.time]  # what is given unless periods are selected

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from fastapi import APIRouter
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -16,6 +17,7 @@ from sfumato.serve.pages.pick import pick, picked
 from sfumato.serve.pages.site import Pages
 from sfumato.serve.pages.table import table
 from sfumato.serve.pages.take import picture
+from sfumato.serve.pages.within import within
 
 __all__ = ["Pages", "routes"]
 
@@ -35,10 +37,20 @@ ADDRESSES: dict[str, Page] = {
     "/{table_id}/picture.{form}": picture,
 }
 """In the order in which they are tried."""
+SENT: dict[str, Page] = {"/{table_id}/within": within}
+"""What a form sends in a body; each leads to an address that holds it."""
 
 
 def routes(pages: Pages) -> APIRouter:
     found = APIRouter(include_in_schema=False)
     for address, page in ADDRESSES.items():
         found.add_route(address, partial(page, pages), methods=["GET"])
+    for address, page in SENT.items():
+        found.add_route(address, partial(_with_body, partial(page, pages)), methods=["POST"])
     return found
+
+
+async def _with_body(page: Callable[[Request], Response], request: Request) -> Response:
+    """A page that reads the body of its request, which the guard has bounded, before it begins to work."""
+    request.state.body = await request.body()
+    return await run_in_threadpool(page, request)

@@ -8,6 +8,7 @@ from sfumato.errors import QueryError
 from sfumato.query import Group
 from sfumato.query.periods import SINCE
 from sfumato.schema import Attribute
+from sfumato.serve.drawn import apart
 from sfumato.serve.pages.layout import ONLY_GROUPS, Layout, Pair
 from sfumato.serve.question import code_list, code_lists
 
@@ -185,7 +186,7 @@ def _detail(attribute: Attribute, layout: Layout) -> CodesShown:
         return CodesShown(
             attribute, _lasts(attribute, layout), _picked(attribute, layout) if name in layout.picks else None, ()
         )
-    groups = layout.groups.get(name, ())
+    groups, (plain, drawings) = layout.of(name), apart(layout.of(name))
     offered = level_words(layout, attribute) if attribute.levels.depth else {"level0": layout.look.words("level.all")}
     if not layout.sheet.product.subject.additive:
         offered = {one: label for one, label in offered.items() if one == "leaves"}
@@ -196,7 +197,7 @@ def _detail(attribute: Attribute, layout: Layout) -> CodesShown:
         attribute,
         options if len(options) > 1 else (),
         _picked(attribute, layout) if name in layout.picks else None,
-        tuple(_group(name, group, layout) for group in groups),
+        (*(_group(name, group, layout) for group in plain), *(_drawing(name, layout) for _ in drawings)),
     )
 
 
@@ -230,11 +231,23 @@ def _picked(attribute: Attribute, layout: Layout) -> Chip:
 
 
 def _group(name: str, group: Group, layout: Layout) -> Chip:
-    left = tuple(one for one in layout.groups[name] if one.name != group.name)
-    groups = {one: left if one == name else kept for one, kept in layout.groups.items() if left or one != name}
-    lists = layout.lists if left else {one: kept for one, kept in layout.lists.items() if kept != ONLY_GROUPS}
     said = layout.look.words("build.group_of", name=group.name, count=len(group.codes))
-    return Chip(group.name, said, replace(layout, groups=groups, lists=lists).address())
+    left = tuple(one for one in layout.groups[name] if one.name != group.name)
+    return Chip(group.name, said, with_groups(layout, name, left).address())
+
+
+def _drawing(name: str, layout: Layout) -> Chip:
+    """What a reader has drawn, as one choice."""
+    said, (left, _) = layout.look.words("area.mine"), apart(layout.of(name))
+    return Chip(said, said, with_groups(layout, name, tuple(left)).address())
+
+
+def with_groups(layout: Layout, name: str, left: tuple[Group, ...]) -> Layout:
+    """The layout with these groups of a variable and no others; where none are left, it shows its levels again."""
+    groups = {one: left if one == name else kept for one, kept in layout.groups.items() if left or one != name}
+    groups |= {name: left} if left else {}
+    lists = layout.lists if left else {one: kept for one, kept in layout.lists.items() if kept != ONLY_GROUPS}
+    return replace(layout, groups=groups, lists=lists)
 
 
 def _filter(name: str, layout: Layout) -> Chip:

@@ -5,17 +5,19 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import urlencode
 
 from sfumato.errors import QueryError
+from sfumato.query import Group
 from sfumato.query.answer import Placement
 from sfumato.schema import Levels
 from sfumato.serve.address_parameters import Codes, Pairs, Parameters
+from sfumato.serve.drawn import apart
 from sfumato.serve.editions import Sheet
 from sfumato.serve.pages.look import NAMES, Look
 from sfumato.serve.presentation import Presentation
 from sfumato.serve.question import (
     Groups,
     Question,
+    all_groups,
     code_list,
-    group_codes,
     shown_codes,
     universe_codes,
 )
@@ -27,7 +29,7 @@ ONLY_GROUPS = "groups"
 """The code list of a variable that shows nothing but the reader's own groups."""
 _FEW_COLUMNS = 8
 _PLAIN = ("rows", "cols", "wrap", *NAMES)
-_OF_VARIABLE = ("codelist", "valueCodes", "group", "sum")
+_OF_VARIABLE = ("codelist", "valueCodes", "group", "drawn", "sum")
 PARAMETERS = (*_PLAIN, *_OF_VARIABLE)
 
 
@@ -67,7 +69,8 @@ class Layout:
         column = given.plain.get("cols", (None if chosen else start.column,))[-1]
         wrap = given.plain.get("wrap", (None,))[-1]
         _refuse_twice(sheet, rows, column, wrap)
-        groups = group_codes(sheet, given.of_variable["group"])
+        parts = look.words.listed("drawn_parts")
+        groups = all_groups(sheet, given.of_variable["group"], given.of_variable["drawn"], parts)
         lists = {sheet.attribute(name).name: values[-1] for name, values in given.of_variable["codelist"].items()}
         picks = dict(shown_codes(sheet, given.of_variable["valueCodes"], {}))
         if sheet.time in picks and sheet.time not in {*rows, column, wrap}:
@@ -169,8 +172,13 @@ class Layout:
 
     def grouped(self, name: str) -> list[Pair]:
         """The groups of a variable as parameters."""
-        key, levels, groups = f"group[{name}]", self.sheet.attribute(name).levels, self.groups.get(name, ())
-        return [pair for group in groups for pair in joined(key, group.codes, levels, f"{group.name}:")]
+        key, levels, (groups, drawings) = f"group[{name}]", self.sheet.attribute(name).levels, apart(self.of(name))
+        listed = [pair for group in groups for pair in joined(key, group.codes, levels, f"{group.name}:")]
+        return listed + [(f"drawn[{name}]", one) for one in drawings]
+
+    def of(self, name: str) -> tuple[Group, ...]:
+        """The groups of a variable."""
+        return self.groups.get(name, ())
 
     def held(self, name: str) -> list[Pair]:
         """The universe as far as it is about one variable, in as few parameters as hold it."""

@@ -7,10 +7,12 @@ from sfumato.errors import QueryError
 from sfumato.geography import Shapes
 from sfumato.pictures import Caption, Picture
 from sfumato.pictures.map import map_of
-from sfumato.pictures.map_sheet import MapStyle, MapWords
+from sfumato.pictures.map_sheet import MapWords
 from sfumato.pictures.overlay import overlay
-from sfumato.query import Axis, Figures
+from sfumato.query import Figures
+from sfumato.query.map import style_of, titled
 from sfumato.query.plot import Plot, in_language, plot_of
+from sfumato.serve.drawn import apart
 from sfumato.serve.pages.layout import Layout
 from sfumato.serve.question import Question
 
@@ -29,17 +31,18 @@ def mapped(layout: Layout, question: Question, captioned: Captioned, width: floa
         raise QueryError("A map is of numbers; show changes as a table or a chart.")
     if shapes is None:
         raise QueryError("There are no shapes for these rows; choose one row variable that has a map.")
-    table, plot = _numbers(layout, question)
+    listed, drawings = apart(layout.of(layout.rows[0]))
+    table, plot = _numbers(layout, replace(question, groups={**question.groups, layout.rows[0]: tuple(listed)}))
     marks = [replace(in_language(mark, layout.look.words.figure), series="") for mark in plot.marks]
-    axis = table.axes[0]
-    style = MapStyle(
-        kind=layout.look.map or ("areas" if layout.look.share else "dots"),
-        overlay=overlay(layout.look.own, axis.attribute.levels.codes) if layout.look.own else None,
-        missing={one.code: one.said for one in plot.left_out},
-        blank=_blank(axis, shapes),
+    known = table.axes[0].attribute.levels.codes
+    style = replace(
+        style_of(table, plot, shapes, layout.look.map),
+        overlay=overlay(layout.look.own, known) if layout.look.own else None,
+        drawn=drawings[-1] if drawings else "",
         words=MapWords(**layout.look.words.listed("map_words")),
     )
-    return map_of(shapes, marks, _titled(layout, table, captioned(table, plot)), style, width)
+    caption = titled(captioned(table, plot), table, mapped_column(layout))
+    return map_of(shapes, marks, caption, style, width)
 
 
 def own_problem(layout: Layout) -> str:
@@ -51,15 +54,6 @@ def own_problem(layout: Layout) -> str:
     except QueryError as error:
         return str(error)
     return ""
-
-
-def _titled(layout: Layout, table: Figures, caption: Caption) -> Caption:
-    """The caption with the one column that is shown."""
-    shown = mapped_column(layout)
-    if not shown:
-        return caption
-    columns = table.axes[-1]
-    return replace(caption, title=f"{caption.title}: {columns.attribute.label} {columns.label(shown)}")
 
 
 def _numbers(layout: Layout, question: Question) -> tuple[Figures, Plot]:
@@ -88,11 +82,3 @@ def mapped_column(layout: Layout) -> str:
     if layout.look.of in codes:
         return layout.look.of
     return codes[0] if layout.look.share == "row" or not summed else ""
-
-
-def _blank(axis: Axis, shapes: Shapes) -> dict[str, str]:
-    """The other areas of the same level, so that the country is whole."""
-    levels = axis.attribute.levels
-    depths = {levels.depths[code] for code in axis.codes if code in levels.depths}
-    deepest = max(depths, default=0)
-    return {code: levels.label(code) for code in levels.at(deepest) if code in shapes and code not in axis.codes}

@@ -17,6 +17,7 @@ from sfumato.query.wording import grade_words
 from sfumato.serve.address import origin
 from sfumato.serve.address_parameters import unknown
 from sfumato.serve.editions import Sheet
+from sfumato.serve.pages.area import area_field
 from sfumato.serve.pages.cell import MARK, exceeds
 from sfumato.serve.pages.detail import detail_view
 from sfumato.serve.pages.form import Form
@@ -44,10 +45,10 @@ def table(pages: Pages, request: Request) -> Response:
         page = pages.page("table.html", layout.look.lang, strange, **shown(layout, pages, request))
         return fresh(page, HTML, tag)
     except QueryError as error:
-        return fresh(_refused(pages, request, sheet, str(error)), HTML, tag, 400)
+        return fresh(refused(pages, request, sheet, str(error)), HTML, tag, 400)
 
 
-def _refused(pages: Pages, request: Request, sheet: Sheet, problem: str) -> str:
+def refused(pages: Pages, request: Request, sheet: Sheet, problem: str) -> str:
     """The page that says why not; its form has as much of the address as can be chosen."""
     for layout in _readable(sheet, request):
         try:
@@ -80,8 +81,8 @@ def sheet_of(pages: Pages, request: Request) -> Sheet:
     return sheet
 
 
-def shown(layout: Layout, pages: Pages, request: Request) -> dict[str, Any]:
-    """Everything on the page of a table."""
+def shown(layout: Layout, pages: Pages, request: Request, brought: str = "", problem: str = "") -> dict[str, Any]:
+    """Everything on the page of a table; of an area that was brought and cannot be read, also why."""
     view, unread = table_view(layout), own_problem(layout)
     drawn = replace(layout, look=layout.look.but(own="")) if unread else layout
     graded = grade_words(layout.sheet.edition.release.manifest.grades, layout.look.lang)
@@ -102,6 +103,7 @@ def shown(layout: Layout, pages: Pages, request: Request) -> dict[str, Any]:
         "most_lines": MOST_LINES,
         "mapped_column": mapped_column(layout) if layout.look.view == "map" else "",
         "own_problem": unread,
+        "area": area_field(layout, brought, problem),
         "detail": detail_view(layout),
         "taken": taken(layout, origin(request), pages.base_path),
     }

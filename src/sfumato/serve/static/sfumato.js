@@ -1,4 +1,5 @@
 // What the pages gain from a script; without it everything works all the same.
+import "./area.js";
 import "./builder.js";
 import "./copy.js";
 import "./grid.js";
