@@ -7,29 +7,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
-import numpy as np
-
 from sfumato.calibrate import Step
 from sfumato.errors import PlanError, nearest
 from sfumato.plan.control import ControlTable
+from sfumato.plan.footprint import Held, footprint
 from sfumato.plan.measure import Measure
 from sfumato.plan.memory import Memory
 from sfumato.privacy import EveryTable, Move, Neighbours, Truncate, Unclaimed, UnitRows, Unsummed, bounded
 from sfumato.schema import FARTHEST, LARGEST, Attribute, Box, By, Domain, Family, Frame, Schema, Table, UpTo, domain_of
 from sfumato.schema.level import lacking
-
-BASE = 180_000_000
-"""Bytes of the program, its libraries, and what does not grow."""
-PER_NUMBER, PER_CALIBRATED = 8, 48
-"""Bytes of a number, and of a cell while a step works on it."""
-PER_LISTED, LISTED_IN_WORK, LISTED_AGAIN, PER_PACKED = 16, 32, 24, 64
-"""Bytes of a listed cell: its number and value; more while the list is made, or is read back; and of a record's own."""
-PER_LEVEL = 2_000
-"""Bytes of a level, its code and label in lists and tables of their own: 1.6 GB for the clusters of a country."""
-PER_NAME = 128
-"""Bytes of a record for each column that names its unit, or it itself: texts of a dozen letters, most units crowded."""
-PER_JOINED = 64
-"""Bytes of a record for each table that it is looked up in: its key, and what it finds there."""
 
 
 @contextmanager
@@ -179,42 +165,15 @@ class Coverage:
             self._cells(measure).refuse_if_too_large()
 
     def memory(self, measures: Sequence[Measure], moved: Sequence[Measure]) -> Memory | None:
-        """What a run will need for measures and for those that steps move; nothing where it cannot be told.
+        """What a run will need for measures and for those that steps move; nothing where it cannot be told."""
+        held = [Held(one, self._cells(one), self._listed(one)) for one in measures]
+        return footprint(self.schema, held, [one.name for one in moved], self._naming(measures))
 
-        Products stay until the release is read back; beside them is the work of a measure or of a step, or those.
-        """
-        sizes = {measure.name: self._listed(measure) for measure in measures}
-        dense = {measure.name for measure in measures if self._cells(measure).dense}
-        made = [measure.name for measure in (*measures, *moved)]
-        products = sum(sizes[name] * (PER_NUMBER if name in dense else PER_LISTED) for name in made)
-        work = [sum(sizes[name] * (PER_NUMBER if name in dense else LISTED_AGAIN) for name in made)]
-        work += [PER_NUMBER * len(measure.aggregates) * sizes[measure.name] for measure in measures]
-        work += [LISTED_IN_WORK * size for name, size in sizes.items() if name not in dense]
-        work += [PER_CALIBRATED * sizes[measure.name] for measure in moved]
-        laid, listed = (sum(size for name, size in sizes.items() if (name in dense) == one) for one in (True, False))
-        held = [f"{laid:,} cells"] * bool(laid) + [f"about {listed:,} listed cells"] * bool(listed)
-        largest = max(measures, key=lambda measure: sizes[measure.name])
-        instead = (
-            f"the largest is '{largest.name}' by {self._cells(largest).sides}: leave out an attribute, measure at a "
-            "coarser level, or use a larger machine."
-        )
-        levels = PER_LEVEL * sum(len(attribute.levels.codes) for attribute in self.schema.attributes)
-        return Memory(" and ".join(held), BASE + levels + products + max(work), self._a_record(measures), instead)
-
-    def _a_record(self, measures: Sequence[Measure]) -> int:
-        """Bytes of a record: a small integer for each attribute, a number for each value that is summed, its names.
-
-        Of a sparse table a cell as well, as records may all stand in cells of their own; and what it finds elsewhere.
-        """
-        read = {name for measure in measures for name in (*measure.names, *measure.where)}
-        leaves = [len(self.schema.attribute(name).levels.leaves) for name in read]
-        values = {value for measure in measures for aggregate in measure.aggregates for value in aggregate.values}
-        packed = any(not self._cells(measure).dense for measure in measures)
-        whole = sum(np.min_scalar_type(size).itemsize for size in leaves)
+    def _naming(self, measures: Sequence[Measure]) -> set[str]:
+        """The columns that name units and records, and are read."""
         named = {name or self.id for measure in measures for one in measure.aggregates for name in one.names}
-        named |= {*self.schema.key, self.truncation.column if self.truncation else None}
-        beside = PER_PACKED * packed + PER_JOINED * len(self.schema.joined) + PER_NAME * len(named - {None})
-        return whole + PER_NUMBER * len(values) + beside
+        named |= {self.truncation.column if self.truncation else None, *self.schema.key}
+        return {name for name in named if name}
 
     def answering(self, measures: Sequence[Measure]) -> list[str]:
         """Which of some measures answer: one for each statistic and universe, as one question has one answer."""

@@ -1,0 +1,77 @@
+"""Footprint: the memory that measures over tables need, told from their cells and columns before data are read."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.plan.measure import Measure
+from sfumato.plan.memory import Memory
+from sfumato.schema import Family, Schema, Table
+
+BASE = 180_000_000
+"""Bytes of the program, its libraries, and what does not grow."""
+PER_NUMBER, PER_CALIBRATED = 8, 48
+"""Bytes of a number, and of a cell while a step works on it."""
+PER_LISTED, LISTED_IN_WORK, LISTED_AGAIN, PER_PACKED = 16, 32, 24, 64
+"""Bytes of a listed cell: its number and value; more while the list is made, or is read back; and of a record's own."""
+PER_LEVEL = 2_000
+"""Bytes of a level, its code and label in lists and tables of their own: 1.6 GB for the clusters of a country."""
+PER_NAME = 128
+"""Bytes of a record for each column that names its unit, or it itself: texts of a dozen letters, most units crowded."""
+PER_JOINED = 64
+"""Bytes of a record for each table that it is looked up in: its key, and what it finds there."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """A measure, what it is over, and how many of its cells are held: all where they are laid out."""
+
+    measure: Measure
+    cells: Table | Family
+    size: int
+
+    def bytes(self, a_listed: int) -> int:
+        """Of its numbers, where a listed one takes so many."""
+        return self.size * (PER_NUMBER if self.cells.dense else a_listed)
+
+
+def footprint(schema: Schema, held: Sequence[Held], moved: Collection[str], naming: Collection[str]) -> Memory:
+    """What a run will need for measures and for those that steps move, with the columns that name units and records.
+
+    Products stay until the release is read back; beside them is the work of a measure or of a step, or those.
+    """
+    by_name = {one.measure.name: one for one in held}
+    again = [by_name[name] for name in moved]
+    products = sum(one.bytes(PER_LISTED) for one in (*held, *again))
+    work = [sum(one.bytes(LISTED_AGAIN) for one in (*held, *again))]
+    work += [PER_NUMBER * len(one.measure.aggregates) * one.size for one in held]
+    work += [LISTED_IN_WORK * one.size for one in held if not one.cells.dense]
+    work += [PER_CALIBRATED * one.size for one in again]
+    largest = max(held, key=lambda one: one.size)
+    instead = (
+        f"the largest is '{largest.measure.name}' by {largest.cells.sides}: leave out an attribute, measure at a "
+        "coarser level, or use a larger machine."
+    )
+    levels = PER_LEVEL * sum(len(attribute.levels.codes) for attribute in schema.attributes)
+    total = BASE + levels + products + max(work)
+    return Memory(_words(held), total, _a_record(schema, held) + PER_NAME * len(naming), instead)
+
+
+def _words(held: Sequence[Held]) -> str:
+    laid, listed = (sum(one.size for one in held if one.cells.dense == dense) for dense in (True, False))
+    return " and ".join([f"{laid:,} cells"] * bool(laid) + [f"about {listed:,} listed cells"] * bool(listed))
+
+
+def _a_record(schema: Schema, held: Sequence[Held]) -> int:
+    """Bytes of a record without its names: a small integer for each attribute, a number for each value that is summed.
+
+    Of a sparse table a cell as well, as records may all stand in cells of their own; and what it finds elsewhere.
+    """
+    measures = [one.measure for one in held]
+    read = {name for measure in measures for name in (*measure.names, *measure.where)}
+    leaves = [len(schema.attribute(name).levels.leaves) for name in read]
+    values = {value for measure in measures for aggregate in measure.aggregates for value in aggregate.values}
+    packed = any(not one.cells.dense for one in held)
+    whole = sum(np.min_scalar_type(size).itemsize for size in leaves)
+    return whole + PER_NUMBER * len(values) + PER_PACKED * packed + PER_JOINED * len(schema.joined)
