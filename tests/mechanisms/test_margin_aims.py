@@ -295,11 +295,26 @@ def test_targets_on_unequal_parts_are_met_by_the_noisiest_cell():
         ({"3": "3", "2": "3"}, "target for tables of 3 variables; these have up to 2"),
         ({"2": "3", "v0,sex": "3"}, "the table v0,sex, which is not among these: v0,v1; v0,v2; v1,v2"),
         ({"2": "3", "v0,v1,v2": "3"}, "the table v0,v1,v2, which is not among these"),
+        ({"v0,v1": "1", "v1,v0": "40", "2": "50"}, "two targets for the table v0,v1, by the names 'v0,v1' and 'v1,v0'"),
+        ({"2": "50", "v0,v1": "1", "v0@0,v1": "1"}, "the table v0,v1, by the names 'v0,v1' and 'v0@0,v1'; keep one"),
+        ({"2": "50", "02": "1"}, "two targets for tables of 2 variables, by the names '2' and '02'; keep one of them"),
+        ({"2": "50", "v0,v1": "1", "v0, v1": "1"}, "for the same tables, by the names 'v0,v1' and 'v0, v1'"),
+        ({"2": "50", 2: "1"}, "for the same tables, by the names '2' and 2"),
     ],
 )
 def test_an_aim_that_makes_no_sense_is_refused(aim, words):
     with pytest.raises(PlanError, match=words):
         design(family((5, 4, 3), 2), aim=aim)
+
+
+def test_a_plan_whose_aim_names_a_table_twice_is_refused_as_it_is_read():
+    schema = Schema((Attribute("a", nested(2, 2)), Attribute("b", Levels.of("345"))), unit="job")
+    measure = Measure("tables", Count(), UpTo(2, ("a", "b")), EvenGaussian("1", aim={"a,b": "3", "a@0,b": "2"}))
+    text = Plan("p", schema, AddRemove("job"), Gaussian(1), (measure,)).to_toml()
+    assert '"a@0,b"' in text
+    for other in ("a@1,b", "b,a", "b , a@1"):
+        with pytest.raises(PlanError, match="aim has two targets for the table a,b, by the names 'a,b' and"):
+            Plan.parse(text.replace("a@0,b", other), Path("p.toml"))
 
 
 def test_a_fade_and_an_aim_are_one_too_many():

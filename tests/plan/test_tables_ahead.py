@@ -78,6 +78,25 @@ def test_the_least_mu_meets_all_targets_and_a_little_less_does_not(tmp_path):
     assert re.search(r"tables +mu 1 +mu 0\.0[0-9]+ +its aim +met +meets its target", said)
 
 
+def test_a_target_that_is_just_missed_is_told_from_what_it_gets(tmp_path):
+    """All alike at 50 costs mu² = E_2 / 2500; at a mu that is 0.05% less, 50.025 is more than 50 and not 50."""
+    path = written(tmp_path, 2, aim='{ "0" = "50", "1" = "50", "2" = "50" }')
+    path.write_text(path.read_text().replace('mu = "1"', f'mu = "{math.sqrt(E_2) / 50 / 1.0005:.9f}"'))
+    ((missed, wanted),) = re.findall(
+        r"its aim is not met.*: 0: ([0-9.]+) for ([0-9.]+);", sfumato("price", path).stdout
+    )
+    assert (float(missed), float(wanted)) == (pytest.approx(50.025, abs=0.02), 50)
+    assert missed != wanted
+
+
+def test_where_records_are_exchanged_a_budget_is_said_to_be_enough_and_not_the_least(tmp_path):
+    path = written(tmp_path, 2)
+    words = "What tables needs is enough, and need not be the least"
+    assert words not in sfumato("budget", path, "--target", "tables=400").stdout
+    path.write_text(path.read_text().replace("add-remove", "replace-one"))
+    assert words in sfumato("budget", path, "--target", "tables=400").stdout
+
+
 def test_an_aim_that_is_not_there_is_no_target(tmp_path):
     with pytest.raises(PlanError, match="'tables' has no targets as its aim"):
         Plan.read(written(tmp_path, 2, aim='"cells"')).budget({"tables": "aim"})

@@ -105,6 +105,11 @@ def _verdict(allotment: "Allotment", per_year: int) -> list[str]:
             f"Over the plan's limit of {limit}; margins {digits_up(allotment.wider)} times as wide, all of them, would "
             "fit."
         )
+    if allotment.enough:
+        lines.append(
+            f"What {', '.join(allotment.enough)} needs is enough, and need not be the least: of many tables at once, "
+            "what it costs to put one record for another is a bound."
+        )
     lines.append(
         "Margins are by noise alone and before calibration, which narrows them, for the sizes that you stated."
     )
@@ -146,4 +151,5 @@ def _told(allotment: "Allotment", per_year: int) -> dict[str, Any]:
         "fits": allotment.fits,
         "margins_would_fit_times": None if allotment.wider in {None, float("inf")} else allotment.wider,
         "cannot_be_met": list(allotment.alone),
+        "need_not_be_least": list(allotment.enough),
     }

@@ -7,6 +7,10 @@ of a table is noisier than its target t. For weights λ of the kinds of cells an
 s = √(πp / λB) costs least on the average with Σ λ B s = Σ λ t, which is a lower bound, and s over the largest B s / t
 meets all targets; λ and π are changed until the largest cost of that and the bound agree.
 
+These are the costs of a record that comes or goes. Where one is put for another, a design that is least by them need
+not be the least by what exchanges cost, which is found of the design, as a bound where parts have unequal numbers of
+children: the claim holds, and another design may do with less.
+
 Targets say what noise is in proportion to: it is then scaled to what the measure costs. They are public numbers, and
 which they are is no promise; the cost of what comes out is summed in fractions, and must be what the measure says.
 """

@@ -25,7 +25,13 @@ class Targets(Mapping[str, Fraction]):
     def read(cls, written: Mapping[str, Exact]) -> "Targets":
         if not written:
             raise PlanError('aim has no targets; write { "1" = "3", "2" = "5" }, or leave it out: all cells are alike.')
-        named = {"".join(str(name).split()): number for name, number in written.items()}
+        spelled: dict[str, str] = {}
+        for name in written:
+            short = "".join(str(name).split())
+            if short in spelled:
+                raise _twice(spelled[short], name, "the same tables")
+            spelled[short] = name
+        named = {short: written[name] for short, name in spelled.items()}
         found = {name: positive(number, f"aim of {name}") for name, number in named.items()}
         for name, target in found.items():
             if not 1 / LARGEST_TARGET <= target <= LARGEST_TARGET:
@@ -46,7 +52,11 @@ class Targets(Mapping[str, Fraction]):
         found: dict[Component, tuple[str, Fraction]] = {}
         for name, target in sorted(self.given, key=lambda one: not _is_number(one[0])):
             tables = _of_ways(family, name) if _is_number(name) else [_table_named(family, name)]
-            found |= dict.fromkeys(tables, (name, target))
+            for table in tables:
+                before = found.get(table)
+                if before and _is_number(before[0]) == _is_number(name):
+                    raise _twice(before[0], name, _said_of(family, table, name))
+                found[table] = name, target
         for top in family.tops:
             if top not in found:
                 raise PlanError(
@@ -84,6 +94,15 @@ def said(family: Family, table: Component) -> str:
     """A table as an aim names it."""
     names = (str(level) for level in family.table(table).by)
     return ",".join(names) or "0"
+
+
+def _twice(first: str, second: str, tables: str) -> PlanError:
+    """That two names of an aim mean the same."""
+    return PlanError(f"aim has two targets for {tables}, by the names {first!r} and {second!r}; keep one of them.")
+
+
+def _said_of(family: Family, table: Component, name: str) -> str:
+    return f"tables of {int(name)} variables" if _is_number(name) else f"the table {said(family, table)}"
 
 
 def _is_number(name: str) -> bool:

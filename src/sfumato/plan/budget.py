@@ -19,7 +19,7 @@ from sfumato.plan.margins import Target, barely_stated, budget_name, margin_of, 
 from sfumato.plan.mean_targets import PER, of_mean
 from sfumato.plan.measure import Measure
 from sfumato.plan.price import total_of
-from sfumato.privacy import Limit, Loss, in_sequence
+from sfumato.privacy import EveryTable, Limit, Loss, Move, in_sequence
 from sfumato.privacy.notation import bounded_limit
 
 BARELY = "the least at which an error is stated"
@@ -55,6 +55,8 @@ class Allotment:
     """By what all margins would have to be widened to fit the limit; None where they do."""
     alone: tuple[str, ...] = ()
     """The measures that break the limit by themselves."""
+    enough: tuple[str, ...] = ()
+    """The measures whose budget meets their target and need not be the least that does."""
 
     @property
     def fits(self) -> bool:
@@ -72,7 +74,11 @@ def over_periods(loss: Loss, periods: int) -> Loss:
 
 
 def allot(plan: Decisions, targets: Sequence[Target]) -> Allotment:
-    """The least budgets that meet the targets; a measure without a target keeps its own."""
+    """The least budgets that meet the targets; a measure without a target keeps its own.
+
+    Of all tables of up to so many variables, where records are exchanged, it is one that is enough: an aim is met at
+    the least cost of a record that comes or goes, and what an exchange costs is a bound.
+    """
     limit = bounded_limit(plan.limit)
     for target in targets:
         plan.measure(target.measure)
@@ -85,12 +91,18 @@ def allot(plan: Decisions, targets: Sequence[Target]) -> Allotment:
     renewed.over.refuse_unlistable(
         renewed.measures
     )  # the least budget that meets a target may change more cells than can be listed
+    enough = tuple(name for name in by_name if _exchanges(plan.move(plan.measure(name))))
     if total.within(limit):
-        return Allotment(renewed, shares, total, limit)
+        return Allotment(renewed, shares, total, limit, enough=enough)
     alone = tuple(
         target.measure for target in targets if not in_sequence([losses[target.measure]], limit).within(limit)
     )
-    return Allotment(renewed, shares, total, limit, _wider(plan, by_name, limit), alone)
+    return Allotment(renewed, shares, total, limit, _wider(plan, by_name, limit), alone, enough)
+
+
+def _exchanges(move: Move) -> bool:
+    """Whether what a unit costs is a bound: of many tables at once, records that are put for others."""
+    return isinstance(move, EveryTable) and move.kept is not None
 
 
 def _budgets(plan: Decisions, targets: Mapping[str, Target]) -> dict[str, Fraction]:

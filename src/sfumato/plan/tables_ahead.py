@@ -60,7 +60,7 @@ class TablesAhead:
                 f"all {count} variables together would have variance {_short(other)} instead of {_short(now)}."
             )
         if self.wanted:
-            said = "; ".join(f"{name}: {_short(one)} for {_short(to)}" for name, (one, to) in self.wanted.items())
+            said = "; ".join(f"{name}: {_beside(one, to)}" for name, (one, to) in self.wanted.items())
             verdict = "is met" if self.met else f"is not met; budget --target {self.measure}=aim finds what would do"
             lines.append(f"its aim {verdict}. SD, at the most, for what is wanted: {said}.")
         return [f"{self.measure}: {line}" for line in lines]
@@ -103,5 +103,16 @@ def _together(plan: Decisions, measure: Measure, found: TablesAhead) -> tuple[in
     return len(by.of), error**2, found.by_ways[0] ** 2
 
 
-def _short(number: float) -> str:
-    return f"{number:,.0f}" if number >= 1000 else f"{number:.3g}"
+def _short(number: float, digits: int = 3) -> str:
+    return f"{number:,.{digits - 3}f}" if number >= 1000 else f"{number:.{digits}g}"
+
+
+def _beside(error: float, target: float) -> str:
+    """An error and what it is to be, with the digits that tell it from a target that it misses.
+
+    >>> _beside(1.0001, 1), _beside(1.0000001, 1), _beside(2000.4, 2000)
+    ('1.0001 for 1', '1 for 1', '2,000.4 for 2,000.0')
+    """
+    missed = error > MET * target
+    told = ((_short(error, digits), _short(target, digits)) for digits in range(3, 10))
+    return " for ".join(next(both for both in told if both[0] != both[1] or not missed))
