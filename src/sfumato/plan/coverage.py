@@ -10,7 +10,7 @@ from typing import ClassVar
 from sfumato.calibrate import Step
 from sfumato.errors import PlanError, nearest
 from sfumato.plan.control import ControlTable
-from sfumato.plan.footprint import Held, footprint
+from sfumato.plan.footprint import HeldCells, footprint
 from sfumato.plan.measure import Measure
 from sfumato.plan.memory import Memory
 from sfumato.privacy import EveryTable, Move, Neighbours, Truncate, Unclaimed, UnitRows, Unsummed, bounded
@@ -166,7 +166,7 @@ class Coverage:
 
     def memory(self, measures: Sequence[Measure], moved: Sequence[Measure]) -> Memory | None:
         """What a run will need for measures and for those that steps move; nothing where it cannot be told."""
-        held = [Held(one, self._cells(one), self._listed(one)) for one in measures]
+        held = [HeldCells(one, self._cells(one), self._listed(one)) for one in measures]
         return footprint(self.schema, held, [one.name for one in moved], self._naming(measures))
 
     def _naming(self, measures: Sequence[Measure]) -> set[str]:

@@ -24,7 +24,7 @@ PER_JOINED = 64
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldCells:
     """A measure, what it is over, and how many of its cells are held: all where they are laid out."""
 
     measure: Measure
@@ -36,7 +36,7 @@ class Held:
         return self.size * (PER_NUMBER if self.cells.dense else a_listed)
 
 
-def footprint(schema: Schema, held: Sequence[Held], moved: Collection[str], naming: Collection[str]) -> Memory:
+def footprint(schema: Schema, held: Sequence[HeldCells], moved: Collection[str], naming: Collection[str]) -> Memory:
     """What a run will need for measures and for those that steps move, with the columns that name units and records.
 
     Products stay until the release is read back; beside them is the work of a measure or of a step, or those.
@@ -58,12 +58,12 @@ def footprint(schema: Schema, held: Sequence[Held], moved: Collection[str], nami
     return Memory(_words(held), total, _a_record(schema, held) + PER_NAME * len(naming), instead)
 
 
-def _words(held: Sequence[Held]) -> str:
+def _words(held: Sequence[HeldCells]) -> str:
     laid, listed = (sum(one.size for one in held if one.cells.dense == dense) for dense in (True, False))
     return " and ".join([f"{laid:,} cells"] * bool(laid) + [f"about {listed:,} listed cells"] * bool(listed))
 
 
-def _a_record(schema: Schema, held: Sequence[Held]) -> int:
+def _a_record(schema: Schema, held: Sequence[HeldCells]) -> int:
     """Bytes of a record without its names: a small integer for each attribute, a number for each value that is summed.
 
     Of a sparse table a cell as well, as records may all stand in cells of their own; and what it finds elsewhere.
