@@ -178,7 +178,7 @@ def test_noise_that_follows_the_largest_employer_runs_from_a_plan_and_tells_noth
     release = run(plan, data, tmp_path / "ledger", tmp_path / "release")
     south = sf.open(tmp_path / "release").total({"place": "south"})
     assert abs(south.value - 400) < 4_000
-    assert "the largest unit in a cell, which is confidential; where that has 100, 90%" in south.se.reason
+    assert "the largest unit in a cell, which is confidential; where that has 100, 90%" in south.se.in_full
     other = run(
         plan,
         Microdata.open(jobs(employer=[f"e{n}" for n in range(443)]), plan.schema, engine=engine),
@@ -410,6 +410,7 @@ def test_the_card_says_that_all_jobs_of_an_establishment_count(tmp_path):
             return (await client.get("/privacy/workforce", follow_redirects=True)).text
 
     card = asyncio.run(asked())
-    assert "All rows of one establishment are hidden together, and all of them count." in card
+    assert "All rows of one establishment count. Of what they tell together, only what is said above is hidden." in card
+    assert "hidden together" not in card
     assert "How large any one establishment is, within 10%" in card
     assert "any one worker, with all of up to 2 jobs" in card

@@ -110,6 +110,8 @@ def test_a_release_is_charged_and_its_manifest_and_card_state_the_curve(tmp_path
     assert "one establishment of 1,000 jobs, there or not at all" in page
     assert "one of 100 jobs loses what is stated" in page
     assert "All rows of one establishment are hidden together, and all of them count." in page
+    assert "which of the two it was made from, whatever else is known, is the number above" in page
+    assert "hardly" not in page, "how well neighbours are told apart follows the loss"
 
 
 def test_a_ledger_of_sizes_within_alpha_takes_it_and_one_of_workers_or_of_a_flatter_curve_does_not(tmp_path):
@@ -145,8 +147,14 @@ def test_an_audit_proves_no_more_than_the_curve_and_nearly_all_that_the_law_show
     [
         (('weak = ["sex"]\n', ""), r"'sex' is of a worker: all new jobs"),
         (("curve-laplace", "geometric"), "use curve-laplace"),
-        (("curve-laplace", "log-laplace"), "log-laplace hides how far a size goes in proportion.* use curve-laplace"),
-        (('mechanism = "curve-laplace", epsilon', 'mechanism = "square-root", mu'), "use curve-laplace, as logarithms"),
+        (
+            ("curve-laplace", "log-laplace"),
+            "log-laplace hides how far a size goes in proportion.* within a share .* use curve-laplace",
+        ),
+        (
+            ('mechanism = "curve-laplace", epsilon', 'mechanism = "square-root", mu'),
+            "within a distance of their roots; use curve-laplace",
+        ),
         (('epsilon = "6"', 'epsilon = "2"'), r"takes an epsilon above 2\.40"),
     ],
 )

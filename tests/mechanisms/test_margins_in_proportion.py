@@ -95,7 +95,9 @@ def test_without_a_variance_it_is_said_why_and_what_can_be_said():
     why = CurveLaplace(3).margin(CURVE, Typical(size=100.0))
     assert isinstance(why, Withheld)
     assert "has no variance at this epsilon, which it has above 4.801" in why.reason
-    assert "nine times in ten the true number of a cell is 0.44 to 17.6 times what is published" in why.reason
+    assert (
+        "nine times in ten the true number of a cell as measured is 0.44 to 17.6 times what is published" in why.of_cell
+    )
     scale = 1.001 * math.log(11) / 3
     low, high = (end + 10 for end in ends(100, scale, 10))
     assert CurveLaplace(3).within(CURVE) == pytest.approx((low / 110, high / 110), rel=1e-3)

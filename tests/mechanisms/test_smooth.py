@@ -243,7 +243,7 @@ def test_the_scale_of_the_noise_is_never_published_and_a_mutant_that_does_is_kil
     assert not says_nothing(TellsItsScale(2))
     held = mechanism.uncertainty(mechanism.perturb(cells([5], [5]), SeededDraws(1)))
     assert isinstance(held, Withheld)
-    assert "which is confidential; where that has 100, 90% of numbers lie within" in held.reason
+    assert "which is confidential; where that has 100, 90% of cells as measured lie within" in held.in_full
     assert isinstance(mechanism.expected(TENTH, Typical()), Withheld)
     facts = mechanism.facts(TENTH, Typical())
     assert (facts.at, facts.size) == ("largest", 100)
@@ -272,7 +272,7 @@ def test_planned_margins_are_quantiles_of_the_laws_to_a_part_of_a_step():
     assert SmoothGamma(2).margin(TENTH, typical) == pytest.approx(ninety * gamma, abs=0.5)
     assert SmoothGamma(2).margin(TENTH, typical) < 0.9 * 1.645 * gamma
     assert SmoothLaplace(2, "0.05").margin(TENTH, typical) == pytest.approx(math.log(10) * local, abs=1)
-    assert "90% of numbers lie within 20.5 of" in SmoothGamma(2).unstated(TENTH), "1.394 at 11, on half steps"
+    assert "90% of cells as measured lie within 20.5 of" in SmoothGamma(2).unstated(TENTH).of_cell, "1.394 at 11"
 
 
 def test_where_a_scale_is_told_the_planned_margin_is_the_one_that_releases_state():

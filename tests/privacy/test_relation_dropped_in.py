@@ -233,4 +233,5 @@ def test_its_release_is_served(dropped, tmp_path):
     card = asyncio.run(asked("/privacy/workforce"))
     assert "within a factor of 1.1, or one more or less" in card
     assert "tells which of two values one establishment reports" in card, "who is in the data is not what is hidden"
-    assert "All rows of one establishment are hidden together, and all of them count." in card
+    assert "All rows of one establishment count. Of what they tell together, only what is said above is hidden." in card
+    assert "hidden together" not in card

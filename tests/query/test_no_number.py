@@ -205,7 +205,7 @@ def test_a_year_needs_all_of_its_periods():
 
 def test_a_withheld_error_and_a_missing_number_are_two_things():
     table = engine(sampling={"kind": "withheld", "reason": "the design is not public"}).table("place", "sex")
-    assert table.reasons == ("the design is not public",)
+    assert table.reasons() == ("the design is not public",)
     assert table.records()[0]["reason"].endswith("no sampling error is stated: the design is not public")
     assert table.records()[2]["reason"] == FEW.reason
     assert isinstance(table.figure(2), NoNumber)

@@ -5,6 +5,11 @@ import pytest
 from worlds import TABLE, engine_of, manifest_of, subject_of
 
 from sfumato.errors import QueryError
+from sfumato.query.answer import Answer
+from sfumato.query.downloads.jsonstat import dataset
+from sfumato.query.estimate import Estimate
+from sfumato.query.plot import plot_of
+from sfumato.query.portable import Portable
 from sfumato.release import Cube, Independent, Withheld
 
 WHY = "the scale is the largest employer of the cell"
@@ -71,3 +76,46 @@ def test_sampling_error_widens_the_interval_of_a_share():
     empty = Cube(subject_of("jobs"), TABLE, np.zeros(TABLE.shape, dtype=np.int64), Independent(2.0))
     with pytest.raises(QueryError, match="within its own noise of 0"):
         engine_of(empty, manifest=manifest).share({"sex": "f"})
+
+
+OF_CELL = "nine times in ten the true number of a cell as measured is half to twice what is published"
+"""It holds of one measured cell: sums of several have other odds, shares and differences have none."""
+MADE = {
+    "en": "no error is told of a number that is computed from several measured cells",
+    "de": "zu einer Zahl, die aus mehreren gemessenen Zellen berechnet ist, wird kein Fehler genannt",
+}
+
+
+def everything_said(table: Portable, language: str) -> list[str]:
+    """All that is said of a table, wherever errors are withheld: notes, files, API, page, notebook and pictures."""
+    answer = Answer(table, language=language)
+    marks = [str(mark.withheld) for mark in plot_of(table, language=language).marks]
+    return [" ".join(answer.unsaid), " ".join(dataset(answer)["note"]), marks[0]]
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_what_holds_of_a_cell_as_measured_is_said_of_such_cells_and_of_no_number_made_of_several(language):
+    cube = Cube(subject_of("jobs"), TABLE, np.full(TABLE.shape, 7), Withheld(WHY, OF_CELL))
+    engine = engine_of(cube, manifest=manifest_of(cube))
+    cells = engine.table(list(TABLE.names), at=dict.fromkeys(TABLE.names, "leaves"))
+    sums = engine.table("age")
+    for said in everything_said(cells, language):
+        assert (WHY in said, OF_CELL in said, MADE[language] in said) == (True, True, False)
+    for table in (sums, cells.shares(), sums.shares()):
+        for said in everything_said(table, language):
+            assert (WHY in said, OF_CELL in said, MADE[language] in said) == (True, False, True)
+    mixed = engine.table(list(TABLE.names), at=dict.fromkeys(TABLE.names, "all"))
+    (said,) = Answer(mixed, language=language).unsaid
+    assert (OF_CELL in said, said.endswith(MADE[language])) == (True, True)
+
+
+def test_texts_notebooks_and_details_say_it_of_measured_cells_alone():
+    cube = Cube(subject_of("jobs"), TABLE, np.full(TABLE.shape, 7), Withheld(WHY, OF_CELL))
+    engine = engine_of(cube, manifest=manifest_of(cube))
+    cells, sums = engine.table(list(TABLE.names), at=dict.fromkeys(TABLE.names, "leaves")), engine.table("age")
+    one = next(codes for codes, figure in cells.items() if isinstance(figure, Estimate))
+    assert all(OF_CELL in said for said in (repr(cells), cells._repr_html_(), repr(cells.detail(one))))
+    summed = (repr(sums), sums._repr_html_(), repr(sums.detail("old")), sums.compare("old", "young").words())
+    assert not any(OF_CELL in said for said in summed)
+    assert all(WHY in said for said in summed)
+    assert "computed from several measured cells" in summed[2]

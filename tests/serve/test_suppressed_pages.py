@@ -24,7 +24,13 @@ PAGES = {
     "help": "/help?table=pay~pay",
     "series": "/series/pay",
 }
-NOISY = ("Noise was added", "privacy noise alone", "a little wrong on purpose", "average the noise", "can hardly tell")
+NOISY = (
+    "Noise was added",
+    "privacy noise alone",
+    "a little wrong on purpose",
+    "average the noise",
+    "which of the two it was made from",
+)
 
 
 @pytest.fixture(scope="module")

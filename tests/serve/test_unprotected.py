@@ -17,7 +17,7 @@ WHY = "totals are published as they are"
 CLAIMS = (
     "Whether any one firm is there",
     "gives away a person",
-    "can hardly tell",
+    "which of the two it was made from",
     "What stays hidden",
     "Who is protected",
     "How this was protected",

@@ -143,7 +143,7 @@ def _priced(plan: "Plan", bill: "Price", per_year: int) -> dict[str, Any]:
         measure = plan.measure(name)
         error, (margin, _) = measure.with_.expected(plan.move(measure), typical(plan, measure)), margins(plan, measure)
         if not isinstance(error, float):
-            return {"no_standard_error": error.reason}
+            return {"no_standard_error": error.in_full}
         ahead = tables_ahead(plan, measure)
         return {"standard_error": error, "moe90": margin} | ({"tables": ahead.to_dict()} if ahead else {})
 

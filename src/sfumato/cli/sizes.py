@@ -31,7 +31,7 @@ def say_sizes(plan: "Plan") -> None:
     if untold and alike:
         say("")
     for measure, error in untold:
-        say(f"No ± of a cell of {measure.name} can be told beforehand, as {error.reason}.")
+        say(f"No ± of a cell of {measure.name} can be told beforehand, as {error.in_full}.")
 
 
 def margins(plan: "Plan", measure: "Measure") -> list["float | Withheld"]:

@@ -119,8 +119,8 @@ class ExponentialQuantile(Mechanism):
     def uncertainty(self, noisy: Noisy) -> Uncertainty:  # noqa: ARG002 - withheld
         return Withheld(WHY)
 
-    def unstated(self, move: Move) -> str:  # noqa: ARG002 - never
-        return WHY
+    def unstated(self, move: Move) -> Withheld:  # noqa: ARG002 - never
+        return Withheld(WHY)
 
     def expected(self, move: Move, number: Typical) -> Withheld:  # noqa: ARG002 - withheld
         self.places(move)

@@ -17,6 +17,7 @@ from typing import ClassVar
 from sfumato.errors import PlanError
 from sfumato.mechanisms.logarithmic import Logarithmic, moment
 from sfumato.privacy import Exact, Move, positive, relative
+from sfumato.release import Withheld
 
 FINE = 1_000
 """How many lattice steps ln(1 + alpha) is."""
@@ -68,12 +69,12 @@ class LogLaplace(Logarithmic):
         """What sizes are divided by: the mean of e^noise, or 1 where they are left as drawn."""
         return 1.0 if self.estimate == "as drawn" else super().mean(move)
 
-    def unstated(self, move: Move) -> str:
+    def unstated(self, move: Move) -> Withheld | None:
         if (why := super().unstated(move)) or self.estimate == ESTIMATES[0]:
             return why
         high = moment(self.law(move), lattice(move)) - 1
         biased = f"numbers are left as drawn, {high:.1%} too high on average with 1 / alpha added to each"
-        return f"{biased}; {self._told(move)}"
+        return Withheld(biased, self._told(move))
 
 
 def lattice(move: Move) -> float:

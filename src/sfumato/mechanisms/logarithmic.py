@@ -20,7 +20,7 @@ from sfumato.mechanisms.example import Floats, example
 from sfumato.mechanisms.mechanism import GROWS, Mechanism, Typical
 from sfumato.privacy import Approximate, Loss, Move
 from sfumato.privacy.exact import digits_down, digits_up
-from sfumato.release import Noisy, Product, Proportional, Uncertainty, Withheld
+from sfumato.release import Noisy, Product, Proportional, Uncertainty, Withheld, withheld
 from sfumato.release.manifest import NoiseLine
 from sfumato.release.noisy import Integers
 from sfumato.release.relative_error import RelativeError, stated_share
@@ -116,9 +116,8 @@ class Logarithmic(Mechanism):
         law, g = self.law(move), self.lattice(move)
         if float(law.rate) <= 2 * g:
             least = self._least(move, 2)
-            return Withheld(
-                f"noise in proportion has no variance at this epsilon, which it has above {least}; {self._told(move)}"
-            )
+            why = f"noise in proportion has no variance at this epsilon, which it has above {least}"
+            return Withheld(why, self._told(move))
         mean = self.mean(move)
         return moment(law, 2 * g) / mean**2 - 2 * moment(law, g) / mean + 1
 
@@ -134,20 +133,19 @@ class Logarithmic(Mechanism):
         """The same in words, rounded outward, for where no error is stated."""
         low, high = self.within(move)
         return (
-            f"nine times in ten the true number of a cell is {digits_down(low)} to {digits_up(high)} times what is "
-            f"published, with {self.shift(move):g} added to both"
+            f"nine times in ten the true number of a cell as measured is {digits_down(low)} to {digits_up(high)} times "
+            f"what is published, with {self.shift(move):g} added to both"
         )
 
     def uncertainty(self, noisy: Noisy) -> Uncertainty:
         variance = self.variance(noisy.move)
         if why := self.unstated(noisy.move):
-            return Withheld(why)
+            return why
         assert not isinstance(variance, Withheld)  # noqa: S101 - it would be unstated
         return Proportional(variance, self.shift(noisy.move) / float(noisy.step))
 
-    def unstated(self, move: Move) -> str:
-        variance = self.variance(move)
-        return variance.reason if isinstance(variance, Withheld) else ""
+    def unstated(self, move: Move) -> Withheld | None:
+        return withheld(self.variance(move))
 
     def expected(self, move: Move, number: Typical) -> float | Withheld:
         """The error of a number that so many equal cells truly sum to."""
@@ -163,7 +161,7 @@ class Logarithmic(Mechanism):
         if number.size is None:
             return Withheld(GROWS)
         if why := self.unstated(move):
-            return Withheld(why)
+            return why
         variance = self.variance(move)
         assert not isinstance(variance, Withheld)  # noqa: S101 - it would be unstated
         return stated_share(variance) * float(self.error_law(move, number).squares[0])
@@ -175,7 +173,7 @@ class Logarithmic(Mechanism):
     def facts(self, move: Move, number: Typical) -> NoiseLine:
         law, g, step = self.law(move), self.lattice(move), float(number.step) / HUNDREDTHS
         if isinstance(why := self.variance(move), Withheld):
-            return NoiseLine(why=why.reason)
+            return NoiseLine(why=why.in_full)
 
         def error(size: float) -> float:
             return float(self.expected(move, Typical(size=size)))  # type: ignore[arg-type]

@@ -99,9 +99,9 @@ class Mechanism(ABC):
     def uncertainty(self, noisy: Noisy) -> Uncertainty:
         """The error of the published cells, from public numbers alone."""
 
-    def unstated(self, move: Move) -> str:  # noqa: ARG002 - most state one
+    def unstated(self, move: Move) -> Withheld | None:  # noqa: ARG002 - most state one
         """Why no error of what it publishes can be stated, by the plan alone; nothing where one is."""
-        return ""
+        return None
 
     @abstractmethod
     def expected(self, move: Move, number: Typical) -> float | Withheld:
@@ -142,7 +142,7 @@ class Mechanism(ABC):
     def facts(self, move: Move, number: Typical) -> NoiseLine:
         """What is published of its noise beside the numbers, so that pages can draw it; the plan alone says it."""
         error = self.expected(move, number)
-        return NoiseLine(why=error.reason) if isinstance(error, Withheld) else NoiseLine(standard_error=error)
+        return NoiseLine(why=error.in_full) if isinstance(error, Withheld) else NoiseLine(standard_error=error)
 
     def needs(self, of: tuple[Aggregate, ...]) -> tuple[Aggregate, ...]:  # noqa: ARG002 - none, for most
         """What it reads of the cells beside what their statistic is computed of."""

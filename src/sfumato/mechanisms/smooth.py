@@ -136,14 +136,15 @@ class Smooth(Mechanism):
         return self.parts(move, Fraction(1))
 
     def uncertainty(self, noisy: Noisy) -> Uncertainty:
-        return Varying(noisy.public["variance"]) if self.told else Withheld(self.unstated(noisy.move))
+        return self.unstated(noisy.move) or Varying(noisy.public["variance"])
 
-    def unstated(self, move: Move) -> str:
+    def unstated(self, move: Move) -> Withheld | None:
         """Why no error is stated, and what of it the plan alone says."""
         if self.told:
-            return ""
+            return None
         reach = self.margin(move, Typical(largest=SHOWN))
-        return f"{FOLLOWS}; where that has {SHOWN:g}, 90% of numbers lie within {reach:.3g} of the true one"
+        told = f"where that has {SHOWN:g}, 90% of cells as measured lie within {reach:.3g} of the true number"
+        return Withheld(FOLLOWS, told)
 
     def stated_variance(self, move: Move, number: Typical) -> float | Withheld:
         """That of the scale which is told, where one is, at the middle of what may be told."""

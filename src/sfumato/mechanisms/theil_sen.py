@@ -202,8 +202,8 @@ class TheilSen(Mechanism):
     def uncertainty(self, noisy: Noisy) -> Uncertainty:  # noqa: ARG002 - withheld
         return Withheld(WHY)
 
-    def unstated(self, move: Move) -> str:  # noqa: ARG002 - never
-        return WHY
+    def unstated(self, move: Move) -> Withheld:  # noqa: ARG002 - never
+        return Withheld(WHY)
 
     def expected(self, move: Move, number: Typical) -> Withheld:  # noqa: ARG002 - withheld
         self.loss(move)

@@ -147,7 +147,7 @@ def barely_stated(plan: Decisions, measure: Measure, target: Target) -> bool:
 
 def _told(margin: float | Withheld, name: str) -> float:
     if isinstance(margin, Withheld):
-        raise PlanError(f"No margin of '{name}' can be told, as {margin.reason}.")
+        raise PlanError(f"No margin of '{name}' can be told, as {margin.in_full}.")
     return margin
 
 

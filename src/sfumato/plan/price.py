@@ -144,7 +144,7 @@ def _refuse_unweighed(plan: Decisions) -> None:
     for step in plan.then:
         for measure in (measures[name] for name in step.reads if name in measures):
             if why := measure.with_.unstated(plan.move(measure)):
-                raise PlanError(f"Step '{step.name}' reads '{measure.name}', whose error is withheld: {why}.")
+                raise PlanError(f"Step '{step.name}' reads '{measure.name}', whose error is withheld: {why.in_full}.")
 
 
 def _refuse_unlisted(plan: Decisions) -> None:

@@ -32,7 +32,8 @@ class Bounded(Move):
         object.__setattr__(self, "largest", self.largest or self.l1)
 
     def words(self) -> str:
-        return f"here cells move by {self.l1:,} steps at most, which noise of one width hides, as geometric"
+        far = "1 step" if self.l1 == 1 else f"{self.l1:,} steps"
+        return f"here cells move by {far} at most, which noise of one width hides, as geometric"
 
 
 @dataclass(frozen=True)

@@ -131,7 +131,7 @@ class Answer:
     def unsaid(self) -> tuple[str, ...]:
         """What is not stated of the errors, and why."""
         key = "about.noise_alone" if self.columns.noise_alone.any() else "about.withheld"
-        return tuple(f"{words(self.language)(key)}: {reason}" for reason in self.figures.reasons)
+        return tuple(f"{words(self.language)(key)}: {reason}" for reason in self.figures.reasons(self.language))
 
     @property
     def note(self) -> str:

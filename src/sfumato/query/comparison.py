@@ -17,6 +17,10 @@ class Comparison(Estimate):
     """Whether the sampling error is stated as if no record were in both."""
 
     @property
+    def as_measured(self) -> bool:
+        return False
+
+    @property
     def p_value(self) -> float | Withheld:
         """How often noise alone would make a difference this large."""
         if isinstance(self.se, Withheld):

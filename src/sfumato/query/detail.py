@@ -116,7 +116,9 @@ def _of_error(estimate: Estimate, keys: Mapping[str, str] = PLAIN) -> Sentence:
     """What ± means here; of a share in percentage points."""
     moe, times = estimate.moe(0.90), 100 if keys is SHARE else 1
     if isinstance(moe, Withheld):
-        return Sentence("error_withheld", {"reason": moe.reason.rstrip(".")})
+        told = moe.in_full if estimate.as_measured else moe.reason
+        key = "error_withheld_made" if moe.of_cell and not estimate.as_measured else "error_withheld"
+        return Sentence(key, {"reason": told.rstrip(".")})
     if isinstance(estimate.sampling_variance, Withheld):
         reason = estimate.sampling_variance.reason.rstrip(".")
         return Sentence(keys["alone"], {"moe": times * moe, "reason": reason})

@@ -57,6 +57,11 @@ class Estimate:
     """The law of the noise, in the unit of the value."""
 
     @property
+    def as_measured(self) -> bool:
+        """Whether it is one cell as it was measured, and no number computed from several."""
+        return self.cells == 1
+
+    @property
     def variance(self) -> Variance:
         """Both variances together, or the reason why one cannot be stated."""
         return self.noise_variance + self.sampling_variance

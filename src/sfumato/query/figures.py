@@ -13,6 +13,7 @@ from sfumato.errors import QueryError
 from sfumato.query.axis import Axis
 from sfumato.query.columns import Columns
 from sfumato.query.estimate import Estimate, Figure
+from sfumato.query.untold import untold
 from sfumato.query.wording import Sentence
 from sfumato.release import NoNumber, Product, Release, Withheld
 from sfumato.schema import Attribute
@@ -127,16 +128,25 @@ class Figures(ABC):
         return self.columns().told.kinds
 
     @cached_property
-    def reasons(self) -> tuple[str, ...]:
-        """Why errors are withheld, each reason once; where one column withholds, it does so for the same reason."""
+    def _withheld(self) -> Mapping[Withheld, set[bool]]:
+        """The errors that are withheld, and of which numbers: of cells as measured, of others, or of both.
+
+        Where one column withholds, it does so for the same reason.
+        """
         columns = self.columns()
         unsaid = np.flatnonzero(np.isnan(columns.variance) & ~columns.empty)
-        _, first = np.unique(unsaid % (len(self.axes[-1].codes) if self.axes else 1), return_index=True)
-        told = [self.figure(int(flat)) for flat in unsaid[first]]
-        parts = [
-            part for one in told if isinstance(one, Estimate) for part in (one.noise_variance, one.sampling_variance)
-        ]
-        return tuple(dict.fromkeys(part.reason for part in parts if isinstance(part, Withheld)))
+        column = unsaid % (len(self.axes[-1].codes) if self.axes else 1)
+        _, first = np.unique(2 * column + (columns.cells[unsaid] == 1), return_index=True)
+        found: dict[Withheld, set[bool]] = {}
+        for one in (self.figure(int(flat)) for flat in unsaid[first]):
+            parts = (one.noise_variance, one.sampling_variance) if isinstance(one, Estimate) else ()
+            for part in (part for part in parts if isinstance(part, Withheld)):
+                found.setdefault(part, set()).add(isinstance(one, Estimate) and one.as_measured)
+        return found
+
+    def reasons(self, language: str = "en") -> tuple[str, ...]:
+        """Why errors are withheld, each reason once, with what is told of cells as measured where some are shown."""
+        return tuple(untold(error, measured, language) for error, measured in self._withheld.items())
 
 
 def codes_of(levels: str | int | Sequence[str | int]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from sfumato.query.downloads.tidy import records
 from sfumato.query.estimate import Estimate
 from sfumato.query.figures import Figures
 from sfumato.query.notices import cited, notices_of
+from sfumato.query.untold import untold
 from sfumato.query.wording import words
 from sfumato.release import NoNumber, Withheld
 
@@ -66,7 +67,7 @@ def mark_of(estimate: Estimate, label: str, level: float = 0.90, language: str =
         verdict, value = estimate.verdict(), f"{'+' if estimate.value > 0 else ''}{value}"
         mark = replace(mark, sign=verdict != NONE, verdict=words(language)(f"verdict.{verdict}"))
     if isinstance(margin, Withheld):
-        return replace(mark, withheld=margin.reason, shown=f"{value} ± withheld")
+        return replace(mark, withheld=untold(margin, {estimate.as_measured}, language), shown=f"{value} ± withheld")
     low, high = estimate.interval(level)
     least, most = digits.ends(low, high)
     mark = replace(mark, shown=f"{value} ± {digits.margin(margin)}", ends_shown=(f"{least}{sign}", f"{most}{sign}"))

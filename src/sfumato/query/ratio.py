@@ -34,6 +34,10 @@ class Ratio(Estimate):
     bounded: bool = False
     """Whether the true ratio is of a part of its whole where nothing is below 0, so that it lies from 0 to 1."""
 
+    @property
+    def as_measured(self) -> bool:
+        return False
+
     def interval(self, level: float = 0.95) -> Interval:
         """Where the true ratio lies at this level: no further than it can, which takes no truth out of an interval.
 

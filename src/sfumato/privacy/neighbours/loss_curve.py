@@ -99,7 +99,8 @@ class AlongCurve(Move):
     def words(self) -> str:
         return (
             "between loss-by-size neighbours one establishment may be there or not with all its jobs, which is further "
-            "than any width hides; use curve-laplace, as logarithms follow the curve and square roots do not"
+            "than noise of one width hides, or noise for sizes within a share or within a distance of their roots; use "
+            "curve-laplace, whose noise follows the curve"
         )
 
 

@@ -30,7 +30,7 @@ def facts(answer: Answer) -> dict[str, object]:
         "universe": {name: list(codes) for name, codes in answer.figures.universe.items()},
         "release": answer.release.id,
         "notices": list(answer.notices),
-        "withheld": list(answer.figures.reasons),
+        "withheld": list(answer.figures.reasons()),
         "grades": grade_words(manifest.grades),
         "promise": manifest.promise.model_dump(),
         "exposures": [exposure.model_dump() for exposure in manifest.exposures],

@@ -37,7 +37,7 @@ def dataset(answer: Answer) -> dict[str, Any]:
     ]
     universe = {name: list(codes) for name, codes in figures.universe.items()}
     placed = {"stub": list(answer.placement.stub), "heading": list(answer.placement.heading)}
-    extension: dict[str, Any] = {"sfumato": {"universe": universe, "withheld": list(figures.reasons)}}
+    extension: dict[str, Any] = {"sfumato": {"universe": universe, "withheld": list(figures.reasons())}}
     extension |= {"px": placed} if any(placed.values()) else {}
     extension["status"] = {"label": {one.code: one.reason for one in figures.missing}}
     return joined(described(answer, whole=numbers.estimate.dtype.kind != "f"), found | {"extension": extension})

@@ -6,7 +6,7 @@ totals, in squared steps. One that cannot be stated is `Withheld`, for every tot
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from importlib import import_module
 from typing import Any, ClassVar, TypeVar
@@ -168,6 +168,8 @@ class Uncertainty(ABC):
 class Withheld(Uncertainty, Errors):
     """An error that cannot be stated, as stating it would leak; the reason stands where the number would.
 
+    `of_cell` is what can be told of one cell as it was measured all the same; it holds for no sum of several.
+
     >>> 4 * Withheld("its scale is confidential") + 1
     Withheld(reason='its scale is confidential')
     """
@@ -175,13 +177,19 @@ class Withheld(Uncertainty, Errors):
     kind: ClassVar[str] = "withheld"
     of_families: ClassVar[bool] = True
     reason: str
+    of_cell: str = field(default="", repr=False)
+
+    @property
+    def in_full(self) -> str:
+        """The reason with what can be told of one cell as it was measured."""
+        return "; ".join(filter(None, (self.reason, self.of_cell)))
 
     def to_dict(self) -> dict[str, Any]:
-        return {"kind": self.kind, "reason": self.reason}
+        return {"kind": self.kind, "reason": self.reason} | ({"of_cell": self.of_cell} if self.of_cell else {})
 
     @classmethod
     def read(cls, written: Mapping[str, Any], source: StatedIn) -> "Withheld":  # noqa: ARG003 - all is in the manifest
-        return cls(str(written["reason"]))
+        return cls(str(written["reason"]), str(written.get("of_cell", "")))
 
     def refuse_unfit(self, domain: Domain, values: Integers) -> None:
         """It may be the error of whatever there is."""
@@ -241,4 +249,4 @@ def read_uncertainty(written: Mapping[str, Any], source: StatedIn) -> Uncertaint
     return stated
 
 
-EXAMPLE = Withheld("its scale follows a confidential size")
+EXAMPLE = Withheld("its scale follows a confidential size", "where that is 100, 9 of 10 cells lie within 20")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sfumato.errors import SfumatoError
-from sfumato.privacy import Concentrated, Loss, Unbounded, in_sequence
+from sfumato.privacy import Concentrated, Loss, LossBySize, Unbounded, in_sequence
 from sfumato.privacy.notation import loss_from_dict
 from sfumato.query.downloads.about import in_100, sure_in_100
 from sfumato.query.wording import Words
@@ -53,6 +53,18 @@ class Promised:
     def listed(self) -> bool:
         """Whether the units stand in a public register, which comes with the release."""
         return "frame.parquet" in self.manifest.files
+
+    @property
+    def rows(self) -> str:
+        """The key of what is said of the rows of one unit: whether all count, and whether they are hidden together."""
+        hidden = self.manifest.promise.hidden
+        if self.listed:
+            return "privacy.rows_frame" if self.unit == self.row else "privacy.rows_firm"
+        if not hidden.get("id"):
+            return "privacy.rows_one"
+        if hidden.get("at_most") is not None and not hidden.get("worker"):
+            return "privacy.rows_id"
+        return "privacy.rows_all" if hidden.get("neighbours") == LossBySize.kind else "privacy.rows_within"
 
     def said(self, key: str) -> str:
         """The key of a text, of its other form where that is what is true."""
