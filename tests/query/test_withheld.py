@@ -99,8 +99,10 @@ def test_what_holds_of_a_cell_as_measured_is_said_of_such_cells_and_of_no_number
     engine = engine_of(cube, manifest=manifest_of(cube))
     cells = engine.table(list(TABLE.names), at=dict.fromkeys(TABLE.names, "leaves"))
     sums = engine.table("age")
-    for said in everything_said(cells, language):
-        assert (WHY in said, OF_CELL in said, MADE[language] in said) == (True, True, False)
+    *noted, marked = everything_said(cells, language)
+    assert (WHY in marked, OF_CELL in marked, MADE[language] in marked) == (True, True, False)
+    for said in noted:
+        assert (WHY in said, OF_CELL in said, MADE[language] in said) == (True, True, True), "totals stand beside"
     for table in (sums, cells.shares(), sums.shares()):
         for said in everything_said(table, language):
             assert (WHY in said, OF_CELL in said, MADE[language] in said) == (True, False, True)

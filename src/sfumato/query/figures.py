@@ -146,7 +146,8 @@ class Figures(ABC):
 
     def reasons(self, language: str = "en") -> tuple[str, ...]:
         """Why errors are withheld, each reason once, with what is told of cells as measured where some are shown."""
-        return tuple(untold(error, measured, language) for error, measured in self._withheld.items())
+        totals = {False}  # pages and sheets show them beside any cells
+        return tuple(untold(error, measured | totals, language) for error, measured in self._withheld.items())
 
 
 def codes_of(levels: str | int | Sequence[str | int]) -> tuple[str, ...]:
