@@ -192,11 +192,11 @@ def _noisiest(found, table):
     return float(np.diag(total).max())
 
 
-def _one_axis(found, tree, level, fine):
+def _one_axis(found, tree, level, fine, law=0.0):
     rung = tree.rungs[level]
     means = (rung.parents[:, None] == rung.parents[None, :]) / rung.siblings[:, None]
     made = (np.eye(rung.size) - means if level else np.eye(1)) / rung.siblings
-    noise = np.diag([float(found.wide(int(m))) if level else 1.0 for m in rung.siblings])
+    noise = np.diag([(float(found.wide(int(m))) if level else 1.0) + law for m in rung.siblings])
     spread = made @ noise @ made.T
     for step in range(level + 1, fine + 1):
         below_it = tree.rungs[step]
@@ -267,6 +267,26 @@ def test_what_is_drawn_has_the_errors_that_are_stated(given, attributes):
         stated = errors.with_whole(Grid(axes), table.names).ravel()
         assert drawn[where] == pytest.approx(stated, rel=0.13)
         assert drawn[where] != pytest.approx(stated * 1.25, rel=0.13)
+
+
+def test_what_is_drawn_for_an_only_child_is_in_no_stated_error():
+    """By matrices, 1/12 for the rounding of every law: an only child beside families of three, at little noise.
+
+    With the law of the only child, 1/12 of its own m (m + 1) = 2 and not of 12, each would be stated larger.
+    """
+    of = UpTo(1, ("a",)).family(Schema((Attribute("a", nested(1, 3, 3)),)))
+    move, mechanism = EveryTable(Bounded(1, 1, 1, 1), of), EvenGaussian(1)
+    found = mechanism.design(move)
+    for one, variance, stated in zip(of.components, found.variances, mechanism.stated(move), strict=True):
+        wide = {0: 1, 1: 12, 2: 12}[one[0]]
+        assert stated == pytest.approx(float(variance) + 1 / 12 / wide, rel=1e-6)
+    (tree,), rounding = of.trees, 1 / (12 * mechanism.grain(move) ** 2)
+    for (level,), told in mechanism.cell_variances(move).items():
+        drawn = sum(
+            _one_axis(found, tree, low, level, law=1 / 12 / float(found.variances[0])) for low in range(level + 1)
+        )
+        true = float(found.variances[0]) * np.diag(drawn)
+        assert told <= true.max() + 2 * rounding + 1e-9
 
 
 def test_targets_on_unequal_parts_are_met_by_the_noisiest_cell():

@@ -78,10 +78,13 @@ def laws_at(laws: LawsAt, places: Integers) -> LawsAt:
         yield where, listed[number][1]
 
 
-def blocks(design: MarginDesign, component: Component) -> Iterator[tuple[tuple[Integers, ...], int]]:
-    """The coordinates of a component that have as many siblings along every axis, and what their variance is times."""
+def blocks(design: MarginDesign, component: Component, fewest: int = 1) -> Iterator[tuple[tuple[Integers, ...], int]]:
+    """The coordinates of a component that have as many siblings along every axis, and what their variance is times.
+
+    The contrast of an only child is 0, and what is drawn for it is in no table: a `fewest` of 2 leaves it out.
+    """
     rungs = told_rungs(design.family, component)
-    kinds = [np.unique(rung.siblings) for rung in rungs]
+    kinds = [np.unique(rung.siblings[rung.siblings >= fewest]) for rung in rungs]
     for chosen in product(*kinds):
         places = [np.flatnonzero(rung.siblings == one) for rung, one in zip(rungs, chosen, strict=True)]
         yield np.ix_(*places), math.prod(design.wide(int(one)) for one in chosen)

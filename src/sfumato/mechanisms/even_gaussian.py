@@ -194,7 +194,10 @@ class EvenGaussian(Mechanism):
         """The variance of every component as it is stated: of the law itself, at the siblings where it is largest."""
         design = self.design(move)
         return tuple(
-            max(self.law(variance * wide).variance / wide for _, wide in blocks(design, one))
+            max(
+                (self.law(variance * wide).variance / wide for _, wide in blocks(design, one, 2)),
+                default=float(variance),
+            )
             for one, variance in zip(design.family.components, design.variances, strict=True)
         )
 

@@ -62,7 +62,9 @@ def part_kinds(tree: Tree, level: int, *, even: bool) -> tuple[PartKind, ...]:
     """The kinds of parts of a level of which cells may be the noisiest."""
     parts = _placed(tree, level)
     found = _extreme(parts) if even else parts
-    least = [1, *(wide(int(rung.siblings.min()), even=even) for rung in tree.rungs[1 : level + 1])]
+    # The contrast of an only child is 0, and what is drawn for it stands in no table.
+    told = (rung.siblings[rung.siblings > 1] for rung in tree.rungs[1 : level + 1])
+    least = [1, *(wide(int(siblings.min()) if siblings.size else 1, even=even) for siblings in told)]
     kinds = []
     for path, (ends, last) in sorted(found.items()):
         shares = tuple(_share(path, low, even=even) for low in range(level + 1))
