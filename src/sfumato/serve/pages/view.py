@@ -48,10 +48,11 @@ class Row:
 
 @dataclass(frozen=True)
 class PageTable:
-    """One table of the page: its figures, heads, rows, the row of totals."""
+    """One table of the page: its figures, also as they are shown, heads, rows, the row of totals."""
 
     head: Head | None
     figures: Portable
+    shown: Portable
     columns: tuple[Head, ...]
     rows: tuple[Row, ...]
     totals: Row | None
@@ -82,7 +83,7 @@ class TableView:
 
     def unsaid(self, language: str) -> tuple[str, ...]:
         """What is not stated of the errors, and why, each reason once."""
-        said = (one.rstrip(".") for table in self.tables for one in Answer(table, language=language).unsaid)
+        said = (one.rstrip(".") for block in self.blocks for one in Answer(block.shown, language=language).unsaid)
         return tuple(dict.fromkeys(said))
 
     def remarks(self, words: Words) -> tuple[str, ...]:
@@ -166,6 +167,7 @@ def _block(layout: Layout, question: Question, head: Head | None) -> PageTable:
     return PageTable(
         head,
         body,
+        asked(body, layout),
         columns=(*([_total(layout, body, body.axes[-1:])] if beside else []), *columns),
         rows=tuple(rows[place] for place in order.places),
         totals=_totals(layout, question, head, body) if subject.additive and time not in layout.rows else None,
