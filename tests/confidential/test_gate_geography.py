@@ -83,7 +83,7 @@ def test_a_release_whose_shapes_are_of_other_levels_or_hold_markup_is_refused_th
     path = folder / "geography" / "place.json"
     written = path.read_text(encoding="utf-8")
     for false, said in (
-        (written.replace('"north":', '"<b>":'), "none of its levels"),
+        ('"<b>":'.join(written.rsplit('"north":', 1)), "none of its levels"),
         (written.replace('"attribute":"place"', '"attribute":"trade"'), "it is of 'trade'"),
         (written.replace('Z"', 'Z\\" onload=\\"x"'), "closed rings"),
     ):

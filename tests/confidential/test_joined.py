@@ -17,7 +17,7 @@ from sfumato.confidential.audit import audit_plan
 from sfumato.draws import SeededDraws, SystemDraws
 from sfumato.errors import DataError, PlanError
 from sfumato.plan import Plan
-from sfumato.plan.coverage import PER_JOINED
+from sfumato.plan.footprint import PER_JOINED
 
 PLAN = """
 name = "jobs"

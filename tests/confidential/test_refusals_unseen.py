@@ -131,6 +131,9 @@ WORLDS = {
     "a unit in two spellings": jobs(rows(id=["a", "a\t", "b", "c"]), "differ only in spaces"),
     "a key twice": jobs(rows(k=[1, 2, 2, 4]), "some keys stand twice or are missing"),
     "a key that is missing": jobs(rows(k=[1, None, 3, 4]), "some keys stand twice or are missing"),
+    "a key of two columns twice": jobs(
+        rows(k=[1, 1, 3, 4]), "as others, or lack one of them", data='key = ["id", "k"]'
+    ),
     "a key in two spellings": jobs(rows(k=["1", "01", "3", "4"]), "differ only in spaces"),
     "a joined key in two spellings": joined("differ only in spaces", workplaces=respelt),
     "a row in two files": jobs(twice, "stands in more than one source", data=""),
@@ -232,7 +235,7 @@ def test_every_rule_that_data_can_break_is_among_them():
     assert unbroken == ["some values are no numbers; clean them.", "some values are {rule}"], (
         "the same rule, less strict"
     )
-    assert len(worded) == 18
+    assert len(worded) == 19
 
 
 def _begins(said, worded):

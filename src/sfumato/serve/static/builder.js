@@ -219,7 +219,8 @@ class Builder extends HTMLElement {
   #announce() {
     const detail = this.querySelector("#detail");
     if (!detail || !new URLSearchParams(location.search).has("cell")) {
-      say(this.querySelector("[data-said]")?.getAttribute("data-said") ?? this.querySelector("h1")?.textContent ?? "");
+      const told = [...this.querySelectorAll("[data-said]")].map((one) => one.getAttribute("data-said")).find(Boolean);
+      say(told ?? this.querySelector("h1")?.textContent ?? "");
       return;
     }
     const told = [...detail.querySelectorAll("h2, .big, .compared p")];
