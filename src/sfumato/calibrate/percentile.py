@@ -29,8 +29,7 @@ SMOOTH, ANYTHING = "smooth", "anything"
 INTERVALS = {
     SMOOTH: "Intervals are of the percentile of these {unit}, taken to lie smoothly within bands; where many share a "
     "round number they hold it less often than they say.",
-    ANYTHING: "Intervals are of the percentile of these {unit}, however they lie within bands, so that they end where "
-    "bands do.",
+    ANYTHING: "Intervals are of the percentile of these {unit}, however they lie within bands, and no shorter than one.",
 }
 """What intervals are of, by what is taken for granted within bands."""
 FINER = 100
