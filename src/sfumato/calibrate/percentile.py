@@ -29,7 +29,7 @@ SMOOTH, ANYTHING = "smooth", "anything"
 INTERVALS = {
     SMOOTH: "Intervals are of the percentile of these {unit}, taken to lie smoothly within bands; where many share a "
     "round number they hold it less often than they say.",
-    ANYTHING: "Intervals are of the percentile of these {unit}, however they lie within bands, and no shorter than one.",
+    ANYTHING: "Intervals are of the percentile of these {unit}, however they lie within bands; none is shorter.",
 }
 """What intervals are of, by what is taken for granted within bands."""
 FINER = 100
