@@ -5,9 +5,11 @@ which was issued twice.
 """
 
 import csv
+import html
 import io
 import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -352,3 +354,18 @@ def test_german_pages_say_verdicts_in_german(pages):
     page = seen(pages, "/firms~number?rows=size&change=last&lang=de").text
     assert "eine echte Veränderung" in page
     assert "Veränderung von 2025-Q4 bis 2026-Q1" in page
+
+
+@pytest.mark.parametrize("placed", ["rows=size&cols=period&share=row", "rows=period&cols=size&share=column"])
+def test_percentages_of_what_stands_alone_in_its_period_are_of_the_whole(pages, placed):
+    """Of its own total every number would be 100%; the file that the page gives says of what they are, too."""
+    page = pages.get(f"/firms~number?{placed}").text
+    told = re.sub(r"<[^>]*>", "", page)
+    assert "30.4%" in told, "(20 + 21) of the 135 in the first period"
+    assert "of the whole" in told
+    file = html.unescape(re.search(r'href="([^"]*outputFormat=csv[^"]*)"', page)[1])
+    rows = list(csv.DictReader(io.StringIO(pages.get(file).text)))
+    assert {row["share_of"] for row in rows} == {"the whole"}
+    for period in ("2025-Q1", "2025-Q4", "2026-Q1"):
+        shares = [float(row["estimate"]) for row in rows if row["period"] == period and row["size"] != "total"]
+        assert sum(shares) == pytest.approx(1)

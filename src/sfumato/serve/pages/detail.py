@@ -73,7 +73,7 @@ def detail_view(layout: Layout) -> DetailView | None:
     found = table.detail(tuple(axis.codes[0] for axis in table.axes))
     shown = cell(found.estimate, look.but(error="moe90", zero=""), look.cell, exact=True)
     apart = _errors(found.estimate, words) if isinstance(found.estimate, Estimate) else ()
-    share = "build.share_" + (look.share if layout.column else "whole")
+    share = f"build.share_{layout.share}"
     return DetailView(
         labels=_labels(layout, table, look.cell),
         cell=shown,

@@ -93,7 +93,14 @@ class Layout:
     def kept(self) -> tuple[str, ...]:
         """The same within one of several tables; percentages are always of one period."""
         inner = {"row": self.rows, "column": (self.column or "",)}.get(self.look.share, ()) if self.column else ()
-        return tuple(name for name in inner if name != self.sheet.time)
+        kept = tuple(name for name in inner if name != self.sheet.time)
+        # Of its own total in its period every number is all.
+        return kept if {*kept} < {*self.rows, self.column} - {self.sheet.time, None} else ()
+
+    @property
+    def share(self) -> str:
+        """What percentages are of: the row, the column, or the whole where no other number stands beside one."""
+        return self.look.share if self.kept or not self.look.share else "whole"
 
     @property
     def timed(self) -> bool:
@@ -120,7 +127,7 @@ class Layout:
     def presentation(self) -> Presentation:
         """How the page shows the numbers, for who takes them along; several tables are each sorted by themselves."""
         look = self.look
-        share = look.share if self.column or not look.share else "whole"
+        share = self.share
         if share and self.wrap:
             share = ",".join(self.wholes)
         sort = "" if self.wrap else self.sorted_by

@@ -153,8 +153,8 @@ def _caption(layout: Layout, table: Figures, plot: Plot, frame: PictureSize) -> 
     words, caption = PictureWords(**layout.look.words.listed("picture")), caption_of(table, plot)
     if layout.look.change:
         words = replace(words, hollow=layout.look.words("chart.hollow"))
-    if share := layout.look.share:
-        of = layout.look.words("build.share_" + (share if layout.column else "whole"))
+    if layout.share:
+        of = layout.look.words(f"build.share_{layout.share}")
         axis = layout.look.words("table.percent", of=of, unit=layout.sheet.product.subject.unit)
         title = f"{layout.sheet.titled(layout.names)}, {axis[0].lower()}{axis[1:]}"
         caption = replace(caption, axis=axis, title=title)

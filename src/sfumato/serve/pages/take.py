@@ -52,7 +52,7 @@ def titled(layout: Layout) -> str:
 def _title(layout: Layout) -> str:
     """What a table is called where it is cited: its variables, what percentages are of, and what it is only about."""
     sheet, title = layout.sheet, titled(layout)
-    share = layout.look.share if layout.column or not layout.look.share else "whole"
+    share = layout.share
     title += f", percentages of the {share}" if share else ""
     held = only({name: codes for name, codes in layout.within.items() if name in sheet.names}, sheet.product.attributes)
     return f"{title}, only {held}" if held else title

@@ -210,7 +210,7 @@ def _total(layout: Layout, body: Portable, axes: Sequence[Axis]) -> Head:
 
 def _shared(totals: Portable, layout: Layout, own: str) -> Portable:
     """Totals as they stand beside a table: numbers, each the whole of its own row or column, or parts of the whole."""
-    share = layout.look.share
+    share = layout.share
     if not share:
         return totals
     names = [axis.attribute.name for axis in totals.axes if axis.attribute.name != layout.sheet.time]
