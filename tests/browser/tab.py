@@ -65,8 +65,9 @@ class Tab:
         """Do something, and wait until another table is shown and said aloud."""
         self.page.evaluate("document.getElementById('said').textContent = ''")
         act()
-        self.page.wait_for_selector("#said:not(:empty)", state="attached")
-        return self.page.inner_text("#said")
+        # Seen and read at once, as what is said next empties it first.
+        told = self.page.wait_for_function("() => document.getElementById('said').textContent.trim()")
+        return told.json_value()
 
     def tab_to(self, selector, back=False, most=80):
         """Press Tab until something has the focus; every stop on the way can be seen, and shows that it has it."""
