@@ -100,8 +100,10 @@ def test_the_released_files_are_in_it_and_verify(site):
 
 
 def test_it_is_cited_by_where_it_lies(site):
-    page = next(site[0].glob("*/jobs/trade.html")).read_text("utf-8")
-    assert re.search(r"https://statistics\.example/employment/", page)
+    (file,) = site[0].glob("*/jobs/trade.html")
+    page = file.read_text("utf-8")
+    assert f"{ADDRESS}/{file.relative_to(site[0]).as_posix()}" in page
+    assert not re.search(rf"{re.escape(ADDRESS)}/[^ <]*\?", page), "no address that a server would have to answer"
 
 
 def test_what_is_not_for_publication_is_refused_and_nothing_is_left(rehearsal, tmp_path):

@@ -28,4 +28,4 @@ def site(
         show("written")
     say(f"{made.pages:,} pages and {made.files:,} other files in {out}; open {out / 'index.html'}.")
     if made.left_out:
-        note(f"Left out, as they are too large for a page: {'; '.join(made.left_out)}.")
+        note(f"Left out, as no page shows them (ask a server why; most are too large): {'; '.join(made.left_out)}.")

@@ -27,7 +27,7 @@ RELEASES = "releases"
 
 @dataclass(frozen=True)
 class Site:
-    """What was written: how many pages and other files, and which tables were too large for a page."""
+    """What was written: how many pages and other files, and which pages could not be made, as too large tables."""
 
     pages: int
     files: int
@@ -70,7 +70,8 @@ class _Writing:
         parts = urlsplit(address)
         self.catalogue, self.folder, self.host = catalogue, folder, parts.netloc
         self.base = keyed(parts.path, "")
-        running = Running(Limits(calls=0), origin=f"{parts.scheme}://{parts.netloc}", still=True)
+        self.origin = f"{parts.scheme}://{parts.netloc}"
+        running = Running(Limits(calls=0), origin=self.origin, still=True)
         self.application = over(catalogue, self.base, running)
         self.assets = {
             f"{self.base}/static/{name}": f"static/{name}"
@@ -120,7 +121,14 @@ class _Writing:
             file = files.get(key_of(path))
             return f"{quote(os.path.relpath(file, here))}{hash_}{quote(part)}" if file else None
 
-        return rewritten(body.decode(), found, self._tables(place, among, here)).encode()
+        return rewritten(self._cited(place, body.decode()), found, self._tables(place, among, here)).encode()
+
+    def _cited(self, place: Place, page: str) -> str:
+        """The page with the address of its file where it says how it is cited."""
+        if place.sheet is None:
+            return page
+        asked = f"{self.base}/{quote(place.sheet.lasting_id, safe='~')}?{urlsplit(place.address).query}"
+        return page.replace(escape(f"{self.origin}{asked}"), f"{self.origin}{self.base}/{quote(place.file)}")
 
     def _tables(self, place: Place, among: Iterable[Place], here: PurePosixPath) -> str:
         """The list of a statistic's tables, which stands where the server has a form to build any."""
