@@ -16,6 +16,11 @@ def drawn(page):
     return parse_qs(urlsplit(page.url).query)["drawn[state]"][0]
 
 
+def in_view(page, selector):
+    box = page.locator(selector).bounding_box()
+    return box["y"] >= 0 and box["y"] + box["height"] <= page.viewport_size["height"]
+
+
 def begun(tab, address=MAP):
     page = tab.open(address)
     page.wait_for_selector("sf-area:defined")
@@ -41,6 +46,7 @@ def test_corners_set_by_pointer_make_an_area_with_a_number(open_tab, scheme, vie
     assert len(drawn(page)[1:-1].split(" ")) == 8, "the first corner closes the area and is no fifth"
     assert "areas of the map lie inside, and the border cuts" in page.inner_text("#area .answer")
     assert page.locator("#area tbody tr").count() == 3
+    assert in_view(page, "#area .big")
     assert page.locator(".pic-map-drawn:visible").count() >= 1
     assert tab.overflow == 0
     assert tab.violations() == []
@@ -86,6 +92,33 @@ def test_by_keyboard_alone_corners_are_set_said_taken_back_and_closed(open_tab):
     told = re.compile(f"Inside your area: .*{re.escape(page.inner_text('#area .big .n'))}")
     page.locator("#said", has_text=told).wait_for(state="attached")
     assert tab.focused("id") == "area", "the focus is on the answer"
+
+
+def corners_beside_the_areas(page):
+    """The upper left of the map, where no state lies: three places, and the first once more."""
+    box = page.locator(".pic-grid:visible").bounding_box()
+    return [(box["x"] + x, box["y"] + y) for x, y in ((1, 1), (20, 1), (20, 20), (1, 1))]
+
+
+@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
+def test_a_drawing_beside_the_areas_is_told_so_in_place_and_every_answer_is_said_once(open_tab, viewport):
+    tab = open_tab(viewport=viewport)
+    page = begun(tab)
+    page.evaluate(
+        "window.heard = []; const said = document.getElementById('said');"
+        "new MutationObserver(() => said.textContent && heard.push(said.textContent)).observe(said, {childList: true})"
+    )
+    for place in corners_beside_the_areas(page):
+        page.mouse.click(*place)
+    page.wait_for_selector("#area .notice")
+    assert "meets no area of the map" in page.inner_text("#area .notice")
+    assert page.locator(".pic-map-drawn:visible").count() >= 1, "the drawing is seen where it lies"
+    assert in_view(page, "#area .notice")
+    assert "drawn" not in page.url, "nothing is kept of it"
+    assert tab.focused("id") == "area"
+    assert tab.violations() == []
+    page.wait_for_timeout(400)
+    assert [words for words in page.evaluate("heard") if "meets no area" in words] == [page.inner_text("#area .notice")]
 
 
 def test_escape_leaves_everything_as_it_was(open_tab):

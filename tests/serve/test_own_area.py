@@ -14,6 +14,8 @@ from sfumato.plan import Plan
 from sfumato.synth import write
 
 MAP = "rows=area&codelist[area]=leaves&cols=employed&view=map"
+BESIDE = (65_300, -276_580, 65_480, -276_400)
+"""A corner of the map where nobody lives."""
 BOX = (70_000, -281_500, 73_500, -277_500)
 FORM = {"Content-Type": "text/plain"}
 
@@ -127,7 +129,8 @@ def test_in_german_the_parts_have_other_names_and_the_same_address(ask, found):
         (b"geojson=<script>alert(1)</script>", "not JSON"),
         (b'geojson={"type":"<script>"}', "&#39;&lt;script&gt;&#39;, which is no area"),
         (b"geojson=" + b"[" * 60_000, "not JSON"),
-        (json.dumps(geojson(0, 0, 1000, 1000)).encode(), "lies outside the map"),
+        (json.dumps(geojson(0, 0, 1000, 1000)).encode(), "lies elsewhere, at longitudes from"),
+        (json.dumps(geojson(*BESIDE)).encode(), "lies beside the areas of the map and meets none"),
     ],
 )
 def test_what_cannot_be_read_is_said_on_the_page_beside_what_was_brought(ask, body, words):
@@ -138,19 +141,45 @@ def test_what_cannot_be_read_is_said_on_the_page_beside_what_was_brought(ask, bo
     assert "<script>alert" not in reply.text
 
 
-@pytest.mark.parametrize("drawn", ["x", "M0 0 1 1Z", "M1 2 " + "3 4 " * 600 + "5 6Z", "M0 0 9 0 9 9Z"])
+@pytest.mark.parametrize("drawn", ["x", "M0 0 1 1Z", "M1 2 " + "3 4 " * 600 + "5 6Z"])
 def test_an_address_that_draws_nothing_is_refused_in_words(ask, drawn):
     here = table_id(ask)
     for path in (f"/{here}?{MAP}&", f"/api/v2/tables/{here}/data?"):
         reply = ask("GET", f"{path}drawn[area]={drawn}")
         assert reply.status_code == 400
-        assert "corners" in reply.text or "no area of the map" in reply.text
+        assert "corners" in reply.text
+
+
+def test_a_drawing_that_meets_no_area_is_told_so_beside_the_map_and_by_the_api(ask):
+    here, plain = table_id(ask), ask("GET", f"/{table_id(ask)}?{MAP}").text
+    page = ask("GET", f"/{here}?{MAP}&drawn[area]=M0 0 9 0 9 9Z")
+    assert page.status_code == 200
+    assert "What you drew meets no area of the map" in page.text
+    assert "meets no area" not in plain
+    # The drawing is on the map once more, in both widths, and in no address of the page.
+    assert (page.text.count("pic-map-drawn-under"), plain.count("pic-map-drawn-under")) == (2, 0)
+    assert "drawn[area]=M" not in page.text
+    assert page.text.count("<tr") == plain.count("<tr"), "the table is as it was"
+    assert "trifft kein Kartengebiet" in ask("GET", f"/{here}?{MAP}&lang=de&drawn[area]=M0 0 9 0 9 9Z").text
+    for path in (f"/{here}?rows=area&", f"/api/v2/tables/{here}/data?"):
+        reply = ask("GET", f"{path}drawn[area]=M0 0 9 0 9 9Z")
+        assert (reply.status_code, "meets none" in reply.text) == (400, True)
+
+
+def test_what_is_too_large_is_refused_by_a_page_to_people_and_in_json_to_programs(ask):
+    body = b"geojson=" + b"[" * 300_000
+    page = ask("POST", f"/{table_id(ask)}/within?{MAP}", content=body, headers=FORM)
+    assert (page.status_code, page.headers["content-type"]) == (413, "text/html; charset=utf-8")
+    assert "leave out corners of areas" in page.text
+    told = ask("POST", f"/api/v2/tables/{table_id(ask)}/within/area", content=body)
+    assert (told.status_code, told.headers["content-type"]) == (413, "application/problem+json")
 
 
 def test_only_what_has_a_map_can_be_drawn_on(ask):
     reply = ask("POST", f"/api/v2/tables/{table_id(ask)}/within/sex", json=geojson(*BOX))
     assert (reply.status_code, "has no map here" in reply.text) == (400, True)
-    assert ask("GET", f"/{table_id(ask)}/within").status_code == 405
+    back = ask("GET", f"/{table_id(ask)}/within?{MAP}")
+    assert (back.status_code, back.headers["Location"]) == (303, f"/{table_id(ask)}?{MAP}#area")
     body = b"[" * 300_000
     assert ask("POST", f"/api/v2/tables/{table_id(ask)}/within/area", content=body).status_code == 413
 

@@ -19,6 +19,9 @@ EXACT = 0.5
 MARGIN, PIECES = 0.1, 64
 """How far around the map rings are followed, and how many pieces an edge across it has at the least."""
 
+TURNS = range(-2, 3)
+"""How many turns around the earth longitudes from -360 to 360 may be away from where a map has them."""
+
 
 @dataclass(frozen=True)
 class DegreeLattice:
@@ -49,16 +52,17 @@ class DegreeLattice:
         sides = [sum(np.asarray(known)[at] * weight for at, weight in corners) for known in (self.x, self.y)]
         return np.column_stack(sides)
 
-    def ring(self, degrees: Floats) -> Floats:
+    def rings(self, degrees: Floats) -> list[Floats]:
         """A closed ring on the grid, as far as it lies near the map; its edges run straight in degrees.
 
         A little beyond the map it is cut off, as places far from known ones are not known; there is nothing of the map.
+        Longitudes that are apart by whole turns are one place, so that some of it may come from either side.
         """
-        turns = np.round(((self.west + self.east) / 2 - degrees[:, 0].mean()) / 360)
         low, high = np.array([self.west, self.south]), np.array([self.east, self.north])
         margin = MARGIN * (high - low)
-        cut = clipped(degrees + np.array([360 * turns, 0]), low - margin, high + margin)
-        return self(_dense(cut, (high - low) / PIECES)) if len(cut) else cut
+        laid = (degrees + np.array([360.0 * turn, 0.0]) for turn in TURNS)
+        cut = [clipped(ring, low - margin, high + margin) for ring in laid]
+        return [self(_dense(ring, (high - low) / PIECES)) for ring in cut if len(ring)]
 
 
 def clipped(ring: Floats, low: Floats, high: Floats) -> Floats:
@@ -98,15 +102,15 @@ class MapFrame:
     unit: float
     lattice: DegreeLattice | None = None
 
-    def on_grid(self, ring: Floats) -> Floats:
+    def on_grid(self, ring: Floats) -> list[Floats]:
         """A ring on the grid: of degrees, longitude first, where they can be such and the grid knows any, or of metres.
 
-        >>> MapFrame(1000, 900, 0.1).on_grid(np.array([[1100.0, 800.0]])).tolist()
-        [[10.0, 10.0]]
+        >>> [ring.tolist() for ring in MapFrame(1000, 900, 0.1).on_grid(np.array([[1100.0, 800.0]]))]
+        [[[10.0, 10.0]]]
         """
         if self.lattice is not None and could_be_degrees(ring):
-            return self.lattice.ring(ring)
-        return self.from_plane(ring)
+            return self.lattice.rings(ring)
+        return [self.from_plane(ring)]
 
     def from_plane(self, points: Floats) -> Floats:
         return np.column_stack([points[:, 0] - self.left, self.top - points[:, 1]]) * self.unit

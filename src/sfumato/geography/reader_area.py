@@ -6,7 +6,7 @@ whatever its rings go around, as the same path is filled in a picture.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import QueryError
-from sfumato.geography.frame import MapFrame
+from sfumato.geography.frame import MapFrame, could_be_degrees
+from sfumato.geography.misplaced import meets_grid, misplaced, turned_over
+from sfumato.geography.shapes import Shapes
 
 Floats = NDArray[np.float64]
 MOST_BYTES, MOST_POINTS, DEEPEST = 200_000, 10_000, 6
@@ -25,7 +27,6 @@ MOVED = (0.3, 1.0)
 """In grid units: how far a border may be moved, and how far where it has too many corners else."""
 FARTHEST = 999_999
 _OUTLINE = re.compile(r"(?:M-?[0-9]{1,6} -?[0-9]{1,6}(?: -?[0-9]{1,6} -?[0-9]{1,6}){2,}Z)+")
-_FAR = "The area lies far from the map; give longitude and latitude in degrees, or the map's own coordinates."
 _WANTED = "give a Polygon or MultiPolygon, alone, as a Feature or in a FeatureCollection"
 
 
@@ -60,22 +61,37 @@ class ReaderArea:
         return "".join(f"M{' '.join(f'{x} {y}' for x, y in ring)}Z" for ring in self.rings)
 
 
-def from_geojson(written: bytes, frame: MapFrame | None) -> ReaderArea:
+def from_geojson(written: bytes, shapes: Shapes) -> ReaderArea:
     """The area of a GeoJSON file: degrees where the map knows them, or the coordinates that the map was made from."""
+    frame = shapes.frame
     if frame is None:
         raise QueryError(
             "This map does not say where on earth it lies, so that GeoJSON cannot be laid over it; draw on the map."
         )
-    rings = [ring for ring in map(frame.on_grid, _rings(written)) if len(ring)]
-    if any(np.abs(ring).max() > FARTHEST for ring in rings):
-        raise QueryError(_FAR)
+    given = _rings(written)
+    _refuse_around(given, frame)
+    rings = [laid for ring in given for laid in frame.on_grid(ring)]
+    if not meets_grid(rings, shapes) or any(np.abs(ring).max() > FARTHEST for ring in rings):
+        raise QueryError(misplaced(given, shapes, frame))
     for moved in MOVED:
         kept = tuple(one for one in (_whole(_simplified(ring, moved)) for ring in rings) if len(one) >= 3)
         if sum(map(len, kept)) <= MOST_CORNERS:
             break
     if not kept:
-        raise QueryError("The area lies outside the map, or is smaller than anything on it; draw another.")
+        raise QueryError(
+            "The area is thinner or smaller than anything on the map, whose grid has a unit of "
+            f"{1 / frame.unit:,.3g} in the coordinates that it was made from; draw a larger one."
+        )
     return ReaderArea(kept)
+
+
+def _refuse_around(rings: Sequence[Floats], frame: MapFrame) -> None:
+    """Refuse degrees that may be meant to cross the date line, or the earth: which of them, nobody can tell."""
+    if frame.lattice is not None and any(could_be_degrees(ring) and turned_over(ring) for ring in rings):
+        raise QueryError(
+            "An edge of the area runs more than half around the earth; cut the area in two at a longitude of 180, as "
+            "GeoJSON has it (RFC 7946, section 3.1.9), or set a corner on the way."
+        )
 
 
 def _whole(ring: Floats) -> tuple[tuple[int, int], ...]:
@@ -132,14 +148,20 @@ def _list(part: Any) -> list[Any]:
 
 def _ring(points: Any) -> Floats:
     try:
-        found = np.array([[float(x), float(y)] for x, y, *_ in _list(points)], dtype=float)
+        found = np.array([[_number(x), _number(y)] for x, y, *_ in _list(points)], dtype=float)
     except (TypeError, ValueError, OverflowError):
         raise QueryError("The GeoJSON has a corner that is not two numbers, longitude and latitude.") from None
     if len(found) < 3 or not np.isfinite(found).all():
         raise QueryError("The GeoJSON has a ring of fewer than three corners, or with one that is no finite number.")
     if np.abs(found).max() > FARTHEST**2:
-        raise QueryError(_FAR)
+        raise QueryError("The GeoJSON has a corner that lies nowhere on earth; give longitude and latitude in degrees.")
     return found
+
+
+def _number(written: Any) -> float:
+    if isinstance(written, bool) or not isinstance(written, int | float):
+        raise TypeError
+    return float(written)
 
 
 def _turned(ring: Floats, *, outer: bool) -> Floats:

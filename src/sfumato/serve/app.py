@@ -57,7 +57,7 @@ def over(catalogue: Catalogue, base_path: str = "", running: Running | None = No
     _refuse_in_words(inner, pages, [one for part in parts for one in part.routes])
     fronted = _fronted(inner, Refusals(problem, pages.problem), running, zips=not catalogue.private)
     door = Door(running.origin, running.names)
-    guarded = Guarded(fronted, base, door, private=catalogue.private, keyed=bool(running.key))
+    guarded = Guarded(fronted, base, door, pages.problem, private=catalogue.private, keyed=bool(running.key))
     return Logged(guarded, base, running.log) if running.log else guarded
 
 

@@ -16,6 +16,14 @@ PARTS = {"inside": INSIDE, "cut": CUT, "both": BOTH}
 Codes = Mapping[str, tuple[str, ...]]
 
 
+class NothingMetError(QueryError):
+    """A drawing meets no area of the map: that of which variable, and the drawing."""
+
+    def __init__(self, said: str, name: str, outline: str) -> None:
+        super().__init__(said)
+        self.name, self.outline = name, outline
+
+
 @dataclass(frozen=True)
 class DrawnGroup(Group):
     """A part of what a reader has drawn: it is written into addresses as the drawing, whatever its part is called."""
@@ -48,10 +56,8 @@ def _parted(sheet: Sheet, name: str, area: ReaderArea) -> DrawnArea:
         raise QueryError(f"{label}: numbers of this table may not be summed, so that an area of your own has none.")
     drawn = parted(shapes, _finest(sheet, name, shapes), area)
     if not drawn.inside and not drawn.cut:
-        raise QueryError(
-            f"{label}: no area of the map lies in what was drawn; draw on the map, or give longitude and latitude in "
-            "degrees where the map knows them."
-        )
+        said = f"{label}: what was drawn lies beside the areas of the map and meets none; draw it over some of them."
+        raise NothingMetError(said, name, area.outline)
     return drawn
 
 

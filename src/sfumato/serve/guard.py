@@ -2,19 +2,21 @@
 
 import asyncio
 import hmac
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from typing import Any
 
 from starlette.datastructures import Headers
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sfumato.serve.address import Door
 from sfumato.serve.loopback import host_alone, is_loopback
-from sfumato.serve.reply import problem
+from sfumato.serve.reply import for_programs, problem
 
 LONGEST_QUERY = 32_768
 LARGEST_BODY = 262_144
 BODY_SECONDS = 10.0
+_SMALLER = "name levels, not codes, and leave out corners of areas"
 POLICY = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
 HEADERS = {
     "Content-Security-Policy": POLICY,
@@ -27,17 +29,23 @@ HEADERS = {
 _RAW = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 _UNKEPT = (b"cache-control", b"no-store")
 Refusal = tuple[int, str]
+Refused = Callable[[int, str], Response]
 
 
 class Guarded:
     """An application below a path, behind the guard; a private one must not be seen off this machine.
 
+    What is too large is refused in JSON to programs and by a page to people.
+
     With `keyed`, the path holds a key, and who does not know it is refused: a proxy on this machine that says nothing
     of itself cannot be told from a reader, but its readers do not know the key.
     """
 
-    def __init__(self, inner: ASGIApp, base_path: str, door: Door, *, private: bool, keyed: bool = False) -> None:
-        self.inner, self.base_path, self.door, self.private, self.keyed = inner, base_path, door, private, keyed
+    def __init__(
+        self, inner: ASGIApp, base_path: str, door: Door, page: Refused = problem, *, private: bool, keyed: bool = False
+    ) -> None:
+        self.inner, self.base_path, self.door, self.page = inner, base_path, door, page
+        self.private, self.keyed = private, keyed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -51,10 +59,16 @@ class Guarded:
 
         refusal = self._refusal(scope)
         if refusal is None and scope["method"] not in {"GET", "HEAD", "OPTIONS"}:
-            refusal, receive = await _whole_body(receive)
+            too_much, receive = await _whole_body(receive)
+            if too_much is not None:
+                path = scope["path"].removeprefix(self.base_path)
+                refused = problem if for_programs(path) else self.page
+                await refused(*too_much)(scope, receive, send_guarded)
+                return
         if refusal is None:
             await self.inner(self.door.through(scope, self.base_path), receive, send_guarded)
         else:
+            # Who has no key, or asks from elsewhere, sees no page, as pages name the path that holds the key.
             await problem(*refusal)(scope, receive, send_guarded)
 
     def _headers(self, given: Any) -> list[tuple[bytes, bytes]]:
@@ -87,7 +101,7 @@ async def _whole_body(receive: Receive) -> tuple[Refusal | None, Receive]:
                 message = await receive()
                 parts.append(message.get("body", b""))
                 if sum(map(len, parts)) > LARGEST_BODY:
-                    return (413, f"The request is larger than {LARGEST_BODY:,} bytes; name levels, not codes."), receive
+                    return (413, f"The request is larger than {LARGEST_BODY:,} bytes; {_SMALLER}."), receive
                 if not message.get("more_body", False):
                     break
     except TimeoutError:

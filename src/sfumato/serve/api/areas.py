@@ -24,7 +24,7 @@ def within(served: Served, request: Request) -> Response:
     """The areas inside one that is sent as GeoJSON, those that its border cuts, and where their numbers are."""
     sheet, name = served.sheet(request.path_params["table_id"]), request.path_params["variable"]
     language = language_of(parameters(request, "lang"))
-    area = from_geojson(body_of(request), shapes_of(sheet, name).frame)
+    area = from_geojson(body_of(request), shapes_of(sheet, name))
     groups = drawn_groups(sheet, {name: (area.outline,)})
     found = {one.part: list(one.codes) for one in groups[name] if isinstance(one, DrawnGroup)}
     question = Question(sheet, {name: ()}, {}, groups)

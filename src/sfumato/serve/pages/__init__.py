@@ -17,7 +17,7 @@ from sfumato.serve.pages.pick import pick, picked
 from sfumato.serve.pages.site import Pages
 from sfumato.serve.pages.table import table
 from sfumato.serve.pages.take import picture
-from sfumato.serve.pages.within import within
+from sfumato.serve.pages.within import within, without_body
 
 __all__ = ["Pages", "routes"]
 
@@ -35,6 +35,7 @@ ADDRESSES: dict[str, Page] = {
     "/{table_id}/pick": pick,
     "/{table_id}/picked": picked,
     "/{table_id}/picture.{form}": picture,
+    "/{table_id}/within": without_body,
 }
 """In the order in which they are tried."""
 SENT: dict[str, Page] = {"/{table_id}/within": within}

@@ -47,6 +47,8 @@ class AreaField:
     view: AreaView | None
     brought: str = ""
     problem: str = ""
+    missed: bool = False
+    """Whether something was drawn that meets no area of the map."""
     most: Mapping[str, str] = field(default_factory=lambda: MOST)
 
 
@@ -58,7 +60,8 @@ def area_field(layout: Layout, brought: str = "", problem: str = "") -> AreaFiel
     name, frame = layout.rows[0], shapes.frame
     degrees = frame is not None and frame.lattice is not None
     label = layout.sheet.attribute(name).label
-    return AreaField(name, label, degrees, frame is not None, _view(layout, name), brought, problem)
+    missed = bool(layout.missed) and not problem
+    return AreaField(name, label, degrees, frame is not None, _view(layout, name), brought, problem, missed)
 
 
 def _view(layout: Layout, name: str) -> AreaView | None:

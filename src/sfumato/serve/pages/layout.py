@@ -9,7 +9,7 @@ from sfumato.query import Group
 from sfumato.query.answer import Placement
 from sfumato.schema import Levels
 from sfumato.serve.address_parameters import Codes, Pairs, Parameters
-from sfumato.serve.drawn import apart
+from sfumato.serve.drawn import NothingMetError, apart
 from sfumato.serve.editions import Sheet
 from sfumato.serve.pages.look import NAMES, Look
 from sfumato.serve.presentation import Presentation
@@ -46,6 +46,8 @@ class Layout:
     groups: Groups = field(default_factory=dict)
     within: Codes = field(default_factory=dict)
     look: Look = field(default_factory=Look)
+    missed: str = ""
+    """What was drawn on the map and meets no area of it: it is shown once, and stands in no address."""
 
     @classmethod
     def first(cls, sheet: Sheet, look: Look | None = None) -> "Layout":
@@ -69,15 +71,15 @@ class Layout:
         column = given.plain.get("cols", (None if chosen else start.column,))[-1]
         wrap = given.plain.get("wrap", (None,))[-1]
         _refuse_twice(sheet, rows, column, wrap)
-        parts = look.words.listed("drawn_parts")
-        groups = all_groups(sheet, given.of_variable["group"], given.of_variable["drawn"], parts)
+        groups, missed = _grouped(sheet, given, look)
         lists = {sheet.attribute(name).name: values[-1] for name, values in given.of_variable["codelist"].items()}
         picks = dict(shown_codes(sheet, given.of_variable["valueCodes"], {}))
         if sheet.time in picks and sheet.time not in {*rows, column, wrap}:
             sheet = sheet.timeline.sheet(picks.pop(sheet.time)[-1])
         within = _held(sheet, {*rows, column, wrap}, universe_codes(sheet, given.of_variable["sum"]))
         # A change is of numbers: who asks for one leaves percentages behind.
-        return cls(sheet, rows, column, wrap, lists, picks, groups, within, look.but(share="") if look.change else look)
+        look = look.but(share="") if look.change else look
+        return cls(sheet, rows, column, wrap, lists, picks, groups, within, look, missed)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -212,6 +214,19 @@ def joined(key: str, codes: Sequence[str], levels: Levels, start: str = "") -> l
     if len(codes) > 1 and "," not in "".join(codes) and together not in levels.codes:
         return [(key, start + together)]
     return [(key, start + code) for code in codes]
+
+
+def _grouped(sheet: Sheet, given: Parameters, look: Look) -> tuple[Groups, str]:
+    """The groups of an address, and a drawing that meets no area, which the map shows where there is one."""
+    listed, drawn = given.of_variable["group"], given.of_variable["drawn"]
+    parts = look.words.listed("drawn_parts")
+    try:
+        return all_groups(sheet, listed, drawn, parts), ""
+    except NothingMetError as error:
+        if look.view != "map":
+            raise
+        others = {name: outlines for name, outlines in drawn.items() if name != error.name}
+        return all_groups(sheet, listed, others, parts), error.outline
 
 
 def _refuse_twice(sheet: Sheet, rows: tuple[str, ...], column: str | None, wrap: str | None) -> None:

@@ -38,7 +38,7 @@ def mapped(layout: Layout, question: Question, captioned: Captioned, width: floa
     style = replace(
         style_of(table, plot, shapes, layout.look.map),
         overlay=overlay(layout.look.own, known) if layout.look.own else None,
-        drawn=drawings[-1] if drawings else "",
+        drawn=drawings[-1] if drawings else layout.missed,
         words=MapWords(**layout.look.words.listed("map_words")),
     )
     caption = titled(captioned(table, plot), table, mapped_column(layout))

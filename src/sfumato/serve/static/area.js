@@ -6,6 +6,9 @@ const LONGEST = 200000;
 const NEAR = 14;
 const STEPS = new Map([["ArrowLeft", [-1, 0]], ["ArrowRight", [1, 0]], ["ArrowUp", [0, -1]], ["ArrowDown", [0, 1]]]);
 
+// Who comes with an area of a file finds the page at its answer, and hears it once; other answers the builder says.
+let arriving = location.hash === "#area";
+
 /** @typedef {{ x: number, y: number }} Point A place on the grid of the map. */
 
 class Area extends HTMLElement {
@@ -18,14 +21,14 @@ class Area extends HTMLElement {
   /** @type {SVGGElement | null} */
   #draft = null;
   #place = "";
-  #closed = false;
 
   connectedCallback() {
     const tools = this.querySelector(".tools");
     if (!tools || !this.closest("sf-builder")) return;
     tools.removeAttribute("hidden");
     tools.addEventListener("click", (event) => this.#asked(event));
-    this.closest("#area")?.addEventListener("focus", () => setTimeout(() => this.#answered(), 150));
+    if (arriving && this.dataset.said) say(this.dataset.said);
+    arriving = false;
     this.#file();
   }
 
@@ -39,10 +42,6 @@ class Area extends HTMLElement {
     const found = [...document.querySelectorAll("figure.picture .pic-grid")];
     const seen = found.find((one) => one.getClientRects().length > 0 && one.getBoundingClientRect().width > 0);
     return seen instanceof SVGGElement ? seen : null;
-  }
-
-  #answered() {
-    if (this.dataset.said && !this.#closed) say(this.dataset.said);
   }
 
   /** @param {Event} event */
@@ -172,7 +171,6 @@ class Area extends HTMLElement {
     const value = `M${this.#corners.map((one) => `${one.x} ${one.y}`).join(" ")}Z`;
     form.prepend(Object.assign(document.createElement("input"), { type: "hidden", name, value }));
     this.#leave();
-    this.#closed = true;
     /** @type {HTMLElement | null} */ (this.closest("#area"))?.focus({ preventScroll: true });
     form.requestSubmit();
   }
@@ -221,12 +219,13 @@ class Area extends HTMLElement {
     const file = Object.assign(document.createElement("input"), { type: "file", accept: ".geojson,.json,application/geo+json" });
     label.append(this.dataset.file ?? "", " ", file);
     field.after(label);
+    field.addEventListener("input", () => field.setCustomValidity(field.value.length > LONGEST ? this.dataset.long ?? "" : ""));
     file.addEventListener("change", async () => {
-      const text = await file.files?.[0]?.text();
-      if (text === undefined) return;
-      file.setCustomValidity(text.length > LONGEST ? this.dataset.long ?? "" : "");
+      const chosen = file.files?.[0];
+      if (!chosen) return;
+      file.setCustomValidity(chosen.size > LONGEST ? this.dataset.long ?? "" : "");
       if (!file.reportValidity()) return;
-      field.value = text;
+      field.value = await chosen.text();
       field.form?.requestSubmit();
     });
   }

@@ -214,6 +214,8 @@ class Builder extends HTMLElement {
     const heading = this.querySelector("h1");
     if (!again) heading?.setAttribute("tabindex", "-1");
     (again ?? heading)?.focus({ preventScroll: true });
+    // The answer to a drawing stands below the map, or above what was seen last.
+    again?.querySelector(".answer .big, :scope > .notice")?.scrollIntoView({ block: "nearest" });
   }
 
   #announce() {
