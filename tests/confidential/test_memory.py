@@ -10,6 +10,7 @@ import sfumato as sf
 from sfumato.confidential import Account, Microdata, run
 from sfumato.errors import PlanError
 from sfumato.plan import memory
+from sfumato.plan.footprint import PER_NAME, NamingColumns
 
 
 @pytest.fixture
@@ -39,3 +40,26 @@ def test_records_that_do_not_fit_are_refused_before_they_are_read_and_charged(tm
     monkeypatch.setattr(memory, "available", lambda: enough)
     run(plan, data, tmp_path / "ledger", tmp_path / "release")
     assert len(charged.entries) > before
+
+
+def test_names_in_turns_take_no_more_than_those_that_are_held_at_once(small_plan, plan):
+    held, records = plan.memory(), 10**9
+    assert small_plan.memory().of_names == 0
+    assert held.of_names == held.a_record - small_plan.memory().a_record
+    beyond = records - memory.NAMES_AT_ONCE
+    enough = held.bytes + held.a_record * records - (held.of_names - memory.PER_SIFTED) * beyond
+    held.refuse_records(records, enough, in_turns=True)
+    for limit, in_turns in ((enough - 1, True), (enough, False)):
+        with pytest.raises(PlanError, match="Nothing was read"):
+            held.refuse_records(records, limit, in_turns=in_turns)
+    few = held.bytes + held.a_record * memory.NAMES_AT_ONCE
+    held.refuse_records(memory.NAMES_AT_ONCE, few, in_turns=True)
+    with pytest.raises(PlanError, match="Nothing was read"):
+        held.refuse_records(memory.NAMES_AT_ONCE, few - 1, in_turns=True)
+
+
+def test_units_that_are_told_apart_take_no_turns():
+    firm, number = frozenset({"firm"}), frozenset({"number"})
+    told, counted = NamingColumns(firm, firm | number), NamingColumns(frozenset(), firm | number)
+    assert told.bytes == counted.bytes == counted.in_turns == 2 * PER_NAME
+    assert told.in_turns == 0

@@ -10,7 +10,7 @@ from typing import ClassVar
 from sfumato.calibrate import Step
 from sfumato.errors import PlanError, nearest
 from sfumato.plan.control import ControlTable
-from sfumato.plan.footprint import HeldCells, footprint
+from sfumato.plan.footprint import HeldCells, NamingColumns, footprint
 from sfumato.plan.measure import Measure
 from sfumato.plan.memory import Memory
 from sfumato.privacy import EveryTable, Move, Neighbours, Truncate, Unclaimed, UnitRows, Unsummed, bounded
@@ -169,11 +169,12 @@ class Coverage:
         held = [HeldCells(one, self._cells(one), self._listed(one)) for one in measures]
         return footprint(self.schema, held, [one.name for one in moved], self._naming(measures))
 
-    def _naming(self, measures: Sequence[Measure]) -> set[str]:
+    def _naming(self, measures: Sequence[Measure]) -> NamingColumns:
         """The columns that name units and records, and are read."""
-        named = {name or self.id for measure in measures for one in measure.aggregates for name in one.names}
-        named |= {self.truncation.column if self.truncation else None, *self.schema.key}
-        return {name for name in named if name}
+        told = {name or self.id for measure in measures for one in measure.aggregates for name in one.names}
+        told |= {getattr(rule, "column", self.id) for rule in self.hidden.rules(self.read(measures))}
+        counted = {self.truncation.column if self.truncation else None, *self.schema.key}
+        return NamingColumns(*(frozenset(name for name in some if name) for some in (told, counted)))
 
     def answering(self, measures: Sequence[Measure]) -> list[str]:
         """Which of some measures answer: one for each statistic and universe, as one question has one answer."""

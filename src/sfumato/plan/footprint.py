@@ -36,7 +36,25 @@ class HeldCells:
         return self.size * (PER_NUMBER if self.cells.dense else a_listed)
 
 
-def footprint(schema: Schema, held: Sequence[HeldCells], moved: Collection[str], naming: Collection[str]) -> Memory:
+@dataclass(frozen=True)
+class NamingColumns:
+    """The columns that name units and records: that tell them apart, and of which it is asked who stands too often."""
+
+    told_apart: frozenset[str]
+    counted: frozenset[str]
+
+    @property
+    def bytes(self) -> int:
+        """Of a record whose names are held."""
+        return PER_NAME * len(self.told_apart | self.counted)
+
+    @property
+    def in_turns(self) -> int:
+        """The bytes of these that take turns: all, unless units are told apart."""
+        return 0 if self.told_apart else self.bytes
+
+
+def footprint(schema: Schema, held: Sequence[HeldCells], moved: Collection[str], naming: NamingColumns) -> Memory:
     """What a run will need for measures and for those that steps move, with the columns that name units and records.
 
     Products stay until the release is read back; beside them is the work of a measure or of a step, or those.
@@ -55,7 +73,7 @@ def footprint(schema: Schema, held: Sequence[HeldCells], moved: Collection[str],
     )
     levels = PER_LEVEL * sum(len(attribute.levels.codes) for attribute in schema.attributes)
     total = BASE + levels + products + max(work)
-    return Memory(_words(held), total, _a_record(schema, held) + PER_NAME * len(naming), instead)
+    return Memory(_words(held), total, _a_record(schema, held) + naming.bytes, instead, naming.in_turns)
 
 
 def _words(held: Sequence[HeldCells]) -> str:

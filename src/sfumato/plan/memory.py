@@ -6,6 +6,11 @@ from pathlib import Path
 
 from sfumato.errors import PlanError
 
+NAMES_AT_ONCE = 2**25
+"""How many records of Parquet files have the names of their units held at once, where no more is asked of them."""
+PER_SIFTED = 12
+"""Bytes of a record whose name is not held: its buckets in the sieve, and whether it is kept."""
+
 
 @dataclass(frozen=True)
 class Memory:
@@ -19,6 +24,8 @@ class Memory:
     a_record: int = 0
     instead: str = ""
     """What would take less."""
+    of_names: int = 0
+    """The bytes of a record that are of names in turns, which no more records take than have theirs held at once."""
 
     def words(self) -> str:
         """One line of a price list.
@@ -27,9 +34,13 @@ class Memory:
         '10,000,000 rows of m1emp, wages: about 4.2 GB of memory'
         >>> Memory("100,000 cells", 160_000_000, 6).words()
         '100,000 cells: about 0.2 GB of memory, and 6 bytes for every record of a Parquet file'
+        >>> Memory("9 cells", 180_000_000, 132, of_names=128).words().partition("file")[2]
+        ', from 34 million records on 16 for every further one'
         """
         beside = f", and {self.a_record} bytes for every record of a Parquet file" if self.a_record else ""
-        return f"{self.held}: about {self.bytes / 1e9:.1f} GB of memory{beside}"
+        further = self.a_record - self.of_names + PER_SIFTED
+        many = f", from {NAMES_AT_ONCE / 1e6:.0f} million records on {further} for every further one"
+        return f"{self.held}: about {self.bytes / 1e9:.1f} GB of memory{beside}{many if self.of_names else ''}"
 
     def refuse_over(self, limit: int | None = None) -> None:
         """Stop what does not fit this machine."""
@@ -37,10 +48,11 @@ class Memory:
         if self.bytes > there:
             raise PlanError(f"{self.words()}, and this machine has {there / 1e9:.1f} GB; {self.instead}")
 
-    def refuse_records(self, records: int, limit: int | None = None) -> None:
+    def refuse_records(self, records: int, limit: int | None = None, *, in_turns: bool = False) -> None:
         """Stop what does not fit with so many records; how many they are is not said, as that is of the data."""
         there = available() if limit is None else limit
-        if self.bytes + self.a_record * records > there:
+        beyond = max(0, records - NAMES_AT_ONCE) if in_turns else 0
+        if self.bytes + self.a_record * records - (self.of_names - PER_SIFTED) * beyond > there:
             raise PlanError(
                 f"{self.words()}: with the records of these files that is more than the {there / 1e9:.1f} GB of this "
                 "machine. Nothing was read. Run it on a larger one, or make a release for each part of the data."

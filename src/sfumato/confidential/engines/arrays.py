@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from sfumato.confidential.engines.columns.codebook import leaf_meaning, value_meaning
 from sfumato.confidential.engines.columns.coded_column import CodedColumn, Integers, inside
 from sfumato.confidential.engines.columns.grounds import by_arrow, decline, is_counted
-from sfumato.confidential.engines.columns.names import Names, refuse_repeats
+from sfumato.confidential.engines.columns.names import refuse_repeats
+from sfumato.confidential.engines.columns.naming import naming
 from sfumato.confidential.engines.columns.partner_table import partners_of
 from sfumato.confidential.engines.columns.scan import batches, rows_of
 from sfumato.confidential.engines.columns.tally import COUNTED, Tally
@@ -62,17 +63,16 @@ class Arrays(Sealed, Engine):
                 _called(one): CodedColumn(one.column, leaf_meaning(one), kernel) for one in reading.attributes
             }
             self._values = {one: CodedColumn(one.column, value_meaning(one), kernel) for one in reading.values}
-            self._names = {column: Names(column) for column in reading.names}
-            self._key = [Names(column) for column in reading.schema.key]
             counted = reading.only if is_counted(reading) else None
             self._counted = Tally(kernel, counted, expected, reading.weights) if counted else None
             self._held = self._counted is None or bool(reading.weighted)
             self._lengths: list[int] = []
             self._partners, columns = partners_of(tables, reading, self._coded, kernel)
             codes = [one.column for one in reading.attributes if one.column in columns]
+            self._naming = naming(reading, rows, columns, expected)
             for source in rows:
                 before = len(self._lengths)
-                for batch in batches(source, columns, codes):
+                for batch in batches(source, self._naming.columns, codes):
                     self._take(batch)
                 if len(rows) > 1 and not sum(self._lengths[before:]):
                     raise Unsure("a source holds no rows")
@@ -91,8 +91,7 @@ class Arrays(Sealed, Engine):
         for coded in self._coded:
             if coded not in elsewhere:
                 coded.add(batch[coded.column])
-        for name in (*self._names.values(), *self._key):
-            name.add(batch[name.column])
+        self._naming.add(batch)
         for rule in self.reading.rules:
             box = self.reading.schema.table([name for name, _ in rule.where]).box(dict(rule.where))
             if inside(box, self._named(part)).any():
@@ -111,18 +110,18 @@ class Arrays(Sealed, Engine):
             raise Unsure("sums may pass 64 bits")
         if self._counted:
             self._counted.refuse_inexact(rows)
-        refuse_repeats(self._key)
-        if reading.truncation:
-            content = [self._joined(coded.parts, None, coded.meaning.dtype) for coded in self._coded]
-            others = [name for column, name in self._names.items() if column != reading.truncation.column]
-            named = self._names[reading.truncation.column]
-            self._keep(named.kept(reading.truncation.at_most, salt, content, others))
-        for name in self._names.values():
-            _ = name.codes  # names that may be spellings of one another are declined
+        self._keep(self._naming.kept(self._content, salt))
         if reading.register is not None:
-            units = self._names[reading.named(None)]
+            units = self._naming.units(None)
             refuse_repeats([units])
             self._cells = units.places_in(pa.array(reading.register.ids).cast(pa.string()))
+
+    def _content(self, records: Integers) -> list[Integers]:
+        """What some records say, rising by their number."""
+        starts = np.cumsum([0, *self._lengths])
+        cuts = np.searchsorted(records, starts)
+        own = [records[first:last] - start for first, last, start in zip(cuts, cuts[1:], starts, strict=False)]
+        return [np.concatenate([part[at] for part, at in zip(one.parts, own, strict=True)]) for one in self._coded]
 
     @property
     def _largest(self) -> float:
@@ -134,8 +133,6 @@ class Arrays(Sealed, Engine):
     def _keep(self, kept: Mask | None) -> None:
         if kept is None:
             return
-        for name in self._names.values():
-            name.keep(kept)
         for part, mask in enumerate(np.split(kept, np.cumsum(self._lengths)[:-1])):
             for coded in self._coded:
                 coded.parts[part] = coded.parts[part][mask]
@@ -201,11 +198,11 @@ class Arrays(Sealed, Engine):
             return self._joined(self._values[one].parts, within)[order]
 
         def unit(per: str | None) -> Any:
-            codes = self._names[self.reading.named(per)].codes
+            codes = self._naming.units(per).codes
             return codes[order] if within is None else codes[np.concatenate(within)][order]
 
         def digest(per: str | None) -> Any:
-            digests = self._names[self.reading.named(per)].digests
+            digests = self._naming.units(per).digests
             return digests[order] if within is None else digests[np.concatenate(within)][order]
 
         runs = Runs(first, rows, value, unit, digest)
@@ -235,7 +232,7 @@ class Arrays(Sealed, Engine):
         return []
 
     def crowds(self, column: str, at_most: int) -> tuple[int, list[tuple[str, int]]]:
-        names = self._names[column]
+        names = self._naming.units(column)
         every, first, rows = names.crowds(at_most)
         texts = names.texts_of(first).cast(pa.string()).to_pylist()
         listed = sorted(zip(texts, rows.tolist(), strict=True), key=lambda one: (-one[1], one[0]))

@@ -8,6 +8,7 @@ from traceback import extract_tb
 import pyarrow as pa
 
 from sfumato.confidential.engines.columns.grounds import is_counted
+from sfumato.confidential.engines.columns.naming import can_take_turns
 from sfumato.confidential.engines.columns.scan import can_scan, rows_of
 from sfumato.confidential.engines.engine import Engine, Sources, Unsure
 from sfumato.confidential.engines.request import Reading
@@ -37,6 +38,11 @@ def held_rows(sources: Sources, reading: Reading) -> int:
     with suppress(pa.ArrowException, OSError):
         return sum(rows_of(one) for one in by_table(sources, reading.schema)[reading.schema.base] if can_scan(one))
     return 0
+
+
+def named_in_turns(sources: Sources, reading: Reading) -> bool:
+    """Whether no more names are held at once than some records have, however many there are."""
+    return can_take_turns(reading, by_table(sources, reading.schema)[reading.schema.base])
 
 
 def candidates(reading: Reading, name: str = AUTOMATIC) -> list[type[Engine]]:

@@ -64,11 +64,24 @@ class Reading:
         return [schema.weight, *schema.replicates] if self.weighted and schema.weight else []
 
     @property
+    def said(self) -> list[str]:
+        """The columns of what a record says, beside its names, each once; and what tables are joined by."""
+        return list(dict.fromkeys([*self._content, *self._design, *(partner.on for partner in self.schema.joined)]))
+
+    @property
     def columns(self) -> list[str]:
         """The columns of the microdata that are read, each once."""
-        named = [*(attribute.column for attribute in self.attributes), *(value.column for value in self.values)]
-        design = [*self.weights, self.schema.order if self.weighted else None, *(one.column for one in self.weighted)]
-        return list(dict.fromkeys(name for name in (*named, *self.names, *self.schema.key, *design) if name))
+        return list(dict.fromkeys([*self._content, *self.names, *self.schema.key, *self._design]))
+
+    @property
+    def _content(self) -> list[str]:
+        return [*(attribute.column for attribute in self.attributes), *(value.column for value in self.values)]
+
+    @property
+    def _design(self) -> list[str]:
+        """The columns of weights, of their order, and of what is weighted."""
+        named = [*self.weights, self.schema.order if self.weighted else None, *(one.column for one in self.weighted)]
+        return [name for name in named if name]
 
     @property
     def rules(self) -> tuple[Rule, ...]:

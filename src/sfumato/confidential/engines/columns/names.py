@@ -1,6 +1,6 @@
 """Names: a column that names records or units; what stands twice, and which units are crowded."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,8 @@ from sfumato.confidential.engines.engine import Unsure
 from sfumato.confidential.engines.row_aggregates import digests_of
 
 Integers = NDArray[np.int64]
+Content = Callable[[Integers], Sequence[NDArray[Any]]]
+"""What some records say, column by column."""
 AT_ONCE = 2**23
 """How many rows of crowded units are chosen from at once, about: what each says is held meanwhile."""
 SPREAD = 2
@@ -44,11 +46,8 @@ class Names:
         """The texts, each as its place in a list where it stands once; none where names are numbers."""
         if not is_text(self.written.type):
             return None
-        import pyarrow.compute as pc
-
         coded = self.written.dictionary_encode()
-        if not pc.all(pc.match_substring_regex(coded.dictionary, PLAIN), min_count=0).as_py():
-            raise Unsure(f"column '{self.column}' has names that may be spellings of one another")
+        refuse_unplain(self.column, coded.dictionary)
         return coded
 
     @cached_property
@@ -80,7 +79,7 @@ class Names:
         named = pa.array(codes) if self._texts is None else self._texts.dictionary.take(pa.array(codes))
         return digests_of(named.cast(pa.string()).to_pylist())[back]
 
-    def kept(self, at_most: int, salt: bytes, content: Sequence[NDArray[Any]], named: Sequence["Names"]) -> Any:
+    def kept(self, at_most: int, salt: bytes, content: Content, named: Sequence["Names"]) -> Any:
         """Which records are kept where no unit has more than so many; nothing is said where none has too many."""
         places, _ = _places(self.codes)
         crowds = np.asarray(np.bincount(places) > at_most)[places]
@@ -89,7 +88,7 @@ class Names:
             return None
         kept = ~crowds
         for rows in _apart(crowd, self.codes):
-            said = [*(pa.array(column[rows]) for column in content), *(other.texts_of(rows) for other in named)]
+            said = [*map(pa.array, content(rows)), *(other.texts_of(rows) for other in named)]
             kept[rows] = crowded.kept(self.codes[rows], self.texts_of(rows), said, at_most, salt)
         return kept
 
@@ -107,6 +106,14 @@ class Names:
         if places.null_count:
             raise Unsure(f"column '{self.column}' has names that are not in the register")
         return np.asarray(places.to_numpy(), dtype=np.int64)
+
+
+def refuse_unplain(column: str, names: Any) -> None:
+    """Leave to DuckDB texts that may be spellings of one another."""
+    import pyarrow.compute as pc
+
+    if is_text(names.type) and not pc.all(pc.match_substring_regex(names, PLAIN), min_count=0).as_py():
+        raise Unsure(f"column '{column}' has names that may be spellings of one another")
 
 
 def _apart(rows: Integers, units: Integers) -> Iterator[Integers]:

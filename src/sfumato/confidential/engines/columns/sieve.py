@@ -1,0 +1,92 @@
+"""Sieve: how often names may stand, counted in buckets of their hash; none ever stands more often than its bucket says.
+
+So a name in a bucket of few records is of few records, and need not be held to know it. Names that share a bucket are
+taken for more than they are, and looked at themselves.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from sfumato.confidential.engines.columns.coded_column import whole_numbers
+from sfumato.confidential.engines.columns.scan import is_text
+
+Hashes = NDArray[np.uint64]
+BUCKETS = 4
+"""Buckets a record, at least: of names that stand once, at most every fifth shares its bucket with another."""
+FULL = 255
+"""The most that a bucket counts."""
+AT_ONCE = 2**20
+"""Buckets that are counted at once."""
+WORD = 8
+WITHIN = (np.uint64(1) << (np.arange(WORD, dtype=np.uint64) * np.uint64(8))) - np.uint64(1)
+"""The bits of a word that fewer letters fill."""
+
+
+class Sieve:
+    """Buckets for so many records, a byte each."""
+
+    def __init__(self, records: int) -> None:
+        self._buckets = np.zeros(1 << (BUCKETS * max(records, 1) - 1).bit_length(), dtype=np.uint8)
+        self._last, self._beyond = np.uint64(len(self._buckets) - 1), 0
+
+    def add(self, hashes: Hashes) -> None:
+        """The names of the next batch, by their hashes."""
+        buckets, rows = np.unique(hashes & self._last, return_counts=True)
+        counts = self._buckets[buckets] + rows
+        self._beyond += int(np.maximum(counts - FULL, 0).sum())
+        self._buckets[buckets] = np.minimum(counts, FULL)
+
+    def crowded(self, hashes: Hashes, at_most: int) -> NDArray[np.bool_]:
+        """Which names may stand in more than so many records."""
+        return np.asarray(self._buckets[hashes & self._last] > at_most)
+
+    def records(self, at_most: int) -> int:
+        """How many records there are in buckets of more than so many."""
+        counts = np.zeros(FULL + 1, dtype=np.int64)
+        for start in range(0, len(self._buckets), AT_ONCE):  # they are counted as numbers of eight bytes
+            counts += np.bincount(self._buckets[start : start + AT_ONCE], minlength=FULL + 1)
+        return int(counts[at_most + 1 :] @ np.arange(at_most + 1, FULL + 1)) + self._beyond
+
+
+def hashed(columns: Sequence[Any]) -> Hashes:
+    """Of every row of some columns, whole numbers or texts without gaps, a number that is the same where they are.
+
+    >>> one, same, other = hashed([pa.array(["ab", "ab", "ba"]), pa.array([7, 7, 7])])
+    >>> bool(one == same), bool(one == other)
+    (True, False)
+    """
+    found = np.zeros(len(columns[0]), dtype=np.uint64)
+    for column in columns:
+        found = _of_texts(found, column) if is_text(column.type) else _mixed(found ^ _of_numbers(column))
+    return found
+
+
+def _of_numbers(column: Any) -> Hashes:
+    return np.asarray(whole_numbers(column), dtype=np.int64).view(np.uint64)
+
+
+def _of_texts(found: Hashes, column: Any) -> Hashes:
+    """Hashes that go on with texts: their length, then eight letters at a time of those that have so many."""
+    texts = column.cast(pa.string())
+    _, places, letters = texts.buffers()
+    offsets = np.frombuffer(places, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1].astype(np.int64)
+    starts, lengths = offsets[:-1], np.diff(offsets)
+    padded = np.concatenate([np.frombuffer(letters or b"", dtype=np.uint8), np.zeros(WORD, dtype=np.uint8)])
+    every = np.ndarray(len(padded) - WORD + 1, dtype="<u8", buffer=padded, strides=(1,))
+    found = _mixed(found ^ lengths.astype(np.uint64))
+    for at in range(0, int(lengths.max(initial=0)), WORD):
+        longer = lengths > at
+        left, words = lengths[longer] - at, every[starts[longer] + at]
+        found[longer] = _mixed(found[longer] ^ np.where(left >= WORD, words, words & WITHIN[left % WORD]))
+    return found
+
+
+def _mixed(numbers: Hashes) -> Hashes:
+    """Numbers whose every bit depends on all bits of those given (the finisher of SplitMix64)."""
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return numbers ^ (numbers >> np.uint64(31))
