@@ -25,6 +25,7 @@ from sfumato.query.change import change_of
 from sfumato.query.periods import a_year_before, compared
 from sfumato.release import Calibrated, Control, Cube, Independent, NoNumber, Proportional, Release, Varying, Withheld
 from sfumato.release.products.product import PUBLISHED
+from sfumato.release.uncertainties.shifted import Shifted
 from sfumato.schema import Attribute, Levels, Table
 
 SIDE = 447
@@ -156,8 +157,16 @@ def test_arrays_say_what_single_changes_say(sampling):
         assert columns.more["percent_high90"][flat] == pytest.approx(100 * high)
 
 
-@pytest.mark.parametrize("uncertainty", [Proportional(0.3, 4.0), Independent(9.0, 3.0)], ids=["relative", "laplace"])
-@pytest.mark.parametrize("other", [Proportional(0.3, 4.0), Independent(2.0)], ids=["relative", "normal"])
+UPWARD, DOWNWARD = (Shifted(Independent(4.0), sign * np.array([0.0, 2.0, 5.0])) for sign in (1, -1))
+"""Cells that a step has moved, and how far."""
+
+
+@pytest.mark.parametrize(
+    "uncertainty", [Proportional(0.3, 4.0), Independent(9.0, 3.0), UPWARD], ids=["relative", "laplace", "moved"]
+)
+@pytest.mark.parametrize(
+    "other", [Proportional(0.3, 4.0), Independent(2.0), DOWNWARD], ids=["relative", "normal", "moved"]
+)
 def test_arrays_and_single_numbers_have_the_same_margins_whatever_the_laws_are(uncertainty, other):
     table = Table((Attribute("place", Levels.of(["a", "b", "c"])),))
     values = np.array([3, 60, 400])

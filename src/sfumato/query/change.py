@@ -1,6 +1,7 @@
 """Change: a later number minus an earlier one, in percent too, and whether the error alone would make it.
 
-Releases draw their noise anew, so their variances add. Where both were moved to the same noisy totals that were
+Releases draw their noise anew, so their variances add; what both were moved away from unbiased numbers is known, and
+its product is in their covariance (`moved_error`). Where both were moved to the same noisy totals that were
 published before, they share what these gave them (`shared_noise`). Where only one was, or in another way, the other may
 hold the same noise, and nobody can tell from the two: the covariance is then taken for −s t, s and t being the two
 standard errors. None makes a difference or a ratio of positive numbers less certain (Cauchy and Schwarz), and the
@@ -20,6 +21,7 @@ from sfumato.query.ratio import Ratio, ratio_of
 from sfumato.query.wording import Sentence, words
 from sfumato.release import NoNumber, Withheld, stated, withheld
 from sfumato.release.figures import beside, like, number
+from sfumato.release.moved_error import moved_together
 
 REAL, NONE, UNSAID = VERDICTS = ("real", "none", "unsaid")
 """A real change; no sign of a change; it cannot be said, as not all of the error is stated."""
@@ -110,10 +112,19 @@ def _fields(found: Ratio | Comparison) -> dict[str, Any]:
 
 def change_of(before: Estimate, after: Estimate, since: str, shared: float | None = 0.0) -> Change:
     """The later number minus the earlier one; `shared` is their covariance by noise, None where it cannot be told."""
-    covariance = worst(before.noise_variance, after.noise_variance) if shared is None else shared
+    known = None if shared is None else _known(shared, before, after)
+    covariance = worst(before.noise_variance, after.noise_variance) if known is None else known
     sampled = [after.sampling_variance, before.sampling_variance]
     apart = difference_of(after, before, covariance, sampled)
     return Change(**_fields(apart), before=before, after=after, since=since, covariance=covariance)
+
+
+def _known(shared: float, before: Estimate, after: Estimate) -> float | None:
+    """The covariance of noise and of what both were moved by; of ratios of moved numbers nobody tells how far."""
+    if isinstance(before, Ratio) or isinstance(after, Ratio):
+        return shared if before.law.noise is before.law and after.law.noise is after.law else None
+    moved = moved_together(before.law, after.law)
+    return None if moved is None else shared + float(moved[0])
 
 
 def worst(one: Variance, other: Variance) -> Variance:

@@ -21,6 +21,7 @@ from sfumato.query.shared_noise import in_common
 from sfumato.query.shares import ShareColumns, errors_of
 from sfumato.query.wording import Sentence
 from sfumato.release import NoNumber
+from sfumato.release.moved_error import moved_together
 
 NO_SHARES = "Changes are of numbers, not of percentages; ask for one of the two at a time."
 
@@ -113,8 +114,9 @@ class ChangedTable(Portable):
         return replace(found, more=_told(found, before, after, shared))
 
     def _covariance(self, before: Columns, after: Columns) -> Floats:
-        if self.in_common is not None:
-            return self.in_common
+        moved = moved_together(before.law, after.law)
+        if self.in_common is not None and moved is not None:
+            return self.in_common + moved
         variances = (np.maximum(one.noise_variance, 0.0) for one in (before, after))
         return np.asarray(-np.sqrt(np.multiply(*variances)), dtype=np.float64)
 

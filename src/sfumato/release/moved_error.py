@@ -1,9 +1,14 @@
 """MovedError: the error of totals that were moved from unbiased ones by amounts that are known.
 
 A moved total x = y + s is off by the noise of y and by s. Where y − m to y + m holds the truth at a level, so does that
-interval widened to reach x, whatever s depends on: the margin of x is m + |s|. Of differences and ratios of moved
-totals no s is at hand, only σ² + s²; as |N + s| ≤ (|N| / σ) σ + |s| ≤ √(N² / σ² + 1) √(σ² + s²), by Cauchy and Schwarz,
-margins of z errors become margins of √(z² + 1).
+interval widened to reach x, whatever s depends on: the margin of x is m + |s|.
+
+What is stated of several moved totals is V + dd', V being that of their noise and d how far each was moved, so any
+combination f of them, with signs, has σ² + s², where σ² = f'Vf and s = f'd. As |N + s| ≤ (|N| / σ) σ + |s| ≤
+√(N² / σ² + 1) √(σ² + s²), by Cauchy and Schwarz, margins of z errors become margins of √(z² + 1): of differences as
+they are, and of ratios by Fieller's way, as the true ratio R of x₁ to x₂ is in the interval if x₁ − R x₂ is within its
+margin of 0, and that is such a combination, (1, −R). Of two releases d has the parts of both, so that what they were
+moved by is multiplied into their covariance (`moved_together`).
 """
 
 from dataclasses import dataclass, replace
@@ -52,6 +57,19 @@ class MovedError(ErrorLaw):
 
     def only(self, some: Any) -> "MovedError":
         return MovedError(self.base.only(some), self.by[some])
+
+
+def moved_together(one: ErrorLaw, other: ErrorLaw) -> Floats | None:
+    """What being moved adds to the covariance of totals of two releases; None where a law does not tell how far.
+
+    >>> from sfumato.release.error_law import NORMAL
+    >>> moved_together(MovedError(NORMAL, np.array([2.0])), MovedError(NORMAL, np.array([-3.0])))
+    array([-6.])
+    >>> float(moved_together(NORMAL, MovedError(NORMAL, np.array([2.0])))[0])
+    0.0
+    """
+    by = [law.by if isinstance(law, MovedError) else np.zeros(1) if law.noise is law else None for law in (one, other)]
+    return None if by[0] is None or by[1] is None else by[0] * by[1]
 
 
 @dataclass(frozen=True)
