@@ -1,6 +1,7 @@
 """Whether a clip sits well on the data is told inside the agency: what it cuts, and how much too wide it is."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -129,3 +130,31 @@ def test_the_bounds_of_lines_are_looked_at_and_what_lies_beyond_counts_as_the_bo
     assert found["line", "w"].words == "", "a clip that is wider than the data costs a line nothing"
     assert "In 1 of 6 rows, 0.17 of them, the value counts as the bound." in found["line", "age"].words
     assert "to 1,000 or farther" in found["line", "age"].words
+
+
+MEAN = """
+[[measure]]
+name = "rows"
+of = "count"
+by = ["region"]
+with = { mechanism = "geometric", epsilon = "1" }
+[[measure]]
+name = "pay"
+of = { statistic = "mean", column = "w", clip = ["0", "2"] }
+by = ["region"]
+with = { mechanism = "mose", epsilon = "1" }
+given = ["rows"]
+[[exposure]]
+kind = "published"
+what = "chi"
+why = "it stands in every error"
+"""
+
+
+def test_the_clip_of_a_mean_is_told_once():
+    """A mean is computed of several aggregates of the same clipped values."""
+    bounds = re.sub(r"\[limit\]\n.*\n", '[limit]\nunbounded = "chi"\n', PLAN.replace("MISSING", ""))
+    plan = Plan.parse(bounds + MEAN, Path("survey.toml"))
+    rows = pa.table({"region": ["n", "s"] * 3, "w": WEIGHTS})
+    (told,) = (one for one in clip_fits(plan, Microdata.open(rows, plan.schema)) if one.measure == "pay")
+    assert "A clip cuts" in told.words

@@ -120,6 +120,14 @@ def test_what_cannot_be_asked_is_refused_with_what_would_work(plan, target, size
         plan.budget(target, sizes, spreads=spreads)
 
 
+def test_what_claims_no_loss_has_no_budget_and_it_is_said_what_would():
+    plan = Plan.read(SHIPPED / "umetrics-mose.toml")
+    with pytest.raises(PlanError, match="'mean_earnings' with mose claims no loss") as refused:
+        plan.budget({"employed": "apd:5%"}, {"employed": 300})
+    assert "means as a clipped total over a count" in str(refused.value)
+    assert "put 'employed' into a plan without the others" in str(refused.value)
+
+
 def test_the_command_prints_what_was_wanted_and_what_it_comes_to():
     plan = SHIPPED / "umetrics.toml"
     sizes = ("--size", "employed=300", "--size", "earnings=18000000")

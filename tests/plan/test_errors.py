@@ -204,6 +204,13 @@ def test_what_is_no_toml_is_said_to_be_none(bad):
     assert refused('name = "jobs"', bad).startswith("not TOML, ")
 
 
+@pytest.mark.parametrize("key", ["[]", '""', '["person", ""]'])
+def test_a_key_that_names_no_column_is_refused_with_what_a_key_is(key):
+    said = refused('[data]\nunit = "job"', f'[data]\nkey = {key}\nunit = "job"')
+    assert f"[data] key is {key}, which names no column" in said
+    assert 'key = ["person_id", "year"], or leave key out' in said
+
+
 def test_two_measures_of_one_name_are_refused():
     again = GOOD[GOOD.index("[[measure]]") : GOOD.index("[[exposure]]")]
     with pytest.raises(PlanError, match=r"jobs\.toml: Two .* are named 'table'"):

@@ -183,6 +183,20 @@ def test_what_cannot_be_said_of_periods_is_refused_with_what_can(pages, query, s
     assert said in reply.json()["detail"]
 
 
+@pytest.mark.parametrize("share", ["row", "column", "whole"])
+def test_a_page_says_that_changes_are_not_of_percentages_and_leads_to_these(pages, share):
+    """The API refuses both together; a form carries both along, so that the page gives changes and says so."""
+    said, plain = "the percentages that were asked for are left out", "rows=size&cols=sex"
+    page = pages.get(f"/firms~number?{plain}&change=last&share={share}").text
+    assert said in page
+    (link,) = re.findall(r'<a href="([^"]*)">Percentages, without changes</a>', page)
+    alone = pages.get(html.unescape(link)).text
+    assert f"share={share}" in link
+    assert "change=" not in link
+    assert "100%" in alone
+    assert said not in alone + pages.get(f"/firms~number?{plain}&change=last").text
+
+
 def test_withdrawn_and_private_releases_are_no_periods_of_public_tables(browse, made, tmp_path):
     pulled = small(tmp_path / "pulled", period="2025-Q2")
     withdraw(pulled, "counted twice")

@@ -172,7 +172,8 @@ def _clipped(measure: Measure) -> list[Clipped]:
     bounds = measure.of.value_bounds
     if measure.of.additive and (bounds is None or bounds.power != 1):
         return []
-    return [value for one in measure.of.aggregates for value in one.values if isinstance(value, Clipped)]
+    values = (value for one in measure.of.aggregates for value in one.values)
+    return list(dict.fromkeys(value for value in values if isinstance(value, Clipped)))
 
 
 def _where(plan: Plan, measure: Measure) -> Box:

@@ -67,6 +67,8 @@ class Mechanism(ABC):
     exposes: ClassVar[tuple[str, ...]] = ()
     as_published: ClassVar[str] = ""
     """Where a paper's own step breaks its claim: why, and what to use instead; such a mechanism never runs soundly."""
+    instead: ClassVar[str] = ""
+    """Of one that claims nothing: which claim a loss for the same statistics."""
     suppresses: ClassVar[bool] = False
     """Whether true numbers are withheld in place of noise: nothing is claimed, and every margin stands by itself."""
     counted: ClassVar[bool] = False

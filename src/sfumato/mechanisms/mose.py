@@ -48,6 +48,7 @@ class Mose(Mechanism):
     source: ClassVar[str] = "Chetty and Friedman 2019; noisy counts with draws of their own here"
     exposes: ClassVar[tuple[str, ...]] = ("chi",)
     counted: ClassVar[bool] = True
+    instead: ClassVar[str] = "lines with theil-sen or noisy-stats, means as a clipped total over a count"
     epsilon: Fraction
     chi_by: tuple[str, ...]
     noise: str

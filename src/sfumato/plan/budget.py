@@ -14,13 +14,13 @@ from fractions import Fraction
 
 from sfumato.errors import PlanError
 from sfumato.mechanisms import Mechanism
+from sfumato.plan.claimed import claimed_limit
 from sfumato.plan.decisions import Decisions
 from sfumato.plan.margins import Target, barely_stated, budget_name, margin_of, needed, with_budget
 from sfumato.plan.mean_targets import PER, of_mean
 from sfumato.plan.measure import Measure
 from sfumato.plan.price import total_of
 from sfumato.privacy import EveryTable, Limit, Loss, Move, in_sequence
-from sfumato.privacy.notation import bounded_limit
 
 BARELY = "the least at which an error is stated"
 """Why a measure gets more than its target would need."""
@@ -79,7 +79,7 @@ def allot(plan: Decisions, targets: Sequence[Target]) -> Allotment:
     Of all tables of up to so many variables, where records are exchanged, it is one that is enough: an aim is met at
     the least cost of a record that comes or goes, and what an exchange costs is a bound.
     """
-    limit = bounded_limit(plan.limit)
+    limit = claimed_limit(plan, "A budget is the least loss that meets a target")
     for target in targets:
         plan.measure(target.measure)
     by_name = {target.measure: target for target in targets}

@@ -1,12 +1,13 @@
 """The parts of a plan file: which keys there are, and what is said of a wrong one."""
 
+import json
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from typing import Any, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sfumato.errors import nearest
+from sfumato.errors import PlanError, nearest
 from sfumato.plan.measure import Publish
 from sfumato.privacy import Exposure
 from sfumato.schema import Missing
@@ -39,7 +40,7 @@ class MethodPart(Part):
 
 class DataPart(Part):
     unit: str | None = None
-    key: str | list[str] = []
+    key: str | list[str] | None = None
     repeated_rows: bool = False
     weight: str | None = None
     replicates: int | str | list[str] = []
@@ -47,6 +48,20 @@ class DataPart(Part):
     order: str | None = None
     encoding: str | None = None
     tables: dict[str, TablePart] = {}
+
+    @property
+    def key_columns(self) -> tuple[str, ...]:
+        """The columns that together name a row; none where the plan has no key, and at least one where it has."""
+        if self.key is None:
+            return ()
+        columns = (self.key,) if isinstance(self.key, str) else tuple(self.key)
+        if not columns or not all(columns):
+            raise PlanError(
+                f"[data] key is {json.dumps(self.key)}, which names no column, so that it would keep no row from "
+                'standing twice; name the columns that together name a row, as key = ["person_id", "year"], or leave '
+                "key out."
+            )
+        return columns
 
 
 class AttributePart(Part):

@@ -75,7 +75,7 @@ def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
     schema = Schema(
         attributes=tuple(_attribute(name, one, folder, part.data.encoding) for name, one in part.attributes.items()),
         unit=_row(part),
-        key=(part.data.key,) if isinstance(part.data.key, str) else tuple(part.data.key),
+        key=part.data.key_columns,
         repeated_rows=part.data.repeated_rows,
         base=_base(part.data),
         joined=tuple(Partner(name, table.on) for name, table in part.data.tables.items() if table.on is not None),

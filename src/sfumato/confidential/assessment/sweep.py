@@ -15,6 +15,7 @@ from sfumato.draws import Draws, SeededDraws
 from sfumato.errors import PlanError, PromiseError, nearest
 from sfumato.mechanisms import Cells, Mechanism
 from sfumato.plan import Measure, Plan, Price
+from sfumato.plan.claimed import claimed_limit
 from sfumato.privacy import Approximate, Concentrated, Gaussian, Limit, Loss, as_concentrated, exact, positive
 from sfumato.privacy.notation import bounded_limit
 from sfumato.release import Product, Release, measured
@@ -35,7 +36,8 @@ class Sweep:
     @classmethod
     def read(cls, plan: Plan, given: Mapping[str, Sequence[str]], draws: int = 5) -> "Sweep":
         """The sweep that a user writes as epsilon=0.5,1,2, cap=3,7 and controls=0.25,0.5."""
-        currency, known = currency_of(plan.limit), [currency_of(plan.limit)]
+        currency = claimed_limit(plan, "A sweep scales all budgets to a total loss").currency
+        known = [currency]
         known += ["cap"] if any(hasattr(measure.with_, "cap") for measure in plan.measures) else []
         known += ["controls"] if controls_of(plan) else []
         for name in given:

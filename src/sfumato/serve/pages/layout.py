@@ -48,6 +48,8 @@ class Layout:
     look: Look = field(default_factory=Look)
     missed: str = ""
     """What was drawn on the map and meets no area of it: it is shown once, and stands in no address."""
+    unshared: str = ""
+    """The percentages that were asked for beside changes, which are of numbers: the page says that it left them out."""
 
     @classmethod
     def first(cls, sheet: Sheet, look: Look | None = None) -> "Layout":
@@ -77,9 +79,9 @@ class Layout:
         if sheet.time in picks and sheet.time not in {*rows, column, wrap}:
             sheet = sheet.timeline.sheet(picks.pop(sheet.time)[-1])
         within = _held(sheet, {*rows, column, wrap}, universe_codes(sheet, given.of_variable["sum"]))
-        # A change is of numbers: who asks for one leaves percentages behind.
-        look = look.but(share="") if look.change else look
-        return cls(sheet, rows, column, wrap, lists, picks, groups, within, look, missed)
+        unshared = look.share if look.change else ""
+        look = look.but(share="") if unshared else look
+        return cls(sheet, rows, column, wrap, lists, picks, groups, within, look, missed, unshared)
 
     @property
     def names(self) -> tuple[str, ...]:
