@@ -8,7 +8,8 @@ import pytest
 from tests.families import PLAN, family_plan, family_release
 
 import sfumato as sf
-from sfumato.plan.margins import Target, margin_of, needed, with_budget
+from sfumato.plan.margins import margin_of, needed, with_budget
+from sfumato.plan.targets import Target
 
 ALONE = PLAN.split('[[measure]]\nname = "pay"', maxsplit=1)[0]
 COUNTS = ALONE.replace('mu = "2"', 'mu = "40"').replace(', also = [["place@0", "sex", "age"]]', "")

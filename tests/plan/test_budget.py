@@ -15,7 +15,8 @@ from sfumato.errors import PlanError
 from sfumato.mechanisms import SquareRoot
 from sfumato.plan import Plan
 from sfumato.plan.budget import over_periods
-from sfumato.plan.margins import Target, needed
+from sfumato.plan.margins import needed
+from sfumato.plan.targets import Target
 from sfumato.release import Varying
 
 Z = 1.645
@@ -143,7 +144,7 @@ def test_a_year_of_quarters_has_twice_the_mu():
         ({"county": "two"}, {}, {}, "write 2%, 0.02"),
         ({"county": "-3%"}, {"county": 10.0}, {"county": 9.0}, "above 0"),
         ({"county": "300"}, {"state": 10.0}, {"county": 9.0}, "'state', which has no target"),
-        ({"wages": "0.0001%"}, {"wages": 100.0}, {}, "No budget brings 'wages' to a margin of 0.0001; at mu"),
+        ({"wages": "0.0001%"}, {"wages": 100.0}, {}, "No budget brings 'wages' to ± 0.0001, APD 0.00%; at mu"),
     ],
 )
 def test_a_target_that_cannot_be_meant_says_what_is_missing(plan, margins, sizes, largest, said):

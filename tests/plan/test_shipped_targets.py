@@ -5,7 +5,8 @@ from fractions import Fraction
 import pytest
 
 from sfumato.plan import Plan
-from sfumato.plan.margins import Target, needed
+from sfumato.plan.margins import needed
+from sfumato.plan.targets import Target
 from sfumato.plan.toml import SHIPPED
 
 

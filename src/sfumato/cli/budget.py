@@ -51,7 +51,7 @@ def budget(
     if json:
         say_json(_told(allotment, per_year))
         return
-    heads = ["measure", "now", "needed", "wanted, 90% margin", "then", ""]
+    heads = ["measure", "now", "needed", "wanted (±: 90% margin)", "then", ""]
     say(columns(heads, [_row(share) for share in allotment.shares]))
     for line in _verdict(allotment, per_year):
         say(f"\n{line}")
@@ -75,12 +75,20 @@ def _number(option: str, written: str) -> float:
 def _row(share: "Share") -> list[str]:
     from sfumato.privacy import plain
 
-    wanted = "" if share.target is None else share.target.words(share.target.margin)
-    then = "" if share.margin is None or share.target is None else share.target.words(share.margin)
-    if share.target is not None and share.target.aim:
-        then = "met"
+    wanted, then = _words(share)
     now = f"{share.currency} {plain(share.before)}"
     return [share.measure, now, f"{share.currency} {plain(share.after)}", wanted, then, share.why]
+
+
+def _words(share: "Share") -> tuple[str, str]:
+    """What is wanted of a measure and what it has then."""
+    from sfumato.plan.targets import Target
+
+    target = share.target
+    if target is None or share.reached is None:
+        return "", ""
+    met = isinstance(target, Target) and target.aim
+    return target.words(target.wanted), "met" if met else target.words(share.reached)
 
 
 def _verdict(allotment: "Allotment", per_year: int) -> list[str]:
@@ -133,12 +141,12 @@ def _told(allotment: "Allotment", per_year: int) -> dict[str, Any]:
     from sfumato.privacy.notation import loss_to_dict
 
     def share(one: "Share") -> dict[str, Any]:
-        named = {"now": plain(one.before), "needed": plain(one.after)}
-        target = one.target if one.target and not one.target.aim else None
-        wanted = {"margin_wanted": target and target.margin, "wanted": target and target.words(target.margin)}
-        return (
-            {"measure": one.measure, "currency": one.currency} | named | wanted | {"margin": one.margin, "why": one.why}
-        )
+        named = {"measure": one.measure, "currency": one.currency}
+        named |= {"now": plain(one.before), "needed": plain(one.after)}
+        wanted, then = _words(one)
+        margin = one.target.in_units if one.target else None
+        told = {"margin_wanted": margin, "wanted": wanted or None, "then": then or None}
+        return named | told | {"margin": one.reached if margin is not None else None, "why": one.why}
 
     year = over_periods(allotment.total, per_year)
     return {

@@ -56,7 +56,8 @@ def shown_margin(error: "float | Withheld") -> str:
 
 def _by_size(plan: "Plan", measure: "Measure") -> dict[float, "float | Withheld"]:
     """The margins of numbers of round sizes, or of numbers of which the largest in them has that size."""
-    from sfumato.plan.margins import Target, typical
+    from sfumato.plan.margins import typical
+    from sfumato.plan.targets import Target
 
     column = measure.of.contribution.column
     sizes = [one.size for one in plan.hidden.alike() if one.of_rows or one.variable == column]

@@ -14,8 +14,9 @@ import numpy as np
 from sfumato.draws import Draws, Law
 from sfumato.errors import PlanError
 from sfumato.mechanisms.cells import Cells
-from sfumato.mechanisms.example import Floats, example
+from sfumato.mechanisms.example import example
 from sfumato.mechanisms.mechanism import Mechanism, Typical
+from sfumato.mechanisms.published_law import PublishedLaw
 from sfumato.privacy import Move
 from sfumato.release import Independent, Noisy, Product, Uncertainty, Withheld
 from sfumato.release.error_law import ErrorLaw
@@ -52,14 +53,14 @@ class Additive(Mechanism):
     def expected(self, move: Move, number: Typical) -> float | Withheld:
         return float(number.step) * math.sqrt(self.law(move).variance * number.cells)
 
+    def published_law(self, move: Move, number: Typical) -> PublishedLaw:
+        return PublishedLaw.of_steps(self.law(move).below, float(number.step))
+
     def facts(self, move: Move, number: Typical) -> NoiseLine:
-        law, step = self.law(move), float(number.step)
-        error = step * math.sqrt(law.variance)
-
-        def below(true: float, edges: Floats) -> Floats:
-            return law.below(np.ceil((edges - true) / step))
-
-        return NoiseLine(standard_error=error, example=example(lambda _: error, below, step))
+        step = float(number.step)
+        error = step * math.sqrt(self.law(move).variance)
+        shown = example(lambda _: error, self.published_law(move, number).below, step)
+        return NoiseLine(standard_error=error, example=shown)
 
     def changes(self, move: Move) -> float:
         return float(self.law(move).survival(1))

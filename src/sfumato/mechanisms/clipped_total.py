@@ -29,6 +29,7 @@ from sfumato.draws import Draws, RoundedNormal
 from sfumato.errors import PlanError
 from sfumato.mechanisms.cells import Cells
 from sfumato.mechanisms.mechanism import STATE_LARGEST, Mechanism, Typical
+from sfumato.mechanisms.published_law import PublishedLaw
 from sfumato.mechanisms.square_root import SquareRoot, root_error, rooted, whole_roots
 from sfumato.privacy import Exact, Gaussian, Loss, Move, Root, positive
 from sfumato.release import Noisy, Product, Trend, Varying, Withheld
@@ -121,15 +122,21 @@ class ClippedTotal(Mechanism):
 
     def expected(self, move: Move, number: Typical) -> float | Withheld:
         """The error of a group with such a largest value, whose topcode its rows are expected to give."""
-        move = rooted(move, self.name)
+        law = self._typical_law(rooted(move, self.name), number)
+        return law if isinstance(law, Withheld) else float(number.step) * math.sqrt(number.cells * law.variance)
+
+    def published_law(self, move: Move, number: Typical) -> PublishedLaw | Withheld:
+        law = self._typical_law(rooted(move, self.name), number)
+        return law if isinstance(law, Withheld) else PublishedLaw.of_steps(law.below, float(number.step))
+
+    def _typical_law(self, move: Root, number: Typical) -> RoundedNormal | Withheld:
         self._law(1, move)
         rows = given_rows(number)
         if number.largest is None:
             return Withheld(f"its noise follows the largest value in a group: {STATE_LARGEST}")
         reach = NormalDist().inv_cdf(1 - float(self.clip)) * root_error(move) / float(rows.mu)
         topcode = math.floor((math.sqrt(number.largest) + reach) ** 2 / number.step)
-        scale = int(scales_of(np.array([topcode]), move, number.step)[0])
-        return float(number.step) * math.sqrt(number.cells * self._law(scale, move).variance)
+        return self._law(int(scales_of(np.array([topcode]), move, number.step)[0]), move)
 
     def facts(self, move: Move, number: Typical) -> NoiseLine:
         size = given_rows(number).facts(move, number).size

@@ -8,7 +8,7 @@ a size by g / 2 of itself at most.
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 import numpy as np
@@ -18,6 +18,7 @@ from sfumato.errors import PlanError, PromiseError
 from sfumato.mechanisms.cells import Cells
 from sfumato.mechanisms.example import Floats, example
 from sfumato.mechanisms.mechanism import GROWS, Mechanism, Typical
+from sfumato.mechanisms.published_law import PublishedLaw
 from sfumato.privacy import Approximate, Loss, Move
 from sfumato.privacy.exact import digits_down, digits_up
 from sfumato.release import Noisy, Product, Proportional, Uncertainty, Withheld, withheld
@@ -170,19 +171,30 @@ class Logarithmic(Mechanism):
         cell = (number.size or 0.0) / number.cells + self.shift(move)
         return RelativeError(*(np.array([number.cells * cell**power]) for power in (1, 2, 4)))
 
+    def published_law(self, move: Move, number: Typical) -> PublishedLaw | Withheld:
+        if isinstance(why := self.expected(move, number), Withheld):
+            return why
+        return PublishedLaw(self._below(move), even=False)
+
+    def _below(self, move: Move) -> Callable[[Floats | float, Floats], Floats]:
+        """The chance that a number, which is 0 at least, is published below each of some edges."""
+        law, shift, g, mean = self.law(move), self.shift(move), self.lattice(move), self.mean(move)
+
+        def below(true: Floats | float, edges: Floats) -> Floats:
+            ratios = np.maximum(edges + shift, 1e-300) * mean / (np.maximum(true, 0.0) + shift)
+            return law.below(np.ceil(np.log(ratios) / g))
+
+        return below
+
     def facts(self, move: Move, number: Typical) -> NoiseLine:
-        law, g, step = self.law(move), self.lattice(move), float(number.step) / HUNDREDTHS
+        step = float(number.step) / HUNDREDTHS
         if isinstance(why := self.variance(move), Withheld):
             return NoiseLine(why=why.in_full)
 
         def error(size: float) -> float:
             return float(self.expected(move, Typical(size=size)))  # type: ignore[arg-type]
 
-        def below(true: float, edges: Floats) -> Floats:
-            ratios = np.maximum(edges + self.shift(move), 1e-300) * self.mean(move) / (true + self.shift(move))
-            return law.below(np.ceil(np.log(ratios) / g))
-
-        shown = example(error, below, step)
+        shown = example(error, self._below(move), step)
         if shown is None:
             return NoiseLine(why="its noise grows with the number it is on")
         return NoiseLine(standard_error=error(shown.low), at="size", size=shown.low, example=shown)

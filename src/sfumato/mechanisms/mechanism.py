@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sfumato.draws import Draws, Law
 from sfumato.mechanisms.cells import Cells
+from sfumato.mechanisms.published_law import PublishedLaw
 from sfumato.privacy import Loss, Move, plain
 from sfumato.release import Noisy, Product, Uncertainty, Withheld
 from sfumato.release.error_law import ErrorLaw, NoisyTotals, NormalError
@@ -128,6 +129,11 @@ class Mechanism(ABC):
             return variance
         parts = np.array([[number.size or 0.0], [variance], [0.0], [number.cells]])
         return float(np.maximum(*self.error_law(move, number).reach(level, NoisyTotals(*parts)))[0])
+
+    def published_law(self, move: Move, number: Typical) -> PublishedLaw | Withheld:
+        """The law of one cell as it is published, or why none can be told; normal, where it sums very many draws."""
+        error = self.expected(move, number)
+        return error if isinstance(error, Withheld) else PublishedLaw.normal(error)
 
     def by_ways(self, move: Move, number: Typical) -> Mapping[int, float]:  # noqa: ARG002 - one table, for most
         """Of many tables the standard error of a cell by how many variables they have, of the noisiest such table."""

@@ -24,6 +24,7 @@ from sfumato.mechanisms.cells import Cells
 from sfumato.mechanisms.log_laplace import FINE, lattice
 from sfumato.mechanisms.logarithmic import above
 from sfumato.mechanisms.mechanism import STATE_LARGEST, Mechanism, Typical
+from sfumato.mechanisms.published_law import PublishedLaw
 from sfumato.privacy import Exact, Move, plain, positive, relative
 from sfumato.release import Noisy, Product, Uncertainty, Varying, Withheld
 from sfumato.release.manifest import NoiseLine
@@ -157,9 +158,24 @@ class Smooth(Mechanism):
         """As a release states it, where it does; else how far the law of one cell reaches, or that of many, normal."""
         if self.told or number.cells > 1 or number.largest is None:
             return super().margin(move, number, level)
-        parts = self.parts(move, number.step)
-        law = self.law_of(self.ratio(move) * parts / number.step * self.sensitivity(_exactly(number.largest), move))
-        return float(_reach(law, level) * number.step / parts)
+        return float(_reach(self._typical_law(move, number), level) * number.step / self.parts(move, number.step))
+
+    def published_law(self, move: Move, number: Typical) -> PublishedLaw | Withheld:
+        if isinstance(why := self.expected(move, number), Withheld):
+            return why
+        law = self._typical_law(move, number)
+
+        def below(steps: Floats) -> Floats:
+            """P(K < m), by the chance of m or more either way."""
+            above, under = law.survival(np.maximum(steps, 1)) / 2, law.survival(1 - np.minimum(steps, 0)) / 2
+            return np.where(steps > 0, 1 - above, under)
+
+        return PublishedLaw.of_steps(below, float(number.step / self.parts(move, number.step)))
+
+    def _typical_law(self, move: Move, number: Typical) -> Quartic | RoundedLaplace:
+        """That of the noise in a cell with such a largest establishment."""
+        scale = self.ratio(move) * self.parts(move, number.step) / number.step
+        return self.law_of(scale * self.sensitivity(_exactly(number.largest or 0.0), move))
 
     def expected(self, move: Move, number: Typical) -> float | Withheld:
         """The error of a sum of cells that each have such a largest establishment."""

@@ -15,7 +15,7 @@ Rounding the root biases the value by at most g √x + g²/4, and rounding the c
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -27,6 +27,7 @@ from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.mechanisms.cells import Cells
 from sfumato.mechanisms.example import Floats, example
 from sfumato.mechanisms.mechanism import GROWS, Mechanism, Typical
+from sfumato.mechanisms.published_law import PublishedLaw
 from sfumato.privacy import Exact, Gaussian, Loss, Move, Root, positive
 from sfumato.release import Noisy, Product, Squared, Withheld
 from sfumato.release.manifest import NoiseLine
@@ -114,18 +115,28 @@ class SquareRoot(Mechanism):
         spread = (root_error(rooted(move, self.name)) / float(self.mu)) ** 2
         return RootError(spread, np.array([number.size or 0.0]))
 
-    def facts(self, move: Move, number: Typical) -> NoiseLine:  # noqa: ARG002 - a row of the example's size
+    def published_law(self, move: Move, number: Typical) -> PublishedLaw | Withheld:
+        if isinstance(why := self.expected(move, number), Withheld):
+            return why
+        return PublishedLaw(self._below(move), even=False)
+
+    def _below(self, move: Move) -> Callable[[Floats | float, Floats], Floats]:
+        """The chance that |root + noise| < √(edge + offset), between lattice points too, too many to be seen."""
         law, step = self.root_law(move), float(self._step(move))
+
+        def below(true: Floats | float, edges: Floats) -> Floats:
+            root, ends = np.sqrt(np.maximum(true, 0.0) / step), np.sqrt(np.maximum(edges / step + offset(law), 0.0))
+            return np.maximum(law.below(ends - root) - law.below(1 - ends - root), 0.0)
+
+        return below
+
+    def facts(self, move: Move, number: Typical) -> NoiseLine:  # noqa: ARG002 - a row of the example's size
+        step = float(self._step(move))
 
         def error(size: float) -> float:
             return float(self.expected(move, Typical(size=size)))  # type: ignore[arg-type]
 
-        def below(true: float, edges: Floats) -> Floats:
-            """|root + noise| < √(edge + offset), between lattice points as well, which are too many to be seen."""
-            root, ends = math.sqrt(true / step), np.sqrt(np.maximum(edges / step + offset(law), 0.0))
-            return np.maximum(law.below(ends - root) - law.below(1 - ends - root), 0.0)
-
-        shown = example(error, below, step)
+        shown = example(error, self._below(move), step)
         if shown is None:
             return NoiseLine(why="its noise grows with the number it is on")
         return NoiseLine(standard_error=error(shown.low), at="size", size=shown.low, example=shown)

@@ -9,17 +9,16 @@ topcodes, so the mu of the rows is where the sum of squares is least. Calibratio
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from fractions import Fraction
 
-from sfumato.errors import PlanError
 from sfumato.mechanisms import Mechanism
 from sfumato.plan.claimed import claimed_limit
 from sfumato.plan.decisions import Decisions
-from sfumato.plan.margins import Target, barely_stated, budget_name, margin_of, needed, with_budget
-from sfumato.plan.mean_targets import PER, of_mean
+from sfumato.plan.margins import barely_stated, budget_name, margin_of, needed, with_budget
+from sfumato.plan.mean_targets import MeanTarget
 from sfumato.plan.measure import Measure
 from sfumato.plan.price import total_of
+from sfumato.plan.targets import AccuracyTarget, PercentTarget, Target
 from sfumato.privacy import EveryTable, Limit, Loss, Move, in_sequence
 
 BARELY = "the least at which an error is stated"
@@ -32,15 +31,20 @@ MOST_ROWS, GOLDEN = 50.0, (math.sqrt(5) - 1) / 2
 
 @dataclass(frozen=True)
 class Share:
-    """What one measure gets: its budget before and after, and the margin that it has then."""
+    """What one measure gets: its budget before and after, and the margin, or the chance, that it has then."""
 
     measure: str
     currency: str
     before: Fraction
     after: Fraction
-    target: Target | None = None
-    margin: float | None = None
+    target: AccuracyTarget | None = None
+    reached: float | None = None
     why: str = ""
+
+    @property
+    def margin(self) -> float | None:
+        """The margin that it has then, where one is asked for: not of tails, nor of its part of a mean."""
+        return self.reached if isinstance(self.target, Target | PercentTarget) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +77,7 @@ def over_periods(loss: Loss, periods: int) -> Loss:
     return in_sequence([loss] * periods, loss)
 
 
-def allot(plan: Decisions, targets: Sequence[Target]) -> Allotment:
+def allot(plan: Decisions, targets: Sequence[AccuracyTarget]) -> Allotment:
     """The least budgets that meet the targets; a measure without a target keeps its own.
 
     Of all tables of up to so many variables, where records are exchanged, it is one that is enough: an aim is met at
@@ -105,14 +109,14 @@ def _exchanges(move: Move) -> bool:
     return isinstance(move, EveryTable) and move.kept is not None
 
 
-def _budgets(plan: Decisions, targets: Mapping[str, Target]) -> dict[str, Fraction]:
+def _budgets(plan: Decisions, targets: Mapping[str, AccuracyTarget]) -> dict[str, Fraction]:
     """For each measure its mu, epsilon or rho, rounded up; what a measure is given stands before it."""
     budgets: dict[str, Fraction] = {}
     for measure in plan.measures:
         target = targets.get(measure.name)
         given = tuple(with_budget(plan.measure(name).with_, budgets[name]) for name in measure.given)
         own = getattr(measure.with_, budget_name(measure.with_))
-        least = own if target is None else up(needed(plan, measure, target, given))
+        least = own if target is None else _least(plan, measure, target, given)
         hanging = [one for one in plan.measures if measure.name in one.given]
         aimed = [one for one in hanging if one.name in targets]
         # A total that keeps its own mu must not lose by rows that are measured worse.
@@ -121,8 +125,17 @@ def _budgets(plan: Decisions, targets: Mapping[str, Target]) -> dict[str, Fracti
     return budgets
 
 
+def _least(plan: Decisions, measure: Measure, target: AccuracyTarget, given: tuple[Mechanism, ...]) -> Fraction:
+    """The least budget that meets a target, rounded up; of a mean that of its part."""
+    return target.least(plan) if isinstance(target, MeanTarget) else up(needed(plan, measure, target, given))
+
+
 def _rows_mu(
-    plan: Decisions, rows: Mechanism, least: Fraction | None, hanging: Sequence[Measure], targets: Mapping[str, Target]
+    plan: Decisions,
+    rows: Mechanism,
+    least: Fraction | None,
+    hanging: Sequence[Measure],
+    targets: Mapping[str, AccuracyTarget],
 ) -> Fraction:
     """The mu of the rows at which it and the totals that hang on it cost least together, not below the least."""
 
@@ -168,12 +181,12 @@ def _losses(plan: Decisions, budgets: Mapping[str, Fraction]) -> dict[str, Loss]
     return {measure.name: measure.with_.loss(plan.move(measure)) for measure in measures}
 
 
-def _wider(plan: Decisions, targets: Mapping[str, Target], limit: Limit) -> float | None:
+def _wider(plan: Decisions, targets: Mapping[str, AccuracyTarget], limit: Limit) -> float | None:
     """The factor by which all margins must grow together for the plan to fit, or infinity where nothing helps."""
     low, high = 1.0, 1e4
 
     def fits(factor: float) -> bool:
-        widened = {name: replace(target, margin=target.margin * factor) for name, target in targets.items()}
+        widened = {name: target.widened(factor) for name, target in targets.items()}
         total = total_of(plan, list(_losses(plan, _budgets(plan, widened)).values()))
         return total.within(limit)
 
@@ -185,47 +198,21 @@ def _wider(plan: Decisions, targets: Mapping[str, Target], limit: Limit) -> floa
     return high
 
 
-def _share(plan: Decisions, renewed: Decisions, name: str, targets: Mapping[str, Target]) -> Share:
+def _share(plan: Decisions, renewed: Decisions, name: str, targets: Mapping[str, AccuracyTarget]) -> Share:
     now, then, target = plan.measure(name).with_, renewed.measure(name), targets.get(name)
     currency = budget_name(now)
-    margin = margin_of(renewed, then, target) if target else None
+    budgets = getattr(now, currency), getattr(then.with_, currency)
+    if isinstance(target, MeanTarget):
+        return Share(name, currency, *budgets, target, target.reached_in(renewed), "its part of a mean")
+    reached = margin_of(renewed, then, target) if target else None
     if target and barely_stated(renewed, then, target):
-        return Share(name, currency, getattr(now, currency), getattr(then.with_, currency), target, margin, BARELY)
+        return Share(name, currency, *budgets, target, reached, BARELY)
     hangs = any(name in measure.given and measure.name in targets for measure in plan.measures)
     why = "meets its target" if target else "keeps its own"
-    if hangs and (target is None or (margin is not None and margin < 0.99 * target.margin)):
+    if hangs and (target is None or _well_within(target, reached)):
         why = "makes topcodes low, so that all cost least"
-    return Share(name, currency, getattr(now, currency), getattr(then.with_, currency), target, margin, why)
+    return Share(name, currency, *budgets, target, reached, why)
 
 
-def targets_of(
-    plan: Decisions,
-    margins: Mapping[str, str],
-    sizes: Mapping[str, float],
-    largest: Mapping[str, float],
-    spreads: Mapping[str, float],
-) -> tuple[Target, ...]:
-    """Targets as people write them, by the name of a measure or a pattern of names such as jobs_*_county.
-
-    A mean is wages/jobs, of which each part gets its own.
-    """
-    names = [measure.name for measure in plan.measures]
-    targets: dict[str, Target] = {}
-    for pattern, written in margins.items():
-        if PER in pattern:
-            targets |= {one.measure: one for one in of_mean(plan, pattern, written, sizes)}
-            continue
-        meant = [name for name in names if fnmatchcase(name, pattern)]
-        if not meant:
-            plan.measure(pattern)
-        for name in meant:
-            targets[name] = Target.read(name, written, *(_of(name, given) for given in (sizes, largest, spreads)))
-    for given in (sizes, largest, spreads):
-        for pattern in given:
-            if not any(fnmatchcase(name, pattern) for name in targets):
-                raise PlanError(f"A size is given for '{pattern}', which has no target; targets: {', '.join(targets)}.")
-    return tuple(targets.values())
-
-
-def _of(name: str, given: Mapping[str, float]) -> float | None:
-    return next((value for pattern, value in given.items() if fnmatchcase(name, pattern)), None)
+def _well_within(target: AccuracyTarget, reached: float | None) -> bool:
+    return target.in_units is not None and reached is not None and reached < 0.99 * target.in_units

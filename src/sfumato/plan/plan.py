@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from sfumato.plan.budget import Allotment, allot, targets_of
+from sfumato.plan.budget import Allotment, allot
 from sfumato.plan.decisions import Decisions
 from sfumato.plan.price import Price, price
 from sfumato.plan.toml import parse, text_at
 from sfumato.plan.writer import write
+from sfumato.plan.written_targets import targets_of
 
 
 @dataclass(frozen=True)
