@@ -14,6 +14,8 @@ from tests.confidential.oracle import counted, levels, make_plan, tabulate
 from tests.confidential.writers import columns_of, write_csv, write_duckdb, write_parquet
 
 from sfumato.confidential import Microdata
+from sfumato.confidential.engines.request import Wanted
+from sfumato.confidential.engines.sources import postgres as postgres_source
 from sfumato.errors import DataError
 from sfumato.privacy import AddRemove
 from sfumato.schema import Attribute, Bands, Missing
@@ -260,3 +262,30 @@ def test_bands_of_short_floats_end_where_the_decimal_does():
     plan = make_plan(Attribute("x", bands.levels(), read=bands))
     for frame in (pa.table({"x": pa.array([0.7, 0.69], pa.float32())}), pa.table({"x": ["0.7", "0.69"]})):
         assert tabulate(plan, frame)[0].tolist() == [1, 1]
+
+
+def test_postgresql_is_read_as_it_comes_and_held_once(postgres, monkeypatch):
+    """A table that prints 26 MB, in blocks of 1 MB: beside its columns never more than some blocks are there."""
+    import psycopg
+
+    with psycopg.connect(postgres) as connection:
+        connection.execute(
+            "CREATE TABLE wide AS SELECT i, repeat('x', 120) || i AS t FROM generate_series(1, 200000) i"
+        )
+    monkeypatch.setattr(postgres_source, "BLOCK", 2**20)
+    most, read = [], postgres_source._Copied.readinto
+
+    def watched(self, space):
+        taken = read(self, space)
+        most.append(pa.total_allocated_bytes() - before)
+        return taken
+
+    monkeypatch.setattr(postgres_source._Copied, "readinto", watched)
+    before = pa.total_allocated_bytes()
+    named, table = postgres_source.postgres_table(f"{postgres}#wide", Wanted(["t", "i"]))
+    assert named == ["t", "i"]
+    assert table.column(1).to_pylist() == list(range(1, 200_001))
+    assert table.column(0)[199_999].as_py() == "x" * 120 + "200000"
+    assert table.nbytes > 25e6
+    assert max(most) < 1.5 * table.nbytes
+    assert most[len(most) * 3 // 4] > 0.5 * table.nbytes, "it is taken apart while it comes, not once it is there"

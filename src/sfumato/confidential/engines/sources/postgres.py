@@ -1,7 +1,7 @@
-"""PostgreSQL: the wanted columns of a table, copied out inside one read-only snapshot."""
+"""PostgreSQL: the wanted columns of a table, read as they come inside one read-only snapshot."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +12,8 @@ from sfumato.errors import DataError
 KINDS = {20: pa.int64(), 21: pa.int64(), 23: pa.int64(), 700: pa.float64(), 701: pa.float64()}
 """PostgreSQL's numbers of its integers and floats, which stay numbers; everything else is text."""
 DECIMAL = 1700
+BLOCK = 2**24
+"""Bytes that are taken apart at once; no record may be longer."""
 
 
 def postgres_table(address: str, wanted: Wanted) -> tuple[list[str], pa.Table]:
@@ -33,8 +35,9 @@ def postgres_table(address: str, wanted: Wanted) -> tuple[list[str], pa.Table]:
         named = wanted.of(f"The table {table}", [one.name for one in asked])
         some = named or list(kinds)[:1]
         chosen = sql.SQL(", ").join(_written(column, kinds[column]) for column in some)
-        copied = _copied(connection, sql.SQL("COPY (SELECT {} FROM {}) TO STDOUT (FORMAT csv)").format(chosen, name))
-    return named, _parsed(copied, [KINDS.get(kinds[column], pa.string()) for column in some])
+        query = sql.SQL("COPY (SELECT {} FROM {}) TO STDOUT (FORMAT csv)").format(chosen, name)
+        with connection.cursor() as cursor, cursor.copy(query) as copy:
+            return named, _parsed(_Copied(copy), [KINDS.get(kinds[column], pa.string()) for column in some])
 
 
 def _written(column: str, kind: int) -> Any:
@@ -44,20 +47,37 @@ def _written(column: str, kind: int) -> Any:
     return sql.SQL(form).format(sql.Identifier(column))
 
 
-def _copied(connection: Any, query: Any) -> bytes:
-    with connection.cursor() as cursor, cursor.copy(query) as copy:
-        return b"".join(copy)
+class _Copied(io.RawIOBase):
+    """What a table prints, as a file that is read while it comes: no more than a block is held beside its columns."""
+
+    def __init__(self, pieces: Iterable[Any]) -> None:
+        self._pieces, self._left = iter(pieces), memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, space: Any) -> int:
+        while not self._left:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._left = memoryview(piece)
+        taken = min(len(space), len(self._left))
+        space[:taken], self._left = self._left[:taken], self._left[taken:]
+        return taken
 
 
-def _parsed(copied: bytes, types: Sequence[Any]) -> pa.Table:
+def _parsed(copied: io.RawIOBase, types: Sequence[Any]) -> pa.Table:
     from pyarrow import csv
 
     kinds = {f"c{place}": kind for place, kind in enumerate(types)}
-    if not copied:
+    file = io.BufferedReader(copied, BLOCK)
+    if not file.peek(1):
         return pa.schema(kinds).empty_table()
-    return csv.read_csv(
-        io.BytesIO(copied),
-        read_options=csv.ReadOptions(column_names=list(kinds)),
+    read = csv.open_csv(
+        file,
+        read_options=csv.ReadOptions(column_names=list(kinds), block_size=BLOCK),
         parse_options=csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
         convert_options=csv.ConvertOptions(column_types=kinds, null_values=["", "NaN"], strings_can_be_null=False),
     )
+    return pa.Table.from_batches(list(read), read.schema)
