@@ -82,7 +82,7 @@ def _run(copy: Path, arguments: list[str]) -> None:
     """In the child: the tests, until the first fails; whatever happens, the process ends here."""
     code = 99
     try:
-        os.setsid()
+        os.setpgid(0, 0)  # a group that can be ended whole; in the session, and with the precedence, of the run
         os.chdir(copy)
         with (copy.parent / "said.txt").open("wb") as out:
             os.dup2(out.fileno(), 1)
