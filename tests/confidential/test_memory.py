@@ -46,8 +46,9 @@ def test_names_in_turns_take_no_more_than_those_that_are_held_at_once(small_plan
     held, records = plan.memory(), 10**9
     assert small_plan.memory().of_names == 0
     assert held.of_names == held.a_record - small_plan.memory().a_record
-    beyond = records - memory.NAMES_AT_ONCE
-    enough = held.bytes + held.a_record * records - (held.of_names - memory.PER_SIFTED) * beyond
+    enough = held.bytes + held.a_record * records - held.of_names * (records - memory.NAMES_AT_ONCE)
+    enough += 2**32 + 2 * records  # 4 to 8 buckets a record, by a power of two; and whether it is kept
+    assert enough < held.bytes + held.a_record * records / 5
     held.refuse_records(records, enough, in_turns=True)
     for limit, in_turns in ((enough - 1, True), (enough, False)):
         with pytest.raises(PlanError, match="Nothing was read"):

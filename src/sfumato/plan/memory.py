@@ -8,8 +8,10 @@ from sfumato.errors import PlanError
 
 NAMES_AT_ONCE = 2**25
 """How many records of Parquet files have the names of their units held at once, where no more is asked of them."""
-PER_SIFTED = 12
-"""Bytes of a record whose name is not held: its buckets in the sieve, and whether it is kept."""
+PER_SIFTED = 10
+"""Bytes of a record whose name is not held, at most: its buckets in the sieve, and whether it is kept."""
+BUCKETS = 4
+"""Buckets a record, at least: of names that stand once, at most every fifth shares its bucket with another."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Memory:
         >>> Memory("100,000 cells", 160_000_000, 6).words()
         '100,000 cells: about 0.2 GB of memory, and 6 bytes for every record of a Parquet file'
         >>> Memory("9 cells", 180_000_000, 132, of_names=128).words().partition("file")[2]
-        ', from 34 million records on 16 for every further one'
+        ', from 34 million records on 14 for every further one'
         """
         beside = f", and {self.a_record} bytes for every record of a Parquet file" if self.a_record else ""
         further = self.a_record - self.of_names + PER_SIFTED
@@ -52,11 +54,17 @@ class Memory:
         """Stop what does not fit with so many records; how many they are is not said, as that is of the data."""
         there = available() if limit is None else limit
         beyond = max(0, records - NAMES_AT_ONCE) if in_turns else 0
-        if self.bytes + self.a_record * records - (self.of_names - PER_SIFTED) * beyond > there:
+        sifted = buckets_for(records) + 2 * records if beyond else 0
+        if self.bytes + self.a_record * records - self.of_names * beyond + sifted > there:
             raise PlanError(
                 f"{self.words()}: with the records of these files that is more than the {there / 1e9:.1f} GB of this "
                 "machine. Nothing was read. Run it on a larger one, or make a release for each part of the data."
             )
+
+
+def buckets_for(records: int) -> int:
+    """How many buckets, of a byte each, the names of so many records are counted in."""
+    return 1 << (BUCKETS * max(records, 1) - 1).bit_length()
 
 
 def available() -> int:

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from sfumato.confidential.engines.columns.coded_column import whole_numbers
 from sfumato.confidential.engines.columns.scan import is_text
+from sfumato.plan.memory import buckets_for
 
 Hashes = NDArray[np.uint64]
-BUCKETS = 4
-"""Buckets a record, at least: of names that stand once, at most every fifth shares its bucket with another."""
 FULL = 255
 """The most that a bucket counts."""
 AT_ONCE = 2**20
@@ -30,7 +29,7 @@ class Sieve:
     """Buckets for so many records, a byte each."""
 
     def __init__(self, records: int) -> None:
-        self._buckets = np.zeros(1 << (BUCKETS * max(records, 1) - 1).bit_length(), dtype=np.uint8)
+        self._buckets = np.zeros(buckets_for(records), dtype=np.uint8)
         self._last, self._beyond = np.uint64(len(self._buckets) - 1), 0
 
     def add(self, hashes: Hashes) -> None:
