@@ -164,6 +164,15 @@ def test_what_is_stated_is_a_share_of_the_number_and_says_nothing_of_the_data():
     assert facts.standard_error == pytest.approx(mechanism.expected(TENTH, Typical(size=facts.size)))
 
 
+@pytest.mark.parametrize(("step", "size"), [(1, 100), (1_000, 10_000)])
+def test_noise_that_swamps_every_tenth_has_a_standard_error_that_is_told_at_a_size(step, size):
+    """At epsilon 0.5 it is over a fifth of any number: 110 √((1 − l²)² / (1 − 4 l²) − 1) at 100 jobs, l = .19081."""
+    facts, spread = LogLaplace("0.5").facts(TENTH, Typical(step=Fraction(step))), scale(0.5, 0.1) * 1.001
+    assert (facts.at, facts.size, facts.example, facts.why) == ("size", size, None, "")
+    error = (size + 10) * math.sqrt((1 - spread**2) ** 2 / (1 - 4 * spread**2) - 1)
+    assert facts.standard_error == pytest.approx(error, rel=2e-3)
+
+
 def test_the_noisy_logarithms_are_told_by_what_is_published():
     mechanism, true = LogLaplace("0.5"), cells([3, 50, 1_000, 10**6] * 500)
     noisy = mechanism.perturb(true, SeededDraws(5))

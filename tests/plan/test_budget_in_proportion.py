@@ -5,7 +5,9 @@ curve with bend 10 at 100 jobs. There is a variance where l is below 1/2, epsilo
 below 1.
 """
 
+import json
 import math
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from scipy.optimize import brentq
 from tests.cli.test_cli import sfumato
 
 from sfumato.errors import PlanError
+from sfumato.mechanisms import Typical
 from sfumato.plan import Plan
 
 PLAN = """
@@ -64,6 +67,20 @@ def test_a_target_gets_the_epsilon_of_the_closed_form_from_whatever_the_plan_has
     assert float(share.after) == pytest.approx(closed_form(margin), rel=1e-3)
     assert share.margin <= margin
     assert share.why == "meets its target"
+
+
+@pytest.mark.parametrize("epsilon", ["4.9", "5.1234", "12"])
+def test_a_target_that_a_printed_budget_meets_just_so_gets_that_budget(epsilon):
+    """And one that is a hair narrower gets the next."""
+    stated = plan(limit="100", own=epsilon)
+    (measure,) = stated.measures
+    margin = measure.with_.margin(stated.move(measure), Typical(size=100.0))
+    (just,), (next_up,) = (
+        plan(limit="100").budget({"jobs": repr(wanted)}, {"jobs": 100.0}).shares
+        for wanted in (margin, margin * (1 - 1e-9))
+    )
+    assert just.after == Fraction(epsilon)
+    assert next_up.after == Fraction(epsilon) + Fraction(1, 10**4)
 
 
 def test_what_was_said_to_be_over_the_limit_is_within_it():
@@ -120,3 +137,16 @@ def test_price_says_why_no_error_is_stated_and_what_can_be_said(tmp_path):
     assert "0.44 to 17.6 times what is published, with 10 added to both" in said
     (tmp_path / "plan.toml").write_text(text(), encoding="utf-8")
     assert "± 220 at 100 " in sfumato("price", tmp_path / "plan.toml").stdout, "219.007, rounded up"
+
+
+def test_price_tells_machines_the_margins_by_size_that_it_tells_people(tmp_path):
+    """219.007 at 100 is the closed form's; where nothing is stated the reason stands at every size."""
+    (tmp_path / "plan.toml").write_text(text(), encoding="utf-8")
+    (found,) = json.loads(sfumato("price", tmp_path / "plan.toml", "--json").stdout)["measures"]
+    told = found["margins_by_size"]
+    assert told["by"] == "size"
+    assert [one["size"] for one in told["margins"]] == [10, 100, 1_000, 10_000]
+    assert closed_form(told["margins"][1]["moe90"]) == pytest.approx(6, rel=1e-3)
+    (tmp_path / "plan.toml").write_text(text(own="3"), encoding="utf-8")
+    (found,) = json.loads(sfumato("price", tmp_path / "plan.toml", "--json").stdout)["measures"]
+    assert all("has no variance" in one["no_margin"] for one in found["margins_by_size"]["margins"])

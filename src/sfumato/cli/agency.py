@@ -138,9 +138,7 @@ def audit(
     plan: PlanFile,
     samples: Annotated[
         int | None,
-        typer.Option(
-            help="Draws on each side; unless given, 100,000, or as many as show a small loss or several pairs."
-        ),
+        typer.Option(help="Draws on each side; unless given, 100,000, or as many as show what is lost."),
     ] = None,
     certificate: Annotated[
         Path | None,
@@ -169,7 +167,7 @@ def audit(
     if json:
         say_json([one.to_dict() for one in audits])
     else:
-        say(columns(["measure", "view", "bound", "claim", "verdict"], [one.row() for one in audits]))
+        say(columns(["measure", "view", "bound", "law", "claim", "verdict"], [one.row() for one in audits]))
         if moved := moved_words(read):
             say(f"\n{moved}")
     if not all(one.holds for one in audits):

@@ -8,7 +8,7 @@ import typer
 from sfumato.cli.implied import implied_table
 from sfumato.cli.options import Json, PlanFile
 from sfumato.cli.output import columns, say, say_json
-from sfumato.cli.sizes import margins, say_sizes, shown_margin
+from sfumato.cli.sizes import margins, say_sizes, shown_margin, told_by_size
 from sfumato.errors import PlanError
 
 if TYPE_CHECKING:
@@ -151,7 +151,10 @@ def _priced(plan: "Plan", bill: "Price", per_year: int) -> dict[str, Any]:
         "plan": plan.name,
         "hidden": hidden_to_dict(plan.hidden),
         "measures": [
-            {"name": one.measure, "mechanism": one.mechanism, "cells": cells} | gains(one.loss) | expected(one.measure)
+            {"name": one.measure, "mechanism": one.mechanism, "cells": cells}
+            | gains(one.loss)
+            | expected(one.measure)
+            | told_by_size(plan, plan.measure(one.measure))
             for one, cells in zip(bill.spends, bill.cells, strict=True)
         ],
         "total": gains(bill.total),

@@ -1,7 +1,7 @@
 """What `sfumato price` says of sizes: which look alike, and what noise gives numbers of each, before there are data."""
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sfumato.cli.output import columns, say
 
@@ -15,14 +15,14 @@ def say_sizes(plan: "Plan") -> None:
     alike = plan.hidden.alike()
     if alike:
         _say_alike(plan)
-    by_size = [(measure, _by_size(plan, measure)) for measure in plan.measures]
-    sized = [(measure, found) for measure, found in by_size if any(isinstance(one, float) for one in found.values())]
+    every = [(measure, by_size(plan, measure)) for measure in plan.measures]
+    sized = [(measure, found) for measure, found in every if any(isinstance(one, float) for one in found.values())]
     if sized:
         unit = plan.hidden.unit
         say("\nThe 90% margin of error by noise alone, before any calibration, by the size of a number, or by that")
         say(f"of the largest {unit} in it:\n\n{_table(plan, sized)}")
     named = [measure.name for measure, _ in sized]
-    unsized = [(measure, found) for measure, found in by_size if measure.name not in named]
+    unsized = [(measure, found) for measure, found in every if measure.name not in named]
     others = [(measure, next(iter(found.values()), margins(plan, measure)[0])) for measure, found in unsized]
     if any(isinstance(error, float) for _, error in others) or not alike:
         say("\n± is the 90% margin of error by noise alone, before any calibration: of normal noise 1.64 times its")
@@ -54,7 +54,7 @@ def shown_margin(error: "float | Withheld") -> str:
     return number(error, math.ceil) if isinstance(error, float) else "–"
 
 
-def _by_size(plan: "Plan", measure: "Measure") -> dict[float, "float | Withheld"]:
+def by_size(plan: "Plan", measure: "Measure") -> dict[float, "float | Withheld"]:
     """The margins of numbers of round sizes, or of numbers of which the largest in them has that size."""
     from sfumato.plan.margins import typical
     from sfumato.plan.targets import Target
@@ -63,6 +63,22 @@ def _by_size(plan: "Plan", measure: "Measure") -> dict[float, "float | Withheld"
     sizes = [one.size for one in plan.hidden.alike() if one.of_rows or one.variable == column]
     asked = [typical(plan, measure, Target(measure.name, 1.0, size, size)) for size in sizes]
     return {size: measure.with_.margin(plan.move(measure), one) for size, one in zip(sizes, asked, strict=True)}
+
+
+def size_of(plan: "Plan", measure: "Measure") -> str:
+    """What of a number its margin follows: its own size, or the largest unit in it."""
+    from sfumato.plan.margins import typical
+
+    return "largest" if measure.with_.facts(plan.move(measure), typical(plan, measure)).at == "largest" else "size"
+
+
+def told_by_size(plan: "Plan", measure: "Measure") -> dict[str, Any]:
+    """The same margins for machines; of a size that has none, why."""
+    found = [
+        {"size": size} | ({"moe90": error} if isinstance(error, float) else {"no_margin": error.in_full})
+        for size, error in by_size(plan, measure).items()
+    ]
+    return {"margins_by_size": {"by": size_of(plan, measure), "margins": found}} if found else {}
 
 
 def _say_alike(plan: "Plan") -> None:
@@ -79,14 +95,12 @@ def _say_alike(plan: "Plan") -> None:
 
 def _table(plan: "Plan", sized: list[tuple["Measure", dict[float, "float | Withheld"]]]) -> str:
     """What noise gives measures at four sizes; measures that have the same are told in one line."""
-    from sfumato.plan.margins import typical
     from sfumato.release.figures import number
 
     rows: dict[tuple[str, ...], list[str]] = {}
-    for measure, by_size in sized:
-        told = [f"± {shown_margin(error)} at {number(size)}" for size, error in by_size.items()]
-        by_largest = measure.with_.facts(plan.move(measure), typical(plan, measure)).at == "largest"
-        rows.setdefault(("its largest" if by_largest else "its size", *told), []).append(measure.name)
+    for measure, found in sized:
+        told = [f"± {shown_margin(error)} at {number(size)}" for size, error in found.items()]
+        rows.setdefault((f"its {size_of(plan, measure)}", *told), []).append(measure.name)
     widest = max(len(line) for line in rows)
     said = [[", ".join(names), *line, *[""] * (widest - len(line))] for line, names in rows.items()]
     return columns(["measure", "by", *[""] * (widest - 1)], said)

@@ -2,28 +2,30 @@
 
 Two neighbouring datasets are tabulated by the plan's own engine and perturbed many times by its own mechanisms. Each
 view of what comes out gives a lower bound on the loss (proofs in `evidence`); all bounds of one audit hold together
-with a chance of 99%. A bound above the claim shows that the claim is false. A bound far below what the stated law
-loses in that view shows nothing, and is said to be too weak to count; a mechanism that states no law is held to its
+with a chance of 99%. A bound above the claim shows that the claim is false. What the laws of the noise lose between the
+two is worked out beside it (`stated`): where no view comes near, the audit shows nothing, and is said to be too weak to
+count; so many samples are taken that one does, where that many can be. A mechanism without such laws is held to its
 claim alone, of which a bound of less than a tenth shows nothing either. Steps after a measurement are arithmetic on
 what is audited here, so they lose nothing more; cells that such arithmetic leaves out are looked at too.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
+from sfumato.confidential.audited import Audit, Audited
 from sfumato.confidential.contract.roots import moved_rows
 from sfumato.confidential.copies import published, watched_cells
-from sfumato.confidential.evidence import bound, enough, visible
+from sfumato.confidential.evidence import enough
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.pairs import WorstPair, worst_pairs
+from sfumato.confidential.stated import Samples
 from sfumato.confidential.tabulate import Tabulation
-from sfumato.confidential.views import Seen, View, Watched, all_at_once, side_by_side
+from sfumato.confidential.views import Seen, Watched, side_by_side
 from sfumato.draws import Draws, SeededDraws, SystemDraws
 from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.mechanisms import Cells, Mechanism
@@ -31,61 +33,16 @@ from sfumato.plan import Plan
 from sfumato.privacy import Approximate, Bounded, Gaussian, Limit, Loss, Move, Root, Unbounded, bounded
 from sfumato.privacy.neighbours.square_root_within import worst_sizes
 from sfumato.release import Product
-from sfumato.release.certificate import verdict
 from sfumato.schema import Attribute, Levels, Rows, Schema, Table
 
 CONFIDENCE = 0.99
-STRONG = 0.85
 FEWEST, MOST = 1_000, 10_000_000
+VIEWS = 24
+"""In about how many parts the chance of a wrong bound on a measure is split, over views, directions and sides."""
 MOST_TIMES = 3
 """How many times as many samples are taken, at most, where there are several pairs."""
 EVERYTHING = "everything"
-"""The name of the view in which all measures are seen at once."""
-
-
-@dataclass(frozen=True)
-class Audit:
-    """What one view proves: the loss is at least `bound`, where `claim` was promised and a stated law shows `exact`."""
-
-    measure: str
-    view: str
-    claim: Limit
-    bound: float
-    exact: float | None
-    samples: int
-
-    @property
-    def claimed(self) -> float:
-        return self.claim.amount
-
-    @property
-    def holds(self) -> bool:
-        """Whether the claim stands; a false alarm in any view of an audit has a chance of 1% at most."""
-        return self.bound <= self.claimed
-
-    @property
-    def strong(self) -> bool | None:
-        """Whether the bound is near enough to what the stated law loses here to count as evidence, if one is stated."""
-        return None if self.exact is None else self.bound >= STRONG * self.exact
-
-    @property
-    def verdict(self) -> str:
-        return verdict(self.bound, self.claimed, self.strong)
-
-    def words(self) -> str:
-        """The finding as one sentence."""
-        law = "no law is stated" if self.exact is None else f"the law shows {self.exact:.3g}"
-        least = f"{self.claim.currency} is at least {self.bound:.3g}"
-        return f"{self.measure}, {self.view}: {least}, {self.claim.words()} is claimed, {law}: {self.verdict}."
-
-    def row(self) -> list[str]:
-        """The finding as a line of a table: measure, view, bound, claim, verdict."""
-        return [self.measure, self.view, f"{self.bound:.3g}", self.claim.words(), self.verdict]
-
-    def to_dict(self) -> dict[str, Any]:
-        told = {"measure": self.measure, "view": self.view, "claim": self.claim.words(), "claimed": self.claimed}
-        found = {"bound": self.bound, "exact": self.exact, "samples": self.samples}
-        return told | found | {"holds": self.holds, "strong": self.strong}
+"""The name of the line in which all measures are seen at once."""
 
 
 def audit_mechanism(
@@ -102,8 +59,8 @@ def audit_mechanism(
     table = Table((Attribute("cell", Levels.of(range(len(still)))),))
     columns = (still + np.array([*shifts, 0]), still)
     one, other = (Cells(table, column, Fraction(1), move) for column in columns)
-    watched = Watched.of(mechanism.name, mechanism, (one, other), samples, draws or SystemDraws())
-    return _watched_audits(mechanism.name, [watched], claim)
+    watched = Watched.of(mechanism.name, mechanism, (one, other), Samples(samples), draws or SystemDraws())
+    return _audits([Audited.of(mechanism.name, claim, [watched])])
 
 
 def _rooted_audits(mechanism: Mechanism, move: Root, claim: Limit, samples: int, draws: Draws) -> list[Audit]:
@@ -111,14 +68,8 @@ def _rooted_audits(mechanism: Mechanism, move: Root, claim: Limit, samples: int,
     mu = claim.mu if isinstance(claim, Gaussian) else 1.0
     sizes = worst_sizes(move.beta, Fraction(1), mu / math.sqrt(move.units))
     sides, given = moved_rows(mechanism, move, sizes, Fraction(1), draws)
-    return _watched_audits(
-        mechanism.name, watched_cells(mechanism.name, mechanism, sides, samples, draws, given), claim
-    )
-
-
-def _watched_audits(name: str, watched: Sequence[Seen], claim: Limit) -> list[Audit]:
-    views = [*(view for one in watched for view in one.plain), all_at_once(name, watched)]
-    return _audits([(view, claim) for view in views])
+    watched = watched_cells(mechanism.name, mechanism, sides, Samples(samples), draws, given)
+    return _audits([Audited.of(mechanism.name, claim, watched)])
 
 
 def worst_shifts(move: Bounded, claim: Limit) -> tuple[int, ...]:
@@ -144,7 +95,7 @@ def audit_plan(
 ) -> list[Audit]:
     """Audit each measure of a plan, and all together, on two neighbours; without data, on the worst that it allows.
 
-    Unless they are given, there are as many samples as show the least claim.
+    Unless they are given, there are as many samples as show most of what is lost.
     """
     if samples is not None:
         _refuse_few(samples)
@@ -155,9 +106,10 @@ def audit_plan(
     names = frozenset(measure.name for measure in plan.measures)
     pairs = worst_pairs(plan) if one is None or other is None else [WorstPair(one, other, names)]
     # Views of more pairs share the 1%, and each shows less of it.
-    count = samples or min(len(pairs), MOST_TIMES) * max(map(enough, claims.values()))
-    views = [view for pair in pairs for view in _views(plan, pair, count, draws)]
-    return _audits([(view, claims[view.measure]) for view in views])
+    least = samples or min(len(pairs), MOST_TIMES) * max(map(enough, claims.values()))
+    alpha = (1 - CONFIDENCE) / (len(pairs) * VIEWS * len(claims))
+    wanted = {name: Samples(least, None if samples else claim, alpha) for name, claim in claims.items()}
+    return _audits([found for pair in pairs for found in _attacked(plan, pair, wanted, claims, draws)])
 
 
 def _of_pairs(schema: Schema) -> Schema:
@@ -180,14 +132,16 @@ def _limit(loss: Loss) -> Limit:
     return loss
 
 
-def _views(plan: Plan, pair: WorstPair, samples: int, draws: Draws) -> list[View]:
-    """The views of every measure that the pair is for, and of all that differ; what is given was drawn once.
+def _attacked(
+    plan: Plan, pair: WorstPair, samples: Mapping[str, Samples], claims: Mapping[str, Limit], draws: Draws
+) -> list[Audited]:
+    """Every measure that the pair is for, and all that differ in it; what is given was drawn once.
 
     Both sides keep the same rows.
     """
     seed = draws.bits(64)
     made: dict[str, Product] = {}
-    watched: list[Seen] = []
+    watched: dict[str, Sequence[Seen]] = {}
     with ExitStack() as opened:
         sides = [opened.enter_context(closing(Tabulation(plan, data, SeededDraws(seed)))) for data in pair]
         for measure in plan.measures:
@@ -195,22 +149,18 @@ def _views(plan: Plan, pair: WorstPair, samples: int, draws: Draws) -> list[View
             given = {name: made[name] for name in measure.given}
             if any(measure.name in other.given for other in plan.measures):
                 made[measure.name] = published(measure.name, measure.with_, both[0], draws, given)
-            watched += watched_cells(measure.name, measure.with_.all_told, both, samples, draws, given)
+            many = samples[measure.name]
+            if seen := watched_cells(measure.name, measure.with_.all_told, both, many, draws, given):
+                watched[measure.name] = seen
     if not watched:
         raise DataError("The two datasets have the same cells in every measure, so there is nothing to tell apart.")
-    aimed = [one for one in watched if one.measure in pair.measures]
-    return [*(view for one in aimed for view in one.plain), all_at_once(EVERYTHING, watched)]
+    found = [Audited.of(name, claims[name], seen) for name, seen in watched.items()]
+    every = [one for seen in watched.values() for one in seen]
+    aimed = [one for one in found if one.measure in pair.measures]
+    return [*aimed, Audited.together(EVERYTHING, claims[EVERYTHING], found, every)]
 
 
-def _audits(views: Sequence[tuple[View, Limit]]) -> list[Audit]:
-    """Each view may be wrong with an equal share of the 1%."""
-    alpha = (1 - CONFIDENCE) / max(len(views), 1)
-    return [_audit(view, claim, alpha) for view, claim in views]
-
-
-def _audit(view: View, claim: Limit, alpha: float) -> Audit:
-    samples = len(view.one)
-    laws = None if view.law_one is None or view.law_other is None else (view.law_one, view.law_other)
-    exact = None if laws is None else visible(*laws, claim, samples, alpha)
-    proved = bound(view.one, view.other, claim, alpha, laws if view.speaks else None)
-    return Audit(view.measure, view.name, claim, proved, exact, samples)
+def _audits(attacked: Sequence[Audited]) -> list[Audit]:
+    """Each bound may be wrong with an equal share of the 1%."""
+    alpha = (1 - CONFIDENCE) / max(sum(one.count for one in attacked), 1)
+    return [one.audit(alpha) for one in attacked]

@@ -33,7 +33,7 @@ def certify(
     draws, price = draws or SystemDraws(), plan.price()
     told("attacking what would be published of neighbours")
     attacks = [
-        Attack.model_validate({key: value for key, value in one.to_dict().items() if key != "holds"})
+        Attack.model_validate({key: value for key, value in one.to_dict().items() if key not in {"holds", "views"}})
         for one in audit_plan(plan, samples=samples, draws=draws)
     ]
     return Certificate(

@@ -6,12 +6,14 @@ normal on either, with a variance that is the square of mu, and means half of th
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr
 
+from sfumato.confidential.evidence import Sampled
+from sfumato.confidential.stated import Chances
 from sfumato.confidential.views import Floats, Integers, Seen, View
 from sfumato.draws import Draws
 from sfumato.mechanisms import Cells, Mechanism
@@ -33,22 +35,17 @@ class WatchedContrasts(Seen):
 
     @property
     def plain(self) -> list[View]:
-        law_one, law_other = self._law
-        return [View(self.measure, "all contrasts by the law", self.one, self.other, law_one, law_other)]
+        return [View("all contrasts by the law", Sampled(self.one, self.other))]
 
     @property
     def spoken(self) -> tuple[Floats, Floats]:
         return self.one, self.other
 
     @property
-    def chances(self) -> list[tuple[Floats, Floats]]:
-        return [self._law]
-
-    @property
-    def _law(self) -> tuple[Floats, Floats]:
+    def chances(self) -> Sequence[Chances]:
         mu = math.sqrt(self.mu_squared)
         edges = np.arange(-FARTHEST - mu, FARTHEST + mu, GRAIN)
-        return np.diff(ndtr(edges - mu / 2)), np.diff(ndtr(edges + mu / 2))
+        return [(np.diff(ndtr(edges - mu / 2)), np.diff(ndtr(edges + mu / 2)))]
 
 
 def watched_contrasts(

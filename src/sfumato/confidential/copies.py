@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.confidential.contrasts import watched_contrasts
-from sfumato.confidential.views import Integers, Seen, Watched, most_moved
-from sfumato.draws import Draws, Law
+from sfumato.confidential.stated import Samples
+from sfumato.confidential.views import Integers, Seen, Watched, both_laws, chances_of, most_moved
+from sfumato.draws import Draws
 from sfumato.errors import PlanError
 from sfumato.mechanisms import Cells, Mechanism
 from sfumato.release import Noisy, Product, Subject, measured
@@ -27,11 +28,11 @@ def published(name: str, with_: Mechanism, cells: Cells, draws: Draws, given: Gi
 
 
 def watched_cells(
-    measure: str, with_: Mechanism, sides: tuple[Cells, Cells], samples: int, draws: Draws, given: Given
+    measure: str, with_: Mechanism, sides: tuple[Cells, Cells], samples: Samples, draws: Draws, given: Given
 ) -> Sequence[Seen]:
     """What differs of a table, of several or of a frame, published so many times; what is given is the same."""
     if isinstance(sides[0].domain, Family):
-        seen = watched_contrasts(measure, with_, sides, samples, draws)
+        seen = watched_contrasts(measure, with_, sides, samples.least, draws)
         return [seen] if seen else []
     if isinstance(sides[0].domain, Table):
         if given:
@@ -43,22 +44,26 @@ def watched_cells(
 
 
 def watched_rows(
-    measure: str, with_: Mechanism, sides: tuple[Cells, Cells], samples: int, draws: Draws, given: Given
+    measure: str, with_: Mechanism, sides: tuple[Cells, Cells], samples: Samples, draws: Draws, given: Given
 ) -> list[Watched]:
-    """The rows or groups of a frame that differ, together where their laws are one."""
+    """The rows or groups of a frame that differ."""
     clean = [with_.clean(side, given) for side in sides]
-    apart = np.abs(clean[0] - clean[1])
-    by_law: dict[Law | None, list[tuple[int, Integers, Integers]]] = {}
-    for place in map(int, most_moved(apart, MOST_WATCHED)):
-        drawn = [list(_drawn(with_, side, place, samples, draws, given)) for side in sides]
-        one, other = (np.concatenate([with_.seen(noisy) for noisy in parts]) for parts in drawn)
-        by_law.setdefault(with_.law_at(drawn[0][0], 0), []).append((place, one, other))
-    found = []
-    for law, cells in by_law.items():
-        places, ones, others = zip(*cells, strict=True)
-        true = [side[list(places)] for side in clean]
-        found.append(Watched(measure, law, true[0], true[1], np.stack(ones, axis=1), np.stack(others, axis=1)))
-    return found
+    places = [int(place) for place in most_moved(np.abs(clean[0] - clean[1]), MOST_WATCHED)]
+    if not places:
+        return []
+    once = {place: next(_drawn(with_, sides[0], place, 1, draws, given)) for place in places}
+    laws = both_laws([[with_.law_in(side, place, once[place]) for place in places] for side in sides])
+    true = [side[places] for side in clean]
+    many = samples.showing(chances_of(laws, true[0] - true[1]))
+    one, other = (
+        np.stack([_seen(with_, _drawn(with_, side, place, many, draws, given)) for place in places], axis=1)
+        for side in sides
+    )
+    return [Watched(measure, laws, true[0], true[1], one, other)]
+
+
+def _seen(with_: Mechanism, drawn: Iterator[Noisy]) -> Integers:
+    return np.concatenate([with_.seen(noisy) for noisy in drawn])
 
 
 def _drawn(with_: Mechanism, cells: Cells, place: int, samples: int, draws: Draws, given: Given) -> Iterator[Noisy]:

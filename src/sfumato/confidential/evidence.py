@@ -12,10 +12,11 @@ bounded by the empirical Bernstein inequality (Maurer and Pontil 2009, theorem 4
 
 Event and g are chosen on a quarter of the samples and confirmed on the others, so choosing among many costs nothing.
 Of a number that says how much all cells speak for one side, by their law, that law chooses one event more beforehand.
+Measures are published apart from each other, so that the chances of one event of each multiply.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -24,18 +25,19 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import beta
 
+from sfumato.confidential.bins import COARSE, Floats, edges, histogram, scores
+from sfumato.confidential.divergence import by_divergence
 from sfumato.privacy import Approximate, Concentrated, Gaussian, Limit
 
-Floats = NDArray[np.float64]
 ORDERS = np.array([1.05, 1.25, 1.5, 2, 3, 4, 6, 8, 12, 16, 32])
-USUAL, MOST_CHOSEN = 100_000, 4_000_000
+USUAL, MOST = 100_000, 4_000_000
 """How many samples are taken where nobody says, and how many at the most where a loss is small."""
-HELD_WITHIN = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0)
-"""Bounds that log-ratios are held within: a wider one tells more, and takes more samples."""
+FUZZ = 1e-6
+"""By what the log-ratio of an outcome may be off in floats."""
+FINE = 200
+"""How many pooled quantiles are tried as ends of half-lines."""
 TRIED = 1_000
 """How many numbers of outcomes of a law are tried, by their rank and by their chance."""
-FINE, COARSE = 200, 48
-"""How many pooled quantiles are tried as ends of half-lines, and how many bins make up unions."""
 
 
 def enough(claim: Limit) -> int:
@@ -57,7 +59,7 @@ def enough(claim: Limit) -> int:
         wanted = max(30_000 / rho, 60_000 * rho**2)
     else:
         assert_never(claim)
-    return min(max(USUAL, math.ceil(wanted)), MOST_CHOSEN)
+    return min(max(USUAL, math.ceil(wanted)), MOST)
 
 
 def at_least(count: Floats, of: int, alpha: float) -> Floats:
@@ -111,21 +113,58 @@ class Event:
         return int(self.inside[np.searchsorted(self.edges, values, side="right")].sum())
 
 
-def bound(one: Floats, other: Floats, claim: Limit, alpha: float, laws: tuple[Floats, Floats] | None = None) -> float:
-    """A loss that is at least this large, but for a chance alpha: the larger of both directions.
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """A number published many times on either side; `laws` are those of one that says how much it speaks for one side.
 
-    `laws` are those of values that say how much they speak for one side, by a law that need not be true.
+    They need not be true.
     """
-    quarter = first(one)
-    proofs = [by_event, by_divergence] if isinstance(claim, Concentrated) else [by_event]
-    laws = None if isinstance(claim, Concentrated) else laws  # its divergences show more than any event
-    share = alpha / (2 * (len(proofs) + (laws is not None)))
-    sides = [(one, other), (other, one)]
-    parts = [(a[:quarter], b[:quarter], a[quarter:], b[quarter:]) for a, b in sides]
-    found = [proof(*part, claim, share) for proof in proofs for part in parts]
-    if laws is not None:
-        found += [by_stated(one, other, *laws, claim, share), by_stated(-other, -one, *laws[::-1], claim, share)]
-    return max(found)
+
+    one: Floats
+    other: Floats
+    laws: tuple[Floats, Floats] | None = None
+
+    @property
+    def other_way(self) -> "Sampled":
+        """The same with the sides changed; what speaks for one speaks against the other."""
+        if self.laws is None:
+            return Sampled(self.other, self.one)
+        return Sampled(-self.other, -self.one, self.laws[::-1])
+
+    @property
+    def parts(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """The samples of either side that events are chosen on, and those that confirm them."""
+        quarter = first(self.one)
+        return self.one[:quarter], self.other[:quarter], self.one[quarter:], self.other[quarter:]
+
+
+def bound(seen: Sampled, claim: Limit, alpha: float) -> float:
+    """A loss that is at least this large, but for a chance alpha: the larger of both directions."""
+    if isinstance(claim, Concentrated):  # its divergences show more than any event
+        ways = [seen.parts, seen.other_way.parts]
+        found = [shown(claim, *by_event(*part, claim, alpha / 4)) for part in ways]
+        return max(float(max(found)), *(by_divergence(*part, alpha / 4) for part in ways))
+    return max(_loss(claim, *one_way(way, claim, alpha / 2)) for way in (seen, seen.other_way))
+
+
+def one_way(seen: Sampled, claim: Limit, alpha: float) -> tuple[Floats, Floats]:
+    """The event that shows most for one side, of the one that samples choose and the one that their laws do."""
+    if seen.laws is None:
+        return by_event(*seen.parts, claim, alpha)
+    both = by_event(*seen.parts, claim, alpha / 2), by_stated(seen.one, seen.other, *seen.laws, claim, alpha / 2)
+    return max(both, key=lambda odds: _loss(claim, *odds))
+
+
+def by_each(measures: Sequence[Sampled], claim: Limit, alpha: float) -> float:
+    """A loss of several measures that are published apart from each other: that of one event of each, all at once."""
+    share = alpha / (2 * len(measures))
+    ways = [measures, [seen.other_way for seen in measures]]
+    odds = [[one_way(seen, claim, share) for seen in way] for way in ways]
+    return max(_loss(claim, *(np.prod(side, axis=0) for side in zip(*way, strict=True))) for way in odds)
+
+
+def _loss(claim: Limit, p: Floats, q: Floats) -> float:
+    return float(shown(claim, np.asarray(p), np.asarray(q)))
 
 
 def first(samples: Floats) -> int:
@@ -135,37 +174,35 @@ def first(samples: Floats) -> int:
 
 def learned(one: Floats, other: Floats, values: Floats) -> Floats:
     """How much values speak for one side, by the bins of the samples that events are chosen on."""
-    edges, scores = _scores(one[: first(one)], other[: first(other)])
-    return np.asarray(scores[np.searchsorted(edges, values, side="right")])
+    ends, ratios = scores(one[: first(one)], other[: first(other)])
+    return np.asarray(ratios[np.searchsorted(ends, values, side="right")])
 
 
-def _scores(one: Floats, other: Floats) -> tuple[Floats, Floats]:
-    """Bins, and the log-ratio of the samples in each."""
-    edges = _edges(one, other, COARSE)
-    return edges, np.log((_histogram(edges, one) + 0.5) / (_histogram(edges, other) + 0.5))
-
-
-def by_event(one: Floats, other: Floats, rest: Floats, other_rest: Floats, claim: Limit, alpha: float) -> float:
-    """The loss that the best event of the first samples shows on the others."""
+def by_event(
+    one: Floats, other: Floats, rest: Floats, other_rest: Floats, claim: Limit, alpha: float
+) -> tuple[Floats, Floats]:
+    """The best event of the first samples: its chance on one side at least, by the others, and on the other at most."""
     # Promise is judged as if the first samples were all there are: rare events that looked good by luck lose.
     event = chosen(one, other, claim, len(one), alpha)
     p = at_least(np.array(float(event.count(rest))), len(rest), alpha / 2)
     q = at_most(np.array(float(event.count(other_rest))), len(other_rest), alpha / 2)
-    return float(shown(claim, p, q))
+    return p, q
 
 
-def by_stated(one: Floats, other: Floats, law_one: Floats, law_other: Floats, claim: Limit, alpha: float) -> float:
-    """The loss that values above a cut show, which the law chose before any was seen, so that all of them confirm it.
+def by_stated(
+    one: Floats, other: Floats, law_one: Floats, law_other: Floats, claim: Limit, alpha: float
+) -> tuple[Floats, Floats]:
+    """The same of values above a cut, which the law chose before any was seen, so that all of them confirm it.
 
     A law that is not true chooses a poor cut, and proves no less what it proves.
     """
-    last, _, _ = _best(law_one, law_other, claim, many := len(one), alpha / 2)
-    cut = math.log((law_one[last] + 1e-300) / (law_other[last] + 1e-300))
+    last, _, _ = best_event(law_one, law_other, claim, many := len(one), alpha / 2)
+    cut = math.log((law_one[last] + 1e-300) / (law_other[last] + 1e-300)) - FUZZ
     p, q = (np.array(float(np.count_nonzero(side >= cut))) for side in (one, other))
-    return float(shown(claim, at_least(p, many, alpha / 2), at_most(q, many, alpha / 2)))
+    return at_least(p, many, alpha / 2), at_most(q, many, alpha / 2)
 
 
-def _best(p: Floats, q: Floats, claim: Limit, confirm: int, alpha: float) -> tuple[int, Floats, Floats]:
+def best_event(p: Floats, q: Floats, claim: Limit, confirm: int, alpha: float) -> tuple[int, Floats, Floats]:
     """The outcomes of two laws that so many samples show best, likeliest for one side first: the last, and all chances.
 
     Of many outcomes not every number of them is tried.
@@ -182,97 +219,18 @@ def _best(p: Floats, q: Floats, claim: Limit, confirm: int, alpha: float) -> tup
 def chosen(one: Floats, other: Floats, claim: Limit, confirm: int, alpha: float) -> Event:
     """The event that promises most: a half-line, or the bins that speak most for one side."""
     best, event = -math.inf, Event(np.array([]), np.array([True]))
-    for edges, events in _candidates(one, other):
-        p, q = (events @ _histogram(edges, values) / len(values) for values in (one, other))
+    for ends, events in _candidates(one, other):
+        p, q = (events @ histogram(ends, values) / len(values) for values in (one, other))
         worth = shown(claim, at_least(p * confirm, confirm, alpha / 2), at_most(q * confirm, confirm, alpha / 2))
         place = int(np.argmax(worth))
         if worth[place] > best:
-            best, event = float(worth[place]), Event(edges, events[place])
+            best, event = float(worth[place]), Event(ends, events[place])
     return event
 
 
 def _candidates(one: Floats, other: Floats) -> list[tuple[Floats, NDArray[np.bool_]]]:
-    fine, coarse = (_edges(one, other, bins) for bins in (FINE, COARSE))
+    fine, coarse = (edges(one, other, bins) for bins in (FINE, COARSE))
     below = np.tri(len(fine), len(fine) + 1, dtype=bool)
-    ratio = (_histogram(coarse, one) + 0.5) / (_histogram(coarse, other) + 0.5)
+    ratio = (histogram(coarse, one) + 0.5) / (histogram(coarse, other) + 0.5)
     ranks = np.argsort(np.argsort(-ratio))
     return [(fine, np.vstack([below, ~below])), (coarse, ranks[None, :] <= np.arange(len(ranks) - 1)[:, None])]
-
-
-def _edges(one: Floats, other: Floats, bins: int) -> Floats:
-    """Where bins end; ties are common in integers, so the smallest value is no edge."""
-    pooled = np.concatenate([one, other])
-    edges = np.unique(np.quantile(pooled, np.arange(1, bins) / bins, method="inverted_cdf"))
-    return edges[edges > pooled.min()] if pooled.max() > pooled.min() else pooled[:1] + 1.0
-
-
-def _histogram(edges: Floats, values: Floats) -> Floats:
-    return np.bincount(np.searchsorted(edges, values, side="right"), minlength=len(edges) + 1).astype(float)
-
-
-@dataclass(frozen=True, eq=False)
-class Gauge:
-    """A bounded number made of a sample that is large where it speaks for one side: the g of Donsker and Varadhan."""
-
-    of: Callable[[Floats], Floats]
-    low: float
-    high: float
-    fitted: int
-    """How many numbers of it were fitted to samples."""
-
-    def divergence(self, one: Floats, other: Floats, confirm: int, alpha: float) -> float:
-        """The divergence that it shows, at least, if so many samples have the means and variances of these."""
-        gain = -_mean_at_most(-self.of(one), self.high - self.low, confirm, alpha / 2)
-        odds = np.exp(self.of(other))
-        return gain - math.log(_mean_at_most(odds, math.exp(self.high) - math.exp(self.low), confirm, alpha / 2))
-
-
-def by_divergence(one: Floats, other: Floats, rest: Floats, other_rest: Floats, claim: Limit, alpha: float) -> float:  # noqa: ARG001 - one shape for both proofs
-    """Kullback and Leibler's divergence, by the gauge that promises most on the first samples."""
-    gauges = [_binned(one, other), *_linear(one, other)]
-    best = max(gauges, key=lambda gauge: gauge.divergence(one, other, len(rest), alpha) - gauge.fitted / len(one))
-    return max(0.0, best.divergence(rest, other_rest, len(rest), alpha))
-
-
-def _binned(one: Floats, other: Floats) -> Gauge:
-    """The log-ratio of the bins of samples."""
-    edges, scores = _scores(one, other)
-    return Gauge(
-        lambda values: np.asarray(scores[np.searchsorted(edges, values, side="right")]),
-        float(scores.min()),
-        float(scores.max()),
-        len(scores),
-    )
-
-
-def _linear(one: Floats, other: Floats) -> list[Gauge]:
-    """The log-ratio of two normal laws of one variance, held within several bounds."""
-    means, variance = (float(one.mean()), float(other.mean())), float(one.var() + other.var()) / 2
-    if variance == 0:
-        return []
-    slope, middle = (means[0] - means[1]) / variance, (means[0] + means[1]) / 2
-
-    def within(most: float) -> Gauge:
-        return Gauge(lambda values: np.clip(slope * (values - middle), -most, most), -most, most, 2)
-
-    return [within(most) for most in HELD_WITHIN]
-
-
-def _mean_at_most(found: Floats, width: float, count: int, alpha: float) -> float:
-    """The empirical Bernstein bound on the mean of numbers within an interval, if so many are like these."""
-    log = math.log(2 / alpha)
-    spread = width * 7 * log / (3 * (count - 1))
-    return float(found.mean()) + math.sqrt(2 * float(found.var(ddof=1)) * log / count) + spread
-
-
-def visible(p: Floats, q: Floats, claim: Limit, samples: int, alpha: float) -> float:
-    """The loss of a law at the event that so many samples show best; a rho is seen whole, by its divergences."""
-    return max(_visible(p, q, claim, samples, alpha), _visible(q, p, claim, samples, alpha))
-
-
-def _visible(p: Floats, q: Floats, claim: Limit, samples: int, alpha: float) -> float:
-    if isinstance(claim, Concentrated):
-        both = (p > 0) & (q > 0)
-        return max(0.0, float(np.sum(p[both] * np.log(p[both] / q[both]))))
-    _, p, q = _best(p, q, claim, samples - samples // 4, alpha / 4)
-    return float(shown(claim, p, q))

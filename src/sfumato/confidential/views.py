@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import fftconvolve
 
-from sfumato.confidential.evidence import learned
+from sfumato.confidential.evidence import Sampled, learned
 from sfumato.confidential.sealed import Sealed
-from sfumato.draws import Draws, Law
+from sfumato.confidential.stated import FARTHEST, Chances, Noise, Samples, outcomes, together
+from sfumato.draws import Draws
 from sfumato.mechanisms import Cells, Mechanism
 from sfumato.privacy import Unsummed
 from sfumato.release import Noisy
@@ -19,31 +19,27 @@ from sfumato.schema import Attribute, Levels, Table
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-GRAIN = 5e-3
-"""Outcomes whose losses are this close are taken together when the law of a likelihood ratio is worked out."""
+Laws = tuple[tuple[Noise, Noise], ...]
+"""The laws of the noise of cells, on either side."""
 MOST_MOVED, FEW = 64, 2
 """How many of the cells that differ are published again and again, and how many are looked at two by two."""
+AT_ONCE = 4_000_000
+"""How many numbers are published at once."""
+WIDEST = 10_000_000
+"""Over how many integers chances are laid out in a row."""
 UNTOLD = -(2**52)
 """What stands for cells without a number: below all numbers, and the same on both sides."""
-FARTHEST = 60.0
-"""Log-likelihood ratios of a cell are held within this."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class View(Sealed):
-    """A number made of what is published, many times on either side, and the chances of its outcomes by a stated law.
+    """A number made of what is published, many times on either side.
 
     The mean of so many publications of one cell is its true value, so a view is as confidential as the data.
     """
 
-    measure: str
     name: str
-    one: Floats
-    other: Floats
-    law_one: Floats | None
-    law_other: Floats | None
-    speaks: bool = False
-    """Whether the number is how much is said for one side, by the stated law."""
+    seen: Sampled
 
 
 class Seen(Sealed, ABC):
@@ -63,8 +59,10 @@ class Seen(Sealed, ABC):
 
     @property
     @abstractmethod
-    def chances(self) -> list[tuple[Floats, Floats]] | None:
-        """The chances of independent outcomes on either side, by the stated law; none where none is stated."""
+    def chances(self) -> Sequence[Chances] | None:
+        """The chances of independent outcomes on either side, by the laws of noise; none where there are none."""
+
+    unseen: Sequence[Chances] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,26 +70,37 @@ class Watched(Seen):
     """A few cells of one measure on both sides: what they truly are, and what was published of them, a row a sample."""
 
     measure: str
-    law: Law | None
+    laws: Laws | None
     true_one: Integers
     true_other: Integers
     one: Integers
     other: Integers
     summed: bool = True
     """Whether cells may be summed; of those that may not each is looked at by itself."""
+    unseen: Sequence[Chances] = ()
+    """The chances of cells that differ too and are not watched, as they are too many."""
 
     @classmethod
-    def of(cls, measure: str, with_: Mechanism, sides: tuple[Cells, Cells], samples: int, draws: Draws) -> "Watched":
+    def of(
+        cls, measure: str, with_: Mechanism, sides: tuple[Cells, Cells], samples: Samples, draws: Draws
+    ) -> "Watched":
         """Publish the cells that differ, and one that does not, so many times, through the mechanism's own door.
 
         One that does not would only blur the others where they may not be summed.
         """
-        places = _places(*sides)
-        noisy = [_published(with_, cells, places, samples, draws) for cells in sides]
-        true_one, true_other = (with_.clean(cells).ravel()[places] for cells in sides)
-        one, other = (_told(with_, side).reshape(-1, len(places))[:samples] for side in noisy)
+        places, unseen = _places(*sides)
+        once = _perturbed(with_, sides[0], places, 1, draws)
+        clean = [with_.clean(cells).ravel() for cells in sides]
+
+        def laws_at(some: Integers) -> Laws | None:
+            return both_laws([[with_.law_in(cells, int(place), once) for place in some] for cells in sides])
+
+        laws, (true_one, true_other) = laws_at(places), (side[places] for side in clean)
+        many = samples.showing(chances_of(laws, true_one - true_other))
+        one, other = (_published(with_, cells, places, many, draws) for cells in sides)
         summed = not isinstance(sides[0].move, Unsummed)
-        return cls(measure, with_.law_at(noisy[0], 0), true_one, true_other, one, other, summed)
+        beyond = chances_of(laws_at(unseen), clean[0][unseen] - clean[1][unseen]) or []
+        return cls(measure, laws, true_one, true_other, one, other, summed, beyond)
 
     @property
     def shifts(self) -> Integers:
@@ -99,13 +108,12 @@ class Watched(Seen):
 
     @property
     def plain(self) -> list[View]:
-        """A cell, the total of all that are watched, and the difference of two, or all at once where many move."""
+        """A cell, the total of all that are watched, and the difference of two."""
         cells, moved = len(self.shifts), np.count_nonzero(self.shifts)
         views = [self.weighed("a cell", [1] + [0] * (cells - 1))]
         if moved > FEW and self.summed:
             # A cell that stays would only blur the others, which come first.
-            total = self.weighed(f"the total of {moved} cells", [1] * moved + [0] * (cells - moved))
-            return [*views, total, all_at_once(self.measure, [self])]
+            return [*views, self.weighed(f"the total of {moved} cells", [1] * moved + [0] * (cells - moved))]
         if cells > 1 and self.summed:
             views.append(self.weighed(f"the total of {cells} cells", [1] * cells))
             views.append(self.weighed("the difference of two cells", [1, -1] + [0] * (cells - 2)))
@@ -115,61 +123,68 @@ class Watched(Seen):
         """A sum or difference of cells."""
         weight = np.array(weights, dtype=np.int64)
         one, other = ((part @ weight).astype(float) for part in (self.one, self.other))
-        moved, still = _summed(self.law, weight, self.shifts) if self.law else (None, None)
-        return View(self.measure, name, one, other, moved, still)
+        return View(name, Sampled(one, other))
 
     @property
     def spoken(self) -> tuple[Floats, Floats]:
         return self.speaking(self.one), self.speaking(self.other)
 
     @property
-    def chances(self) -> list[tuple[Floats, Floats]] | None:
-        if self.law is None:
-            return None
-        edges = [(_edges(self.law, int(shift)), int(shift)) for shift in self.shifts[self.shifts != 0]]
-        each = [(_chances(self.law, at, shift), _chances(self.law, at, 0)) for at, shift in edges]
-        return [_merged(moved, still) for moved, still in each]
+    def chances(self) -> Sequence[Chances] | None:
+        return chances_of(self.laws, self.shifts)
 
     def speaking(self, published: Integers) -> Floats:
-        """How much each sample speaks for one side, by the law, or by the samples that events are chosen on."""
-        if self.law is None:
-            cells = zip(self.one.T, self.other.T, published.T, strict=True)
-            return np.asarray(np.sum([learned(one, other, each) for one, other, each in cells], axis=0))
-        moved = self.shifts != 0
-        if_one, if_other = (
-            _log_pmf(self.law, published[:, moved] - true[moved]) for true in (self.true_one, self.true_other)
-        )
-        return np.asarray(np.clip(if_one - if_other, -FARTHEST, FARTHEST).sum(axis=1))
+        """How much each sample speaks for one side, by the laws, or by the samples that events are chosen on."""
+        found = np.zeros(len(published))
+        for place, cell in enumerate(published.T):
+            if self.laws is None:
+                found += learned(*(side[:, place].astype(float) for side in (self.one, self.other, published)))
+            elif self._differs(place):
+                law_one, law_other = self.laws[place]
+                if_one, if_other = (
+                    _log_pmf(law, cell - true[place])
+                    for law, true in ((law_one, self.true_one), (law_other, self.true_other))
+                )
+                found += np.clip(if_one - if_other, -FARTHEST, FARTHEST)
+        return found
+
+    def _differs(self, place: int) -> bool:
+        assert self.laws is not None  # noqa: S101 - asked where there are some
+        return bool(self.shifts[place]) or self.laws[place][0] != self.laws[place][1]
 
 
-def _summed(law: Law, weight: Integers, shifts: Integers) -> tuple[Floats, Floats]:
-    """The chances of a sum or difference of cells by their law, on either side."""
-    shift = int(weight @ shifts)
-    edges = _edges(law, shift)
-    moved, still, blur = _chances(law, edges, shift), _chances(law, edges, 0), _chances(law, _edges(law, 0), 0)
-    # The law is symmetric, so a cell that is taken away blurs as much as one that is added.
-    for _ in range(int(np.abs(weight).sum()) - 1):
-        moved, still = (np.maximum(fftconvolve(part, blur), 0.0) for part in (moved, still))
-    return moved, still
+def both_laws(sides: Sequence[Sequence[Noise | None]]) -> Laws | None:
+    """The laws of cells on either side, if all have some."""
+    pairs = [(one, other) for one, other in zip(*sides, strict=True) if one is not None and other is not None]
+    return tuple(pairs) if len(pairs) == len(sides[0]) else None
 
 
-def all_at_once(measure: str, measures: Sequence["Seen"]) -> View:
+def chances_of(laws: Laws | None, shifts: Integers) -> list[Chances] | None:
+    """The chances of what is published of cells that differ, or whose noise does."""
+    if laws is None:
+        return None
+    return [
+        outcomes(*both, int(shift)) for both, shift in zip(laws, shifts, strict=True) if shift or both[0] != both[1]
+    ]
+
+
+def all_at_once(spoken: Sequence[tuple[Floats, Floats]], cells: Sequence[Chances] | None) -> View:
     """All cells at once, each by how much it speaks for one side: the best test if all state a law, and it is true."""
-    spoken = [watched.spoken for watched in measures]
     samples = min(len(one) for one, _ in spoken)  # wide families are published fewer times
     one, other = (np.sum([part[:samples] for part in side], axis=0) for side in zip(*spoken, strict=True))
-    law_one, law_other = np.ones(1), np.ones(1)
+    if cells is None:
+        return View("all cells at once", Sampled(one, other))
+    return View("all cells by the law", Sampled(one, other, together(cells)))
+
+
+def every_chance(measures: Sequence[Seen]) -> list[Chances] | None:
+    """The chances of all that several publish, if all state a law."""
+    found: list[Chances] = []
     for watched in measures:
-        if watched.chances is None:
-            return View(measure, "all cells at once", one, other, None, None)
-        for cell in watched.chances:  # what independent cells say adds up, on one grid
-            law_one, law_other = (
-                np.maximum(fftconvolve(law, part), 0.0)
-                for law, part in zip((law_one, law_other), _by_loss(*cell), strict=True)
-            )
-    likely = law_one + law_other > 1e-15
-    law_one, law_other = law_one[likely], law_other[likely]
-    return View(measure, "all cells by the law", one, other, law_one, law_other, speaks=True)
+        if (cells := watched.chances) is None:
+            return None
+        found += cells
+    return found
 
 
 def side_by_side(one: Cells, other: Cells) -> tuple[Cells, Cells]:
@@ -197,16 +212,26 @@ def most_moved(apart: Integers, most: int = MOST_MOVED) -> NDArray[np.intp]:
     return np.argsort(-apart, kind="stable")[: min(most, int(np.count_nonzero(apart)))]
 
 
-def _places(one: Cells, other: Cells) -> Integers:
+def _places(one: Cells, other: Cells) -> tuple[Integers, Integers]:
+    """The cells that are watched: those farthest apart, and one that is not; and all others that are."""
     apart = one.apart(other)
-    moved = most_moved(apart)
+    moved = most_moved(apart, len(apart))
     possible = one.domain.possible.ravel() if isinstance(one.domain, Table) else np.ones(len(apart), dtype=bool)
     still = np.flatnonzero((apart == 0) & possible & (not isinstance(one.move, Unsummed)))
-    return np.concatenate([moved, still[:1]]) if len(moved) else moved
+    watched = np.concatenate([moved[:MOST_MOVED], still[:1]]) if len(moved) else moved
+    return watched, moved[MOST_MOVED:]
 
 
-def _published(mechanism: Mechanism, cells: Cells, places: Integers, samples: int, draws: Draws) -> Noisy:
-    """So many copies of a few cells as one table, perturbed at once."""
+def _published(mechanism: Mechanism, cells: Cells, places: Integers, samples: int, draws: Draws) -> Integers:
+    """What is seen of so many copies of a few cells, a row each; some are perturbed at once."""
+    at_once = max(1_000, AT_ONCE // len(places))
+    many = [min(at_once, samples - start) for start in range(0, samples, at_once)]
+    some = (_told(mechanism, _perturbed(mechanism, cells, places, copies, draws)) for copies in many)
+    return np.concatenate([seen.reshape(-1, len(places))[:copies] for copies, seen in zip(many, some, strict=True)])
+
+
+def _perturbed(mechanism: Mechanism, cells: Cells, places: Integers, samples: int, draws: Draws) -> Noisy:
+    """So many copies of a few cells, or a few more, as one table, perturbed at once."""
     side = math.isqrt(samples - 1) + 1
     sizes = {"copy": side, "and_copy": side, "cell": len(places)}
     table = Table(tuple(Attribute(name, Levels.of(range(size))) for name, size in sizes.items()))
@@ -235,34 +260,10 @@ def _listed(cells: Cells) -> Cells:
     return cells.taken(cells.domain, full, full)
 
 
-def _log_pmf(law: Law, noise: Integers) -> Floats:
-    found, place = np.unique(noise, return_inverse=True)
+def _log_pmf(law: Noise, noise: Integers) -> Floats:
+    """The logarithms of chances, laid out in a row unless the noise is too wide."""
+    low, high = int(noise.min()), int(noise.max())
+    found, place = (
+        (np.arange(low, high + 1), noise - low) if high - low < WIDEST else np.unique(noise, return_inverse=True)
+    )
     return np.asarray(np.log(np.maximum(law.pmf(found), 1e-300))[place].reshape(noise.shape))
-
-
-def _edges(law: Law, shift: int) -> Floats:
-    """Ends of bins over all that the law and its shift reach, one integer a bin unless the law is wide."""
-    reach = int(8 * law.scale) + 8
-    while float(law.survival(reach)) > 1e-13:
-        reach *= 2
-    pitch = max(1, int(law.scale) // 300)
-    return np.arange(-reach + min(shift, 0), reach + max(shift, 0) + 2 * pitch, pitch, dtype=float)
-
-
-def _chances(law: Law, edges: Floats, shift: int) -> Floats:
-    """The chance of each bin when the law is shifted."""
-    return np.maximum(np.diff(law.below(edges - shift)), 0.0)
-
-
-def _merged(one: Floats, other: Floats) -> tuple[Floats, Floats]:
-    one, other = _by_loss(one, other)
-    return one[one + other > 0], other[one + other > 0]
-
-
-def _by_loss(one: Floats, other: Floats) -> tuple[Floats, Floats]:
-    """The chances of outcomes on either side by how much they speak for one of them, on a grid from the least on."""
-    seen = one + other > 1e-15
-    one, other = one[seen], other[seen]
-    steps = np.round(np.clip(np.log((one + 1e-300) / (other + 1e-300)), -FARTHEST, FARTHEST) / GRAIN).astype(np.int64)
-    place = steps - steps.min()
-    return np.bincount(place, one).astype(np.float64), np.bincount(place, other).astype(np.float64)

@@ -195,8 +195,9 @@ class Logarithmic(Mechanism):
             return float(self.expected(move, Typical(size=size)))  # type: ignore[arg-type]
 
         shown = example(error, self._below(move), step)
-        if shown is None:
-            return NoiseLine(why="its noise grows with the number it is on")
+        if shown is None:  # the noise swamps every pair of sizes a tenth apart
+            size = next(size for size in (100.0 * 10**times for times in range(30)) if size >= 10 * float(number.step))
+            return NoiseLine(standard_error=error(size), at="size", size=size)
         return NoiseLine(standard_error=error(shown.low), at="size", size=shown.low, example=shown)
 
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.draws import Draws, Law
+from sfumato.draws import Draws, Law, Quartic
 from sfumato.mechanisms.cells import Cells
 from sfumato.mechanisms.published_law import PublishedLaw
 from sfumato.privacy import Loss, Move, plain
@@ -205,6 +205,10 @@ class Mechanism(ABC):
     def law_at(self, noisy: Noisy, place: int) -> Law | None:  # noqa: ARG002
         """The law of the noise in one cell; none where noise is not what is added to an integer."""
         return None
+
+    def law_in(self, cells: Cells, place: int, noisy: Noisy) -> Law | Quartic | None:  # noqa: ARG002 - public, for most
+        """The law of the noise in one true cell, as confidential as the cell; `noisy` is what copies of it gave."""
+        return self.law_at(noisy, 0)
 
     def laws(self, noisy: Noisy) -> list[tuple[Integers, Law]]:
         """The integers that have noise of one law, by their places; those are left out whose noise has none."""

@@ -109,6 +109,11 @@ class Smooth(Mechanism):
         public = {"variance": self._bought(scales, which, cells, draws)} if self.told else {}
         return Noisy(cells.domain, held, cells.step / self.parts(cells.move, cells.step), cells.move, public)
 
+    def law_in(self, cells: Cells, place: int, noisy: Noisy) -> Quartic | RoundedLaplace | None:  # noqa: ARG002
+        """That of the scale of the cell; none where its scale is told too, which says more than the number does."""
+        scales, which = self.noise_scales(cells)
+        return None if self.told else self.law_of(scales[int(which[place])])
+
     def _bought(self, scales: Sequence[Fraction], which: Integers, cells: Cells, draws: Draws) -> Floats:
         """The variances that readers are told: those of noisy scales, so large that few are too small."""
         law, g = self._telling(cells.move), lattice(cells.move)

@@ -14,7 +14,7 @@ from fractions import Fraction
 from sfumato.mechanisms import Mechanism
 from sfumato.plan.claimed import claimed_limit
 from sfumato.plan.decisions import Decisions
-from sfumato.plan.margins import barely_stated, budget_name, margin_of, needed, with_budget
+from sfumato.plan.margins import barely_stated, budget_name, margin_of, meets, needed, with_budget
 from sfumato.plan.mean_targets import MeanTarget
 from sfumato.plan.measure import Measure
 from sfumato.plan.price import total_of
@@ -126,8 +126,15 @@ def _budgets(plan: Decisions, targets: Mapping[str, AccuracyTarget]) -> dict[str
 
 
 def _least(plan: Decisions, measure: Measure, target: AccuracyTarget, given: tuple[Mechanism, ...]) -> Fraction:
-    """The least budget that meets a target, rounded up; of a mean that of its part."""
-    return target.least(plan) if isinstance(target, MeanTarget) else up(needed(plan, measure, target, given))
+    """The least budget of a few decimal places that meets a target; of a mean that of its part.
+
+    The search ends near it, on either side.
+    """
+    if isinstance(target, MeanTarget):
+        return target.least(plan)
+    near = up(needed(plan, measure, target, given))
+    tried = (near + Fraction(step, 10**PLACES) for step in (-1, 0, 1))
+    return next((one for one in tried if one > 0 and meets(plan, measure, target, given, one)), near)
 
 
 def _rows_mu(

@@ -61,6 +61,15 @@ def with_budget(mechanism: Mechanism, budget: Fraction) -> Mechanism:
     return replace(mechanism, **{budget_name(mechanism): budget})  # type: ignore[type-var]
 
 
+def meets(
+    plan: Decisions, measure: Measure, target: AccuracyTarget, given: tuple[Mechanism, ...], budget: Fraction
+) -> bool:
+    """Whether a number is as exact as wanted at just this budget; where no margin is stated, it is not."""
+    number = replace(typical(plan, measure, target), given=given)
+    found = _or_why(with_budget(measure.with_, budget), plan.move(measure), number, target)
+    return not isinstance(found, Withheld) and target.met(found)
+
+
 def needed(
     plan: Decisions, measure: Measure, target: AccuracyTarget, given: tuple[Mechanism, ...] = (), within: float = 1e-7
 ) -> float:

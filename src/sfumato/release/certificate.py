@@ -51,7 +51,7 @@ class Mechanics(ManifestPart):
 
 
 class Attack(ManifestPart):
-    """One view of what would be published of two neighbours, and the loss that so many draws of it prove."""
+    """What would be published of two neighbours, the loss that draws of it prove, and what its laws lose."""
 
     measure: str
     view: str

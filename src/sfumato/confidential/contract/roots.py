@@ -14,7 +14,8 @@ import numpy as np
 
 from sfumato.confidential.contract.drawn import Drawn
 from sfumato.confidential.copies import published, watched_rows
-from sfumato.draws import Draws
+from sfumato.confidential.stated import Samples
+from sfumato.draws import Draws, Law
 from sfumato.mechanisms import Cells, Mechanism
 from sfumato.privacy import Gaussian, Root
 from sfumato.privacy.neighbours.square_root_within import worst_sizes
@@ -83,8 +84,9 @@ def drawn_rows(mechanism: Mechanism, move: Root, step: Fraction, draws: Draws) -
     claim = mechanism.loss(move)
     mu = claim.mu if isinstance(claim, Gaussian) else 1.0
     sides, given = moved_rows(mechanism, move, worst_sizes(move.beta, step, mu / math.sqrt(move.units)), step, draws)
-    (watched, *_) = watched_rows(mechanism.name, mechanism, sides, SAMPLES, draws, given)
-    if watched.law is None:
+    (watched, *_) = watched_rows(mechanism.name, mechanism, sides, Samples(SAMPLES), draws, given)
+    law = watched.laws and watched.laws[0][0]
+    if not isinstance(law, Law):
         raise TypeError(f"{mechanism.name} states no law for its noise.")
     first, second = watched.one[:, 0] - watched.true_one[0], watched.other[:, 0] - watched.true_other[0]
-    return Drawn(watched.law, first, second)
+    return Drawn(law, first, second)
