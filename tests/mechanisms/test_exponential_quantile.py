@@ -20,9 +20,9 @@ from sfumato.statistics.quantile import Quantile
 VALUES = (0, 40, 100)
 
 
-def largest_loss(mechanism, at, places, *, replaced):
+def largest_loss(mechanism, at, places, *, replaced, within=False):
     """The largest log-ratio of any candidate, over all cells of up to four rows and their neighbours."""
-    (of,), move = Quantile("wage", at, clip=(0, 100)).aggregates, Unsummed(Bounded(places, places, places))
+    (of,), move = Quantile("wage", at, clip=(0, 100)).aggregates, Unsummed(Bounded(places, places, places), within)
     cells = {size: list(combinations_with_replacement(VALUES, size)) for size in range(5)}
     chances = {
         rows: mechanism.distribution(of, np.array(rows, dtype=np.int64), move)
@@ -44,6 +44,22 @@ def largest_loss(mechanism, at, places, *, replaced):
 def test_no_candidate_is_likelier_by_more_than_epsilon(at, places, replaced):
     loss = largest_loss(ExponentialQuantile("1.5", 5), at, places, replaced=replaced)
     assert 0.2 * 1.5 < loss <= 1.5
+
+
+@pytest.mark.parametrize("at", ["1/4", "1/2", "9/10"])
+def test_where_counts_are_public_a_row_with_another_value_moves_no_rank_by_more_than_the_denominator(at):
+    """Over all cells of up to four rows, and so far: a weight for one less would claim too little."""
+    mechanism, (of,) = ExponentialQuantile("1.5", 5), Quantile("wage", at, clip=(0, 100)).aggregates
+    assert largest_loss(mechanism, at, 2, replaced=True, within=True) <= 1.5
+    far = 0
+    for rows in (rows for size in range(1, 5) for rows in combinations_with_replacement(VALUES, size)):
+        for value in VALUES:
+            moved = mechanism.distances(of, np.array(rows)) - mechanism.distances(of, np.sort([*rows[1:], value]))
+            far = max(far, int(np.abs(moved).max()))
+    assert far == of.at.denominator
+    within = Unsummed(Bounded(2, 2, 2), within=True)
+    assert float(mechanism.base(within, of.at)) == pytest.approx(math.exp(-1.5 / (2 * far)), abs=2**-24)
+    assert mechanism.base(within, of.at) <= mechanism.base(Unsummed(Bounded(2, 2, 2)), of.at)
 
 
 def test_a_weight_that_forgets_how_far_a_row_moves_ranks_is_rejected():

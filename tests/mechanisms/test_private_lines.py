@@ -1,6 +1,7 @@
 """Lines with a claim: NoisyStats and Theil-Sen, held to their claims on exact chances over small cells."""
 
 import math
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
@@ -49,14 +50,18 @@ def matchings(rows):
 
 
 def chances(mechanism, rows, move):
-    """The exact chance of every candidate: the average over all pairings."""
-    grid, ways = mechanism.grid(OF), matchings(list(rows))
-    told = []
-    for way in ways:
-        pairs = [np.array(one).reshape(-1, 2) for one in zip(*way, strict=True)] if way else None
-        values = predicted(pairs[0], pairs[1], 2.5, 0, 10) if pairs else np.zeros(0, dtype=np.int64)
-        told.append(mechanism.distribution(grid, np.sort(values), move))
-    return [sum(column) / len(ways) for column in zip(*told, strict=True)]
+    """The exact chance of every candidate: the average over all pairings, or over all pairs of them."""
+    grid = mechanism.grid(OF)
+    told = [
+        mechanism.distribution(grid, np.sort(np.concatenate([predictions(way) for way in ways])), move)
+        for ways in product(matchings(list(rows)), repeat=mechanism.matchings)
+    ]
+    return [sum(column) / len(told) for column in zip(*told, strict=True)]
+
+
+def predictions(way):
+    pairs = [np.array(one).reshape(-1, 2) for one in zip(*way, strict=True)] if way else None
+    return predicted(pairs[0], pairs[1], 2.5, 0, 10) if pairs else np.zeros(0, dtype=np.int64)
 
 
 def largest_loss(mechanism, move, *, replaced, sizes=(0, 1, 2, 3)):
@@ -73,9 +78,69 @@ def largest_loss(mechanism, move, *, replaced, sizes=(0, 1, 2, 3)):
 @pytest.mark.parametrize("median", ["exponential", "widened"])
 @pytest.mark.parametrize(("move", "replaced"), [(ONE, False), (WITHIN, True)], ids=["a row comes", "other values"])
 def test_no_value_is_likelier_by_more_than_the_epsilon_of_the_median(median, move, replaced):
+    """Where counts are public all of epsilon is the median's."""
     mechanism = TheilSen(2, median, candidates=9, count="0.5")
-    sizes = (2, 3, 4) if replaced else (0, 1, 2, 3)
-    assert 0.1 < largest_loss(mechanism, move, replaced=replaced, sizes=sizes) <= 1.5
+    sizes, epsilon = ((2, 3, 4), 2) if replaced else ((0, 1, 2, 3), 1.5)
+    assert 0.1 < largest_loss(mechanism, move, replaced=replaced, sizes=sizes) <= epsilon
+
+
+def test_a_row_with_other_values_makes_one_prediction_of_a_matching_another():
+    """Over all cells of two to five rows, paired alike on both sides; a row that comes or goes does no more."""
+    for size in (2, 3, 4, 5):
+        for rows in combinations_with_replacement(POINTS[:4], size):
+            for other in POINTS:
+                both = zip(matchings(list(rows)), matchings([other, *rows[1:]]), strict=True)
+                for one, beside in both:
+                    apart = Counter(predictions(one).tolist()) - Counter(predictions(beside).tolist())
+                    assert apart.total() <= 1
+
+
+def loss_by_predictions(mechanism, replaced):
+    """The largest log-ratio over all sets of four predictions, at or beside the ends of the grid, and so many other."""
+    grid = mechanism.grid(OF)
+    values, worst = grid[[0, 1, -2, -1]], 0.0
+    known = {
+        held: np.array(mechanism.distribution(grid, np.array(held), WITHIN), dtype=np.float64)
+        for held in combinations_with_replacement(values.tolist(), 4)
+    }
+    for held, other in product(known, combinations_with_replacement(values.tolist(), replaced)):
+        near = known[tuple(sorted((*held[replaced:], *other)))]
+        worst = max(worst, float(np.abs(np.log(known[held] / near)).max()))
+    return worst
+
+
+@pytest.mark.parametrize("count", [1, 2], ids=["one matching", "two"])
+def test_where_counts_are_public_a_row_with_other_values_is_one_row_and_not_two(count):
+    """It moves distances by 2 a matching, and nearly all of epsilon shows; noise a tenth narrower is rejected."""
+    mechanism = TheilSen(8, matchings=count, candidates=2_000)
+    fine = replace(mechanism, epsilon=Fraction(8) * Fraction(11, 10))
+    shown = loss_by_predictions(Fine(mechanism), count)
+    assert 0.93 * 8 < shown <= 8
+    assert loss_by_predictions(Fine(fine), count) > 8
+    assert mechanism.rows(Unsummed(Bounded(2, 2, 2, 1))) == 2 * mechanism.rows(WITHIN) == 2, "elsewhere it is two"
+
+
+class Fine:
+    """A mechanism with so many candidates that most lie between the ends, whatever the step of the line."""
+
+    def __init__(self, mechanism):
+        self.mechanism = mechanism
+
+    def grid(self, of):
+        return np.arange(self.mechanism.candidates)
+
+    def distribution(self, grid, held, move):
+        far = self.mechanism.distances(grid, held)
+        weights = float(self.mechanism.base(move)) ** far
+        return weights / weights.sum()
+
+
+def test_a_public_count_decides_which_cells_have_a_number_and_has_no_noise():
+    mechanism = TheilSen(2, candidates=9, least=3)
+    for rows, told in (([(0, 0)] * 2, 0), ([(0, 0)] * 3, 500)):
+        noisy = mechanism.perturb(cells_of(rows, 500, WITHIN), SeededDraws(1))
+        assert (noisy.statuses.which == 0).sum() == told
+        assert noisy.statuses.kinds[0].reason == "Fewer than 3 here."
 
 
 def test_a_weight_that_forgets_that_a_row_more_replaces_a_pair_is_rejected():

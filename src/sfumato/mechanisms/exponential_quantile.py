@@ -2,11 +2,12 @@
 
 Claim. Cells in which rows move l1 places in all, up or down, lose epsilon.
 Law. At a share a/b of n rows a candidate c is off by d(c) = max(b · below − a n, a n − b · (below + at c), 0), which a
-row that comes, goes or changes sides moves by m = max(a, b − a) a place at most. P(c) is in proportion to w^d(c), w the
-next multiple of 2^-24 above exp(−epsilon / (2 m l1)).
+row that comes, goes or changes sides moves by m = max(a, b − a) a place at most. Where counts are public, n stays and
+a row with another value, two places, moves d by b at most, which is no more than 2 m. P(c) is in proportion to w^d(c),
+w the next multiple of 2^-24 above exp(−epsilon / (2 m l1)), or exp(−epsilon / (b l1)).
 Proof. Each weight, and so the sum of all, changes by w^(−m l1) at most, and w^(−2 m l1) is at most e^epsilon (McSherry
-and Talwar 2007; ranks by Smith 2011). Draws are exact: chances are compared as floats with 64 bits of a draw, and as
-fractions with further bits where rounding could tell otherwise.
+and Talwar 2007; ranks by Smith 2011); with b / 2 for m where counts are public. Draws are exact: chances are compared
+as floats with 64 bits of a draw, and as fractions with further bits where rounding could tell otherwise.
 """
 
 from collections.abc import Mapping
@@ -66,8 +67,9 @@ class ExponentialQuantile(Mechanism):
 
     def base(self, move: Move, at: Fraction) -> Fraction:
         """The weight of a candidate that is off by one, next to one that is not."""
-        far = self.places(move) * max(at.numerator, at.denominator - at.numerator)
-        return Fraction(bounds.exponential_minus(self.epsilon / (2 * far), FINE)[1], 1 << FINE)
+        places, within = self.places(move), isinstance(move, Unsummed) and move.within
+        each = Fraction(at.denominator, 2) if within else Fraction(max(at.numerator, at.denominator - at.numerator))
+        return Fraction(bounds.exponential_minus(self.epsilon / (2 * places * each), FINE)[1], 1 << FINE)
 
     def grid(self, of: Sorted) -> Integers:
         """The values that may be published, in steps."""

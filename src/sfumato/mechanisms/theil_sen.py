@@ -1,7 +1,7 @@
 """Theil-Sen: the median of what pairs of rows predict, by a private median.
 
 Claim. Rows that come, go or have other values, r of them in all: epsilon, whatever cells they are in; that of the noisy
-count by which small cells are left out is in it.
+count by which small cells are left out is in it. Where the counts of cells are public nothing is spent on them.
 Law. The rows of a cell are paired at random, `matchings` times, and each pair's line predicts a value, held within half
 a range of the bounds. `exponential`: a value of a public grid, P(c) in proportion to w^d(c), d(c) being how far the
 numbers of predictions below and above c are apart. `widened`: the same with the least d within a hundredth of the
@@ -10,9 +10,12 @@ the smooth sensitivity of the median (Nissim, Raskhodnikova and Smith 2007) at b
 Proof. Pairings that are equally likely can be coupled: with a row more, the new row takes the place of one that was
 paired, which is then left out, or is paired with the one that was; so one prediction of a matching is other or new.
 That moves each d(c) by 2 at most, for m matchings and r rows by 2 m r, so w is the next multiple of 2^-24 above
-exp(−epsilon / (4 m r)); a mixture over coupled pairings loses no more than each. Of `smooth` one prediction is other,
-where one row has other values and counts are public: S then goes e^b at most, which costs 3.0026 b, half of epsilon.
-Failure. A cell of fewer than `least` by a noisy count of its own, at `count` of the epsilon, has no number.
+exp(−epsilon / (4 m r)); a mixture over coupled pairings loses no more than each. A row that is put for another in some
+cell is one that goes and one that comes, r = 2. Where counts are public it stays in its cell, and both sides are paired
+alike: it is in one pair of a matching, which is other, so that r is 1. Of `smooth` one prediction is other as well: S
+then goes e^b at most, which costs 3.0026 b, half of epsilon.
+Failure. A cell of fewer than `least` has no number: by its public count, or by a noisy one at `count` of the
+epsilon.
 """
 
 import math
@@ -99,10 +102,15 @@ class TheilSen(Mechanism):
         return Approximate(self.epsilon)
 
     def rows(self, move: Move) -> int:
-        """How many rows come or go in all."""
+        """How many rows come, go, or have other values where they stay in their cells."""
         if not isinstance(move, Unsummed):
             raise PromiseError(f"{self.name} hides rows of lines, not how large sums of them are; {move.words()}.")
-        return bounded(move.rows, self.name).l1
+        gone_and_come = bounded(move.rows, self.name).l1
+        return gone_and_come // 2 if move.within else gone_and_come
+
+    def of_median(self, move: Move) -> Fraction:
+        """The epsilon of the median: all of it where counts are public, else what the noisy count leaves."""
+        return self.epsilon if isinstance(move, Unsummed) and move.within else self.epsilon - self.count
 
     def needs(self, of: tuple[Aggregate, ...]) -> tuple[Aggregate, ...]:
         if not any(isinstance(one, Influence) and one.what == "prediction" for one in of):
@@ -124,7 +132,7 @@ class TheilSen(Mechanism):
         (line,) = (one for one in of if isinstance(one, Influence))
         place, within = LinePlace.of(line), isinstance(move, Unsummed) and move.within
         if self.median == "smooth":
-            point, pairs = place.row(1, place.start), 8 if self.epsilon - self.count >= 2 else 2
+            point, pairs = place.row(1, place.start), 8 if self.of_median(move) >= 2 else 2
             return RowsApart((point,) * (2 * pairs - 1), point, place.row(0, place.steep))
         if within:
             return RowsApart((place.row(0.5, place.start),) * 3, *(place.row(y, place.steep) for y in (0, 1)))
@@ -134,7 +142,7 @@ class TheilSen(Mechanism):
     def base(self, move: Move) -> Fraction:
         """The weight of a candidate that is off by one, next to one that is not."""
         far = 4 * self.matchings * self.rows(move)
-        return Fraction(bounds.exponential_minus((self.epsilon - self.count) / far, FINE)[1], 1 << FINE)
+        return Fraction(bounds.exponential_minus(self.of_median(move) / far, FINE)[1], 1 << FINE)
 
     def grid(self, of: Influence) -> Integers:
         """The values that may be published, in steps: half a range beyond the bounds of y."""
@@ -166,26 +174,30 @@ class TheilSen(Mechanism):
         predictions = paired(of, rows, self.matchings, cells, draws)
         found = self._medians(of, predictions, cells, draws)
         shown = told & possible
-        few = NoNumber(f"Fewer than {plain(self.least)} here, by a noisy count.", "n", "Q")
+        by = "" if isinstance(cells.move, Unsummed) and cells.move.within else ", by a noisy count"
+        few = NoNumber(f"Fewer than {plain(self.least)} here{by}.", "n", "Q")
         shape = cells.domain.possible.shape
         statuses = Statuses((few,), (possible & ~told).astype(np.int64).reshape(shape))
         return Noisy(cells.domain, np.where(shown, found, 0).reshape(shape), cells.step, cells.move, statuses=statuses)
 
     def _counted(self, rows: Ragged, move: Move, draws: Draws) -> Integers:
+        """How many rows cells have: as everybody knows, where counts are public, else with noise."""
+        if isinstance(move, Unsummed) and move.within:
+            return rows.lengths
         law = TwoSidedGeometric(self.count / self.rows(move))
         return rows.lengths + law.draw(len(rows), draws)
 
     def _medians(self, of: Influence, predictions: Ragged, cells: Cells, draws: Draws) -> Integers:
         if self.median == "smooth":
-            return self._smoothed(of, predictions, draws)
+            return self._smoothed(of, predictions, cells.move, draws)
         grid, words = self.grid(of), draws.words(len(predictions)).tolist()
         choice = self._choice(grid, cells.move)
         places = [choice.place(predictions.at(cell), word, draws) for cell, word in enumerate(words)]
         return np.asarray(grid[places], dtype=np.int64)
 
-    def _smoothed(self, of: Influence, predictions: Ragged, draws: Draws) -> Integers:
+    def _smoothed(self, of: Influence, predictions: Ragged, move: Move, draws: Draws) -> Integers:
         low, high = self.grid(of)[[0, -1]].tolist()
-        half = (self.epsilon - self.count) / 2
+        half = self.of_median(move) / 2
         b = float(half / STRETCH) * (1 - 1e-5)  # the rest is for scales that are rounded up
         medians, scales = np.zeros(len(predictions), dtype=np.int64), np.zeros(len(predictions), dtype=np.int64)
         for cell in range(len(predictions)):
