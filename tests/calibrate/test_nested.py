@@ -8,8 +8,9 @@ from scipy import sparse
 from tests.calibrate.test_contract import boxes, indicator, noisy, subject, written_out
 
 from sfumato.calibrate import LeastSquares, Rake
+from sfumato.calibrate.contradictions import refuse_contradicting
 from sfumato.errors import PlanError
-from sfumato.release import Cube, Independent
+from sfumato.release import Cube, Independent, Varying
 from sfumato.release.uncertainties.margins import Margins
 from sfumato.release.uncertainties.normal import Normal
 from sfumato.schema import Attribute, Level, Levels, Rule, Table
@@ -159,3 +160,16 @@ def test_one_too_many_in_a_hundred_million_is_a_contradiction_that_impossible_ce
     assert step("made", "cube", ("a", "b")).apply(products([many, 5])).values.any()
     with pytest.raises(PlanError, match="contradict each other, 'a', 'b', so no table"):
         step("made", "cube", ("a", "b")).apply(products([many + 1, 4]))
+
+
+def test_totals_that_are_exact_in_part_contradict_where_both_are_exact():
+    """Of a by b and of a: in a = 0 both are known, and 10 + 20 is no 31; in a = 1 they have errors, and may differ."""
+    whole = Table((Attribute("a", Levels.of("01")), Attribute("b", Levels.of("01"))))
+    cells = Cube(subject("cells"), whole, np.array([[10, 20], [5, 6]]), Varying(np.array([[0.0, 0.0], [4.0, 4.0]])))
+
+    def rows(values):
+        return Cube(subject("rows"), whole.margin([Level("a")]), np.array(values), Varying(np.array([0.0, 9.0])))
+
+    refuse_contradicting("made", {"cells": cells, "rows": rows([30, 40])})
+    with pytest.raises(PlanError, match="'cells' and 'rows' contradict each other by a, so no table"):
+        refuse_contradicting("made", {"cells": cells, "rows": rows([31, 11])})

@@ -92,6 +92,13 @@ def test_bias_is_that_of_the_law(kind, below, true):
         assert kind("made", "cube").bias_of_empty(law) == pytest.approx(stated, rel=1e-9)
 
 
+def test_how_many_cells_were_below_0_is_said_and_what_the_whole_was_raised_by():
+    whole = sf.Table((sf.Attribute("place", sf.Levels.of(range(7))),))
+    products = {"cube": Cube(subject("cube"), whole, np.array([-3, -1, -1, 0, 0, 1, 4]), Independent(2.0))}
+    note = SetToZero("z", "cube").apply(products).subject.note
+    assert "3 of 7 cells were below 0; the total of all is 5 jobs above that of 'cube'" in note
+
+
 def test_set_to_zero_and_one_carrier_move_cells_below_0_alone():
     _, _, products = signed_draw()
     signed = products["cube"].values
@@ -260,6 +267,11 @@ def planned(steps: str) -> Plan:
         ('step = "calibration-weights"\nname = "w"\ntable = "jobs"\nrecords = "rake"', "no way to make whole cells"),
         ('step = "calibration-weights"\nname = "w"\ntable = "jobs"\nmargins = ["place"]', "one list a margin"),
         ('step = "calibration-weights"\nname = "w"\ntable = "jobs"\nmargins = [["sex"]]', "is not by 'sex'"),
+        ('step = "calibration-weights"\nname = "w"\ntable = "jobs"\nto = ["jobs"]', "has no 'to'"),
+        ('step = "one-carrier"\nname = "w"\ntable = "jobs"\nto = ["jobs"]', "has no 'to'"),
+        ('step = "nearest-nonnegative"\nname = "w"\ntable = "jobs"\nto = ["jobs"]', "has no 'to'"),
+        ('step = "fourier-nonnegative"\nname = "w"\ntable = "jobs"\nup_to = 1\nto = ["jobs"]', "has no 'to'"),
+        (f'{ZEROED}\nto = ["jobs"]', "has no 'to'"),
         ('step = "nearest-nonnegative"\nname = "n"\ntable = "jobs"\nkeeps = ["town"]', "is not by 'town'"),
         ('step = "nearest-nonnegative"\nname = "n"\ntable = "jobs"\nwhole = "yes"', "true or false"),
         ('step = "fourier-nonnegative"\nname = "f"\ntable = "jobs"\nup_to = 3', "from 0 to 2"),

@@ -91,6 +91,18 @@ def test_rising_rows_are_those_of_isotonic_regression():
     assert np.allclose(monotone(rows), [isotonic_regression(row).x for row in rows])
 
 
+def test_above_all_bands_the_share_below_errs_by_the_noise_of_all_of_them():
+    """At the upper end all three counts weigh 1 − p: of 2 in all 1.8 ± 1.64 · 0.9 · √3, which holds 0.
+
+    Within the bands more than 0 lie below for sure, so that 3 is within reach by that end alone.
+    """
+    few = NoisyHistograms(np.array([[5.0, 2.0, -5.0]]), np.array([0.0, 1.0, 2.0, 3.0]), 1.0)
+    low, high = few.band_ends(0.1, (1.64,))
+    assert (low.item(), high.item()) == (0, 3)
+    low, high = NoisyHistograms(np.array([[5.0, 2.0, -4.0]]), few.edges, 1.0).band_ends(0.1, (1.64,))
+    assert (low.item(), high.item()) == (0, 1), "2.7 ± 2.56 does not hold 0"
+
+
 def test_cells_of_few_and_percentiles_in_the_outer_bands_hold_no_number_and_say_why():
     made = middle([[1, 2, 3, 2, 1, 0], [90, 1, 1, 1, 1, 0], [1, 1, 1, 1, 1, 90], [5, 10, 20, 10, 5, 0]])
     grid = Grid((("place", np.eye(4, dtype=bool)),))

@@ -4,6 +4,7 @@
 (computed beforehand by 200,000 draws in plain numpy), is 6.4 standard errors away, one of 0.1% is none.
 """
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -13,8 +14,8 @@ from sfumato.calibrate.least_squares import LeastSquares
 from sfumato.draws import SeededDraws
 from sfumato.mechanisms import Cells, LogLaplace
 from sfumato.privacy import Relative
-from sfumato.release import Proportional, Subject, measured
-from sfumato.schema import Attribute, Box, Levels, Schema
+from sfumato.release import Cube, Proportional, Subject, measured
+from sfumato.schema import Attribute, Box, Levels, Rule, Schema, Table
 
 PLACES = ["s", {"code": "c", "parent": "s"}, *({"code": f"p{n}", "parent": "c"} for n in range(2))]
 SCHEMA = Schema((Attribute("place", Levels.of(PLACES), of="shop"),))
@@ -54,3 +55,20 @@ def test_weights_at_the_draws_themselves_would_pull_totals_down(monkeypatch):
     monkeypatch.setattr(Proportional, "settled", lambda self, sizes: None)
     values, _ = totals(SeededDraws(1))
     assert (values - SIZES.sum()).mean() < -3 * values.std() / np.sqrt(COUNT)
+
+
+def test_cells_that_cannot_be_have_no_error_and_take_no_share():
+    """A table with an impossible cell gives what the list of its three possible ones gives, cells and errors."""
+    square = Table(tuple(Attribute(name, Levels.of("01")) for name in "ab"), (Rule.of({"a": ["1"], "b": ["1"]}),))
+    listed = Table((Attribute("cell", Levels.of("012")),))
+    found = []
+    for table, values in ((square, [[230, 50], [20, 0]]), (listed, [230, 50, 20])):
+        cube = Cube(
+            Subject("cube", "count", "Jobs", "jobs", Fraction(1)), table, np.array(values), Proportional(0.2, 90.0)
+        )
+        whole = Cube(replace(cube.subject, name="whole"), table.margin([]), np.array(420), Proportional(0.1, 90.0))
+        made = LeastSquares("made", "cube", ("whole",)).apply({"cube": cube, "whole": whole})
+        step = float(made.subject.step)
+        found.append([*(made.values[table.possible] * step), made.covariance(Box(), Box()) * step**2])
+    assert found[0] == pytest.approx(found[1], rel=1e-6)
+    assert 300 < sum(found[0][:3]) < 420

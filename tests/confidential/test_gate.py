@@ -42,6 +42,11 @@ def test_a_measure_by_nothing_is_one_total_that_is_released_and_answered(tmp_pat
     assert abs(total.value - 4000) < 15  # noise beyond 15 at epsilon 2 has probability 1e-13
 
 
+def test_counts_are_of_the_rows_of_the_plan_and_amounts_of_their_own_unit(jobs):
+    about = {name: one.subject for name, one in jobs("release").products.items()}
+    assert {name: one.unit for name, one in about.items()} == {"jobs": "jobs", "pay": "euros"}
+
+
 def test_a_gate_that_charges_after_publishing_is_caught(tmp_path):
     assert "uncharged release" in rounds(tmp_path, "late", 1)["violations"]
 

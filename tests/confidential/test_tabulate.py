@@ -20,6 +20,7 @@ from sfumato.confidential.engines.arrays import Arrays
 from sfumato.confidential.engines.duckdb import DuckDB
 from sfumato.confidential.engines.engine import Unsure
 from sfumato.confidential.engines.queries.database import Database
+from sfumato.confidential.engines.request import Fault
 from sfumato.confidential.tabulate import reading
 from sfumato.draws import SeededDraws
 from sfumato.errors import DataError, PromiseError
@@ -221,6 +222,39 @@ def test_arrays_leave_to_others_what_could_reach_half_of_64_bits(rows, sure):
     else:
         with pytest.raises(Unsure, match="sums may pass 64 bits"):
             Arrays(data.sources, reading(plan), b"")
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda engine, fault: engine.examples(fault), "offending values could not be listed"),
+        (lambda engine, fault: engine.broken(fault), "offending records could not be counted"),
+        (lambda engine, _: engine.crowds("id", 1), "too many records could not be listed"),
+        (lambda engine, _: engine.aggregate(Table((A,)), (Rows(),), Box()), "could not be summed"),
+    ],
+)
+def test_a_database_that_fails_is_told_by_the_kind_of_its_error_and_no_value(monkeypatch, ask, said):
+    plan = make_plan(A, hidden=AddRemove("firm", "id", 1))
+    data = Microdata.open(frame(a=["x", "y"], id=["f", "g"]), plan.schema)
+    engine = DuckDB(data.sources, reading(plan), b"")
+
+    def failing(*_):
+        raise duckdb.ConversionException("Could not convert string 'ACME 987654321' to INT64")
+
+    monkeypatch.setattr(engine._session, "run", failing)
+    with pytest.raises(DataError, match=said) as refused:
+        ask(engine, Fault("a", "", "SELECT 1 AS value"))
+    assert "ConversionException" in str(refused.value)
+    assert "ACME" not in str(refused.value)
+
+
+def test_arrays_decline_parquet_files_beside_others_before_any_is_read(tmp_path, monkeypatch):
+    plan = make_plan(A, repeated_rows=True)
+    whole, text = write_parquet(tmp_path / "a.parquet", [{"a": "x"}]), write_csv(tmp_path / "b.csv", [{"a": "y"}])
+    assert Arrays(Microdata.open(whole, plan.schema).sources, reading(plan), b"").rows == 1
+    monkeypatch.setattr("sfumato.confidential.engines.arrays.rows_of", lambda _: pytest.fail("it was read"))
+    with pytest.raises(Unsure, match="not all of these data are"):
+        Arrays(Microdata.open([whole, text], plan.schema).sources, reading(plan), b"")
 
 
 def test_arrays_decline_a_file_with_one_column_in_two_spellings_though_others_stand_once(tmp_path):

@@ -42,7 +42,7 @@ def _digests(said: Sequence[Any], salt: bytes) -> NDArray[np.uint64]:
     """The first 16 bytes of every row's digest, as two numbers."""
     import pyarrow.compute as pc
 
-    columns = [pa.scalar(salt.hex()), *(one.cast(pa.string()) for one in said)]
+    columns = [salt.hex(), *(one.cast(pa.string()) for one in said)]
     texts = pc.binary_join_element_wise(*columns, SEPARATOR).cast(pa.binary()).to_pylist()
     return (
         np.frombuffer(b"".join([sha256(text).digest() for text in texts]), dtype=">u8")
