@@ -269,6 +269,51 @@ def test_of_a_family_of_tables_values_of_either_sign_lose_all_that_is_claimed(lo
     assert max(lost) == pytest.approx(1, rel=1e-9), "the square of mu, of the normal that is rounded"
 
 
+TABLES = """
+[[measure]]
+name = "jobs"
+of = "count"
+by = { up_to = 2, of = ["trade", "age", "place"] }
+with = { mechanism = "even-gaussian", mu = "1"AIM }
+WHERE
+"""
+AIM = ', aim = { "0" = "9", "1" = "2", "2" = "4" }'
+
+
+def tables(hidden, aim, where):
+    text = TABLES.replace("AIM", aim).replace("WHERE", where)
+    exposed = EXPOSED if "fixed" in hidden else ""
+    return Plan.parse(HEAD.replace('epsilon = "9"', 'mu = "9"') + hidden + text + exposed, Path("pairs.toml"))
+
+
+@pytest.mark.parametrize("aim", ["", AIM], ids=["even", "targets"])
+@pytest.mark.parametrize("where", ["", 'where = { size = "10-49" }'], ids=["all", "some"])
+@pytest.mark.parametrize("hidden", [*ONE_OR_MORE])
+def test_of_a_family_of_tables_the_records_that_are_exchanged_lose_all_that_is_claimed(hidden, where, aim):
+    plan = tables(ONE_OR_MORE[hidden], aim, where)
+    (measure,), (pair,) = plan.measures, worst_pairs(plan)
+    cells = [Tabulation(plan, data, SeededDraws(1)).cells(measure) for data in pair]
+    one, other = (measure.with_.clean(side) for side in cells)
+    laws = measure.with_.laws(measure.with_.perturb(cells[0], SeededDraws(1)))
+    lost = sum(float(np.square(one - other)[at].sum() / law.sigma_squared) for at, law in laws)
+    assert lost == pytest.approx(1, rel=1e-9), "the square of mu, of the normal that is rounded"
+    assert any(words in pair.words for words in ("exchanged for", "leaves what is counted", "leave what is counted"))
+
+
+def test_every_pair_is_named_by_what_differs():
+    both = either(-40, 30, ONE_OR_MORE["a job"], '"rounded-gaussian", mu = "1"')
+    assert [pair.words for pair in worst_pairs(both)] == [
+        "the record of a job is exchanged for one elsewhere", "a job has another value in its cell",
+    ]  # fmt: skip
+    apart = plan_of(ADD, count("north", '{ place = "north" }'), count("south", '{ place = "south" }'))
+    assert [pair.words for pair in worst_pairs(apart)] == [f"a firm comes ({name})" for name in ("north", "south")]
+    firm = tables(ONE_OR_MORE["three of a firm"], "", 'where = { size = "10-49" }')
+    assert worst_pairs(firm)[0].words.startswith("the records of a firm")
+    audits = audit_plan(both, samples=1_000, draws=SeededDraws(5))
+    assert {one.to_dict()["pair"] for one in audits} == {pair.words for pair in worst_pairs(both)}
+    assert all(one.pair in one.words() and one.row()[1] == one.pair for one in audits)
+
+
 def test_an_audit_of_values_of_either_sign_shows_nearly_all_of_the_claim():
     plan = either(-40, 40, ONE_OR_MORE["a job"], '"rounded-gaussian", mu = "1"')
     audits = [one for one in audit_plan(plan, samples=100_000, draws=SeededDraws(5)) if one.measure == "gain"]

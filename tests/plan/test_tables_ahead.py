@@ -89,9 +89,12 @@ def test_a_target_that_is_just_missed_is_told_from_what_it_gets(tmp_path):
     assert missed != wanted
 
 
-def test_where_records_are_exchanged_a_budget_is_said_to_be_enough_and_not_the_least(tmp_path):
+def test_where_pairs_of_records_are_too_many_a_budget_is_said_to_be_enough_and_not_the_least(tmp_path):
     path = written(tmp_path, 2)
     words = "What tables needs is enough, and need not be the least"
+    path.write_text(path.read_text().replace("add-remove", "replace-one"))
+    assert words not in sfumato("budget", path, "--target", "tables=400").stdout
+    path = written(tmp_path, 1, tuple(range(2, 24)))
     assert words not in sfumato("budget", path, "--target", "tables=400").stdout
     path.write_text(path.read_text().replace("add-remove", "replace-one"))
     assert words in sfumato("budget", path, "--target", "tables=400").stdout

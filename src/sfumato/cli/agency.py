@@ -167,7 +167,11 @@ def audit(
     if json:
         say_json([one.to_dict() for one in audits])
     else:
-        say(columns(["measure", "view", "bound", "law", "claim", "verdict"], [one.row() for one in audits]))
+        say(
+            columns(
+                ["measure", "what differs", "view", "bound", "law", "claim", "verdict"], [one.row() for one in audits]
+            )
+        )
         if moved := moved_words(read):
             say(f"\n{moved}")
     if not all(one.holds for one in audits):

@@ -115,8 +115,8 @@ def _verdict(allotment: "Allotment", per_year: int) -> list[str]:
         )
     if allotment.enough:
         lines.append(
-            f"What {', '.join(allotment.enough)} needs is enough, and need not be the least: of many tables at once, "
-            "what it costs to put one record for another is a bound."
+            f"What {', '.join(allotment.enough)} needs is enough, and need not be the least: pairs of records of so "
+            "many variables are too many to try, so what it costs to put one for another is a bound."
         )
     lines.append(
         "Margins are by noise alone and before calibration, which narrows them, for the sizes that you stated."

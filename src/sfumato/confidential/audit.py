@@ -41,6 +41,8 @@ VIEWS = 24
 """In about how many parts the chance of a wrong bound on a measure is split, over views, directions and sides."""
 MOST_TIMES = 3
 """How many times as many samples are taken, at most, where there are several pairs."""
+GIVEN = "the two datasets that were given differ"
+"""What is said of a pair that is not made of the plan."""
 EVERYTHING = "everything"
 """The name of the line in which all measures are seen at once."""
 
@@ -104,12 +106,13 @@ def audit_plan(
         plan = replace(plan, schema=_of_pairs(plan.schema))
     claims = {spend.measure: _limit(spend.loss) for spend in price.spends} | {EVERYTHING: _limit(price.total)}
     names = frozenset(measure.name for measure in plan.measures)
-    pairs = worst_pairs(plan) if one is None or other is None else [WorstPair(one, other, names)]
+    pairs = worst_pairs(plan) if one is None or other is None else [WorstPair(one, other, names, GIVEN)]
     # Views of more pairs share the 1%, and each shows less of it.
     least = samples or min(len(pairs), MOST_TIMES) * max(map(enough, claims.values()))
     alpha = (1 - CONFIDENCE) / (len(pairs) * VIEWS * len(claims))
     wanted = {name: Samples(least, None if samples else claim, alpha) for name, claim in claims.items()}
-    return _audits([found for pair in pairs for found in _attacked(plan, pair, wanted, claims, draws)])
+    attacked = [(found, pair.words) for pair in pairs for found in _attacked(plan, pair, wanted, claims, draws)]
+    return _audits([found for found, _ in attacked], [words for _, words in attacked])
 
 
 def _of_pairs(schema: Schema) -> Schema:
@@ -160,7 +163,7 @@ def _attacked(
     return [*aimed, Audited.together(EVERYTHING, claims[EVERYTHING], found, every)]
 
 
-def _audits(attacked: Sequence[Audited]) -> list[Audit]:
-    """Each bound may be wrong with an equal share of the 1%."""
+def _audits(attacked: Sequence[Audited], pairs: Sequence[str] = ()) -> list[Audit]:
+    """Each bound may be wrong with an equal share of the 1%; each is of a pair, by what differs in it."""
     alpha = (1 - CONFIDENCE) / max(sum(one.count for one in attacked), 1)
-    return [one.audit(alpha) for one in attacked]
+    return [one.audit(alpha, pair) for one, pair in zip(attacked, pairs or [""] * len(attacked), strict=True)]

@@ -29,6 +29,8 @@ class Audit:
     exact: float | None
     samples: int
     views: Mapping[str, float]
+    pair: str = ""
+    """What differs between the two, as a clause; nothing where they were made of no plan."""
 
     @property
     def claimed(self) -> float:
@@ -52,15 +54,17 @@ class Audit:
         """The finding as one sentence."""
         law = "no law is stated" if self.exact is None else f"the law loses {self.exact:.3g}"
         least = f"{self.claim.currency} is at least {self.bound:.3g}"
-        return f"{self.measure}, {self.view}: {least}, {self.claim.words()} is claimed, {law}: {self.verdict}."
+        seen = f"{self.view} where {self.pair}" if self.pair else self.view
+        return f"{self.measure}, {seen}: {least}, {self.claim.words()} is claimed, {law}: {self.verdict}."
 
     def row(self) -> list[str]:
-        """The finding as a line of a table: measure, view, bound, loss of the law, claim, verdict."""
+        """The finding as a line of a table: measure, pair, view, bound, loss of the law, claim, verdict."""
         exact = "–" if self.exact is None else f"{self.exact:.3g}"
-        return [self.measure, self.view, f"{self.bound:.3g}", exact, self.claim.words(), self.verdict]
+        return [self.measure, self.pair, self.view, f"{self.bound:.3g}", exact, self.claim.words(), self.verdict]
 
     def to_dict(self) -> dict[str, Any]:
-        told = {"measure": self.measure, "view": self.view, "claim": self.claim.words(), "claimed": self.claimed}
+        told: dict[str, Any] = {"measure": self.measure, "pair": self.pair, "view": self.view}
+        told |= {"claim": self.claim.words(), "claimed": self.claimed}
         found = {"bound": self.bound, "exact": self.exact, "samples": self.samples, "views": dict(self.views)}
         return told | found | {"holds": self.holds, "strong": self.strong}
 
@@ -100,7 +104,7 @@ class Audited(Sealed):
     def _apart(self) -> bool:
         return len(self.each) > 1
 
-    def audit(self, alpha: float) -> Audit:
+    def audit(self, alpha: float, pair: str = "") -> Audit:
         """The strongest of the bounds, each of which is wrong with a chance alpha at most."""
         found = {view.name: bound(view.seen, self.claim, alpha) for view in self.views}
         samples = {view.name: len(view.seen.one) for view in self.views}
@@ -108,7 +112,7 @@ class Audited(Sealed):
             found[EACH] = by_each([view.seen for view in self.each], self.claim, alpha)
             samples[EACH] = min(len(view.seen.one) for view in self.each)
         best = max(found, key=lambda name: found[name])
-        return Audit(self.measure, best, self.claim, found[best], self.exact, samples[best], found)
+        return Audit(self.measure, best, self.claim, found[best], self.exact, samples[best], found, pair)
 
 
 def _exact(cells: Sequence[Chances] | None, watched: Sequence[Seen], claim: Limit) -> float | None:

@@ -14,9 +14,10 @@ from sfumato.confidential.places import (
     Values,
     alike,
     as_carried,
-    dearest,
+    furthest,
     holds,
     kinds_of,
+    outside,
     place_in,
     raw_code,
     readable,
@@ -37,11 +38,12 @@ OTHERS = 4
 
 @dataclass(frozen=True)
 class WorstPair:
-    """Two neighbours, and the measures that are as far apart in them as in any."""
+    """Two neighbours, the measures that are as far apart in them as in any, and what they differ by, as a clause."""
 
     one: Microdata
     other: Microdata
     measures: frozenset[str]
+    words: str
 
     def __iter__(self) -> Iterator[Microdata]:
         return iter((self.one, self.other))
@@ -54,6 +56,7 @@ def worst_pairs(plan: Plan) -> list[WorstPair]:
     """
     frames: list[tuple[pa.Table, pa.Table]] = []
     worst: list[set[str]] = []
+    words: list[str] = []
     for measure in plan.measures:
         moving = plan.over.moving(measure, plan.universe(measure))
         for units, (way, tried) in product(moving, enumerate(_tried(plan, measure))):
@@ -63,9 +66,19 @@ def worst_pairs(plan: Plan) -> list[WorstPair]:
             if place == len(frames):
                 frames.append(pair)
                 worst.append(set())
+                words.append(plan.hidden.pair_words(*tried.sides))
             worst[place].add(measure.name)
     opened = [[Microdata.open(side, plan.schema.flat) for side in pair] for pair in frames]
-    return [WorstPair(one, other, frozenset(names)) for (one, other), names in zip(opened, worst, strict=True)]
+    told = [_told_apart_by(said, names, words) for said, names in zip(words, worst, strict=True)]
+    return [
+        WorstPair(one, other, frozenset(names), said)
+        for (one, other), names, said in zip(opened, worst, told, strict=True)
+    ]
+
+
+def _told_apart_by(said: str, measures: set[str], words: Sequence[str]) -> str:
+    """The words of a pair, with the measures that it is for where others have the same."""
+    return said if words.count(said) == 1 else f"{said} ({', '.join(sorted(measures))})"
 
 
 def moved_words(plan: Plan) -> str:
@@ -147,13 +160,19 @@ def _frames(
     """The rows of what moves in the first cell, against what its neighbour has there or in the second."""
     need, sides = reading(plan), tried.sides
     free = {attribute.name: readable(attribute, values[0]) for attribute in as_carried(need)}
-    first = place_in(plan, [measure, *plan.measures], free, [], dearest(plan, measure))
+    wanted, wanted_there = furthest(plan, measure)
+    first = place_in(plan, [measure, *plan.measures], free, [], wanted)
     others = sorted(plan.measures, key=lambda one: holds(plan, one, first))
     places = scattered(plan, others, free, first, sides[0].rows) if sides[0].scattered else [first]
-    second = place_in(plan, others, alike(plan, free, first, kept=True), places, [])
+    left = alike(plan, free, first, kept=True)
+    if sides[1].outside:
+        left, others = outside(plan, measure, left), [one for one in others if one != measure]
+    second = place_in(plan, others, left, places, wanted_there)
     kinds = kinds_of(plan, measure, tried.told, free, first)
     # None of the others in the first: noise that empty cells lack is seen nowhere else.
-    beside = second if any(side.elsewhere for side in sides) else place_in(plan, others, free, places, [])
+    beside = (
+        second if any(side.elsewhere or side.outside for side in sides) else place_in(plan, others, free, places, [])
+    )
     apart = measure.with_.rows_apart(measure.of.aggregates, plan.move(measure))
     still: list[PairRow] = [(name, beside, values[0]) for name in plan.over.standing(OTHERS)]
     if apart is not None:  # rows that are not its own would only blur them
@@ -175,7 +194,7 @@ def _stands(side: UnitRows, first: Place, second: Place, kinds: Sequence[Place])
     """Where the rows of a unit stand, as often as there are rows of each."""
     if side.of_each:
         return kinds
-    return [second if side.elsewhere else first]
+    return [second if side.elsewhere or side.outside else first]
 
 
 def _table(need: Reading, rows: Sequence[PairRow]) -> pa.Table:

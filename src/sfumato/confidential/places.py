@@ -98,12 +98,31 @@ def holds(plan: Plan, measure: Measure, place: Place) -> bool:
     return all(mask[place[name]] for name, mask in plan.universe(measure).masks.items() if name in place)
 
 
-def dearest(plan: Plan, measure: Measure) -> list[dict[str, Mask]]:
-    """The leaves that a record that costs most has, an attribute after the other."""
-    found, cut = [], plan.over.domain(measure)
-    for name, leaf in measure.with_.dearest(plan.move(measure)).items():
-        found.append({name: plan.schema.attribute(name).levels.above(cut.attribute(name).levels) == leaf})
-    return found
+Wanted = list[dict[str, Mask]]
+"""The leaves that are wanted of attributes, one after the other."""
+
+
+def furthest(plan: Plan, measure: Measure) -> tuple[Wanted, Wanted]:
+    """The leaves that records have that cost most, and those that they are exchanged for."""
+    cut, far = plan.over.domain(measure), measure.with_.furthest(plan.move(measure))
+    if far is None:
+        return [], []
+    one, other = (
+        [
+            {name: plan.schema.attribute(name).levels.above(cut.attribute(name).levels) == leaf}
+            for name, leaf in leaves.items()
+        ]
+        for leaves in (far.leaves, far.others)
+    )
+    return one, other
+
+
+def outside(plan: Plan, measure: Measure, free: Mapping[str, Mask]) -> dict[str, Mask]:
+    """The leaves that are free where a record is not in the universe of a measure; as they are where it must be."""
+    for name, mask in plan.universe(measure).masks.items():
+        if name in free and (free[name] & ~mask).any():
+            return {**free, name: free[name] & ~mask}
+    return dict(free)
 
 
 def _possible(plan: Plan, free: Mapping[str, Mask], away: Sequence[Place]) -> Iterator[Place]:

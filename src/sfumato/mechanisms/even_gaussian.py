@@ -2,11 +2,13 @@
 
 Claim. A unit whose rows add L steps in all loses mu, or rho.
 Law. The contrasts of every component have independent noise, a normal rounded to integers (mu) or a discrete one (rho),
-of the variances of a `MarginDesign` that is scaled to cost mu² = 2 rho for L records in one cell.
+of the variances of a `MarginDesign` that is scaled to cost mu² = 2 rho for L records in one cell, or, where records are
+exchanged, for those of one cell that are put into another.
 Proof. The rows of a unit move the contrasts by a sum of at most L moves of one record, and a norm is convex, so none
 moves further than L records of one cell do. Scaled by its standard deviation, that move has the length mu by the cost
-of the design (`margin_design`). Contrasts are integers, so what is published of one is a rounding of it with normal
-noise, as in the rounded Gaussian; all else is arithmetic on that. For a rho, each coordinate is a discrete Gaussian.
+of the design (`margin_design`); where records are exchanged it is the largest difference of two such moves
+(`exchanges`). Contrasts are integers, so what is published of one is a rounding of it with normal noise, as in the
+rounded Gaussian; all else is arithmetic on that. For a rho, each coordinate is a discrete Gaussian.
 Sources: Xiao, He, Zhang and Kifer 2023 (residual bases); the integer form and the even design on trees are our own.
 """
 
@@ -24,10 +26,18 @@ from sfumato.errors import PlanError
 from sfumato.mechanisms.additive import fits
 from sfumato.mechanisms.cells import Cells
 from sfumato.mechanisms.contrasts import LawsAt, blocks, components_of, contrasts, laws_at, laws_of, told_rungs
-from sfumato.mechanisms.margin_aims import designed, refuse_unfit, square_of, unit_design
+from sfumato.mechanisms.margin_aims import (
+    bounded_cost,
+    designed,
+    furthest,
+    moved_tables,
+    refuse_unfit,
+    square_of,
+    unit_design_of,
+)
 from sfumato.mechanisms.margin_design import MarginDesign
 from sfumato.mechanisms.margin_targets import Aim, Targets, aim_words, read_aim
-from sfumato.mechanisms.mechanism import AT_ONCE, Mechanism, Typical
+from sfumato.mechanisms.mechanism import AT_ONCE, Furthest, Mechanism, Typical
 from sfumato.mechanisms.noisiest_cells import CellNoise, NoisiestCell
 from sfumato.privacy import Concentrated, EveryTable, Exact, Gaussian, Loss, Move, every_table, positive
 from sfumato.release import Components, Noisy, Product, Uncertainty, Withheld
@@ -143,10 +153,14 @@ class EvenGaussian(Mechanism):
         return fits(law, self.words())
 
     def grain(self, move: Move) -> int:
-        """In how many parts a step is taken, so that rounding adds next to nothing to the error of a cell."""
+        """In how many parts a step is taken, so that rounding adds next to nothing to the error of a cell.
+
+        Tables that no neighbours differ in, whose numbers are public, are none that this is done for.
+        """
         told = every_table(move, self.name)
-        unit = unit_design(told.family, self.fade, self.aim)
-        least = min(unit.cell_variances.values()) * square_of(unit, told) / self.mu_squared
+        unit = unit_design_of(told, self.fade, self.aim)
+        found = [unit.cell_variances[table] for table in moved_tables(unit, told)]
+        least = min(found) * square_of(unit, told) / self.mu_squared
         return parts_of_a_step(least, told.family.ways)
 
     def clean(self, cells: Cells, given: Mapping[str, Product] | None = None) -> Integers:  # noqa: ARG002
@@ -177,9 +191,12 @@ class EvenGaussian(Mechanism):
             drawn = [noise for _, noise in self._noise(laws, min(at_once, copies - start), draws)]
             yield clean + np.concatenate(drawn, axis=1)[:, back]
 
-    def dearest(self, move: Move) -> dict[str, int]:
-        family = every_table(move, self.name).family
-        return dict(zip(family.names, self.design(move).dearest, strict=True))
+    def furthest(self, move: Move) -> Furthest:
+        told = every_table(move, self.name)
+        return furthest(self.design(move), told)
+
+    def bounded_cost(self, move: Move) -> bool:
+        return bounded_cost(every_table(move, self.name), self.fade, self.aim)
 
     def seen(self, noisy: Noisy) -> Integers:
         return noisy.values // self.grain(noisy.move)

@@ -2,14 +2,11 @@
 
 A cell of the table w has the variance Σ B s over the components A of w, where s is the variance of A and B what a cell
 of w has of it; a record costs Σ p / s. With the aim "cells" the sum of the variances of all cells of all tables is
-least: v being what all cells have of s, s is in proportion to √(p / v). With targets the cost is least at which no cell
-of a table is noisier than its target t. For weights λ of the kinds of cells and π of the records that may cost most,
-s = √(πp / λB) costs least on the average with Σ λ B s = Σ λ t, which is a lower bound, and s over the largest B s / t
-meets all targets; λ and π are changed until the largest cost of that and the bound agree.
+least: v being what all cells have of s, s is in proportion to √(p / v), where a record comes or goes. With targets the
+cost is least at which no cell of a table is noisier than its target (`least_cost`).
 
-These are the costs of a record that comes or goes. Where one is put for another, a design that is least by them need
-not be the least by what exchanges cost, which is found of the design, as a bound where parts have unequal numbers of
-children: the claim holds, and another design may do with less.
+Where one record is put for another, p is what an exchange costs (`exchanges`), and what is least is so by the dearest
+of them all (`exchanged_aims`).
 
 Targets say what noise is in proportion to: it is then scaled to what the measure costs. They are public numbers, and
 which they are is no promise; the cost of what comes out is summed in fractions, and must be what the measure says.
@@ -17,22 +14,23 @@ which they are is no promise; the cost of what comes out is summed in fractions,
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 
 from sfumato.errors import PlanError, PromiseError
+from sfumato.mechanisms.exchanged_aims import ExchangedAim, unmoved
+from sfumato.mechanisms.exchanges import Partings, exchange_cost
+from sfumato.mechanisms.least_cost import WantedCells
 from sfumato.mechanisms.margin_design import MarginDesign
 from sfumato.mechanisms.margin_targets import Aim, Targets
+from sfumato.mechanisms.mechanism import Furthest
 from sfumato.mechanisms.noisiest_cells import SLACK, below
 from sfumato.privacy import EveryTable
-from sfumato.release.noisy import Floats, Integers
 from sfumato.schema import Component, Family
 
-GAP, MOST_ROUNDS, MOST_WORK = 1e-6, 20_000, 2**30
-"""How near the cost comes to the least, as a part, and after how many rounds, of so much work, it is left at that."""
 BITS = 40
 """How many binary digits a variance has."""
 
@@ -57,24 +55,46 @@ def refuse_unfit(family: Family, fade: Fraction | None, aim: Aim | None) -> None
 
 
 @lru_cache(maxsize=64)
-def unit_design(family: Family, fade: Fraction | None, aim: Aim | None) -> MarginDesign:
-    """The design of a family before it is scaled to what a measure costs."""
+def unit_design(family: Family, fade: Fraction | None, aim: Aim | None, move: EveryTable | None = None) -> MarginDesign:
+    """The design of a family before it is scaled to what a measure costs, where a record comes or goes, or moves so."""
     refuse_unfit(family, fade, aim)
     if aim is not None:
-        return aimed(family, aim)
+        return aimed(family, aim, move)
     return MarginDesign.flat(family) if fade is None else MarginDesign.faded(family, fade)
+
+
+def unit_design_of(move: EveryTable, fade: Fraction | None, aim: Aim | None) -> MarginDesign:
+    """The same for a move; one that comes or goes has the same design however far it does."""
+    return unit_design(move.family, fade, aim, None if aim is None or move.kept is None else move)
 
 
 @lru_cache(maxsize=64)
 def square_of(design: MarginDesign, move: EveryTable) -> Fraction:
-    """The square of mu that a unit costs."""
-    return move.square(design.cost, None if move.kept is None else design.exchange_cost(move.kept))
+    """The square of mu that a unit costs, by whatever its rows add where they leave and where they come."""
+    return max(_square(design, move, left, come) for left, come in move.apart)
+
+
+def _square(design: MarginDesign, move: EveryTable, left: Fraction, come: Fraction) -> Fraction:
+    """Rows that come or go, or from one end to the other of values below and above 0, are furthest in one cell."""
+    kept = move.kept or frozenset()
+    return (left - come) ** 2 * design.cost if left * come <= 0 else exchange_cost(design, kept, left, come)
+
+
+@lru_cache(maxsize=64)
+def furthest(design: MarginDesign, move: EveryTable) -> Furthest:
+    """The neighbours that cost most; where pairs of records are too many to try, those of the dearest record."""
+    names, records = move.family.names, None
+    left, come = max(move.apart, key=lambda ends: _square(design, move, *ends))
+    if left * come > 0:
+        records = Partings(design, move.kept or frozenset()).dearest(left, come, design.variances).records
+    one, other = records or (design.dearest, design.dearest if come else ())
+    return Furthest(left, come, dict(zip(names, one, strict=True)), dict(zip(names, other, strict=bool(other))))
 
 
 @lru_cache(maxsize=64)
 def designed(move: EveryTable, mu_squared: Fraction, fade: Fraction | None, aim: Aim | None) -> MarginDesign:
     """The design at which a unit costs what a measure says."""
-    unit = unit_design(move.family, fade, aim)
+    unit = unit_design_of(move, fade, aim)
     factor = square_of(unit, move) / mu_squared
     if aim is None:
         return unit.times(factor)
@@ -86,12 +106,63 @@ def designed(move: EveryTable, mu_squared: Fraction, fade: Fraction | None, aim:
     return design
 
 
-def aimed(family: Family, aim: Aim) -> MarginDesign:
-    """The design that does best by an aim; with targets at the noise that just meets them."""
+def moved_tables(design: MarginDesign, move: EveryTable) -> list[Component]:
+    """The tables that neighbours differ in; all where they differ in none."""
+    listed = design.family.components
+    if move.kept is None:
+        return list(listed)
+    still = unmoved(Partings(design, move.kept), move)
+    return [one for one, same in zip(listed, still, strict=True) if not same] or list(listed)
+
+
+def bounded_cost(move: EveryTable, fade: Fraction | None, aim: Aim | None) -> bool:
+    """Whether pairs of records are too many to try, or an aim too large to be met by what these cost."""
+    unit = unit_design_of(move, fade, aim)
+    kept, swapped = move.kept or frozenset(), [ends for ends in move.apart if ends[0] * ends[1] > 0]
+    if any(Partings(unit, kept).dearest(*ends, unit.variances).records is None for ends in swapped):
+        return True
+    return bool(swapped) and aim is not None and not _exchanged(unit, aim, move).solvable
+
+
+def aimed(family: Family, aim: Aim, move: EveryTable | None = None) -> MarginDesign:
+    """The design that does best by an aim; with targets at the noise that just meets them.
+
+    Where records are exchanged and the problem is too large for that, it is the one for records that come or go.
+    """
     design = MarginDesign(family, (Fraction(1),) * len(family.components), any(one.depth > 1 for one in family.trees))
-    problem = _Problem.of(design)
-    spread = problem.least_sum() if isinstance(aim, str) else problem.least_cost(aim.of(family))
+    exchanged = None if move is None else _exchanged(design, aim, move)
+    if exchanged and exchanged.solvable:
+        spread = exchanged.least
+    elif isinstance(aim, str):
+        spread = np.sqrt(design.record_costs()[0] / _sum_of_cells(design).over(np.ones(1)))
+    else:
+        spread = _each_cell(design, aim.squares(family)).least(design.record_costs())
     return replace(design, variances=tuple(rounded_up(Fraction(one)) for one in spread.tolist()))
+
+
+def _exchanged(design: MarginDesign, aim: Aim, move: EveryTable) -> ExchangedAim:
+    targets = {} if isinstance(aim, str) else aim.squares(design.family)
+    return ExchangedAim(design, _each_cell(design, targets) if targets else _sum_of_cells(design), move, targets)
+
+
+def _each_cell(design: MarginDesign, targets: Mapping[Component, float]) -> WantedCells:
+    """That no cell of a table be noisier than its target, of every kind that may be the noisiest."""
+    place = {one: at for at, one in enumerate(design.family.components)}
+    listed = [(design.cells.shares(table), [place[low] for low in below(table)]) for table in targets]
+    counts = np.array([len(shares) for shares, _ in listed])
+    kinds = np.repeat(np.arange(counts.sum()), np.repeat([len(places) for _, places in listed], counts))
+    components = np.concatenate([np.tile(places, len(shares)) for shares, places in listed])
+    parts = np.concatenate([shares.ravel() for shares, _ in listed])
+    return WantedCells(kinds, components, parts, np.repeat([*targets.values()], counts), len(place))
+
+
+def _sum_of_cells(design: MarginDesign) -> WantedCells:
+    """That the sum of the variances of all cells of all tables be 1."""
+    each = _each_cell(design, dict.fromkeys(design.family.components, 1.0))
+    cells = np.array([math.prod(design.family.shape(one)) for one in design.family.components], dtype=np.float64)
+    return WantedCells(
+        np.zeros(each.size, dtype=np.intp), np.arange(each.size), each.over(cells), np.ones(1), each.size
+    )
 
 
 def rounded_up(number: Fraction) -> Fraction:
@@ -102,63 +173,3 @@ def rounded_up(number: Fraction) -> Fraction:
     """
     shift = Fraction(2) ** (BITS - number.numerator.bit_length() + number.denominator.bit_length())
     return math.ceil(number * shift) / shift
-
-
-@dataclass(frozen=True, eq=False)
-class _Problem:
-    """What records cost by each component, and what cells have of it, of every kind that may be the noisiest."""
-
-    design: MarginDesign
-    costs: Floats
-    """What a record costs by each component, a row for each that may cost most."""
-    tables: Integers
-    """The table of every kind of cells."""
-    kinds: Integers
-    components: Integers
-    parts: Floats
-    """What a kind of cells has of a component, of which one, listed where it has some."""
-
-    @classmethod
-    def of(cls, design: MarginDesign) -> "_Problem":
-        family, cells = design.family, design.cells
-        place = {one: at for at, one in enumerate(family.components)}
-        listed = [(cells.shares(table), [place[low] for low in below(table)]) for table in family.components]
-        counts = np.array([len(shares) for shares, _ in listed])
-        kinds = np.repeat(np.arange(counts.sum()), np.repeat([len(places) for _, places in listed], counts))
-        components = np.concatenate([np.tile(places, len(shares)) for shares, places in listed])
-        parts = np.concatenate([shares.ravel() for shares, _ in listed])
-        return cls(design, design.record_costs(), np.repeat(np.arange(len(listed)), counts), kinds, components, parts)
-
-    def least_sum(self) -> Floats:
-        """The variances in proportion to √(p / v)."""
-        cells = np.array([math.prod(self.design.family.shape(one)) for one in self.design.family.components])
-        return np.asarray(np.sqrt(self.costs[0] / self._over(cells.astype(np.float64))), dtype=np.float64)
-
-    def least_cost(self, wanted: Mapping[Component, tuple[str, Fraction]]) -> Floats:
-        """The variances of the least largest cost at which no cell of a table is noisier than wanted."""
-        listed = self.design.family.components
-        asked = np.array([one in wanted for one in listed])[self.tables]
-        targets = np.array([float(wanted[one][1]) ** 2 if one in wanted else 1.0 for one in listed])[self.tables]
-        weights, records = asked / targets, np.full(len(self.costs), 1 / len(self.costs))
-        for _ in range(min(MOST_ROUNDS, 1 + MOST_WORK // (len(self.parts) + self.costs.size))):
-            costs, over = records @ self.costs, self._over(weights)
-            spread, root = np.sqrt(costs / over), np.sqrt(costs * over).sum()
-            ratios = asked * self._cells(spread) / targets
-            least = root**2 / (weights @ targets)
-            meeting: Floats = spread / ratios.max()
-            paid = self.costs @ (1 / meeting)
-            if paid.max() <= least * (1 + GAP):
-                break
-            weights = weights * ratios * (root / (weights @ targets)) ** 2
-            records = records * paid / (records @ paid)
-        return meeting
-
-    def _over(self, weights: Floats) -> Floats:
-        """What kinds of cells have of each component, times their weights."""
-        found = np.bincount(self.components, self.parts * weights[self.kinds], self.costs.shape[1])
-        return np.asarray(found, dtype=np.float64)
-
-    def _cells(self, spread: Floats) -> Floats:
-        """The variance of a cell of each kind."""
-        found = np.bincount(self.kinds, self.parts * spread[self.components], len(self.tables))
-        return np.asarray(found, dtype=np.float64)

@@ -19,13 +19,13 @@ from math import prod
 
 import numpy as np
 
-from sfumato.mechanisms.noisiest_cells import SLACK, CellKinds, cell_kinds, wide
+from sfumato.mechanisms.noisiest_cells import CellKinds, cell_kinds, wide
 from sfumato.release.noisy import Floats
 from sfumato.schema import Component, Family
 from sfumato.schema.trees import Tree
 
-MOST_PATHS, MOST_SUBSETS = 256, 20
-"""How many combinations of paths are tried one by one, and of how many attributes all subsets are."""
+MOST_PATHS = 256
+"""How many combinations of paths are tried one by one."""
 Gains = tuple[Fraction, ...]
 """What each level of a path adds to a cost."""
 
@@ -93,7 +93,7 @@ class MarginDesign:
 
     def _cost_of(self, gains: tuple[Gains, ...]) -> Fraction:
         listed = zip(self.family.components, self.variances, strict=True)
-        return _total([self._share(one, gains) / variance for one, variance in listed])
+        return total([self._share(one, gains) / variance for one, variance in listed])
 
     @staticmethod
     def _share(component: Component, gains: tuple[Gains, ...]) -> Fraction:
@@ -130,78 +130,11 @@ class MarginDesign:
             return dict.fromkeys(self.family.components, self.variances[0])
         return self.cells.noisiest(dict(zip(self.family.components, self.variances, strict=True)))
 
-    def exchange_cost(self, kept: frozenset[str]) -> Fraction | None:
-        """The square of mu that it costs to put one record for another that shares what is kept; None if not known.
 
-        With K for the scalar product of what two records move, it is 2 K(c, c) − 2 K(c, d) at most. Where the family
-        has all tables of up to so many attributes, K is a polynomial that is linear in what each attribute gives, so it
-        is least where each gives its most, as of two records that share it, or its least.
-        """
-        trees, names = self.family.trees, self.family.names
-        free = [tree.depth > 0 and name not in kept for name, tree in zip(names, trees, strict=True)]
-        weights = self._attribute_weights()
-        if self.family.spec.also or weights is None or not all(map(self._alike, range(len(trees)))):
-            return self._exchanged(free)
-        if sum(free) > MOST_SUBSETS:
-            return None
-        shared = [sum(self._worst_paths(axis)[0], Fraction(0)) / weight for axis, weight in enumerate(weights)]
-        parted = [self._parting(tree) / weight for tree, weight in zip(trees, weights, strict=True)]
-        least = _least_symmetric(shared, parted, free, self.family.spec.up_to)
-        return 2 * (self.cost - Fraction(least) / self.variances[0] + SLACK * self.cost)
-
-    def _exchanged(self, free: list[bool]) -> Fraction | None:
-        """The same for any family and variances, by all that attributes may give; None where that is too much."""
-        trees = self.family.trees
-        rows = [self._given(tree, may_part) for tree, may_part in zip(trees, free, strict=True)]
-        if max(prod(tree.depth + 1 for tree in trees), prod(map(len, rows))) > 2**MOST_SUBSETS:
-            return None
-        products = np.zeros([tree.depth + 1 for tree in trees])
-        for one, variance in zip(self.family.components, self.variances, strict=True):
-            products[one] = 1 / float(variance)
-        for given in rows:  # the axis that stands first goes last
-            products = np.tensordot(products, given, axes=([0], [1]))
-        return 2 * (self.cost - Fraction(float(products.min())) + SLACK * self.cost)
-
-    def _given(self, tree: Tree, may_part: bool) -> Floats:
-        """What each level of an attribute gives to the product of two records that share a leaf or part somewhere."""
-        shared = {(1.0, *(float(self.gain(siblings)) for siblings in path)) for path in tree.paths}
-        parted = {
-            (1.0, *(float(self.gain(one)) for one in path[:level]), float(self.loss(path[level])), *(0.0,) * rest)
-            for path in tree.paths
-            for level, rest in zip(range(len(path)), reversed(range(len(path))), strict=True)
-            if path[level] > 1
-        }
-        return np.array(sorted(shared | parted if may_part else shared))
-
-    def _attribute_weights(self) -> list[Fraction] | None:
-        """What each attribute multiplies the variances of components by; none where it is not so."""
-        by_name = dict(zip(self.family.components, self.variances, strict=True))
-        whole = self.family.components[0]
-        single = [
-            (*whole[:axis], 1, *whole[axis + 1 :]) if tree.depth else whole
-            for axis, tree in enumerate(self.family.trees)
-        ]
-        found = [by_name[one] / by_name[whole] for one in single]
-        for one, variance in by_name.items():
-            if prod((w for w, level in zip(found, one, strict=True) if level), start=by_name[whole]) != variance:
-                return None
-        return found
-
-    def _parting(self, tree: Tree) -> Fraction:
-        """The least that an attribute gives to the product of two records that do not share a leaf."""
-        options = [
-            sum((self.gain(siblings) for siblings in path[:level]), Fraction(0)) + self.loss(path[level])
-            for path in tree.paths
-            for level in range(len(path))
-            if path[level] > 1
-        ]
-        return min(options, default=Fraction(0))
-
-
-def _total(terms: list[Fraction]) -> Fraction:
+def total(terms: list[Fraction]) -> Fraction:
     """The sum, halves first: denominators that share nothing grow long, and are then long in few additions alone."""
     half = len(terms) // 2
-    return _total(terms[:half]) + _total(terms[half:]) if half else sum(terms, Fraction(0))
+    return total(terms[:half]) + total(terms[half:]) if half else sum(terms, Fraction(0))
 
 
 def _combined(paths: list[list[Gains]]) -> list[tuple[Gains, ...]]:
@@ -213,14 +146,3 @@ def _combined(paths: list[list[Gains]]) -> list[tuple[Gains, ...]]:
 
 def _above(one: Gains, other: Gains) -> bool:
     return all(first >= second for first, second in zip(one, other, strict=True))
-
-
-def _least_symmetric(shared: list[Fraction], parted: list[Fraction], free: list[bool], up_to: int) -> float:
-    """The least of the sums of all products of up to so many numbers, one an attribute, each of one of two choices."""
-    sums = np.zeros((up_to + 1, 1))
-    sums[0] = 1.0
-    for both, apart, may_part in zip(shared, parted, free, strict=True):
-        choices = [float(both), float(apart)] if may_part else [float(both)]
-        grown = [np.vstack([sums[:1], sums[1:] + one * sums[:-1]]) for one in choices]
-        sums = np.hstack(grown)
-    return float(sums.sum(axis=0).min())

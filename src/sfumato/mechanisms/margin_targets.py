@@ -65,6 +65,10 @@ class Targets(Mapping[str, Fraction]):
                 )
         return found
 
+    def squares(self, family: Family) -> dict[Component, float]:
+        """The variance that is wanted of each table."""
+        return {table: float(target) ** 2 for table, (_, target) in self.of(family).items()}
+
 
 Aim = str | Targets
 

@@ -56,6 +56,19 @@ class RowsApart:
     other: Mapping[str, float]
 
 
+@dataclass(frozen=True)
+class Furthest:
+    """The two neighbours that are furthest apart: what a unit's rows add, in steps, and the leaves that they have.
+
+    Where they add nothing on the other side they have none there.
+    """
+
+    left: Fraction
+    come: Fraction
+    leaves: Mapping[str, int]
+    others: Mapping[str, int]
+
+
 class Mechanism(ABC):
     """Makes published integers of true cells, the empty ones too, at a loss that it states.
 
@@ -189,9 +202,13 @@ class Mechanism(ABC):
             shape = (min(at_once, copies - start), cells.values.size)
             yield self.seen(self.perturb(replace(cells, values=np.broadcast_to(cells.values, shape)), draws))[:, places]
 
-    def dearest(self, move: Move) -> Mapping[str, int]:  # noqa: ARG002 - all cost the same, for most
-        """The leaf that a record that costs most has of each attribute, where not all of them cost the same."""
-        return {}
+    def furthest(self, move: Move) -> Furthest | None:  # noqa: ARG002 - all cost the same, for most
+        """Where the rows of a unit stand that cost most, where not all of them cost the same."""
+        return None
+
+    def bounded_cost(self, move: Move) -> bool:  # noqa: ARG002 - known exactly, for most
+        """Whether what it costs is a bound, or made for other moves: less budget might do for the same noise."""
+        return False
 
     def rows_apart(self, of: tuple[Aggregate, ...], move: Move) -> RowsApart | None:  # noqa: ARG002 - sums have none
         """Rows of a cell that an audit looks at; none where how far totals go is all that it loses."""

@@ -19,7 +19,7 @@ from sfumato.plan.mean_targets import MeanTarget
 from sfumato.plan.measure import Measure
 from sfumato.plan.price import total_of
 from sfumato.plan.targets import AccuracyTarget, PercentTarget, Target
-from sfumato.privacy import EveryTable, Limit, Loss, Move, in_sequence
+from sfumato.privacy import Limit, Loss, in_sequence
 
 BARELY = "the least at which an error is stated"
 """Why a measure gets more than its target would need."""
@@ -80,8 +80,8 @@ def over_periods(loss: Loss, periods: int) -> Loss:
 def allot(plan: Decisions, targets: Sequence[AccuracyTarget]) -> Allotment:
     """The least budgets that meet the targets; a measure without a target keeps its own.
 
-    Of all tables of up to so many variables, where records are exchanged, it is one that is enough: an aim is met at
-    the least cost of a record that comes or goes, and what an exchange costs is a bound.
+    Of all tables of up to so many variables, where records are exchanged, it is one that is enough if pairs of them
+    are too many to try.
     """
     limit = claimed_limit(plan, "A budget is the least loss that meets a target")
     for target in targets:
@@ -95,18 +95,13 @@ def allot(plan: Decisions, targets: Sequence[AccuracyTarget]) -> Allotment:
     renewed.over.refuse_unlistable(
         renewed.measures
     )  # the least budget that meets a target may change more cells than can be listed
-    enough = tuple(name for name in by_name if _exchanges(plan.move(plan.measure(name))))
+    enough = tuple(name for name in by_name if plan.measure(name).with_.bounded_cost(plan.move(plan.measure(name))))
     if total.within(limit):
         return Allotment(renewed, shares, total, limit, enough=enough)
     alone = tuple(
         target.measure for target in targets if not in_sequence([losses[target.measure]], limit).within(limit)
     )
     return Allotment(renewed, shares, total, limit, _wider(plan, by_name, limit), alone, enough)
-
-
-def _exchanges(move: Move) -> bool:
-    """Whether what a unit costs is a bound: of many tables at once, records that are put for others."""
-    return isinstance(move, EveryTable) and move.kept is not None
 
 
 def _budgets(plan: Decisions, targets: Mapping[str, AccuracyTarget]) -> dict[str, Fraction]:

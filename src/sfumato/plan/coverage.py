@@ -77,11 +77,12 @@ class Coverage:
             return Unclaimed()
         domain = self.domain(measure)
         among = tuple(map(self.schema.attribute, measure.where))
-        move = self.hidden.move(replace(measure.of.contribution, among=among), domain)
+        row = replace(measure.of.contribution, among=among)
+        move = self.hidden.move(row, domain)
         if not measure.of.additive:
             return Unsummed(move, self.keeps_cells(measure))
         return (
-            EveryTable(bounded(move, measure.with_.name), domain, self.hidden.exchanged())
+            EveryTable(bounded(move, measure.with_.name), domain, self.hidden.exchanged(), self.hidden.ends(row))
             if isinstance(domain, Family)
             else move
         )
@@ -93,7 +94,9 @@ class Coverage:
 
     def pairs(self, measure: Measure) -> tuple[tuple[UnitRows, UnitRows], ...]:
         """The rows of one unit in two neighbours; one of these pairs is as far apart as any."""
-        return self.hidden.pairs(measure.of.contribution, self.domain(measure))
+        row, domain, move = measure.of.contribution, self.domain(measure), self.move(measure)
+        far = measure.with_.furthest(move) if isinstance(move, EveryTable) and move.ends else None
+        return self.hidden.pairs(row, domain) if far is None else (self.hidden.sides(row, domain, far.left, far.come),)
 
     def size(self, measure: Measure) -> int:
         """How many numbers a measure publishes."""

@@ -71,22 +71,24 @@ class Root(Move):
 class EveryTable(Move):
     """Rows move as `rows` says, each in its cell of every table of a family.
 
-    `kept` are the attributes that a row keeps that goes from one cell to another; None where rows come or go.
+    `kept` are the attributes that a row keeps that goes from one cell to another; None where rows come or go. `ends`
+    are what all rows of a unit add, in steps, in the cell that they leave and in the one that they come to, wherever
+    two neighbours may be furthest apart.
     """
 
     rows: Bounded
     family: Family
     kept: frozenset[str] | None = None
+    ends: tuple[tuple[int, int], ...] = ()
 
-    def square(self, one: Fraction, exchanged: Fraction | None) -> Fraction:
-        """How far all rows of a unit go, squared, by what one row goes that comes or is put for another.
-
-        Where rows are exchanged, those that leave and those that come are half of l1 each; of values that may be below
-        0, a row may go from one end to the other in its cell, or next to it, which is at most what `largest` goes.
-        """
-        if exchanged is None:
-            return self.rows.l1**2 * one
-        return max(self.rows.largest**2 * one, Fraction(self.rows.l1, 2) ** 2 * exchanged)
+    @property
+    def apart(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        """The ends; where they are not told, what `rows` allows: all of them come, or half of l1 leaves for another."""
+        if self.kept is None:
+            return ((Fraction(self.rows.l1), Fraction(0)),)
+        half = Fraction(self.rows.l1, 2)
+        told = self.ends or ((self.rows.largest, 0), (half, half))
+        return tuple((Fraction(left), Fraction(come)) for left, come in told)
 
     def words(self) -> str:
         return "a row is in a cell of every table of up to so many variables; even-gaussian is made for them"

@@ -54,6 +54,8 @@ class Attack(ManifestPart):
     """What would be published of two neighbours, the loss that draws of it prove, and what its laws lose."""
 
     measure: str
+    pair: str = ""
+    """What the two differ by, as a clause; certificates of earlier versions do not say."""
     view: str
     claim: str
     claimed: float = Field(gt=0, allow_inf_nan=False)
@@ -120,7 +122,11 @@ class Certificate(ManifestPart):
 
     def to_bytes(self) -> bytes:
         """The one way to write it."""
-        return (json.dumps(self.model_dump(), indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+        told = self.model_dump()
+        for attack in told["attacks"]:
+            if not attack["pair"]:
+                del attack["pair"]
+        return (json.dumps(told, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
 
 def stands_alone(folder: Path) -> bool:

@@ -14,7 +14,7 @@ from itertools import islice, product
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.stats import norm, poisson
 
 from sfumato.confidential.contract.drawn import FALSE_ALARM, too_large
 from sfumato.confidential.contract.law import BothLaws, attained, reach, renyi_of_all, shifted
@@ -22,13 +22,15 @@ from sfumato.draws import Draws, Law
 from sfumato.mechanisms import Cells, Mechanism
 from sfumato.privacy import Concentrated, EveryTable, Gaussian
 from sfumato.release.noisy import Noisy
-from sfumato.schema import Family
+from sfumato.schema import Component, Family
 
 Floats = NDArray[np.float64]
 TOLERANCE, MOST_RECORDS, MOST_PARTED = 1e-9, 100, 64
 """What floating point may add to a distance, how many records are tried, and how many ways to leave the dearest."""
 COPIES, MOST_DRAWS, MOST_SHIFTED = 8_000, 40_000_000, 1_000_000
 """How often everything is published, at the most, how many draws that may take, and how many are shifted over."""
+MOSTLY_NONE = 0.95
+"""From which chance of none on noise is looked at by how often there is some."""
 MOST_MOVED, WIDEST = 12, 300.0
 """How many coordinates, and of how wide noise, have the chances of all their outcomes added up."""
 
@@ -58,23 +60,23 @@ def _moved(mechanism: Mechanism, move: EveryTable, empty: Cells, draws: Draws) -
     First those of the dearest record, which leaves some of its attributes for others, and then of records at random.
     """
     family = move.family
-    told = mechanism.dearest(move)
-    dearest = [told.get(name, 0) for name in family.names]
-    records = [dearest, *(_record(family, draws) for _ in range(MOST_RECORDS))]
-    if move.kept is None:
-        for one in records:
-            yield replace(empty, values=move.rows.l1 * _placed(family, one))
-        return
-    pairs = [(dearest, other) for other in _left(family, dearest)] + list(zip(records, reversed(records), strict=True))
-    for one, other in pairs:
-        kept = [first if n in move.kept else last for n, first, last in zip(family.names, one, other, strict=True)]
-        yield replace(empty, values=move.rows.l1 // 2 * (_placed(family, one) - _placed(family, kept)))
+    far = mechanism.furthest(move)
+    dearest, other = (
+        [of.get(name, 0) for name in family.names] for of in ((far.leaves, far.others) if far else ({}, {}))
+    )
+    pairs = [(dearest, other)] + [(dearest, left) for left in _left(family, dearest) if move.kept is not None]
+    pairs += [(_record(family, draws), _record(family, draws)) for _ in range(MOST_RECORDS)]
+    for one, last in pairs:
+        kept = family.names if move.kept is None else move.kept
+        come_to = [a if name in kept else b for name, a, b in zip(family.names, one, last, strict=True)]
+        for left, come in move.apart:
+            yield replace(empty, values=int(left) * _placed(family, one) - int(come) * _placed(family, come_to))
 
 
 def _dearest_moves(mechanism: Mechanism, move: EveryTable, empty: Cells, draws: Draws) -> Iterator[Cells]:
     """Those of the dearest record alone: one where it comes or goes, else one for each way to leave it."""
-    ways = 1 if move.kept is None else len(list(_left(move.family, [0] * len(move.family.names))))
-    return islice(_moved(mechanism, move, empty, draws), ways)
+    ways = 0 if move.kept is None else len(list(_left(move.family, [0] * len(move.family.names))))
+    return islice(_moved(mechanism, move, empty, draws), (1 + ways) * len(move.apart))
 
 
 def _left(family: Family, record: list[int]) -> Iterator[list[int]]:
@@ -150,21 +152,35 @@ def every_component_has_its_noise(mechanism: Mechanism, move: EveryTable, step: 
     once = mechanism.perturb(empty, draws)
     copies = max(2, min(COPIES, MOST_DRAWS // once.values.size))
     stacked = replace(empty, values=np.zeros((copies, move.family.size), dtype=np.int64))
-    variances, spread = np.ones(once.values.size), np.ones(once.values.size)
+    variances, spread, still = np.ones((3, once.values.size))
     for where, law in mechanism.laws(once):
-        variances[where], spread[where] = law.variance, law.fourth_moment / law.variance**2 - 1
+        still[where] = float(law.pmf(np.zeros(1, dtype=np.int64))[0])
+        if still[where[0]] < MOSTLY_NONE:
+            variances[where], spread[where] = law.variance, law.fourth_moment / law.variance**2 - 1
     noise = mechanism.seen(mechanism.perturb(stacked, draws)) / np.sqrt(variances)
     said, start, strict = [], 0, norm.isf(FALSE_ALARM / (6 * len(move.family.components)))
     for one in move.family.components:
-        stop = start + math.prod(move.family.shape(one))
-        z = _off(noise[:, start:stop], spread[start:stop])
+        places = np.arange(start, start := start + math.prod(move.family.shape(one)))
+        rare = still[places] >= MOSTLY_NONE
+        said += _rarely(noise[:, places[rare]], still[places[rare]], strict, one)
+        if rare.all():
+            continue
+        z = _off(noise[:, places[~rare]], spread[places[~rare]])
         if max(map(abs, z)) > strict:
             said.append(
                 f"the noise of component {one} is {z[0]:.1f} errors off in its mean, {z[1]:.1f} in its variance and "
                 f"{z[2]:.1f} in that of its sum"
             )
-        start = stop
-    return said + too_large(noise.ravel()[:MOST_SHIFTED], "contrasts some way apart share noise")
+    often = noise[:, still < MOSTLY_NONE].ravel()[:MOST_SHIFTED]
+    return said + (too_large(often, "contrasts some way apart share noise") if often.size > 1 else [])
+
+
+def _rarely(noise: Floats, still: Floats, strict: float, component: Component) -> list[str]:
+    """Of noise that is mostly 0, how often it is not: no more and no less often than as many rare events are."""
+    seen, expected = int(np.count_nonzero(noise)), len(noise) * float((1 - still).sum())
+    if min(poisson.sf(seen - 1, expected), poisson.cdf(seen, expected)) >= norm.sf(strict):
+        return []
+    return [f"the noise of component {component} is not 0 {seen:,} times, where it is {expected:,.1f} times by its law"]
 
 
 def _off(noise: Floats, spread: Floats) -> tuple[float, float, float]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import ClassVar, Self
 
-from sfumato.errors import PlanError
+from sfumato.errors import PlanError, with_article
 from sfumato.privacy.contribution import Contribution
 from sfumato.privacy.exact import digits_up, plain
 from sfumato.privacy.move import Move
@@ -61,7 +61,8 @@ class UnitRows:
     """The rows of one unit on one side of a pair: how many, what each adds, and whether they stand in another cell.
 
     `of_each` are so many of every kind that the table tells apart by what is not kept, each in a cell of its own;
-    `scattered` rows are of as many units, each in a cell of its own, and alike in what units do not keep.
+    `scattered` rows are of as many units, each in a cell of its own, and alike in what units do not keep; rows that are
+    `outside` are not in the universe that is counted.
     """
 
     rows: int
@@ -69,6 +70,7 @@ class UnitRows:
     elsewhere: bool = False
     of_each: bool = False
     scattered: bool = False
+    outside: bool = False
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,22 @@ class Neighbours(ABC):
         """The pairs of which one is as far apart as any, whichever norm a mechanism hides; one does for most."""
         return (self.pair(row, domain),)
 
+    def pair_words(self, one: UnitRows, other: UnitRows) -> str:
+        """What differs between two such neighbours, as a clause."""
+        whose, many = with_article(self.unit), one.rows > 1
+        if one.scattered:
+            return f"rows come in several {self.unit}s, each in a cell of its own"
+        if one.of_each:
+            return f"{whose} has more rows of every kind"
+        if other.elsewhere:
+            into = "one" if other.rows == 1 else "others"
+            return (
+                f"the record{'s' if many else ''} of {whose} {'are' if many else 'is'} exchanged for {into} elsewhere"
+            )
+        if other.outside:
+            return f"the record{'s' if many else ''} of {whose} leave{'' if many else 's'} what is counted"
+        return f"{whose} comes" if not other.rows else f"{whose} has another value in its cell"
+
     @abstractmethod
     def keeps(self, attributes: Sequence[Attribute]) -> frozenset[str]:
         """The attributes of a unit's rows that are the same in all neighbours."""
@@ -152,6 +170,14 @@ class Neighbours(ABC):
     def exchanged(self) -> frozenset[str] | None:
         """Where each row that leaves a cell comes to another: the attributes that it keeps; None where it is not so."""
         return None
+
+    def ends(self, row: Contribution) -> tuple[tuple[int, int], ...]:  # noqa: ARG002 - for rows that are exchanged
+        """What a unit's rows add, in steps, where they leave and where they come, of pairs that may be furthest."""
+        return ()
+
+    def sides(self, row: Contribution, domain: Domain, left: Fraction, come: Fraction) -> tuple[UnitRows, UnitRows]:  # noqa: ARG002
+        """The rows of one unit in two neighbours that are some such ends apart."""
+        return self.pair(row, domain)
 
     @property
     @abstractmethod

@@ -6,7 +6,8 @@ from any value to any other, or to none, which counts as 0.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from sfumato.errors import PlanError
 from sfumato.privacy.contribution import Contribution
@@ -77,6 +78,34 @@ class ReplaceOne(CountedRows):
     def exchanged(self) -> frozenset[str]:
         """With an id, which rows are kept depends on all that they say, so what is fixed of each is not of those."""
         return frozenset(self.fixed) if self.id is None else frozenset()
+
+    def ends(self, row: Contribution) -> tuple[tuple[int, int], ...]:
+        """Between the least and the most that its rows, of which it has one at least, add in a cell.
+
+        Whatever rows do, each side is a mean of such ends in single cells, and a norm is convex. Rows that need not be
+        in the universe on both sides may add nothing.
+
+        >>> ReplaceOne("person").ends(Contribution()), ReplaceOne("firm", "id", 3).ends(Contribution())
+        (((1, 1),), ((3, 3), (3, 1)))
+        """
+        low, high = row.bounds
+        low, high = low * (self.at_most if low < 0 else 1), high * (self.at_most if high > 0 else 1)
+        if (self.id is not None and row.among) or not {one.name for one in row.among} <= set(self.fixed):
+            low, high = min(low, 0), max(high, 0)
+        far = max(abs(low), abs(high))
+        return ((far, far), *(() if low == high else ((high, low),)))
+
+    def sides(self, row: Contribution, domain: Domain, left: Fraction, come: Fraction) -> tuple[UnitRows, UnitRows]:
+        first, second = (self._side(row, domain, amount) for amount in (left, come))
+        return first, replace(second, elsewhere=left * come > 0)
+
+    def _side(self, row: Contribution, domain: Domain, amount: Fraction) -> UnitRows:
+        """Rows that add so much in all, one or more than count; none of it where they are not counted."""
+        many = self._too_many(domain)
+        if not amount and all(row.bounds):
+            return UnitRows(many, row.farthest, outside=True)
+        end = next((one for one in row.bounds if one * self.at_most == amount), None)
+        return UnitRows(1, row.reaching(int(amount))) if end is None else UnitRows(many, row.reaching(end))
 
     def touches(self, named: frozenset[str]) -> int:
         """A replaced unit leaves one universe and joins another, unless what parts them is public.
