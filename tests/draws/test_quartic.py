@@ -37,6 +37,14 @@ def test_its_sum_over_the_integers_is_the_closed_form_and_its_tails_are_sums(sca
         assert float(law.survival(m)) == pytest.approx(2 * (terms[m - 1 :].sum() + left) / law.total, rel=2e-6)
 
 
+@pytest.mark.parametrize("z", [0.0, 0.5, 2.0, 29.0, 31.0, 60.0, 1e4])
+def test_what_lies_beyond_is_the_integral_near_and_far(z):
+    """With w = 1/x it is that of w² / (1 + w⁴) up to 1/z, which is smooth and short."""
+    near = quad(lambda x: 1 / (1 + x**4), z, max(z, 1.0), epsabs=0, epsrel=1e-12)[0]
+    far = quad(lambda w: w**2 / (1 + w**4), 0, 1 / max(z, 1.0), epsabs=0, epsrel=1e-12)[0]
+    assert float(quartic._beyond(np.array(z))) == pytest.approx(near + far, rel=1e-9, abs=0)
+
+
 def test_the_sum_goes_as_the_scale_but_for_what_the_claim_counts():
     """d ln total / d ln s is within 0.0026 of 1 from a scale of 2 on, so a stretch costs at most 3.0026."""
     scales = np.geomspace(2, 50, 4_000)

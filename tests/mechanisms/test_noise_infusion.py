@@ -85,6 +85,7 @@ def test_the_key_of_a_user_is_kept_readable_by_nobody_else_and_refused_if_spoilt
     assert (RAMP.factors(DIGESTS[:9], SystemDraws()) == first).all()
     key = tmp_path / "keys" / "noise-infusion"
     assert (key.stat().st_size, key.stat().st_mode & 0o777) == (32, 0o600)
+    assert key.parent.stat().st_mode & 0o777 == 0o700
     assert [path.name for path in key.parent.iterdir()] == ["noise-infusion"]
     key.unlink()
     assert not (RAMP.factors(DIGESTS[:9], SystemDraws()) == first).any()
