@@ -76,18 +76,26 @@ def test_the_sample_is_the_same_for_everybody_and_has_some_of_each_module_and_ki
 
 
 def test_what_is_killed_hangs_or_survives_is_told_apart(tmp_path):
-    """A guard with tests of one of its sides: what drops it is killed, what moves it by one survives."""
+    """A guard with tests of one of its sides: what drops it is killed, what moves it by one survives.
+
+    What breaks a file of tests as it is read, here by the names of its cases, is killed as well.
+    """
     (tmp_path / "copy" / "src").mkdir(parents=True)
     (tmp_path / "copy" / "src" / "guard.py").write_text(
-        "def refused(value: int) -> bool:\n    while value > 9:\n        value = 3\n    return value < 2\n", "utf-8"
+        "def refused(value: int) -> bool:\n    while value > 9:\n        value = 3\n    return value < 2\n"
+        "def named(value: int) -> str:\n    return str(10 // (value - 1))\n",
+        "utf-8",
     )
     claim = "from guard import refused\n\ndef test_claim():\n    assert refused(0) and not refused(12)\n"
     (tmp_path / "copy" / "test_guard.py").write_text(claim, "utf-8")
+    named = "@pytest.mark.parametrize('value', [2], ids=named)\ndef test_named(value):\n    assert value\n"
+    (tmp_path / "copy" / "test_named.py").write_text(f"import pytest\nfrom guard import named\n\n{named}", "utf-8")
     words = [sys.executable, "-c", TRIAL, str(tmp_path)]
     found = json.loads(subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout)
     assert found["return value < 2 -> return value >= 2"] == ["killed", "test_guard.py::test_claim"]
     assert found["value = 3 -> value = 4"] == ["survived", ""]
     assert found["while value > 9: -> while value <= 9:"] == ["hung", ""]
+    assert found["return str(10 // (value - 1)) -> return str(10 // (value - 2))"] == ["killed", ""]
 
 
 TRIAL = """
@@ -98,10 +106,11 @@ from tests.mutants.operators import mutants
 copy = Path(sys.argv[1]) / "copy"
 path = copy / "src" / "guard.py"
 trial.preload(("pytest",))
-graces, told = {"return value >= 2": 60, "value = 4": 60, "while value <= 9:": 1}, {}
+graces = {"return value >= 2": 60, "value = 4": 60, "while value <= 9:": 1, "return str(10 // (value - 2))": 60}
+told, tests = {}, ["test_guard.py::test_claim", "test_named.py::test_named[10]"]
 for one in [one for one in mutants(path.read_text(), "guard") if one.after in graces]:
     trial.GRACE = graces[one.after]
-    told[f"{one.before} -> {one.after}"] = trial.tried(one, copy, path, ["test_guard.py::test_claim"], 0)
+    told[f"{one.before} -> {one.after}"] = trial.tried(one, copy, path, tests[-1:] if "str" in one.after else tests[:1], 0)
 print(json.dumps(told))
 """
 

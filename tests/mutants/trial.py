@@ -64,9 +64,10 @@ def _ended(copy: Path, options: list[str], tests: list[str], seconds: float) -> 
     if child == 0:
         _run(copy, [*options, *tests])
     status = _waited(child, GRACE + TIMES * seconds)
-    if status in UNDECIDED or (status == 4 and "while loading conftest" not in _said(copy)):
-        raise RuntimeError(f"The tests were not run:\n{_said(copy)[-2000:]}")
     lines = [line for line in _said(copy).splitlines() if line.startswith(("FAILED ", "ERROR "))]
+    # Where a mutant breaks what a file of tests makes when it is read, its tests are not found either.
+    if status in UNDECIDED or (status == 4 and not lines and "while loading conftest" not in _said(copy)):
+        raise RuntimeError(f"The tests were not run:\n{_said(copy)[-2000:]}")
     named = (
         max((test for test in tests if f"{line} ".split(" ", 1)[1].startswith(test)), key=len, default="")
         for line in lines
