@@ -109,8 +109,8 @@ trial.preload(("pytest",))
 graces = {"return value >= 2": 60, "value = 4": 60, "while value <= 9:": 1, "return str(10 // (value - 2))": 60}
 told, tests = {}, ["test_guard.py::test_claim", "test_named.py::test_named[10]"]
 for one in [one for one in mutants(path.read_text(), "guard") if one.after in graces]:
-    trial.GRACE = graces[one.after]
-    told[f"{one.before} -> {one.after}"] = trial.tried(one, copy, path, tests[-1:] if "str" in one.after else tests[:1], 0)
+    trial.GRACE, run = graces[one.after], tests[-1:] if "str" in one.after else tests[:1]
+    told[f"{one.before} -> {one.after}"] = trial.tried(one, copy, path, run, 0)
 print(json.dumps(told))
 """
 
