@@ -2,9 +2,10 @@
 
 import json
 import subprocess
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from tests.cli.test_cli import sfumato
 
@@ -14,9 +15,14 @@ from sfumato.confidential.contract import contract
 from sfumato.draws import SeededDraws
 from sfumato.errors import PlanError, ReleaseError
 from sfumato.mechanisms import Additive, ClippedTotal, Geometric, SquareRoot
-from sfumato.privacy import Bounded, Root
+from sfumato.mechanisms.exponential_quantile import ExponentialQuantile
+from sfumato.mechanisms.noisy_stats import LineSums, NoisyStats
+from sfumato.mechanisms.theil_sen import TheilSen
+from sfumato.privacy import Bounded, Root, Unsummed
 from sfumato.release import open_release, verify
 from sfumato.release.certificate import certified, read_certificate
+from sfumato.statistics.fitted import Fitted
+from sfumato.statistics.quantile import Quantile
 
 ONE = Bounded(1, 1, 1, 1)
 
@@ -115,6 +121,64 @@ def test_short_noise_on_roots_fails_the_contract(move):
     for sound, short in ((SquareRoot("0.7"), ShortRoot("0.7")), (ClippedTotal("0.5"), ShortTotal("0.5"))):
         assert wrong(contract(sound, move, Fraction(1), SeededDraws(1))) == set()
         assert wrong(contract(short, move, Fraction(1), SeededDraws(1))) == {"no neighbour is further"}
+
+
+LINE = Fitted("y", "x", at="0.25", step="0.01")
+HIDDEN, PUBLIC = Unsummed(Bounded(1, 1, 1)), Unsummed(Bounded(2, 2, 2, 1), within=True)
+GIVEN_ROWS = {
+    "quantile": (ExponentialQuantile(2, 21), HIDDEN, Quantile("pay", "0.25", clip=(0, 100))),
+    "quantile, counts public": (ExponentialQuantile(2, 21), PUBLIC, Quantile("pay", "0.25", clip=(0, 100))),
+    "median of pairs": (TheilSen(4, candidates=41), HIDDEN, LINE),
+    "widened": (TheilSen(4, "widened", candidates=41), PUBLIC, LINE),
+    "smooth": (TheilSen(4, "smooth", least=1), PUBLIC, LINE),
+    "sums": (NoisyStats(6), PUBLIC, LINE),
+}
+THREE_DRAWS = "draws have the stated chances"
+
+
+@pytest.mark.parametrize("name", GIVEN_ROWS)
+def test_mechanisms_that_are_given_rows_are_checked(name):
+    mechanism, move, statistic = GIVEN_ROWS[name]
+    found = contract(mechanism, move, statistic.step, SeededDraws(1), of=statistic.aggregates)
+    assert [one.check for one in found] == [
+        "no row is further", THREE_DRAWS, "cells are independent", "calls are independent",
+    ]  # fmt: skip
+    assert wrong(found) == set()
+    assert {one.check for one in found if one.not_made} == ({THREE_DRAWS} if name == "sums" else set())
+
+
+@pytest.mark.parametrize(("name", "times"), [("quantile", 3), ("quantile, counts public", 3), ("smooth", 20)])
+def test_a_choice_that_weighs_too_much_breaks_the_claim_on_some_row(name, times):
+    """A smooth median of a few rows has noise over its whole range, and loses much less than it claims."""
+    mechanism, move, statistic = GIVEN_ROWS[name]
+    steep = replace(mechanism, epsilon=times * mechanism.epsilon)
+
+    class Short(type(mechanism)):
+        def chances(self, of, rows, move):
+            return steep.chances(of, rows, move)
+
+    short = Short(**{one.name: getattr(mechanism, one.name) for one in fields(mechanism)})
+    found = contract(short, move, statistic.step, SeededDraws(1), of=statistic.aggregates)
+    assert "no row is further" in wrong(found)
+    assert THREE_DRAWS in wrong(found), "and what is drawn is not what is stated"
+
+
+def test_sums_that_move_further_than_noise_is_scaled_to_are_found(monkeypatch):
+    """As if a row moved n Σxy − ΣxΣy by a quarter of what it does."""
+    move = property(lambda sums: np.maximum((sums.count - 1) * sums.wide_x * sums.wide_y // 4, 1))
+    monkeypatch.setattr(LineSums, "products_move", move)
+    mechanism, public, statistic = GIVEN_ROWS["sums"]
+    found = contract(mechanism, public, statistic.step, SeededDraws(1), of=statistic.aggregates)
+    assert wrong(found) == {"no row is further"}
+
+
+def test_draws_that_are_used_twice_are_found_where_rows_are_given():
+    class Twice(ExponentialQuantile):
+        def perturb(self, cells, draws, given=None):
+            return super().perturb(cells, SeededDraws(7), given)
+
+    found = contract(Twice(2, 21), HIDDEN, Fraction(1), SeededDraws(1), of=GIVEN_ROWS["quantile"][2].aggregates)
+    assert wrong(found) == {"calls are independent"}
 
 
 def test_what_no_check_is_written_for_says_so():

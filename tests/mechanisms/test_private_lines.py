@@ -19,7 +19,8 @@ from sfumato.draws import Quartic, SeededDraws
 from sfumato.errors import PlanError, PromiseError
 from sfumato.mechanisms import Cells
 from sfumato.mechanisms.noisy_stats import NoisyStats
-from sfumato.mechanisms.theil_sen import TheilSen, paired, predicted, smooth_sensitivity
+from sfumato.mechanisms.pairings import paired, predicted, smooth_sensitivity
+from sfumato.mechanisms.theil_sen import TheilSen
 from sfumato.privacy import Bounded, Unsummed
 from sfumato.schema import Attribute, Levels, Ragged, Rows, Table
 from sfumato.statistics.fitted import Fitted

@@ -21,6 +21,7 @@ from sfumato.privacy import Move
 from sfumato.release import digest, now, private_key
 from sfumato.release.certificate import Attack, Certificate, Checked, Mechanics
 from sfumato.release.manifest import CERTIFICATE, CERTIFICATE_PAGE, CERTIFICATE_SIGNATURE, NAME
+from sfumato.schema import Aggregate
 
 HERE, PACKAGE = Path(__file__).parent, Path(__file__).parent.parent
 Told = Callable[[str], None]
@@ -54,15 +55,17 @@ def certify(
 
 def _mechanics(plan: Plan, draws: Draws, told: Told) -> Iterator[Mechanics]:
     """The checks of every mechanism at its own move, once where measures have the same."""
-    same: dict[tuple[Mechanism, Move, Fraction, bool], list[str]] = {}
+    same: dict[tuple[Mechanism, Move, Fraction, bool, tuple[Aggregate, ...]], list[str]] = {}
     for measure in plan.measures:
         table = plan.over.table(measure)
         sparse = table is not None and not table.dense
-        same.setdefault((measure.with_, plan.move(measure), measure.of.step, sparse), []).append(measure.name)
-    for (mechanism, move, step, sparse), names in same.items():
+        of = () if measure.of.additive else measure.of.aggregates
+        same.setdefault((measure.with_, plan.move(measure), measure.of.step, sparse, of), []).append(measure.name)
+    for (mechanism, move, step, sparse, of), names in same.items():
         told(f"checking the noise of {', '.join(names)}")
         checks = [
-            Checked.model_validate(one.to_dict()) for one in contract(mechanism, move, step, draws, sparse=sparse)
+            Checked.model_validate(one.to_dict())
+            for one in contract(mechanism, move, step, draws, sparse=sparse, of=of)
         ]
         yield Mechanics(mechanism=mechanism.words(), measures=names, checks=checks)
 

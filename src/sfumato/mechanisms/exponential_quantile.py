@@ -89,6 +89,11 @@ class ExponentialQuantile(Mechanism):
         """The exact chance of every candidate of a cell."""
         return self._choice(of, move).chances(rows)
 
+    def chances(self, of: tuple[Aggregate, ...], rows: Integers, move: Move) -> dict[int | None, float]:
+        (ranked,) = (one for one in of if isinstance(one, Sorted) and one.at)
+        choice = self._choice(ranked, move)
+        return dict(zip(self.grid(ranked).tolist(), choice.shares(np.sort(rows.ravel())).tolist(), strict=True))
+
     def _choice(self, of: Sorted, move: Move) -> RankedChoice:
         return RankedChoice(self.base(move, of.at or Fraction(1, 2)), partial(self.distances, of))
 

@@ -214,6 +214,13 @@ class Mechanism(ABC):
         """Rows of a cell that an audit looks at; none where how far totals go is all that it loses."""
         return None
 
+    def chances(self, of: tuple[Aggregate, ...], rows: Integers, move: Move) -> Mapping[int | None, float] | None:  # noqa: ARG002
+        """How likely each value is that may be published of a cell of some rows, in steps, or None for no number.
+
+        None at all where noise is added to sums, or where there are too many ways to list.
+        """
+        return None
+
     @property
     def all_told(self) -> "Mechanism":
         """The same at the same claim, with the cells told that are left out by arithmetic on what it drew."""

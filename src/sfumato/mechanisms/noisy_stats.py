@@ -85,26 +85,16 @@ class NoisyStats(Mechanism):
     def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:  # noqa: ARG002
         of, rows = points_of(cells)
         (low_y, high_y), (low_x, high_x) = ends_of(of.y), ends_of(of.x)
-        count, cell = rows.lengths, np.repeat(np.arange(len(rows)), rows.lengths)
-        y, x = rows.values[:, 0] - low_y, rows.values[:, 1] - low_x
+        count = rows.lengths
         wide_y, wide_x = high_y - low_y, high_x - low_x
 
-        def summed(values: Integers) -> Integers:
-            found = np.zeros(len(rows), dtype=np.int64)
-            np.add.at(found, cell, values)
-            return found
-
-        sum_x, sum_y = summed(x), summed(y)
-        products, squares = count * summed(x * y) - sum_x * sum_y, count * summed(x * x) - sum_x**2
-        a, spread_a = self._noisy(products, (count - 1) * wide_x * wide_y, draws)
-        b, spread_b = self._noisy(squares, (count - 1) * wide_x**2, draws)
+        sums = LineSums.of(of, rows)
+        a, spread_a = self._noisy(sums.products, sums.products_move, draws)
+        b, spread_b = self._noisy(sums.squares, sums.squares_move, draws)
         told = (count >= 3) & (b > SURE * spread_b)
         slope = np.where(told, a / np.where(told, b, 1), 0.0)
         place = float(of.at / cells.step) - low_x
-        some = np.maximum(count, 1)
-        clean = np.rint(sum_y / some + slope * (place - sum_x / some)).astype(np.int64)
-        moves = np.ceil((wide_y + np.abs(slope) * wide_x) / some).astype(np.int64) + 1
-        found, spread = self._noisy(clean, moves, draws)
+        found, spread = self._noisy(*sums.predicted(slope, place), draws)
         values = np.clip(found + low_y, low_y - wide_y // 2, high_y + wide_y // 2)
         shown = told & cells.domain.possible.ravel()
         which = np.where(count < 3, 1, np.where(told, 0, 2)) * cells.domain.possible.ravel()
@@ -137,6 +127,48 @@ class NoisyStats(Mechanism):
     def expected(self, move: Move, number: Typical) -> Withheld:  # noqa: ARG002 - only the data tell it
         self.loss(move)
         return Withheld(AHEAD)
+
+
+@dataclass(frozen=True, eq=False)
+class LineSums:
+    """The sums of every cell that noise is added to, and how far a row with other values moves each at most."""
+
+    count: Integers
+    sum_x: Integers
+    sum_y: Integers
+    products: Integers
+    squares: Integers
+    wide_x: int
+    wide_y: int
+
+    @classmethod
+    def of(cls, line: Influence, rows: Ragged) -> "LineSums":
+        (low_y, high_y), (low_x, high_x) = ends_of(line.y), ends_of(line.x)
+        count, cell = rows.lengths, np.repeat(np.arange(len(rows)), rows.lengths)
+        y, x = rows.values[:, 0] - low_y, rows.values[:, 1] - low_x
+
+        def summed(values: Integers) -> Integers:
+            found = np.zeros(len(rows), dtype=np.int64)
+            np.add.at(found, cell, values)
+            return found
+
+        sum_x, sum_y = summed(x), summed(y)
+        products, squares = count * summed(x * y) - sum_x * sum_y, count * summed(x * x) - sum_x**2
+        return cls(count, sum_x, sum_y, products, squares, high_x - low_x, high_y - low_y)
+
+    @property
+    def products_move(self) -> Integers:
+        return (self.count - 1) * self.wide_x * self.wide_y
+
+    @property
+    def squares_move(self) -> Integers:
+        return (self.count - 1) * self.wide_x**2
+
+    def predicted(self, slope: Floats, place: float) -> tuple[Integers, Integers]:
+        """What lines of some slopes predict, in whole steps, and how far that moves."""
+        some = np.maximum(self.count, 1)
+        clean = np.rint(self.sum_y / some + slope * (place - self.sum_x / some)).astype(np.int64)
+        return clean, np.ceil((self.wide_y + np.abs(slope) * self.wide_x) / some).astype(np.int64) + 1
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,12 @@ class RankedChoice:
         weights = [self.base ** int(one) for one in far - far.min()]
         return [weight / sum(weights) for weight in weights]
 
+    def shares(self, rows: Integers) -> Floats:
+        """The chance of every candidate in floats."""
+        far = self.distances(rows)
+        weights = np.exp(np.log(float(self.base)) * (far - far.min()))
+        return np.asarray(weights / weights.sum(), dtype=np.float64)
+
     def place(self, rows: Integers, word: int, draws: Draws) -> int:
         """The candidate that 64 drawn bits choose, with 256 further ones where these leave it open."""
         ends, drawn = self._ends(rows)[:-1], word / 2**64
@@ -45,8 +51,7 @@ class RankedChoice:
         name = rows.tobytes() if len(rows) <= FEW else None
         if name is not None and name in self._kept:
             return self._kept[name]
-        far = self.distances(rows)
-        ends = np.cumsum(np.exp(np.log(float(self.base)) * (far - far.min())))
+        ends = np.cumsum(self.shares(rows))
         ends /= ends[-1]
         if name is not None and len(self._kept) < MOST_KEPT:
             self._kept[name] = ends

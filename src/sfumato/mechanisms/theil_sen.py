@@ -19,7 +19,7 @@ epsilon.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -27,11 +27,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.draws import Draws, TwoSidedGeometric, bounds, draw_quartic
+from sfumato.draws import Draws, Quartic, TwoSidedGeometric, bounds, draw_quartic
 from sfumato.errors import PlanError, PromiseError
 from sfumato.mechanisms.cells import Cells
 from sfumato.mechanisms.mechanism import Mechanism, RowsApart, Typical
 from sfumato.mechanisms.noisy_stats import LinePlace, ends_of, points_of
+from sfumato.mechanisms.pairings import all_pairings, paired, predicted, smooth_sensitivity, step_of
 from sfumato.mechanisms.ranked_choice import RankedChoice
 from sfumato.privacy import Approximate, Exact, Loss, Move, Unsummed, bounded, plain, positive
 from sfumato.release import Noisy, NoNumber, Product, Statuses, Uncertainty, Withheld
@@ -46,7 +47,7 @@ SLIDE, STRETCH = Fraction("2.2796"), Fraction("3.0026")
 """As in smooth-gamma: what a shift by the scale costs, and a scale that is e times another."""
 PARTS_OF_A_STEP = 2**30
 """What scales of a smooth median are rounded up to: so little that it costs less than is left for it."""
-MOST_MATCHINGS = 100
+MOST_MATCHINGS, MOST_LISTED = 100, 20_000
 SMALLEST = Fraction(1, 1000)
 WHY = "how exact a median is depends on how dense the predictions lie about it, which is hidden"
 
@@ -167,6 +168,42 @@ class TheilSen(Mechanism):
     def _choice(self, grid: Integers, move: Move) -> RankedChoice:
         return RankedChoice(self.base(move), partial(self.distances, grid))
 
+    def chances(self, of: tuple[Aggregate, ...], rows: Integers, move: Move) -> dict[int | None, float] | None:
+        """Over all pairings of few rows, each as likely, and the noisy count where there is one."""
+        (line,) = (one for one in of if isinstance(one, Influence))
+        ways = all_pairings(len(rows))
+        if ways is None or self.matchings != 1 or (self.median == "smooth" and np.ptp(self.grid(line)) > MOST_LISTED):
+            return None
+        (low, high), place = ends_of(line.y), float(line.at / step_of(line))
+        found: dict[int | None, float] = {}
+        told = self._told_chance(len(rows), move)
+        for way in ways:
+            one, other = (rows[[pair[end] for pair in way]].reshape(-1, 2) for end in (0, 1))
+            for value, chance in self._published(line, np.sort(predicted(one, other, place, low, high)), move):
+                found[value] = found.get(value, 0.0) + told * chance / len(ways)
+        return found | {None: 1 - told}
+
+    def _published(self, of: Influence, predictions: Integers, move: Move) -> Iterable[tuple[int, float]]:
+        """How likely each value is, given the predictions of a pairing."""
+        if self.median != "smooth":
+            grid = self.grid(of)
+            return zip(grid.tolist(), self._choice(grid, move).shares(predictions).tolist(), strict=True)
+        low, high = self.grid(of)[[0, -1]].tolist()
+        middle, scale = self.smooth_noise(predictions, low, high, move)
+        inside = np.arange(low, high + 1)
+        chances = Quartic(scale).pmf(inside - middle)
+        ends = [float(Quartic(scale).survival(np.array([max(far, 1)]))[0]) / 2 for far in (middle - low, high - middle)]
+        for place, far, beyond in ((0, middle - low, ends[0]), (-1, high - middle, ends[1])):
+            chances[place] = beyond if far else chances[place] / 2 + 0.5
+        return zip(inside.tolist(), chances.tolist(), strict=True)
+
+    def _told_chance(self, count: int, move: Move) -> float:
+        """The chance that a cell of so many rows has a number."""
+        if isinstance(move, Unsummed) and move.within:
+            return float(count >= self.least)
+        law = TwoSidedGeometric(self.count / self.rows(move))
+        return 1 - float(law.below(np.array([math.ceil(self.least) - count]))[0])
+
     def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:  # noqa: ARG002
         of, rows = points_of(cells)
         possible = cells.domain.possible.ravel()
@@ -197,19 +234,25 @@ class TheilSen(Mechanism):
 
     def _smoothed(self, of: Influence, predictions: Ragged, move: Move, draws: Draws) -> Integers:
         low, high = self.grid(of)[[0, -1]].tolist()
-        half = self.of_median(move) / 2
-        b = float(half / STRETCH) * (1 - 1e-5)  # the rest is for scales that are rounded up
-        medians, scales = np.zeros(len(predictions), dtype=np.int64), np.zeros(len(predictions), dtype=np.int64)
+        known: dict[bytes, tuple[int, Fraction]] = {}  # many small cells are alike
         for cell in range(len(predictions)):
             held = predictions.at(cell)
-            medians[cell] = held[(len(held) - 1) // 2] if len(held) else (low + high) // 2
-            scales[cell] = math.ceil((smooth_sensitivity(held, low, high, b) + 1) * PARTS_OF_A_STEP)
-        sizes, which = np.unique(scales, return_inverse=True)
-        ratio = SLIDE / half
-        noise = draw_quartic(
-            [max(ratio * Fraction(int(one), PARTS_OF_A_STEP), Fraction(2)) for one in sizes], which, draws
-        )
+            if held.tobytes() not in known:
+                known[held.tobytes()] = self.smooth_noise(held, low, high, move)
+        found = [known[predictions.at(cell).tobytes()] for cell in range(len(predictions))]
+        scales = sorted({scale for _, scale in found})
+        places = {scale: place for place, scale in enumerate(scales)}
+        noise = draw_quartic(scales, np.array([places[scale] for _, scale in found], dtype=np.int64), draws)
+        medians = np.array([middle for middle, _ in found], dtype=np.int64)
         return np.asarray(np.clip(medians + noise, low, high), dtype=np.int64)
+
+    def smooth_noise(self, held: Integers, low: int, high: int, move: Move) -> tuple[int, Fraction]:
+        """The median of some predictions, in steps, and the scale of the noise on it."""
+        half = self.of_median(move) / 2
+        b = float(half / STRETCH) * (1 - 1e-5)  # the rest is for scales that are rounded up
+        middle = int(held[(len(held) - 1) // 2]) if len(held) else (low + high) // 2
+        size = math.ceil((smooth_sensitivity(held, low, high, b) + 1) * PARTS_OF_A_STEP)
+        return middle, max(SLIDE / half * Fraction(size, PARTS_OF_A_STEP), Fraction(2))
 
     def uncertainty(self, noisy: Noisy) -> Uncertainty:  # noqa: ARG002 - withheld
         return Withheld(WHY)
@@ -220,55 +263,6 @@ class TheilSen(Mechanism):
     def expected(self, move: Move, number: Typical) -> Withheld:  # noqa: ARG002 - withheld
         self.loss(move)
         return Withheld(WHY)
-
-
-def paired(of: Influence, rows: Ragged, matchings: int, cells: Cells, draws: Draws) -> Ragged:
-    """What pairs of rows predict, rising, of every cell: rows in an order that is drawn, two by two."""
-    cell = np.repeat(np.arange(len(rows)), rows.lengths)
-    (low, high), place = ends_of(of.y), float(of.at / cells.step)
-    found, where = [], []
-    for _ in range(matchings):
-        order = np.lexsort((*draws.words(2 * len(cell)).reshape(2, -1), cell))
-        rank = np.arange(len(cell)) - rows.offsets[cell]
-        first = np.flatnonzero((rank % 2 == 0) & (rank + 1 < rows.lengths[cell]))
-        one, other = rows.values[order[first]], rows.values[order[first + 1]]
-        found.append(predicted(one, other, place, low, high))
-        where.append(cell[first])
-    at, values = np.concatenate(where), np.concatenate(found)
-    sorted_ = np.lexsort((values, at))
-    counts = np.bincount(at, minlength=len(rows))
-    return Ragged(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), values[sorted_])
-
-
-def predicted(one: Integers, other: Integers, place: float, low: int, high: int) -> Integers:
-    """What the line through two points predicts at a place, held within half a range of the bounds; flat at one x."""
-    (y, x), (y_other, x_other) = one.T.astype(np.float64), other.T.astype(np.float64)
-    apart = x_other - x
-    slope = np.divide(y_other - y, apart, out=np.zeros(len(y)), where=apart != 0)
-    middle = (y + y_other) / 2 + slope * (place - (x + x_other) / 2)
-    half = (high - low) / 2
-    return np.asarray(np.rint(np.clip(middle, low - half, high + half)), dtype=np.int64)
-
-
-def smooth_sensitivity(held: Integers, low: int, high: int, b: float) -> float:
-    """The largest e^(−b k) times how far k + 1 other values may move the median.
-
-    >>> smooth_sensitivity(np.array([0, 5, 10]), 0, 10, 1000.0)      # one other value: from 5 to 0 or to 10
-    5.0
-    """
-    size = len(held)
-    if not size:
-        return float(high - low)
-    middle = (size - 1) // 2
-    padded = np.concatenate([np.full(size + 1, low), held, np.full(size + 1, high)]).astype(np.float64)
-    start, found = size + 1 + middle, 0.0
-    for k in range(size + 1):
-        if math.exp(-b * k) * (high - low) <= found:
-            break
-        above = padded[start : start + k + 2]
-        below = padded[start - k - 1 : start + 1]
-        found = max(found, math.exp(-b * k) * float((above - below).max()))
-    return found
 
 
 EXAMPLE = TheilSen(2)

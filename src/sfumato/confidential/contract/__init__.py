@@ -10,12 +10,14 @@ from sfumato.confidential.contract.families import FAMILY_CHECKS, too_many
 from sfumato.confidential.contract.law import LAW_CHECKS
 from sfumato.confidential.contract.noise import NOISE_CHECKS, Bench
 from sfumato.confidential.contract.roots import drawn_rows, no_neighbour_is_further
+from sfumato.confidential.contract.rows import row_checks
 from sfumato.confidential.contract.scales import drawn_scales, no_scale_is_further
 from sfumato.confidential.contract.sizes import drawn_sizes, no_size_is_further
 from sfumato.draws import Draws
 from sfumato.mechanisms import Additive, Mechanism
 from sfumato.mechanisms.smooth import Smooth
-from sfumato.privacy import AlongCurve, Bounded, EveryTable, Move, Relative, Root
+from sfumato.privacy import AlongCurve, Bounded, EveryTable, Move, Relative, Root, Unsummed
+from sfumato.schema import Aggregate
 
 WIDEST = 2_000.0
 """The widest noise, in steps, whose probabilities are all added up."""
@@ -40,9 +42,18 @@ class Finding:
 
 
 def contract(
-    mechanism: Mechanism, move: Move, step: Fraction, draws: Draws, *, sparse: bool = False
+    mechanism: Mechanism,
+    move: Move,
+    step: Fraction,
+    draws: Draws,
+    *,
+    sparse: bool = False,
+    of: tuple[Aggregate, ...] = (),
 ) -> tuple[Finding, ...]:
-    """Every check of a mechanism between neighbours that far apart; what none is written for says so."""
+    """Every check of a mechanism between neighbours that far apart; what none is written for says so.
+
+    One that is given rows is checked on those of the aggregates that it is `of`.
+    """
     if isinstance(mechanism, Additive) and isinstance(move, Bounded):
         bench = Bench.of(mechanism, move, draws, sparse=sparse)
         wide = f"noise of {bench.law.scale:,.0f} steps is too wide to add up" if bench.law.scale > WIDEST else ""
@@ -74,4 +85,9 @@ def contract(
             else Finding(name, tuple(check(mechanism, move, step, draws)))
             for name, check in FAMILY_CHECKS.items()
         )
-    return (Finding("all", not_made=f"no check is written for {mechanism.name} here"),)
+    unwritten = f"no check is written for {mechanism.name} here"
+    of_rows = row_checks(mechanism, move, step, of, draws) if isinstance(move, Unsummed) and of else {"all": unwritten}
+    return tuple(
+        Finding(name, not_made=wrong) if isinstance(wrong, str) else Finding(name, tuple(wrong))
+        for name, wrong in of_rows.items()
+    )
