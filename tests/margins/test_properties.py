@@ -53,6 +53,16 @@ def test_no_record_costs_more_than_is_claimed_and_the_worst_costs_that(seed):
     assert max(costs) == design.cost
 
 
+@pytest.mark.parametrize(("at_once", "rows"), [(1, [1] * 11), (12, [3, 3, 3, 2]), (1000, [11])])
+def test_publications_drawn_some_at_a_time_are_as_many_as_are_asked_for(monkeypatch, at_once, rows):
+    """Four numbers of each, so that twelve numbers at once are three publications, and one number is one."""
+    monkeypatch.setattr("sfumato.mechanisms.even_gaussian.AT_ONCE", at_once)
+    one = family(flat(3, 2), 2)
+    cells = cells_of(one, records_of(one, 50, np.random.default_rng(1)))
+    pieces = EvenGaussian(1).again(cells, np.arange(4), 11, SeededDraws(1))
+    assert [piece.shape for piece in pieces] == [(count, 4) for count in rows]
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_cell_of_every_table_has_the_same_variance(seed):
     one = random_family(seed)

@@ -109,6 +109,11 @@ def test_cells_fade_by_the_number_of_variables():
     assert float(exchange_cost(found, frozenset())) == pytest.approx(1.843363, abs=1e-6)
 
 
+def test_of_attributes_with_one_level_each_the_total_is_left_and_nothing_fades():
+    found = design(family((1, 1), 2), fade="0.8")
+    assert found.cell_variances == {(0, 0): 1}, "a record moves one number by one, and mu is 1"
+
+
 AB = (Attribute("a", nested(2, 2)), Attribute("b", Levels.of("xyz")), Attribute("c", Levels.of("no")))
 UNEQUAL = (Attribute("a", nested(1, 3)), *AB[1:])
 ALSO = (("a@0", "b", "c"),)

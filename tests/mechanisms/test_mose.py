@@ -13,6 +13,7 @@ from sfumato.draws import SeededDraws
 from sfumato.errors import PlanError, PromiseError
 from sfumato.kernels.simple_regression import Moments
 from sfumato.mechanisms.mose import Mose
+from sfumato.mechanisms.mose_as_published import MoseAsPublished
 from sfumato.privacy import Unbounded
 from sfumato.schema import Rows
 from sfumato.statistics.fitted import Fitted
@@ -142,6 +143,22 @@ def test_noise_has_the_stated_variance(noise):
     assert 0.9 < ratio < 1.1
     fourth = ((noisy.values - true) ** 4 / noisy.public["variance"] ** 2).mean()
     assert (fourth > 4.5) == (noise == "laplace"), "6 of Laplace's law, 3 of the normal"
+
+
+def test_next_to_no_noise_leaves_the_nearest_step_of_the_line():
+    """At an epsilon of 10⁹ noise is thousandths of a step, so that all are half a step off at most, either way."""
+    rng = np.random.default_rng(3)
+    atlas = Atlas(rng.random(30 * 200), rng.random(30 * 200), np.arange(201) * 30)
+    noisy = atlas.published(Mose(10**9), atlas.counted("8", 1), 5)
+    off = noisy.values - atlas.lines.value(atlas.lines.moments) / float(noisy.step)
+    assert np.abs(off).max() < 0.52
+    assert off.max() > 0.4
+    assert off.min() < -0.4
+
+
+def test_as_published_the_scale_has_the_exact_counts_and_1_where_nobody_is():
+    counts = MoseAsPublished(8).scale_counts(np.array([0.0, 1.0, 2.0, 30.0]), None)
+    assert counts.tolist() == [1, 1, 2, 30]
 
 
 def test_chi_is_the_largest_of_its_group_and_of_no_cell_that_is_not_shown(tmp_path):

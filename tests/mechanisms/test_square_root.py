@@ -269,3 +269,8 @@ def test_values_that_have_no_root_or_too_large_a_one_are_refused_without_being_n
         SquareRoot(1).clean(cells([2**50], Fraction(1, 100)))
     with pytest.raises(PlanError, match="too wide to be squared"):
         SquareRoot("0.000001").root_law(Root(Fraction(1)))
+
+
+def test_the_margin_of_nothing_is_how_far_a_root_of_one_error_may_be_off():
+    """With σ = 1 on the root 0 is published of a root of 1: at 90% the true one is up to 1 + 1.645, its square 6.995."""
+    assert SquareRoot(1).margin(Root(Fraction(1)), Typical(size=0.0)) == pytest.approx((1 + 1.644854) ** 2, rel=1e-2)
