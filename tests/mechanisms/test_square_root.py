@@ -272,5 +272,5 @@ def test_values_that_have_no_root_or_too_large_a_one_are_refused_without_being_n
 
 
 def test_the_margin_of_nothing_is_how_far_a_root_of_one_error_may_be_off():
-    """With σ = 1 on the root 0 is published of a root of 1: at 90% the true one is up to 1 + 1.645, its square 6.995."""
+    """With σ = 1 on roots 0 is published of a root of 1: at 90% the true one is up to 1 + 1.645, its square 6.995."""
     assert SquareRoot(1).margin(Root(Fraction(1)), Typical(size=0.0)) == pytest.approx((1 + 1.644854) ** 2, rel=1e-2)

@@ -5,7 +5,7 @@ follows from the data as well. A plan asks for it by [suppress] alone; the cells
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from sfumato.draws import Draws
@@ -27,7 +27,7 @@ class Suppression(Mechanism):
     source: ClassVar[str] = "Cox 1980, 'Suppression methodology and statistical disclosure control'"
     suppresses: ClassVar[bool] = True
     holding: str | None = None
-    register: bool = field(default=False, compare=False)
+    register: bool = False
     """Whether units of a register report, so that it says whose they are."""
     told: str = ""
     """The rules as the public is told them."""
