@@ -3,6 +3,7 @@
 import asyncio
 import re
 from contextlib import closing
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from sfumato.confidential import Account, Microdata, Options, Tabulation, run
 from sfumato.confidential.audit import audit_plan
 from sfumato.draws import SeededDraws
 from sfumato.errors import DataError, PlanError, PromiseError
-from sfumato.mechanisms import Cells
+from sfumato.mechanisms import Cells, SmoothGamma
 from sfumato.schema import Frame, Largest, Rows
 from sfumato.serve import app as served
 from sfumato.serve.accounts import accounts_of
@@ -235,6 +236,33 @@ def test_audits_never_prove_more_than_the_claim_and_nearly_all_that_the_laws_los
         assert audit.exact == pytest.approx(exact, rel=2e-3)
         assert 0.85 * exact <= audit.bound <= audit.claimed
         assert exact <= audit.claimed
+
+
+class TellsItsScale(SmoothGamma):
+    """The mutant that publishes the variance of its noise."""
+
+    def perturb(self, cells, draws, given=None):
+        noisy = super().perturb(cells, draws, given)
+        scales, which = self.noise_scales(cells)
+        variances = np.array(scales, dtype=float)[which].reshape(noisy.values.shape) ** 2
+        return replace(noisy, public={"variance": variances})
+
+
+def test_a_scale_that_is_published_is_caught_by_an_audit_and_one_that_is_paid_for_is_not():
+    """An establishment of 44, and not of 40, is told by it for certain: 40,000 samples prove an epsilon of 7."""
+    text = JOBS.replace(
+        'mechanism = "log-laplace", epsilon = "1"', 'mechanism = "smooth-gamma", epsilon = "2", told = "1"'
+    )
+    plan = plan_of(text)
+    (measure,) = plan.measures
+    pair = [Microdata.open(table, plan.schema) for table in largest_pair((40, 44), 3)]
+    paid = audit_plan(plan, *pair, samples=40_000, draws=SeededDraws(8))
+    assert all(one.holds for one in paid)
+    assert 0.5 < paid[0].views["the error of a cell that is told"] <= 1, "what is paid for it"
+    telling = replace(plan, measures=(replace(measure, with_=TellsItsScale(3)),))
+    caught = audit_plan(telling, *pair, samples=40_000, draws=SeededDraws(8))
+    assert caught[0].view == "the error of a cell that is told"
+    assert caught[0].bound > 7 > caught[0].claimed == 3
 
 
 def epsilon_between(one, other, delta):

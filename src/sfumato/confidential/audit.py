@@ -24,8 +24,9 @@ from sfumato.confidential.evidence import enough
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.pairs import WorstPair, worst_pairs
 from sfumato.confidential.stated import Samples
+from sfumato.confidential.table_copies import side_by_side
 from sfumato.confidential.tabulate import Tabulation
-from sfumato.confidential.views import Seen, Watched, side_by_side
+from sfumato.confidential.views import Seen, Watched
 from sfumato.draws import Draws, SeededDraws, SystemDraws
 from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.mechanisms import Cells, Mechanism

@@ -7,7 +7,8 @@ import numpy as np
 
 from sfumato.confidential.contrasts import watched_contrasts
 from sfumato.confidential.stated import Samples
-from sfumato.confidential.views import Integers, Seen, Watched, both_laws, chances_of, most_moved
+from sfumato.confidential.table_copies import most_moved
+from sfumato.confidential.views import Integers, Seen, Watched, both_laws, chances_of
 from sfumato.draws import Draws
 from sfumato.errors import PlanError
 from sfumato.mechanisms import Cells, Mechanism

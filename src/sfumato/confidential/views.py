@@ -1,9 +1,8 @@
 """Views: what an attacker may look at in the published numbers, sampled on both sides, with the law stated for them."""
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,24 +10,19 @@ from numpy.typing import NDArray
 from sfumato.confidential.evidence import Sampled, learned
 from sfumato.confidential.sealed import Sealed
 from sfumato.confidential.stated import FARTHEST, Chances, Noise, Samples, outcomes, together
+from sfumato.confidential.table_copies import apart_places, perturbed_copies, published_copies
 from sfumato.draws import Draws
 from sfumato.mechanisms import Cells, Mechanism
 from sfumato.privacy import Unsummed
-from sfumato.release import Noisy
-from sfumato.schema import Attribute, Levels, Table
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Laws = tuple[tuple[Noise, Noise], ...]
 """The laws of the noise of cells, on either side."""
-MOST_MOVED, FEW = 64, 2
-"""How many of the cells that differ are published again and again, and how many are looked at two by two."""
-AT_ONCE = 4_000_000
-"""How many numbers are published at once."""
+FEW = 2
+"""How many of the cells that differ are looked at two by two."""
 WIDEST = 10_000_000
 """Over how many integers chances are laid out in a row."""
-UNTOLD = -(2**52)
-"""What stands for cells without a number: below all numbers, and the same on both sides."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,6 +73,8 @@ class Watched(Seen):
     """Whether cells may be summed; of those that may not each is looked at by itself."""
     unseen: Sequence[Chances] = ()
     """The chances of cells that differ too and are not watched, as they are too many."""
+    stated: tuple[Floats, Floats] | None = None
+    """The variances that are published of the first cell, where they are not the same whatever the cells hold."""
 
     @classmethod
     def of(
@@ -88,8 +84,8 @@ class Watched(Seen):
 
         One that does not would only blur the others where they may not be summed.
         """
-        places, unseen = _places(*sides)
-        once = _perturbed(with_, sides[0], places, 1, draws)
+        places, unseen = apart_places(*sides)
+        once = perturbed_copies(with_, sides[0], places, 1, draws)
         clean = [with_.clean(cells).ravel() for cells in sides]
 
         def laws_at(some: Integers) -> Laws | None:
@@ -97,10 +93,13 @@ class Watched(Seen):
 
         laws, (true_one, true_other) = laws_at(places), (side[places] for side in clean)
         many = samples.showing(chances_of(laws, true_one - true_other))
-        one, other = (_published(with_, cells, places, many, draws) for cells in sides)
+        (one, stated_one), (other, stated_other) = (
+            published_copies(with_, cells, places, many, draws) for cells in sides
+        )
         summed = not isinstance(sides[0].move, Unsummed)
         beyond = chances_of(laws_at(unseen), clean[0][unseen] - clean[1][unseen]) or []
-        return cls(measure, laws, true_one, true_other, one, other, summed, beyond)
+        stated = None if stated_one is None or stated_other is None else (stated_one, stated_other)
+        return cls(measure, laws, true_one, true_other, one, other, summed, beyond, stated)
 
     @property
     def shifts(self) -> Integers:
@@ -111,6 +110,8 @@ class Watched(Seen):
         """A cell, the total of all that are watched, and the difference of two."""
         cells, moved = len(self.shifts), np.count_nonzero(self.shifts)
         views = [self.weighed("a cell", [1] + [0] * (cells - 1))]
+        if self.stated is not None:
+            views.append(View("the error of a cell that is told", Sampled(*self.stated)))
         if moved > FEW and self.summed:
             # A cell that stays would only blur the others, which come first.
             return [*views, self.weighed(f"the total of {moved} cells", [1] * moved + [0] * (cells - moved))]
@@ -185,79 +186,6 @@ def every_chance(measures: Sequence[Seen]) -> list[Chances] | None:
             return None
         found += cells
     return found
-
-
-def side_by_side(one: Cells, other: Cells) -> tuple[Cells, Cells]:
-    """The cells of two sides in the same places: of a sparse table those that either holds, and one that neither does.
-
-    They stay sparse, and are published through the same door.
-    """
-    if one.places is None or other.places is None or not isinstance(one.domain, Table):
-        return one, other
-    held = np.union1d(one.places, other.places)
-    some = np.setdiff1d(np.arange(min(2 * len(held) + 1, one.domain.size)), held)
-    held = np.concatenate([held, some[one.domain.possible_at(some)][:1]])
-    table = Table((Attribute("cell", Levels.of(range(len(held)))),))
-    return _taken(one, one.places, table, held), _taken(other, other.places, table, held)
-
-
-def _taken(cells: Cells, places: Integers, table: Table, held: Integers) -> Cells:
-    """The cells at some places, empty ones where there is none."""
-    found = np.where(np.isin(held, places), np.searchsorted(places, held), -1)
-    return cells.taken(table, found, np.arange(len(held)))
-
-
-def most_moved(apart: Integers, most: int = MOST_MOVED) -> NDArray[np.intp]:
-    """The cells that are farthest apart, a few of those that are at all."""
-    return np.argsort(-apart, kind="stable")[: min(most, int(np.count_nonzero(apart)))]
-
-
-def _places(one: Cells, other: Cells) -> tuple[Integers, Integers]:
-    """The cells that are watched: those farthest apart, and one that is not; and all others that are."""
-    apart = one.apart(other)
-    moved = most_moved(apart, len(apart))
-    possible = one.domain.possible.ravel() if isinstance(one.domain, Table) else np.ones(len(apart), dtype=bool)
-    still = np.flatnonzero((apart == 0) & possible & (not isinstance(one.move, Unsummed)))
-    watched = np.concatenate([moved[:MOST_MOVED], still[:1]]) if len(moved) else moved
-    return watched, moved[MOST_MOVED:]
-
-
-def _published(mechanism: Mechanism, cells: Cells, places: Integers, samples: int, draws: Draws) -> Integers:
-    """What is seen of so many copies of a few cells, a row each; some are perturbed at once."""
-    at_once = max(1_000, AT_ONCE // len(places))
-    many = [min(at_once, samples - start) for start in range(0, samples, at_once)]
-    some = (_told(mechanism, _perturbed(mechanism, cells, places, copies, draws)) for copies in many)
-    return np.concatenate([seen.reshape(-1, len(places))[:copies] for copies, seen in zip(many, some, strict=True)])
-
-
-def _perturbed(mechanism: Mechanism, cells: Cells, places: Integers, samples: int, draws: Draws) -> Noisy:
-    """So many copies of a few cells, or a few more, as one table, perturbed at once."""
-    side = math.isqrt(samples - 1) + 1
-    sizes = {"copy": side, "and_copy": side, "cell": len(places)}
-    table = Table(tuple(Attribute(name, Levels.of(range(size))) for name, size in sizes.items()))
-    copies = cells.taken(table, np.tile(places, side**2))
-    if cells.places is None:
-        return mechanism.perturb(copies, draws)
-    noisy = mechanism.perturb(_listed(copies), draws)
-    values = np.zeros(table.size, dtype=np.int64)
-    values[noisy.places] = noisy.values
-    return replace(noisy, values=values, places=None)
-
-
-def _told(mechanism: Mechanism, noisy: Noisy) -> Integers:
-    """What is seen of cells; one without a number by why it has none, below all numbers."""
-    seen = mechanism.seen(noisy)
-    if noisy.statuses is None:
-        return seen
-    which = noisy.statuses.which.reshape(seen.shape)
-    return np.where(which > 0, UNTOLD - which, seen)
-
-
-def _listed(cells: Cells) -> Cells:
-    """The same cells as a sparse table has them: those that are not 0, by their numbers."""
-    assert isinstance(cells.domain, Table)  # noqa: S101 - a few cells, laid out
-    full = np.flatnonzero(cells.values)
-    return cells.taken(cells.domain, full, full)
 
 
 def _log_pmf(law: Noise, noise: Integers) -> Floats:
