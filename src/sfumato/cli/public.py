@@ -127,6 +127,20 @@ def withdraw(folder: Folder, why: Annotated[str, typer.Option(help="The reason, 
 
     mark(folder, why)
     say(f"{folder} is marked as withdrawn: {why}")
+    _say_keys(folder)
+
+
+def _say_keys(folder: Path) -> None:
+    """By which keys a cache in front of a server forgets what a withdrawal changes, if the manifest can be read."""
+    from sfumato.errors import ReleaseError
+    from sfumato.release.manifest import NAME, Manifest
+    from sfumato.serve.purging import keys_of
+
+    try:
+        series = Manifest.from_bytes((folder / NAME).read_bytes()).name
+    except (ReleaseError, OSError):
+        return
+    say(f"Readers see it within a minute; at once where a cache is told to forget {' and '.join(keys_of(series))}.")
 
 
 def microdata(

@@ -19,12 +19,14 @@ from sfumato.serve.address import Door
 from sfumato.serve.api import router
 from sfumato.serve.cache import Cache, Remembering
 from sfumato.serve.catalogue import Catalogue
+from sfumato.serve.files import ReleaseFiles
 from sfumato.serve.guard import Guarded
 from sfumato.serve.limits import Running
 from sfumato.serve.log import FAULT, Logged, Noted
 from sfumato.serve.overload import Refusals, Shedding
 from sfumato.serve.pages import Pages, routes
 from sfumato.serve.pages.site import language
+from sfumato.serve.purging import Purgeable
 from sfumato.serve.reply import for_programs, problem
 from sfumato.serve.sending import Paced
 from sfumato.serve.turns import Turns
@@ -51,11 +53,14 @@ def over(catalogue: Catalogue, base_path: str = "", running: Running | None = No
     )
     inner.router.redirect_slashes = False  # it would name whatever host the request names
     pages = Pages(catalogue, base, still=running.still)
-    parts = router(catalogue, base, running.limits), routes(pages)
+    files = ReleaseFiles(catalogue)
+    parts = router(catalogue, base, running.limits, files), routes(pages)
     for part in parts:
         inner.include_router(part)
-    _refuse_in_words(inner, pages, [one for part in parts for one in part.routes])
-    fronted = _fronted(inner, Refusals(problem, pages.problem), running, zips=not catalogue.private)
+    inner.router.routes.append(files.route)
+    _refuse_in_words(inner, pages, [files.route, *(one for part in parts for one in part.routes)])
+    words = Refusals(problem, pages.problem)
+    fronted = _fronted(Purgeable(inner, catalogue), words, running, zips=not catalogue.private)
     door = Door(running.origin, running.names)
     guarded = Guarded(fronted, base, door, pages.problem, private=catalogue.private, keyed=bool(running.key))
     return Logged(guarded, base, running.log) if running.log else guarded

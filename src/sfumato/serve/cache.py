@@ -178,7 +178,8 @@ class Remembering:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         asked = _headers(scope)
-        key = question_key(scope) if scope["method"] == "GET" else None
+        # A part of a file is no answer that is kept, nor is the whole one to who asked for a part.
+        key = question_key(scope) if scope["method"] == "GET" and b"range" not in asked else None
         kept = None if key is None else self.cache.find(key, asked)
         reply = Collected(send, max(self.cache.largest, MEBIBYTE))
         try:

@@ -14,8 +14,11 @@ from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.editions import Edition
 from sfumato.serve.shapes import ProblemDetails, Shape
 
-# A withdrawal must be seen soon, so a copy is asked about again after a minute; asking is cheap.
-_KEEP = "public, max-age=60, must-revalidate"
+# A withdrawal must be seen within a minute, so a copy is asked about again after 25 seconds; asking is cheap. For 30
+# more a cache may give it while it asks, so that no reader waits.
+SOON = "public, max-age=25, s-maxage=25, stale-while-revalidate=30"
+FOREVER = "public, max-age=31536000, immutable"
+"""For what lies at an address that holds the hash of its content."""
 REFUSALS: dict[int, dict[str, str]] = {
     int(status): told
     for status, told in tomllib.loads(Path(__file__).with_name("refusals.toml").read_text("utf-8")).items()
@@ -31,10 +34,10 @@ def named(request: Request, content: str) -> str:
     return hashlib.sha256(said.encode()).hexdigest()[:32]
 
 
-def unchanged(request: Request, tag: str) -> Response | None:
+def unchanged(request: Request, tag: str, keep: str = SOON) -> Response | None:
     """The reply to a reader who holds this content already."""
     held = held_tag(request.headers.get("if-none-match", ""), tag)
-    return None if held is None else Response(status_code=304, headers=_headers(held))
+    return None if held is None else Response(status_code=304, headers=_headers(held, keep))
 
 
 def held_tag(said: str, tag: str) -> str | None:
@@ -49,9 +52,9 @@ def held_tag(said: str, tag: str) -> str | None:
     return next((one for one in (tag, tag + ZIPPED) if one in names), tag if "*" in names else None)
 
 
-def fresh(content: bytes | str, media_type: str, tag: str = "", status: int = 200) -> Response:
+def fresh(content: bytes | str, media_type: str, tag: str = "", status: int = 200, keep: str = SOON) -> Response:
     """The reply with its content; an error, and what has no name, is not kept."""
-    headers = _headers(tag) if tag and status == 200 else {"Cache-Control": "no-store"}
+    headers = _headers(tag, keep) if tag and status == 200 else {"Cache-Control": "no-store"}
     return Response(content, status, headers, media_type)
 
 
@@ -63,7 +66,7 @@ def as_json(request: Request, said: Shape, content: str) -> Response:
 
 def for_programs(path: str) -> bool:
     """Whether an address below the base is asked by programs, which are refused in JSON."""
-    return path.startswith("/api") or path in {"/version", "/health", "/openapi.json"}
+    return path.startswith(("/api", "/files/")) or path in {"/version", "/health", "/openapi.json"}
 
 
 def problem(status: int, detail: str) -> Response:
@@ -72,8 +75,8 @@ def problem(status: int, detail: str) -> Response:
     return fresh(said.to_bytes(), "application/problem+json", status=status)
 
 
-def _headers(tag: str) -> dict[str, str]:
-    return {"ETag": f'"{tag}"', "Cache-Control": _KEEP}
+def _headers(tag: str, keep: str) -> dict[str, str]:
+    return {"ETag": f'"{tag}"', "Cache-Control": keep}
 
 
 def edition_of(catalogue: Catalogue, key: str) -> Edition:

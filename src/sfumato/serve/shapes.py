@@ -214,6 +214,24 @@ class PrivacyResponse(Shape):
     citation: str
 
 
+class FileAt(Shape):
+    """A file of a release, and where it lies for good."""
+
+    name: str
+    bytes: int
+    sha256: str
+    href: str
+
+
+class FilesResponse(Shape):
+    """The files of a release, and what is to be said of it before any of them is used."""
+
+    key: str
+    release: str
+    notices: list[str]
+    files: list[FileAt]
+
+
 class ProblemDetails(Shape):
     """What was asked, why not, what would work."""
 

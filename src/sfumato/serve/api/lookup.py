@@ -13,6 +13,7 @@ from sfumato.serve.address import origin
 from sfumato.serve.address_parameters import Parameters
 from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.editions import Sheet
+from sfumato.serve.files import PublishedFile
 from sfumato.serve.jsonstat import list_id
 from sfumato.serve.limits import Limits
 from sfumato.serve.question import code_lists
@@ -25,6 +26,8 @@ class Served:
     catalogue: Catalogue
     base: str
     limits: Limits = field(default_factory=Limits)
+    files: Mapping[str, Mapping[str, PublishedFile]] = field(default_factory=dict)
+    """The files of each release by its key, and by their names in its folder."""
 
     def at(self, request: Request) -> str:
         """The address below which the API is reached, whole, as JSON-stat has addresses."""

@@ -25,6 +25,7 @@ Page = Callable[[Pages, Request], Response]
 ADDRESSES: dict[str, Page] = {
     "/": home,
     "/static/{name}": asset,
+    "/static/{stamp}/{name}": asset,
     "/api": api,
     "/budget": budget,
     "/help": help_page,

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from sfumato.errors import QueryError
 from sfumato.serve.pages.site import TYPES, Pages
 from sfumato.serve.pages.view import change_view, total_view
-from sfumato.serve.reply import fresh, named, unchanged
+from sfumato.serve.reply import FOREVER, SOON, fresh, named, unchanged
 
 
 def home(pages: Pages, request: Request) -> Response:
@@ -40,5 +40,8 @@ def asset(pages: Pages, request: Request) -> Response:
     name = request.path_params["name"]
     if name not in pages.static:
         raise HTTPException(404, "There is no such file here.")
+    # A page of another version of the program may name another stamp: it is given what there is, for a short time.
+    keep = FOREVER if request.path_params.get("stamp") == pages.look else SOON
     tag = named(request, pages.look)
-    return unchanged(request, tag) or fresh(pages.static[name], TYPES[name.rpartition(".")[2]], tag)
+    given = fresh(pages.static[name], TYPES[name.rpartition(".")[2]], tag, keep=keep)
+    return unchanged(request, tag, keep) or given

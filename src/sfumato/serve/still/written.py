@@ -73,11 +73,9 @@ class _Writing:
         self.origin = f"{parts.scheme}://{parts.netloc}"
         running = Running(Limits(calls=0), origin=self.origin, still=True)
         self.application = over(catalogue, self.base, running)
-        self.assets = {
-            f"{self.base}/static/{name}": f"static/{name}"
-            for name in Pages(catalogue, self.base).static
-            if not name.endswith(".js")
-        }
+        pages = Pages(catalogue, self.base)
+        plain = [name for name in pages.static if not name.endswith(".js")]
+        self.assets = {f"{self.base}/static/{pages.look}/{name}": f"static/{name}" for name in plain}
         self.words, self.lang = Look(lang=lang).words, lang
 
     def all(self, progress: Callable[[int, int], None]) -> Site:
@@ -117,7 +115,6 @@ class _Writing:
 
         def found(address: str) -> str | None:
             path, hash_, part = address.partition("#")
-            path = path.partition("?")[0] if "/static/" in path else path
             file = files.get(key_of(path))
             return f"{quote(os.path.relpath(file, here))}{hash_}{quote(part)}" if file else None
 
