@@ -85,6 +85,7 @@ def test_an_establishment_is_hidden_altogether_at_a_loss_that_grows_with_its_log
 
 def test_what_a_group_loses():
     assert of_group(Approximate("0.5"), 4) == Approximate(2)
+    assert of_group(Approximate(100), 9) == Approximate(900), "without a delta any epsilon is one"
     assert of_group(Gaussian(1), 3) == Gaussian(3)
     assert of_group(Concentrated(1), 2) == Concentrated(4)
     two = of_group(Approximate(1, "1e-6"), 2)
