@@ -51,6 +51,12 @@ def test_totals_are_unbiased_and_err_as_is_stated():
     assert spread < 62, "either alone has 74 or more"
 
 
+def test_variances_at_other_sizes_are_in_proportion_and_never_of_less_than_a_tenth_of_the_shift():
+    """0.02 (n + 10)²: at 5 of 15, at −9.5 and at −100 of 1."""
+    found = Proportional(0.02, 10.0).settled(np.array([5.0, 0.0, -9.5, -100.0])).variances
+    assert found == pytest.approx([0.02 * 225, 0.02 * 100, 0.02, 0.02])
+
+
 def test_weights_at_the_draws_themselves_would_pull_totals_down(monkeypatch):
     monkeypatch.setattr(Proportional, "settled", lambda self, sizes: None)
     values, _ = totals(SeededDraws(1))

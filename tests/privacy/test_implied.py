@@ -83,6 +83,12 @@ def test_an_establishment_is_hidden_altogether_at_a_loss_that_grows_with_its_log
     assert SquareRootWithin("shop", {"jobs": "0.3"}).implied()[0].steps == 4
 
 
+def test_other_values_in_place_of_ones_own_are_two_steps_one_that_goes_and_one_that_comes():
+    (told,) = WORKER.implied()
+    assert (told.whom, told.steps) == ("other values of any one worker in place of its own", 2)
+    assert WORKER.covers(ReplaceOne("worker", "person", 2)) == told.steps
+
+
 def test_what_a_group_loses():
     assert of_group(Approximate("0.5"), 4) == Approximate(2)
     assert of_group(Approximate(100), 9) == Approximate(900), "without a delta any epsilon is one"

@@ -24,6 +24,7 @@ from sfumato.release import (
     Withheld,
     uncertainties,
 )
+from sfumato.release.error_law import NoisyTotals
 from sfumato.release.uncertainties import StatedIn, read_uncertainty
 from sfumato.release.uncertainties.adjusted import Adjusted
 from sfumato.release.uncertainties.uncertainty import left_over
@@ -141,6 +142,24 @@ def test_what_is_written_is_read_again(kind):
     assert type(again) is type(stated)
     if not isinstance(stated, (Varying, Adjusted, Departures, Earlier, Shifted, Sided)):
         assert again == stated
+
+
+@pytest.mark.parametrize("side", ["below", "above"])
+def test_intervals_that_reach_less_far_at_a_higher_level_are_refused(side):
+    stated = EXAMPLES["sided"]
+    columns = stated.columns | {f"{side}_1": stated.columns[f"{side}_0"] - 0.25}
+    assert columns[f"{side}_1"].min() > 0, "else it is refused for that"
+    with pytest.raises(ValueError, match=f"reach less far {side} at a higher level"):
+        Sided.read(stated.to_dict(), StatedIn(Fraction(1), columns.__getitem__, {}.__getitem__))
+
+
+def test_noise_of_laplaces_law_with_variances_of_their_own_is_in_no_steps():
+    """A row of variance 4: at 99% ln 100 / √2 of its 2, and of 0.04 as of 0.2, not a whole step."""
+    rows = Frame("firm", (), {}, range(2))
+    errors = Varying(np.array([4.0, 0.04]), excess=3.0).over(rows, np.array([10, 10]))
+    each = Grid((("firm", np.eye(2, dtype=bool)),))
+    totals = NoisyTotals(np.array([10.0, 10.0]), np.array([4.0, 0.04]), np.zeros(2), np.ones(2))
+    assert errors.law(each).reach(0.99, totals)[0] == pytest.approx(np.log(100) / np.sqrt(2) * np.array([2, 0.2]))
 
 
 def test_a_kind_that_nobody_wrote_is_refused():
