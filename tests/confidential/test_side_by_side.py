@@ -1,6 +1,7 @@
 """Releases beside the truth and each other, over tables and registers: cells lost, errors, what an attacker gets."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -229,6 +230,8 @@ def test_the_command_prints_and_writes_it_for_its_owner_alone(world):
     assert "<script" not in page
     assert page.count("CONFIDENTIAL") >= 3
     assert "Cells that are withheld" in page
+    heads = re.findall(r'colspan="4" class="group">(\w)<', page)
+    assert heads == ["A", "B", "C"] * 2 * 2  # two statistics, by size and by table
     written = sfumato(
         "assess", world / "formal.toml", "--data", world / "data.parquet", *asked, "--out", out, "--json"
     ).stdout

@@ -71,3 +71,8 @@ def test_a_file_has_the_status_of_sdmx_and_no_number(site):
     rows = [line.split(",") for line in written.content.decode().splitlines()[1:]]
     told = {row[3]: (row[6], row[13]) for row in rows}
     assert told == {"1a": ("", "Q"), "1c": ("9", "A")}
+
+
+def test_a_release_without_noise_has_no_switch_that_shows_it(site):
+    switches = [one for one in ("zero", "noise") if f'name="{one}"' in site.get(TABLE).text]
+    assert switches == ["zero"]
