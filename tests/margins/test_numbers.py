@@ -127,3 +127,15 @@ def test_ten_requirements_that_fade_by_a_fifth_with_every_variable():
     by_ways = {sum(one): float(v) for one, v in design.cell_variances.items()}
     known = [94.1, 75.3, 60.3, 48.2, 38.6, 30.9, 24.7, 19.7, 15.8, 12.6, 10.1]
     assert [by_ways[ways] for ways in range(11)] == pytest.approx(known, abs=0.06)
+
+
+@pytest.mark.parametrize(("leaf", "expected"), [(0, 1 / 4), (1, 1 / 2)])
+def test_half_of_anothers_rounding_is_a_quarter_of_its_variance_at_each_end_of_a_leaf(leaf, expected):
+    """Of three leaves the first, less the average, steps by 1 at its end and is −1/3 at the last, which the total has.
+
+    So half of it has (1 + 1/9 − 1/9) / 4; the second steps at both of its ends.
+    """
+    one = family(flat(3), 1)
+    stated = Components((0.0, 0.0), rounding=0.0, inherited=(0.0, 0.5), inherited_rounding=1.0)
+    box = Box({"v0": np.arange(3) == leaf})
+    assert stated.over(one, np.zeros(one.size, dtype=np.int64)).covariance(box, box) == pytest.approx(expected)

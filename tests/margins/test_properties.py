@@ -74,6 +74,21 @@ def test_every_cell_of_every_table_has_the_same_variance(seed):
         assert variances == pytest.approx(np.ones(variances.shape), abs=1e-12)
 
 
+@pytest.mark.parametrize("even", [True, False])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_least_variance_of_a_first_cell_is_the_least_of_all_that_tables_state(seed, even):
+    """Against the errors of every table, asked one by one, of the cell that the first leaves are in."""
+    one, rng = random_family(seed), np.random.default_rng(seed)
+    stated = Components(tuple(rng.uniform(0.5, 9.0, len(one.components))), even, rounding=0.0)
+    errors, first = stated.over(one, np.zeros(one.size, dtype=np.int64)), []
+    for top in one.components:
+        axes = tuple((a.name, np.arange(t.rungs[level].size)[:, None] == t.parts[level].of)
+                     for a, t, level in zip(one.attributes, one.trees, top, strict=True) if level)  # fmt: skip
+        place = tuple(t.parts[level].of[0] for t, level in zip(one.trees, top, strict=True) if level)
+        first.append(errors.with_whole(Grid(axes), tuple(name for name, _ in axes))[place])
+    assert stated.least(one) == pytest.approx(min(first))
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_an_even_family_has_a_kernel_that_is_a_product(seed):
     """V ∏ ((1 + 1/n) |f ∩ g| − |f| |g| / n) of flat attributes."""

@@ -127,3 +127,10 @@ def test_it_is_for_quantiles_and_hides_ranks_alone():
         Quantile("wage", "1.5", clip=(0, 1))
     with pytest.raises(PlanError, match="give clip"):
         Quantile("wage", "0.5", clip=None)
+
+
+def test_a_true_quantile_is_in_steps_and_of_nobody_at_the_lower_end():
+    """Of 30, 40 and 50 in steps of 10 half is at 40; a cell without rows is at 20."""
+    median = Quantile("wage", "1/2", clip=(20, 50), step=10)
+    (of,) = median.aggregates
+    assert median.value({of: Ragged(np.array([0, 3, 3]), np.array([3, 4, 5]))}).tolist() == [4, 2]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sfumato.release import Calibrated, Independent
+from sfumato.release import Calibrated, Independent, Varying
 from sfumato.release.uncertainties.calibrated import Calibration
 from sfumato.release.uncertainties.controls import Control
 from sfumato.release.uncertainties.repeated import Repeated
@@ -101,3 +101,13 @@ def test_totals_of_one_control_that_differ_in_error_are_not_taken_apart():
     uneven = (CONTROLS[0], Control(CONTROLS[1].by, tuple(np.arange(1.0, 7.0))))
     errors = Calibrated(Independent(2.0), uneven).over(TABLE, np.zeros(TABLE.shape, dtype=np.int64))
     assert isinstance(errors, Calibration)
+
+
+def test_cells_with_variances_of_their_own_are_no_combination_over_and_over():
+    table, rng = Table(TABLE.attributes), np.random.default_rng(2)
+    variances = np.linspace(1.0, 4.0, table.size)
+    errors = Calibrated(Varying(variances.reshape(table.shape)), CONTROLS).over(table, np.zeros(table.shape, np.int64))
+    assert isinstance(errors, Calibration)
+    some = boxes(rng, table, 6)
+    f = np.array([cells(table, box) for box in some])
+    np.testing.assert_allclose(errors.covariances(some, some), f @ matrix(table, CONTROLS, variances) @ f.T, atol=1e-9)
