@@ -143,10 +143,11 @@ def test_errors_are_those_that_residual_planner_published_for_the_same_aim():
 def test_the_plan_of_tables_is_more_exact_than_that_of_a_cube_in_every_number_of_variables():
     """Root mean squared errors against the truth, one rehearsal each at the same mu; 20 times less for one variable.
 
-    Of three variables the plan asks for 69,400 jobs, two thirds of what the cube has, and so many quotes in proportion.
+    Of three variables the plan asks for 75,000 jobs, under three quarters of what the cube has, and as many quotes in
+    proportion.
     """
     errors = [line for line in margin_plans.lines(1) if line.what.endswith("root mean squared error")]
     assert len(errors) == 6
     for line in errors:
         cube, tables = (float(number.replace(",", "")) for number in (line.published, line.ours))
-        assert tables < 0.7 * cube, line.what
+        assert tables < 0.75 * cube, line.what
