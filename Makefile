@@ -4,7 +4,7 @@ BIN := .venv/bin
 DEMO_FLAGS := $(if $(CHECK),--check,)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve chromium survey test check installs wheelhouse fuzz mutants faults slow bench soak format clean
+.PHONY: help demo serve chromium survey test check installs wheelhouse letters fuzz mutants faults slow bench soak format clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -84,6 +84,10 @@ mutants: .venv/test ## mutants of the code that carries guarantees, tried by the
 wheelhouse: .venv/agency ## every wheel of the agency's install with its verified hash, and an install of it without a network
 	rm -rf build/wheelhouse
 	$(BIN)/python checks/wheelhouse.py build/wheelhouse
+
+letters: .venv/test ## cut the letters of the pages from their packages anew
+	rm -rf build/letters
+	$(BIN)/python checks/letters.py build/letters
 
 format: .venv/test ## format and fix what can be fixed
 	$(BIN)/ruff format .

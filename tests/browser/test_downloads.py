@@ -5,6 +5,7 @@ import io
 import json
 import math
 import re
+from decimal import Decimal
 from pathlib import Path
 
 import openpyxl
@@ -18,13 +19,23 @@ ASKED = {
     "a survey": (f"{SURVEY}?rows=occupation&cols=strength&sum[driving]=yes", ("occupation", "strength")),
     "groups": (f"{JOBS}?rows=state&cols=sex&group[state]=Both%20ends:west,northeast", ("state", "sex")),
 }
-SHOWN = re.compile(r"(−?[\d,.]+)\s*±\s*([\d,.]+)\s*([ABC])")
+SHOWN = re.compile(r"([+−]?[\d,.]+)\s*([kM]?)\s*±\s*([\d,.]+)\s*([BC]?)")
+SCALES = {"": 0, "k": 3, "M": 6}
+
+
+def seen(text):
+    """Number, margin and grade of a cell as the page means them: k and M count, and no letter is an A."""
+    number, scale, margin, grade = SHOWN.search(text).groups()
+    if scale:
+        plain = (Decimal(one.replace(",", "").replace("−", "-")).scaleb(SCALES[scale]) for one in (number, margin))
+        number, margin = (f"{one:,f}".replace("-", "−") for one in plain)
+    return number, margin, grade or "A"
 
 
 def on_page(page):
     """Each cell of the table: its name, and number, margin and grade as a reader sees them."""
     cells = {one.get_attribute("value"): one.inner_text() for one in page.query_selector_all("tbody td > button.v")}
-    return {code: SHOWN.search(text).groups() for code, text in cells.items() if not code.endswith("|")}
+    return {code: seen(text) for code, text in cells.items() if not code.endswith("|")}
 
 
 def download(page, selector):

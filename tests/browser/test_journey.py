@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from tests.browser.pages import JOBS
 from tests.browser.tab import PHONE
-from tests.browser.test_downloads import SHOWN, agrees
+from tests.browser.test_downloads import agrees, seen
 
 CELL = "td > button.v"
 
@@ -75,8 +75,8 @@ def sort_and_open(tab):
     said = tab.after(lambda: tab.press("Enter"))
     number = tab.page.inner_text("#detail .big .n")
     assert number in said, "what was opened is read aloud"
-    seen, margin, _ = SHOWN.search(tab.page.inner_text("td.sel")).groups()
-    assert agrees(seen, number.replace(",", "").replace("−", "-"), margin)
+    shown, margin, _ = seen(tab.page.inner_text("td.sel"))
+    assert agrees(shown, number.replace(",", "").replace("−", "-"), margin)
     for one in ("privacy noise", "Standard error", "95% interval"):
         assert one in tab.page.inner_text("#detail")
 
@@ -115,7 +115,7 @@ def take_along(tab):
     lines = list(csv.DictReader(io.StringIO(Path(awaited.value.path()).read_text())))
     shown = {one.get_attribute("value"): one.inner_text() for one in tab.page.query_selector_all(f"tbody {CELL}")}
     for line in lines:
-        number, margin, _ = SHOWN.search(shown[f"{line['state']}|{line['education']}"]).groups()
+        number, margin, _ = seen(shown[f"{line['state']}|{line['education']}"])
         assert agrees(number, line["estimate"], margin)
     tab.tab_to(".cite sf-copy > button")
     tab.after(lambda: tab.press("Enter"))

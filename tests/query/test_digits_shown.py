@@ -1,7 +1,7 @@
 """A margin holds at its level as it is written: margins are rounded up, intervals outward, numbers to the nearest."""
 
 import math
-from decimal import ROUND_CEILING, Context
+from decimal import ROUND_CEILING, Context, Decimal
 
 import pytest
 
@@ -42,6 +42,21 @@ def test_numbers_themselves_and_standard_errors_go_to_the_nearest():
     estimate = of_margin(823.0, 1_000_004.0)
     digits = Digits.of(estimate)
     assert (digits.number(1_000_004.0), digits.error(104.0), digits.margin(104.0)) == ("1,000,000", "100", "110")
+
+
+@pytest.mark.parametrize("margin", [1.0, 54.0, 823.0, 12_345.6, 76_000.0, 148_037.0, 9.96e6])
+@pytest.mark.parametrize("value", [0.0, 9_999.0, 99_994.0, -204_180.0, 999_995.0, 1_907_345.0, 20_074_999.5])
+def test_thousands_and_millions_are_the_same_digits_and_never_more_signs(value, margin):
+    estimate = of_margin(margin, value)
+    full, computed = Digits.of(estimate), estimate.moe(0.90)
+    short = full.short(value, computed)
+    assert short.scale in {0, 3, 6}
+    for plain, scaled in ((full.number(value), short.number(value)), (full.margin(computed), short.margin(computed))):
+        both = (Decimal(one.replace(",", "").replace("−", "-")) for one in (plain, scaled))
+        assert next(both) == next(both).scaleb(short.scale)
+        assert len(scaled) <= len(plain) + 1
+    if short.scale and full.number(value) != "0":
+        assert len(short.number(value)) < len(full.number(value))
 
 
 def test_sentences_round_margins_up_too():

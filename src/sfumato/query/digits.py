@@ -7,6 +7,10 @@ from sfumato.query.estimate import Estimate
 from sfumato.release import stated
 from sfumato.release.figures import Rounding, in_full, last_digit, number, on_digit, to_digit
 
+_SCALES = ((6, 1_000_000), (3, 100_000))
+"""The powers of ten that are left out, and from which number on."""
+_DECIMALS = 2
+
 
 @dataclass(frozen=True)
 class Digits:
@@ -24,6 +28,8 @@ class Digits:
     """Whether it is known without error, so that all its decimals are written."""
     more: int = 0
     """Digits beyond those that the margin leaves: of a percentage that is wanted closely, as it has no last one."""
+    scale: int = 0
+    """The power of ten that is left out and named beside the number: 3 for thousands, 6 for millions."""
 
     @classmethod
     def of(cls, estimate: Estimate, *, exact: bool = False) -> "Digits":
@@ -34,6 +40,24 @@ class Digits:
         whole = not percent and estimate.value == round(estimate.value)
         return cls(place, whole, percent, full=not percent and margin == 0, more=more)
 
+    def short(self, value: float, margin: float) -> "Digits":
+        """The same digits counted in thousands or millions, where that writes fewer.
+
+        In millions from a million on, in thousands from 100,000 on, with at most two decimals; and in thousands
+        wherever the margin leaves nothing below them.
+
+        >>> digits = Digits.of(Estimate(1907345, 9e4**2)).short(1907345, 1.5e5)
+        >>> digits.scale, digits.number(1907345), digits.margin(148037.0)
+        (6, '1.91', '0.15')
+        >>> Digits.of(Estimate(12345, 33**2)).short(12345, 54).scale  # all of its digits are known
+        0
+        """
+        if self.place is None or self.percent:
+            return self
+        largest, last = max(abs(value), margin), self.last(self.place)
+        fitting = (power for power, least in _SCALES if largest >= least and last >= power - _DECIMALS)
+        return replace(self, scale=next(fitting, 3 if last >= 3 else 0))
+
     def number(self, value: float, way: Rounding = round) -> str:
         """The number itself, to the nearest."""
         if self.place is None:
@@ -42,6 +66,9 @@ class Digits:
             if self.full and not self.whole:
                 return in_full(value)
             return number(on_digit(value, 0, way)) if self.whole else number(value, way)
+        if self.scale:
+            last = self.last(self.place)
+            return to_digit(on_digit(value, last, way) / 10**self.scale, last - self.scale)
         return to_digit(100 * value if self.percent else value, self.last(self.place), way)
 
     def ends(self, low: float, high: float) -> tuple[str, str]:

@@ -20,6 +20,9 @@ from sfumato.serve.pages.look import Look
 
 MARK = "†"
 """Beside a grade: above the publisher's largest CV, where that is not the bound of grade C anyway."""
+SEEN = ("B", "C")
+"""The grades that stand beside a number; who hears it hears its grade always."""
+_SCALES = {3: "scale.thousand", 6: "scale.million"}
 _WIDEST = 10
 
 
@@ -39,14 +42,25 @@ class Cell:
     percent: str = ""
     """Of a change: the same in percent with its error, and the verdict by its key."""
     verdict: str = ""
+    scaled: bool = False
+    """Whether it is counted in thousands or millions."""
     mark: str = ""
     """What says that the publisher's own rule holds the number for too uncertain."""
 
 
-def cell(estimate: Figure, look: Look, code: str = "", largest_cv: float | None = None, *, exact: bool = False) -> Cell:
+def cell(
+    estimate: Figure,
+    look: Look,
+    code: str = "",
+    largest_cv: float | None = None,
+    *,
+    exact: bool = False,
+    scaled: bool = True,
+) -> Cell:
     """A number as `310 ± 76 B`, or with the error a reader chose; a mark where there is none, which says why.
 
-    It has the digits that its margin leaves it, or all where they are wanted.
+    It has the digits that its margin leaves it, in thousands or millions where that is shorter, unless its unit stands
+    beside it; or all where they are wanted. It is read aloud in full.
     """
     words = look.words
     if estimate is IMPOSSIBLE:
@@ -57,24 +71,26 @@ def cell(estimate: Figure, look: Look, code: str = "", largest_cv: float | None 
         return Cell(words.figure("100%"), "", "", 0, words("cell.whole"), code)
     digits = Digits.of(estimate, exact=exact)
     if isinstance(estimate, Change):
-        return _change(estimate, look, code, digits)
+        return _change(estimate, look, code, _short(estimate, digits) if scaled and not exact else digits)
     percent = digits.percent
     # Showing negative numbers as 0 is for the eye alone and reaches no total and no download.
-    value = digits.number(max(estimate.value, 0) if look.zero and not percent else estimate.value)
-    shown, said = _error(estimate, look, digits)
+    seen = max(estimate.value, 0) if look.zero and not percent else estimate.value
+    value, said = digits.number(seen), _error(estimate, look, digits)[1]
+    short = _short(estimate, digits) if scaled and not exact else digits
     grade = estimate.grade if estimate.grade != "-" else words("cell.no_grade")
     unit = words("cell.percent") if percent else estimate.unit
     spoken = words("cell.spoken", value=words.figure(value), unit=unit, error=words.figure(said), grade=grade)
     marked = exceeds(estimate, largest_cv) and largest_cv != estimate.grades["B"]
     return Cell(
-        number=words.figure(value + ("%" if percent else "")),
-        error=words.figure(shown),
+        number=words.figure(short.number(seen) + ("%" if percent else "")) + _scaled(short, look),
+        error=words.figure(_error(estimate, look, short)[0]),
         grade=estimate.grade,
         smear=_smear(estimate),
         spoken=f"{spoken}, {words('cell.exceeds')}" if marked else spoken,
         code=code,
         negative=estimate.value < 0,
         noise=percent_of_noise(estimate),
+        scaled=bool(short.scale),
         mark=MARK if marked else "",
     )
 
@@ -88,16 +104,28 @@ def _change(change: Change, look: Look, code: str, digits: Digits) -> Cell:
         written = f"{_signed(of.number(change.percent.value), change.percent.value)}%"
         relative_change = written if isinstance(margin, Withheld) else f"{written} ±\u2009{of.margin(margin)}"
     return Cell(
-        number=words.figure(_signed(digits.number(change.value), change.value)),
+        number=words.figure(_signed(digits.number(change.value), change.value)) + _scaled(digits, look),
         error=words.figure(_error(change, look, digits)[0]),
         grade="",
         smear=_smear(change),
         spoken=change.sentence().said(words),
         code=code,
         noise=percent_of_noise(change),
+        scaled=bool(digits.scale),
         percent=words.figure(relative_change),
         verdict=change.verdict(),
     )
+
+
+def _short(estimate: Estimate, digits: Digits) -> Digits:
+    """The digits in thousands or millions; a number whose error is withheld keeps all."""
+    margin = estimate.moe(0.90)
+    return digits if isinstance(margin, Withheld) else digits.short(estimate.value, margin)
+
+
+def _scaled(digits: Digits, look: Look) -> str:
+    """What a number is counted in, beside it."""
+    return "\u00a0" + look.words(_SCALES[digits.scale]) if digits.scale else ""
 
 
 def _signed(written: str, value: float) -> str:
@@ -194,8 +222,9 @@ def _figure(one: Cell) -> str:
         number += f' <span class="moe">{escape(one.error)}</span> <span class="sign" aria-hidden="true">{sign}</span>'
         number += f' <span class="pc">{escape(one.percent)}</span>' if one.percent else ""
     elif one.error:
-        grade = escape(one.grade + one.mark)
-        number += f' <span class="moe">{escape(one.error)}</span> <span class="grade">{grade}</span>'
+        number += f' <span class="moe">{escape(one.error)}</span>'
+        grade = escape((one.grade if one.grade in SEEN else "") + one.mark)
+        number += f' <span class="grade">{grade}</span>' if grade else ""
     return number + (f'<span class="smear w{one.smear}"></span>' if one.smear else "")
 
 

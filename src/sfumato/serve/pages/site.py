@@ -16,14 +16,20 @@ from sfumato.query.wording import languages
 from sfumato.serve.address_parameters import unknown
 from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.editions import Edition
-from sfumato.serve.pages.cell import cells, figured
+from sfumato.serve.pages.cell import SEEN, cells, figured
 from sfumato.serve.pages.look import ERRORS, SHARES, Look
 from sfumato.serve.reply import fresh, named, unchanged
 
 Show = Callable[[Look], Mapping[str, Any]]
 """From a look to what a template is filled with."""
 HTML = "text/html; charset=utf-8"
-TYPES = {"css": "text/css; charset=utf-8", "svg": "image/svg+xml", "js": "text/javascript; charset=utf-8"}
+TYPES = {
+    "css": "text/css; charset=utf-8",
+    "svg": "image/svg+xml",
+    "js": "text/javascript; charset=utf-8",
+    "woff2": "font/woff2",
+    "txt": "text/plain; charset=utf-8",
+}
 
 
 class Pages:
@@ -43,7 +49,7 @@ class Pages:
         )
         self.templates.globals |= {"base": base_path, "stamp": self.look, "version": __version__, "still": still}
         self.templates.globals |= {"languages": languages(), "figured": figured, "cells": cells, "number": number}
-        self.templates.globals |= {"errors": ERRORS, "shares": SHARES, "noted": noted}
+        self.templates.globals |= {"errors": ERRORS, "shares": SHARES, "noted": noted, "seen": SEEN}
 
     def page(self, template: str, lang: str = "en", strange: Sequence[str] = (), **shown: Any) -> str:
         """A page in one language; `w` gives its texts, `strange` are the parts of its address that it does not know."""

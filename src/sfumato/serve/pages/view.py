@@ -57,6 +57,11 @@ class PageTable:
     rows: tuple[Row, ...]
     totals: Row | None
 
+    @property
+    def all_rows(self) -> tuple[Row, ...]:
+        """The rows and, where there is one, the row of totals."""
+        return (*self.rows, *([self.totals] if self.totals else []))
+
 
 @dataclass(frozen=True)
 class TableView:
@@ -98,6 +103,11 @@ class TableView:
     @property
     def negative(self) -> bool:
         return any(one.value < 0 for one in self.estimates if not isinstance(one, Change))
+
+    @property
+    def scaled(self) -> bool:
+        """Whether some numbers are counted in thousands or millions."""
+        return any(one.scaled for block in self.blocks for row in block.all_rows for one in row.cells)
 
     @property
     def unjudged(self) -> bool:
@@ -225,7 +235,7 @@ def _figures(table: Portable, layout: Layout, name: Name) -> list[Cell]:
 
 def total_view(sheet: Sheet, look: Look) -> Cell | None:
     """The one number over everything, where the table may be summed."""
-    return cell(whole_of(sheet), look) if sheet.product.subject.additive else None
+    return cell(whole_of(sheet), look, scaled=False) if sheet.product.subject.additive else None
 
 
 def change_view(sheet: Sheet, look: Look) -> tuple[str, str] | None:

@@ -28,6 +28,7 @@ class Builder extends HTMLElement {
     this.addEventListener("submit", (event) => this.#submitted(event));
     this.addEventListener("click", (event) => this.#clicked(event));
     this.addEventListener("change", (event) => this.#changed(event));
+    this.addEventListener("keydown", (event) => this.#escaped(event));
     addEventListener("popstate", this.#back);
     NARROW.addEventListener("change", this.#fold);
     this.#folds();
@@ -80,6 +81,17 @@ class Builder extends HTMLElement {
         this.form?.prepend(Object.assign(document.createElement("input"), { type: "hidden", name, value }));
       }
     }
+  }
+
+  /**
+   * Escape closes the card of a cell; the focus stays on the cell, or goes back to it.
+   * @param {KeyboardEvent} event
+   */
+  #escaped(event) {
+    const shut = this.querySelector("#detail .shut");
+    if (event.key !== "Escape" || event.defaultPrevented || !(shut instanceof HTMLAnchorElement)) return;
+    event.preventDefault();
+    shut.click();
   }
 
   /** @param {Event} event */
@@ -227,7 +239,6 @@ class Builder extends HTMLElement {
     }
     const told = [...detail.querySelectorAll("h2, .big, .compared p")];
     say(told.map((one) => one.textContent?.trim().replace(/\s+/g, " ").replace(/\.?$/, ".")).join(" "));
-    detail.scrollIntoView({ block: "nearest" });
   }
 
   /** On a narrow screen the table comes first and the form is folded away. */

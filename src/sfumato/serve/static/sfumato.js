@@ -1,6 +1,7 @@
 // What the pages gain from a script; without it everything works all the same.
 import "./area.js";
 import "./builder.js";
+import "./card.js";
 import "./copy.js";
 import "./grid.js";
 import "./own.js";
