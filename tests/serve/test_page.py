@@ -1,5 +1,6 @@
 """The pages: a real table with every error said aloud, nothing inline, nothing from elsewhere, no label that runs."""
 
+import html
 import re
 from decimal import ROUND_CEILING, Context, Decimal
 from html import unescape
@@ -10,6 +11,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.confidential import Options
+from sfumato.query.wording import words
 from sfumato.release import withdraw
 
 POLICY = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
@@ -453,3 +455,24 @@ def test_where_a_table_cannot_be_shown_the_form_still_has_what_the_address_says(
     for name, value in chosen.items():
         field = shown.text.partition(f'id="{name}"')[2].partition("</select>")[0]
         assert re.findall(r'<option value="([^"]*)" selected', field) == ([value] if value else [])
+
+
+def test_a_page_its_chart_and_its_file_say_first_what_was_found(page, engine):
+    """In both languages, of totals and of the column that rows are sorted by; the picture's title names the rest."""
+    totals, asked = engine.table("place"), f"{TABLE}?rows=place&cols=sex"
+    for lang in ("en", "de"):
+        said = html.escape(totals.headline().said(words(lang)))
+        assert f'<p class="headline">{said}</p>' in page.get(f"{asked}&lang={lang}").text
+        assert f'aria-label="{said} ' in page.get(f"{asked}&view=chart&lang={lang}").text
+    sexes = engine.table("place", "sex")
+    code = sexes.axes[1].codes[0]
+    column = html.escape(sexes.headline(code).said(words("en")))
+    assert f'<p class="headline">{column}</p>' in page.get(f"{asked}&sort={code}").text
+    drawn = page.get(f"{TABLE}/picture.svg?rows=place&view=chart&share=whole&sum[sex]={code}").text
+    for name in ("Percentages of the whole (jobs)", f"only {sexes.axes[1].attribute.label}: ", "2026-Q1"):
+        assert html.escape(name) in drawn
+
+
+def test_two_row_variables_or_several_tables_have_no_largest_row(page):
+    assert 'class="headline"' not in page.get(f"{TABLE}?rows=place&rows=sex").text
+    assert 'class="headline"' not in page.get(f"{TABLE}?rows=sex&wrap=place").text

@@ -96,6 +96,6 @@ def test_a_line_of_a_readers_numbers_that_cannot_be_read_costs_neither_the_map_n
 def test_a_map_of_percentages_says_of_what_in_the_words_of_its_page(drawn):
     page = asked(drawn, "/mapped~number?rows=size&cols=sex&view=map&share=row&of=f")
     title = re.search(r'<svg class="pic"[^>]*aria-label="([^"]*)"', page)[1]
-    assert "percentages of the row" in title
+    assert "Percentages of the row" in title
     assert "shares of" not in title
     assert ">Percentages of the row (" in page.partition("<svg")[2].partition("</svg>")[0]

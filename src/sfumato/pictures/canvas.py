@@ -67,7 +67,14 @@ class Canvas:
     def head(self) -> list[str]:
         if not self.caption.headed:
             return []
-        return fitted(self.caption.title, self.width - 2 * EDGE, lines=3, size=16.5)
+        return fitted(self.caption.headline or self.caption.title, self.width - 2 * EDGE, lines=3, size=16.5)
+
+    @property
+    def under(self) -> list[str]:
+        """The title, where a headline stands in its place."""
+        if not (self.caption.headed and self.caption.headline):
+            return []
+        return fitted(self.caption.title, self.width - 2 * EDGE, lines=3, size=12)
 
     @property
     def notice(self) -> list[str]:
@@ -76,7 +83,8 @@ class Canvas:
 
     @property
     def top(self) -> float:
-        return EDGE + 20 * len(self.head) + 15 * len(self.notice) + (8 if self.head or self.notice else 0)
+        told = 15 * (len(self.under) + len(self.notice))
+        return EDGE + 20 * len(self.head) + told + (8 if self.head or self.notice else 0)
 
     def closed(self, bottom: float, parts: Sequence[str], told: Sequence[str] = (), *, links: bool = False) -> Markup:
         """The drawing with title, source and banner."""
@@ -85,12 +93,13 @@ class Canvas:
         around = [
             paper(self.width, height),
             stacked(EDGE, EDGE + 14, self.head, "head", step=20),
-            stacked(EDGE, EDGE + 12 + 20 * len(self.head), self.notice, "notice"),
+            stacked(EDGE, EDGE + 12 + 20 * len(self.head), self.under, "axis"),
+            stacked(EDGE, EDGE + 12 + 20 * len(self.head) + 15 * len(self.under), self.notice, "notice"),
             stacked(EDGE, bottom + EDGE, source, "axis"),
         ]
         banner = banner_across(self.caption.banner, self.width, height)
         said = " ".join([self.caption.banner, *told]).strip()
-        title = self.caption.title
+        title = f"{self.caption.headline} {self.caption.title}".strip()
         return drawing(height, title, *around, *parts, banner, told=said, width=self.width, links=links)
 
 

@@ -98,6 +98,8 @@ class Caption:
     banner: str = ""
     headed: bool = True
     percent: bool = False
+    headline: str = ""
+    """What the numbers say, over the title and in what is read aloud."""
     words: PictureWords = field(default_factory=PictureWords)
 
 

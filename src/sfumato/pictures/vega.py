@@ -44,10 +44,12 @@ def _by_series(series: Sequence[str]) -> Spec:
 
 def spec_of(kind: str, caption: Caption, told: Spec) -> Spec:
     """The specification of a kind of picture, with what stands round every one and what is told of this one."""
-    notes = [note for note in (caption.banner, caption.source) if note]
+    under = caption.title if caption.headline else ""
+    head = caption.headline or caption.title
+    notes = [note for note in (under, caption.banner, caption.source) if note]
     sheet = {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
-        "title": {"text": caption.title, "anchor": "start", **({"subtitle": notes} if notes else {})},
+        "title": {"text": head, "anchor": "start", **({"subtitle": notes} if notes else {})},
         "usermeta": {"banner": caption.banner, "source": caption.source},
         "background": CARD,
     }

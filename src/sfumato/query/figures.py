@@ -13,6 +13,7 @@ from sfumato.errors import QueryError
 from sfumato.query.axis import Axis
 from sfumato.query.columns import Columns
 from sfumato.query.estimate import Estimate, Figure
+from sfumato.query.headline import Headline
 from sfumato.query.untold import untold
 from sfumato.query.wording import Sentence
 from sfumato.release import NoNumber, Product, Release, Withheld
@@ -108,6 +109,10 @@ class Figures(ABC):
     def pieces(self, most: int = LARGEST_PAGE) -> Iterator["Figures"]:  # noqa: ARG002 - what fits a page is one piece
         """The same table part by part, in the same order, each part small enough to hold."""
         yield self
+
+    def headline(self, column: str | None = None) -> Headline | None:  # noqa: ARG002 - most tables have no ranks
+        """What the table found: its largest row by one column or by the totals; None where nothing is said of it."""
+        return None
 
     def margin(self, names: Sequence[str]) -> "Figures | None":  # noqa: ARG002 - most tables have none
         """The same with all other variables summed over; None where they cannot be."""

@@ -13,6 +13,7 @@ from sfumato.query.axis import Axis
 from sfumato.query.change import NONE, REAL, UNSAID, Change
 from sfumato.query.estimate import Estimate, Figure
 from sfumato.query.figures import Figures
+from sfumato.query.wording import words
 from sfumato.release import NoNumber, Withheld
 from sfumato.release.figures import Rounding, aligned, beside, in_full, like, number, on_digit
 
@@ -254,5 +255,7 @@ def as_html(table: Figures) -> str:
     )
     notes = [*(f"{one.code} {one.reason}" for one in table.missing), *Answer(table).unsaid, *Answer(table).remarks]
     legend = "".join(f"<p>{escape(one)}</p>" for one in notes)
-    caption = f"<caption>{escape(table.title)}</caption>"
+    found = table.headline()
+    said = f"<strong>{escape(found.said(words('en')))}</strong><br>" if found else ""
+    caption = f"<caption>{said}{escape(table.title)}</caption>"
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{legend}"

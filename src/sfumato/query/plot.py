@@ -90,6 +90,7 @@ def plotted(table: Figures, kind: str = "dot", level: float = 0.90, width: float
 
 def caption_of(table: Figures, plot: Plot, level: float = 0.90) -> Caption:
     """The title, the unit, the citation and the warnings of a table, and why cells are missing where some are."""
+    found = table.headline()
     missing = f"{len(plot.left_out)} not drawn. {plot.left_out[0].said} " if plot.left_out else ""
     return Caption(
         table.title,
@@ -97,6 +98,7 @@ def caption_of(table: Figures, plot: Plot, level: float = 0.90) -> Caption:
         source=f"{missing}{' '.join(map(cited, table.releases))}",
         banner=" ".join(notice.warning for release in table.releases for notice in notices_of(release) if notice.grave),
         percent=table.unit == "share",
+        headline=found.said(words("en")) if found else "",
         words=PictureWords(interval=f"{level:.0%} interval", **_hollow(table)),
     )
 

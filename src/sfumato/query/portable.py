@@ -12,6 +12,7 @@ from sfumato.errors import QueryError
 from sfumato.pictures import Picture
 from sfumato.query.answer import Answer
 from sfumato.query.figures import Figures
+from sfumato.query.headline import Headline, headline_of
 from sfumato.query.layout import as_html, as_text
 from sfumato.query.notices import cited
 from sfumato.query.ranks import RowStanding, standings
@@ -92,6 +93,10 @@ class Portable(Figures):
         except QueryError:
             return standings(codes, values, None, rising=rising)
         return standings(codes, values, ranks, rising=rising)
+
+    def headline(self, column: str | None = None) -> Headline | None:
+        """What the table found: its largest row by one column or by the totals, or that it cannot be told."""
+        return headline_of(self, column)
 
     def in_column(self, column: str | int | None) -> list[float]:
         """The numbers of one column; not a number where there is none."""

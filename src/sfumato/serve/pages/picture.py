@@ -11,6 +11,7 @@ from sfumato.release import NoNumber
 from sfumato.schema import Where
 from sfumato.serve.pages.cell import address
 from sfumato.serve.pages.form import Option
+from sfumato.serve.pages.headline import headline, named_apart, titled, universe_named
 from sfumato.serve.pages.layout import Layout
 from sfumato.serve.pages.map import mapped, shapes_of
 from sfumato.serve.pages.order import asked, order_of
@@ -156,9 +157,15 @@ def _caption(layout: Layout, table: Figures, plot: Plot, frame: PictureSize) -> 
     if layout.share:
         of = layout.look.words(f"build.share_{layout.share}")
         axis = layout.look.words("table.percent", of=of, unit=layout.sheet.product.subject.unit)
-        title = f"{layout.sheet.titled(layout.names)}, {axis[0].lower()}{axis[1:]}"
-        caption = replace(caption, axis=axis, title=title)
-    return replace(caption, headed=frame.headed, words=words)
+        caption = replace(caption, axis=axis)
+    title = " · ".join([titled(layout), *named_apart(layout), *universe_named(layout), *_period(layout, table)])
+    return replace(caption, headed=frame.headed, words=words, title=title, headline=headline(layout))
+
+
+def _period(layout: Layout, table: Figures) -> list[str]:
+    """The period of a picture of one release; where periods are drawn, or compared, they are named there."""
+    periods = {release.manifest.period for release in table.releases}
+    return [*periods] if len(periods) == 1 and not layout.look.change and periods != {""} else []
 
 
 def file_of(pictures: Sequence[tuple[Head | None, Picture]], form: str) -> bytes:

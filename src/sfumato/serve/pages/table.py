@@ -21,6 +21,7 @@ from sfumato.serve.pages.area import area_field
 from sfumato.serve.pages.cell import MARK, exceeds
 from sfumato.serve.pages.detail import detail_view
 from sfumato.serve.pages.form import Form
+from sfumato.serve.pages.headline import headline, named_apart, titled
 from sfumato.serve.pages.help import answers
 from sfumato.serve.pages.layout import PARAMETERS, Layout
 from sfumato.serve.pages.look import NAMES, Look
@@ -28,7 +29,7 @@ from sfumato.serve.pages.map import mapped_column, own_problem
 from sfumato.serve.pages.picture import MOST_LINES, charts_of, in_both_widths, rows_drawn, views_of
 from sfumato.serve.pages.promise import Promised
 from sfumato.serve.pages.site import HTML, Pages, language
-from sfumato.serve.pages.take import taken, titled
+from sfumato.serve.pages.take import taken
 from sfumato.serve.pages.view import TableView, table_view
 from sfumato.serve.reply import fresh, unchanged
 
@@ -91,6 +92,8 @@ def shown(layout: Layout, pages: Pages, request: Request, brought: str = "", pro
         "view": view,
         "title": titled(layout),
         "periods": _periods(layout, view),
+        "headline": headline(layout),
+        "apart": named_apart(layout),
         "said": _said(layout, view),
         "within": _within(layout),
         "grades": {name: words for name, words in graded.items() if name != "-" or "-" in view.grades},

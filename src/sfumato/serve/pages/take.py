@@ -11,8 +11,8 @@ from starlette.responses import Response
 from sfumato.errors import QueryError
 from sfumato.query.downloads.formats import FORMATS
 from sfumato.query.figures import only
-from sfumato.query.periods import SINCE
 from sfumato.serve.address_parameters import unknown
+from sfumato.serve.pages.headline import titled
 from sfumato.serve.pages.layout import PARAMETERS, Layout
 from sfumato.serve.pages.picture import file_of, pictures_of
 from sfumato.serve.pages.site import Pages
@@ -36,17 +36,6 @@ def taken(layout: Layout, origin: str, base: str) -> dict[str, Any]:
     cited = citation([layout.sheet.timeline.edition(one) for one in releases], _title(layout), origin, address)
     files = [(label, f"{path}?{query}") for label, query in queries.items()]
     return {"files": files, "snippets": snippets(question, origin, base, placement, presented), "citation": cited}
-
-
-def titled(layout: Layout) -> str:
-    """What a table is called: its variables, and from when to when changes are."""
-    title, change = layout.sheet.titled(layout.names), layout.look.change
-    if not change or layout.timed:
-        key = f"table.changes_{change if change in SINCE else 'since'}"
-        return layout.look.words(key, title=title, since=change) if change else title
-    line = layout.sheet.timeline
-    since, until = (line.named(one) for one in (line.before(layout.sheet, change), layout.sheet))
-    return layout.look.words("table.change_of", title=title, since=since, until=until)
 
 
 def _title(layout: Layout) -> str:

@@ -1,0 +1,162 @@
+"""Headline: what a table found, written from its numbers by public rules: the largest row, or that it cannot be told.
+
+A row is called the largest where its ranks are 1 to 1, by the test that ranks are made with: it is then told apart from
+every other row at a level shared out over all comparisons (Bonferroni). With n rows, one of which is truly the largest,
+a false headline needs another row to be told above that one: n - 1 comparisons of 0.10 / (n - 1) each, half of it to
+either side, so in at most 5 of 100 releases; where two are truly equal, in at most 10. Else those rows are named whose
+ranks begin at 1; by the same count the largest is one of them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from sfumato.errors import QueryError
+from sfumato.query.axis import Axis
+from sfumato.query.change import Change
+from sfumato.query.digits import Digits
+from sfumato.query.estimate import Estimate, Figure
+from sfumato.query.ranks import RowStanding
+from sfumato.query.wording import Words
+from sfumato.release import Product, Withheld
+
+LEVEL = 0.90
+MOST_NAMED = 3
+"""The most rows that are named where the largest cannot be told."""
+MOST_ROWS = 60
+"""The most rows that are compared for a headline; a reader who sorts a longer table sees the ranks of all."""
+
+
+class RankedTable(Protocol):
+    """A table whose rows have ranks."""
+
+    axes: tuple[Axis, ...]
+    product: Product
+    time: str
+
+    @property
+    def unit(self) -> str: ...
+    def figure(self, flat: int) -> Figure: ...
+    def rows_of(self, column: str | int | None) -> NDArray[Any]: ...
+    def sorted(self, column: str | int | None = None, level: float = 0.90) -> tuple[RowStanding, ...]: ...
+    def margin(self, names: Sequence[str]) -> Any: ...
+    def shares(self, of: str | Sequence[str] = "whole") -> "RankedTable": ...
+
+
+@dataclass(frozen=True)
+class Leader:
+    """A row that may be the largest: its label, its number, and its share of the whole where it has one."""
+
+    label: str
+    number: Estimate
+    share: Estimate | None = None
+
+    def said(self, wording: Words, between: str = " ({})") -> str:
+        """The row with its number and its share, each with its margin; the numbers in brackets, or as is wanted."""
+        share = wording("headline.share", share=_written(self.share, wording)) if self.share else ""
+        unit = "" if self.number.unit in {"share", ""} else f" {self.number.unit}"
+        return self.label + between.format(f"{_written(self.number, wording)}{unit}{share}")
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The rows that may be the largest, the one with the largest number first, of how many, and in which column."""
+
+    leaders: tuple[Leader, ...]
+    count: int
+    column: str = ""
+
+    @property
+    def told(self) -> bool:
+        """Whether the largest row is told apart from all others."""
+        return len(self.leaders) == 1
+
+    def said(self, wording: Words) -> str:
+        """The headline in a language."""
+        start = f"{self.column}: " if self.column else ""
+        count, many = (wording.figure(f"{one:,}") for one in (self.count, len(self.leaders)))
+        if self.told:
+            row = self.leaders[0].said(wording, ": {}")
+            return start + wording("headline.largest", count=count, row=row)
+        if len(self.leaders) > MOST_NAMED:
+            row = self.leaders[0].said(wording)
+            return start + wording("headline.many", count=count, many=many, row=row)
+        *others, last = (one.said(wording) for one in self.leaders)
+        rows = wording("headline.either", others=", ".join(others), last=last)
+        return start + wording("headline.untold", count=count, rows=rows)
+
+
+def headline_of(table: RankedTable, column: str | None = None) -> Headline | None:
+    """The headline of the rows by one column, or by their totals; none where no row can be called the largest.
+
+    That is so where rows overlap, are periods, hold no number or changes, or have no stated error.
+    """
+    totals = _by_total(table) if column is None else table
+    if totals is None or not 2 <= len(totals.axes[0].codes) <= MOST_ROWS:
+        return None
+    rows = totals.axes[0]
+    if rows.attribute.name == totals.time or (rows.groups.sum(axis=0) > 1).any():
+        return None
+    places = [int(flat) for flat in totals.rows_of(column)]
+    numbers = [totals.figure(flat) for flat in places]
+    stated = [one for one in numbers if isinstance(one, Estimate) and not isinstance(one, Change)]
+    if len(stated) < len(numbers) or any(isinstance(one.moe(LEVEL), Withheld) for one in stated):
+        return None
+    ahead = foremost(totals.sorted(column, LEVEL))
+    shares = _shares(totals) if ahead else None
+    if len(ahead) > 1 and all(one.variance == 0 for one in stated):
+        return None  # true numbers that are equal leave nothing to be told
+    leaders = [_leader(rows.labels[one.place], stated[one.place], shares, one.place) for one in ahead]
+    label = totals.axes[1].label(column) if column is not None and len(totals.axes) > 1 else ""
+    return Headline(tuple(leaders), len(numbers), label) if leaders else None
+
+
+def foremost(standings: Sequence[RowStanding]) -> tuple[RowStanding, ...]:
+    """The rows that may be the largest, in the order of their numbers; none where ranks are not stated.
+
+    >>> rows = [RowStanding(0, "a", 9.0, (1, 1)), RowStanding(1, "b", 4.0, (2, 3)), RowStanding(2, "c", 3.0, (2, 3))]
+    >>> [one.code for one in foremost(rows)]
+    ['a']
+    """
+    ranks = [one.ranks for one in standings]
+    if any(one is None for one in ranks):
+        return ()
+    return tuple(one for one, held in zip(standings, ranks, strict=True) if held is not None and held[0] == 1)
+
+
+def _by_total(table: RankedTable) -> RankedTable | None:
+    """The table with its rows alone, their totals in place of columns."""
+    if len(table.axes) == 1:
+        return table
+    if len(table.axes) != 2 or table.time in {axis.attribute.name for axis in table.axes}:
+        return None
+    margin: RankedTable | None = table.margin([table.axes[0].attribute.name])
+    return margin
+
+
+def _shares(table: RankedTable) -> RankedTable | None:
+    """Each row as a share of the whole, where the table is of numbers that have one."""
+    if table.unit == "share" or len(table.axes) > 1 or not table.product.subject.additive:
+        return None
+    try:
+        return table.shares()
+    except QueryError:  # a table that was measured on its own has no whole
+        return None
+
+
+def _leader(label: str, number: Estimate, shares: RankedTable | None, place: int) -> Leader:
+    share = shares.figure(place) if shares else None
+    usable = isinstance(share, Estimate) and not isinstance(share.moe(LEVEL), Withheld)
+    return Leader(label, number, share if usable and isinstance(share, Estimate) else None)
+
+
+def _written(one: Estimate, wording: Words) -> str:
+    """A number and its margin, with the digits that the margin leaves; a true number alone."""
+    digits, margin = Digits.of(one), one.moe(LEVEL)
+    assert not isinstance(margin, Withheld)  # noqa: S101 - only what is stated is written here
+    sign = "%" if digits.percent else ""
+    if one.variance == 0:
+        return wording.figure(f"{digits.number(one.value)}{sign}")
+    return wording.figure(f"{digits.number(one.value)}{sign}\u00a0±\u00a0{digits.margin(margin)}")
