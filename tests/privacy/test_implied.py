@@ -18,7 +18,7 @@ from sfumato.privacy import (
     SquareRootWithin,
     Unbounded,
 )
-from sfumato.privacy.groups import of_group
+from sfumato.privacy.groups import of_group, of_group_in_parts
 from sfumato.privacy.neighbours.growth import grown, steps
 
 STRONG = SizeWithin("shop", "0.1", "shop_id", worker="person", at_most=2)
@@ -99,6 +99,52 @@ def test_what_a_group_loses():
     assert float(two.delta) == pytest.approx(1e-6 * (1 + math.e), rel=1e-6)
     assert isinstance(of_group(Approximate(1, "0.1"), 9), Unbounded)
     assert isinstance(of_group(Approximate(100, "1e-9"), 9), Unbounded)
+
+
+def test_a_delta_of_a_group_grows_with_the_epsilon_of_its_own_part_alone():
+    """Ten of epsilon would make two steps of delta 0.001 into (1 + e^10) 0.001 = 22; the three it came with do not."""
+    parts, limit = [Approximate(2), Approximate(3, "0.001"), Approximate(5)], Approximate(10, "0.01")
+    assert isinstance(of_group(Approximate(10, "0.001"), 2), Unbounded)
+    two = of_group_in_parts(parts, Approximate(10, "0.001"), 2, limit)
+    assert (two.epsilon, float(two.delta)) == (20, pytest.approx(0.001 + 0.001 * 20.085536923187668, rel=1e-9))
+    assert two.delta >= Fraction("0.021085536923187667"), "rounded up, never down"
+
+
+def test_both_bounds_of_a_group_hold_for_two_releases_that_lose_all_they_may():
+    """Randomised answers that tell for sure with chance delta: two steps are as far as three such laws in a row."""
+    parts = [Approximate(Fraction(1, 2)), Approximate(1, "0.05")]
+    two = of_group_in_parts(parts, Approximate(Fraction(3, 2), "0.05"), 2, Approximate(9, "0.5"))
+    assert two.epsilon == 3
+    # The first part's ends lie e^1 apart, the second's as (2, 0.05 (1 + e)); both at once, told by hand.
+    first = _told(1.0, 0.0)
+    second = _told(2.0, 0.05 * (1 + math.e))
+    there = [one[0] * other[0] for one in first for other in second]
+    gone = [one[1] * other[1] for one in first for other in second]
+    lost = sum(max(a - math.exp(3) * b, 0) for a, b in zip(there, gone, strict=True))
+    assert lost <= float(two.delta) * (1 + 1e-9)
+    assert lost == pytest.approx(float(two.delta), rel=1e-6), "and no less would be true"
+
+
+def _told(epsilon: float, delta: float) -> list[tuple[float, float]]:
+    """The chances of each answer on one side and the other of the worst pair with this epsilon and delta."""
+    rest, up = 1 - delta, 1 / (1 + math.exp(-epsilon))
+    return [(delta, 0.0), (rest * up, rest * (1 - up)), (rest * (1 - up), rest * up), (0.0, delta)]
+
+
+def test_parts_that_are_apart_are_priced_together_where_that_is_less():
+    """Two releases about different people cost the dearer one, and so do two steps of both, twice."""
+    parts = [Approximate(2), Approximate(2)]
+    assert of_group_in_parts(parts, Approximate(2), 2, Approximate(9)) == Approximate(4)
+
+
+def test_normal_noise_under_a_limit_with_a_delta_is_converted_after_the_steps():
+    """mu 1 two steps away is mu 2: at delta 1e-6 an epsilon of 10.9 or so, no delta beyond that of the limit."""
+    limit = Approximate(9, "1e-6")
+    two = of_group_in_parts([Gaussian(1)], Approximate("4.8867", "1e-6"), 2, limit)
+    assert two.delta == limit.delta
+    assert Gaussian(2).delta(float(two.epsilon)) == pytest.approx(1e-6, rel=1e-6)
+    worn = [Gaussian(1), Approximate(1, "5e-7")]  # whose two steps leave nothing of the limit's delta
+    assert of_group_in_parts(worn, Approximate(6, "1e-6"), 2, limit) == of_group(Approximate(6, "1e-6"), 2)
 
 
 def test_a_ledger_of_workers_takes_a_release_that_hides_more_and_no_other():

@@ -1,5 +1,6 @@
 """`sfumato ledger`: open, show, verify and confirm the account of a population."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -121,7 +122,9 @@ def show(ledger: File, json: Json = False) -> None:
 
 def _say_implied(ledger: "Ledger", spent: "Loss") -> None:
     """What the same charges cost whoever else is hidden by them."""
-    if table := implied_table(ledger.hidden, spent, "spent"):
+    from sfumato.privacy.groups import of_group
+
+    if table := implied_table(ledger.hidden, partial(of_group, spent), "spent"):
         say(f"The same charges, read as other promises:\n\n{table}\n")
 
 

@@ -39,7 +39,7 @@ def price(plan: PlanFile, per_year: PerYear = 1, json: Json = False) -> None:
     say(f"{read.title}: {read.hidden.words()}\n")
     say(_spends(read, bill, per_year))
     say(f"\n{GAINS}")
-    if bill.total.kind != "unbounded" and (table := implied_table(read.hidden, bill.total, "loss")):
+    if bill.total.kind != "unbounded" and (table := implied_table(read.hidden, bill.of_group, "loss")):
         say(f"\nThe same, read as other promises:\n\n{table}")
     say_sizes(read)
     _say_tables(read)
@@ -132,7 +132,6 @@ def _priced(plan: "Plan", bill: "Price", per_year: int) -> dict[str, Any]:
     from sfumato.plan.margins import typical
     from sfumato.plan.tables_ahead import tables_ahead
     from sfumato.privacy import posteriors
-    from sfumato.privacy.groups import of_group
     from sfumato.privacy.notation import hidden_to_dict, loss_to_dict
 
     def gains(loss: "Loss") -> dict[str, Any]:
@@ -160,7 +159,7 @@ def _priced(plan: "Plan", bill: "Price", per_year: int) -> dict[str, Any]:
         "total": gains(bill.total),
         "argued": {one.measure: loss_to_dict(one.loss) for one in bill.argued},
         "implied": [
-            {"whom": one.whom, "steps": float(one.steps), "loss": loss_to_dict(of_group(bill.total, one.steps))}
+            {"whom": one.whom, "steps": float(one.steps), "loss": loss_to_dict(bill.of_group(one.steps))}
             for one in plan.hidden.implied()
         ],
         "per_year": {"releases": per_year} | gains(over_periods(bill.total, per_year)),

@@ -9,8 +9,7 @@ from sfumato.confidential.options import Options
 from sfumato.plan import Plan, Price
 from sfumato.plan.margins import typical
 from sfumato.plan.sampling import NoisyTotal
-from sfumato.privacy import Loss, Spend, Unbounded, posteriors
-from sfumato.privacy.groups import of_group
+from sfumato.privacy import Spend, Unbounded, posteriors
 from sfumato.privacy.ledger import Ledger, not_counted
 from sfumato.privacy.notation import hidden_from_dict, hidden_to_dict, loss_from_dict, loss_to_dict
 from sfumato.release import Anchor, ExposureLine, Manifest, Product, Promise, SpendLine, now
@@ -113,14 +112,14 @@ def _promise(plan: Plan, price: Price) -> Promise:
         posterior_above=posteriors(price.total),
         not_hidden=plan.hidden.not_hidden(),
         near=bool(plan.hidden.alike()),
-        implied=_implied(plan, price.total),
+        implied=_implied(plan, price),
     )
 
 
-def _implied(plan: Plan, loss: Loss) -> list[ImpliedLine]:
+def _implied(plan: Plan, price: Price) -> list[ImpliedLine]:
     """What the same loss is to whoever else is hidden; nothing where nobody is."""
-    whom = () if isinstance(loss, Unbounded) else plan.hidden.implied(_called(plan))
-    return [ImpliedLine(whom=one.whom, loss=of_group(loss, one.steps).words()) for one in whom]
+    whom = () if isinstance(price.total, Unbounded) else plan.hidden.implied(_called(plan))
+    return [ImpliedLine(whom=one.whom, loss=price.of_group(one.steps).words()) for one in whom]
 
 
 def _hidden_words(plan: Plan) -> str:

@@ -3,12 +3,14 @@
 import math
 import re
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from sfumato.errors import PlanError, PromiseError, with_article
 from sfumato.plan.control import SOURCES
 from sfumato.plan.decisions import Decisions
 from sfumato.plan.margins import typical
 from sfumato.privacy import Approximate, Exposure, Loss, Spend, Unbounded, exact, over_universes
+from sfumato.privacy.groups import of_group_in_parts
 from sfumato.privacy.notation import loss_to_dict
 from sfumato.release.promise import LARGEST_LOSS, LONGEST_LOSS
 from sfumato.schema import Box
@@ -28,6 +30,10 @@ class Price:
     cells: tuple[int, ...]
     argued: tuple[Spend, ...] = ()
     """What authors hold that each measure loses, on grounds that are no bound, and all together last."""
+
+    def of_group(self, steps: int | Fraction) -> Loss:
+        """What the plan loses of those that are so many steps away from each other."""
+        return of_group_in_parts([spend.loss for spend in self.spends], self.total, steps, self.limit)
 
     def __str__(self) -> str:
         lines = [f"{spend.measure}: {spend.loss.words()} ({spend.mechanism})" for spend in self.spends]

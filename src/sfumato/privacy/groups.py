@@ -1,9 +1,11 @@
 """Groups: what is lost of those who are several steps away from each other, or a share of one."""
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import assert_never
 
+from sfumato.privacy.compose import amounts, in_sequence
 from sfumato.privacy.exact import rounded_up
 from sfumato.privacy.loss import Approximate, Concentrated, Gaussian, Loss, Unbounded
 
@@ -19,6 +21,35 @@ def of_group(loss: Loss, steps: int | Fraction) -> Loss:
     ('epsilon 0.5', 'mu 0.5')
     """
     return _along(loss, steps) if isinstance(steps, Fraction) else _step_by_step(loss, steps)
+
+
+def of_group_in_parts(parts: Sequence[Loss], together: Loss, steps: int | Fraction, limit: Loss) -> Loss:
+    """What a release loses of those that are so many steps away: the smaller of two bounds, which both are true.
+
+    The group of what its parts lose `together`, or what the groups of its parts lose in sequence: a delta grows with
+    the epsilon that it comes with, which is that of its own part. Where neither is smaller in all, it is the one of the
+    smaller delta.
+
+    >>> parts = [Approximate(2), Approximate(1, "0.001")]
+    >>> of_group_in_parts(parts, Approximate(3, "0.001"), 2, Approximate(9, "0.1")).words()  # (1 + e) / 1000
+    'epsilon 6, delta 0.003718281829'
+    >>> of_group(Approximate(3, "0.001"), 2).words()  # (1 + e^3) / 1000
+    'epsilon 6, delta 0.021085536924'
+    """
+    whole, each = of_group(together, steps), [of_group(part, steps) for part in parts]
+    if any(isinstance(one, Unbounded) for one in each) or _leaves_no_delta(each, limit):
+        return whole
+    added = in_sequence(each, limit)
+    if isinstance(added, Unbounded) or isinstance(whole, Unbounded):
+        return added if isinstance(whole, Unbounded) else whole
+    # A whole that is not within has the larger delta: in sequence epsilon is no less, but for mu, at the limit's delta.
+    return whole if whole.within(added) else added
+
+
+def _leaves_no_delta(losses: Sequence[Loss], limit: Loss) -> bool:
+    """Whether a mu or rho has no epsilon under a limit whose delta is used up."""
+    _, delta, mu_squared, rho = amounts(losses)
+    return isinstance(limit, Approximate) and bool(mu_squared or rho) and delta >= limit.delta
 
 
 def _step_by_step(loss: Loss, steps: int) -> Loss:
