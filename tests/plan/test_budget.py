@@ -16,7 +16,7 @@ from sfumato.mechanisms import SquareRoot
 from sfumato.plan import Plan
 from sfumato.plan.budget import over_periods
 from sfumato.plan.margins import needed
-from sfumato.plan.targets import Target
+from sfumato.plan.targets import Target, read_target
 from sfumato.release import Varying
 
 Z = 1.645
@@ -134,6 +134,13 @@ def test_a_year_of_quarters_has_twice_the_mu():
     assert over_periods(sf.Concentrated("0.5"), 4) == sf.Concentrated(2)
 
 
+def test_a_number_without_a_percent_sign_is_in_the_unit_however_small():
+    """Half a job is half a job, and 50% of 100 jobs is 50."""
+    assert read_target("jobs", "0.5", 100.0, None) == Target("jobs", 0.5, 100.0)
+    assert read_target("jobs", "50%", 100.0, None).in_units == 50
+    assert read_target("jobs", "0.5", None, None).in_units == 0.5, "for which no size need be known"
+
+
 @pytest.mark.parametrize(
     ("margins", "sizes", "largest", "said"),
     [
@@ -141,7 +148,8 @@ def test_a_year_of_quarters_has_twice_the_mu():
         ({"county": "300"}, {}, {}, "follows the largest value"),
         ({"rows": "3"}, {}, {}, "state a typical size"),
         ({"contry": "300"}, {}, {}, "did you mean 'county'?"),
-        ({"county": "two"}, {}, {}, "write 2%, 0.02"),
+        ({"county": "two"}, {}, {}, "write 2% of its size, or 500 in its unit"),
+        ({"wages": "0.01"}, {"wages": 100.0}, {}, "No budget brings 'wages' to ± 0.01; at mu"),
         ({"county": "-3%"}, {"county": 10.0}, {"county": 9.0}, "above 0"),
         ({"county": "300"}, {"state": 10.0}, {"county": 9.0}, "'state', which has no target"),
         ({"wages": "0.0001%"}, {"wages": 100.0}, {}, "No budget brings 'wages' to ± 0.0001, APD 0.00%; at mu"),

@@ -17,7 +17,8 @@ def budget(
     target: Annotated[
         list[str],
         typer.Option(
-            help="The 90% margin a measure may have: county=2% of its size, or state=500 in its unit; * for any. "
+            help="The 90% margin a measure may have: county=2% of its size, or state=500 in its unit, and so 0.5 "
+            "without a % sign; * for any. "
             "An absolute percentage difference: county=apd:5%@95%, of a mean wages/jobs=apd:5%. How many of a tail are "
             "put into it: p25=tail:90%. tables=aim: what a measure of many tables aims at."
         ),

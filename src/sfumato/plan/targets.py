@@ -197,10 +197,12 @@ class TailTarget(AccuracyTarget):
 def read_target(
     measure: str, written: str, size: float | None, largest: float | None, spread: float | None = None
 ) -> AccuracyTarget:
-    """A target as written: "2%" or "0.02" of the size, a number in the unit of the measure, apd:5%@95% or tail:90%.
+    """A target as written: 2% of the size, a number in the unit of the measure, apd:5%@95% or tail:90%.
 
     >>> read_target("county", "2%", 15_000, 4_000).in_units, read_target("county", "300", None, 4_000).in_units
     (300.0, 300.0)
+    >>> read_target("county", "0.5", 15_000, 4_000).in_units, read_target("county", "0.5%", 15_000, 4_000).in_units
+    (0.5, 75.0)
     """
     if written == "aim":
         return Target(measure, 1.0, aim=True)
@@ -213,7 +215,7 @@ def read_target(
         return TailTarget(measure, _chance(measure, written.removeprefix("tail:")), spread, size, largest)
     share, at, level = written.removeprefix("apd:").partition("@")
     apd, read = written.startswith("apd:") or bool(at), _number(measure, share)
-    if not apd and not share.endswith("%") and read >= 1:
+    if not apd and not share.endswith("%"):
         return Target(measure, read, size, largest)
     if size is None:
         raise PlanError(
@@ -231,8 +233,8 @@ def _number(measure: str, written: str) -> float:
         return float(written.removesuffix("%"))
     except ValueError:
         raise PlanError(
-            f"The target of '{measure}' is '{written}'; write 2%, 0.02 or a margin in units, apd:5% or apd:5%@95%, or "
-            "tail:90%."
+            f"The target of '{measure}' is '{written}'; write 2% of its size, or 500 in its unit, apd:5% or "
+            "apd:5%@95%, or tail:90%."
         ) from None
 
 
