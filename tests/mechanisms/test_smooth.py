@@ -81,6 +81,13 @@ def test_the_constants_as_published_cost_at_most_0_8925_of_epsilon(epsilon):
     assert 0.15 <= max(shares) <= 0.8926
 
 
+def test_one_job_or_none_is_not_what_loses_most_as_the_page_on_jobs_says():
+    """docs/lodes.md: 1.64 of epsilon 2 is audited, and a step from 100 loses 1.76."""
+    mechanism = SmoothGamma(2, "at least one")
+    assert worst_loss(mechanism, (0, 0), (1, 1)) == pytest.approx(1.64, abs=0.005)
+    assert worst_loss(mechanism, (100, 100), (110, 110)) == pytest.approx(1.76, abs=0.005)
+
+
 def test_a_scale_a_tenth_too_small_is_told_by_the_same_grid():
     class Small(SmoothGamma):
         def ratio(self, move):

@@ -96,7 +96,7 @@ def audit_plan(
     samples: int | None = None,
     draws: Draws | None = None,
 ) -> list[Audit]:
-    """Audit each measure of a plan, and all together, on two neighbours; without data, on the worst that it allows.
+    """Audit each measure of a plan, and all together, on two neighbours; without data, as far apart as it allows.
 
     Unless they are given, there are as many samples as show most of what is lost.
     """

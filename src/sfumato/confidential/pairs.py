@@ -52,7 +52,8 @@ class WorstPair:
 def worst_pairs(plan: Plan) -> list[WorstPair]:
     """Pairs in which one unit, with more rows than it may have, fills a cell of a measure or leaves it, each once.
 
-    Where all units of a firm move at once, they do. One pair does where a record can be in all measures.
+    Where all units of a firm move at once, they do. One pair does where a record can be in all measures. Where
+    the scale of noise moves too, as in smooth noise, others may lose more.
     """
     frames: list[tuple[pa.Table, pa.Table]] = []
     worst: list[set[str]] = []
