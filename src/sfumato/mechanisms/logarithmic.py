@@ -3,7 +3,7 @@
 Law. With s added to a size its logarithm m, in lattice steps of g, is rounded half up; m + J is published as the size
 e^(g (m + J)) / M(g) - s, where M(h) = E e^(hJ) = (1 - a)² / ((1 - a e^h)(1 - a e^-h)): without bias. The error is in
 proportion to the size with s added. What is made of m + J is arithmetic on public numbers; rounding the logarithm moves
-a size by g / 2 of itself at most.
+a size by g / 2 of itself at most, whose square is counted with the variance of the noise.
 """
 
 import math
@@ -113,14 +113,14 @@ class Logarithmic(Mechanism):
         return moment(self.law(move), self.lattice(move))
 
     def variance(self, move: Move) -> float | Withheld:
-        """The mean squared error of what is published over the square of a size with its shift."""
+        """The mean squared error of what is published over the square of a size with its shift, at the most."""
         law, g = self.law(move), self.lattice(move)
         if float(law.rate) <= 2 * g:
             least = self._least(move, 2)
             why = f"noise in proportion has no variance at this epsilon, which it has above {least}"
             return Withheld(why, self._told(move))
         mean = self.mean(move)
-        return moment(law, 2 * g) / mean**2 - 2 * moment(law, g) / mean + 1
+        return moment(law, 2 * g) / mean**2 - 2 * moment(law, g) / mean + 1 + g**2 / 4
 
     def within(self, move: Move, level: float = 0.90) -> tuple[float, float]:
         """Of how many times what is published of one cell the true one lies at a level, their shift added to both.
@@ -181,8 +181,8 @@ class Logarithmic(Mechanism):
         law, shift, g, mean = self.law(move), self.shift(move), self.lattice(move), self.mean(move)
 
         def below(true: Floats | float, edges: Floats) -> Floats:
-            ratios = np.maximum(edges + shift, 1e-300) * mean / (np.maximum(true, 0.0) + shift)
-            return law.below(np.ceil(np.log(ratios) / g))
+            logs = np.floor(np.log(np.maximum(true, 0.0) + shift) / g + 0.5)
+            return law.below(np.ceil(np.log(np.maximum(edges + shift, 1e-300) * mean) / g - logs))
 
         return below
 
