@@ -130,7 +130,6 @@ def test_the_employers_in_the_guide_have_a_price():
 
     guide = (Path(__file__).parents[2] / "docs" / "plans.md").read_text(encoding="utf-8")
     text = next(block for block in re.findall(r"```toml\n(.*?)```", guide, re.DOTALL) if '"size-within"' in block)
-    around = 'name = "jobs"\n[data]\nunit = "job"\n[limit]\nepsilon = "3"\n[publish]\nanswers = ["jobs_by_sex"]\n'
-    plan = Plan.parse(around + text, Path("plans.md"))
+    plan = Plan.parse(text, Path("plans.md"))
     assert plan.price().total.words() == "epsilon 3"
     assert [plan.move(measure).cells for measure in plan.measures] == [3, 3]
