@@ -1,6 +1,7 @@
 """The privacy card: its curve and its examples are right, its words fit the promise, and nothing on it is inline."""
 
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -37,6 +38,19 @@ def test_the_curve_of_rho_lies_above_what_the_normal_mechanism_really_loses():
     assert all(power >= norm.sf(norm.isf(level) - np.sqrt(2 * rho)) - 1e-9 for level, power in curve)
     assert dict(curve)[0.05] == pytest.approx(sf.Concentrated(str(rho)).power(0.05), abs=2e-3)
     assert all(one[1] <= other[1] for one, other in pairwise(curve))
+
+
+def test_measures_of_one_title_are_told_apart_by_their_names(tmp_path, browse):
+    """The card says of which measure two numbers are the example; a title of its own does."""
+    made = small(tmp_path / "one")
+    (edition,) = Catalogue.open([made]).editions
+    manifest, (line,) = edition.release.manifest, edition.release.manifest.products
+    assert Promised(edition).called(line) == "Number of firms"
+    assert "Say that a cell of Number of firms is truly" in seen(browse([made]), "/privacy/firms").text
+    twin, other = line.model_copy(update={"name": "sexes"}), line.model_copy(update={"name": "pay", "title": "Pay"})
+    both = manifest.model_copy(update={"products": [line, twin, other]})
+    card = Promised(SimpleNamespace(release=SimpleNamespace(manifest=both)))
+    assert [card.called(one) for one in both.products] == ["Number of firms (number)", "Number of firms (sexes)", "Pay"]
 
 
 def test_noise_that_says_nothing_of_itself_has_no_example(tmp_path, browse):

@@ -103,6 +103,13 @@ class Sheet:
     def title(self) -> str:
         return self.titled(self.names)
 
+    @property
+    def called(self) -> str:
+        """What it counts or sums, with its name where another of the release is called the same."""
+        own = self.product.subject
+        alike = [one for one in self.edition.sheets if one.product.subject.title == own.title]
+        return own.title if len(alike) == 1 else f"{own.title} ({own.name})"
+
     def titled(self, names: Sequence[str]) -> str:
         """What a table by some of the variables is called."""
         return titled(self.product.subject.title, [self.attribute(name) for name in names])

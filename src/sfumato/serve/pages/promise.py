@@ -122,6 +122,11 @@ class Promised:
         shown = [one for one in self.measures if one.example]
         return min(shown, key=lambda one: one.apart or 100, default=None)
 
+    def called(self, line: ProductLine) -> str:
+        """The title of a measure, with its name where another has the same title."""
+        alike = [one for one in self.manifest.products if one.answers and one.title == line.title]
+        return line.title if len(alike) < 2 else f"{line.title} ({line.name})"
+
     def by(self, line: ProductLine, said: Words) -> str:
         """What a measure is by: its variables, the level of each where it is not the lowest, or the rows themselves."""
         if line.kind == "records":
