@@ -133,3 +133,10 @@ def test_the_employers_in_the_guide_have_a_price():
     plan = Plan.parse(text, Path("plans.md"))
     assert plan.price().total.words() == "epsilon 3"
     assert [plan.move(measure).cells for measure in plan.measures] == [3, 3]
+
+
+def test_decisions_are_numbered_once_and_by_their_files():
+    records = sorted((Path(__file__).parents[2] / "docs" / "decisions").glob("[0-9]*.md"))
+    numbers = [int(one.name[:4]) for one in records]
+    assert numbers == list(range(1, len(records) + 1))
+    assert all(one.read_text("utf-8").startswith(f"# {number}. ") for one, number in zip(records, numbers, strict=True))
