@@ -75,6 +75,13 @@ def test_no_cell_is_below_0_and_what_is_impossible_stays_so(step, zeros):
     assert np.allclose(cells(made) - shift, products["cube"].values, atol=1e-9), "less the shift it is the signed table"
 
 
+@WAYS
+def test_a_step_that_is_given_its_table_alone_takes_no_controls(step):
+    assert replace(step, name="again").bias == step.bias
+    with pytest.raises(ValueError, match="init=False"):
+        replace(step, to=("cube",))
+
+
 @pytest.mark.parametrize("true", [0, 1, 3])
 @pytest.mark.parametrize(("kind", "below"), [(SetToZero, 0), (OneCarrier, 1)])
 def test_bias_is_that_of_the_law(kind, below, true):
