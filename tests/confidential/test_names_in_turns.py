@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from sfumato.confidential.engines.arrays import Arrays
 from sfumato.confidential.engines.columns import names_in_turns, naming
+from sfumato.confidential.engines.columns.names_in_turns import NamesInTurns
 from sfumato.confidential.engines.columns.sieve import FULL, Sieve, hashed
 from sfumato.confidential.engines.duckdb import DuckDB
 from sfumato.confidential.engines.engine import Unsure
@@ -33,6 +34,11 @@ def test_rows_of_one_content_have_one_hash_in_whatever_batch_and_others_another(
     alone = [hashed([pa.array(["x" * 30] * before + [text])[before:], pa.array([number])])[0] for text, number in rows]
     assert both.tolist() == alone
     assert len(set(both.tolist())) == len(set(rows)), "two of 2^64 alike are a fault of the hash"
+
+
+def test_a_number_has_one_hash_in_whatever_width():
+    kinds = (pa.int8(), pa.int32(), pa.uint16(), pa.uint64(), pa.int64())
+    assert len({tuple(hashed([pa.array([7, 0, 99], kind)]).tolist()) for kind in kinds}) == 1
 
 
 def test_letters_beyond_a_words_end_and_missing_letters_count():
@@ -133,6 +139,12 @@ def test_names_of_several_types_or_spellings_are_left_to_duckdb(tmp_path):
     texts, numbers = microdata(tmp_path, "texts"), microdata(tmp_path / "other", "numbers")
     with pytest.raises(Unsure, match="several types"):
         Arrays([texts[0], numbers[1]], asked(), SALT)
+    once = [table.slice(0, 1) for table in (pq.read_table(texts[0]), pq.read_table(numbers[1]))]
+    few = [tmp_path / f"{place}.parquet" for place in range(2)]
+    for table, place in zip(once, few, strict=True):
+        pq.write_table(table, place)
+    with pytest.raises(Unsure, match="several types"):
+        NamesInTurns(few, ["person"], 2, 1)  # although none stands twice, so that there is no turn
     spaced = pq.read_table(texts[0]).set_column(2, "person", pa.array([f" P{one}" for one in range(200)]))
     pq.write_table(spaced, texts[0])
     with pytest.raises(Unsure, match="spellings of one another"):

@@ -289,3 +289,11 @@ def test_postgresql_is_read_as_it_comes_and_held_once(postgres, monkeypatch):
     assert table.nbytes > 25e6
     assert max(most) < 1.5 * table.nbytes
     assert most[len(most) * 3 // 4] > 0.5 * table.nbytes, "it is taken apart while it comes, not once it is there"
+
+
+def test_postgresql_has_lines_within_texts_and_rows_that_print_nothing(fill, monkeypatch):
+    monkeypatch.setattr(postgres_source, "BLOCK", 256)  # so small that texts of several lines cross it
+    texts = ["one\ntwo", None, "three", "four\n\nfive" * 3, None] * 40
+    source = fill("lines", {"t": "text"}, [{"t": text} for text in texts])
+    _, table = postgres_source.postgres_table(source, Wanted(["t"]))
+    assert table.column(0).to_pylist() == [text or "" for text in texts]
