@@ -175,7 +175,7 @@ def test_a_payload_that_is_let_through_is_found(chromium, sites, payload):
     """The same page with a payload not as text but as it is: seen in its make, and heard as an error."""
     tab = Tab(chromium, str(sites[0].base_url), trapped=True)
     reply = sites[1].get("/made~every?rows=every")
-    page = reply.text.replace("plain 42</th>", f"{payload}</th>")
+    page = reply.text.replace("plain 42</span></th>", f"{payload}</span></th>")
     headers = {"content-type": "text/html", "content-security-policy": reply.headers["content-security-policy"]}
     before = made(tab, "/made~every?rows=every")
     tab.page.route("**/harmed", lambda route: route.fulfill(body=page, headers=headers))

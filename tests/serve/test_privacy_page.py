@@ -199,7 +199,8 @@ def test_numbers_of_a_sample_have_two_kinds_of_error(tmp_path, browse):
 def test_the_publishers_threshold_marks_and_never_deletes(tmp_path, browse):
     """Cells of 20 to 25 with a standard error of 1.357 have CVs of 5.4% to 6.8%: a bound of 6% parts them at 22.6."""
     page = seen(browse([small(tmp_path / "one", largest_cv=0.06)]), "/firms~number?rows=size&cols=sex")
-    assert page.text.count("A†") == 3
+    assert [f"{number} ± 2 †" in page.text for number in range(20, 26)] == [True] * 3 + [False] * 3
+    assert page.text.count("†") == 4, "three numbers and what the mark means"
     assert "† the publisher holds a number with a CV over 6% for too uncertain" in page.text
     for number in range(20, 26):
         assert f"{number} ±" in page.text
