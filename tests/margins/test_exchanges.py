@@ -5,6 +5,7 @@ the largest distance of two of them. Designs are compared to what a general solv
 """
 
 import math
+import warnings
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations_with_replacement, pairwise, product
@@ -268,3 +269,25 @@ def test_what_no_exchange_moves_is_next_to_public_and_the_rest_keeps_its_claim()
     assert variances[0, 1, 0] < 0.6
     assert variances[1, 0, 0] > 10
     assert square_of(design, move) <= Fraction("0.16")
+
+
+@pytest.mark.parametrize("levels", [nested(3, 2), nested(2, 0, 1)], ids=["whole", "ragged"])
+def test_where_all_is_kept_an_aim_is_met_as_if_what_values_differ_by_came_or_went(levels):
+    """From 5 to 2 in its cell a record moves all that one of 3 does, which (3, 0) is the same as."""
+    of = UpTo(1, ("part",)).family(Schema((Attribute("part", levels),)))
+    move, aim = EveryTable(EXCHANGED, of, frozenset({"part"}), ((5, 5), (5, 2))), read_aim({"0": "5", "1": "2"})
+    own, coming = unit_design_of(move, None, aim), unit_design(of, None, aim)
+    assert float(square_of(own, move)) == pytest.approx(9 * float(coming.cost), rel=1e-5)
+    assert brute_force(own, {"part"}, 5, 2)[1].max() == pytest.approx(float(square_of(own, move)), rel=1e-9)
+
+
+@pytest.mark.parametrize("parts", [(0, 2, 1), (1, 1), (1, 0)], ids=str)
+def test_what_is_kept_may_end_early_and_have_only_children(parts):
+    """Cells there have nothing of the components below, which is no reason to divide by it."""
+    schema = Schema((Attribute("part", nested(*parts)), WORK))
+    move = EveryTable(EXCHANGED, UpTo(2, ("part", "work")).family(schema), frozenset({"part"}), ((1, 1),))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        unit = unit_design_of(move, None, read_aim({"0": "3", "1": "5", "2": "5"}))
+    wanted = {0: 9, 1: 25, 2: 25}
+    assert all(v <= wanted[sum(map(bool, one))] * (1 + 1e-9) for one, v in unit.cell_variances.items())

@@ -70,12 +70,15 @@ class ExchangedAim:
 
     @property
     def _listed(self) -> list[Floats]:
-        """What those cost by each class of components who come or go, and who part in one attribute."""
-        rows = []
+        """What those cost by each class of components who come or go, and who part in one attribute.
+
+        Where none can part, rows stay in their cell, as if what they add more came or went.
+        """
+        rows, parted = [], any(one.parts for one in self.partings.given)
         for left, come in self.move.apart:
-            if left * come > 0:
+            if left * come > 0 and parted:
                 rows += [self._summed(one.numbers) for one in self.partings.singly(left, come)]
-            else:
+            elif left != come:
                 rows += [float(left - come) ** 2 * self._summed(row) for row in self.design.record_costs()]
         return rows
 
@@ -115,10 +118,15 @@ def unmoved(partings: Partings, move: EveryTable) -> NDArray[np.bool_]:
 
 
 def _next_to_nothing(wanted: WantedCells, known: NDArray[np.bool_]) -> Floats:
-    """A variance for every component that is not moved, so that no cell has much of all of them."""
+    """A variance for every component that is not moved, so that no cell has much of all of them.
+
+    Cells that have nothing of a component, as those of a leaf that ends above it or of an only child, do not bound it.
+    """
     parts = known[wanted.components]
     kinds, components = wanted.kinds[parts], wanted.components[parts]
     many = np.bincount(kinds, minlength=len(wanted.targets))[kinds]
     found = np.full(wanted.size, np.inf)
-    np.minimum.at(found, components, UNMOVED * wanted.targets[kinds] / (many * wanted.parts[parts]))
+    shares, targets = many * wanted.parts[parts], wanted.targets[kinds]
+    some = shares > 0
+    np.minimum.at(found, components[some], UNMOVED * targets[some] / shares[some])
     return np.asarray(found[known], dtype=np.float64)
