@@ -8,7 +8,7 @@ against so many cells as they are drawn through the mechanism's own door.
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import combinations_with_replacement
+from itertools import combinations, combinations_with_replacement, product
 
 import numpy as np
 from scipy.stats import chi2
@@ -18,7 +18,7 @@ from sfumato.draws import Draws, RoundedLaplace
 from sfumato.mechanisms import Cells, Mechanism
 from sfumato.mechanisms.noisy_stats import LineSums, NoisyStats
 from sfumato.privacy import Approximate, Unsummed, bounded
-from sfumato.release.noisy import Integers
+from sfumato.release.noisy import Floats, Integers
 from sfumato.schema import Aggregate, Attribute, Clipped, Influence, Levels, Ragged, Sorted, Table
 
 MOST_ROWS, TOLERANCE = 4, 1e-6
@@ -32,47 +32,55 @@ LISTED = "it has too many outcomes, or pairings, to list"
 
 
 def corners(of: Aggregate) -> list[tuple[int, ...]]:
-    """Rows at the ends of the bounds and a tenth from one, in steps."""
+    """Rows at the ends and in the middle of the bounds, of single values also a tenth from one end, in steps."""
     values = (of.y, of.x) if isinstance(of, Influence) else of.values
     ends = [value.ends for value in values if isinstance(value, Clipped)]
-    if len(ends) == 1:
-        low, high = ends[0]
-        return [(low,), (low + (high - low) // 10,), (high,)]
-    return [(y, x) for y in ends[0] for x in ends[1]]
+    tenth = {low + (high - low) // 10 for low, high in ends if len(ends) == 1}
+    return sorted(product(*({low, (low + high) // 2, high} | tenth for low, high in ends)))
 
 
 def small_cells(of: Aggregate, move: Unsummed) -> Iterator[tuple[Integers, Integers]]:
-    """Cells of up to a few rows at corners, and their neighbours: one row more, or one of them with other values."""
+    """Cells of up to a few rows at corners, and their neighbours: one row more, or any of them with other values."""
     few = corners(of)
-    for size in range(int(move.within), MOST_ROWS):
+    for size in range(MOST_ROWS):
         for rows in combinations_with_replacement(few, size):
-            for other in few:
-                near = (other, *(rows[1:] if move.within else rows))
-                yield _rows(rows, len(few[0])), _rows(near, len(few[0]))
+            sides = [_rows((*rows, other), len(few[0])) for other in few]
+            if move.within:
+                yield from combinations(sides, 2)
+            else:
+                yield from ((_rows(rows, len(few[0])), side) for side in sides)
 
 
 def _rows(rows: tuple[tuple[int, ...], ...], width: int) -> Integers:
-    return np.array(rows, dtype=np.int64).reshape(-1, width)
+    return np.array(sorted(rows), dtype=np.int64).reshape(-1, width)
 
 
 def no_row_is_further(mechanism: Mechanism, move: Unsummed, of: tuple[Aggregate, ...], claimed: float) -> list[str]:
     """Complaints about a row by which some outcome is likelier than the share of a row in the claim allows."""
     (ranked,) = _of_rows(of)
-    known: dict[bytes, dict[int | None, float]] = {}
+    pairs = list(small_cells(ranked, move))
+    cells = {rows.tobytes(): rows for pair in pairs for rows in pair}
+    places: dict[int | None, int] = {}
 
-    def chances(rows: Integers) -> dict[int | None, float]:
-        name = np.sort(rows, axis=0).tobytes() if rows.shape[1] == 1 else rows[np.lexsort(rows.T)].tobytes()
-        if name not in known:
-            known[name] = dict(mechanism.chances(of, rows, move) or {})
-        return known[name]
+    def chances(rows: Integers) -> Floats:
+        stated = mechanism.chances(of, rows, move) or {}
+        where = [places.setdefault(key, len(places)) for key in stated]
+        found = np.zeros(len(places))
+        found[where] = list(stated.values())
+        return found
 
-    worst = 0.0
-    for one, other in small_cells(ranked, move):
-        first, second = chances(one), chances(other)
-        both = [(first.get(key, 0.0), second.get(key, 0.0)) for key in {*first, *second}]
-        worst = max([worst, *(_apart(*pair) for pair in both)])
+    known = {name: chances(rows) for name, rows in cells.items()}
+    known = {name: np.pad(one, (0, len(places) - len(one))) for name, one in known.items()}
+    worst = max(_apart(*(known[rows.tobytes()] for rows in pair)) for pair in pairs)
     lost = worst * rows_of(mechanism, move)
     return [] if lost <= claimed + TOLERANCE else [f"epsilon {claimed:g} broken by one row: {lost:.6f}"]
+
+
+def _apart(one: Floats, other: Floats) -> float:
+    """The largest log-ratio of the chances of any outcome that either side may have."""
+    some = (one > 0) | (other > 0)
+    with np.errstate(divide="ignore"):
+        return float(np.abs(np.log(one[some]) - np.log(other[some])).max(initial=0.0))
 
 
 def rows_of(mechanism: Mechanism, move: Unsummed) -> int:
@@ -81,29 +89,23 @@ def rows_of(mechanism: Mechanism, move: Unsummed) -> int:
     return both // 2 if move.within else both
 
 
-def _apart(one: float, other: float) -> float:
-    if one == other:
-        return 0.0
-    return abs(math.log(one / other)) if one > 0 and other > 0 else math.inf
-
-
 def no_sums_are_further(mechanism: NoisyStats, move: Unsummed, of: tuple[Aggregate, ...], claimed: float) -> list[str]:
     """Complaints about a row with other values that moves sums, or what a line predicts, further than noise hides."""
     (line,) = (one for one in of if isinstance(one, Influence))
-    worst = 0.0
-    for one, other in small_cells(line, move):
-        if len(one) < 2:
-            continue
-        sums = [LineSums.of(line, Ragged(np.array([0, len(side)]), side)) for side in (one, other)]
-        first, second = sums
-        lost = abs(int((first.products - second.products)[0])) / int(first.products_move[0])
-        lost += abs(int((first.squares - second.squares)[0])) / int(first.squares_move[0])
-        far = []
-        for slope in SLOPES:
-            (value, moves), (beside, _) = (side.predicted(np.array([slope]), first.wide_x / 4) for side in sums)
-            far.append(abs(int((value - beside)[0])) / int(moves[0]))
-        worst = max(worst, (lost + max(far)) * float(mechanism.epsilon) / 3)
+    pairs = [pair for pair in small_cells(line, move) if len(pair[0]) > 1]
+    first, second = (LineSums.of(line, _together(side)) for side in zip(*pairs, strict=True))
+    lost = np.abs(first.products - second.products) / first.products_move
+    lost += np.abs(first.squares - second.squares) / first.squares_move
+    far = []
+    for slope in np.array(SLOPES):
+        (value, moves), (beside, _) = (side.predicted(slope, first.wide_x / 4) for side in (first, second))
+        far.append(np.abs(value - beside) / moves)
+    worst = float((lost + np.max(far, axis=0)).max() * float(mechanism.epsilon) / 3)
     return [] if worst <= claimed * (1 + TOLERANCE) else [f"epsilon {claimed:g} broken by one row: {worst:.6f}"]
+
+
+def _together(cells: tuple[Integers, ...]) -> Ragged:
+    return Ragged(np.cumsum([0, *map(len, cells)]), np.concatenate(cells))
 
 
 def drawn_cells(move: Unsummed, step: Fraction, of: tuple[Aggregate, ...], times: int = 1) -> Cells:
