@@ -253,11 +253,11 @@ def test_whoever_else_stands_there_has_the_same_values_on_both_sides():
 
 
 @pytest.mark.parametrize("hidden", [*ONE_OR_MORE])
-@pytest.mark.parametrize(("low", "high"), [(-40, 40), (-40, 30), (-40, 25)])
-def test_of_a_family_of_tables_values_of_either_sign_lose_all_that_is_claimed(low, high, hidden):
-    plan = either(
-        low, high, ONE_OR_MORE[hidden], '"even-gaussian", mu = "1"', '{ up_to = 2, of = ["trade", "age", "place"] }'
-    )
+@pytest.mark.parametrize("where", ["", '\nwhere = { size = "10-49" }'], ids=["all", "some"])
+@pytest.mark.parametrize(("low", "high"), [(-40, 40), (-40, 30), (-40, 25), (-5, -2), (-5, 0), (0, 5), (2, 5)])
+def test_of_a_family_of_tables_values_of_either_sign_lose_all_that_is_claimed(low, high, where, hidden):
+    by = '{ up_to = 2, of = ["trade", "age", "place"] }' + where
+    plan = either(low, high, ONE_OR_MORE[hidden], '"even-gaussian", mu = "1"', by)
     (measure,) = plan.measures
     lost = []
     for pair in worst_pairs(plan):

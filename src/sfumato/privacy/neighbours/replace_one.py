@@ -80,20 +80,22 @@ class ReplaceOne(CountedRows):
         return frozenset(self.fixed) if self.id is None else frozenset()
 
     def ends(self, row: Contribution) -> tuple[tuple[int, int], ...]:
-        """Between the least and the most that its rows, of which it has one at least, add in a cell.
+        """Between the least and the most that its rows, of which it has one at least, add in a cell, the farther first.
 
         Whatever rows do, each side is a mean of such ends in single cells, and a norm is convex. Rows that need not be
         in the universe on both sides may add nothing.
 
         >>> ReplaceOne("person").ends(Contribution()), ReplaceOne("firm", "id", 3).ends(Contribution())
         (((1, 1),), ((3, 3), (3, 1)))
+        >>> ReplaceOne("firm", "id", 3).ends(Contribution("loss", low=-5, high=-2))
+        ((-15, -15), (-15, -2))
         """
         low, high = row.bounds
         low, high = low * (self.at_most if low < 0 else 1), high * (self.at_most if high > 0 else 1)
         if (self.id is not None and row.among) or not {one.name for one in row.among} <= set(self.fixed):
             low, high = min(low, 0), max(high, 0)
-        far = max(abs(low), abs(high))
-        return ((far, far), *(() if low == high else ((high, low),)))
+        far, near = sorted((high, low), key=abs, reverse=True)
+        return ((far, far), *(() if far == near else ((far, near),)))
 
     def sides(self, row: Contribution, domain: Domain, left: Fraction, come: Fraction) -> tuple[UnitRows, UnitRows]:
         first, second = (self._side(row, domain, amount) for amount in (left, come))
