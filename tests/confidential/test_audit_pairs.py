@@ -252,12 +252,8 @@ def test_whoever_else_stands_there_has_the_same_values_on_both_sides():
         assert len(same) == 4
 
 
-@pytest.mark.parametrize("hidden", [*ONE_OR_MORE])
-@pytest.mark.parametrize("where", ["", '\nwhere = { size = "10-49" }'], ids=["all", "some"])
-@pytest.mark.parametrize(("low", "high"), [(-40, 40), (-40, 30), (-40, 25), (-5, -2), (-5, 0), (0, 5), (2, 5)])
-def test_of_a_family_of_tables_values_of_either_sign_lose_all_that_is_claimed(low, high, where, hidden):
-    by = '{ up_to = 2, of = ["trade", "age", "place"] }' + where
-    plan = either(low, high, ONE_OR_MORE[hidden], '"even-gaussian", mu = "1"', by)
+def _squares(plan):
+    """The square of mu that each pair loses."""
     (measure,) = plan.measures
     lost = []
     for pair in worst_pairs(plan):
@@ -266,7 +262,16 @@ def test_of_a_family_of_tables_values_of_either_sign_lose_all_that_is_claimed(lo
         noisy = measure.with_.perturb(cells[0], SeededDraws(1))
         squares, laws = np.square(one - other), measure.with_.laws(noisy)
         lost.append(sum(float(squares[where].sum() / law.sigma_squared) for where, law in laws))
-    assert max(lost) == pytest.approx(1, rel=1e-9), "the square of mu, of the normal that is rounded"
+    return lost
+
+
+@pytest.mark.parametrize("hidden", [*ONE_OR_MORE])
+@pytest.mark.parametrize("where", ["", '\nwhere = { size = "10-49" }'], ids=["all", "some"])
+@pytest.mark.parametrize(("low", "high"), [(-40, 40), (-40, 30), (-40, 25), (-5, -2), (-5, 0), (0, 5), (2, 5)])
+def test_of_a_family_of_tables_values_of_either_sign_lose_all_that_is_claimed(low, high, where, hidden):
+    by = '{ up_to = 2, of = ["trade", "age", "place"] }' + where
+    plan = either(low, high, ONE_OR_MORE[hidden], '"even-gaussian", mu = "1"', by)
+    assert max(_squares(plan)) == pytest.approx(1, rel=1e-9), "the square of mu, of the normal that is rounded"
 
 
 TABLES = """
@@ -298,6 +303,19 @@ def test_of_a_family_of_tables_the_records_that_are_exchanged_lose_all_that_is_c
     lost = sum(float(np.square(one - other)[at].sum() / law.sigma_squared) for at, law in laws)
     assert lost == pytest.approx(1, rel=1e-9), "the square of mu, of the normal that is rounded"
     assert any(words in pair.words for words in ("exchanged for", "leaves what is counted", "leave what is counted"))
+
+
+def test_with_an_id_what_is_fixed_lowers_no_price_and_the_pair_that_keeps_it_loses_less():
+    """A firm's rows of 5 stay in their place: in a table of places they may only fall to one of 2, from 15 to 2."""
+    hidden, mechanism = ONE_OR_MORE["three of a firm"], '"even-gaussian", mu = "1"'
+    free, kept = (
+        either(2, 5, one, mechanism, '{ up_to = 1, of = ["place"] }')
+        for one in (hidden, hidden + 'fixed = ["place"]\n')
+    )
+    designs = [plan.measures[0].with_.design(plan.move(plan.measures[0])) for plan in (free, kept)]
+    assert designs[0].variances == designs[1].variances
+    assert _squares(free) == pytest.approx([1], rel=1e-9)
+    assert max(_squares(kept)) < 0.99
 
 
 def test_every_pair_is_named_by_what_differs():

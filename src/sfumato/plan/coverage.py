@@ -93,7 +93,10 @@ class Coverage:
         return kept is not None and kept.issuperset((*measure.names, *measure.where))
 
     def pairs(self, measure: Measure) -> tuple[tuple[UnitRows, UnitRows], ...]:
-        """The rows of one unit in two neighbours; one of these pairs is as far apart as any."""
+        """The rows of one unit in two neighbours; one of these pairs is as far apart as any.
+
+        Not where units with an id keep something, which prices do not count on: what the pair keeps may make it nearer.
+        """
         row, domain, move = measure.of.contribution, self.domain(measure), self.move(measure)
         far = measure.with_.furthest(move) if isinstance(move, EveryTable) and move.ends else None
         return self.hidden.pairs(row, domain) if far is None else (self.hidden.sides(row, domain, far.left, far.come),)
