@@ -13,7 +13,7 @@ from sfumato.plan.control import ControlTable
 from sfumato.plan.footprint import HeldCells, NamingColumns, footprint
 from sfumato.plan.measure import Measure
 from sfumato.plan.memory import Memory
-from sfumato.privacy import EveryTable, Move, Neighbours, Truncate, Unclaimed, UnitRows, Unsummed, bounded
+from sfumato.privacy import EveryTable, FewRows, Move, Neighbours, Truncate, Unclaimed, UnitRows, Unsummed, bounded
 from sfumato.schema import FARTHEST, LARGEST, Attribute, Box, By, Domain, Family, Frame, Schema, Table, UpTo, domain_of
 from sfumato.schema.level import lacking
 
@@ -178,7 +178,7 @@ class Coverage:
     def _naming(self, measures: Sequence[Measure]) -> NamingColumns:
         """The columns that name units and records, and are read."""
         told = {name or self.id for measure in measures for one in measure.aggregates for name in one.names}
-        told |= {getattr(rule, "column", self.id) for rule in self.hidden.rules(self.read(measures))}
+        told |= {one.column if isinstance(one, FewRows) else self.id for one in self.hidden.rules(self.read(measures))}
         counted = {self.truncation.column if self.truncation else None, *self.schema.key}
         return NamingColumns(*(frozenset(name for name in some if name) for some in (told, counted)))
 
