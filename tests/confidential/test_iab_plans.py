@@ -336,6 +336,7 @@ def test_a_notebook_and_a_report_draw_the_map_that_the_page_draws(clusters, leve
     fine = sf.open(levels)
     told = report(fine, "employed", "no")
     assert "Not employed" in told
+    assert "People by area and unemployment benefits" in told, "they have no distance to work, so that is no column"
     assert told.count('class="pic-grid"') == 1
     assert not re.search(r'(src|href)="(?!#)', told), "nothing is loaded from anywhere"
     below = report(fine, "area", "90762")

@@ -320,8 +320,8 @@ HOSTILE = {
     "a short ring": (collection(feature("north", [[0, 0], [1, 1]])), {}, "cannot be read as an area"),
     "no features": (collection(), {}, "holds no shapes"),
     "features that are none": ({"type": "FeatureCollection", "features": 7}, {}, "cannot be read"),
-    "another type": ({"type": "Point", "coordinates": [0, 0]}, {}, "FeatureCollection or a Topology"),
-    "a list": ([1, 2], {}, "FeatureCollection or a Topology"),
+    "another type": ({"type": "Point", "coordinates": [0, 0]}, {}, "are a FeatureCollection, a Feature"),
+    "a list": ([1, 2], {}, "are a FeatureCollection, a Feature"),
     "a false projection": (three(), {"projection": "EPSG:99"}, "EPSG:5070"),
     "a projection of degrees": (three(), {"projection": "EPSG:4326"}, "not of a plane"),
     "arcs out of range": (

@@ -47,6 +47,22 @@ def test_areas_are_inside_cut_or_neither(four, tmp_path):
         drawn_area(four, own, "cod")
 
 
+def test_an_area_is_taken_alone_or_as_a_feature_as_the_query_tool_takes_it(four, tmp_path):
+    ring = box(999_000, -10, 1_002_000, 2_000)
+    alone = {"type": "Polygon", "coordinates": [ring]}
+    parts = {"type": "MultiPolygon", "coordinates": [[ring], [box(1_002_000, 0, 1_002_300, 500)]]}
+    for number, (own, cut) in enumerate(
+        [(alone, ()), (parts, ("c",)), ({"type": "Feature", "properties": {}, "geometry": alone}, ())]
+    ):
+        path = tmp_path / f"own{number}.geojson"
+        path.write_text(json.dumps(own))
+        found = drawn_area(four, path)
+        assert (found.inside, found.cut) == (("a", "b"), cut)
+    path.write_text(json.dumps({"type": "Point", "coordinates": [1_000_500, 500]}))
+    with pytest.raises(PlanError, match="JSON of type 'Point'; areas are a FeatureCollection, a Feature, a Polygon"):
+        drawn_area(four, path)
+
+
 def test_an_area_in_degrees_is_taken_from_the_origin(tmp_path):
     areas = shapes(tmp_path / "areas.geojson", [box(0, 0, 900, 900), box(900, 0, 1800, 900)], "ab")
     metres = Proj(proj="aeqd", lat_0=52, lon_0=10)

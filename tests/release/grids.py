@@ -1,5 +1,7 @@
 """Attributes with a hierarchy, random tables over them, and their totals summed one box at a time."""
 
+from itertools import product
+
 import numpy as np
 
 from sfumato.schema import Attribute, Box, Grid, Levels
@@ -41,3 +43,10 @@ def random_grid(rng) -> Grid:
         axes.append((one.name, groups))
     within = {one.name: rng.random(n) < 0.6 for one, n in zip(KNOWN, SHAPE, strict=True) if rng.random() < 0.3}
     return Grid(tuple(axes), Box(within))
+
+
+def wholes(grid, kept):
+    """For each box of a grid the wider one that only some of its axes tell."""
+    for place in product(*map(range, grid.shape)):
+        told = {name: groups.dense[row] for (name, groups), row in zip(grid.axes, place, strict=True) if name in kept}
+        yield grid.within.within(Box(told))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.release.grids import wholes
 
 from sfumato.release import Calibrated, Independent, Varying
 from sfumato.release.uncertainties.calibrated import Calibration
@@ -85,10 +86,14 @@ def test_what_boxes_share_is_what_one_matrix_says(rules, controls, told):
     assert errors.covariance(some[0], some[1]) == pytest.approx(f[0] @ whole @ f[1])
     groups = {one.name: rng.random((3, len(one.levels.leaves))) < 0.5 for one in table.attributes}
     within = Box({"area": rng.random(5) < 0.8})
+    for axis in groups.items():
+        grid = Grid((axis,), within)
+        f = np.array([cells(table, box) for box in grid.boxes()])
+        np.testing.assert_allclose(errors.among(grid), f @ whole @ f.T, atol=1e-9)
     for axes in (("area", "work"), ("work", "area", "kind"), ("kind",), ()):
         grid = Grid(tuple((name, groups[name]) for name in axes), within)
         for kept in ((), axes[:1], axes):
-            pairs = zip(grid.boxes(), grid.whole(kept).boxes(), strict=True)
+            pairs = zip(grid.boxes(), wholes(grid, kept), strict=True)
             expected = [cells(table, one) @ whole @ cells(table, other) for one, other in pairs]
             found = errors.with_whole(grid, kept)
             assert found.shape == grid.shape

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.release.grids import wholes
 
 from sfumato.errors import ReleaseError
 from sfumato.plugins import found
@@ -104,11 +105,25 @@ def test_a_table_is_answered_as_its_boxes_are(kind, where, kept):
         if kind == "withheld":
             assert asked == EXAMPLES[kind]
             continue
-        by_hand = [
-            found.covariance(box, whole) for box, whole in zip(grid.boxes(), grid.whole(kept).boxes(), strict=True)
-        ]
+        by_hand = [found.covariance(box, whole) for box, whole in zip(grid.boxes(), wholes(grid, kept), strict=True)]
         assert asked.shape == grid.shape
         assert asked.ravel().tolist() == pytest.approx(by_hand, rel=1e-8, abs=1e-8 * max(map(abs, by_hand)))
+
+
+@pytest.mark.parametrize(("kind", "where"), sorted(CASES))
+def test_all_pairs_of_a_table_are_answered_as_pairs_of_boxes_are(kind, where):
+    found = errors(kind, where)
+    tree = np.array([B.levels.mask(code) for code in B.levels.codes])
+    for grid in (
+        Grid((("b", tree),), Box({"a": np.array([True, False, True])})),
+        Grid((("a", ~np.eye(3, dtype=bool)),)),
+    ):
+        asked = found.among(grid)
+        if kind == "withheld":
+            assert asked == EXAMPLES[kind]
+            continue
+        by_hand = np.array([[found.covariance(one, other) for other in grid.boxes()] for one in grid.boxes()])
+        assert np.allclose(asked, by_hand, rtol=1e-8, atol=1e-8 * np.abs(by_hand).max())
 
 
 @pytest.mark.parametrize(("kind", "where"), sorted(CASES))

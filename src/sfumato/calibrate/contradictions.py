@@ -83,8 +83,7 @@ def _gaps(one: Product, other: Product, grids: Sequence[Grid]) -> NDArray[Any]:
 
 def _grid(product: Product, shared: Sequence[Attribute]) -> Grid:
     own = {attribute.name: attribute.levels for attribute in product.attributes}
-    masks = ((one.name, np.stack([own[one.name].mask(code) for code in one.levels.leaves])) for one in shared)
-    return Grid(tuple(masks))
+    return Grid(tuple((one.name, own[one.name].groups(one.levels.leaves)) for one in shared))
 
 
 def _wide(totals: Integers, factor: int) -> NDArray[Any]:

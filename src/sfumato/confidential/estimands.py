@@ -8,7 +8,7 @@ import numpy as np
 from sfumato.confidential.design import Replicated, Survey, sums_weight
 from sfumato.errors import QueryError
 from sfumato.plan import Measure, Plan
-from sfumato.schema import Grid, Where
+from sfumato.schema import Grid, LeafGroups, Where
 
 
 class Estimand(ABC):
@@ -171,5 +171,5 @@ class ShareOfRow(Estimand):
         if not grid.axes:
             raise QueryError("Shares of a row need a variable to be shared out over; name one in the rows or columns.")
         *rows, (name, groups) = grid.axes
-        whole = Grid((*rows, (name, np.ones((1, groups.shape[1]), dtype=bool))), grid.within)
+        whole = Grid((*rows, (name, LeafGroups.parted(np.zeros(groups.width, dtype=np.intp), 1))), grid.within)
         return survey.total(grid).over(survey.total(whole))

@@ -121,7 +121,12 @@ def _json_features(path: Path) -> tuple[Iterator[Feature], str]:
         return _topology_features(content), ""
     if kind in {"FeatureCollection", "Feature"}:
         return _geojson_features(content), _stated_crs(content)
-    raise PlanError(f"{path.name} is JSON of type '{kind}'; a map needs a FeatureCollection or a Topology.")
+    if kind in {"Polygon", "MultiPolygon", "GeometryCollection"}:  # an area alone, as programs that draw give it
+        return iter([({}, content)]), _stated_crs(content)
+    raise PlanError(
+        f"{path.name} is JSON of type '{kind}'; areas are a FeatureCollection, a Feature, a Polygon or a MultiPolygon "
+        "of GeoJSON, or a Topology."
+    )
 
 
 def _geojson_features(content: Mapping[str, Any]) -> Iterator[Feature]:

@@ -14,7 +14,7 @@ from sfumato.plan.control import FamilyNoise, Rows
 from sfumato.privacy import Neighbours, plain
 from sfumato.privacy.notation import hidden_from_dict
 from sfumato.release import Components, Product, Release, Withheld, open_release
-from sfumato.schema import Attribute, Component, Family, Grid, Mask, Schema, Table, UpTo
+from sfumato.schema import Attribute, Component, Family, Grid, LeafGroups, Schema, Table, UpTo
 
 
 def _alike(universe: Mapping[str, Any], where: Mapping[str, Any]) -> bool:
@@ -144,7 +144,7 @@ class OtherTotals:
         return release.products[self.product]
 
     def _listed(self, product: Product) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        grid = Grid(tuple((one.name, self._masks(product, one)) for one in self.table.attributes))
+        grid = Grid(tuple((one.name, self._groups(product, one)) for one in self.table.attributes))
         totals, variances, step = product.totals(grid), product.variances(grid), product.subject.step
         assert not isinstance(variances, Withheld)  # noqa: S101 - an even error is stated
         for place in np.ndindex(*grid.shape):
@@ -152,12 +152,12 @@ class OtherTotals:
             error = f"{sqrt(float(variances[place])) * float(step):.15g}"
             yield self._words, {**codes, "value": plain(int(totals[place]) * step), "standard_error": error}
 
-    def _masks(self, product: Product, attribute: Attribute) -> Mask:
+    def _groups(self, product: Product, attribute: Attribute) -> LeafGroups:
         """Which leaves of the product lie in each level of an attribute that a control tells apart."""
         own = next((one for one in product.attributes if one.name == attribute.name), None)
         if own is None or any(code not in own.levels.codes for code in attribute.levels.leaves):
             raise PlanError(f"{self._words} is not by {attribute.name}, or not by these levels of it.")
-        return np.stack([own.levels.mask(code) for code in attribute.levels.leaves])
+        return own.levels.groups(attribute.levels.leaves)
 
 
 def _sizes(family: Family, component: Component) -> list[int]:

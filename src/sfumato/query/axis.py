@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import QueryError, nearest
-from sfumato.schema import Attribute, Box
+from sfumato.schema import Attribute, Box, LeafGroups
 
 PREFIX = "group:"
 LONGEST_NAME = 100
@@ -85,9 +85,12 @@ class Axis:
         return self.attribute.levels.mask(code if group is None else group.codes)
 
     @cached_property
-    def groups(self) -> NDArray[np.bool_]:
+    def groups(self) -> LeafGroups:
         """For each code the leaves under it."""
-        return np.stack([self.mask(code) for code in self.codes])
+        named = [self.group(code) for code in self.codes]
+        return self.attribute.levels.groups(
+            [code if group is None else group.codes for code, group in zip(self.codes, named, strict=True)]
+        )
 
     @cached_property
     def overlaps(self) -> tuple[tuple[str, str], ...]:
@@ -95,10 +98,8 @@ class Axis:
         if not self.named:
             return ()
         code, named = self.codes, [place for place, code in enumerate(self.codes) if code in self._group]
-        shared = (self.groups @ self.groups[named].astype(np.float32).T) > 0
-        pairs = {
-            (min(one, named[of]), max(one, named[of])) for one, of in np.argwhere(shared).tolist() if one != named[of]
-        }
+        shared = [(one, of) for of in named for one in np.flatnonzero(self.groups.meet(self.groups.mask(of))).tolist()]
+        pairs = {(min(one, of), max(one, of)) for one, of in shared if one != of}
         return tuple((code[one], code[other]) for one, other in sorted(pairs))
 
     def only(self, codes: Sequence[str]) -> "Axis":
@@ -108,7 +109,7 @@ class Axis:
 
     def inside(self, leaves: NDArray[np.bool_]) -> "Axis":
         """The axis without the levels that a filter on the same variable leaves empty."""
-        kept = [code for code in self.codes if (self.mask(code) & leaves).any()]
+        kept = [code for code, met in zip(self.codes, self.groups.meet(leaves), strict=True) if met]
         if not kept:
             raise QueryError(f"{self.attribute.label}: none of the levels shown is within the filter; show others.")
         return self.only(kept)
@@ -195,5 +196,5 @@ def box_at(axes: Sequence[Axis], place: Sequence[int], within: Box) -> Box:
     """The box that a cell of a table over some axes sums."""
     found = within
     for axis, index in zip(axes, place, strict=True):
-        found = found.within(Box({axis.attribute.name: axis.groups[index]}))
+        found = found.within(Box({axis.attribute.name: axis.groups.mask(index)}))
     return found

@@ -93,7 +93,7 @@ class Crosstab(Portable):
             yield self._over((*few, *self.axes[cut + 1 :]))
 
     def covers(self, axis: Axis) -> bool:
-        return bool((axis.groups.any(axis=0) | ~self.within.mask(axis.attribute)).all())
+        return bool((axis.groups.covered | ~self.within.mask(axis.attribute)).all())
 
     def in_order(self, name: str, codes: Sequence[str]) -> "Crosstab":
         """The same table with the levels of a variable in another order."""
@@ -145,7 +145,7 @@ class Crosstab(Portable):
             first = statuses.kinds[int(statuses.which.max()) - 1]
             raise QueryError(f"Ranks cannot be stated, as no row holds a number: {first.reason}")
         name, groups = rows.axes[0]
-        known = Grid(((name, groups[held]),), rows.within)
+        known = Grid(((name, groups.at(held)),), rows.within)
         variances = variances_of_differences(self.product, known, self.source.sampling)
         if isinstance(variances, Withheld):
             raise QueryError(f"Ranks cannot be stated: {variances.reason}")
@@ -158,5 +158,5 @@ class Crosstab(Portable):
     def _rows(self, column: str | int | None) -> Grid:
         """The rows of one column as a grid."""
         rest = () if column is None or len(self.axes) == 1 else (self.axes[1].place(column),)
-        held = Box({name: groups[index] for (name, groups), index in zip(self.grid.axes[1:], rest, strict=True)})
+        held = Box({name: groups.mask(index) for (name, groups), index in zip(self.grid.axes[1:], rest, strict=True)})
         return Grid(self.grid.axes[:1], self.within.within(held))

@@ -97,7 +97,7 @@ def headline_of(table: RankedTable, column: str | None = None) -> Headline | Non
     if totals is None or not 2 <= len(totals.axes[0].codes) <= MOST_ROWS:
         return None
     rows = totals.axes[0]
-    if rows.attribute.name == totals.time or (rows.groups.sum(axis=0) > 1).any():
+    if rows.attribute.name == totals.time or rows.groups.overlap:
         return None
     places = [int(flat) for flat in totals.rows_of(column)]
     numbers = [totals.figure(flat) for flat in places]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sfumato.query.sampling import NotSampled, Sampling
 from sfumato.release import Product, Withheld
 from sfumato.release.tails import z_score
-from sfumato.schema import Grid
+from sfumato.schema import Grid, LeafGroups
 
 Floats = NDArray[np.float64]
 MOST_ROWS = 5_000
@@ -112,8 +112,7 @@ def _tail(a: float, steps: int) -> float:
 
 def variances_of_differences(product: Product, rows: Grid, sampling: Sampling) -> Floats | Withheld:
     """The variances of the differences of all pairs of rows; what two rows share has no error in their difference."""
-    boxes = list(rows.boxes())
-    shared = product.errors.covariances(boxes, boxes)
+    shared = product.errors.among(rows)
     if isinstance(shared, Withheld):
         return shared
     shared = shared * float(product.subject.step) ** 2
@@ -126,7 +125,7 @@ def variances_of_differences(product: Product, rows: Grid, sampling: Sampling) -
         return variances
     both = _in_common(product, rows) * float(product.subject.step)
     alone = np.diagonal(both)[:, None] - both
-    each = sampling.totals(alone.ravel(), np.repeat(noise, len(boxes))).reshape(alone.shape)
+    each = sampling.totals(alone.ravel(), np.repeat(noise, len(noise))).reshape(alone.shape)
     each = np.where(alone == 0, 0.0, each)  # a row within another one has nothing of its own
     return variances + each + each.T
 
@@ -134,8 +133,7 @@ def variances_of_differences(product: Product, rows: Grid, sampling: Sampling) -
 def _in_common(product: Product, rows: Grid) -> Floats:
     """The totals of what each row shares with each other one."""
     ((name, groups),) = rows.axes
-    if groups.sum(axis=0).max() <= 1:
+    if not groups.overlap:
         return np.diag(product.totals(rows).astype(np.float64))
-    leaves = np.eye(groups.shape[1], dtype=bool)
-    single = product.totals(Grid(((name, leaves),), rows.within))
-    return (groups * single).astype(np.float64) @ groups.T
+    single = product.totals(Grid(((name, LeafGroups.each(groups.width)),), rows.within))
+    return groups.shared(single.astype(np.float64))

@@ -12,7 +12,7 @@ from sfumato.query.notices import cited, notices_of
 from sfumato.query.report_map import level_map
 from sfumato.query.value_notes import noted
 from sfumato.release import Product
-from sfumato.schema import Attribute
+from sfumato.schema import Attribute, Box, Grid, LeafGroups
 
 MOST_COLUMNS, MOST_SERIES, MOST_MARKS = 12, 6, 60
 """The most levels of a variable above a table, and of one that a picture tells apart; the most cells of a picture."""
@@ -55,11 +55,21 @@ def report(engine: QueryEngine, by: str, code: str) -> str:
     return f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
 
 
-def _axes(product: Product, by: str) -> tuple[Attribute, Attribute | None]:
-    """The variable of the rows and, if it has few levels, the one above: the first and the last beside the report's."""
-    others = [one for one in product.attributes if one.name != by] or list(product.attributes)
-    above = others[-1] if len(others) > 1 and len(others[-1].levels.leaves) <= MOST_COLUMNS else None
-    return others[0], above
+def _axes(product: Product, by: str, code: str) -> tuple[Attribute, Attribute | None]:
+    """The variable of the rows and, if it has few levels, the one above: the first and the last beside the report's.
+
+    Nothing is above of which the report's level can have one level alone: who does not work has no distance to it.
+    """
+    first, *others = [one for one in product.attributes if one.name != by] or list(product.attributes)
+    above = next((one for one in reversed(others) if _told(product, one, by, code)), None)
+    return first, above if above and len(above.levels.leaves) <= MOST_COLUMNS else None
+
+
+def _told(product: Product, attribute: Attribute, by: str, code: str) -> bool:
+    """Whether two levels of a variable or more can be with a level of the report's."""
+    within = {one.name: one.levels.mask(code) for one in product.attributes if one.name == by}
+    grid = Grid(((attribute.name, LeafGroups.each(len(attribute.levels.leaves))),), Box(within))
+    return bool((product.cell_counts(grid) > 0).sum() > 1)
 
 
 def _statistic(engine: QueryEngine, product: Product, by: Attribute, code: str) -> Iterator[str]:
@@ -84,7 +94,7 @@ def _notes(product: Product) -> str:
 
 def _summed(engine: QueryEngine, product: Product, by: str, code: str) -> Iterator[Crosstab | Picture]:
     """One table by two variables, summed over the others, a picture, and a map where there are shapes."""
-    row, column = _axes(product, by)
+    row, column = _axes(product, by, code)
     of, where = product.subject.name, {by: code}
     yield engine.table(row.name, column.name if column else None, where, of)
     if column and len(row.levels.leaves) <= MOST_SERIES:
@@ -97,7 +107,7 @@ def _summed(engine: QueryEngine, product: Product, by: str, code: str) -> Iterat
 
 def _unsummed(engine: QueryEngine, product: Product, by: str, code: str) -> Iterator[Crosstab | Picture]:
     """Every cell of what may not be summed, and a picture of it where that has room for all."""
-    _, column = _axes(product, by)
+    _, column = _axes(product, by, code)
     kept = [one for one in product.attributes if one.name != by] or list(product.attributes)
     rows = [one.name for one in kept if one is not column]
     lowest = {one.name: "leaves" for one in kept}
@@ -114,7 +124,7 @@ def _means(engine: QueryEngine, products: list[Product], by: str, code: str) -> 
         count = next((one for one in counts if one.attributes == product.attributes), None)
         if count is None or by not in {one.name for one in product.attributes}:
             continue
-        row, column = _axes(product, by)
+        row, column = _axes(product, by, code)
         above = column.levels.leaves if column else ("",)
         heads = "".join(f'<th scope="col">{escape(column.levels.label(one) if column else "")}</th>' for one in above)
         body = ""

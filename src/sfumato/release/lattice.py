@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.release.noisy import Integers
-from sfumato.schema import Attribute, Grid
+from sfumato.schema import Attribute, Grid, LeafGroups
 from sfumato.schema.totals import Along, everything, folded_over, in_order
 from sfumato.schema.trees import Parts, levels_of
 
@@ -142,7 +142,7 @@ class Lattice:
         self.__dict__["kept"] = kept
 
 
-def _along(attribute: Attribute, grid: Grid, groups: NDArray[np.bool_] | None) -> Along:
+def _along(attribute: Attribute, grid: Grid, groups: LeafGroups | None) -> Along:
     if groups is None and attribute.name not in grid.within.masks:
         return everything(len(attribute.levels.leaves), shown=False)
     return Along.of(grid.within.mask(attribute), groups)

@@ -23,6 +23,7 @@ from sfumato.schema.cell_keys import CellKeys
 from sfumato.schema.domain import Domain
 from sfumato.schema.family import Component, Family
 from sfumato.schema.frame import Frame, Grouping
+from sfumato.schema.leaf_groups import LeafGroups
 from sfumato.schema.level import By, Level
 from sfumato.schema.levels import Levels, Mask
 from sfumato.schema.replication import Replication
@@ -51,6 +52,7 @@ __all__ = [
     "InSteps",
     "Influence",
     "Largest",
+    "LeafGroups",
     "Level",
     "Levels",
     "Mask",

@@ -1,6 +1,6 @@
 """Box and Grid: which cells a question is about, one set of them or all the sets of a table as people lay it out."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.schema.attributes import Attribute
+from sfumato.schema.leaf_groups import LeafGroups
 from sfumato.schema.levels import Mask
 
 Places = NDArray[np.intp]
@@ -36,10 +37,16 @@ class Box:
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """All boxes of one table as people lay it out: for each axis some groups of leaves, within one universe."""
+    """All boxes of one table as people lay it out: for each axis some groups of leaves, within one universe.
 
-    axes: tuple[tuple[str, NDArray[np.bool_]], ...]
+    Groups may be given as a row of booleans each.
+    """
+
+    axes: tuple[tuple[str, LeafGroups], ...]
     within: Box = field(default_factory=Box)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axes", tuple((name, LeafGroups.of(groups)) for name, groups in self.axes))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -47,29 +54,36 @@ class Grid:
 
     def boxes(self) -> Iterator[Box]:
         """The boxes, the last axis running fastest."""
-        names = [name for name, _ in self.axes]
-        for masks in product(*(groups for _, groups in self.axes)):
-            box = self.within
-            for name, mask in zip(names, masks, strict=True):
-                box = box.within(Box({name: mask}))
-            yield box
+        return map(self.box, product(*map(range, self.shape)))
+
+    def box(self, place: Sequence[int]) -> Box:
+        """The box at a place, counted from 0 on each axis."""
+        found = self.within
+        for (name, groups), row in zip(self.axes, place, strict=True):
+            found = found.within(Box({name: groups.mask(row)}))
+        return found
 
     def apart(self, most: int) -> Iterator[tuple[tuple[Places, ...], "Grid"]]:
         """Smaller grids, of about so many boxes at most, whose boxes share no cell, with their places by axis."""
         for chosen in product(*(self._sets(groups, most) for _, groups in self.axes)):
-            axes = tuple((name, groups[places]) for (name, groups), places in zip(self.axes, chosen, strict=True))
+            axes = tuple((name, groups.at(places)) for (name, groups), places in zip(self.axes, chosen, strict=True))
             yield chosen, Grid(axes, self.within)
 
-    def _sets(self, groups: NDArray[np.bool_], most: int) -> list[Places]:
+    def _sets(self, groups: LeafGroups, most: int) -> list[Places]:
         """The groups of an axis in sets that do not overlap, none so long that the boxes would be too many."""
         others = int(np.prod(self.shape, dtype=np.int64)) // max(len(groups), 1)
         longest = max(1, most // max(others, 1))
-        return [layer[start : start + longest] for layer in layers(groups) for start in range(0, len(layer), longest)]
+        return [layer[start : start + longest] for layer in groups.layers() for start in range(0, len(layer), longest)]
 
-    def whole(self, kept: tuple[str, ...]) -> "Grid":
-        """The same boxes, each widened to what only some of the axes tell."""
-        axes = ((name, groups if name in kept else np.ones_like(groups)) for name, groups in self.axes)
-        return Grid(tuple(axes), self.within)
+    def slices(self, most: int) -> tuple[int, list["Grid"]] | None:
+        """Slices along an axis whose groups, laid out over its leaves, are over so many numbers; none where all fit."""
+        for axis, (name, groups) in enumerate(self.axes):
+            length = max(1, most // max(1, groups.width))
+            if len(groups) > length:
+                runs = (groups.at(slice(start, start + length)) for start in range(0, len(groups), length))
+                before, after = self.axes[:axis], self.axes[axis + 1 :]
+                return axis, [Grid((*before, (name, run), *after), self.within) for run in runs]
+        return None
 
     def around(self, kept: tuple[str, ...]) -> tuple["Grid", Places]:
         """The boxes that only some of the axes tell, and for each box of this grid the place of its own among them."""
@@ -77,20 +91,3 @@ class Grid:
         shape = [len(groups) if name in kept else 1 for name, groups in self.axes]
         place = np.broadcast_to(np.arange(prod(shape)).reshape(shape), self.shape).ravel()
         return self if len(axes) == len(self.axes) else Grid(axes, self.within), place
-
-
-def layers(groups: NDArray[np.bool_]) -> list[Places]:
-    """Groups in as few sets as a first fit finds, each without overlap; the levels of a tree make one a depth.
-
-    >>> [layer.tolist() for layer in layers(np.array([[1, 1, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=bool))]
-    [[0, 3], [1, 2]]
-    """
-    held: list[tuple[list[int], NDArray[np.bool_]]] = []
-    for place, group in enumerate(groups):
-        fitting = next((layer for layer in held if not (layer[1] & group).any()), None)
-        if fitting is None:
-            fitting = ([], np.zeros(groups.shape[1], dtype=bool))
-            held.append(fitting)
-        fitting[0].append(place)
-        np.logical_or(fitting[1], group, out=fitting[1])
-    return [np.array(listed, dtype=np.intp) for listed, _ in held]

@@ -97,7 +97,7 @@ class CellKeys:
         """The nodes that each group of an attribute is, one group after the other, and the group of each."""
         groups = dict(grid.axes).get(nodes.attribute.name)
         inside = grid.within.mask(nodes.attribute)
-        found = [nodes.within(group & inside) for group in (inside[None, :] if groups is None else groups)]
+        found = [nodes.within(group & inside) for group in ([inside] if groups is None else groups.masks())]
         group = np.repeat(np.arange(len(found)), [len(one) for one in found])
         return np.concatenate([*found, np.zeros(0, dtype=np.intp)]), group
 

@@ -65,6 +65,11 @@ class Domain(ABC):
     ) -> NDArray[np.float64]:
         """How many possible cells each of some boxes shares with each of some others, or the sum of what these hold."""
 
+    def among(self, grid: Grid, column: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """The same of each two boxes of a grid."""
+        boxes = list(grid.boxes())
+        return self.common(boxes, boxes, column)
+
     def condensed(self, column: NDArray[Any]) -> tuple[Self, NDArray[Any]]:
         """The cells that questions can tell apart, all of them as a rule, with what a column sums to in each."""
         return self, column

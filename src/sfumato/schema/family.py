@@ -18,6 +18,7 @@ from sfumato.errors import PlanError
 from sfumato.schema.attributes import Attribute, Rule
 from sfumato.schema.boxes import Box, Grid
 from sfumato.schema.domain import Domain
+from sfumato.schema.leaf_groups import LeafGroups
 from sfumato.schema.level import Level
 from sfumato.schema.table import LARGEST, Table
 from sfumato.schema.totals import Floats, masks
@@ -169,8 +170,8 @@ class Family(Domain):
         found = []
         for attribute, tree in zip(self.attributes, self.trees, strict=True):
             inside = grid.within.mask(attribute)
-            groups = asked[attribute.name] & inside if attribute.name in asked else inside[None, :]
-            found.append(np.array([tree.level(group) for group in groups], dtype=np.intp))
+            groups = asked[attribute.name].within(inside) if attribute.name in asked else LeafGroups.of(inside[None, :])
+            found.append(tree.levels_of_groups(groups))
         return found
 
     def answered(self, grid: Grid, of: Callable[[int, Grid], NDArray[Any]]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -195,7 +196,7 @@ class Family(Domain):
         for chosen in product(*(np.unique(needed[name]) for name, _ in grid.axes)):
             told = dict(zip((name for name, _ in grid.axes), map(int, chosen), strict=True))
             some = [np.flatnonzero(needed[name] == level) for name, level in told.items()]
-            axes = tuple((name, groups[places]) for (name, groups), places in zip(grid.axes, some, strict=True))
+            axes = tuple((name, groups.at(places)) for (name, groups), places in zip(grid.axes, some, strict=True))
             levels = (told.get(name, int(one.max(initial=0))) for name, one in needed.items())
             yield np.ix_(*some), Grid(axes, grid.within), self.holder(tuple(levels))
 
@@ -204,14 +205,12 @@ class Family(Domain):
         table, top = self.members[place], dict(zip(self.names, self.tops[place], strict=True))
         ones = {name: tree.rungs[top[name]].parts.one for name, tree in self._named}
         within = Box({name: mask[ones[name]] for name, mask in grid.within.masks.items() if name in table.names})
-        axes = tuple((name, groups[:, ones[name]]) for name, groups in grid.axes if name in table.names)
+        axes = tuple((name, groups.seen_from(ones[name])) for name, groups in grid.axes if name in table.names)
         shape = [len(groups) if name in table.names else 1 for name, groups in grid.axes]
         answer = of(Grid(axes, within)).reshape(shape)
         for axis, (name, groups) in enumerate(grid.axes):
             if name not in table.names:  # each group is all of it, or nothing
-                answer = answer * groups[:, :1].any(axis=1).reshape(
-                    [-1 if at == axis else 1 for at in range(len(shape))]
-                )
+                answer = answer * (groups.sizes > 0).reshape([-1 if at == axis else 1 for at in range(len(shape))])
         empty = any(not mask.any() for name, mask in grid.within.masks.items() if name not in table.names)
         return np.zeros_like(answer) if empty else answer
 

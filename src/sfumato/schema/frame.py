@@ -81,8 +81,9 @@ class Frame(Domain):
         outside = ~self.rows(grid.within)
         for name, groups in grid.axes:
             places = self.places[name]
-            outside |= ~np.logical_or.reduce(groups, axis=0)[places]
-            flat = flat * len(groups) + groups.argmax(axis=0)[places]
+            row = groups.row_of[places]
+            outside |= row < 0
+            flat = flat * len(groups) + row
         flat[outside] = size
         return flat, size
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import PlanError, nearest
+from sfumato.schema.leaf_groups import LeafGroups
 from sfumato.schema.letters import encoding_of
 
 Mask = NDArray[np.bool_]
@@ -111,10 +112,9 @@ class Levels:
         return dict(zip(self.whole.leaves, self.whole.above(self).tolist(), strict=True))
 
     @property
-    def under(self) -> NDArray[np.bool_]:
+    def under(self) -> LeafGroups:
         """For each leaf those that data may carry under it: itself, or the leaves that were cut off there."""
-        above = np.array(list(self.carried.values()))
-        return np.asarray(np.arange(len(self.leaves))[:, None] == above[None, :])
+        return LeafGroups.parted(np.array(list(self.carried.values())), len(self.leaves))
 
     def cut(self, depth: int | None) -> "Levels":
         """The levels down to a depth, 0 at the top; all of them where none is below it; made once and kept."""
@@ -198,6 +198,13 @@ class Levels:
         for name in wanted:
             mask[self._under[self.find(name)]] = True
         return mask
+
+    def groups(self, named: Sequence[str | Sequence[str]]) -> LeafGroups:
+        """For each code, or each list of codes, the leaves under it."""
+        leaves = [
+            self._under[self.find(one)] if isinstance(one, str) else np.flatnonzero(self.mask(one)) for one in named
+        ]
+        return LeafGroups.listed(leaves, len(self.leaves))
 
     def at(self, depth: int) -> tuple[str, ...]:
         """The codes at a depth, and the leaves that end above it: together they hold every leaf once."""

@@ -13,6 +13,7 @@ from sfumato.errors import PlanError
 from sfumato.schema.attributes import Attribute, Rule
 from sfumato.schema.boxes import Box, Grid
 from sfumato.schema.domain import Domain
+from sfumato.schema.leaf_groups import LeafGroups
 from sfumato.schema.level import Level
 from sfumato.schema.levels import Levels
 from sfumato.schema.totals import Floats, Number, in_common, masks, summed_to, totals_over
@@ -141,7 +142,7 @@ class Table(Domain):
                 continue
             mask = grid.within.mask(attribute)
             if attribute.name in asked:
-                found *= _along(grid, {attribute.name}, (asked[attribute.name] & mask).sum(axis=1))
+                found *= _along(grid, {attribute.name}, asked[attribute.name].within(mask).sizes)
             else:
                 found *= int(mask.sum())
         if self.ruled:
@@ -162,6 +163,17 @@ class Table(Domain):
             if attribute.name not in named:
                 found *= masks(ones, attribute) @ masks(others, attribute).T
         return found * in_common(self.ruled.possible, self.ruled.attributes, ones, others) if self.ruled else found
+
+    def among(self, grid: Grid, column: Floats | None = None) -> Floats:
+        """Along one axis: what two groups share is what the leaves hold that are in both."""
+        if len(grid.axes) != 1:
+            return super().among(grid, column)
+        ((name, groups),) = grid.axes
+        if name not in self.names:  # all boxes are alike to it
+            return np.full((len(groups), len(groups)), self.common([grid.within], [grid.within], column)[0, 0])
+        leaves = Grid(((name, LeafGroups.each(groups.width)),), grid.within)
+        held = self.counts(leaves) if column is None else self.totals(column, leaves)
+        return groups.shared(held.astype(np.float64))
 
 
 def _along(grid: Grid, names: set[str], values: NDArray[np.int64]) -> NDArray[np.int64]:

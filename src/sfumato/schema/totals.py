@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sfumato.schema.attributes import Attribute
 from sfumato.schema.boxes import Box, Grid
+from sfumato.schema.leaf_groups import LeafGroups
 
 Number = TypeVar("Number", np.int32, np.int64, np.float64)
 Places = NDArray[np.intp]
@@ -34,17 +35,13 @@ class Along:
     shown: bool = True
 
     @classmethod
-    def of(cls, mask: NDArray[np.bool_], groups: NDArray[np.bool_] | None = None) -> "Along":
+    def of(cls, mask: NDArray[np.bool_], groups: LeafGroups | None = None) -> "Along":
         """The groups of an axis within a universe; without groups, all of the universe as one."""
         if groups is None:
             places = np.flatnonzero(mask)
             return cls(len(mask), places, np.array([len(places)]), shown=False)
-        # One long row is searched ten times as fast as the rows of a matrix.
-        row, places = np.divmod(np.flatnonzero(groups), len(mask))
-        inside = mask[places]
-        if not inside.all():
-            row, places = row[inside], places[inside]
-        return cls(len(mask), places, np.bincount(row, minlength=len(groups)))
+        inside = groups.within(mask)
+        return cls(len(mask), inside.places, inside.sizes)
 
     @cached_property
     def whole(self) -> bool:
@@ -76,9 +73,9 @@ def folded_over(values: NDArray[Number], alongs: list[Along]) -> NDArray[Number]
     return part.reshape([len(along.sizes) for along in alongs if along.shown])
 
 
-def folded(values: NDArray[Number], axis: int, groups: NDArray[np.bool_]) -> NDArray[Number]:
+def folded(values: NDArray[Number], axis: int, groups: LeafGroups) -> NDArray[Number]:
     """The sums over groups of places along one axis, groups that overlap or are empty among them."""
-    along = Along.of(np.ones(values.shape[axis], dtype=bool), groups)
+    along = Along(values.shape[axis], groups.places, groups.sizes)
     part = values if along.whole else values.take(along.places, axis=axis)
     return part if along.single else summed_by(part, axis, along.sizes)
 

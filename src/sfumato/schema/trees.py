@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.schema.leaf_groups import LeafGroups
 from sfumato.schema.levels import Levels
 from sfumato.schema.totals import Along, summed_by
 
@@ -27,6 +28,11 @@ class Parts:
     @property
     def size(self) -> int:
         return len(self.one)
+
+    @cached_property
+    def lengths(self) -> Places:
+        """How many leaves each part has."""
+        return np.bincount(self.of)
 
     def along(self) -> Along:
         """How the leaves are put together to the parts."""
@@ -131,9 +137,17 @@ class Tree:
     def _sizes(self) -> dict[int, int]:
         return {rung.size: level for level, rung in enumerate(self.rungs)}
 
-    def level(self, mask: NDArray[np.bool_]) -> int:
-        """The coarsest level of which some leaves are whole parts."""
-        return next(at for at, part in enumerate(self.parts) if (mask == mask[part.one][part.of]).all())
+    def levels_of_groups(self, groups: LeafGroups) -> Places:
+        """The coarsest level of which each group is whole parts."""
+        found = np.full(len(groups), self.depth)
+        for level in range(self.depth - 1, -1, -1):
+            part, rows = self.parts[level].of[groups.places], groups.rows
+            # The parts that a group meets hold as many leaves as the group where it has all of each.
+            met = np.unique(rows * self.parts[level].size + part)
+            row, part = np.divmod(met, self.parts[level].size)
+            held = np.bincount(row, self.parts[level].lengths[part], len(groups))
+            found[held == groups.sizes] = level
+        return found
 
     @cached_property
     def new_ends(self) -> tuple[Places, ...]:

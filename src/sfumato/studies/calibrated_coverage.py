@@ -16,7 +16,7 @@ from sfumato.privacy import Root
 from sfumato.release import Product, Subject, measured
 from sfumato.release.error_law import NoisyTotals
 from sfumato.release.noisy import Floats
-from sfumato.schema import Attribute, By, Frame, Grid, Level, Levels
+from sfumato.schema import Attribute, By, Frame, Grid, LeafGroups, Level, Levels
 
 MOST_GROUPS = 4_000
 HALF = Root(Fraction(1, 2))
@@ -52,7 +52,7 @@ def _frame(rows: int, groups: int) -> Frame:
 def covered(product: Product, names: Sequence[str], truth: Floats, level: float) -> Floats:
     """For each total by some attributes whether its interval holds the truth, in groups down and rows across."""
     some = [one for one in product.attributes if one.name in names]
-    grid = Grid(tuple((one.name, np.eye(len(one.levels.leaves), dtype=bool)) for one in some))
+    grid = Grid(tuple((one.name, LeafGroups.each(len(one.levels.leaves))) for one in some))
     step = float(product.subject.step)
     sums, variances = (
         np.asarray(one, dtype=np.float64).ravel() for one in (product.totals(grid), product.variances(grid))

@@ -21,7 +21,7 @@ from sfumato.mechanisms.even_gaussian import EvenGaussian
 from sfumato.privacy import Bounded, EveryTable, Gaussian, exact
 from sfumato.release import Subject, measured
 from sfumato.release.noisy import Floats, Integers, Noisy
-from sfumato.schema import Family, Grid, Schema, UpTo
+from sfumato.schema import Family, Grid, LeafGroups, Schema, UpTo
 from sfumato.studies.ors import SIZES, counted, whole_table
 from sfumato.studies.study import Line
 from sfumato.synth.ors import paper_set
@@ -68,7 +68,7 @@ def stated(name: str, mu: str) -> dict[int, float]:
     found: dict[int, list[Floats]] = {}
     for table in of.components:
         told = [one for one, level in zip(of.attributes, table, strict=True) if level]
-        axes = tuple((one.name, np.eye(len(one.levels.leaves), dtype=bool)) for one in told)
+        axes = tuple((one.name, LeafGroups.each(len(one.levels.leaves))) for one in told)
         variances = errors.with_whole(Grid(axes), tuple(one.name for one in told))
         assert isinstance(variances, np.ndarray)  # noqa: S101 - these errors are always stated
         found.setdefault(len(told), []).append(variances.ravel())

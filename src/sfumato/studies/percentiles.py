@@ -21,7 +21,7 @@ from sfumato.pictures.svg import WIDTH, Scale
 from sfumato.privacy import Bounded, Unsummed
 from sfumato.release import Incomplete, Subject, measured
 from sfumato.release.noisy import Floats
-from sfumato.schema import Attribute, Bands, Grid, Levels, Ragged, Table
+from sfumato.schema import Attribute, Bands, Grid, LeafGroups, Levels, Ragged, Table
 from sfumato.statistics.quantile import Quantile
 from sfumato.studies.study import Line
 
@@ -97,7 +97,7 @@ def held(made: Incomplete, true: Floats, level: float = 0.95) -> float:
     """How often intervals hold what is true."""
     from sfumato.query.columns import Columns
 
-    grid = Grid((("cell", np.eye(made.values.size, dtype=bool)),))
+    grid = Grid((("cell", LeafGroups.each(made.values.size)),))
     variances, some = made.variances(grid), np.ones(made.values.size)
     assert isinstance(variances, np.ndarray)  # noqa: S101 - it states its errors
     shown = Columns(made.values, variances, 0 * some, some.astype(np.int64), law=made.errors.law(grid))

@@ -114,8 +114,7 @@ def _true_values(system: LinkedSystem, true: Product) -> Floats:
         for nodes, level in zip(system.cells.nodes, component, strict=True):
             at.append(nodes.at[level])
         axes = tuple(
-            (one.name, np.array([true.domain.attribute(one.name).levels.mask(code) for code in one.levels.leaves]))
-            for one in table.attributes
+            (one.name, true.domain.attribute(one.name).levels.groups(one.levels.leaves)) for one in table.attributes
         )
         keys = system.cells.keys(np.ix_(*at)).ravel()
         found[system.places(keys)] = true.totals(Grid(axes)).ravel()

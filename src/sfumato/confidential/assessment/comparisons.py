@@ -12,7 +12,7 @@ from sfumato.errors import PlanError
 from sfumato.plan import Plan
 from sfumato.release import Product
 from sfumato.release.tails import z_score
-from sfumato.schema import Grid, Levels, Mask, Table
+from sfumato.schema import Grid, LeafGroups, Levels, Mask, Table
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -174,14 +174,14 @@ def leaves_of(table: Table, product: Product, without: str | None = None) -> Gri
     """Every cell of a table in the leaves of a product; of one attribute each may be left out instead of taken."""
     known = {one.name: one.levels for one in product.attributes}
     leaves = {one.name: _parts(known.get(one.name, one.levels), one.levels) for one in table.attributes}
-    return Grid(tuple((name, ~each if name == without else each) for name, each in leaves.items()))
+    return Grid(tuple((name, each.others if name == without else each) for name, each in leaves.items()))
 
 
-def _parts(levels: Levels, cut: Levels) -> Mask:
+def _parts(levels: Levels, cut: Levels) -> LeafGroups:
     """For each leaf of levels that may be cut off, the leaves below it."""
     if levels.leaves == cut.leaves:
-        return np.eye(len(levels.leaves), dtype=bool)
-    return np.asarray(np.arange(len(cut.leaves))[:, None] == levels.above(cut)[None, :])
+        return LeafGroups.each(len(levels.leaves))
+    return LeafGroups.parted(levels.above(cut), len(cut.leaves))
 
 
 def totals(product: Product, table: Table, without: str | None = None) -> Floats:

@@ -125,8 +125,7 @@ def stated_reach(
 
 def _box(table: Table, place: int, product: Product) -> Box:
     index = np.unravel_index(place, table.shape)
-    axes = leaves_of(table, product).axes
-    return Box({name: groups[at] for (name, groups), at in zip(axes, index, strict=True)})
+    return leaves_of(table, product).box([int(at) for at in index])
 
 
 def pairs(plan: Plan, release: Release, truths: Truths) -> list[Pair]:

@@ -22,7 +22,7 @@ from sfumato.confidential.sealed import Sealed
 from sfumato.errors import ReleaseError
 from sfumato.plan import Plan
 from sfumato.release import Product, Release, now, open_release
-from sfumato.schema import Grid, Level, Mask
+from sfumato.schema import Grid, LeafGroups, Level, Mask
 
 NOTICE = "CONFIDENTIAL: made from the microdata; do not publish."
 MOST_CELLS = 200_000
@@ -176,12 +176,11 @@ def _codes(product_: Product, level: Level) -> tuple[str, ...]:
 
 
 def _grid(true: Product, by: Levels) -> Grid:
-    return Grid(tuple((one.name, _masks(true, one.name, _codes(true, one))) for one in by))
+    return Grid(tuple((one.name, _groups(true, one.name, _codes(true, one))) for one in by))
 
 
-def _masks(product_: Product, name: str, codes: Sequence[str]) -> np.ndarray:
-    levels = product_.domain.attribute(name).levels
-    return np.array([levels.mask(code) for code in codes])
+def _groups(product_: Product, name: str, codes: Sequence[str]) -> LeafGroups:
+    return product_.domain.attribute(name).levels.groups(codes)
 
 
 def _told(release: Product | None, by: Levels, size: int) -> Floats | None:
@@ -189,7 +188,7 @@ def _told(release: Product | None, by: Levels, size: int) -> Floats | None:
     names = frozenset(level.name for level in by)
     if release is None or not names <= {one.name for one in release.attributes} or release.refuses(names):
         return None
-    grid = Grid(tuple((one.name, _masks(release, one.name, _codes(release, one))) for one in by))
+    grid = Grid(tuple((one.name, _groups(release, one.name, _codes(release, one))) for one in by))
     if prod(grid.shape) != size:  # it tells fewer levels apart
         return None
     statuses = release.missing(grid)

@@ -19,7 +19,7 @@ from sfumato.draws import SystemDraws
 from sfumato.mechanisms import Cells, Geometric
 from sfumato.plan import Measure, Plan
 from sfumato.release import Cube, Independent, Subject, stated
-from sfumato.schema import Box, Clipped, Grid, Replication, Sorted, Table
+from sfumato.schema import Box, Clipped, Grid, LeafGroups, Replication, Sorted, Table
 from sfumato.statistics import Count, Total
 from sfumato.statistics.quantile import at_share
 
@@ -163,7 +163,7 @@ def ideal(step: Step, table: Table, values: Floats, measure: Measure) -> Floats:
     made = step.ideal(Cube(about, table, steps, Independent(0.0)))
     if isinstance(made, Diverged):
         return np.full(step.makes(table).shape, np.nan)
-    grid = Grid(tuple((one.name, np.eye(len(one.levels.leaves), dtype=bool)) for one in made.attributes))
+    grid = Grid(tuple((one.name, LeafGroups.each(len(one.levels.leaves))) for one in made.attributes))
     statuses = made.missing(grid)
     missing = statuses.missing.reshape(made.values.shape) if statuses else np.zeros(made.values.shape, dtype=bool)
     return np.where(missing, np.nan, made.values * float(made.subject.step))

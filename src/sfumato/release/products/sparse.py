@@ -17,7 +17,6 @@ from sfumato.release.products.cube import table_of
 from sfumato.release.products.product import Held, ProductFile, Subject
 from sfumato.release.uncertainties import Uncertainty
 from sfumato.schema import FARTHEST, Grid, Table
-from sfumato.schema.boxes import layers
 
 LARGEST_MARGIN = 1 << 24
 """The most cells of a margin that is laid out to answer from, and of all that are kept: 128 MB."""
@@ -110,12 +109,12 @@ class Sparse(Held):
         held = self._within(grid)
         values, found = self.values[held], np.zeros(grid.shape, dtype=np.int64)
         leaves = [self._leaves(name)[held] for name, _ in grid.axes]
-        for chosen in product(*(layers(groups) for _, groups in grid.axes)):
+        for chosen in product(*(groups.layers() for _, groups in grid.axes)):
             inside, flat = np.ones(len(values), dtype=bool), np.zeros(len(values), dtype=np.int64)
             for at, places, (_, groups) in zip(leaves, chosen, grid.axes, strict=True):
-                part = groups[places]
-                inside &= np.logical_or.reduce(part, axis=0)[at]
-                flat = flat * len(part) + part.argmax(axis=0)[at]
+                row = groups.at(places).row_of[at]
+                inside &= row >= 0
+                flat = flat * len(places) + row
             sums = np.zeros(tuple(len(places) for places in chosen), dtype=np.int64)
             np.add.at(sums.reshape(-1), flat[inside], values[inside])
             found[np.ix_(*chosen)] = sums
@@ -125,7 +124,7 @@ class Sparse(Held):
         """Which listed cells some box of a grid may hold."""
         held = np.ones(len(self.places), dtype=bool)
         for name, groups in grid.axes:
-            if not (some := np.logical_or.reduce(groups, axis=0)).all():
+            if not (some := groups.covered).all():
                 held &= some[self._leaves(name)]
         for name, mask in grid.within.masks.items():
             held &= mask[self._leaves(name)]

@@ -26,6 +26,8 @@ from sfumato.schema.trees import Tree
 
 ROUNDING = 1 / 12
 """The variance of what rounding to whole steps leaves."""
+LARGEST = 8_000_000
+"""The most numbers of groups that are laid out over leaves at once: 64 MB."""
 
 
 @dataclass(frozen=True)
@@ -115,8 +117,11 @@ class ComponentErrors(Errors):
         return self._summed(axes, (len(ones), len(others)))
 
     def with_whole(self, grid: Grid, kept: tuple[str, ...]) -> Floats:
+        if (slices := grid.slices(LARGEST)) is not None:
+            axis, parts = slices
+            return np.concatenate([self.with_whole(part, kept) for part in parts], axis=axis)
         axes, place, asked = [], 0, [name for name, _ in grid.axes]
-        groups = dict(grid.axes)
+        groups = {name: one.dense for name, one in grid.axes}
         for attribute in self.family.attributes:
             name, inside = attribute.name, grid.within.mask(attribute).astype(np.float64)
             first = groups[name] * inside if name in groups else inside[None, :]

@@ -136,6 +136,11 @@ class Moved(Errors):
     def covariances(self, ones: list[Box], others: list[Box]) -> Floats:
         return self._left(self._between(ones, others), self._boxes(ones).shared(self._boxes(others), _every))
 
+    def among(self, grid: Grid) -> Floats:
+        own, asked = self.base.among(grid), self._grid(grid)
+        assert isinstance(own, np.ndarray)  # noqa: S101 - what is withheld is moved nowhere
+        return self._left(own, asked.shared(asked, _every))
+
     def _left(self, own: Floats, taken: Floats, beside: Floats | float = 0.0) -> Floats:
         return left_over(own, taken, beside, exact=not self.noise.all())
 
@@ -242,4 +247,4 @@ def sliced(grid: Grid, width: float) -> Iterator[Grid]:
     (name, groups), *rest = grid.axes
     length = max(1, int(LARGEST / max(1.0, width * math.prod(grid.shape[1:]))))
     for start in range(0, len(groups), length):
-        yield Grid(((name, groups[start : start + length]), *rest), grid.within)
+        yield Grid(((name, groups.at(slice(start, start + length))), *rest), grid.within)

@@ -82,7 +82,10 @@ class Departed(Errors):
         return float((self._sums(Grid((), one)) * self._sums(Grid((), other))).sum())
 
     def with_whole(self, grid: Grid, kept: tuple[str, ...]) -> Floats:
-        return np.asarray((self._sums(grid) * self._sums(grid.whole(kept))).sum(axis=-1).reshape(grid.shape))
+        wide, place = grid.around(kept)
+        columns = self.departures.shape[-1]
+        wholes = self._sums(wide).reshape(-1, columns)[place]
+        return np.asarray((self._sums(grid).reshape(-1, columns) * wholes).sum(axis=-1).reshape(grid.shape))
 
     def covariances(self, ones: list[Box], others: list[Box]) -> Floats:
         first, second = (np.array([self._sums(Grid((), box)) for box in boxes]) for boxes in (ones, others))

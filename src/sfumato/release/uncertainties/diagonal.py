@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sfumato.release.noisy import Floats
 from sfumato.release.uncertainties.margins import Margins
-from sfumato.schema import Grid
+from sfumato.schema import Grid, LeafGroups
 from sfumato.schema.totals import folded
 
 Names = tuple[str, ...]
@@ -36,14 +36,14 @@ class Leafwise:
         return tuple(level.name for level in self.margins.by[0])
 
     @property
-    def _outer(self) -> list[tuple[str, NDArray[np.bool_]]]:
+    def _outer(self) -> list[tuple[str, LeafGroups]]:
         return [axis for axis in self.grid.axes if axis[0] not in self._control]
 
     def takes(self, cells: NDArray[Any], kept: Names) -> Floats:
         """The sums of some cells in each control cell, one row a box that only some of the outer axes tell."""
         table, shape = self.margins.domain, self.margins.shapes[0]
         axes = [axis for axis in self._outer if axis[0] in kept]
-        axes += [(name, np.eye(size, dtype=bool)) for name, size in zip(self._control, shape, strict=True)]
+        axes += [(name, LeafGroups.each(size)) for name, size in zip(self._control, shape, strict=True)]
         grid = Grid(tuple(axes), self.grid.within)
         # How many cells are possible is a product of lengths, save where rules bind them: no cube is read for it.
         found = table.counts(grid) if cells is table.possible else table.totals(cells.astype(np.float64), grid)

@@ -114,6 +114,9 @@ class Even(Errors):
     def covariances(self, ones: list[Box], others: list[Box]) -> Floats:
         return self.variance * self.domain.common(ones, others)
 
+    def among(self, grid: Grid) -> Floats:
+        return self.variance * self.domain.among(grid)
+
     def times(self, cells: Floats) -> Floats:
         return self.variance * cells
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sfumato.release.noisy import Floats
 from sfumato.release.uncertainties.normal import Places, Sets
-from sfumato.schema import Box, By, Grid, Table
+from sfumato.schema import Box, By, Grid, LeafGroups, Table
 from sfumato.schema.level import Level, lacking
 from sfumato.schema.totals import summed_by
 
@@ -101,22 +101,18 @@ class Margins(Sets):
         """One of the tables: axes of the grid come first, and what both name stands in both."""
         masks = [grid.within.mask(attribute) for attribute in self.domain.attributes]
         asked = {self.domain.names.index(name): groups for name, groups in grid.axes}
-        union = tuple(sorted({*(facet.axis for facet in facets), *asked}))
+        told = {facet.axis: facet for facet in facets}
+        union = tuple(sorted({*told, *asked}))
         inside = cells if all(mask.all() for mask in masks) else cells[np.ix_(*masks)]
-        operands: list[Any] = [_to(inside, union).astype(np.float64), list(union)]
-        count = len(masks)
-        for axis, groups in asked.items():
-            operands += [groups[:, masks[axis]].astype(np.float64), [count + axis, axis]]
-        for facet in facets:
-            if facet.up is not None:
-                into = np.arange(facet.size)[:, None] == facet.up[masks[facet.axis]]
-                operands += [into.astype(np.float64), [2 * count + facet.axis, facet.axis]]
-        told = [facet.axis if facet.up is None else 2 * count + facet.axis for facet in facets]
-        found = np.einsum(*operands, [*(count + axis for axis in asked), *told], optimize=True)
-        whole = np.zeros((*grid.shape, *(facet.size for facet in facets)))
-        kept = (masks[facet.axis] if facet.up is None else np.ones(facet.size, dtype=bool) for facet in facets)
-        whole[np.ix_(*(np.ones(length, dtype=bool) for length in grid.shape), *kept)] = found
-        return whole
+        found, sides = _to(inside, union).astype(np.float64), list[_Side]()
+        for place, axis in enumerate(union):
+            side = _Side.of(masks[axis], asked.get(axis), told.get(axis))
+            found, sides = side.gathered(found, place), [*sides, side]
+        laid = found.reshape([length for side in sides for length in (side.rows, side.parts)])
+        order = [2 * union.index(axis) for axis in asked] + [2 * union.index(facet.axis) + 1 for facet in facets]
+        return laid.transpose([*order, *(axis for axis in range(laid.ndim) if axis not in order)]).reshape(
+            [*grid.shape, *(facet.size for facet in facets)]
+        )
 
     def gram(self, cells: NDArray[Any]) -> Floats:
         return np.block([[self._cross(cells, one, other) for other in self.facets] for one in self.facets])
@@ -139,6 +135,35 @@ class Margins(Sets):
         leaf = {axis: np.unique(facet.of_leaf, return_index=True)[1] for axis, facet in parts.items()}
         above = tuple(Facet(one.axis, one.size, one.of_leaf[leaf[one.axis]]) for one in self.facets[coarse])
         return numbers({axis: facet.size for axis, facet in parts.items()}, tuple(parts), above)
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """One attribute of boxes and margins: which leaves are summed, and to which group and part of a margin each goes.
+
+    A leaf that two groups have is summed twice.
+    """
+
+    leaves: Places
+    into: Places
+    rows: int
+    parts: int
+
+    @classmethod
+    def of(cls, mask: NDArray[np.bool_], groups: LeafGroups | None, facet: Facet | None) -> "_Side":
+        """The leaves are counted within the universe."""
+        number = np.cumsum(mask) - 1
+        held = LeafGroups.of(mask[None, :]) if groups is None else groups.within(mask)
+        part = np.zeros(len(held.places), dtype=np.intp) if facet is None else facet.of_leaf[held.places]
+        parts = 1 if facet is None else facet.size
+        return cls(number[held.places], held.rows * parts + part, len(held), parts)
+
+    def gathered(self, values: Floats, axis: int) -> Floats:
+        """Numbers of the leaves along an axis, summed to a number for every group and part."""
+        order = np.argsort(self.into, kind="stable")
+        return summed_by(
+            values.take(self.leaves[order], axis=axis), axis, np.bincount(self.into, minlength=self.rows * self.parts)
+        )
 
 
 def numbers(lengths: Mapping[int, int] | Sequence[int], axes: tuple[int, ...], facets: Facets) -> Places:

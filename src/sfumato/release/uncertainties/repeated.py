@@ -13,7 +13,7 @@ import numpy as np
 from sfumato.release.error_law import ErrorLaw
 from sfumato.release.noisy import Floats
 from sfumato.release.uncertainties.controls import Control, Moved
-from sfumato.release.uncertainties.uncertainty import Errors
+from sfumato.release.uncertainties.uncertainty import Errors, Withheld
 from sfumato.schema import Box, Grid, Table
 
 
@@ -34,6 +34,15 @@ class Repeated(Errors):
         found = self.once.covariances(ones, others)
         assert isinstance(found, np.ndarray)  # noqa: S101 - what is withheld is moved nowhere
         return np.asarray(self.apart.common(ones, others) * found, dtype=np.float64)
+
+    def among(self, grid: Grid) -> "Floats | Withheld":
+        """Rows of one axis differ in the combinations, or within each."""
+        if len(grid.axes) != 1:
+            return super().among(grid)
+        wide = grid.around(())[0] if grid.axes[0][0] in self.apart.names else grid
+        found = self.once.among(wide)
+        assert isinstance(found, np.ndarray)  # noqa: S101 - what is withheld is moved nowhere
+        return np.asarray(self.apart.among(grid) * found, dtype=np.float64)
 
     def with_whole(self, grid: Grid, kept: tuple[str, ...]) -> Floats:
         """A box lies in its whole, so that they have the combinations of the box in common."""

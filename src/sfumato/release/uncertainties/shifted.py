@@ -79,9 +79,9 @@ class MovedAway(Errors):
         return self.base.covariance(one, other) + float(self._moved(Grid((), one)) * self._moved(Grid((), other)))
 
     def with_whole(self, grid: Grid, kept: tuple[str, ...]) -> Floats | Withheld:
-        return self.base.with_whole(grid, kept) + (self._moved(grid) * self._moved(grid.whole(kept))).reshape(
-            grid.shape
-        )
+        wide, place = grid.around(kept)
+        moved = self._moved(grid).ravel() * self._moved(wide).ravel()[place]
+        return self.base.with_whole(grid, kept) + moved.reshape(grid.shape)
 
     def covariances(self, ones: list[Box], others: list[Box]) -> Floats | Withheld:
         first, second = (np.array([self._moved(Grid((), box)) for box in boxes]) for boxes in (ones, others))

@@ -66,7 +66,9 @@ class Errors(ABC):
 
     def with_whole(self, grid: Grid, kept: tuple[str, ...]) -> "Floats | Withheld":
         """The covariances of the totals of a grid, each with the total of the wider box that only some axes tell."""
-        pairs = zip(grid.boxes(), grid.whole(kept).boxes(), strict=True)
+        wide, place = grid.around(kept)
+        wholes = list(wide.boxes()) if wide is not grid else []
+        pairs = ((box, wholes[at] if wholes else box) for box, at in zip(grid.boxes(), place.tolist(), strict=True))
         found = [self.covariance(box, whole) for box, whole in pairs]
         return withheld(*found) or np.array(found, dtype=np.float64).reshape(grid.shape)
 
@@ -74,6 +76,11 @@ class Errors(ABC):
         """The covariance of each of some totals with each of some others."""
         found = [self.covariance(one, other) for one in ones for other in others]
         return withheld(*found) or np.array(found, dtype=np.float64).reshape(len(ones), len(others))
+
+    def among(self, grid: Grid) -> "Floats | Withheld":
+        """The covariances of the totals of a grid, each with each other."""
+        boxes = list(grid.boxes())
+        return self.covariances(boxes, boxes)
 
     def times(self, cells: Floats) -> Floats:  # noqa: ARG002 - a step that needs it asks for what can tell it
         """The covariance of every cell with a weighted sum of all."""

@@ -79,6 +79,9 @@ class Apart(Errors):
     def covariances(self, ones: list[Box], others: list[Box]) -> Floats:
         return self.domain.common(ones, others, self.held)
 
+    def among(self, grid: Grid) -> Floats:
+        return self.domain.among(grid, self.held)
+
     @property
     def weights(self) -> tuple[NDArray[Any], float]:
         return self.variances, 1.0

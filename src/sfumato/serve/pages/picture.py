@@ -118,10 +118,10 @@ def _lines(layout: Layout, question: Question, frame: PictureSize) -> Picture:
     told = {line.axis_period(code).label: line.sheet(code) for code in question.shown.get(line.time, line.periods)}
     (axis,), places = body.axes, _drawn(layout, body)
     levels = axis.attribute.levels
-    inside = levels.mask(question.within.get(axis.attribute.name, levels.leaves))
+    groups = axis.groups.within(levels.mask(question.within.get(axis.attribute.name, levels.leaves)))
     marks: list[Mark] = []
     for place in places:
-        leaves = [code for code, kept in zip(levels.leaves, axis.groups[place] & inside, strict=True) if kept]
+        leaves = [levels.leaves[leaf] for leaf in groups.leaves(place)]
         for period, sheet in told.items():
             estimate = _at(sheet.edition.engine, layout, question, {axis.attribute.name: leaves})
             if estimate is not None:

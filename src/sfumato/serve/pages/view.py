@@ -147,8 +147,9 @@ def questions_of(layout: Layout) -> list[tuple[Question, Head | None]]:
     found: list[tuple[Question, Head | None]] = []
     levels, shown = axis.attribute.levels, {one: codes for one, codes in whole.shown.items() if one != name}
     inside = levels.mask(whole.within.get(name, levels.leaves))
-    for head, leaves in zip(_heads(axis), axis.groups & inside, strict=True):
-        held = tuple(code for code, kept in zip(levels.leaves, leaves, strict=True) if kept)
+    groups = axis.groups.within(inside)
+    for place, head in enumerate(_heads(axis)):
+        held = tuple(levels.leaves[leaf] for leaf in groups.leaves(place))
         found.append((replace(whole, shown=shown, within={**whole.within, name: held}), head))
     return found
 
