@@ -18,7 +18,7 @@ from bench.line import Goal, Line, timed
 from bench.soc import LARGEST_PAGE, attributes
 
 from sfumato.release.lattice import Lattice, levels_of
-from sfumato.schema import Attribute, Box, Grid
+from sfumato.schema import Attribute, Box, Grid, LeafGroups
 from sfumato.schema.totals import totals_over
 
 GOALS = {"look-up": Goal(100), "fallback": Goal(3)}
@@ -39,8 +39,7 @@ class Asking:
         self.known, self.within, self.random = {one.name: one for one in known}, within, random.Random(2)
         self.levels = {one.name: levels_of(one.levels)[1:] for one in known}
         self.groups = {
-            name: [np.arange(level.size)[:, None] == level.of[None, :] for level in levels]
-            for name, levels in self.levels.items()
+            name: [LeafGroups.parted(level.of, level.size) for level in levels] for name, levels in self.levels.items()
         }
 
     def question(self) -> tuple[Grid, str]:

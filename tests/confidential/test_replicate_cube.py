@@ -92,7 +92,9 @@ def by_hand(rows, grid):
     for place in product(*(range(length) for length in grid.shape)):
         for record in records:
             inside = all(mask[record[name]] for name, mask in grid.within.masks.items())
-            shown = all(groups[index][record[name]] for (name, groups), index in zip(grid.axes, place, strict=True))
+            shown = all(
+                groups.mask(index)[record[name]] for (name, groups), index in zip(grid.axes, place, strict=True)
+            )
             if inside and shown:
                 found[place] += np.array([int(record[name]) for name in WEIGHTS], dtype=object)
     return found

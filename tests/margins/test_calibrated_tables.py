@@ -115,7 +115,7 @@ def unrounded(made, boxes):
     """What the residuals say of boxes, in the unit of the records."""
     one, found = made.domain, []
     for box in boxes:
-        at = one.holder(tuple(t.level(box.mask(a)) for t, a in zip(one.trees, one.attributes, strict=True)))
+        at = one.holder(tuple(int(level[0]) for level in one.needed(Grid((), box))))
         table = estimate(one, one.tops[at], made.residuals.parts)
         found.append(float(table.ravel() @ indicator(one, box)[one.slices[at]]) * float(made.subject.step))
     return np.array(found)

@@ -156,7 +156,7 @@ def simulated(one, boxes, mechanism, draws, copies=4_000, spoilt=None):
 
 def indicator(one, box):
     """The cells of the table that answers a box which lie in it."""
-    at = one.holder(tuple(tree.level(box.mask(a)) for tree, a in zip(one.trees, one.attributes, strict=True)))
+    at = one.holder(tuple(int(level[0]) for level in one.needed(Grid((), box))))
     held = np.ones(1, dtype=bool)
     for attribute, tree, level in zip(one.attributes, one.trees, one.tops[at], strict=True):
         mask = box.mask(attribute)[tree.parts[level].one]

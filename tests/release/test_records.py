@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.release.grids import wholes
 
 import sfumato as sf
 from sfumato.confidential import Microdata, Options, run
@@ -141,10 +142,8 @@ def test_a_table_in_pieces_is_the_same_table(release, most, monkeypatch):
 def test_the_covariance_of_a_cell_with_its_row_column_or_whole_is_that_of_the_two_boxes(release, kept):
     product = release.products["jobs"]
     grid = grids(product)["plain"]
-    wide = Grid(
-        tuple((name, one if name in kept else np.ones_like(one)) for name, one in grid.axes), grid.within
-    ).boxes()
-    by_hand = [product.covariance(box, whole) for box, whole in zip(grid.boxes(), wide, strict=True)]
+    pairs = zip(grid.boxes(), wholes(grid, kept), strict=True)
+    by_hand = [product.covariance(box, whole) for box, whole in pairs]
     found = product.errors.with_whole(grid, kept).ravel()
     assert found.tolist() == pytest.approx(by_hand, rel=1e-9, abs=1e-6 * max(by_hand))
 
