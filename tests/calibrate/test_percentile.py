@@ -1,7 +1,8 @@
 """Percentiles of noisy counts by bands: against other arithmetic, with intervals that hold, and refused where unfit.
 
-Coverage is of 2,000 simulated cells a setting: a standard error of half a point, so that 91.5 to 98% holds at 1e-9 for
-what truly lies within 94 to 95.5%, and intervals a fifth too short, which hold 88% and less, are rejected.
+Coverage is of 2,000 simulated cells a setting: a standard error of half a point, so that 91.5 to 98.5% holds at 1e-5
+for what truly lies within 94 to 96.5%, and intervals three tenths too short, which hold 87% and less, are rejected.
+The slow arm has 20,000 cells: 93 to 97%, and three standard errors.
 """
 
 from dataclasses import replace
@@ -18,6 +19,7 @@ from scipy.stats import norm
 import sfumato as sf
 from sfumato.calibrate import Percentile, crossings
 from sfumato.calibrate.crossings import NoisyHistograms, monotone
+from sfumato.calibrate.percentile import as_often_from
 from sfumato.confidential import Microdata, Options, run
 from sfumato.draws import SeededDraws
 from sfumato.errors import PlanError
@@ -72,16 +74,17 @@ def middle(counts, variance=2.0, **other) -> Incomplete:
 def test_counts_without_noise_are_interpolated_between_the_ends_of_bands():
     """Bands as wide and as full as their neighbours have even densities: straight lines."""
     flat = [[10, 10, 10, 20, 30, 0], [0, 100, 100, 200, 300, 0]]
-    assert middle(flat, 0.0).values.tolist() == [40, 45]  # 40 of 80 at 10 + 10 + 10 + 10 of 20; 350 of 700
-    assert middle(flat, 0.0, at="0.25").values.tolist() == [20, round(10 + 10 * 1.75)]
+    # The 40th of 80 stands at 39.5, 10 + 10 + 10 + 9.5 of 20; the 350th of 700 at 349.5
+    assert middle(flat, 0.0, rounded_to="0.01").values.tolist() == [3950, 4495]
+    assert middle(flat, 0.0, at="0.25", rounded_to="0.01").values[1] == 2745
 
 
 def test_a_density_that_falls_within_a_band_moves_the_middle_down():
-    """60 of 90 lie below it: 50 of the band before and 10 of the 30 in its own, whose density falls from 4 to 4/3."""
+    """It is the 60th of 90: 59.5 lie below it, 9.5 of the 30 in its own band, whose density falls from 4 to 4/3."""
     made = middle([[0, 50, 30, 10, 0, 0]], 0.0, at="2/3", rounded_to="0.001")
     density = [(50 + 30) / 20, (30 + 10) / 30]
     slope = 10 * (density[1] - density[0])
-    u = np.roots([slope / 2, 30 - slope / 2, -10])
+    u = np.roots([slope / 2, 30 - slope / 2, -9.5])
     expected = 20 + 10 * min(one for one in u if one > 0)
     assert made.values[0] / 1000 == pytest.approx(expected, abs=0.02)
 
@@ -129,7 +132,7 @@ def test_beside_the_outermost_bands_nothing_is_told_as_intervals_would_not_hold_
     histograms = NoisyHistograms(counts.astype(float), np.array([0, *inner.round(), 250_000]), 1.0)
     low, high = histograms.ends(float(share), (1.96,))
     true = np.quantile(earned, float(share), axis=1)
-    assert ((low[0] <= true) & (true <= high[0])).mean() < 0.85, "else they could be told"
+    assert ((low[0] <= true) & (true <= high[0])).mean() < 0.9, "else they could be told"
 
 
 def test_intervals_widen_with_the_level_and_end_with_the_bands():
@@ -141,38 +144,66 @@ def test_intervals_widen_with_the_level_and_end_with_the_bands():
     assert DEVIATES[4] == 1.96
 
 
-@pytest.mark.parametrize(("epsilon", "bands"), [("1.5", 20), ("0.5", 10)])
-@pytest.mark.parametrize("people", [100, 1000])
+@pytest.mark.parametrize(
+    ("epsilon", "bands", "people"),
+    [("1.5", 20, 100), ("1.5", 20, 1000), ("0.5", 10, 100), ("0.5", 10, 1000), ("8", 20, 30)],
+)
 def test_intervals_hold_and_errors_are_those_of_another_simulation(epsilon, bands, people):
-    """Beside numpy alone: noise of its own, running maxima, straight lines; both have errors of about 3% by chance."""
+    """Nearly without noise, at epsilon 8, it matters that a percentile is one of the people: half of it lies below.
+
+    Errors have a standard error of 2.6% in 2,000 cells and of 1.8% in 4,000.
+    """
     cells = percentiles.SmallCells.drawn(2000, people, 7)
-    for share in ("0.25", "0.5", "0.75"):
-        made = cells.published(epsilon, percentiles.edges(bands), share, SeededDraws(5))
-        assert 0.915 < percentiles.held(made, cells.true(share)) < 0.98
-        short = replace(made, uncertainty=Sided(0.8 * made.uncertainty.below, 0.8 * made.uncertainty.above))
+    counted = cells.counted(epsilon, percentiles.edges(bands), SeededDraws(5))
+    for share in percentiles.SHARES:
+        made = percentiles.percentile(counted, share)
+        assert 0.915 < percentiles.held(made, cells.true(share)) < 0.985
+        short = replace(made, uncertainty=Sided(0.7 * made.uncertainty.below, 0.7 * made.uncertainty.above))
         assert percentiles.held(short, cells.true(share)) < 0.915
-    again = cells.published(epsilon, percentiles.edges(bands), "0.5", SeededDraws(6))
-    found = percentiles.relative(again.values.astype(float), cells.true("0.5"))
-    assert found == pytest.approx(plain_simulation(float(epsilon), bands, people), rel=0.15)
+    found = percentiles.relative(percentiles.percentile(counted, "0.5").values.astype(float), cells.true("0.5"))
+    assert found == pytest.approx(plain_simulation(float(epsilon), bands, people, 4_000), rel=0.15)
 
 
-def plain_simulation(epsilon, bands, people, runs=1000):
-    """The median relative error of P50 with noise, distribution and interpolation written out here."""
-    rng = np.random.default_rng(11)
-    ends = np.append(percentiles.edges(bands), 1_000_000)
-    off = []
-    for _ in range(runs):
-        pay = np.rint(40_000 * np.exp(rng.normal(0, 0.75, people)))
-        a = np.exp(-epsilon)
-        noise = rng.geometric(1 - a, bands) - rng.geometric(1 - a, bands)
-        rising = np.maximum.accumulate(np.maximum(np.cumsum(np.histogram(pay, ends)[0] + noise), 0))
-        aim = rising[-1] / 2
-        at = int(np.argmax(rising >= aim))
-        before = rising[at - 1] if at else 0
-        part = (aim - before) / (rising[at] - before) if rising[at] > before else 0.5
-        true = np.quantile(pay, 0.5, method="inverted_cdf")
-        off.append(abs((ends[at] + part * (ends[at + 1] - ends[at])) / true - 1))
-    return float(np.median(off))
+@pytest.mark.slow
+@pytest.mark.parametrize("people", percentiles.PEOPLE)
+@pytest.mark.parametrize(("epsilon", "bands"), [*percentiles.SETTINGS, ("8", 10), ("4", 20)])
+def test_intervals_hold_as_often_as_they_say_where_that_is_promised(epsilon, bands, people):
+    """20,000 cells: 0.2 points of standard error, and 1.2% of an error in ours and in the other simulation.
+
+    Three such beyond 93 to 97%, and 7% between the two, are rarely exceeded (1e-4) and would show an error of a tenth.
+    """
+    cells = percentiles.SmallCells.drawn(20_000, people, 70)
+    counted = cells.counted(epsilon, percentiles.edges(bands), SeededDraws(50))
+    promised = people >= as_often_from(bands, counted.even)
+    for share in percentiles.SHARES:
+        often = percentiles.held(percentiles.percentile(counted, share), cells.true(share))
+        assert 0.924 < often < (0.976 if promised else 1), share
+    found = percentiles.relative(percentiles.percentile(counted, "0.5").values.astype(float), cells.true("0.5"))
+    assert found == pytest.approx(plain_simulation(float(epsilon), bands, people, 20_000), rel=0.07)
+
+
+def plain_simulation(epsilon, bands, people, runs):
+    """The median relative error of P50: noise, distribution (running maxima) and straight lines written out here."""
+    rng, inner = np.random.default_rng(11), 40_000 * np.exp(0.75 * norm.ppf(np.arange(1, bands) / bands))
+    pay = np.sort(40_000 * np.exp(rng.normal(0, 0.75, (runs, people))), axis=1)
+    place = bands * np.arange(runs)[:, None] + np.searchsorted(inner, pay)
+    counts = np.bincount(place.ravel(), minlength=runs * bands).reshape(runs, bands)
+    noise = [rng.geometric(1 - np.exp(-epsilon), (runs, bands)) for _ in range(2)]
+    rising = np.maximum.accumulate(np.maximum(np.cumsum(counts + noise[0] - noise[1], axis=1), 0), axis=1)
+    aim = np.ceil(rising[:, -1] / 2) - 0.5
+    at, ends = (rising < aim[:, None]).sum(axis=1).clip(max=bands - 1), np.concatenate([[0], inner, [1_000_000]])
+    before = np.take_along_axis(np.pad(rising, ((0, 0), (1, 0))), at[:, None], axis=1)[:, 0]
+    wide = np.take_along_axis(rising, at[:, None], axis=1)[:, 0] - before
+    part = np.where(wide > 0, (aim - before) / np.maximum(wide, 1), 0.5)
+    true = pay[:, (people + 1) // 2 - 1]
+    return float(np.median(np.abs((ends[at] + part * (ends[at + 1] - ends[at])) / true - 1)))
+
+
+def test_where_noise_is_large_for_its_people_a_cell_is_said_to_hold_more_often():
+    """Six bands of variance 2 have a count with a standard error of 3.5: six of them are 21, and 30 are told."""
+    assert "more often" not in middle([[6, 8, 8, 6, 6, 2]], 2.0).subject.note
+    assert "Of fewer than 66 jobs they hold it more often" in middle([[6, 8, 8, 6, 6, 2]], 20.0).subject.note
+    assert "more often" not in middle([[6, 8, 8, 6, 6, 2]], 20.0, within="anything").subject.note
 
 
 def test_errors_are_those_simulated_before():

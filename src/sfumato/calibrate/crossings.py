@@ -1,15 +1,18 @@
 """Crossings: where the noisy distribution of a cell reaches a share of its records, and where the true one may.
 
-D(x), how many records lie below x less the share of all, rises through 0 at the percentile. Of noisy counts by band it
-has the weights 1 − p on bands below x, −p on those above, u − p on the one that x is in, u the part of it below x; so
-its variance by noise is known at every x. Within a band records have a density that rises or falls evenly between what
-neighbouring bands say of its ends, and lie about it as draws do: n F (1 − F) more variance, F the share of them below
-x. An interval is the places at which D is within so many standard deviations of 0, sought from either end: a test at
-every place in a fixed order, which is wrong with the chance of one test (Maurer, Hothorn and Lehmacher 1995). The
-number itself is where the counts cross that are made monotone by isotonic regression. In the lowest and the highest
-band nothing is told of how records lie, so an interval that ends there ends at their outer ends. Where nothing is to be
-taken for granted of any band, D is looked at at the ends of bands alone: where fewer than the share lie below an end,
-for sure, the percentile is not below it, and where more do it is not above it.
+D(x), how many records lie below x less the share of all, rises through 0 at the percentile. Of n records that is the
+k-th, k the least whole number from p n on, and where counts are spread over their bands it stands at k − 1/2: half of
+itself lies below it. Of noisy counts by band D has the weights 1 − p on bands below x, −p on those above, u − p on the
+one that x is in, u the part of it below x; so its variance by noise is known at every x. Within a band records have a
+density that rises or falls evenly between what neighbouring bands say of its ends, which moves these weights a little,
+and lie about it as draws do: n F (1 − F) more variance, F the share of them below x. An interval is the places at which
+D is within so many standard deviations of 0, sought from either end: a test at every place in a fixed order, which is
+wrong with at most the chance of one test (Maurer, Hothorn and Lehmacher 1995), and less often where noise makes D fall
+and rise again, so that places between two that are within reach are held too. The number itself is where the counts
+cross that are made monotone by isotonic regression. In the lowest and the highest band nothing is told of how records
+lie, so an interval that ends there ends at their outer ends. Where nothing is to be taken for granted of any band, D is
+looked at at the ends of bands alone: where fewer than the share lie below an end, for sure, the percentile is not below
+it, and where more do it is not above it.
 """
 
 from collections.abc import Iterator
@@ -23,6 +26,12 @@ Floats = NDArray[np.float64]
 PLACES = 16
 """Into how many parts a band is cut; closer to its ends, where the square root of a variance bends most."""
 WITHIN = np.sin(np.pi * np.arange(PLACES) / (2 * PLACES)) ** 2
+BENT = WITHIN * (1 - WITHIN) / 2
+"""What a slope of the density takes off at each place."""
+ROUNDED = 1 / 12
+"""The most variance that k has as a whole number: by noise in n it is another part of one above p n."""
+NEARLY = 1e-6
+"""By how much a whole number of records may be off as a sum of floats."""
 AT_ONCE = 2_000
 """Cells that are looked at together, so that places by cells stay small."""
 
@@ -43,6 +52,17 @@ def monotone(cumulated: Floats) -> Floats:
     return found
 
 
+def middle_rank(counts: Floats, share: float) -> Floats:
+    """How many lie below the record that is the percentile, itself counted half, in a distribution without steps.
+
+    Of n records it is the k-th, k the least whole number from share · n on.
+
+    >>> middle_rank(np.array([[10.0, 20.0], [10.0, 21.0]]), 0.5).tolist()
+    [14.5, 15.5]
+    """
+    return np.asarray(np.ceil(share * counts.sum(axis=1) - NEARLY) - 0.5, dtype=np.float64)
+
+
 @dataclass(frozen=True, eq=False)
 class NoisyHistograms:
     """Noisy counts by band, a row a cell, with noise of one variance in each count, and the ends of the bands."""
@@ -59,31 +79,50 @@ class NoisyHistograms:
 
     def _within(self, counts: Floats) -> Floats:
         """How many records of each band lie below each of its places, by densities that rise or fall evenly."""
-        widths, held = np.diff(self.edges), np.maximum(counts, 0.0)
-        density = (counts[:, :-1] + counts[:, 1:]) / (widths[:-1] + widths[1:])
+        (left, right), held = self._shared, np.maximum(counts, 0.0)
         slope = np.zeros_like(counts)
-        slope[:, 1:-1] = widths[1:-1] * np.diff(density, axis=1)
+        slope[:, 1:-1] = right * (counts[:, 1:-1] + counts[:, 2:]) - left * (counts[:, :-2] + counts[:, 1:-1])
         slope = np.clip(slope, -2 * held, 2 * held)  # no density is below 0
-        bent = slope[:, :, None] * (WITHIN * (1 - WITHIN) / 2)
-        return np.asarray(counts[:, :, None] * WITHIN - bent, dtype=np.float64)
+        return np.asarray(counts[:, :, None] * WITHIN - slope[:, :, None] * BENT, dtype=np.float64)
 
-    def _below(self, counts: Floats, share: float) -> Floats:
-        """D at every place of every cell."""
-        whole = counts.sum(axis=1)
+    @cached_property
+    def _shared(self) -> tuple[Floats, Floats]:
+        """The width of each inner band as a share of that of itself and the band below it, and above it."""
+        widths = np.diff(self.edges)
+        return widths[1:-1] / (widths[:-2] + widths[1:-1]), widths[1:-1] / (widths[1:-1] + widths[2:])
+
+    def _below(self, counts: Floats, aim: Floats) -> Floats:
+        """D at every place of every cell: how many records lie below it less those that are to."""
         before = np.cumsum(counts, axis=1) - counts
         inner = (before[:, :, None] + self._within(counts)).reshape(len(counts), -1)
-        below = np.concatenate([inner, whole[:, None]], axis=1)
-        return np.asarray(below - share * whole[:, None], dtype=np.float64)
+        below = np.concatenate([inner, counts.sum(axis=1)[:, None]], axis=1)
+        return np.asarray(below - aim[:, None], dtype=np.float64)
 
     def _deviations(self, counts: Floats, share: float) -> Floats:
         """The standard deviation of D at every place of every cell."""
-        bands, held = counts.shape[1], np.maximum(counts, 0.0)[:, :, None]
-        part = np.clip(self._within(counts) / np.where(held > 0, held, 1.0), 0.0, 1.0)
-        lower = np.arange(bands)[:, None]
-        weights = lower * (1 - share) ** 2 + (WITHIN - share) ** 2 + (bands - 1 - lower) * share**2
-        inner = self.variance * weights + held * part * (1 - part)
+        bands, held = counts.shape[1], np.pad(np.maximum(counts, 0.0), ((0, 0), (1, 1)))[:, :, None]
+        beside, own, above = held[:, :-2], held[:, 1:-1], held[:, 2:]
+        part = np.clip(self._within(counts) / np.where(own > 0, own, 1.0), 0.0, 1.0)
+        left, right = self._bent
+        bent = left**2 * beside + (left - right) ** 2 * own + right**2 * above
+        rounded = min(ROUNDED, self.variance * bands)
+        inner = self.variance * self._weights(share) + own * part * (1 - part) + bent + rounded
         last = np.full((len(counts), 1), self.variance * bands * (1 - share) ** 2)
         return np.asarray(np.sqrt(np.concatenate([inner.reshape(len(counts), -1), last], axis=1)), dtype=np.float64)
+
+    @cached_property
+    def _bent(self) -> tuple[Floats, Floats]:
+        """What a record in the band below a place, and in the one above, moves D there by the slope of its density."""
+        left, right = (np.pad(one, 1)[:, None] * BENT for one in self._shared)
+        return left, right
+
+    def _weights(self, share: float) -> Floats:
+        """The sum of the squares of what all counts weigh in D at every place, a row a band."""
+        bands, (left, right) = len(self.edges) - 1, self._bent
+        lower = np.arange(bands)[:, None]
+        others = lower * (1 - share) ** 2 + (bands - 1 - lower) * share**2
+        beside = left * (2 * (1 - share) + left) + right * (2 * share + right)
+        return np.asarray(others + beside + (WITHIN - share + left - right) ** 2, dtype=np.float64)
 
     def crossing(self, share: float) -> Floats:
         """The percentile of every cell; of one without records by its noisy counts, the middle of the bands."""
@@ -92,14 +131,15 @@ class NoisyHistograms:
             rising = np.maximum(monotone(np.cumsum(self.counts[some], axis=1)), 0.0)
             counts = np.diff(rising, axis=1, prepend=0.0)
             there = rising[:, -1] > 0
-            found[some][there] = self._first(self._below(counts, share)[there], self.places)
+            found[some][there] = self._first(self._below(counts, middle_rank(counts, share))[there], self.places)
         return found
 
     def ends(self, share: float, deviates: tuple[float, ...]) -> tuple[Floats, Floats]:
         """The lowest and the highest value that the percentile may have, a row a deviate."""
         low, high = (np.empty((len(deviates), len(self.counts))) for _ in range(2))
         for some in self._pieces:
-            below, spread = self._below(self.counts[some], share), self._deviations(self.counts[some], share)
+            counts = self.counts[some]
+            below, spread = self._below(counts, middle_rank(counts, share)), self._deviations(counts, share)
             for row, deviate in enumerate(deviates):
                 low[row, some] = self._first(below + deviate * spread, self.places)
                 high[row, some] = self._first((deviate * spread - below)[:, ::-1], self.places[::-1])
@@ -111,7 +151,9 @@ class NoisyHistograms:
         low, high = (np.empty((len(deviates), len(self.counts))) for _ in range(2))
         last = len(self.edges) - 1
         for some in self._pieces:
-            below, spread = (one(self.counts[some], share)[:, ::PLACES] for one in (self._below, self._deviations))
+            counts = self.counts[some]
+            below = self._below(counts, share * counts.sum(axis=1))[:, ::PLACES]
+            spread = self._deviations(counts, share)[:, ::PLACES]
             for row, deviate in enumerate(deviates):
                 first = np.argmax(below + deviate * spread >= 0, axis=1)
                 top = last - np.argmax((deviate * spread - below)[:, ::-1] >= 0, axis=1)

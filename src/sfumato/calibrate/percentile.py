@@ -8,6 +8,8 @@ percentiles as are wanted. Cells of few are left out by their noisy count, which
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import ceil, sqrt
+from statistics import NormalDist
 from typing import ClassVar
 
 import numpy as np
@@ -20,7 +22,7 @@ from sfumato.release import Incomplete, NoNumber, Product, Sided, Subject
 from sfumato.release.figures import number
 from sfumato.release.noisy import Integers
 from sfumato.release.sided_error import DEVIATES
-from sfumato.release.tails import LAPLACE
+from sfumato.release.tails import LAPLACE, reach
 from sfumato.schema import Attribute, Bands, Clipped, Sorted, Table
 
 FEWEST_BANDS = 6
@@ -32,6 +34,12 @@ INTERVALS = {
     ANYTHING: "Intervals are of the percentile of these {unit}, however they lie within bands; none is shorter.",
 }
 """What intervals are of, by what is taken for granted within bands."""
+AS_OFTEN = 6
+"""From how many standard errors of its count on the intervals of a cell hold as often as they say; below, more often.
+
+Where the noise of a cell is as large as its counts by band, what lies below a value falls and rises again, and all that
+is between two values within reach is held (`crossings`).
+"""
 FINER = 100
 """How many times finer than what is published the percentile of rows is read, so that rounding is no error of it."""
 
@@ -114,17 +122,17 @@ class Percentile(Step):
         histograms = NoisyHistograms(counts.reshape(-1, counts.shape[-1]).astype(np.float64), edges, variance)
         found, which = histograms.crossing(self.share), self._status(histograms)
         ends = histograms.ends if self.within == SMOOTH else histograms.band_ends
-        low, high = ends(self.share, DEVIATES)
+        low, high = ends(self.share, self._deviates(len(edges) - 1))
         which = np.where(which > 0, which, _beyond(found, edges)) * made.possible.ravel()
         step, shown = float(Fraction(self.rounded_to)), (which == 0) & made.possible.ravel()
         values = np.where(shown, np.rint(found / step), 0).astype(np.int64)
         sides = [np.where(shown, np.maximum(one, 0.0), 0.0) for one in (values * step - low, high - values * step)]
         below, above = (side.reshape((len(DEVIATES), *made.shape)) / step for side in sides)
         return Incomplete(
-            self._subject(cube.subject, attribute),
+            self._subject(cube.subject, attribute, variance),
             made,
             values.reshape(made.shape),
-            Sided(below, above, self._excess(len(edges) - 1)),
+            Sided(below, above),
             which.reshape(made.shape),
             self._kinds(cube.subject, attribute),
         )
@@ -138,14 +146,23 @@ class Percentile(Step):
     def ideal(self, table: Product) -> Incomplete | Diverged:
         return replace(self, least=1).apply({self.table: table})
 
-    def _excess(self, bands: int) -> float:
-        """The excess kurtosis of D by noise of one Laplace law in each band, at most."""
+    def _deviates(self, bands: int) -> tuple[float, ...]:
+        """By how many standard deviations D is tested where a normal law would be by each of the deviates.
+
+        Noise of one Laplace law in each band has excess kurtosis in D, at most so much.
+        """
         p = self.share
-        return LAPLACE * ((1 - p) ** 3 + p**3) / (bands * p * (1 - p))
+        excess = LAPLACE * ((1 - p) ** 3 + p**3) / (bands * p * (1 - p))
+        return tuple(reach(2 * NormalDist().cdf(one) - 1, excess) for one in DEVIATES)
 
     def _status(self, histograms: NoisyHistograms) -> Integers:
         few = histograms.counts.sum(axis=1) < float(Fraction(self.least))
         return np.asarray(few, dtype=np.int64)
+
+    def _more_often(self, bands: int, variance: float, unit: str) -> str:
+        often = as_often_from(bands, variance)
+        told = self.within == SMOOTH and often > Fraction(self.least)
+        return f" Of fewer than {_said(often)} {unit} they hold it more often than they say." if told else ""
 
     def _kinds(self, counted: Subject, attribute: Attribute) -> tuple[NoNumber, ...]:
         edges = self._bands(attribute)
@@ -156,12 +173,13 @@ class Percentile(Step):
             NoNumber(f"Above {_said(edges[-2])}, in one of the two highest bands of {attribute.label}.", ">"),
         )
 
-    def _subject(self, counted: Subject, attribute: Attribute) -> Subject:
-        percent = plain(100 * Fraction(self.at))
+    def _subject(self, counted: Subject, attribute: Attribute, variance: float) -> Subject:
+        percent, bands = plain(100 * Fraction(self.at)), len(self._bands(attribute))
         note = (
-            f"Where noisy counts by {len(self._bands(attribute))} public bands of {attribute.label} reach {percent}%, "
+            f"Where noisy counts by {bands} public bands of {attribute.label} reach {percent}%, "
             f"values above {_said(self.up_to)} taken for that; cells of fewer than {_said(self.least)} {counted.unit}, "
             f"by the noisy count, have no number. {INTERVALS[self.within].format(unit=counted.unit)}"
+            f"{self._more_often(bands, variance, counted.unit)}"
         )
         return replace(
             counted,
@@ -173,6 +191,15 @@ class Percentile(Step):
             additive=False,
             note=" ".join(one for one in (counted.note, note) if one),
         )
+
+
+def as_often_from(bands: int, variance: float) -> int:
+    """From how many records on the intervals of a cell hold as often as they say, for noise of a variance in a band.
+
+    >>> as_often_from(20, 0.74), as_often_from(10, 7.84)      # geometric noise at epsilon 1.5 and 0.5
+    (24, 54)
+    """
+    return ceil(AS_OFTEN * sqrt(bands * variance))
 
 
 def _beyond(found: Floats, edges: Floats) -> Integers:

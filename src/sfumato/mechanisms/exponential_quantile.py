@@ -77,14 +77,6 @@ class ExponentialQuantile(Mechanism):
         low, high = of.of.ends
         return np.unique(np.linspace(low, high, self.candidates).astype(np.int64))
 
-    def distances(self, of: Sorted, rows: Integers) -> Integers:
-        """How far the rank of every candidate is off."""
-        assert of.at is not None  # noqa: S101 - refused in `needs`
-        share, grid = of.at, self.grid(of)
-        below, up_to = (share.denominator * np.searchsorted(rows, grid, side) for side in ("left", "right"))
-        aim = share.numerator * len(rows)
-        return np.asarray(np.maximum(np.maximum(below - aim, aim - up_to), 0), dtype=np.int64)
-
     def distribution(self, of: Sorted, rows: Integers, move: Move) -> list[Fraction]:
         """The exact chance of every candidate of a cell."""
         return self._choice(of, move).chances(rows)
@@ -95,7 +87,8 @@ class ExponentialQuantile(Mechanism):
         return dict(zip(self.grid(ranked).tolist(), choice.shares(np.sort(rows.ravel())).tolist(), strict=True))
 
     def _choice(self, of: Sorted, move: Move) -> RankedChoice:
-        return RankedChoice(self.base(move, of.at or Fraction(1, 2)), partial(self.distances, of))
+        assert of.at is not None  # noqa: S101 - refused in `needs`
+        return RankedChoice(self.base(move, of.at), partial(distances, self.grid(of), of.at))
 
     def rows_apart(self, of: tuple[Aggregate, ...], move: Move) -> RowsApart | None:  # noqa: ARG002 - whatever moves
         """The share of n rows is met at most values, and missed by one row at a few: a row more turns it around.
@@ -132,6 +125,17 @@ class ExponentialQuantile(Mechanism):
     def expected(self, move: Move, number: Typical) -> Withheld:  # noqa: ARG002 - withheld
         self.places(move)
         return Withheld(WHY)
+
+
+def distances(grid: Integers, share: Fraction, rows: Integers) -> Integers:
+    """How far the rank of every candidate is off, for rows in their order.
+
+    >>> distances(np.array([0, 5, 10]), Fraction(1, 2), np.array([1, 5, 7])).tolist()
+    [3, 0, 3]
+    """
+    below, up_to = (share.denominator * np.searchsorted(rows, grid, side) for side in ("left", "right"))
+    aim = share.numerator * len(rows)
+    return np.asarray(np.maximum(np.maximum(below - aim, aim - up_to), 0), dtype=np.int64)
 
 
 def _ranked(columns: Mapping[Aggregate, Any]) -> tuple[Sorted, Ragged]:

@@ -13,13 +13,14 @@ from statistics import NormalDist
 import numpy as np
 
 from sfumato.calibrate import Percentile
+from sfumato.calibrate.percentile import as_often_from
 from sfumato.draws import Draws, SeededDraws
 from sfumato.mechanisms import Cells, Geometric
 from sfumato.mechanisms.exponential_quantile import ExponentialQuantile
 from sfumato.pictures import Picture, svg
 from sfumato.pictures.svg import WIDTH, Scale
 from sfumato.privacy import Bounded, Unsummed
-from sfumato.release import Incomplete, Subject, measured
+from sfumato.release import Cube, Incomplete, Subject, measured
 from sfumato.release.noisy import Floats
 from sfumato.schema import Attribute, Bands, Grid, LeafGroups, Levels, Ragged, Table
 from sfumato.statistics.quantile import Quantile
@@ -63,18 +64,21 @@ class SmallCells:
     def _cell(self) -> Attribute:
         return Attribute("cell", Levels.of(range(len(self.earnings))))
 
-    def published(self, epsilon: str, bands: tuple[int, ...], share: str, draws: Draws) -> Incomplete:
-        """A percentile of every cell, from counts with noise; none is left out as too small."""
-        read = Bands("earnings", bands)
+    def counted(self, epsilon: str, bands: tuple[int, ...], draws: Draws) -> Cube:
+        """How many people of every cell are in each band, with noise."""
+        read, cells = Bands("earnings", bands), np.arange(len(self.earnings))[:, None]
         table = Table((self._cell, Attribute("earnings", read.levels(), read=read)))
-        place = np.searchsorted(bands, self.earnings, "right") - 1
-        counts = np.stack([np.bincount(row, minlength=len(bands)) for row in place])
+        place = cells * len(bands) + np.searchsorted(bands, self.earnings, "right") - 1
+        counts = np.bincount(place.ravel(), minlength=table.size).reshape(table.shape)
         noisy = Geometric(epsilon).perturb(Cells(table, counts, Fraction(1), ONE_ROW), draws)
         uncertainty = Geometric(epsilon).uncertainty(noisy)
-        counted = measured(Subject("people", "count", "People", "people", Fraction(1)), noisy, uncertainty)
-        made = Percentile("middle", "people", "earnings", share, TOP, least=-(10**9)).apply({"people": counted})
-        assert isinstance(made, Incomplete)  # noqa: S101 - it always has an answer
+        made = measured(Subject("people", "count", "People", "people", Fraction(1)), noisy, uncertainty)
+        assert isinstance(made, Cube)  # noqa: S101 - a count of one table is laid out
         return made
+
+    def published(self, epsilon: str, bands: tuple[int, ...], share: str, draws: Draws) -> Incomplete:
+        """A percentile of every cell, from counts with noise; none is left out as too small."""
+        return percentile(self.counted(epsilon, bands, draws), share)
 
     def exponential(self, epsilon: Fraction, share: str, draws: Draws) -> Floats:
         """One percentile for an epsilon, out of values 200 dollars apart."""
@@ -86,6 +90,12 @@ class SmallCells:
         empty, table, move = np.zeros(cells, dtype=np.int64), Table((self._cell,)), Unsummed(ONE_ROW)
         of_rows = Cells(table, empty, statistic.step, move, columns={of: column})
         return np.asarray(ExponentialQuantile(epsilon, 2001).perturb(of_rows, draws).values * 200.0)
+
+
+def percentile(counted: Cube, share: str) -> Incomplete:
+    made = Percentile("middle", "people", "earnings", share, TOP, least=-(10**9)).apply({"people": counted})
+    assert isinstance(made, Incomplete)  # noqa: S101 - it always has an answer
+    return made
 
 
 def relative(found: Floats, true: Floats) -> float:
@@ -110,18 +120,20 @@ def lines(runs: int) -> list[Line]:
     found = []
     for (epsilon, bands), known in SETTINGS.items():
         for people, before in zip(PEOPLE, known, strict=True):
-            cells = SmallCells.drawn(runs, people, people)
-            draws, true = SeededDraws(people), {share: cells.true(share) for share in SHARES}
-            made = {share: cells.published(epsilon, edges(bands), share, draws) for share in SHARES}
-            covered = " / ".join(f"{100 * held(made[share], true[share]):.1f}" for share in SHARES)
-            third = Fraction(epsilon) / len(SHARES)
-            alone = relative(cells.exponential(third, "0.5", draws), true["0.5"])
+            cells, draws = SmallCells.drawn(runs, people, people), SeededDraws(people)
+            counted = cells.counted(epsilon, edges(bands), draws)
+            made = {share: percentile(counted, share) for share in SHARES}
+            covered = " / ".join(f"{100 * held(made[share], cells.true(share)):.1f}" for share in SHARES)
+            third, true = Fraction(epsilon) / len(SHARES), cells.true("0.5")
+            alone = relative(cells.exponential(third, "0.5", draws), true)
+            often = people >= as_often_from(bands, counted.even or 0.0)
             found.append(
                 Line(
                     f"epsilon {epsilon}, {bands} bands, {people:,} people",
                     f"{before:.3f}",
-                    f"{relative(made['0.5'].values.astype(float), true['0.5']):.4f}",
-                    f"95% intervals hold {covered}%; exponential, at a third each {alone:.4f}",
+                    f"{relative(made['0.5'].values.astype(float), true):.4f}",
+                    f"95% intervals hold {covered}%{'' if often else ' (at least: few people for the noise)'}; "
+                    f"exponential, at a third each {alone:.4f}",
                 )
             )
     return found
