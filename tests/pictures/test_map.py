@@ -149,7 +149,7 @@ def test_grade_c_is_hatched_a_withheld_error_has_specks_and_a_missing_number_is_
 
 def test_numbers_without_a_shape_are_named_with_their_error_and_not_lost():
     picture = drawn([*ALL, mark("zz", 77, label="Abroad")])
-    assert "Not on the map: Abroad 77 ± 5." in picture.told
+    assert "Not on the map: Abroad 77 ± 5 A." in picture.told
     assert "Abroad 77 ± 5" in picture.svg
 
 

@@ -11,6 +11,7 @@ from tests.pictures.conftest import SPACE, Drawn, mark, places
 from sfumato.errors import QueryError
 from sfumato.pictures import KINDS, Caption, Mark, lines
 from sfumato.pictures.rows import bars, domain, dots
+from sfumato.pictures.svg import Scale
 
 NUMBERS = st.floats(-1e9, 1e9, allow_nan=False)
 
@@ -182,3 +183,58 @@ def test_an_axis_holds_a_number_that_lies_outside_of_its_interval():
     low, high = domain([Mark("a", -0.2, 0.0, 0.1, "C"), Mark("b", 1.3, 0.4, 1.0, "A")], zero=False)
     assert low <= -0.2
     assert high >= 1.3
+
+
+@settings(max_examples=200, deadline=None)
+@given(low=st.floats(-1e6, 1e6), size=st.floats(1e-2, 1e9))
+def test_an_axis_has_four_ticks_or_more_all_within_it_and_evenly_apart(low, size):
+    ticks = Scale(low, low + size, 0, 100).ticks()
+    assert 4 <= len(ticks) <= 12
+    assert all(low - 1e-6 * size <= tick <= low + size * 1.000001 for tick in ticks)
+    steps = {round((after - before) / (ticks[1] - ticks[0]), 3) for before, after in pairwise(ticks)}
+    assert steps == {1.0}
+
+
+@pytest.mark.parametrize("width", [350, 900])
+def test_numbers_stand_over_the_rows_and_below_them_where_they_are_many(width, caption):
+    few, many = (
+        Drawn(dots([mark(f"row {one}", 100 * one, 5) for one in range(1, count)], caption, width)) for count in (3, 30)
+    )
+    for drawn, times in ((few, 1), (many, 2)):
+        assert drawn.texts().count("0") == times
+        first = min(float(one.get("y")) for one in drawn.all("text") if (one.text or "").startswith("row"))
+        assert min(float(one.get("y")) for one in drawn.all("text") if one.text == "0") < first
+
+
+def test_rows_behind_the_chosen_ones_are_faint_and_say_their_last_number_with_its_error(caption):
+    chosen = [mark(period, 10, 1, series="chosen") for period in ("2024", "2025")]
+    other = [mark(period, 90, 7, series="other", shown="90 ± 7") for period in ("2024", "2025")]
+    drawn = Drawn(lines(chosen, caption, behind=other))
+    assert len(drawn.all("polyline", "faint")) == 1
+    assert any(said.startswith("2025, other: 90 ± 7, 90% interval 83 to 97") for said in drawn.marks())
+    assert "faint: the other rows" in drawn.texts()
+    highest = min(y for _, y in places(drawn.all("polyline", "faint")[0].get("points")))
+    assert highest < min(y for _, y in places(drawn.all("polyline", "curve")[0].get("points")))
+    assert not Drawn(lines(chosen, caption)).all("polyline", "faint")
+
+
+def test_a_line_is_dashed_along_what_is_no_sign_of_a_change(caption):
+    moved = ["", "none", "real", "real", "none"]
+    marks = [mark(f"{place}", 10 + place, 1, moved=one) for place, one in enumerate(moved)]
+    drawn = Drawn(lines(marks, caption))
+    told = [
+        ("pic-unmoved" in one.get("class"), len(places(one.get("points")))) for one in drawn.all("polyline", "curve")
+    ]
+    assert told == [(True, 2), (False, 3), (True, 2)]
+    assert "dashed: no sign of a change" in drawn.texts()
+    assert "dashed: no sign of a change" not in Drawn(lines(marks[2:4], caption)).texts()
+
+
+def test_a_change_is_marked_real_or_not_beside_its_number(caption):
+    told = [mark("up", 50, 5, "", verdict="a real change"), mark("still", 1, 5, "", verdict="no sign", sign=False)]
+    drawn = Drawn(dots(told, caption))
+    groups = [group for said, group in drawn.marks().items() if ":" in said]
+    edges = [
+        [one.get("class") for one in group.iter(SPACE + "circle") if float(one.get("cx")) > 690] for group in groups
+    ]
+    assert edges == [["pic-accent"], ["pic-hollow pic-rim"]]

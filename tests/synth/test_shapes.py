@@ -3,11 +3,15 @@
 import json
 
 import pytest
+import shapefile
 import shapely
 from tests.synth.country import STATES, country, write
 
+from sfumato.cli.demo import _outlined
+from sfumato.plan import Plan
 from sfumato.plan.toml import SHIPPED
 from sfumato.schema import Levels
+from sfumato.synth import census_outlines
 
 LEVELS = Levels.read(SHIPPED / "codes" / "states.csv")
 
@@ -52,3 +56,26 @@ def test_the_west_lies_in_the_west():
 def test_it_is_written_as_geojson(tmp_path):
     path = write(tmp_path / "new" / "areas.geojson", Levels.of(["a", "b"]))
     assert [one["properties"]["code"] for one in json.loads(path.read_text(encoding="utf-8"))["features"]] == ["a", "b"]
+
+
+def test_true_outlines_of_states_are_drawn_where_their_package_is_and_made_up_ones_without(tmp_path, monkeypatch):
+    """The package is imitated by squares: what is tested is that the plan takes its file, its codes and its source."""
+    plan = Plan.read(SHIPPED / "employment.toml")
+    monkeypatch.setattr(census_outlines, "PACKAGE", "no_such_package")
+    assert _outlined(plan, tmp_path) is plan
+    package = tmp_path / "imitated_geo" / "package_data"
+    package.mkdir(parents=True)
+    (package.parent / "__init__.py").touch()
+    codes = plan.schema.attribute("state").levels.leaves
+    with shapefile.Writer(package / f"{census_outlines.FILE}.shp", shapeType=shapefile.POLYGON) as file:
+        file.field("STUSPS", "C", 2)
+        for place, code in enumerate([*codes, "PR"]):
+            file.poly([[[place, 40], [place, 41], [place + 1, 41], [place + 1, 40], [place, 40]]])
+            file.record(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(census_outlines, "PACKAGE", "imitated_geo")
+    (geography,) = _outlined(plan, tmp_path / "demo").geographies
+    shapes = geography.shapes(plan.schema.attribute("state"))
+    assert set(codes) < set(shapes.outlines)
+    assert shapes.source == census_outlines.SOURCE
+    assert "PR" not in shapes.outlines

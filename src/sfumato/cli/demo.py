@@ -80,7 +80,7 @@ def _quarters(folder: Path, rows: int) -> list[Path]:
     from sfumato.privacy import Approximate
     from sfumato.synth import write
 
-    plan, ledger, made = _plan("employment"), folder / "jobs.ledger", []
+    plan, ledger, made = _outlined(_plan("employment"), folder), folder / "jobs.ledger", []
     Account.create(ledger, "synthetic jobs", plan.hidden, Approximate(len(QUARTERS) * 2))
     note(f"Making and protecting about {rows:,} synthetic jobs in each of {len(QUARTERS)} quarters: {plan.title}")
     for quarter, share in QUARTERS.items():
@@ -88,6 +88,18 @@ def _quarters(folder: Path, rows: int) -> list[Path]:
         made.append(folder / f"release-jobs-{quarter}")
         run(replace(plan, period=quarter), Microdata.open(data, plan.schema), ledger, made[-1])
     return made
+
+
+def _outlined(plan: "Plan", folder: Path) -> "Plan":
+    """The plan with the true outlines of states where a package has them, else with those that are made up."""
+    from sfumato.synth.census_outlines import SOURCE, states_beside
+
+    file = states_beside(folder)
+    if not file:
+        return plan
+    note(f"Drawing states as they are: {SOURCE}, from the package plotly-geo")
+    drawn = (replace(one, file=file, id="STUSPS", source=SOURCE, folder=folder) for one in plan.geographies)
+    return replace(plan, geographies=tuple(drawn))
 
 
 def _linked(folder: Path) -> Path:

@@ -71,8 +71,9 @@ class Canvas:
 
     @property
     def under(self) -> list[str]:
-        """The title, where a headline stands in its place."""
-        if not (self.caption.headed and self.caption.headline):
+        """The title, where a headline stands in its place, and over a picture whose page has said it already."""
+        caption = self.caption
+        if not (caption.headed and caption.headline) and not (caption.titled and not caption.headed):
             return []
         return fitted(self.caption.title, self.width - 2 * EDGE, lines=3, size=12)
 
@@ -84,7 +85,7 @@ class Canvas:
     @property
     def top(self) -> float:
         told = 15 * (len(self.under) + len(self.notice))
-        return EDGE + 20 * len(self.head) + told + (8 if self.head or self.notice else 0)
+        return EDGE + 20 * len(self.head) + told + (8 if self.head or self.under or self.notice else 0)
 
     def closed(self, bottom: float, parts: Sequence[str], told: Sequence[str] = (), *, links: bool = False) -> Markup:
         """The drawing with title, source and banner."""
@@ -93,7 +94,7 @@ class Canvas:
         around = [
             paper(self.width, height),
             stacked(EDGE, EDGE + 14, self.head, "head", step=20),
-            stacked(EDGE, EDGE + 12 + 20 * len(self.head), self.under, "axis"),
+            stacked(EDGE, EDGE + 12 + 20 * len(self.head), self.under, "axis" if self.head else "value"),
             stacked(EDGE, EDGE + 12 + 20 * len(self.head) + 15 * len(self.under), self.notice, "notice"),
             stacked(EDGE, bottom + EDGE, source, "axis"),
         ]

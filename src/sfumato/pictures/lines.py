@@ -1,74 +1,85 @@
-"""Lines: series over periods, each a line with the band of its intervals and its name at its end."""
+"""Lines: series over periods, each with the band of its intervals, its name and its last number at its end."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 
-from sfumato.pictures.canvas import EDGE, Canvas, Key, error_keys, fitted, keys_along, stacked
+from sfumato.pictures.canvas import EDGE, Canvas, Key, error_keys, keys_along
+from sfumato.pictures.line_ends import Placed, ends_drawn, room_of
 from sfumato.pictures.mark import Caption, Mark, rows_of, series_of, spoken
 from sfumato.pictures.picture import Picture
-from sfumato.pictures.rows import domain
-from sfumato.pictures.svg import WIDTH, Point, Scale, area, bar, breadth, glyph, group, line, path, text, tick_words
+from sfumato.pictures.rows import NARROW, domain
+from sfumato.pictures.svg import WIDTH, Point, Scale, area, bar, breadth, glyph, group, hit, line, path, text
 from sfumato.pictures.vega import vega_lite
 
-HEIGHT = 300
+HEIGHT, LOW = 340, 260
+"""How high the lines are drawn, and on a narrow sheet."""
 
 
-@dataclass(frozen=True)
-class Placed:
-    """A mark where it stands."""
+def lines(marks: Sequence[Mark], caption: Caption, width: float = WIDTH, behind: Sequence[Mark] = ()) -> Picture:
+    """A line a series over periods in the order they came in; a period that a series lacks breaks its line.
 
-    mark: Mark
-    place: int
-    x: float
-    y: float
-
-
-def lines(marks: Sequence[Mark], caption: Caption, width: float = WIDTH) -> Picture:
-    """A line a series over periods in the order they came in; a period that a series lacks breaks its line."""
+    The series `behind` are drawn faint, without their errors, which each says when it is pointed at.
+    """
     series, periods = series_of(marks), [row.label for row in rows_of(marks)]
     frame = Canvas(caption, width)
-    top = frame.top + 10
-    bottom = top + 12 + HEIGHT
-    up = Scale(*domain(marks, zero=False, near=0.3), bottom, top + 12)
-    left = EDGE + 8 + max(breadth(tick_words(tick, percent=caption.percent), 11) for tick in up.ticks())
-    names = min(max(breadth(name) for name in series) + 14, width * 0.26) if len(series) > 1 else 24
+    top = frame.top + 22
+    bottom = top + (LOW if width < NARROW else HEIGHT)
+    up = Scale(*domain([*marks, *behind], zero=False, near=0.3), bottom, top)
+    left = EDGE + 8 + max(breadth(number, 11) for number in caption.along(up.ticks()))
+    names = room_of(marks, series, width)
     across = Scale(0, max(len(periods) - 1, 1), left + 16, width - EDGE - names)
-    placed = {name: [_at(mark, periods, across, up) for mark in marks if mark.series == name] for name in series}
-    parts = [_grid(up, across, periods, caption)]
-    parts += [_band(run, place if len(series) > 1 else None, up) for place, run in enumerate(placed.values())]
-    parts += [_line(run, place if len(series) > 1 else None, caption) for place, run in enumerate(placed.values())]
-    parts.append(_ends(placed, names, top, bottom) if len(series) > 1 else "")
-    keys, foot = keys_along(_keys(marks, caption, series), EDGE, bottom + 46, width - 2 * EDGE)
+
+    def placed(some: Sequence[Mark], name: str) -> list[Placed]:
+        own = [(periods.index(mark.label), mark) for mark in some if mark.series == name and mark.label in periods]
+        return [Placed(mark, place, across(place), up(mark.value)) for place, mark in own]
+
+    runs = {name: placed(marks, name) for name in series}
+    others = [placed(behind, name) for name in dict.fromkeys(mark.series for mark in behind)]
+    several = len(series) > 1
+    parts = [_grid(up, across, periods, caption), *(_faint(run, caption) for run in others if run)]
+    parts += [_band(run, place if several else None, up) for place, run in enumerate(runs.values())]
+    parts += [_line(run, place if several else None, caption) for place, run in enumerate(runs.values())]
+    parts.append(ends_drawn(runs, names, top, bottom))
+    keys, foot = keys_along(_keys(marks, caption, series, behind), EDGE, bottom + 42, width - 2 * EDGE)
     told = tuple(spoken(mark, caption.words) for mark in marks)
     svg = frame.closed(foot, [*parts, keys], told, links=any(mark.href for mark in marks))
     return Picture(caption.title, svg, told, vega_lite(marks, caption, "line"), caption.words.in_words)
 
 
-def _keys(marks: Sequence[Mark], caption: Caption, series: Sequence[str]) -> list[Key]:
+def _keys(marks: Sequence[Mark], caption: Caption, series: Sequence[str], behind: Sequence[Mark]) -> list[Key]:
     """The keys to the errors; the bands of several series are not split into noise and sampling."""
+    words = caption.words
     if len(series) == 1:
-        return error_keys(marks, caption.words)
-    bands = [(bar(-9, -6, 18, 12, "unsplit"), caption.words.interval)] if any(mark.stated for mark in marks) else []
-    return bands + error_keys([replace(mark, noise_share=None) for mark in marks], caption.words)[len(bands) :]
-
-
-def _at(mark: Mark, periods: Sequence[str], across: Scale, up: Scale) -> Placed:
-    place = periods.index(mark.label)
-    return Placed(mark, place, across(place), up(mark.value))
+        keys = error_keys(marks, words)
+    else:
+        bands = [(bar(-9, -6, 18, 12, "unsplit"), words.interval)] if any(mark.stated for mark in marks) else []
+        keys = bands + error_keys([replace(mark, noise_share=None) for mark in marks], words)[len(bands) :]
+    if any(mark.moved == "none" for mark in marks):
+        keys.append((line(-9, 0, 9, 0, "curve rim unmoved"), words.unmoved))
+    return [*keys, (line(-9, 0, 9, 0, "faint"), words.faint)] if behind else keys
 
 
 def _grid(up: Scale, across: Scale, periods: Sequence[str], caption: Caption) -> str:
-    """Hairlines with their numbers, the line of zero, and as many periods as there is room for."""
-    parts = [text(EDGE, up.end - 10, caption.axis, "axis")]
-    for tick in up.ticks():
+    """Hairlines with their numbers, the line of zero, and as many periods as there is room for, the last of all."""
+    ticks = up.ticks()
+    parts = [text(EDGE, up.end - 14, caption.axis, "axis")]
+    for tick, number in zip(ticks, caption.along(ticks), strict=True):
         parts.append(line(across.start - 8, up(tick), across.end, up(tick), "hair" if tick else "zero"))
-        parts.append(text(across.start - 14, up(tick) + 4, tick_words(tick, percent=caption.percent), "axis", "end"))
+        parts.append(text(across.start - 14, up(tick) + 4, number, "axis", "end"))
     room = (across.end - across.start) / max(len(periods) - 1, 1)
     every = max(1, -int(-(max(breadth(period, 11) for period in periods) + 10) // room))
-    named = range(0, len(periods), every)
+    named = range(len(periods) - 1, -1, -every)
     parts += [text(across(place), up.start + 20, periods[place], "axis", "middle") for place in named]
     return "".join(parts)
+
+
+def _faint(run: Sequence[Placed], caption: Caption) -> str:
+    """A series that was not chosen; pointed at, it says its last number with its error."""
+    ordered = sorted(run, key=lambda one: one.place)
+    drawn = [path([(one.x, one.y) for one in some], "faint") for some in _runs(ordered) if len(some) > 1]
+    last = ordered[-1].mark
+    return group(*drawn, tip=spoken(last, caption.words), href=last.href, name=last.name)
 
 
 def _runs(run: Sequence[Placed], *, stated: bool = False) -> list[list[Placed]]:
@@ -116,25 +127,22 @@ def _line(run: Sequence[Placed], series: int | None, caption: Caption) -> str:
     """The line through a series and a mark at each period."""
     place = series or 0
     full, edge = ("ink", "rim") if series is None else (f"f{place}", f"k{place}")
-    parts = [path([(one.x, one.y) for one in some], f"curve {edge}") for some in _runs(run) if len(some) > 1]
+    parts = [_curve(some, edge) for some in _runs(run) if len(some) > 1]
     for one in run:
         broken = "" if one.mark.stated else " broken"
         kind = f"hollow {edge}{broken}" if one.mark.doubtful or not one.mark.stated else full
-        parts.append(
-            group(glyph(place, one.x, one.y, kind, 4), tip=spoken(one.mark, caption.words), href=one.mark.href)
-        )
+        target = hit(one.x - 12, one.y - 12, 24, 24) if one.mark.href else ""
+        drawn = [target, glyph(place, one.x, one.y, kind, 4)]
+        parts.append(group(*drawn, tip=spoken(one.mark, caption.words), href=one.mark.href, name=one.mark.name))
     return "".join(parts)
 
 
-def _ends(placed: dict[str, list[Placed]], room: float, top: float, bottom: float) -> str:
-    """The name of each series at the end of its line, moved apart where two would stand on each other."""
-    last = {name: max(run, key=lambda one: one.place) for name, run in placed.items()}
-    edge = max(one.x for one in last.values())
-    at, parts = top, []
-    for name, one in sorted(last.items(), key=lambda pair: pair[1].y):
-        written = fitted(name, room - 14, lines=2)
-        at = max(at, min(one.y + 4 - 7 * (len(written) - 1), bottom - 14 * (len(written) - 1)))
-        place = list(placed).index(name)
-        parts.append(group(stacked(edge + 12, at, written, f"f{place}", step=14), tip=name))
-        at += 14 * len(written) + 2
+def _curve(some: Sequence[Placed], edge: str) -> str:
+    """The line itself, dashed along changes that are no sign of one."""
+    parts, start = [], 0
+    for place in range(2, len(some) + 1):
+        if place == len(some) or (some[place].mark.moved == "none") != (some[place - 1].mark.moved == "none"):
+            unmoved = " unmoved" if some[place - 1].mark.moved == "none" else ""
+            parts.append(path([(one.x, one.y) for one in some[start:place]], f"curve {edge}{unmoved}"))
+            start = place - 1
     return "".join(parts)

@@ -31,12 +31,15 @@ def map_of(
     style = style or MapStyle()
     placed = _placed(shapes, marks, style)
     frame = Canvas(_sourced(caption, shapes, marks, style), width)
-    ground = Ground.within(shapes, EDGE, frame.top + 4, width - 2 * EDGE, 0.95 * width)
     name = f"pic-{sha256(repr((caption.title, shapes.source, width, style.kind)).encode()).hexdigest()[:8]}"
+    # The keys stand over the map, where a reader begins, and are as high as the dots in them.
+    unplaced = Ground.within(shapes, EDGE, 0, width - 2 * EDGE, 0.8 * width)
+    keys_of = dot_keys if style.kind == "dots" else area_keys
+    keys, below = keys_of(MapSheet(unplaced, placed, caption, style, name), frame.top + 12, width - 2 * EDGE)
+    ground = replace(unplaced, top=below)
     sheet = MapSheet(ground, placed, caption, style, name)
     drawn = _dots(sheet) if style.kind == "dots" else _areas(sheet)
-    keys_of = dot_keys if style.kind == "dots" else area_keys
-    keys, foot = keys_of(sheet, ground.bottom + 20, width - 2 * EDGE)
+    foot = ground.bottom + 8
     elsewhere = (f"{one}." for one in _elsewhere(shapes, marks, style))
     told = (*(sheet.said(mark) for mark in placed), *sheet.missing.values(), *elsewhere)
     parts = [_patterns(name, 1.0), _patterns(f"{name}-s", ground.scale), *drawn, _drawn(sheet), _own(sheet), keys]
@@ -89,7 +92,8 @@ def _placed(shapes: Outlined, marks: Sequence[Mark], style: MapStyle) -> list[Ma
 
 def _elsewhere(shapes: Outlined, marks: Sequence[Mark], style: MapStyle) -> list[str]:
     lost = [mark for mark in marks if mark.code not in shapes.outlines]
-    named = "; ".join(f"{mark.label} {shown(mark)}" for mark in lost[:6]) + (" …" if len(lost) > 6 else "")
+    listed = (f"{mark.label} {shown(mark)} {mark.grade if mark.grade.isalpha() else ''}".rstrip() for mark in lost[:6])
+    named = "; ".join(listed) + (" …" if len(lost) > 6 else "")
     return [style.words.elsewhere.format(names=named)] if lost else []
 
 
@@ -133,7 +137,7 @@ def _blank(sheet: MapSheet) -> list[str]:
 
 
 def _linked(sheet: MapSheet, mark: Mark, *parts: str) -> str:
-    return group(*parts, tip=sheet.said(mark), href=mark.href)
+    return group(*parts, tip=sheet.said(mark), href=mark.href, name=mark.name)
 
 
 def _names(sheet: MapSheet) -> str:
@@ -209,7 +213,7 @@ def _own(sheet: MapSheet) -> str:
         x, y = sheet.ground.at(code)
         size = sheet.own_size(code)
         kind = "map-own broken" if value < 0 else "map-own"
-        number = tick_words(value, percent=False)
+        number = sheet.caption.figure(tick_words(value, percent=False))
         said = sheet.style.words.own_one.format(name=own.name or "", code=code, value=number).replace(" ,", ",")
         at = y + 1.35 * size + 12 if _named_above(sheet, x, y, code) else y - 1.35 * size - 4
         named = text(x, at, number, "map-mine", "middle") if len(own.values) <= MOST_NAMES else ""

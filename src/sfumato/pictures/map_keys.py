@@ -7,7 +7,7 @@ from sfumato.pictures.canvas import EDGE, Key, fitted, keys_along, stacked
 from sfumato.pictures.classes import SHADES
 from sfumato.pictures.look import dressed
 from sfumato.pictures.map_sheet import MapSheet
-from sfumato.pictures.svg import bar, dot, glyph, round_step, smear, text, tick_words
+from sfumato.pictures.svg import bar, dot, glyph, round_step, smear, text
 
 _GROUNDS = {"crosses": "map-none", "specks": "map-ground", "stripes": "map-ground"}
 """What lies under what is no shade."""
@@ -29,7 +29,7 @@ def area_keys(sheet: MapSheet, y: float, width: float) -> tuple[str, float]:
 
 def _ends_said(sheet: MapSheet) -> list[str]:
     """Each class by its borders; one class alone by why there is no other."""
-    words, ends = sheet.style.words, [tick_words(one, percent=sheet.caption.percent) for one in sheet.classes.borders]
+    words, ends = sheet.style.words, [sheet.caption.number(one) for one in sheet.classes.borders]
     if not ends:
         return [words.alike]
     inner = [words.closed.format(low=low, high=high) for low, high in pairwise(ends)]
@@ -100,4 +100,4 @@ def _rest(sheet: MapSheet) -> list[Key]:
 def _number(value: float, sheet: MapSheet) -> str:
     """The end of a class as people read it: no more digits than tell classes apart."""
     digits = 3 if sheet.caption.percent or abs(value) < 1 else 1 if abs(value) < 100 else 0
-    return tick_words(round(value, digits), percent=sheet.caption.percent)
+    return sheet.caption.number(round(value, digits))

@@ -1,7 +1,7 @@
 """Mark: one number as a picture shows it, and the words that go round the marks."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sfumato.errors import QueryError
@@ -38,6 +38,8 @@ class Mark:
     verdict: str = ""
     """What is said of a change in place of a grade; one that is no `sign` of a change is drawn hollow."""
     sign: bool = True
+    moved: str = ""
+    """Of a mark on a line: "real" or "none" as it differs from the one before it, '' where that is not said."""
     carried: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -57,6 +59,11 @@ class Mark:
         """The interval, or the value twice where none is stated."""
         low, high = self.low, self.high
         return (self.value, self.value) if low is None or high is None else (low, high)
+
+    @property
+    def name(self) -> str:
+        """What it is of: its row, and its series where there are several."""
+        return ", ".join(part for part in (self.label, self.series) if part)
 
     @property
     def doubtful(self) -> bool:
@@ -85,6 +92,10 @@ class PictureWords:
     blind: str = "blind guessing"
     false_alarm: str = "false alarms"
     power: str = "how often the test is right"
+    thousand: str = "k"
+    million: str = "M"
+    faint: str = "faint: the other rows"
+    unmoved: str = "dashed: no sign of a change"
     told: str = "At best {power} times in 100 right, for {alarm} false alarms in 100."
 
 
@@ -100,7 +111,34 @@ class Caption:
     percent: bool = False
     headline: str = ""
     """What the numbers say, over the title and in what is read aloud."""
+    titled: bool = False
+    """Whether the title stands over a picture that is not headed, as on a page that says the headline itself."""
     words: PictureWords = field(default_factory=PictureWords)
+    figure: Callable[[str], str] = str
+    """How the language of the picture writes a number that is written the English way."""
+
+    def number(self, value: float) -> str:
+        """A round number as the language of the picture writes it."""
+        return self.figure(tick_words(value, percent=self.percent))
+
+    def along(self, ticks: Sequence[float]) -> list[str]:
+        """The numbers of an axis: all in thousands or all in millions where that is shorter.
+
+        >>> Caption("jobs").along([0, 200_000, 400_000]), Caption("jobs").along([0, 500, 1_000])
+        (['0', '200 k', '400 k'], ['0', '500', '1,000'])
+        """
+        far = max((abs(tick) for tick in ticks), default=0.0)
+        # Thousands are named from 100,000 on, as in a table.
+        for unit, least, word in ((10**6, 10**6, self.words.million), (10**3, 10**5, self.words.thousand)):
+            parts = [round(tick / unit, 1) for tick in ticks]
+            if (
+                not self.percent
+                and far >= least
+                and all(part * unit == tick for part, tick in zip(parts, ticks, strict=True))
+            ):
+                written = [self.figure(tick_words(part, percent=False)) for part in parts]
+                return [f"{number} {word}" if part else number for number, part in zip(written, parts, strict=True)]
+        return [self.number(tick) for tick in ticks]
 
 
 @dataclass(frozen=True)
@@ -136,7 +174,6 @@ def series_of(marks: Sequence[Mark]) -> list[str]:
 
 def spoken(mark: Mark, words: PictureWords) -> str:
     """The sentence that a screen reader says of a mark."""
-    name = ", ".join(part for part in (mark.label, mark.series) if part)
     if mark.stated:
         plain = [tick_words(end, percent=False) for end in mark.ends]
         low, high = mark.ends_shown if all(mark.ends_shown) else plain
@@ -144,7 +181,7 @@ def spoken(mark: Mark, words: PictureWords) -> str:
     else:
         error = f"{words.withheld}{': ' if mark.withheld else ''}{mark.withheld}"
     graded = f", {words.grade} {mark.grade}" if mark.grade.isalpha() else ""
-    return f"{name}: {shown(mark)}, {error}{graded}{', ' if mark.verdict else ''}{mark.verdict}"
+    return f"{mark.name}: {shown(mark)}, {error}{graded}{', ' if mark.verdict else ''}{mark.verdict}"
 
 
 def shown(mark: Mark) -> str:

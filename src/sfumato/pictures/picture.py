@@ -23,6 +23,20 @@ class Picture:
     vega: Mapping[str, object] = field(default_factory=dict)
     in_words: str = "In words"
 
+    @property
+    def width(self) -> float:
+        """How wide the drawing is, in its own units."""
+        return self._size[0]
+
+    @property
+    def height(self) -> float:
+        return self._size[1]
+
+    @property
+    def _size(self) -> tuple[float, float]:
+        across, down = str(self.svg).partition('viewBox="0 0 ')[2].partition('"')[0].split(" ")
+        return float(across), float(down)
+
     def __html__(self) -> str:
         """The drawing, for a template that escapes."""
         return self.svg

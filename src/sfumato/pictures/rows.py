@@ -4,23 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from sfumato.pictures.axis import headroom, ruled
 from sfumato.pictures.canvas import EDGE, Canvas, error_keys, fitted, keys_along, stacked
 from sfumato.pictures.mark import Caption, Mark, MarkRow, rows_of, series_of, shown, spoken
 from sfumato.pictures.picture import Picture
-from sfumato.pictures.svg import (
-    WIDTH,
-    Scale,
-    across,
-    bar,
-    breadth,
-    glyph,
-    group,
-    line,
-    round_step,
-    smear,
-    text,
-    tick_words,
-)
+from sfumato.pictures.svg import WIDTH, Scale, bar, breadth, dot, glyph, group, hit, line, round_step, smear, text
 from sfumato.pictures.vega import vega_lite
 
 NARROW = 520
@@ -143,16 +131,14 @@ def _drawn(marks: Sequence[Mark], caption: Caption, width: float, kind: str, dra
     named = enumerate(series) if sheet.several and not sheet.narrow else ()
     swatches = [(glyph(place, 0, 0, f"f{place}"), name) for place, name in named]
     legend, top = keys_along(swatches, EDGE, frame.top + 6, width - 2 * EDGE)
-    top -= 0 if legend else 6
+    top += headroom(caption) - (0 if legend else 6)
     bottom, parts = top, []
     for row in sheet.rows:
         parts.append(_row(row, sheet, scale, bottom, draw))
         bottom += sheet.heights(row)[1]
-    widest = max(breadth(tick_words(end, percent=caption.percent), 11) for end in (scale.low, scale.high))
-    steps = max(2, min(5, int((sheet.end - sheet.start) / (widest + 16))))
-    axis = across(scale, top, bottom, caption.axis, percent=caption.percent, steps=steps, edge=width)
+    axis, below = ruled(scale, top, bottom, caption, width)
     ruler = line(scale(0), top, scale(0), bottom, "zero") if scale.low <= 0 <= scale.high else ""
-    keys, foot = keys_along(error_keys(sheet.marks, caption.words, bars=zero), EDGE, bottom + 54, width - 2 * EDGE)
+    keys, foot = keys_along(error_keys(sheet.marks, caption.words, bars=zero), EDGE, below + 18, width - 2 * EDGE)
     told = tuple(spoken(mark, caption.words) for mark in sheet.marks)
     links = any(mark.href for mark in marks)
     svg = frame.closed(foot, [legend, axis, ruler, *parts, keys], told, links=links)
@@ -171,11 +157,20 @@ def _row(row: MarkRow, sheet: RowSheet, scale: Scale, top: float, draw: Draw) ->
     for place, mark in enumerate(row.marks):
         y = top + first + place * sheet.step
         which = sheet.series.index(mark.series) if sheet.several else None
-        marked = [draw(mark, which, scale, y), _number(mark, sheet, y)]
+        guide = "" if sheet.narrow else line(sheet.start, y, sheet.end, y, "guide")
+        marked = [guide, _target(mark, sheet, y), draw(mark, which, scale, y), _number(mark, sheet, y)]
         if which is not None:
             marked.append(_series(mark.series, which, sheet, y))
-        parts.append(group(*marked, tip=spoken(mark, sheet.caption.words), href=mark.href))
+        parts.append(group(*marked, tip=spoken(mark, sheet.caption.words), href=mark.href, name=mark.name))
     return "".join(parts)
+
+
+def _target(mark: Mark, sheet: RowSheet, y: float) -> str:
+    """Where a pointer finds a mark that leads somewhere: all along its row."""
+    if not mark.href:
+        return ""
+    tall = 32.0 if sheet.narrow else min(sheet.step + 5, 24.0)
+    return hit(sheet.start - 16, y - (22 if sheet.narrow else tall / 2), sheet.width - EDGE - sheet.start + 16, tall)
 
 
 def _series(name: str, which: int, sheet: RowSheet, y: float) -> str:
@@ -191,14 +186,23 @@ def _series(name: str, which: int, sheet: RowSheet, y: float) -> str:
 
 
 def _number(mark: Mark, sheet: RowSheet, y: float) -> str:
-    """The number written out at the right edge, its grade in a box of its own."""
+    """The number written out at the right edge, its grade in a box of its own; of a change whether it is real."""
     edge, y = sheet.width - EDGE, y - 17 if sheet.narrow else y
     written = text(edge - 22, y + 4, shown(mark), "number clear", "end")
+    if mark.verdict:
+        return written + _verdict(mark, edge - 8, y)
     if not mark.grade.isalpha():
         return written
     return (
         written + bar(edge - 16, y - 8, 16, 16, f"g{mark.grade}") + text(edge - 8, y + 4, mark.grade, "axis", "middle")
     )
+
+
+def _verdict(mark: Mark, x: float, y: float) -> str:
+    """Whether a change is real, as a table marks it: a full dot, an open one, or a question where it is not said."""
+    if not mark.stated:
+        return text(x, y + 4, "?", "axis", "middle")
+    return dot(x, y, "accent" if mark.sign else "hollow rim", 4)
 
 
 def _spread(mark: Mark, scale: Scale, y: float, height: float, *, over: bool = False) -> str:

@@ -16,6 +16,7 @@ WIDTH = 720
 LABELS = 280
 """Where the axis of a chart with a label a row begins."""
 ROW = 26
+FEWEST_TICKS = 4
 Point = tuple[float, float]
 _UNSPEAKABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
@@ -48,10 +49,12 @@ class Scale:
         return self.start + (self.end - self.start) * (at - low) / ((high - low) or 1)
 
     def ticks(self, steps: int = 5) -> list[float]:
-        """Round numbers along the scale: powers of ten, or about as many equal steps as asked for.
+        """Round numbers along the scale: powers of ten, or about as many equal steps as asked for, never under four.
 
         >>> Scale(0, 1, 0, 100).ticks()
         [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
+        >>> Scale(0, 26_000, 0, 100).ticks()
+        [0, 5000, 10000, 15000, 20000, 25000]
         >>> Scale(0.01, 1, 0, 100, powers=True).ticks()
         [0.01, 0.1, 1]
         """
@@ -59,6 +62,11 @@ class Scale:
             first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
             return [10.0**power if power < 0 else 10**power for power in range(first, last + 1)]
         step = round_step((self.high - self.low) / steps)
+        while len(found := self._every(step)) < FEWEST_TICKS:
+            step = round_step(step * 0.4)  # the next of 1, 2, 5 times a power of ten below
+        return found
+
+    def _every(self, step: float) -> list[float]:
         first = math.ceil(self.low / step - 1e-9)
         count = math.floor(self.high / step + 1e-9) - first + 1
         return [round((first + place) * step, 10) for place in range(count)]
@@ -162,8 +170,17 @@ def area(points: Sequence[Point], kind: str) -> str:
     return f'<polygon points="{_places(points)}"{dressed(kind)}/>'
 
 
-def group(*parts: str, tip: str = "", href: str = "") -> str:
-    """Shapes that belong together, what they say when pointed at, and where they lead."""
+def hit(x: float, y: float, width: float, height: float) -> str:
+    """A place that takes the pointer though nothing is seen there."""
+    size = f'width="{short(max(width, 0))}" height="{short(height)}"'
+    return f'<rect x="{short(x)}" y="{short(y)}" {size} fill="none" pointer-events="all"/>'
+
+
+def group(*parts: str, tip: str = "", href: str = "", name: str = "") -> str:
+    """Shapes that belong together, what they say when pointed at, and where they lead.
+
+    What they say may begin with the name of what is shown, which a readout tells apart.
+    """
     title = f"<title>{escape(tip)}</title>" if tip else ""
     inside = title + "".join(parts)
     if href and (href[0] not in "/?#." or href[:2] in {"//", "/\\"}):
@@ -171,7 +188,8 @@ def group(*parts: str, tip: str = "", href: str = "") -> str:
             f"'{tip}' leads to '{href}'; a mark leads to a place on the same site, from '/', '.', '?' or '#'."
         )
     if href:
-        return f'<a class="pic-mark" href="{escape(href)}" aria-label="{escape(tip)}">{inside}</a>'
+        named = f' data-name="{escape(name)}"' if name else ""
+        return f'<a class="pic-mark" href="{escape(href)}" aria-label="{escape(tip)}"{named}>{inside}</a>'
     return f'<g class="pic-mark">{inside}</g>'
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import hmac
+import re
 from collections.abc import Callable, MutableMapping
 from typing import Any
 
@@ -18,15 +19,23 @@ LARGEST_BODY = 262_144
 BODY_SECONDS = 10.0
 _SMALLER = "name levels, not codes, and leave out corners of areas"
 POLICY = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
+FRAMED_POLICY = (
+    "default-src 'none'; style-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *"
+)
+"""For what may stand in a frame of any page: no script, no form, no picture from elsewhere."""
+_ALWAYS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
 HEADERS = {
     "Content-Security-Policy": POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
+    **_ALWAYS,
     "X-Frame-Options": "DENY",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+FRAMED = {"Content-Security-Policy": FRAMED_POLICY, **_ALWAYS, "Cross-Origin-Resource-Policy": "cross-origin"}
 
-_RAW = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+_RAW, _RAW_FRAMED = (
+    [(name.lower().encode(), value.encode()) for name, value in some.items()] for some in (HEADERS, FRAMED)
+)
+_EMBED = re.compile(r"/[^/]+/embed")
 _UNKEPT = (b"cache-control", b"no-store")
 Refusal = tuple[int, str]
 Refused = Callable[[int, str], Response]
@@ -54,7 +63,8 @@ class Guarded:
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": self._headers(message["headers"])}
+                framed = self._framed(scope["path"], message["status"])
+                message = {**message, "headers": self._headers(message["headers"], framed=framed)}
             await send(message)
 
         refusal = self._refusal(scope)
@@ -71,10 +81,14 @@ class Guarded:
             # Who has no key, or asks from elsewhere, sees no page, as pages name the path that holds the key.
             await problem(*refusal)(scope, receive, send_guarded)
 
-    def _headers(self, given: Any) -> list[tuple[bytes, bytes]]:
+    def _framed(self, path: str, status: int) -> bool:
+        """Whether a reply may stand in a frame elsewhere: an embed that was found, of what everybody may see."""
+        return not self.private and status in {200, 304} and bool(_EMBED.fullmatch(path.removeprefix(self.base_path)))
+
+    def _headers(self, given: Any, *, framed: bool) -> list[tuple[bytes, bytes]]:
         if self.private:
             given = [*(one for one in given if one[0].lower() != b"cache-control"), _UNKEPT]
-        return [*given, *_RAW]
+        return [*given, *(_RAW_FRAMED if framed else _RAW)]
 
     def _refusal(self, scope: MutableMapping[str, Any]) -> Refusal | None:
         if len(scope["query_string"]) > LONGEST_QUERY:

@@ -66,7 +66,7 @@ def as_json(request: Request, said: Shape, content: str) -> Response:
 
 def for_programs(path: str) -> bool:
     """Whether an address below the base is asked by programs, which are refused in JSON."""
-    return path.startswith(("/api", "/files/")) or path in {"/version", "/health", "/openapi.json"}
+    return path.startswith(("/api", "/files/")) or path in {"/version", "/health", "/openapi.json", "/oembed"}
 
 
 def problem(status: int, detail: str) -> Response:

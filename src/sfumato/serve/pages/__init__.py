@@ -11,6 +11,7 @@ from starlette.responses import Response
 from sfumato.serve.pages.api import api
 from sfumato.serve.pages.budget import budget
 from sfumato.serve.pages.card import card, certificate
+from sfumato.serve.pages.embed import embed, oembed
 from sfumato.serve.pages.help import help_page
 from sfumato.serve.pages.home import asset, home, series
 from sfumato.serve.pages.pick import pick, picked
@@ -29,10 +30,12 @@ ADDRESSES: dict[str, Page] = {
     "/api": api,
     "/budget": budget,
     "/help": help_page,
+    "/oembed": oembed,
     "/privacy/{release}": card,
     "/privacy/{release}/certificate.json": certificate,
     "/series/{name}": series,
     "/{table_id}": table,
+    "/{table_id}/embed": embed,
     "/{table_id}/pick": pick,
     "/{table_id}/picked": picked,
     "/{table_id}/picture.{form}": picture,

@@ -13,10 +13,13 @@ from sfumato.query import Figures
 from sfumato.query.map import style_of, titled
 from sfumato.query.plot import Plot, in_language, plot_of
 from sfumato.serve.drawn import apart
+from sfumato.serve.pages.cell import address
 from sfumato.serve.pages.layout import Layout
 from sfumato.serve.question import Question
 
 Captioned = Callable[[Figures, Plot], Caption]
+MOST_LINKED = 400
+"""With more areas than this, the ways to their cells would be most of the page; the table beside it has them."""
 
 
 def shapes_of(layout: Layout) -> Shapes | None:
@@ -24,7 +27,7 @@ def shapes_of(layout: Layout) -> Shapes | None:
     return layout.sheet.edition.release.shapes.get(layout.rows[0]) if len(layout.rows) == 1 else None
 
 
-def mapped(layout: Layout, question: Question, captioned: Captioned, width: float) -> Picture:
+def mapped(layout: Layout, question: Question, captioned: Captioned, width: float, *, linked: bool = True) -> Picture:
     """Areas shaded by percentages, or dots in proportion to numbers, unless the reader chose otherwise."""
     shapes = shapes_of(layout)
     if layout.look.change:
@@ -33,7 +36,9 @@ def mapped(layout: Layout, question: Question, captioned: Captioned, width: floa
         raise QueryError("There are no shapes for these rows; choose one row variable that has a map.")
     listed, drawings = apart(layout.of(layout.rows[0]))
     table, plot = _numbers(layout, replace(question, groups={**question.groups, layout.rows[0]: tuple(listed)}))
-    marks = [replace(in_language(mark, layout.look.words.figure), series="") for mark in plot.marks]
+    said = [replace(in_language(mark, layout.look.words.figure), series="") for mark in plot.marks]
+    leads = linked and not layout.wrap and len(said) <= MOST_LINKED
+    marks = [replace(mark, href=_cell(layout, mark.code)) for mark in said] if leads else said
     known = table.axes[0].attribute.levels.codes
     style = replace(
         style_of(table, plot, shapes, layout.look.map),
@@ -43,6 +48,12 @@ def mapped(layout: Layout, question: Question, captioned: Captioned, width: floa
     )
     caption = titled(captioned(table, plot), table, mapped_column(layout))
     return map_of(shapes, marks, caption, style, width)
+
+
+def _cell(layout: Layout, code: str) -> str:
+    """The same page with the cell of an area in detail."""
+    codes = (code, *((mapped_column(layout),) if layout.column else ()))
+    return f"?{layout.address(layout.look.but(cell=address(codes)))}#detail"
 
 
 def own_problem(layout: Layout) -> str:

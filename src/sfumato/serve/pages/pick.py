@@ -18,8 +18,7 @@ from sfumato.serve.guard import LONGEST_QUERY
 from sfumato.serve.pages.form import level_words
 from sfumato.serve.pages.layout import ONLY_GROUPS, Layout, Pair
 from sfumato.serve.pages.look import Look
-from sfumato.serve.pages.site import HTML, Pages, language
-from sfumato.serve.pages.table import sheet_of
+from sfumato.serve.pages.site import HTML, Pages, language, sheet_of
 from sfumato.serve.pages.tree import MOST, LevelTree, matches
 from sfumato.serve.question import code_list, code_lists
 from sfumato.serve.reply import fresh

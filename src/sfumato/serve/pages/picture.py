@@ -2,17 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from sfumato.errors import QueryError
 from sfumato.pictures import KINDS, Caption, Mark, Picture, PictureWords, lines
-from sfumato.query import Crosstab, Estimate, Figures, QueryEngine
-from sfumato.query.plot import Plot, caption_of, in_language, mark_of, plot_of
+from sfumato.query import Crosstab, Figures
+from sfumato.query.plot import Plot, caption_of, in_language, plot_of
 from sfumato.release import NoNumber
-from sfumato.schema import Where
 from sfumato.serve.pages.cell import address
 from sfumato.serve.pages.form import Option
 from sfumato.serve.pages.headline import headline, named_apart, titled, universe_named
 from sfumato.serve.pages.layout import Layout
+from sfumato.serve.pages.line_history import LineHistory
 from sfumato.serve.pages.map import mapped, shapes_of
 from sfumato.serve.pages.order import asked, order_of
 from sfumato.serve.pages.view import Head, questions_of
@@ -21,14 +22,17 @@ from sfumato.serve.question import Question
 
 @dataclass(frozen=True)
 class PictureSize:
-    """How wide a picture is drawn, and whether its title stands in it, as it must where no page is around it."""
+    """How wide a picture is drawn, whether what it found stands over it, as it must without a page, and if it leads."""
 
     width: float
     headed: bool = False
+    linked: bool = True
 
 
 WIDE, NARROW, FILE = PictureSize(900), PictureSize(350), PictureSize(720, headed=True)
 MOST_LINES = 6
+MOST_FAINT = 120
+"""The most rows that are drawn faint behind the lines that were chosen."""
 MOST_PICTURES = 12
 
 
@@ -64,7 +68,8 @@ def in_both_widths(layout: Layout) -> list[tuple[Head | None, tuple[Picture, Pic
 
 def _picture(layout: Layout, question: Question, frame: PictureSize) -> Picture:
     if layout.look.view == "map":
-        return mapped(layout, question, lambda table, plot: _caption(layout, table, plot, frame), frame.width)
+        captioned = partial(_caption, layout, frame=frame)
+        return mapped(layout, question, captioned, frame.width, linked=frame.linked)
     if layout.look.chart == "line":
         return _lines(layout, question, frame)
     return _rows(layout, question, frame)
@@ -86,7 +91,8 @@ def _rows(layout: Layout, question: Question, frame: PictureSize) -> Picture:
     marks = []
     for mark, (_, codes) in ordered:
         # The same page with one cell in detail.
-        href = "" if layout.wrap else f"?{layout.address(layout.look.but(cell=address(codes)))}#detail"
+        leads = frame.linked and not layout.wrap
+        href = f"?{layout.address(layout.look.but(cell=address(codes)))}#detail" if leads else ""
         marks.append(_said(layout, replace(mark, href=href)))
     return KINDS[layout.look.chart](marks, _caption(layout, numbers, plot, frame), frame.width)
 
@@ -114,43 +120,25 @@ def _lines(layout: Layout, question: Question, frame: PictureSize) -> Picture:
     if _along(layout) or layout.look.change:
         raise QueryError("Lines run along the periods: put another variable in the rows, and show numbers.")
     body = question.crosstab(layout.rows)
-    line = layout.sheet.timeline
-    told = {line.axis_period(code).label: line.sheet(code) for code in question.shown.get(line.time, line.periods)}
-    (axis,), places = body.axes, _drawn(layout, body)
-    levels = axis.attribute.levels
-    groups = axis.groups.within(levels.mask(question.within.get(axis.attribute.name, levels.leaves)))
-    marks: list[Mark] = []
-    for place in places:
-        leaves = [levels.leaves[leaf] for leaf in groups.leaves(place)]
-        for period, sheet in told.items():
-            estimate = _at(sheet.edition.engine, layout, question, {axis.attribute.name: leaves})
-            if estimate is not None:
-                mark = mark_of(estimate, period)
-                marks.append(_said(layout, replace(mark, series=axis.labels[place], code=period)))
+    drawn = _drawn(layout, body)
+    history = LineHistory.of(layout, question, linked=frame.linked)
+    marks = [mark for place in drawn for mark in history.marks(place)]
+    others = [place for place in range(body.size) if place not in drawn] if body.size <= MOST_FAINT else []
     numbers = body.shares() if layout.look.share else body
-    caption = _caption(layout, numbers, Plot(tuple(marks)), frame)
-    if len(places) < body.size:
-        some = layout.look.words("chart.some", drawn=len(places), all=body.size)
+    caption = _caption(layout, numbers, Plot(tuple(marks)), frame, history.span)
+    if len(drawn) < body.size:
+        some = layout.look.words("chart.some", drawn=len(drawn), all=body.size)
         caption = replace(caption, source=f"{some} {caption.source}")
-    return lines(marks, caption, frame.width)
-
-
-def _at(engine: QueryEngine, layout: Layout, question: Question, row: Where) -> Estimate | None:
-    """The number of a row in one release, or its share of the whole; none where the release cannot answer."""
-    of = layout.sheet.product.subject.name
-    try:
-        if layout.look.share:
-            return engine.share(row, question.within, of)
-        return engine.total({**question.within, **row}, of)
-    except QueryError:
-        return None
+    behind = [mark for place in others for mark in history.behind(place, drawn[: MOST_LINES - 1])]
+    return lines(marks, caption, frame.width, behind)
 
 
 def _said(layout: Layout, mark: Mark) -> Mark:
     return in_language(mark, layout.look.words.figure)
 
 
-def _caption(layout: Layout, table: Figures, plot: Plot, frame: PictureSize) -> Caption:
+def _caption(layout: Layout, table: Figures, plot: Plot, frame: PictureSize, span: str = "") -> Caption:
+    """What stands round a picture; `span` names the periods that it runs along, where it does."""
     words, caption = PictureWords(**layout.look.words.listed("picture")), caption_of(table, plot)
     if layout.look.change:
         words = replace(words, hollow=layout.look.words("chart.hollow"))
@@ -158,8 +146,18 @@ def _caption(layout: Layout, table: Figures, plot: Plot, frame: PictureSize) -> 
         of = layout.look.words(f"build.share_{layout.share}")
         axis = layout.look.words("table.percent", of=of, unit=layout.sheet.product.subject.unit)
         caption = replace(caption, axis=axis)
-    title = " · ".join([titled(layout), *named_apart(layout), *universe_named(layout), *_period(layout, table)])
-    return replace(caption, headed=frame.headed, words=words, title=title, headline=headline(layout))
+    title = " · ".join(
+        [titled(layout), *named_apart(layout), *universe_named(layout), *([span] if span else _period(layout, table))]
+    )
+    return replace(
+        caption,
+        headed=frame.headed,
+        titled=True,
+        words=words,
+        title=title,
+        headline=headline(layout),
+        figure=layout.look.words.figure,
+    )
 
 
 def _period(layout: Layout, table: Figures) -> list[str]:

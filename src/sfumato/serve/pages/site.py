@@ -6,6 +6,7 @@ from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -15,7 +16,7 @@ from sfumato.query.value_notes import noted
 from sfumato.query.wording import languages
 from sfumato.serve.address_parameters import unknown
 from sfumato.serve.catalogue import Catalogue
-from sfumato.serve.editions import Edition
+from sfumato.serve.editions import Edition, Sheet
 from sfumato.serve.pages.cell import SEEN, cells, figured
 from sfumato.serve.pages.look import ERRORS, SHARES, Look
 from sfumato.serve.reply import fresh, named, unchanged
@@ -87,6 +88,14 @@ def language(request: Request) -> str:
     """The language that an address asks for, if there is a file for it."""
     asked = request.query_params.get("lang", "en")
     return asked if asked in languages() else "en"
+
+
+def sheet_of(pages: Pages, request: Request) -> Sheet:
+    """The table that an address names."""
+    sheet = pages.catalogue.tables.get(request.path_params["table_id"])
+    if sheet is None:
+        raise HTTPException(404, "There is no such page here; the first page lists all tables.")
+    return sheet
 
 
 def _read(folder: str) -> dict[str, bytes]:

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -20,6 +19,7 @@ from sfumato.serve.editions import Sheet
 from sfumato.serve.pages.area import area_field
 from sfumato.serve.pages.cell import MARK, exceeds
 from sfumato.serve.pages.detail import detail_view
+from sfumato.serve.pages.embed import Embedded, offered
 from sfumato.serve.pages.form import Form
 from sfumato.serve.pages.headline import headline, named_apart, titled
 from sfumato.serve.pages.help import answers
@@ -28,7 +28,7 @@ from sfumato.serve.pages.look import NAMES, Look
 from sfumato.serve.pages.map import mapped_column, own_problem
 from sfumato.serve.pages.picture import MOST_LINES, charts_of, in_both_widths, rows_drawn, views_of
 from sfumato.serve.pages.promise import Promised
-from sfumato.serve.pages.site import HTML, Pages, language
+from sfumato.serve.pages.site import HTML, Pages, language, sheet_of
 from sfumato.serve.pages.take import taken
 from sfumato.serve.pages.view import TableView, table_view
 from sfumato.serve.reply import fresh, unchanged
@@ -75,17 +75,11 @@ def _readable(sheet: Sheet, request: Request) -> Iterator[Layout]:
             continue
 
 
-def sheet_of(pages: Pages, request: Request) -> Sheet:
-    sheet = pages.catalogue.tables.get(request.path_params["table_id"])
-    if sheet is None:
-        raise HTTPException(404, "There is no such page here; the first page lists all tables.")
-    return sheet
-
-
 def shown(layout: Layout, pages: Pages, request: Request, brought: str = "", problem: str = "") -> dict[str, Any]:
     """Everything on the page of a table; of an area that was brought and cannot be read, also why."""
     view, unread = table_view(layout), own_problem(layout)
     drawn = replace(layout, look=layout.look.but(own="")) if unread else layout
+    pictures = in_both_widths(drawn) if layout.look.view != "table" else []
     graded = grade_words(layout.sheet.edition.release.manifest.grades, layout.look.lang)
     return frame(layout) | {
         "problem": None,
@@ -101,7 +95,7 @@ def shown(layout: Layout, pages: Pages, request: Request, brought: str = "", pro
         "limit": LARGEST_PAGE,
         "views": views_of(layout),
         "charts": charts_of(layout),
-        "pictures": in_both_widths(drawn) if layout.look.view != "table" else [],
+        "pictures": pictures,
         "rows_drawn": rows_drawn(layout) if (layout.look.view, layout.look.chart) == ("chart", "line") else [],
         "most_lines": MOST_LINES,
         "mapped_column": mapped_column(layout) if layout.look.view == "map" else "",
@@ -109,6 +103,7 @@ def shown(layout: Layout, pages: Pages, request: Request, brought: str = "", pro
         "area": area_field(layout, brought, problem),
         "detail": detail_view(layout),
         "taken": taken(layout, origin(request), pages.base_path),
+        "embedding": offered(pages, Embedded(layout, view, pictures), origin(request)),
     }
 
 

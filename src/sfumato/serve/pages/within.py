@@ -11,8 +11,8 @@ from sfumato.geography.reader_area import MOST_BYTES, from_geojson
 from sfumato.serve.drawn import NothingMetError, apart, drawn_groups, shapes_of
 from sfumato.serve.pages.form import with_groups
 from sfumato.serve.pages.layout import Layout
-from sfumato.serve.pages.site import HTML, Pages
-from sfumato.serve.pages.table import refused, sheet_of, shown
+from sfumato.serve.pages.site import HTML, Pages, sheet_of
+from sfumato.serve.pages.table import refused, shown
 from sfumato.serve.reply import fresh
 
 FIELD = b"geojson="

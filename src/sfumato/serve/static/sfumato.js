@@ -6,3 +6,4 @@ import "./copy.js";
 import "./grid.js";
 import "./own.js";
 import "./picker.js";
+import "./readout.js";

@@ -1,0 +1,110 @@
+"""Line history: the rows of a table in each period of its series, and where the change since the last one is real."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import quote
+
+from sfumato.errors import QueryError
+from sfumato.pictures import Mark
+from sfumato.query import Axis, Estimate, Figure
+from sfumato.query.change import NONE, REAL, Change
+from sfumato.query.changed_table import ChangedTable
+from sfumato.query.plot import in_language, mark_of
+from sfumato.query.portable import Portable
+from sfumato.serve.pages.cell import address
+from sfumato.serve.pages.layout import Layout
+from sfumato.serve.question import Question
+
+
+@dataclass(frozen=True)
+class LinePeriod:
+    """One period: its code, its name, its numbers as they are shown, and their changes since the period before it."""
+
+    code: str
+    label: str
+    numbers: Portable
+    changes: ChangedTable | None
+
+
+@dataclass(frozen=True)
+class LineHistory:
+    """The rows of a table over the periods; a release that cannot answer has none."""
+
+    layout: Layout
+    axis: Axis
+    periods: tuple[LinePeriod, ...]
+    linked: bool
+
+    @classmethod
+    def of(cls, layout: Layout, question: Question, *, linked: bool) -> "LineHistory":
+        """The periods that are shown, in the order of time."""
+        line, told = question.sheet.timeline, list[LinePeriod]()
+        before: tuple[str, Portable] | None = None
+        for code in question.shown.get(line.time, line.periods):
+            try:
+                numbers = replace(question, sheet=line.sheet(code)).crosstab(layout.rows)
+                shown = numbers.shares() if layout.look.share else numbers
+            except QueryError:
+                before = None  # what a release cannot answer breaks its line
+                continue
+            told.append(LinePeriod(code, line.axis_period(code).label, shown, _changes(before, numbers, code)))
+            before = None if layout.look.share else (code, numbers)
+        return cls(layout, question.crosstab(layout.rows).axes[0], tuple(told), linked)
+
+    @property
+    def span(self) -> str:
+        """The periods that the lines run along."""
+        first, last = self.periods[0].label, self.periods[-1].label
+        return first if first == last else self.layout.look.words("error.between", low=first, high=last)
+
+    def marks(self, place: int) -> list[Mark]:
+        """A row in every period, each mark with whether it moved and the way to its cell."""
+        found = []
+        for period in self.periods:
+            mark = self._mark(period, place)
+            if mark is not None:
+                flat = period.numbers.axes[0].codes.index(self.axis.codes[place])
+                verdict = _verdict(period.changes.figure(flat)) if period.changes else ""
+                found.append(replace(mark, moved=verdict, href=self._cell(period, place)))
+        return found
+
+    def behind(self, place: int, beside: Sequence[int]) -> list[Mark]:
+        """A row that was not chosen, in every period; it leads to the picture in which it stands beside some others."""
+        look = replace(self.layout.look, line=tuple(self.axis.codes[one] for one in (place, *beside)))
+        href = f"?{self.layout.address(look)}" if self.linked else ""
+        marks = (self._mark(period, place) for period in self.periods)
+        return [replace(mark, href=href) for mark in marks if mark is not None]
+
+    def _mark(self, period: LinePeriod, place: int) -> Mark | None:
+        codes, code = period.numbers.axes[0].codes, self.axis.codes[place]
+        number = period.numbers.figure(codes.index(code)) if code in codes else None
+        if not isinstance(number, Estimate):
+            return None
+        mark = mark_of(number, period.label, language=self.layout.look.lang)
+        named = replace(mark, series=self.axis.labels[place], code=period.code)
+        return in_language(named, self.layout.look.words.figure)
+
+    def _cell(self, period: LinePeriod, place: int) -> str:
+        """The same page in the period of a mark, with its cell in detail."""
+        layout = self.layout
+        if not self.linked or layout.wrap:
+            return ""
+        # Beside columns the cell of a row is its total.
+        codes = (self.axis.codes[place], *(("",) if layout.column else ()))
+        asked = layout.address(layout.look.but(cell=address(codes)))
+        time = layout.sheet.time
+        return f"?{asked}&valueCodes[{time}]={quote(period.code)}#detail"
+
+
+def _changes(before: tuple[str, Portable] | None, after: Portable, until: str) -> ChangedTable | None:
+    """The changes since the period before; none where there is none, or with other levels."""
+    try:
+        return ChangedTable(before[1], after, before[0], until) if before else None
+    except QueryError:
+        return None
+
+
+def _verdict(change: Figure) -> str:
+    """Whether a number moved since the period before; '' where that cannot be said."""
+    verdict = change.verdict() if isinstance(change, Change) else ""
+    return verdict if verdict in {REAL, NONE} else ""
