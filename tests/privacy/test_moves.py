@@ -186,3 +186,13 @@ def test_over_a_register_the_audits_pair_goes_from_one_end_to_the_other_in_the_c
     apart = abs(one[0] * one[1] - other[0] * other[1])
     assert ReplaceOne("shop").move(row, shops).l1 * 10 == apart
     assert AddRemove("shop").pair(row, shops)[0].value == max(clip, key=abs)
+
+
+@pytest.mark.parametrize("at_most", [1, 2, 3])
+@pytest.mark.parametrize("clip", CLIPS)
+def test_the_rows_of_an_audits_pair_add_up_to_the_ends_that_are_claimed(clip, at_most):
+    hidden, row = ReplaceOne("firm", "id", at_most), Total("pay", clip=clip).contribution
+    for ends in hidden.ends(row):
+        sides = hidden.sides(row, Table(()), *map(Fraction, ends))
+        # Rows beyond at_most are not counted, nor are those outside.
+        assert tuple(0 if one.outside else min(one.rows, at_most) * one.value for one in sides) == ends
