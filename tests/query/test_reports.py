@@ -95,6 +95,27 @@ def test_a_page_is_printed_as_pdf_where_there_is_a_browser(released, tmp_path):
     assert (tmp_path / "U3.pdf").read_bytes().startswith(b"%PDF")
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("chromium"), reason="there is no Chromium to print with")
+def test_no_table_is_cut_on_paper_and_a_screen_scrolls_only_the_table(released, tmp_path):
+    """Letter across, less margins of 10 mm, is 980 pixels wide; ten years of earnings on one line each were 2,474."""
+    from playwright.sync_api import sync_playwright
+
+    (tmp_path / "U1.html").write_text(report(sf.open(released), "university", "U1"), encoding="utf-8")
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        tab = browser.new_page(viewport={"width": 980, "height": 700})
+        tab.goto((tmp_path / "U1.html").as_uri())
+        assert tab.evaluate("document.documentElement.scrollWidth") == 980
+        tab.emulate_media(media="print")
+        wide = tab.evaluate("[...document.querySelectorAll('table')].map(one => one.scrollWidth)")
+        broken = tab.evaluate("[...document.querySelectorAll('td .n')].filter(one => one.offsetHeight > 24).length")
+        browser.close()
+    assert len(wide) == 3
+    assert max(wide) <= 980
+    assert not broken, "a number is on one line"
+
+
 def test_a_second_row_of_a_person_in_a_year_is_found_before_anything_is_charged(tmp_path):
     """The same person and year with other earnings and in another sector: no column repeats but these two."""
     plan = Plan.read(write_umetrics(tmp_path, rows=50))

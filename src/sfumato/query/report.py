@@ -19,15 +19,26 @@ MOST_COLUMNS, MOST_SERIES, MOST_MARKS = 12, 6, 60
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #221f1a; background: #fffefa; max-width: 72rem; margin: 2rem auto;
   padding: 0 1rem; }
-table { border-collapse: collapse; margin: 1rem 0 2rem; }
+table { display: block; overflow-x: auto; border-collapse: collapse; margin: 1rem 0 2rem; }
 caption { text-align: left; font-weight: 600; padding: .5rem 0; }
-th, td { padding: .2rem .7rem; text-align: right; border-bottom: 1px solid #e8e4d8; white-space: nowrap; }
+th, td { padding: .2rem .5rem; text-align: right; border-bottom: 1px solid #e8e4d8; white-space: nowrap; }
+td { font-size: .93em; }
+td .n { display: block; }
+td .moe, td .grade { font-size: .85em; }
 th[scope=row] { text-align: left; }
 .moe { color: #7a7466; }
 .notice { border-left: 4px solid #a8323e; padding: .3rem 1rem; }
 figure { margin: 0; }
 svg { max-width: 100%; height: auto; }
-@media print { body { margin: 0; max-width: none; } table, figure { break-inside: avoid; } }
+@page { size: landscape; margin: 10mm; }
+@media print {
+  body { margin: 0; padding: 0; max-width: none; font-size: 12px; }
+  table { display: table; overflow: visible; }
+  th, td { padding: .1rem .3rem; white-space: normal; overflow-wrap: anywhere; }
+  table, figure { break-inside: avoid; }
+  h2, h2 + p { break-after: avoid; }
+  svg { max-height: 10cm; }
+}
 """
 
 
@@ -143,4 +154,4 @@ def _mean(engine: QueryEngine, of: str, per: str, where: dict[str, str]) -> str:
         value, margin = figure(engine.mean(of, where, per))
     except QueryError:
         return '<td title="The count may be 0 for all that noise tells.">–</td>'
-    return f'<td>{value} <span class="moe">± {margin}</span></td>'
+    return f'<td><span class="n">{value}</span> <span class="moe">± {margin}</span></td>'
