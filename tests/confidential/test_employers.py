@@ -1,6 +1,8 @@
 """Jobs of employers from a plan alone: what data must keep, what leaves, and how one worker is hidden."""
 
 import asyncio
+import json
+import math
 import re
 from contextlib import closing
 from dataclasses import replace
@@ -21,6 +23,9 @@ from sfumato.confidential.audit import audit_plan
 from sfumato.draws import SeededDraws
 from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.mechanisms import Cells, SmoothGamma
+from sfumato.plan import Plan
+from sfumato.privacy import Approximate
+from sfumato.privacy.notation import loss_to_dict
 from sfumato.schema import Frame, Largest, Rows
 from sfumato.serve import app as served
 from sfumato.serve.accounts import accounts_of
@@ -238,6 +243,61 @@ def test_audits_never_prove_more_than_the_claim_and_nearly_all_that_the_laws_los
         assert exact <= audit.claimed
 
 
+def plan_telling(name: str, delta: float) -> Plan:
+    """Jobs by place at epsilon 2, and 1 more for which the scale of the noise is told."""
+    stated = f', delta = "{delta}"' if delta else ""
+    noise = f'mechanism = "{name}", epsilon = "2", told = "1"{stated}'
+    text = JOBS.replace('mechanism = "log-laplace", epsilon = "1"', noise)
+    return plan_of(text.replace('epsilon = "4"', f'epsilon = "4"\ndelta = "{delta}"') if delta else text)
+
+
+@pytest.mark.parametrize(
+    ("name", "delta", "sizes", "beside"),
+    [("smooth-gamma", 0.0, (0, 1), 0), ("smooth-laplace", 0.01, (40, 44), 3)],
+    ids=["smooth-gamma", "smooth-laplace"],
+)
+def test_a_number_and_the_scale_that_is_told_of_it_lose_what_their_joint_law_does(name, delta, sizes, beside):
+    """Their joint law is summed here over pairs of outcomes; the scale is told by its logarithm, on a lattice."""
+    plan = plan_telling(name, delta)
+    mechanism, move = plan.measures[0].with_, plan.move(plan.measures[0])
+    pair = [Microdata.open(table, plan.schema) for table in largest_pair(sizes, beside)]
+    audits = audit_plan(plan, *pair, draws=SeededDraws(7))
+    number = np.array([law_of_cell(mechanism, size + beside, max(size, beside), move) for size in sizes])
+    number = number[:, (number > 1e-10).all(axis=0)]
+    told = [told_of(max(size, beside)) for size in sizes]
+    joint = [np.outer(*side).ravel() for side in zip(number, told, strict=True)]
+    exact = max(epsilon_between(*joint, delta), epsilon_between(*joint[::-1], delta))
+    for audit in audits:
+        assert audit.exact == pytest.approx(exact, rel=4e-3)
+        assert 0.85 * exact <= audit.bound <= audit.claimed
+
+
+def told_of(largest: int) -> np.ndarray:
+    """The chances of what is told of S = largest / 10 + 1 for epsilon 1: its logarithm in thousandths of ln 1.1.
+
+    Noise has a = exp(-1 / 1001). Far out on either side outcomes say the same, and are taken as one.
+    """
+    a, centre = math.exp(-1 / 1001), math.floor(1000 * math.log(largest / 10 + 1) / math.log(1.1) + 0.5)
+    middle = np.arange(0, 18_000, 50)
+    below = np.where(middle <= centre, a ** (centre - middle + 1.0), 1 + a - a ** (middle - centre)) / (1 + a)
+    return np.diff(below, prepend=0.0, append=1.0)
+
+
+class SellsTooCheap(SmoothGamma):
+    """The mutant that tells its scale for 1.5 and is charged 0.5: what either tells alone is within the claim."""
+
+    def loss(self, move):
+        return Approximate(Fraction(5, 2))
+
+
+def test_a_scale_that_is_told_too_cheap_is_caught_by_the_number_and_the_scale_together():
+    plan = plan_telling("smooth-gamma", 0.0)
+    mutant = replace(plan, measures=(replace(plan.measures[0], with_=SellsTooCheap(2, told="1.5")),))
+    (jobs_, _) = audit_plan(mutant, draws=SeededDraws(9))
+    assert jobs_.bound > jobs_.claimed == 2.5
+    assert jobs_.views["a cell"] < 2.5 > jobs_.views["the error of a cell that is told"]
+
+
 class TellsItsScale(SmoothGamma):
     """The mutant that publishes the variance of its noise."""
 
@@ -366,6 +426,26 @@ def test_a_release_of_employers_is_charged_to_a_ledger_of_workers_and_read_as_se
     said = CliRunner().invoke(app, ["ledger", "show", str(tmp_path / "own")], catch_exceptions=False).output
     assert re.search(r"any one worker with all jobs, there or not +1 +epsilon 1\n", said)
     assert re.search(r"one establishment of 100 jobs, there or not at all +39 +epsilon 39\n", said)
+
+
+def test_a_ledger_states_of_groups_what_price_does_and_says_so_where_old_charges_cannot(tmp_path):
+    """Delta 0.001 comes with epsilon 3 of 9: two steps of all at once would be (1 + e^9) 0.001, more than 1."""
+    text = PLAN.replace('epsilon = "4"', 'epsilon = "9"\ndelta = "0.001"').replace('epsilon = "2"', 'epsilon = "6"')
+    plan = plan_of(text.replace('"log-laplace", epsilon = "1"', '"smooth-laplace", epsilon = "3", delta = "0.001"'))
+    price, limit = plan.price(), sf.Approximate(9, "0.01")
+    Account.create(tmp_path / "ledger", "employers", plan.hidden, limit)
+    run(plan, Microdata.open(jobs(), plan.schema), tmp_path / "ledger", tmp_path / "release")
+    said = CliRunner().invoke(app, ["ledger", "show", str(tmp_path / "ledger"), "--json"], catch_exceptions=False)
+    shown = json.loads(said.output)
+    assert [line["loss"] for line in shown["implied"]] == [
+        loss_to_dict(price.of_group(one.steps)) for one in plan.hidden.implied()
+    ]
+    assert shown["charges"][0]["parts"] == [loss_to_dict(spend.loss) for spend in price.spends]
+    old = Account.create(tmp_path / "old", "employers", plan.hidden, limit)
+    old.reserve("release", price.total, plan.hidden, "plan-hash")
+    for ledger, cannot in ((tmp_path / "ledger", False), (tmp_path / "old", True)):
+        words = CliRunner().invoke(app, ["ledger", "show", str(ledger)], catch_exceptions=False).output
+        assert ("1 charge tells, as older versions entered them" in words) == ("unbounded" in words) == cannot
 
 
 FRAMED = """

@@ -1,6 +1,7 @@
 """One ledger under several promises: who is how many steps away, by trying all small ones, and what a group loses."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -19,6 +20,7 @@ from sfumato.privacy import (
     Unbounded,
 )
 from sfumato.privacy.groups import of_group, of_group_in_parts
+from sfumato.privacy.ledger import Charge
 from sfumato.privacy.neighbours.growth import grown, steps
 
 STRONG = SizeWithin("shop", "0.1", "shop_id", worker="person", at_most=2)
@@ -145,6 +147,36 @@ def test_normal_noise_under_a_limit_with_a_delta_is_converted_after_the_steps():
     assert Gaussian(2).delta(float(two.epsilon)) == pytest.approx(1e-6, rel=1e-6)
     worn = [Gaussian(1), Approximate(1, "5e-7")]  # whose two steps leave nothing of the limit's delta
     assert of_group_in_parts(worn, Approximate(6, "1e-6"), 2, limit) == of_group(Approximate(6, "1e-6"), 2)
+
+
+def test_a_ledger_states_of_groups_what_the_measures_of_its_charges_tell():
+    """Of a total of epsilon 8 two steps make delta 0.001 into (1 + e^8) 0.001 = 3; the 1 that it came with does not."""
+    parts, limit = (Approximate(7), Approximate(1, "0.001")), Approximate(20, "0.1")
+    charge = Charge("jobs", Approximate(8, "0.001"), 2026, finished=True, parts=parts)
+    told = Ledger("shops", STRONG, limit, charges=(charge,)).of_group(2, 2026)
+    assert (told.epsilon, float(told.delta)) == (16, pytest.approx(0.001 * (1 + math.e), rel=1e-9))
+    assert told == of_group_in_parts(parts, charge.loss, 2, limit), "as `price` states it"
+    old = replace(charge, parts=())
+    assert isinstance(Ledger("shops", STRONG, limit, charges=(old,)).of_group(2, 2026), Unbounded)
+
+
+def test_charges_that_tell_no_measures_are_taken_one_by_one():
+    """Two steps of each charge, added: epsilon 16, and that of the delta by its own charge alone."""
+    charges = (Charge("a", Approximate(7), 2025, finished=True), Charge("b", Approximate(1, "0.001"), 2026, True))
+    ledger = Ledger("shops", STRONG, Approximate(20, "0.1"), charges=charges)
+    told = ledger.of_group(2, 2026)
+    assert (told.epsilon, float(told.delta)) == (16, pytest.approx(0.001 * (1 + math.e), rel=1e-9))
+    unbounded = Charge("d", Unbounded("suppressed"), 2026, True)
+    assert replace(ledger, charges=(*charges, unbounded)).of_group(2, 2026) == ledger.of_group(2, 2026), "counted apart"
+    yearly = replace(ledger, per_year=True)
+    assert yearly.of_group(2, 2025) == Approximate(14), "of one year"
+
+
+def test_what_is_apart_within_a_charge_is_not_added():
+    """Two measures of different people cost the dearer one, 2, and with another charge 3; so do two steps, twice."""
+    apart = Charge("a", Approximate(2), 2026, True, parts=(Approximate(2), Approximate(2)))
+    both = (apart, Charge("b", Approximate(1), 2026, True, parts=(Approximate(1),)))
+    assert Ledger("shops", STRONG, Approximate(9), charges=both).of_group(2, 2026) == Approximate(6)
 
 
 def test_a_ledger_of_workers_takes_a_release_that_hides_more_and_no_other():

@@ -9,6 +9,7 @@ from sfumato.schema import Levels
 from sfumato.serve.guard import LONGEST_QUERY
 from sfumato.serve.pages.layout import joined
 from sfumato.serve.pages.tree import MOST, WHOLE, LevelTree
+from sfumato.serve.question import code_list
 
 STATE = [("rows", "place"), ("cols", "sex"), ("sum[trade]", "a"), ("error", "se"), ("zero", "on")]
 SHOWN, UNIVERSE = "valueCodes[place]", "sum[place]"
@@ -150,6 +151,12 @@ def test_a_branch_of_the_rows_opens_and_closes(page):
     shown = parsed(page, f"{TABLE}?{urlencode(opened)}")
     twists = {one["value"]: one["aria-expanded"] for one in shown.all("button") if one.get("name") == "twist"}
     assert twists == {"place|N": "true", "place|N1": "false", "place|N2": "false", "place|S": "false"}
+
+
+def test_codes_that_are_listed_level_by_level_stand_under_their_parents():
+    """As lists of states, counties and blocks often are; a row that is opened has its own below it, not at the end."""
+    listed = ["1", "2", *({"code": f"{up}{place}", "parent": up} for place in "ab" for up in "12")]
+    assert code_list(Levels.of(listed), "all") == ("1", "1a", "1b", "2", "2a", "2b")
 
 
 def test_what_cannot_be_chosen_from_is_said(page):

@@ -12,7 +12,7 @@ from sfumato.cli.output import columns, say, say_json
 from sfumato.errors import LedgerError, PlanError
 
 if TYPE_CHECKING:
-    from sfumato.privacy import Ledger, Loss
+    from sfumato.privacy import Ledger
 
 app = typer.Typer(
     help="The account of one population of units: whom it hides, how much may be lost, what was spent.",
@@ -20,6 +20,11 @@ app = typer.Typer(
 )
 BY_OPTIONS = ("add-remove", "replace-one")
 """The relations that an account can be opened for without a plan."""
+WHOLE_CHARGES = (
+    "{}, as older versions entered them, what a release lost in all and not what its measures did: of groups\n"
+    "no bound follows from that alone. `sfumato price` of the plan may state one for that release."
+)
+"""Said where charges that tell too little leave a group without a bound."""
 File = Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger's file.")]
 
 
@@ -100,17 +105,24 @@ def show(ledger: File, json: Json = False) -> None:
     spent = ledger_now.spent(year)
     left = None if isinstance(spent, Unbounded) else ledger_now.left(year)
     if json:
-        charges = [vars(charge) | {"loss": loss_to_dict(charge.loss)} for charge in ledger_now.charges]
+        charges = [
+            vars(charge) | {"loss": loss_to_dict(charge.loss), "parts": list(map(loss_to_dict, charge.parts))}
+            for charge in ledger_now.charges
+        ]
         limits = {"limit": loss_to_dict(ledger_now.limit), "per_year": ledger_now.per_year}
         limits |= {"spent": loss_to_dict(spent), "left": loss_to_dict(left) if left else None}
         about = {"population": ledger_now.population, "hidden": hidden_to_dict(ledger_now.hidden), "head": account.head}
-        say_json(about | limits | {"unbounded": len(ledger_now.unbounded), "charges": charges})
+        implied = [
+            {"whom": one.whom, "steps": float(one.steps), "loss": loss_to_dict(ledger_now.of_group(one.steps, year))}
+            for one in ledger_now.hidden.implied()
+        ]
+        say_json(about | limits | {"unbounded": len(ledger_now.unbounded), "implied": implied, "charges": charges})
         return
     say(f"{ledger_now.population}. {ledger_now.hidden.words()}")
     say(f"Spent {spent.words()} of {ledger_now.limit.words()} {f'in {year}' if ledger_now.per_year else 'for life'}.")
     say(f"Left to every {ledger_now.hidden.unit}: {left.words() if left else 'nothing, as the charges do not add up'}.")
     say(f"{not_counted(len(ledger_now.unbounded))}\n")
-    _say_implied(ledger_now, spent)
+    _say_implied(ledger_now, year)
     rows = [
         [one.release, one.period or "–", one.loss.words(), str(one.year), one.id[:16] if one.finished else "UNFINISHED"]
         for one in ledger_now.charges
@@ -120,12 +132,17 @@ def show(ledger: File, json: Json = False) -> None:
         say("\nUnfinished charges stay charged: the run stopped after it was charged and before it was published.")
 
 
-def _say_implied(ledger: "Ledger", spent: "Loss") -> None:
+def _say_implied(ledger: "Ledger", year: int) -> None:
     """What the same charges cost whoever else is hidden by them."""
-    from sfumato.privacy.groups import of_group
+    from sfumato.privacy import Unbounded
 
-    if table := implied_table(ledger.hidden, partial(of_group, spent), "spent"):
-        say(f"The same charges, read as other promises:\n\n{table}\n")
+    lost = partial(ledger.of_group, year=year)
+    if not (table := implied_table(ledger.hidden, lost, "spent")):
+        return
+    say(f"The same charges, read as other promises:\n\n{table}\n")
+    whole = sum(not charge.parts for charge in ledger.counted(year) if not isinstance(charge.loss, Unbounded))
+    if whole and any(isinstance(lost(one.steps), Unbounded) for one in ledger.hidden.implied()):
+        say(f"{WHOLE_CHARGES.format(f'{whole} charges tell' if whole > 1 else '1 charge tells')}\n")
 
 
 @app.command()

@@ -89,7 +89,7 @@ class Account:
         done = chain.committed(entries)
         return tuple(entry for entry in entries if entry.kind == "reserve" and entry.hash not in done)
 
-    def reserve(
+    def reserve(  # noqa: PLR0913 - one argument a fact of the entry
         self,
         release: str,
         loss: Loss,
@@ -98,10 +98,13 @@ class Account:
         when: datetime | None = None,
         period: str = "",
         year: int | None = None,
+        *,
+        parts: Sequence[Loss] = (),
     ) -> Entry:
         """The charge of a release, before its first draw; refused if the limit does not cover it.
 
-        `year` confirms that of the clock where it stands more than a year after the last entry.
+        `year` confirms that of the clock where it stands more than a year after the last entry. `parts` are what its
+        measures lose, of which more is known about groups than of their sum.
         """
         named = {name: chain.given(name, text) for name, text in (("release", release), ("plan_hash", plan_hash))}
         self.tried = None
@@ -112,7 +115,8 @@ class Account:
             time = chain.moment(entries, when)
             chain.ledger_of(entries).admit(release, loss, hidden, int(time[:4]))
             priced = {"loss": loss_to_dict(loss), "hidden": hidden_to_dict(hidden), "period": period}
-            self.tried = _append(connection, entries, time, "reserve", {**named, **priced})
+            each = {"parts": [loss_to_dict(part) for part in parts]} if parts else {}
+            self.tried = _append(connection, entries, time, "reserve", {**named, **priced, **each})
             return self.tried
 
     def commit(self, reservation: Entry, manifest_hash: str, counted: Ledger | None = None) -> Entry | None:

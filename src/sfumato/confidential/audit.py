@@ -63,7 +63,7 @@ def audit_mechanism(
     columns = (still + np.array([*shifts, 0]), still)
     one, other = (Cells(table, column, Fraction(1), move) for column in columns)
     watched = Watched.of(mechanism.name, mechanism, (one, other), Samples(samples), draws or SystemDraws())
-    return _audits([Audited.of(mechanism.name, claim, [watched])])
+    return _audits([Audited.of(mechanism.name, claim, watched)])
 
 
 def _rooted_audits(mechanism: Mechanism, move: Root, claim: Limit, samples: int, draws: Draws) -> list[Audit]:

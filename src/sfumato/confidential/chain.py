@@ -99,7 +99,8 @@ def ledger_of(entries: tuple[Entry, ...]) -> Ledger:
 def _charge(entry: Entry, done: Mapping[str, str]) -> Charge:
     body, finished = entry.body, entry.hash in done
     loss, period = loss_from_dict(body["loss"]), body.get("period", "")
-    return Charge(body["release"], loss, body.get("year", entry.year), finished, period, done.get(entry.hash, ""))
+    year, parts = body.get("year", entry.year), tuple(loss_from_dict(part) for part in body.get("parts", ()))
+    return Charge(body["release"], loss, year, finished, period, done.get(entry.hash, ""), parts)
 
 
 def moment(entries: tuple[Entry, ...], when: datetime | None = None) -> str:

@@ -8,7 +8,17 @@ import numpy as np
 from sfumato.confidential.contrasts import watched_contrasts
 from sfumato.confidential.stated import Samples
 from sfumato.confidential.table_copies import most_moved
-from sfumato.confidential.views import Integers, Seen, Watched, both_laws, chances_of
+from sfumato.confidential.views import (
+    BothTold,
+    Floats,
+    Integers,
+    Seen,
+    Watched,
+    WatchedErrors,
+    both_laws,
+    chances_of,
+    told_too,
+)
 from sfumato.draws import Draws
 from sfumato.errors import PlanError
 from sfumato.mechanisms import Cells, Mechanism
@@ -19,6 +29,7 @@ MOST_ROWS = 4_000_000
 """How many rows are perturbed at once."""
 MOST_WATCHED = 64
 """How many cells of a frame that differ are watched: the rows of a firm that move at once show its loss together."""
+NOTHING = np.zeros(0)
 Given = Mapping[str, Product]
 
 
@@ -40,7 +51,7 @@ def watched_cells(
             raise PlanError(
                 f"Measure '{measure}' of a table is given others; an audit holds those as known over a frame."
             )
-        return [Watched.of(measure, with_, sides, samples, draws)] if sides[0].apart(sides[1]).any() else []
+        return Watched.of(measure, with_, sides, samples, draws) if sides[0].apart(sides[1]).any() else []
     return watched_rows(measure, with_, sides, samples, draws, given)
 
 
@@ -54,17 +65,27 @@ def watched_rows(
         return []
     once = {place: next(_drawn(with_, sides[0], place, 1, draws, given)) for place in places}
     laws = both_laws([[with_.law_in(side, place, once[place]) for place in places] for side in sides])
-    true = [side[places] for side in clean]
-    many = samples.showing(chances_of(laws, true[0] - true[1]))
-    one, other = (
-        np.stack([_seen(with_, _drawn(with_, side, place, many, draws, given)) for place in places], axis=1)
-        for side in sides
+    true, where = [side[places] for side in clean], np.array(places, dtype=np.int64)
+    told = BothTold.of(with_, sides)
+    many = samples.showing(told_too(chances_of(laws, true[0] - true[1]), told, where))
+    (one, stated_one), (other, stated_other) = (
+        _seen(with_, [_drawn(with_, side, place, many, draws, given) for place in places]) for side in sides
     )
-    return [Watched(measure, laws, true[0], true[1], one, other)]
+    if stated_one is None or stated_other is None:
+        return [Watched(measure, laws, true[0], true[1], one, other)]
+    first = stated_one[:, 0], stated_other[:, 0]
+    numbers = Watched(measure, laws, true[0], true[1], one, other, stated=first)
+    return [numbers, *WatchedErrors.told(measure, told, (stated_one, stated_other), where)]
 
 
-def _seen(with_: Mechanism, drawn: Iterator[Noisy]) -> Integers:
-    return np.concatenate([with_.seen(noisy) for noisy in drawn])
+def _seen(with_: Mechanism, drawn: Sequence[Iterator[Noisy]]) -> tuple[Integers, Floats | None]:
+    """What is seen of cells, a column each, and the variances that are told of them, if any are."""
+    seen, told = [], []
+    for cell in drawn:
+        both = [(with_.seen(noisy), noisy.public.get("variance", NOTHING)) for noisy in cell]
+        seen.append(np.concatenate([numbers for numbers, _ in both]))
+        told.append(np.concatenate([variances for _, variances in both]))
+    return np.stack(seen, axis=1), np.stack(told, axis=1) if len(told[0]) else None
 
 
 def _drawn(with_: Mechanism, cells: Cells, place: int, samples: int, draws: Draws, given: Given) -> Iterator[Noisy]:

@@ -145,7 +145,10 @@ def _charged(account: Account | None, plan: Plan, price: Price, options: Options
     refuse_older(account)  # reading may have taken long
     opening, plan_hash = account.ledger.id, digest(plan.to_toml().encode())
     with adding(lambda: "The ledger could not be charged", lambda: charged_words(account, price.total)):
-        entry = account.reserve(plan.name, price.total, plan.hidden, plan_hash, period=plan.period, year=options.year)
+        parts = [spend.loss for spend in price.spends]
+        entry = account.reserve(
+            plan.name, price.total, plan.hidden, plan_hash, period=plan.period, year=options.year, parts=parts
+        )
         said = remember(opening, entry)
     if said:
         options.note(said)

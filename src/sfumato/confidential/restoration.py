@@ -45,7 +45,7 @@ def _published(lost: Sequence[Entry], releases: Sequence[Release]) -> dict[str, 
 
 
 def _again(entry: Entry) -> dict[str, Any]:
-    kept = ("release", "plan_hash", "loss", "hidden", "period")
+    kept = ("release", "plan_hash", "loss", "parts", "hidden", "period")
     return {name: entry.body[name] for name in kept if name in entry.body} | {
         "year": entry.body.get("year", entry.year)
     }
@@ -55,7 +55,8 @@ def _of_release(release: Release) -> dict[str, Any]:
     manifest, anchor = release.manifest, release.manifest.ledger
     year = (anchor.year if anchor else 0) or int(manifest.created[:4])
     said = {"release": manifest.name, "plan_hash": manifest.files["plan.toml"].sha256, "period": manifest.period}
-    return said | {"loss": manifest.promise.loss, "hidden": manifest.promise.hidden, "year": year}
+    lost = {"loss": manifest.promise.loss, "parts": [spend.loss for spend in manifest.spends]}
+    return said | lost | {"hidden": manifest.promise.hidden, "year": year}
 
 
 def _refuse_foreign(release: Release, ledger: Ledger) -> None:

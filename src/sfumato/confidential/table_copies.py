@@ -60,7 +60,7 @@ def apart_places(one: Cells, other: Cells) -> tuple[Integers, Integers]:
 def published_copies(
     mechanism: Mechanism, cells: Cells, places: Integers, samples: int, draws: Draws
 ) -> tuple[Integers, Floats | None]:
-    """What is seen of so many copies of a few cells, a row each, and what is told of the error of the first.
+    """What is seen of so many copies of a few cells, a row each, and the variances that are told of them, if any are.
 
     Some are perturbed at once.
     """
@@ -71,7 +71,7 @@ def published_copies(
         noisy = perturbed_copies(mechanism, cells, places, copies, draws)
         seen.append(_told(mechanism, noisy).reshape(-1, len(places))[:copies])
         if "variance" in noisy.public:
-            stated.append(np.asarray(noisy.public["variance"], dtype=float).reshape(-1, len(places))[:copies, 0])
+            stated.append(np.asarray(noisy.public["variance"], dtype=float).reshape(-1, len(places))[:copies])
     return np.concatenate(seen), np.concatenate(stated) if stated else None
 
 

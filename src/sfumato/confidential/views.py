@@ -13,12 +13,14 @@ from sfumato.confidential.stated import FARTHEST, Chances, Noise, Samples, outco
 from sfumato.confidential.table_copies import apart_places, perturbed_copies, published_copies
 from sfumato.draws import Draws
 from sfumato.mechanisms import Cells, Mechanism
+from sfumato.mechanisms.told_errors import ToldErrors
 from sfumato.privacy import Unsummed
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Laws = tuple[tuple[Noise, Noise], ...]
 """The laws of the noise of cells, on either side."""
+NOWHERE = np.zeros(0, dtype=np.int64)
 FEW = 2
 """How many of the cells that differ are looked at two by two."""
 WIDEST = 10_000_000
@@ -79,10 +81,11 @@ class Watched(Seen):
     @classmethod
     def of(
         cls, measure: str, with_: Mechanism, sides: tuple[Cells, Cells], samples: Samples, draws: Draws
-    ) -> "Watched":
+    ) -> list["Watched"]:
         """Publish the cells that differ, and one that does not, so many times, through the mechanism's own door.
 
-        One that does not would only blur the others where they may not be summed.
+        One that does not would only blur the others where they may not be summed. Errors that are told by draws of
+        their own are watched beside.
         """
         places, unseen = apart_places(*sides)
         once = perturbed_copies(with_, sides[0], places, 1, draws)
@@ -92,14 +95,18 @@ class Watched(Seen):
             return both_laws([[with_.law_in(cells, int(place), once) for place in some] for cells in sides])
 
         laws, (true_one, true_other) = laws_at(places), (side[places] for side in clean)
-        many = samples.showing(chances_of(laws, true_one - true_other))
+        told = BothTold.of(with_, sides)
+        many = samples.showing(told_too(chances_of(laws, true_one - true_other), told, places))
         (one, stated_one), (other, stated_other) = (
             published_copies(with_, cells, places, many, draws) for cells in sides
         )
         summed = not isinstance(sides[0].move, Unsummed)
         beyond = chances_of(laws_at(unseen), clean[0][unseen] - clean[1][unseen]) or []
-        stated = None if stated_one is None or stated_other is None else (stated_one, stated_other)
-        return cls(measure, laws, true_one, true_other, one, other, summed, beyond, stated)
+        if stated_one is None or stated_other is None:
+            return [cls(measure, laws, true_one, true_other, one, other, summed, beyond)]
+        first = stated_one[:, 0], stated_other[:, 0]
+        numbers = cls(measure, laws, true_one, true_other, one, other, summed, beyond, first)
+        return [numbers, *WatchedErrors.told(measure, told, (stated_one, stated_other), places, unseen)]
 
     @property
     def shifts(self) -> Integers:
@@ -152,6 +159,61 @@ class Watched(Seen):
     def _differs(self, place: int) -> bool:
         assert self.laws is not None  # noqa: S101 - asked where there are some
         return bool(self.shifts[place]) or self.laws[place][0] != self.laws[place][1]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BothTold(Sealed):
+    """The errors that are told by draws of their own: the true logarithms of scales on either side, and their law."""
+
+    one: Integers
+    other: Integers
+    law: ToldErrors
+
+    @classmethod
+    def of(cls, with_: Mechanism, sides: tuple[Cells, Cells]) -> "BothTold | None":
+        one, other = (with_.told_errors(cells) for cells in sides)
+        return None if one is None or other is None else cls(one[0], other[0], one[1])
+
+    def laws(self, places: Integers) -> Laws:
+        return ((self.law.law, self.law.law),) * len(places)
+
+    def chances(self, places: Integers) -> list[Chances]:
+        """Of what is told of some cells."""
+        return chances_of(self.laws(places), self.one[places] - self.other[places]) or []
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WatchedErrors(Watched):
+    """The errors that are told of cells by draws of their own, as integers on their lattice."""
+
+    @classmethod
+    def told(
+        cls,
+        measure: str,
+        told: BothTold | None,
+        stated: tuple[Floats, Floats],
+        places: Integers,
+        unseen: Integers = NOWHERE,
+    ) -> list["WatchedErrors"]:
+        """What was told of some cells on either side, a row a sample; others differ too, and are not watched.
+
+        None where variances have no law of their own.
+        """
+        if told is None:
+            return []
+        one, other = (told.law.seen(side) for side in stated)
+        true = told.one[places], told.other[places]
+        return [cls(measure, told.laws(places), *true, one, other, unseen=told.chances(unseen))]
+
+    @property
+    def plain(self) -> list[View]:
+        """None: variances are looked at as they are published, whatever lattice they should be on."""
+        return []
+
+
+def told_too(cells: list[Chances] | None, told: BothTold | None, places: Integers) -> list[Chances] | None:
+    """The chances of cells, and of the errors that are told of them."""
+    return cells if cells is None or told is None else [*cells, *told.chances(places)]
 
 
 def both_laws(sides: Sequence[Sequence[Noise | None]]) -> Laws | None:

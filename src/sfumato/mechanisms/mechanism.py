@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sfumato.draws import Draws, Law, Quartic
 from sfumato.mechanisms.cells import Cells
 from sfumato.mechanisms.published_law import PublishedLaw
+from sfumato.mechanisms.told_errors import ToldErrors
 from sfumato.privacy import Loss, Move, plain
 from sfumato.release import Noisy, Product, Uncertainty, Withheld
 from sfumato.release.error_law import ErrorLaw, NoisyTotals, NormalError
@@ -233,6 +234,13 @@ class Mechanism(ABC):
     def law_in(self, cells: Cells, place: int, noisy: Noisy) -> Law | Quartic | None:  # noqa: ARG002 - public, for most
         """The law of the noise in one true cell, as confidential as the cell; `noisy` is what copies of it gave."""
         return self.law_at(noisy, 0)
+
+    def told_errors(self, cells: Cells) -> tuple[Integers, ToldErrors] | None:  # noqa: ARG002 - plans tell most errors
+        """The logarithms of scales that errors are told of, as confidential as the cells, and the law of their noise.
+
+        None where errors have no draws of their own.
+        """
+        return None
 
     def laws(self, noisy: Noisy) -> list[tuple[Integers, Law]]:
         """The integers that have noise of one law, by their places; those are left out whose noise has none."""

@@ -25,6 +25,7 @@ from sfumato.mechanisms.log_laplace import FINE, lattice
 from sfumato.mechanisms.logarithmic import above
 from sfumato.mechanisms.mechanism import STATE_LARGEST, Mechanism, Typical
 from sfumato.mechanisms.published_law import PublishedLaw
+from sfumato.mechanisms.told_errors import ToldErrors
 from sfumato.privacy import Exact, Move, plain, positive, relative
 from sfumato.release import Noisy, Product, Uncertainty, Varying, Withheld
 from sfumato.release.manifest import NoiseLine
@@ -106,22 +107,26 @@ class Smooth(Mechanism):
         values, (scales, which) = self.clean(cells, given), self.noise_scales(cells)
         values += self.drawn(scales, which, draws).reshape(values.shape)
         held = np.where(cells.domain.possible, np.clip(values, -LARGEST_VALUE, LARGEST_VALUE), 0)
-        public = {"variance": self._bought(scales, which, cells, draws)} if self.told else {}
+        public = {}
+        if told := self.told_errors(cells):
+            logs, law = told
+            public["variance"] = np.where(cells.domain.possible, law.drawn(logs, draws).reshape(values.shape), 0.0)
         return Noisy(cells.domain, held, cells.step / self.parts(cells.move, cells.step), cells.move, public)
 
     def law_in(self, cells: Cells, place: int, noisy: Noisy) -> Quartic | RoundedLaplace | None:  # noqa: ARG002
-        """That of the scale of the cell; none where its scale is told too, which says more than the number does."""
+        """That of the scale of the cell; a scale that is told too has a draw of its own."""
         scales, which = self.noise_scales(cells)
-        return None if self.told else self.law_of(scales[int(which[place])])
+        return self.law_of(scales[int(which[place])])
 
-    def _bought(self, scales: Sequence[Fraction], which: Integers, cells: Cells, draws: Draws) -> Floats:
-        """The variances that readers are told: those of noisy scales, so large that few are too small."""
-        law, g = self._telling(cells.move), lattice(cells.move)
+    def told_errors(self, cells: Cells) -> tuple[Integers, ToldErrors] | None:
+        """Those of noisy scales, so large that few are too small."""
+        if self.told is None:
+            return None
+        (scales, which), law, g = self.noise_scales(cells), self._telling(cells.move), lattice(cells.move)
         # The scale is S times a public number, so its logarithm goes as far as that of S.
-        logs = np.floor(np.log([float(scale) for scale in scales]) / g + 0.5)[which] + law.draw(len(which), draws)
-        upper = np.exp(g * (logs + law.scale * math.log(MISSED / 2)))
-        variances = (self.deviation * upper) ** 2
-        return np.where(cells.domain.possible, variances.reshape(cells.domain.possible.shape), 0.0)
+        logs = np.floor(np.log([float(scale) for scale in scales]) / g + 0.5).astype(np.int64)
+        upper = math.exp(g * law.scale * math.log(MISSED / 2))
+        return logs[which], ToldErrors(law, g, (self.deviation * upper) ** 2)
 
     def _telling(self, move: Move) -> TwoSidedGeometric:
         """The law of the noise on the logarithm of a scale that is told."""

@@ -39,11 +39,19 @@ def of_group_in_parts(parts: Sequence[Loss], together: Loss, steps: int | Fracti
     whole, each = of_group(together, steps), [of_group(part, steps) for part in parts]
     if any(isinstance(one, Unbounded) for one in each) or _leaves_no_delta(each, limit):
         return whole
-    added = in_sequence(each, limit)
-    if isinstance(added, Unbounded) or isinstance(whole, Unbounded):
-        return added if isinstance(whole, Unbounded) else whole
     # A whole that is not within has the larger delta: in sequence epsilon is no less, but for mu, at the limit's delta.
-    return whole if whole.within(added) else added
+    return smaller(whole, in_sequence(each, limit))
+
+
+def smaller(one: Loss, other: Loss) -> Loss:
+    """The smaller of two bounds on the same loss, in one currency; the other one where neither is smaller in all.
+
+    >>> [smaller(one, Approximate(2)).words() for one in (Unbounded("deltas add up to 1"), Approximate(1))]
+    ['epsilon 2', 'epsilon 1']
+    """
+    if isinstance(one, Unbounded) or isinstance(other, Unbounded):
+        return other if isinstance(one, Unbounded) else one
+    return one if one.within(other) else other
 
 
 def _leaves_no_delta(losses: Sequence[Loss], limit: Loss) -> bool:

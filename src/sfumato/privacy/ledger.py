@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from sfumato.errors import LedgerError, PlanError, PromiseError, nearest
 from sfumato.privacy.compose import in_sequence
+from sfumato.privacy.groups import of_group_in_parts, smaller
 from sfumato.privacy.loss import Limit, Loss, Unbounded
 from sfumato.privacy.neighbours import Neighbours
 from sfumato.privacy.sums import Sums
@@ -40,7 +42,8 @@ class Exposure:
 class Charge:
     """One entry of the account: a release, what it costs, in which year it was charged, and for which period.
 
-    `id` is that of the release which came of it; entries made before periods were written down have none.
+    `id` is that of the release which came of it; entries made before periods were written down have none. `parts` are
+    what its measures lose, which entries made before they were written down do not tell.
     """
 
     release: str
@@ -49,6 +52,7 @@ class Charge:
     finished: bool
     period: str = ""
     id: str = ""
+    parts: tuple[Loss, ...] = ()
 
 
 def not_counted(unbounded: int) -> str:
@@ -90,12 +94,27 @@ class Ledger:
 
     def sums(self, year: int, more: Sequence[Loss] = ()) -> Sums:
         """What all charges with a bound, and some more, add up to: for life, or within one year."""
-        counted = [charge.loss for charge in self.charges if not self.per_year or charge.year == year]
-        return Sums.of([*counted, *more], self.limit)
+        return Sums.of([*(charge.loss for charge in self.counted(year)), *more], self.limit)
+
+    def counted(self, year: int) -> tuple[Charge, ...]:
+        """The charges that a limit counts: for life, or of one year."""
+        return tuple(charge for charge in self.charges if not self.per_year or charge.year == year)
 
     def spent(self, year: int) -> Loss:
         """The same in the currency of the limit."""
         return self.sums(year).loss(self.limit)
+
+    def of_group(self, steps: int | Fraction, year: int) -> Loss:
+        """What was spent of those that are so many steps away, by all charges, by each, or by the measures of each.
+
+        All three are true, and the smallest is told. Releases without a bound are counted apart here too.
+        """
+        charges = [charge for charge in self.counted(year) if not isinstance(charge.loss, Unbounded)]
+        whole = [charge.loss for charge in charges]
+        parts = [part for charge in charges for part in charge.parts or (charge.loss,)]
+        spent = self.spent(year)
+        by_charge, by_measure = (of_group_in_parts(each, spent, steps, self.limit) for each in (whole, parts))
+        return smaller(by_charge, by_measure)
 
     def affords(self, loss: Loss, year: int) -> bool:
         """Whether one more loss keeps the account within its limit, as none without a bound does."""

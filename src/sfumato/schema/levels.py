@@ -101,6 +101,16 @@ class Levels:
         return tuple(code for code in self.codes if code not in inner)
 
     @cached_property
+    def branches(self) -> tuple[str, ...]:
+        """All codes, each under its parent, whichever order they are listed in.
+
+        >>> Levels.of(["a", "b", {"code": "b1", "parent": "b"}, {"code": "a1", "parent": "a"}]).branches
+        ('a', 'a1', 'b', 'b1')
+        """
+        place = self._row
+        return tuple(sorted(self.codes, key=lambda code: [place[one] for one in reversed(self.path(code))]))
+
+    @cached_property
     def leaf_index(self) -> dict[str, int]:
         return {code: place for place, code in enumerate(self.leaves)}
 

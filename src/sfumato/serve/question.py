@@ -176,10 +176,10 @@ def group_codes(sheet: Sheet, given: Codes) -> Groups:
 
 
 def code_list(levels: Levels, name: str) -> tuple[str, ...]:
-    """The codes of a named list: one level of the hierarchy, the leaves, or all."""
+    """The codes of a named list: one level of the hierarchy, the leaves, or all, each under its parent."""
     if name not in code_lists(levels):
         raise QueryError(f"There is no code list '{shortened(name)}'; {nearest(shortened(name), code_lists(levels))}")
-    return levels.codes if name == "all" else levels.leaves if name == "leaves" else levels.at(int(name[5:]))
+    return levels.branches if name == "all" else levels.leaves if name == "leaves" else levels.at(int(name[5:]))
 
 
 def code_lists(levels: Levels) -> dict[str, str]:

@@ -101,7 +101,7 @@ def shown_as(layout: Layout, name: str, codes: Sequence[str]) -> Layout:
     picks = {one: picked for one, picked in layout.picks.items() if one != name}
     lists = {one: listed for one, listed in layout.lists.items() if one != name}
     for listed in code_lists(levels):
-        if code_list(levels, listed) == tuple(codes):
+        if set(code_list(levels, listed)) == set(codes):
             return replace(layout, picks=picks, lists={**lists, name: listed})
     return replace(layout, picks={**picks, name: tuple(codes)}, lists=lists)
 
@@ -117,7 +117,7 @@ def twisted(layout: Layout, said: str) -> Layout:
         kept = set(shown) - below
     else:
         kept = {*shown, *(code for code in below if levels.parent(code) == branch)}
-    return shown_as(layout, name, [code for code in levels.codes if code in kept])
+    return shown_as(layout, name, [code for code in levels.branches if code in kept])
 
 
 def pick(pages: Pages, request: Request) -> Response:
