@@ -11,6 +11,7 @@ from sfumato.confidential.suppress.cuts import Asked, Cut
 from sfumato.confidential.suppress.guard import Need, Task
 from sfumato.confidential.suppress.nearby import Nearby
 from sfumato.confidential.suppress.pattern import Work
+from sfumato.confidential.suppress.revisions import revision
 from sfumato.confidential.suppress.secondary import Progress, Search
 from sfumato.errors import DataError
 from sfumato.suppression import Flags, Floats
@@ -35,13 +36,15 @@ class Best:
     most programs of that; with a bound the search is done again where the bounds point, the cheapest patterns are
     searched again among their own cells in other orders, the best of them is bettered part by part, of as many programs
     again, and cleaned up. `exact` is for small tables: the best pattern against everybody, as far as contributors do
-    not ask for more.
+    not ask for more. `revisions` is how often a pattern is searched again with a part of its cells to be paid for and
+    the others free, with a bound or without, while it is not reached.
     """
 
     clean: int = 3_000
     rounds: int = 0
     exact: bool = False
     cuts: int = 3_000
+    revisions: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +62,9 @@ def search(task: Task, primary: Flags, unions: Unions, best: Best, progress: Pro
     looking = _Looking(task, primary, unions, progress)
     first = looking.found(None)
     if not best.rounds and not best.exact:
-        return looking.cleaned(first, best.clean)
+        found, other = looking.cleaned(first, best.clean), looking.revised(first, best.revisions)
+        found = found if other is first else looking.cleaned(other, best.clean)
+        return replace(found, work=replace(found.work, programs=looking.programs))
     inside = first.search.suppressed.astype(np.float64)
     relaxation = Relaxation(task, primary, first.every, inside, best.rounds or 50, None if best.exact else best.cuts)
     bound, tried = 0.0, [first]
@@ -71,6 +76,7 @@ def search(task: Task, primary: Flags, unions: Unions, best: Best, progress: Pro
         relaxation.inside = tried[0].search.suppressed.astype(np.float64)
     cheapest = min(map(looking.pruned, tried[:PRUNED]), key=looking.cost)
     told = relaxation.complete
+    cheapest = looking.revised(cheapest, best.revisions, bound)
     if task.linked.size <= SMALL and not _reached(bound, looking.cost(cheapest)):
         cheapest, bound = _nearby(looking, cheapest, relaxation, bound)
     found = looking.cleaned(cheapest, best.clean, relaxation.cuts)
@@ -176,13 +182,32 @@ class _Looking:
     def pruned(self, pattern: _Pattern) -> _Pattern:
         """The cheapest of further searches among the cells of a pattern: what one order needs another may not."""
         for turn in range(TURNS):
-            try:
-                other = self.found(None, pattern.search.suppressed, turn)
-            except DataError:  # fewer missing cells make sums of their own, which cells of the pattern may not protect
-                continue
-            if self.cost(other) < self.cost(pattern):
-                pattern = other
+            pattern = self._among(pattern, turn)
         return pattern
+
+    def revised(self, pattern: _Pattern, count: int, bound: float = 0.0) -> _Pattern:
+        """The cheapest of as many revisions, each of the cheapest so far, and of searches among the cells of each."""
+        for number in range(count):
+            self.progress("revising", number, count)
+            if _reached(bound, self.cost(pattern)):
+                break
+            costs, turn = revision(pattern.search.suppressed, self.primary, self.task.cost, number)
+            other = self._other(costs, None, turn)
+            if other is not None:
+                pattern = min(pattern, self._among(other, turn + 1), key=self.cost)
+        return pattern
+
+    def _among(self, pattern: _Pattern, turn: int) -> _Pattern:
+        """The cheaper of a pattern and of a search among its cells."""
+        other = self._other(None, pattern.search.suppressed, turn)
+        return pattern if other is None else min(pattern, other, key=self.cost)
+
+    def _other(self, costs: Floats | None, within: Flags | None, turn: int) -> _Pattern | None:
+        """A search; None where it fails, as other missing cells make sums of their own, which may not be protected."""
+        try:
+            return self.found(costs, within, turn)
+        except DataError:
+            return None
 
     def cleaned(self, pattern: _Pattern, clean: int, cuts: Sequence[Cut] = ()) -> Found:
         pattern.search.task = self.task

@@ -1,0 +1,121 @@
+"""Bounds and cuts of tables by three classifications, beside the whole problem as one program."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from sfumato.confidential.suppress import Best, Contributions, PrimaryRules, Prior, needs, protect
+from sfumato.confidential.suppress.best import _Looking
+from sfumato.confidential.suppress.bound import Relaxation
+from sfumato.confidential.suppress.cuts import Cutter
+from sfumato.confidential.suppress.protection import Protection
+from sfumato.suppression import LinkedTables, Nesting, Published, Required, decide
+
+RULES = PrimaryRules(3, dominance=((1, Fraction(85, 100)),))
+ROOM = 1e4
+"""How many times its need a cell may move in the whole problem; the search knows no such limit."""
+
+
+def protection(seed, shape="333", size=60):
+    """Firms of skewed sizes in three classifications."""
+    rng = np.random.default_rng(seed)
+    names = [(name, "abcdef"[: int(count)]) for name, count in zip(("trade", "place", "size"), shape, strict=True)]
+    linked = LinkedTables.of([[Nesting.under(name, dict.fromkeys(codes, "")) for name, codes in names]])
+    codes = {name: rng.choice(list(codes), size).tolist() for name, codes in names}
+    cells = Contributions.of(linked, codes, np.rint(np.exp(rng.normal(4, 1.5, size))) + 1)
+    none = np.zeros(linked.size, dtype=bool)
+    asked = needs(linked, cells, RULES)
+    return Protection(
+        linked, cells, RULES, asked, Prior.of(cells.totals), "value", False, forced=none, before=none, also=none
+    )
+
+
+def whole_problem(asked):
+    """The least cost of a safe pattern by one program: a change of the table of its own for each side."""
+    task, size = asked.task, asked.task.linked.size
+    entries, sides = task.linked.equations, task.sides()
+    sums = sparse.csr_matrix((entries.signs, (entries.rows, entries.cells)), shape=(entries.count, size))
+    one, width = sparse.identity(size), size * (1 + len(sides))
+    rules, low, high = [], np.full(width, -np.inf), np.full(width, np.inf)
+    low[:size], high[:size] = np.where(asked.missing, 1, 0), 1
+    for number, side in enumerate(sides, 1):
+        place = [sparse.csr_matrix((size, size)) for _ in range(1 + len(sides))]
+        empty = [sparse.csr_matrix((entries.count, size)) for _ in range(1 + len(sides))]
+        down, up = (np.minimum(room / side.need, ROOM) for room in (task.down, task.up))
+        rules.append(LinearConstraint(sparse.hstack([*empty[:number], sums, *empty[number + 1 :]]), 0, 0))
+        for room, sign in ((up, 1), (down, -1)):
+            rules.append(
+                LinearConstraint(
+                    sparse.hstack([sparse.diags(room), *place[1:number], -sign * one, *place[number + 1 :]]), 0, np.inf
+                )
+            )
+        cell = number * size + side.members[0]
+        low[cell] = high[cell] = side.sign
+    cost = np.concatenate([np.where(asked.missing, 0, task.cost), np.zeros(width - size)])
+    integral = np.concatenate([np.ones(size), np.zeros(width - size)])
+    return milp(cost, constraints=rules, bounds=Bounds(low, high), integrality=integral)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_bounds_and_the_best_pattern_of_three_classifications_are_those_of_the_whole_problem(seed):
+    asked = protection(seed, "322", 40)
+    solved = whole_problem(asked)
+    assert solved.success
+    exact, quick = (
+        protect(asked.linked, asked.cells, RULES, best=best, contributors=False)
+        for best in (Best(exact=True), Best(rounds=20))
+    )
+    assert solved.fun > 0
+    assert exact.cost == pytest.approx(solved.fun, rel=1e-4)
+    assert quick.bound <= solved.fun * (1 + 1e-4)
+
+
+def test_every_cut_holds_of_every_safe_pattern():
+    """Patterns that other costs make cheap are safe by the audit, and none of them violates a cut."""
+    asked = protection(5, "532", 70)
+    task, looking = asked.task, _Looking(asked.task, asked.missing, asked.unions, lambda *_: None)
+    first = looking.found(None)
+    relaxation = Relaxation(task, asked.missing, first.every, first.search.suppressed.astype(float), limit=200)
+    for whole in (False, True):
+        list(relaxation.sharpened(whole=whole, nodes=1))
+    assert len(relaxation.cuts) > 30
+    for seed in range(5):
+        costs = np.exp(np.random.default_rng(seed).normal(0, 2, task.linked.size))
+        pattern = looking.found(np.where(asked.missing, 0, costs)).search.suppressed
+        published = Published.of(task.linked, np.where(pattern, np.nan, task.totals))
+        assert not decide(published, Required(task.totals, task.upper, task.lower))
+        assert max(cut.short(pattern.astype(float)) for cut in relaxation.cuts) < 1e-6
+
+
+def test_a_side_that_a_choice_fails_has_a_cut_that_says_so():
+    """What the audit refuses of a choice of whole cells, a cut does, and the other way round."""
+    asked = protection(5, "632", 90)
+    task, cutter, rng = asked.task, Cutter(asked.task, asked.missing), np.random.default_rng(2)
+    failed = 0
+    for _ in range(6):
+        chosen = np.where(asked.missing | (rng.random(task.linked.size) < 0.25), 1.0, 0.0)
+        published = Published.of(task.linked, np.where(chosen > 0, np.nan, task.totals))
+        cutter.begin(chosen)
+        for side in task.sides():
+            up, down = (np.zeros(task.linked.size) for _ in range(2))
+            (up, down)[side.way][side.members[0]] = side.need
+            fails, cut = bool(decide(published, Required(task.totals, up, down))), cutter.cut((side, None))
+            assert (cut is not None) == fails
+            assert cut is None or cut.short(chosen) > 1e-3
+            failed += fails
+    assert failed > 20
+
+
+def test_a_revised_pattern_is_safe_costs_less_and_is_the_same_every_time():
+    asked = protection(11, "322", 40)
+    before, once, again = (
+        protect(asked.linked, asked.cells, RULES, best=Best(revisions=count), contributors=False) for count in (0, 6, 6)
+    )
+    assert once.cost < before.cost
+    assert once.statuses == again.statuses
+    required = Required(asked.task.totals, asked.task.upper, asked.task.lower)
+    values = np.where(once.suppressed, np.nan, asked.cells.totals)[asked.there][asked._first]
+    assert not decide(Published.of(asked.task.linked, values), required)
