@@ -23,7 +23,7 @@ _HOMES = {
     "sfumato.mechanisms": ("DiscreteGaussian", "Geometric", "Mechanism", "RoundedGaussian", "TruncatedGeometricNoise"),
     "sfumato.plan": ("Measure", "Plan", "Publish", "VarianceFunction"),
     "sfumato.privacy": ("AddRemove", "Approximate", "Concentrated", "Exposure", "Gaussian", "ReplaceOne", "Unbounded"),
-    "sfumato.query": ("Estimate", "Group", "QueryEngine", "Series", "read_groups", "series"),
+    "sfumato.query": ("Estimate", "Group", "QueryEngine", "Series", "find", "read_groups", "series"),
     "sfumato.release": ("Release", "Withheld", "verify"),
     "sfumato.schema": ("Attribute", "Bands", "Column", "Levels", "Missing", "Recode", "Rule", "Schema", "Table"),
     "sfumato.statistics": ("Count", "Statistic", "Total"),

@@ -20,6 +20,7 @@ PAGES = {
     "pick a universe": f"{JOBS}/pick?rows=state&pick=sum[occupation]",
     "privacy card": "/privacy/ors",
     "budget": "/budget",
+    "found": "/find?q=nurse",
     "help": f"/help?table={SURVEY[1:]}",
     "api": "/api",
     "series": "/series/employment",

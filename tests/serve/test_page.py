@@ -396,7 +396,8 @@ def test_lives_below_a_path(release, browse):
     under = browse([release], "/statistics")
     for prefix in ("/statistics", ""):
         shown = parsed(under, f"{prefix}{TABLE}")
-        assert shown.all("form")[0]["action"] == f"/statistics{TABLE}"
+        search, build = shown.all("form")[:2]
+        assert (search["action"], build["action"]) == ("/statistics/find", f"/statistics{TABLE}")
         for link in [*shown.all("a"), *shown.all("link")]:
             assert link["href"].startswith(("/statistics/", "#"))
             assert under.get(link["href"]).status_code == 200

@@ -234,6 +234,7 @@ STATES = [
     f"{TABLE}/pick?pick=valueCodes[place]&find=nothingatall",
     f"{TABLE}/pick?pick=sum[hours]&c=h01",
     *("/", "/budget", "/help", "/help?table=medians~number", "/api", "/series/firms"),
+    *("/find?q=size", "/find?q=nothingatall", "/find?q=siez of frims"),
     *(f"/privacy/{name}" for name in ("jobs-survey", "firms", "firms.2025-Q4", "medians", "open", "trial")),
 ]
 REFUSED = {"/nothing": 404, "/privacy/nothing": 404, "/series/nothing": 404, f"{TABLE}?rows=nothing": 400}
@@ -266,7 +267,7 @@ def test_the_search_for_english_finds_it(shelf):
         assert english_in(shelf.get(address).text), address
 
 
-@pytest.mark.parametrize("address", [*STATES[:1], *STATES[-12:], *REFUSED])
+@pytest.mark.parametrize("address", [*STATES[:1], *STATES[-15:], *REFUSED])
 def test_who_reads_german_stays_with_it(shelf, address):
     shown = german(shelf, address, REFUSED.get(address, 200))
     links = [html.unescape(one) for one in re.findall(r'<a [^>]*?href="([^"#][^"]*)"(?! hreflang)', shown)]

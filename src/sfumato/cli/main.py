@@ -12,6 +12,7 @@ from sfumato.cli import (
     assess,
     budget,
     demo,
+    find,
     ledger,
     partition,
     price,
@@ -74,6 +75,7 @@ app.command("diff")(public.diff)
 app.command("withdraw")(public.withdraw)
 app.command("table")(table.table)
 app.command("series")(table.series)
+app.command("find")(find.find)
 app.command("report")(report.report)
 app.command("microdata")(public.microdata)
 app.command("within")(partition.within)

@@ -72,6 +72,7 @@ class AttributePart(Part):
     bands: list[int | Decimal | str] | None = None
     recode: dict[str, str] | None = None
     missing: str | Missing | None = None
+    synonyms: str | list[dict[str, Any]] | None = None
 
 
 class FamilyPart(Part):

@@ -32,7 +32,20 @@ from sfumato.plan.sampling import BoughtVariance, StatedVariance, VarianceFuncti
 from sfumato.plan.suppress import read_suppress
 from sfumato.privacy import exact
 from sfumato.privacy.notation import plan_hidden_from_dict, plan_limit_from_dict
-from sfumato.schema import Attribute, Bands, Column, Levels, Missing, Partner, Recode, Replication, Rule, Schema, UpTo
+from sfumato.schema import (
+    Attribute,
+    Bands,
+    Column,
+    Levels,
+    Missing,
+    Partner,
+    Recode,
+    Replication,
+    Rule,
+    Schema,
+    Synonyms,
+    UpTo,
+)
 from sfumato.schema.replication import SUCCESSIVE
 
 SHIPPED = Path(__file__).parents[1] / "plans"
@@ -232,9 +245,9 @@ def _attribute(name: str, part: AttributePart, folder: Path, encoding: str | Non
         read = Recode.of(column, part.recode)
     missing = Missing(part.missing) if isinstance(part.missing, str) else part.missing
     try:
-        return Attribute(
-            name, _levels(name, part, read, missing, (folder, encoding)), part.of, read, missing, part.label
-        )
+        levels = _levels(name, part, read, missing, (folder, encoding))
+        synonyms = _synonyms(part, folder, encoding)
+        return Attribute(name, levels, part.of, read, missing, part.label, synonyms=synonyms)
     except PlanError as error:
         raise PlanError(f"[attributes.{name}] {error}") from None
 
@@ -253,6 +266,12 @@ def _levels(
     raise PlanError(
         f"'{name}' has no levels; list them, or name a CSV or Parquet file: they are never read off the data."
     )
+
+
+def _synonyms(part: AttributePart, folder: Path, encoding: str | None) -> Synonyms:
+    if isinstance(part.synonyms, str):
+        return Synonyms.read(folder / part.synonyms, encoding)
+    return Synonyms.of(part.synonyms or ())
 
 
 def _by(part: list[str] | FamilyPart) -> tuple[str, ...] | UpTo:

@@ -102,6 +102,8 @@ def _attribute_dict(attribute: Attribute) -> dict[str, Any]:
         part["recode"] = dict(attribute.read.codes)
     if attribute.missing:
         part["missing"] = {"level": attribute.missing.level, "codes": list(attribute.missing.codes)}
+    if len(attribute.synonyms):
+        part["synonyms"] = attribute.synonyms.records()
     return part
 
 

@@ -9,7 +9,7 @@ from sfumato.geography import Shapes
 from sfumato.release.certificate import Certificate
 from sfumato.release.manifest import BESIDE, NAME, AttributeLine, Manifest, ProductLine, digest, line
 from sfumato.release.products import Product
-from sfumato.schema import Attribute, Levels
+from sfumato.schema import Attribute, Levels, Synonyms
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +56,25 @@ def write_levels(folder: Path, attributes: Sequence[Attribute]) -> list[Attribut
         listed = {"code": levels.codes, "label": levels.labels, "parent": levels.parents, "note": levels.notes}
         columns = {key: texts(values) for key, values in listed.items()}
         write_table(table(columns), folder / name)
-        lines.append(AttributeLine(name=one.name, label=one.label, of=one.of, levels=name))
+        other = _write_synonyms(folder, one)
+        lines.append(AttributeLine(name=one.name, label=one.label, of=one.of, levels=name, synonyms=other))
     return lines
+
+
+def _write_synonyms(folder: Path, attribute: Attribute) -> str:
+    """Write the synonyms of an attribute's levels, where there are some; the name of their file."""
+    from pyarrow import table
+    from pyarrow.parquet import write_table
+
+    from sfumato.release.parquet import texts
+
+    listed = attribute.synonyms
+    if not len(listed):
+        return ""
+    name = f"synonyms/{attribute.name}.parquet"
+    (folder / "synonyms").mkdir(exist_ok=True)
+    write_table(table({"code": texts(listed.codes), "synonym": texts(listed.names)}), folder / name)
+    return name
 
 
 def seal(folder: Path, manifest: Manifest) -> str:
@@ -82,7 +99,9 @@ def _sync(path: Path) -> None:
 
 def read_attributes(folder: Path, manifest: Manifest) -> dict[str, Attribute]:
     """The attributes of a release with their public levels."""
-    return {
-        one.name: Attribute(one.name, Levels.read(folder / one.levels), of=one.of, label=one.label)
-        for one in manifest.attributes
-    }
+    return {one.name: _read_attribute(folder, one) for one in manifest.attributes}
+
+
+def _read_attribute(folder: Path, entry: AttributeLine) -> Attribute:
+    synonyms = Synonyms.read(folder / entry.synonyms) if entry.synonyms else Synonyms()
+    return Attribute(entry.name, Levels.read(folder / entry.levels), of=entry.of, label=entry.label, synonyms=synonyms)

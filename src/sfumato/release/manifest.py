@@ -25,7 +25,7 @@ BESIDE = (NAME, SIGNATURE, NOTICE, CERTIFICATE, CERTIFICATE_SIGNATURE, CERTIFICA
 _LATER = {
     *("geographies", "largest_cv", "near", "noise", "not_hidden", "unbounded", "not_counted", "value_bounds"),
     *("posterior_above", "posterior_from_even_odds", "right_guess_from_even_odds"),
-    *("ledger_id", "previous", "number", "sums", "year", "family", "account", "statuses", "implied"),
+    *("ledger_id", "previous", "number", "sums", "year", "family", "account", "statuses", "implied", "synonyms"),
 }
 """Lines that older or newer releases do not have: left out where they are empty, so that all verify to the byte."""
 ALARM, CURVE = 0.05, 41
@@ -89,6 +89,7 @@ class AttributeLine(ManifestPart):
     label: str
     of: str
     levels: str
+    synonyms: str = ""
 
 
 class ProductLine(ManifestPart):
@@ -188,6 +189,7 @@ class Manifest(ManifestPart):
         """The one way to write it: the same manifest, the same bytes."""
         content = _without_later(self.model_dump()) | {"promise": _without_later(self.promise.model_dump())}
         content["ledger"] = self.ledger and _without_later(self.ledger.model_dump())
+        content["attributes"] = [_without_later(attribute.model_dump()) for attribute in self.attributes]
         content["products"] = [_without_later(product.model_dump()) for product in self.products]
         content["spends"] = [_without_later(spend.model_dump()) for spend in self.spends]
         return (json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
@@ -202,8 +204,9 @@ class Manifest(ManifestPart):
             raise ReleaseError(
                 f"The release is of format '{manifest.format}', this version reads '{FORMAT}'; update Sfumato."
             )
-        drawn = [one.file for one in manifest.geographies]
-        for name in [one.file for one in manifest.products] + [one.levels for one in manifest.attributes] + drawn:
+        listed = [name for one in manifest.attributes for name in (one.levels, one.synonyms) if name]
+        listed += [*(one.file for one in manifest.products), *(one.file for one in manifest.geographies)]
+        for name in listed:
             if name not in manifest.files:
                 raise ReleaseError(f"{NAME} reads {name!r}, which is not among the hashed files of the release.")
         _refuse_twice([one.name for one in manifest.products])

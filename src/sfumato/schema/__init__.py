@@ -28,6 +28,7 @@ from sfumato.schema.level import By, Level
 from sfumato.schema.levels import Levels, Mask
 from sfumato.schema.replication import Replication
 from sfumato.schema.schema import Partner, Schema
+from sfumato.schema.synonyms import Synonyms
 from sfumato.schema.table import FARTHEST, LARGEST, Table, Where
 from sfumato.schema.up_to import UpTo, domain_of
 
@@ -68,6 +69,7 @@ __all__ = [
     "Sorted",
     "Sum",
     "SumOfProducts",
+    "Synonyms",
     "Table",
     "UnitSums",
     "Units",

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from sfumato.errors import PlanError, nearest
 from sfumato.schema.levels import Levels
+from sfumato.schema.synonyms import Synonyms
 
 RESERVED = frozenset({"value", "estimate", "moe90", "se_noise", "se_sampling", "cv", "grade", "cells"})
 """The names of the columns that stand beside the attributes in products and downloads."""
@@ -81,6 +82,8 @@ class Attribute:
     label: str = ""
     depth: int | None = None
     """Where it is cut off at a depth of its hierarchy: that depth, 0 at the top."""
+    synonyms: Synonyms = field(default_factory=Synonyms, repr=False)
+    """Other names of its levels, by which readers find them."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "read", self.read or Column(self.name))
@@ -93,6 +96,7 @@ class Attribute:
             raise PlanError(
                 f"The attribute name '{self.name}' is a column of every release; choose another, with `from`."
             )
+        self.synonyms.refuse_unknown(self.levels.codes)
         if self.missing:
             self._leaf(self.missing.level, "missing")
             self._refuse_overridden(self.missing)

@@ -169,6 +169,10 @@ class Levels:
     def depth(self) -> int:
         return max(self.depths.values())
 
+    def has(self, code: str) -> bool:
+        """Whether it is one of the codes."""
+        return code in self._row
+
     def label(self, code: str) -> str:
         return self.labels[self._row[code]]
 

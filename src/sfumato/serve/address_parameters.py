@@ -45,6 +45,13 @@ class Parameters:
             raise QueryError(f"{name} is '{shortened(value)}'; {nearest(shortened(value), known)}")
         return value
 
+    def whole(self, name: str, default: int, most: int) -> int:
+        """The last value of a plain parameter, which must be a whole number from 1 on."""
+        written = self.plain.get(name, (str(default),))[-1]
+        if not (written.isascii() and written.isdigit() and len(written) < 10 and 1 <= int(written) <= most):
+            raise QueryError(f"{name} is '{written[:100]}'; it is a whole number from 1 to {most:,}.")
+        return int(written)
+
 
 def unknown(given: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
     """The parameters that mean nothing, each once, with the known one that it is nearest to.

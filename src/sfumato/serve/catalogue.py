@@ -7,8 +7,10 @@ from functools import cached_property
 from pathlib import Path
 
 from sfumato.errors import QueryError, ReleaseError, nearest
+from sfumato.query.finder import Finder
 from sfumato.query.notices import Notice, notices_of
 from sfumato.query.periods import when
+from sfumato.query.search_topics import SearchedTable
 from sfumato.release import Release, open_release
 from sfumato.serve.editions import Edition, Period, Sheet, usable_beside
 from sfumato.serve.keys import Keys, keys
@@ -45,6 +47,11 @@ class ReleaseSeries:
         named = [one.name for one in self.periods if one.name and usable_beside(one.standing, self.current)]
         return named[-1] if named else ""
 
+    @property
+    def main_first(self) -> list[Sheet]:
+        """Its tables, but of a sample those last that count its own records, as these estimate nothing."""
+        return sorted(self.sheets, key=_counts_the_sample)
+
     @cached_property
     def sheets(self) -> tuple[Sheet, ...]:
         """Each statistic once: in the release to use, or in the newest that stands and has it."""
@@ -57,6 +64,12 @@ class ReleaseSeries:
         for sheet in (sheet for edition in usable for sheet in edition.sheets):
             found.setdefault(sheet.product.subject.name, sheet)
         return tuple(found.values())
+
+
+def _counts_the_sample(sheet: Sheet) -> bool:
+    manifest = sheet.edition.release.manifest
+    counted = sheet.product.subject.unit.removesuffix("s")
+    return manifest.sampling.get("kind") != "census" and counted == manifest.unit.removesuffix("s")
 
 
 def _period(name: str, editions: Sequence[Edition]) -> Period:
@@ -134,6 +147,12 @@ class Catalogue:
                 return one
         hint = nearest(name[:100], [one.name for one in self.all_series])
         raise QueryError(f"No series '{name[:100]}' is served here; {hint}")
+
+    @cached_property
+    def finder(self) -> Finder:
+        """What words may mean in the tables of every series."""
+        sheets = (sheet for series in self.all_series for sheet in series.main_first)
+        return Finder([SearchedTable(one.id, one.edition.engine, one.product.subject.name) for one in sheets])
 
     @cached_property
     def tag(self) -> str:

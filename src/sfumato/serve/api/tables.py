@@ -52,7 +52,7 @@ def tables(served: Served, request: Request) -> Response:
     language, words = language_of(given), given.plain.get("query", ("",))[-1]
     if len(words) > _LONGEST_QUERY:
         raise QueryError(f"query has {len(words):,} characters; at most {_LONGEST_QUERY} are looked for.")
-    number, size = _whole(given, "pageNumber", 1, _MOST_PAGES), _whole(given, "pageSize", 100, _LARGEST_LIST)
+    number, size = given.whole("pageNumber", 1, _MOST_PAGES), given.whole("pageSize", 100, _LARGEST_LIST)
     every, base = is_true(given, "includeDiscontinued"), served.at(request)
     since = _since(given)
     found = _listed(served, every=every)
@@ -138,13 +138,6 @@ def codelist(served: Served, request: Request) -> Response:
 
 def _leaves(levels: Levels, code: str) -> list[str]:
     return [leaf for leaf, under in zip(levels.leaves, levels.mask(code), strict=True) if under]
-
-
-def _whole(given: Parameters, name: str, default: int, most: int) -> int:
-    written = given.plain.get(name, (str(default),))[-1]
-    if not (written.isascii() and written.isdigit() and len(written) < 10 and 1 <= int(written) <= most):
-        raise QueryError(f"{name} is '{written[:100]}'; it is a whole number from 1 to {most:,}.")
-    return int(written)
 
 
 def _since(given: Parameters) -> str:

@@ -12,6 +12,7 @@ from sfumato.serve.pages.api import api
 from sfumato.serve.pages.budget import budget
 from sfumato.serve.pages.card import card, certificate
 from sfumato.serve.pages.embed import embed, oembed
+from sfumato.serve.pages.find import find
 from sfumato.serve.pages.help import help_page
 from sfumato.serve.pages.home import asset, home, series
 from sfumato.serve.pages.pick import pick, picked
@@ -29,6 +30,7 @@ ADDRESSES: dict[str, Page] = {
     "/static/{stamp}/{name}": asset,
     "/api": api,
     "/budget": budget,
+    "/find": find,
     "/help": help_page,
     "/oembed": oembed,
     "/privacy/{release}": card,

@@ -1,7 +1,6 @@
 """What a page says of its table in one sentence, and all that its title names: share, universe, codes and period."""
 
 from sfumato.query.figures import labels_of
-from sfumato.query.headline import Headline
 from sfumato.query.periods import SINCE
 from sfumato.query.portable import Portable
 from sfumato.serve.pages.layout import Layout
@@ -17,20 +16,24 @@ def headline(layout: Layout) -> str:
     """What the table found, in the language of the page; '' where no sentence holds of it."""
     if layout.look.change or layout.wrap or len(layout.rows) != 1:
         return ""
-    found = _found(layout, layout.question)
+    table, column = ranked(layout, layout.question) or (None, None)
+    found = table.headline(column) if table is not None else None
     return found.said(layout.look.words) if found else ""
 
 
-def _found(layout: Layout, question: Question) -> Headline | None:
-    """By the column that the rows are sorted by or a map shows; else by totals, of columns where rows are 100%."""
+def ranked(layout: Layout, question: Question) -> tuple[Portable, str | None] | None:
+    """What a headline is about, and by which column; none where it is about nothing.
+
+    By the column that the rows are sorted by or a map shows; else by totals, of columns where rows are 100%.
+    """
     sort = mapped_column(layout) if layout.look.view == "map" else layout.sorted_by
     if layout.column and sort not in {"", "total"}:
-        return asked(question.table(layout.rows, layout.column), layout).headline(sort)
+        return asked(question.table(layout.rows, layout.column), layout), sort
     if layout.column == layout.sheet.time or not layout.sheet.product.subject.additive:
-        return asked(question.table(layout.rows, layout.column), layout).headline() if not layout.column else None
+        return None if layout.column else (asked(question.table(layout.rows, layout.column), layout), None)
     side = layout.column if layout.share == "row" and layout.column else layout.rows[0]
     totals: Portable = question.table([side])
-    return (totals.shares() if layout.look.share else totals).headline()
+    return (totals.shares() if layout.look.share else totals), None
 
 
 def titled(layout: Layout) -> str:

@@ -1,17 +1,18 @@
-"""The first page: the releases and their tables; the page of a series; and the files of the look."""
+"""The first page: a search, questions, and the tables; the page of a series; and the files of the look."""
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
 from sfumato.errors import QueryError
+from sfumato.serve.pages.questions import questions
 from sfumato.serve.pages.site import TYPES, Pages
 from sfumato.serve.pages.view import change_view, total_view
 from sfumato.serve.reply import FOREVER, SOON, fresh, named, unchanged
 
 
 def home(pages: Pages, request: Request) -> Response:
-    """The releases and their tables."""
+    """A search over everything, questions that the releases answer, and the list of their tables."""
     catalogue = pages.catalogue
     sheets = [sheet for series in catalogue.all_series for sheet in series.sheets]
     return pages.reply(
@@ -20,6 +21,7 @@ def home(pages: Pages, request: Request) -> Response:
         catalogue.tag,
         lambda look: {
             "catalogue": catalogue,
+            "questions": questions(catalogue, look),
             "totals": {sheet.id: total_view(sheet, look) for sheet in sheets},
             "changes": {sheet.id: change_view(sheet, look) for sheet in sheets},
         },

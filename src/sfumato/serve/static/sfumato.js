@@ -3,6 +3,7 @@ import "./area.js";
 import "./builder.js";
 import "./card.js";
 import "./copy.js";
+import "./find.js";
 import "./grid.js";
 import "./own.js";
 import "./picker.js";

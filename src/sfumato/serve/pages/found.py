@@ -1,0 +1,150 @@
+"""Found: what a search means on pages: for each find its label, its number, and the table that has it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from sfumato.errors import QueryError
+from sfumato.query import Estimate
+from sfumato.query.finder import Find
+from sfumato.query.search_topics import SearchedTable
+from sfumato.serve.catalogue import Catalogue
+from sfumato.serve.editions import Sheet
+from sfumato.serve.pages.cell import Cell, address, cell
+from sfumato.serve.pages.headline import headline
+from sfumato.serve.pages.layout import Layout, Pair, joined
+from sfumato.serve.pages.look import Look
+
+MOST_ROWS = 40
+"""The longest list that a level is shown among; of a longer one it is shown with what stands below the same level."""
+MOST_SCANNED = 5_000
+"""The longest list that is looked through for the neighbours of a level; in a longer one it stands alone."""
+MOST_HEADLINES = 3
+"""The most tables whose headline is worked out for one page."""
+
+
+@dataclass(frozen=True)
+class FoundNumber:
+    """One number of a find: of which statistic it is, and the page where it stands."""
+
+    sheet: Sheet
+    title: str
+    unit: str
+    href: str
+    estimate: Estimate | None = None
+    cell: Cell | None = None
+
+    @property
+    def text(self) -> str:
+        """The number with its error and its unit, in one line; '' where there is none."""
+        if self.cell is None:
+            return ""
+        grade = f" {self.cell.grade}" if self.cell.grade in {"B", "C"} else ""
+        return f"{self.cell.number} {self.cell.error}".strip() + f"{grade} {self.unit}"
+
+
+@dataclass(frozen=True)
+class FoundLine:
+    """One find as a page lists it."""
+
+    find: Find
+    label: str
+    about: str
+    """Which variable and code it is."""
+    release: str
+    numbers: tuple[FoundNumber, ...]
+    """The number in each statistic that has it; the first is the one that was found."""
+    said: str = ""
+    """The headline of the table, where rows were found."""
+
+    @property
+    def first(self) -> FoundNumber:
+        return self.numbers[0]
+
+
+def found_lines(catalogue: Catalogue, base: str, finds: Sequence[Find], look: Look, others: int = 3) -> list[FoundLine]:
+    """Finds as pages list them, each with at most so many other statistics; headlines of the first tables alone."""
+    lines, asked = [], 0
+    for one in finds:
+        asked += bool(one.variable)
+        lines.append(_line(catalogue, base, one, look, others, headlined=asked <= MOST_HEADLINES))
+    return lines
+
+
+def _line(catalogue: Catalogue, base: str, one: Find, look: Look, others: int, *, headlined: bool) -> FoundLine:
+    tables = (one.table, *(one.others if not one.variable else ())[:others])
+    finds = [Find(table, one.codes, one.variable, one.share) for table in tables]
+    numbers = tuple(_number(catalogue, base, find, look) for find in finds)
+    sheet = catalogue.tables[one.table.id]
+    manifest = sheet.edition.release.manifest
+    said = headline(layout) if headlined and one.variable and (layout := layout_of(sheet, one, look)) else ""
+    label = look.words("find.by", what=one.label, title=numbers[0].title) if one.variable else one.label
+    if one.share:
+        label = look.words("find.share", what=_levels(one), variable=one.table.attribute(one.variable).label)
+    elif one.variable and one.codes:
+        label = look.words("find.by", what=one.table.attribute(one.variable).label, title=_levels(one))
+    return FoundLine(one, label, _about(one), f"{manifest.title} {manifest.period}".strip(), numbers, said)
+
+
+def _levels(one: Find) -> str:
+    return ", ".join(one.table.attribute(name).levels.label(code) for name, code in one.codes)
+
+
+def _about(one: Find) -> str:
+    """The variables and codes of a find, each code once that is not its own label."""
+    parts = []
+    for name, code in one.codes:
+        attribute = one.table.attribute(name)
+        other = "" if attribute.levels.label(code).lower() == code.lower() else f" {code}"
+        parts.append(f"{attribute.label}{other}")
+    return ", ".join([*parts, *([one.table.product.subject.title] if one.variable else [])])
+
+
+def _number(catalogue: Catalogue, base: str, one: Find, look: Look) -> FoundNumber:
+    sheet = catalogue.tables[one.table.id]
+    layout, subject = layout_of(sheet, one, look), sheet.product.subject
+    tongue = f"?lang={look.lang}" if look.lang != "en" else ""
+    query = f"?{layout.address()}" if layout is not None and (one.codes or one.variable) else tongue
+    href, figure = f"{base}/{quote(sheet.id, safe='~')}{query}", one.figure
+    shown = cell(figure, look, scaled=False) if figure is not None else None
+    return FoundNumber(sheet, sheet.called, subject.unit, href, figure, shown)
+
+
+def layout_of(sheet: Sheet, one: Find, look: Look) -> Layout | None:
+    """The table in which a find is a cell, or along whose rows it goes; none where there is no such table."""
+    try:
+        layout = Layout.read(sheet, [*_placed(one), *([("lang", look.lang)] if look.lang != "en" else [])])
+        layout.sheet.source.refuse({*layout.names, *layout.within})
+        answers = bool(layout.question)
+    except QueryError:
+        return None
+    return layout if answers else None
+
+
+def _placed(one: Find) -> list[Pair]:
+    """A find as parameters: its first level among its neighbours and opened, the universe held to the others."""
+    held = [(f"sum[{name}]", code) for name, code in one.codes]
+    if one.share:
+        name, code = one.codes[0]
+        shown = _around(one.table, name, code)
+        return [("rows", one.variable), ("cols", name), *shown, ("share", "row"), ("sort", code)]
+    if one.variable or not one.codes:
+        return [*([("rows", one.variable)] if one.variable else []), *held]
+    name, code = one.codes[0]
+    return [("rows", name), *_around(one.table, name, code), *held[1:], ("cell", address([code]))]
+
+
+def _around(table: SearchedTable, name: str, code: str) -> list[Pair]:
+    """The levels that one is shown among: all that stand below the same level, if they are few.
+
+    None are named where these are what a table shows anyway.
+    """
+    levels, key = table.attribute(name).levels, f"valueCodes[{name}]"
+    if len(levels.codes) > MOST_SCANNED:
+        return [(key, code)]
+    parent, pairs = levels.parent(code), zip(levels.codes, levels.parents, strict=True)
+    beside = tuple(other for other, above in pairs if above == parent)
+    if len(beside) > MOST_ROWS:
+        return [(key, code)]
+    first = levels.at(0) if table.product.subject.additive else levels.leaves
+    return [] if beside == first else joined(key, beside, levels)
