@@ -116,7 +116,7 @@ def errors_within(level: float, parts: NoisyTotals, rest: Floats, law: ErrorLaw)
     others = NoisyTotals(np.zeros(len(rest)), np.maximum(rest, 0.0), np.zeros(len(rest)), parts.cells)
     for one, of in ((parts, law.noise), (others, law.differenced.noise)):
         error = np.sqrt(np.maximum(one.noise, 0.0))
-        margin = np.maximum(*of.reach(level, one))
+        margin = of.either_way(level, one)
         found = np.fmax(found, np.divide(margin, error, out=np.zeros(len(error)), where=error > 0))
     # Of totals that were moved, variances count that and nothing says whither: so far a ratio of them may be off.
     return found if law.noise is law else np.hypot(found, 1.0)

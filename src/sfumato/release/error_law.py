@@ -53,6 +53,10 @@ class ErrorLaw(ABC):
     def reach(self, level: float, totals: NoisyTotals) -> tuple[Floats, Floats]:
         """How far below and above each total the true one lies, at this level."""
 
+    def either_way(self, level: float, totals: NoisyTotals) -> Floats:
+        """How far the true total lies from each at this level, as one length for both sides: the longer of them."""
+        return np.maximum(*self.reach(level, totals))
+
     @abstractmethod
     def beyond(self, totals: NoisyTotals) -> Floats:
         """How often an error alone is as large as each total."""

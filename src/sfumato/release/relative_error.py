@@ -10,7 +10,7 @@ which has the mean (c − 1)(n + s)² (`stated_share`); so c is read off it agai
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ from sfumato.release.tails import LAPLACE, laplace_reach, laplace_tail, reach
 
 HEAVY = NormalError(0.0, LAPLACE, math.inf)
 """Of differences: the tails of one Laplace law, however many cells there are."""
+HALVINGS = 40
+"""How often an interval that holds a length is halved."""
 
 
 def stated_share(variance: float) -> float:
@@ -40,12 +42,31 @@ class RelativeError(ErrorLaw):
     fourths: Floats
 
     def reach(self, level: float, totals: NoisyTotals) -> tuple[Floats, Floats]:
-        spread, middle = self._spread(totals)
-        found, back = np.unique(np.round(self._excess, 6), return_inverse=True)
-        errors = np.array([laplace_reach(level, one) for one in found])[back] * math.sqrt(2) * spread
+        errors, middle = self._within(level, totals)
         sampled = reach(level, 0.0) * np.sqrt(totals.sampled)
         below, above = self.sizes - middle * np.exp(-errors), middle * np.exp(errors) - self.sizes
         return np.hypot(np.maximum(below, 0.0), sampled), np.hypot(np.maximum(above, 0.0), sampled)
+
+    def either_way(self, level: float, totals: NoisyTotals) -> Floats:
+        """The least length that both sides together miss no more with than they may: less above, more below.
+
+        With scale l and M = 1/(1 - l²), a length of m sizes misses ((1 + m)/M)^(-1/l) / 2 above, ((1 - m)/M)^(1/l) / 2
+        below, and nothing there from 1 on. Of several cells l is that of Laplace's law with the same quantile.
+        """
+        (errors, middle), sizes = self._within(level, totals), np.where(self.sizes > 0, self.sizes, 1.0)
+        power, mean = math.log(1 / (1 - level)) / np.maximum(errors, 1e-12), middle / sizes
+        low, high = (np.asarray(side) / sizes for side in self.reach(level, replace(totals, sampling=0 * totals.noise)))
+        for _ in range(HALVINGS):
+            half = (low + high) / 2
+            missed = ((1 + half) / mean) ** -power + (np.maximum(1 - half, 0.0) / mean) ** power
+            low, high = np.where(missed > 2 * (1 - level), half, low), np.where(missed > 2 * (1 - level), high, half)
+        return np.hypot(high * sizes, reach(level, 0.0) * np.sqrt(totals.sampled))
+
+    def _within(self, level: float, totals: NoisyTotals) -> tuple[Floats, Floats]:
+        """How far the logarithm lies from its middle at a level, and the total in that middle."""
+        spread, middle = self._spread(totals)
+        found, back = np.unique(np.round(self._excess, 6), return_inverse=True)
+        return np.array([laplace_reach(level, one) for one in found])[back] * math.sqrt(2) * spread, middle
 
     def beyond(self, totals: NoisyTotals) -> Floats:
         """Of a true total of 0 its shift alone is left."""
