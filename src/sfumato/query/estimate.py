@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -104,7 +105,14 @@ class Estimate:
         """
         if isinstance(self.noise_variance, Withheld):
             return self.noise_variance
-        return max(self.reach(level))
+        if level not in self._margins:
+            self._margins[level] = max(self.reach(level))
+        return self._margins[level]
+
+    @cached_property
+    def _margins(self) -> dict[float, float]:
+        """The margins that were asked for: a page asks for each again and again."""
+        return {}
 
     def interval(self, level: float = 0.95) -> Interval:
         """Where the true number lies at this level, by the noise alone where no sampling error is stated."""

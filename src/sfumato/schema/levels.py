@@ -4,7 +4,7 @@ import csv
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import PlanError, nearest
 from sfumato.schema.leaf_groups import LeafGroups
-from sfumato.schema.letters import encoding_of
+from sfumato.schema.level_files import columns_of
 
 Mask = NDArray[np.bool_]
 FIELDS = ("code", "label", "parent", "note")
@@ -49,18 +49,22 @@ class Levels:
                 raise PlanError(
                     f"Level '{code}' has parent '{parent}', which is not listed; {nearest(parent, self.codes)}"
                 )
-            self.path(code)
+        _ = self.depths  # which refuses a hierarchy that does not end
 
     @classmethod
     def of(cls, listed: Iterable[str | int | Mapping[str, object]]) -> "Levels":
         """Levels from plain codes or from records of code, label, parent and note."""
         records = [_record(one) for one in listed]
-        return cls(
-            codes=tuple(one["code"] for one in records),
-            labels=tuple(one["label"] or one["code"] for one in records),
-            parents=tuple(one["parent"] or None for one in records),
-            notes=tuple(one["note"] for one in records),
-        )
+        return cls._of(*(_texts([one.get(field) for one in records]) for field in FIELDS))
+
+    @classmethod
+    def _of(cls, codes: list[str], labels: list[str], parents: list[str], notes: list[str]) -> "Levels":
+        if "" in codes:
+            raise PlanError(
+                "A level has no code; give each level a code, and a label if people should read another word."
+            )
+        named = tuple(label or code for code, label in zip(codes, labels, strict=True))
+        return cls(tuple(codes), named, tuple(parent or None for parent in parents), tuple(notes))
 
     @classmethod
     def read(cls, path: Path, encoding: str | None = None) -> "Levels":
@@ -68,15 +72,17 @@ class Levels:
         if not os.path.isfile(path):  # noqa: PTH113 - of a name that no file can have, a path raises
             raise PlanError(f"The list of levels {path} is not there; a path is taken from the plan's own folder.")
         try:
-            records = _records(path, encoding)
+            columns = columns_of(path, FIELDS, encoding, MOST, MOST_BYTES)
         except (ValueError, TypeError, LookupError, NotImplementedError, OSError, MemoryError, csv.Error):
             said = "a list of levels is a CSV file in UTF-8, or as [data] encoding says, or a Parquet file."
             raise PlanError(f"{path} cannot be read; {said}") from None
-        if not records or "code" not in records[0]:
+        if columns is None:
+            raise PlanError(TOO_MANY.format(path))
+        if not columns.get("code"):
             raise PlanError(
                 f"{path} has no column 'code'; a list of levels has code, and may have label, parent, note."
             )
-        return cls.of(records)
+        return cls._of(*(_texts(columns.get(field, [None] * len(columns["code"]))) for field in FIELDS))
 
     @cached_property
     def _row(self) -> dict[str, int]:
@@ -131,8 +137,10 @@ class Levels:
         if depth is None or depth >= self.depth:
             return self
         if depth not in self._cuts:
-            kept = [one for one in self.records() if self.depths[one["code"]] <= depth]
-            self._cuts[depth] = replace(Levels.of(kept), whole=self.whole or self)
+            rows = [row for row, at in enumerate(self.depths.values()) if at <= depth]
+            codes, labels, notes = (tuple(side[row] for row in rows) for side in (self.codes, self.labels, self.notes))
+            parents = tuple(self.parents[row] for row in rows)
+            self._cuts[depth] = Levels(codes, labels, parents, notes, whole=self.whole or self)
         return self._cuts[depth]
 
     @cached_property
@@ -146,24 +154,36 @@ class Levels:
         >>> jobs.leaves, jobs.above(jobs.cut(0)).tolist()
         (('29-1', '35', '29-2'), [0, 1, 0])
         """
-        found = np.zeros(len(self.leaves), dtype=np.intp)
-        for place, code in enumerate(cut.leaves):
-            found[self._under[code]] = place
-        return found
+        return np.arange(len(self.leaves)) if cut is self else self.groups(cut.leaves).row_of
 
     @cached_property
-    def _under(self) -> dict[str, list[int]]:
-        """The places of the leaves under each code: a mask for each would be the square of a long list."""
-        under: dict[str, list[int]] = {code: [] for code in self.codes}
-        for place, leaf in enumerate(self.leaves):
-            for code in self.path(leaf):
-                under[code].append(place)
-        return under
+    def _above(self) -> NDArray[np.intp]:
+        """The row of the parent of each code, -1 at the top."""
+        return np.array([-1 if parent is None else self._row[parent] for parent in self.parents], dtype=np.intp)
+
+    @cached_property
+    def _under(self) -> LeafGroups:
+        """For each code the leaves under it: a mask for each would be the square of a long list."""
+        rows = np.array([self._row[leaf] for leaf in self.leaves], dtype=np.intp)
+        places, pairs = np.arange(len(rows)), list[tuple[NDArray[np.intp], NDArray[np.intp]]]()
+        while len(rows):
+            pairs.append((rows, places))
+            inner = self._above[rows] >= 0
+            rows, places = self._above[rows[inner]], places[inner]
+        above, below = (np.concatenate(side) for side in zip(*pairs, strict=True))
+        order = np.lexsort((below, above))
+        return LeafGroups(below[order], np.bincount(above, minlength=len(self.codes)), len(self.leaves))
 
     @cached_property
     def depths(self) -> dict[str, int]:
-        """How far each code stands below the top of its tree."""
-        return {code: len(self.path(code)) - 1 for code in self.codes}
+        """How far each code stands below the top of its tree, in the order of the codes."""
+        above, found = self._above, np.zeros(len(self.codes), dtype=np.intp)
+        while (inner := above >= 0).any():
+            found += inner
+            if found.max() > DEEPEST:
+                self.path(self.codes[int(found.argmax())])  # says what is wrong
+            above = np.where(inner, self._above[above], -1)
+        return dict(zip(self.codes, found.tolist(), strict=True))
 
     @cached_property
     def depth(self) -> int:
@@ -210,15 +230,16 @@ class Levels:
         wanted = [names] if isinstance(names, (str, int)) else list(names)
         mask = np.zeros(len(self.leaves), dtype=bool)
         for name in wanted:
-            mask[self._under[self.find(name)]] = True
+            mask[self._under.leaves(self._row[self.find(name)])] = True
         return mask
 
     def groups(self, named: Sequence[str | Sequence[str]]) -> LeafGroups:
         """For each code, or each list of codes, the leaves under it."""
-        leaves = [
-            self._under[self.find(one)] if isinstance(one, str) else np.flatnonzero(self.mask(one)) for one in named
-        ]
-        return LeafGroups.listed(leaves, len(self.leaves))
+        codes = [one for one in named if isinstance(one, str)]
+        if len(codes) == len(named):
+            return self._under.at(np.array([self._row[self.find(code)] for code in codes], dtype=np.intp))
+        each = (self.mask(one) for one in named)
+        return LeafGroups.listed([np.flatnonzero(mask).tolist() for mask in each], len(self.leaves))
 
     def at(self, depth: int) -> tuple[str, ...]:
         """The codes at a depth, and the leaves that end above it: together they hold every leaf once."""
@@ -246,32 +267,17 @@ class Levels:
         ]
 
 
-def _record(one: str | int | Mapping[str, object]) -> dict[str, str]:
+def _record(one: str | int | Mapping[str, object]) -> Mapping[str, object]:
     if not isinstance(one, Mapping):
-        one = {"code": one}
+        return {"code": one}
     for key in one:
         if key not in FIELDS:
             raise PlanError(f"A level has no '{key}'; {nearest(key, FIELDS)}")
-    if any(isinstance(value, (list, dict)) for value in one.values()):
+    return one
+
+
+def _texts(column: Sequence[object]) -> list[str]:
+    """One of the fields of all levels, as text; '' where it is not there."""
+    if any(isinstance(one, (list, dict)) for one in column):
         raise PlanError("A level's code, label, parent and note are single words or sentences; got a list or a table.")
-    if one.get("code") is None or one["code"] == "":
-        raise PlanError("A level has no code; give each level a code, and a label if people should read another word.")
-    return {field: "" if one.get(field) is None else str(one[field]) for field in FIELDS}
-
-
-def _records(path: Path, encoding: str | None) -> list[dict[str, object]]:
-    """The rows of a CSV or Parquet file, of the columns that a level has."""
-    if path.suffix == ".parquet":
-        import pyarrow.parquet as pq
-
-        # Read as one file: a reader of folders of files, which `read_table` brings in, takes longer to load than this.
-        with pq.ParquetFile(path) as file:
-            groups = [file.metadata.row_group(place) for place in range(file.metadata.num_row_groups)]
-            if file.metadata.num_rows > MOST or sum(group.total_byte_size for group in groups) > MOST_BYTES:
-                raise PlanError(TOO_MANY.format(path))
-            known = [name for name in file.schema_arrow.names if name in FIELDS]
-            rows = file.read(known).to_pylist()
-    else:
-        with path.open(newline="", encoding=encoding_of(path, encoding)) as file:
-            rows = list(csv.DictReader(file))
-    return [{key: row[key] for key in FIELDS if key in row} for row in rows]
+    return ["" if one is None else str(one) for one in column]

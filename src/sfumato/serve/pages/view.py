@@ -73,7 +73,7 @@ class TableView:
     def tables(self) -> tuple[Portable, ...]:
         return tuple(block.figures for block in self.blocks)
 
-    @property
+    @cached_property
     def ranked(self) -> bool:
         return any(row.rank for block in self.blocks for row in block.rows)
 
