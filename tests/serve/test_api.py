@@ -221,7 +221,7 @@ def test_describes_itself(page):
     described = page.get("/openapi.json").json()
     asked = described["paths"]["/api/v2/tables/{table_id}/data"]
     given = {one["name"] for one in asked["get"]["parameters"]}
-    own = {"table_id", "group", "drawn", "sum", "share", "sort", "order", "error", "change"}
+    own = {"table_id", "group", "drawn", "sum", "share", "sort", "order", "error", "change", "per"}
     assert given - own == {"valueCodes", "codelist", "stub", "heading", "outputFormat", "outputFormatParams", "lang"}
     assert all("422" not in one["responses"] for path in described["paths"].values() for one in path.values())
     assert page.get("/docs").status_code == page.get("/redoc").status_code == 404

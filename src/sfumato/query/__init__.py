@@ -11,6 +11,7 @@ from sfumato.query.engine import QueryEngine, open_folder
 from sfumato.query.estimate import Estimate, Figure
 from sfumato.query.figures import LARGEST_PAGE, Figures
 from sfumato.query.finder import Find, Finds, find
+from sfumato.query.means import Means
 from sfumato.query.periods import AtPeriod, change, over_periods
 from sfumato.query.ranks import RowStanding
 from sfumato.query.ratio import Ratio
@@ -23,7 +24,7 @@ from sfumato.release.figures import number
 
 __all__ = [
     "LARGEST_PAGE", "AtPeriod", "Axis", "Change", "ChangedTable", "Choice", "Columns", "Comparison", "Crosstab",
-    "Detail", "Estimate", "Figure", "Figures", "Find", "Finds", "Group", "QueryEngine", "Ratio", "ReleasePeriod",
-    "RowStanding", "Sentence", "Series", "SeriesTable", "Shares", "change", "find", "number", "open_folder",
-    "over_periods", "read_groups", "series",
+    "Detail", "Estimate", "Figure", "Figures", "Find", "Finds", "Group", "Means", "QueryEngine", "Ratio",
+    "ReleasePeriod", "RowStanding", "Sentence", "Series", "SeriesTable", "Shares", "change", "find", "number",
+    "open_folder", "over_periods", "read_groups", "series",
 ]  # fmt: skip

@@ -54,6 +54,17 @@ def detail_of_share(source: Source, figure: Figure, labels: tuple[str, ...], par
     return Detail(figure, labels, (*found, *longer_side(figure), Sentence("add_share")))
 
 
+def detail_of_mean(source: Source, figure: Figure, labels: tuple[str, ...], amount: Figure, number: Figure) -> Detail:
+    """What is to be known of a mean: the numbers that it is made of, its own error, and that means do not add up."""
+    if isinstance(figure, NoNumber) or isinstance(amount, NoNumber) or isinstance(number, NoNumber):
+        return detail_of(source, figure, labels, overlaps=False)
+    margins = stated(amount.moe(0.90)), stated(number.moe(0.90))
+    key = "mean_of" if None not in margins else "mean_of_withheld"
+    said: dict[str, float | str] = {"part": amount.value, "part_moe": margins[0] or 0.0, "unit": amount.unit}
+    said |= {"whole": number.value, "whole_moe": margins[1] or 0.0, "records": number.unit}
+    return Detail(figure, labels, (Sentence(key, said), _of_error(figure), *longer_side(figure), Sentence("add_mean")))
+
+
 def _made_of(part: Estimate, whole: Estimate) -> Sentence:
     """The numbers behind a percentage, with their errors."""
     margins = stated(part.moe(0.90)), stated(whole.moe(0.90))

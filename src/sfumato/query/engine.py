@@ -10,6 +10,7 @@ from sfumato.query.comparison import Comparison
 from sfumato.query.crosstab import Crosstab
 from sfumato.query.estimate import Estimate
 from sfumato.query.figures import LARGEST_PAGE, codes_of
+from sfumato.query.means import Means
 from sfumato.query.notices import Notice, cited, notices_of
 from sfumato.query.ratio import Ratio, ratio_of
 from sfumato.query.share_comparison import PartOfWhole, share_of
@@ -85,6 +86,17 @@ class QueryEngine:
         # Products are measured with noise of their own.
         shared = amount.covariance(*boxes) if amount.product is number.product else 0.0
         return ratio_of(over, under, shared, unit, amount.sampling.ratio())
+
+    def means(
+        self,
+        of: str,
+        rows: str | Sequence[str],
+        cols: str | None = None,
+        where: Where | None = None,
+        per: str = "count",
+    ) -> Means:
+        """A table of totals per record: each cell of one statistic over the count of the same records."""
+        return Means(self.table(rows, cols, where, of), self.table(rows, cols, where, per))
 
     def compare(self, one: Where, other: Where, of: str | None = None) -> Comparison:
         """One total minus another, and whether they really differ."""

@@ -126,7 +126,7 @@ class Shares(Portable):
         over, under = parts.estimate.astype(np.float64), wholes.estimate.astype(np.float64)[self._place]
         noise_under = wholes.noise_variance[self._place]
         shared = np.full(len(over), np.nan) if isinstance(self._covariance, Withheld) else self._covariance
-        statuses = self._statuses(parts, wholes, under, noise_under, shared)
+        statuses = ratio_statuses(parts, wholes, self._place, noise_under, shared)
         under = np.where(statuses.missing, np.nan, under)
         share = over / under
         noise = parts.noise_variance - 2 * share * shared + share * share * noise_under
@@ -174,28 +174,36 @@ class Shares(Portable):
         """
         if self.axes and self.axes[0] not in self.whole.axes:
             return self.table.ranks(column, level)
-        figures = [self.figure(int(flat)) for flat in self.rows_of(column)]
-        for one in figures:
-            if isinstance(one, Estimate) and isinstance(one.variance, Withheld):
-                raise QueryError(f"Ranks cannot be stated: {one.variance.reason}")
-        each = 1 - (1 - level) / max(len(figures), 1)
-        found = ranks_of_intervals([_within(one, each) for one in figures])
+        found = ranks_within([self.figure(int(flat)) for flat in self.rows_of(column)], level)
         return dict(zip(self.axes[0].codes, found, strict=True))
 
-    def _statuses(self, parts: Columns, wholes: Columns, under: Floats, noise: Floats, shared: Floats) -> Statuses:
-        """Why some cells have no share: the part or the whole is missing, or the whole may be 0."""
-        inner, outer = (one.statuses or Statuses((), np.zeros(len(one), dtype=int)) for one in (parts, wholes))
-        before = len(inner.kinds)
-        of_whole = outer.which.ravel()[self._place]
-        zero, near = len(outer.kinds) + before + 1, len(outer.kinds) + before + 2
-        cases = [
-            inner.which.ravel() > 0,
-            of_whole > 0,
-            np.isnan(noise) & (under == 0),
-            under**2 <= errors_of(0.95, parts, parts.noise_variance + noise - 2 * shared) ** 2 * noise,
-        ]
-        found = np.select(cases, [inner.which.ravel(), before + of_whole, zero, near], 0)
-        return Statuses((*inner.kinds, *outer.kinds, NoNumber(ZERO), NoNumber(too_near(0.95))), found)
+
+def ratio_statuses(parts: Columns, wholes: Columns, place: NDArray[np.intp], noise: Floats, shared: Floats) -> Statuses:
+    """Why some cells have no ratio: the part or the whole is missing, or the whole, at its place, may be 0.
+
+    `noise` is the variance of each whole by noise, and `shared` its covariance with the part.
+    """
+    inner, outer = (one.statuses or Statuses((), np.zeros(len(one), dtype=int)) for one in (parts, wholes))
+    before, under = len(inner.kinds), wholes.estimate.astype(np.float64)[place]
+    of_whole = outer.which.ravel()[place]
+    zero, near = len(outer.kinds) + before + 1, len(outer.kinds) + before + 2
+    cases = [
+        inner.which.ravel() > 0,
+        of_whole > 0,
+        np.isnan(noise) & (under == 0),
+        under**2 <= errors_of(0.95, parts, parts.noise_variance + noise - 2 * shared) ** 2 * noise,
+    ]
+    found = np.select(cases, [inner.which.ravel(), before + of_whole, zero, near], 0)
+    return Statuses((*inner.kinds, *outer.kinds, NoNumber(ZERO), NoNumber(too_near(0.95))), found)
+
+
+def ranks_within(figures: Sequence[Figure], level: float) -> list[tuple[int, int]]:
+    """The ranks of ratios by their intervals, at a level shared out over all of them (Bonferroni)."""
+    for one in figures:
+        if isinstance(one, Estimate) and isinstance(one.variance, Withheld):
+            raise QueryError(f"Ranks cannot be stated: {one.variance.reason}")
+    each = 1 - (1 - level) / max(len(figures), 1)
+    return [*ranks_of_intervals([_within(one, each) for one in figures])]
 
 
 def _within(share: Figure, level: float) -> tuple[float, float]:

@@ -110,9 +110,9 @@ class Sheet:
         alike = [one for one in self.edition.sheets if one.product.subject.title == own.title]
         return own.title if len(alike) == 1 else f"{own.title} ({own.name})"
 
-    def titled(self, names: Sequence[str]) -> str:
-        """What a table by some of the variables is called."""
-        return titled(self.product.subject.title, [self.attribute(name) for name in names])
+    def titled(self, names: Sequence[str], subject: str = "") -> str:
+        """What a table by some of the variables is called, of its own statistic unless told otherwise."""
+        return titled(subject or self.product.subject.title, [self.attribute(name) for name in names])
 
     @property
     def names(self) -> tuple[str, ...]:

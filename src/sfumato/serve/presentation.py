@@ -28,8 +28,13 @@ class Presentation:
     error: str = "moe90"
     change: str = ""
     """What changes are counted from: "last", "year", a period or a release; '' for numbers as they are."""
+    per: str = ""
+    """The statistic that the numbers are divided by, as in means; '' for numbers as they are."""
 
     def __post_init__(self) -> None:
+        if self.per and (self.share or self.change):
+            other = "percentages" if self.share else "changes"
+            raise QueryError(f"Means (per={self.per[:100]}) have no {other}; ask for one of the two at a time.")
         for name, value, known in (("order", self.order, ORDERS), ("error", self.error, KINDS)):
             if value not in known:
                 raise QueryError(f"{name} is '{value[:200]}'; {nearest(value[:200], known)}")
@@ -59,7 +64,7 @@ class Presentation:
 
     def figures(self, question: Question, placement: Placement) -> Figures:
         """The answer in this way; what is too large for a format is refused later, before any number is computed."""
-        question = replace(question, since=self.change)
+        question = replace(question, since=self.change, per=self.per)
         table = question.table(at_most=sys.maxsize)
         if self.sort:
             table = table.in_order(*self._sorted(question, placement))

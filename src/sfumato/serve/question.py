@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import quote, urlencode
 
 from sfumato.errors import QueryError, TooFineError, nearest
-from sfumato.query import LARGEST_PAGE, ChangedTable, Crosstab, Group, ReleasePeriod, SeriesTable
+from sfumato.query import LARGEST_PAGE, ChangedTable, Crosstab, Group, Means, ReleasePeriod, SeriesTable
 from sfumato.query.answer import Placement
 from sfumato.query.changed_table import refuse_other_levels
 from sfumato.query.periods import NothingBeforeError
@@ -34,6 +34,8 @@ class Question:
     groups: Groups = field(default_factory=dict)
     since: str = ""
     """What changes are counted from, where they are asked for: "last", "year", a period or a release."""
+    per: str = ""
+    """The statistic whose numbers these are divided by, where means are asked for."""
 
     def table(
         self, rows: Sequence[str] | None = None, column: str | None = None, at_most: int | None = None
@@ -57,6 +59,10 @@ class Question:
     def crosstab(self, rows: Sequence[str], column: str | None = None, at_most: int | None = None) -> Crosstab:
         """The numbers of the release itself, by variables other than the period."""
         return self._numbers(self.sheet, rows, column, at_most)
+
+    def divisor(self, rows: Sequence[str], column: str | None = None) -> Crosstab:
+        """The numbers that means are divided by."""
+        return self._numbers(self.sheet, rows, column, None, self.per)
 
     @property
     def sheets(self) -> tuple[Sheet, ...]:
@@ -88,6 +94,8 @@ class Question:
 
     def _of(self, sheet: Sheet, rows: Sequence[str], column: str | None, at_most: int | None) -> Portable:
         after = self._numbers(sheet, rows, column, at_most)
+        if self.per:
+            return self._means(sheet, after, rows, column, at_most)
         if not self.since:
             return after
         line = self.sheet.timeline
@@ -99,11 +107,22 @@ class Question:
         names = [line.named(one) for one in (before, sheet)]
         return ChangedTable(self._numbers(before, rows, column, at_most), after, *names)
 
-    def _numbers(self, sheet: Sheet, rows: Sequence[str], column: str | None, at_most: int | None) -> Crosstab:
+    def _means(
+        self, sheet: Sheet, amount: Crosstab, rows: Sequence[str], column: str | None, at_most: int | None
+    ) -> Means:
+        if self.since:
+            raise QueryError("Changes are of numbers, not of means; ask for one of the two at a time.")
+        if amount.size > LARGEST_PAGE:
+            raise QueryError(f"Means are given of at most {LARGEST_PAGE:,} cells; this table has {amount.size:,}.")
+        return Means(amount, self._numbers(sheet, rows, column, at_most, self.per))
+
+    def _numbers(
+        self, sheet: Sheet, rows: Sequence[str], column: str | None, at_most: int | None, of: str = ""
+    ) -> Crosstab:
         at: dict[str, tuple[str | Group, ...]] = {
             one: (*self.shown[one], *self.groups.get(one, ())) for one in self.shown if one in {*rows, column}
         }
-        name = sheet.product.subject.name
+        name = of or sheet.product.subject.name
         try:
             return sheet.edition.engine.table(rows, column, where=self.within, of=name, at=at, at_most=at_most)
         except TooFineError as error:

@@ -117,6 +117,7 @@ class VariablesSelection(Shape):
     order: Literal["falling", "rising"] = "falling"
     error: Literal["moe90", "se", "cv", "interval95"] = "moe90"
     change: str = Field(default="", max_length=500)
+    per: str = Field(default="", max_length=500)
 
 
 class SavedQuery(Shape):

@@ -29,7 +29,7 @@ from sfumato.serve.shapes import Link, SelectionResponse, VariablePlacement, Var
 
 PLAIN = (
     "outputFormat", "outputFormatParams", "lang", "stub", "heading", "rows", "cols", "share", "sort", "order", "error",
-    "change",
+    "change", "per",
 )  # fmt: skip
 OF_VARIABLE = ("valueCodes", "codelist", "group", "drawn", "sum", "outputValues")
 
@@ -100,7 +100,7 @@ def answer_to(sheet: Sheet, body: VariablesSelection, language: str, base: str) 
     """The answer to a question as it stands in a body."""
     question, place = question_of(sheet, body), body.placement
     placement = _placement(question, place.stub, place.heading) if place else Placement()
-    presented = Presentation(body.share, body.sort, body.order, body.error, body.change)
+    presented = Presentation(body.share, body.sort, body.order, body.error, body.change, body.per)
     return _answer(question, placement, language, base, presented)
 
 

@@ -16,6 +16,7 @@ from sfumato.serve.pages.find import find
 from sfumato.serve.pages.help import help_page
 from sfumato.serve.pages.home import asset, home, series
 from sfumato.serve.pages.pick import pick, picked
+from sfumato.serve.pages.shake import shake
 from sfumato.serve.pages.site import Pages
 from sfumato.serve.pages.table import table
 from sfumato.serve.pages.take import picture
@@ -41,6 +42,7 @@ ADDRESSES: dict[str, Page] = {
     "/{table_id}/pick": pick,
     "/{table_id}/picked": picked,
     "/{table_id}/picture.{form}": picture,
+    "/{table_id}/shake": shake,
     "/{table_id}/within": without_body,
 }
 """In the order in which they are tried."""

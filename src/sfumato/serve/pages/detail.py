@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sfumato.errors import QueryError
-from sfumato.query import Change, Crosstab, Estimate, Figure, Group, Sentence, Shares, number
+from sfumato.query import Change, Crosstab, Estimate, Figure, Group, Means, Sentence, Shares, number
 from sfumato.query.change import change_of
 from sfumato.query.comparison import Comparison
 from sfumato.query.detail import percent_of_noise
@@ -77,12 +77,12 @@ def detail_view(layout: Layout) -> DetailView | None:
     return DetailView(
         labels=_labels(layout, table, look.cell),
         cell=shown,
-        unit=words(share) if look.share else layout.sheet.product.subject.unit,
+        unit=words(share) if look.share else layout.unit,
         split=ErrorSplit.of(found.estimate, words),
         errors=tuple(apart),
         sentences=tuple(one.said(words) for one in found.sentences),
         compared=_compared(layout, table) if look.hold != look.cell and _stands(layout, look.hold) else None,
-        changes=() if look.share else tuple(_changes(layout)),
+        changes=() if look.share or look.per else tuple(_changes(layout)),
     )
 
 
@@ -140,7 +140,7 @@ def _stands(layout: Layout, written: str) -> bool:
         return False
 
 
-def _compared(layout: Layout, table: Crosstab | Shares) -> CellPair:
+def _compared(layout: Layout, table: Crosstab | Shares | Means) -> CellPair:
     """The held cell minus the one that is looked at; the error of the difference counts the noise they share."""
     look, other = layout.look, one_cell(layout, layout.look.hold)
     plain = look.but(error="moe90", zero="")
@@ -158,20 +158,20 @@ def _compared(layout: Layout, table: Crosstab | Shares) -> CellPair:
     return CellPair(labels, held, apart, difference.sentence().said(look.words))
 
 
-def _difference(held: Crosstab | Shares, looked_at: Crosstab | Shares) -> Comparison:
+def _difference(held: Crosstab | Shares | Means, looked_at: Crosstab | Shares | Means) -> Comparison:
     """The number of one cell minus that of another; percentages are compared as percentages."""
     if held.source.release is looked_at.source.release and isinstance(held, Shares) and isinstance(looked_at, Shares):
         parts = [one.part((0,) * len(one.axes)) for one in (held, looked_at)]
         return difference_of_shares(held.source, *parts)
-    if held.source.release is not looked_at.source.release:
+    if held.source.release is not looked_at.source.release or isinstance(held, Means) or isinstance(looked_at, Means):
         return _of_releases(held, looked_at)
     if isinstance(held, Shares) or isinstance(looked_at, Shares):
         raise QueryError("A percentage is not compared with a number; show both as one of them.")
     return held.source.difference(*(one.box((0,) * len(one.axes)) for one in (held, looked_at)))
 
 
-def _of_releases(held: Crosstab | Shares, looked_at: Crosstab | Shares) -> Comparison:
-    """The number of one release minus that of another, which has noise of its own."""
+def _of_releases(held: Crosstab | Shares | Means, looked_at: Crosstab | Shares | Means) -> Comparison:
+    """The number of one release minus that of another, which has noise of its own; of means the worst is taken."""
     figures = held.figure(0), looked_at.figure(0)
     if isinstance(held, Shares) or isinstance(looked_at, Shares):
         raise QueryError("Percentages of different periods are not compared here; show numbers.")
@@ -179,17 +179,20 @@ def _of_releases(held: Crosstab | Shares, looked_at: Crosstab | Shares) -> Compa
         if isinstance(one, NoNumber):
             raise QueryError(one.reason)
     after, before = (one for one in figures if isinstance(one, Estimate))
-    shared = in_common(looked_at, held)
+    shared = in_common(looked_at, held) if isinstance(held, Crosstab) and isinstance(looked_at, Crosstab) else None
     change = change_of(before, after, "", None if shared is None else float(shared[0]))
     return Comparison(**{name: getattr(change, name) for name in Comparison.__dataclass_fields__})
 
 
-def one_cell(layout: Layout, written: str) -> Crosstab | Shares:
+def one_cell(layout: Layout, written: str) -> Crosstab | Shares | Means:
     """The table of the one cell that an address names by its codes; a variable without a code is summed over.
 
-    It is a percentage where the page shows percentages.
+    It is a percentage where the page shows percentages, and a mean where it shows means.
     """
     question = _asked(layout, written)
+    if layout.look.per:
+        names = list(question.shown)
+        return Means(question.crosstab(names), question.divisor(names))
     table = question.crosstab(list(question.shown))
     return table.shares([name for name in layout.wholes if name in question.shown]) if layout.look.share else table
 
@@ -212,7 +215,7 @@ def _asked(layout: Layout, written: str) -> Question:
             shown[name] = () if named else (code,)
             groups |= {name: tuple(named)} if named else {}
     shown_codes(layout.sheet, {name: codes for name, codes in shown.items() if codes}, {})
-    return Question(sheet, shown, question.within, groups, question.since)
+    return Question(sheet, shown, question.within, groups, question.since, question.per)
 
 
 def _labels(layout: Layout, table: Portable, written: str) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ def ranked(layout: Layout, question: Question) -> tuple[Portable, str | None] | 
 
 def titled(layout: Layout) -> str:
     """What a table is called: its variables, and from when to when changes are."""
-    title, change = layout.sheet.titled(layout.names), layout.look.change
+    title, change = layout.sheet.titled(layout.names, layout.subject), layout.look.change
     if not change or layout.timed:
         key = f"table.changes_{change if change in SINCE else 'since'}"
         return layout.look.words(key, title=title, since=change) if change else title

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from sfumato.errors import QueryError
 from sfumato.query import Group
 from sfumato.query.answer import Placement
+from sfumato.query.means import one_of
 from sfumato.schema import Levels
 from sfumato.serve.address_parameters import Codes, Pairs, Parameters
 from sfumato.serve.drawn import NothingMetError, apart
@@ -79,7 +80,7 @@ class Layout:
         if sheet.time in picks and sheet.time not in {*rows, column, wrap}:
             sheet = sheet.timeline.sheet(picks.pop(sheet.time)[-1])
         within = _held(sheet, {*rows, column, wrap}, universe_codes(sheet, given.of_variable["sum"]))
-        unshared = look.share if look.change else ""
+        unshared = look.share if look.change or look.per else ""
         look = look.but(share="") if unshared else look
         return cls(sheet, rows, column, wrap, lists, picks, groups, within, look, missed, unshared)
 
@@ -121,7 +122,7 @@ class Layout:
         shown = shown_codes(self.sheet, picks, self._lists(), self.groups)
         groups = {name: self.groups[name] for name in self.names if name in self.groups}
         kept = {name: shown[name] for name in shown if name in self.names}
-        return Question(self.sheet, kept, self.within, groups, self.look.change)
+        return Question(self.sheet, kept, self.within, groups, self.look.change, self.look.per)
 
     @property
     def placement(self) -> Placement:
@@ -135,7 +136,34 @@ class Layout:
         if share and self.wrap:
             share = ",".join(self.wholes)
         sort = "" if self.wrap else self.sorted_by
-        return Presentation(share, sort, look.order if sort else "falling", look.error, look.change)
+        return Presentation(share, sort, look.order if sort else "falling", look.error, look.change, look.per)
+
+    @property
+    def divisors(self) -> dict[str, str]:
+        """The counts of the same records that numbers may be divided by, by name, and one of what each counts."""
+        own, laid = self.sheet.product.subject, {*self.names, *self.within} - {self.sheet.time}
+        others = [one.product for one in self.sheet.edition.sheets if one.product is not self.sheet.product]
+        counts = [one for one in others if one.subject.additive and one.subject.statistic == "count"]
+        alike = [one for one in counts if one.subject.universe == own.universe]
+        held = [one for one in alike if laid <= {attribute.name for attribute in one.attributes}]
+        return {one.subject.name: one_of(one.subject.unit) for one in held} if own.additive else {}
+
+    @property
+    def per(self) -> str:
+        """One of what means are per; '' where numbers are shown as they are."""
+        return self.divisors.get(self.look.per, self.look.per)
+
+    @property
+    def subject(self) -> str:
+        """What the numbers are called: their statistic, and what it is divided by."""
+        title = self.sheet.product.subject.title
+        return self.look.words("table.per", what=title, unit=self.per) if self.per else title
+
+    @property
+    def unit(self) -> str:
+        """What the numbers are counted in."""
+        unit = self.sheet.product.subject.unit
+        return self.look.words("table.per", what=unit, unit=self.per) if self.per else unit
 
     @property
     def sorted_by(self) -> str:

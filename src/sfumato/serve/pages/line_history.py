@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from sfumato.errors import QueryError
 from sfumato.pictures import Mark
-from sfumato.query import Axis, Estimate, Figure
+from sfumato.query import Axis, Estimate, Figure, Means
 from sfumato.query.change import NONE, REAL, Change
 from sfumato.query.changed_table import ChangedTable
 from sfumato.query.plot import in_language, mark_of
@@ -42,7 +42,7 @@ class LineHistory:
         before: tuple[str, Portable] | None = None
         for code in question.shown.get(line.time, line.periods):
             try:
-                numbers = replace(question, sheet=line.sheet(code)).crosstab(layout.rows)
+                numbers = replace(question, sheet=line.sheet(code)).table(layout.rows)
                 shown = numbers.shares() if layout.look.share else numbers
             except QueryError:
                 before = None  # what a release cannot answer breaks its line
@@ -99,7 +99,7 @@ class LineHistory:
 def _changes(before: tuple[str, Portable] | None, after: Portable, until: str) -> ChangedTable | None:
     """The changes since the period before; none where there is none, or with other levels."""
     try:
-        return ChangedTable(before[1], after, before[0], until) if before else None
+        return ChangedTable(before[1], after, before[0], until) if before and not isinstance(after, Means) else None
     except QueryError:
         return None
 

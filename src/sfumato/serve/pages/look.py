@@ -50,6 +50,8 @@ class Look:
     lang: str = "en"
     change: str = ""
     """What changes are counted from: "last", "year", a period or a release; '' for numbers as they are."""
+    per: str = ""
+    """The statistic that the numbers are divided by, as in means; '' for numbers as they are."""
 
     @classmethod
     def read(cls, given: Parameters) -> "Look":

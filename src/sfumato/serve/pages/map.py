@@ -41,7 +41,7 @@ def mapped(layout: Layout, question: Question, captioned: Captioned, width: floa
     marks = [replace(mark, href=_cell(layout, mark.code)) for mark in said] if leads else said
     known = table.axes[0].attribute.levels.codes
     style = replace(
-        style_of(table, plot, shapes, layout.look.map),
+        style_of(table, plot, shapes, layout.look.map or ("areas" if layout.per else "")),
         overlay=overlay(layout.look.own, known) if layout.look.own else None,
         drawn=drawings[-1] if drawings else layout.missed,
         words=MapWords(**layout.look.words.listed("map_words")),

@@ -124,7 +124,7 @@ def _lines(layout: Layout, question: Question, frame: PictureSize) -> Picture:
     history = LineHistory.of(layout, question, linked=frame.linked)
     marks = [mark for place in drawn for mark in history.marks(place)]
     others = [place for place in range(body.size) if place not in drawn] if body.size <= MOST_FAINT else []
-    numbers = body.shares() if layout.look.share else body
+    numbers = asked(question.table(layout.rows), layout)
     caption = _caption(layout, numbers, Plot(tuple(marks)), frame, history.span)
     if len(drawn) < body.size:
         some = layout.look.words("chart.some", drawn=len(drawn), all=body.size)

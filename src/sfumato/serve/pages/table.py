@@ -28,6 +28,7 @@ from sfumato.serve.pages.look import NAMES, Look
 from sfumato.serve.pages.map import mapped_column, own_problem
 from sfumato.serve.pages.picture import MOST_LINES, charts_of, in_both_widths, rows_drawn, views_of
 from sfumato.serve.pages.promise import Promised
+from sfumato.serve.pages.shake import shakes
 from sfumato.serve.pages.site import HTML, Pages, language, sheet_of
 from sfumato.serve.pages.take import taken
 from sfumato.serve.pages.view import TableView, table_view
@@ -103,6 +104,7 @@ def shown(layout: Layout, pages: Pages, request: Request, brought: str = "", pro
         "area": area_field(layout, brought, problem),
         "detail": detail_view(layout),
         "taken": taken(layout, origin(request), pages.base_path),
+        "shakes": shakes(layout),
         "embedding": offered(pages, Embedded(layout, view, pictures), origin(request)),
     }
 

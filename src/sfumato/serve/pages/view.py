@@ -170,7 +170,7 @@ def _by_period(whole: Question) -> list[tuple[Question, Head | None]]:
 def _block(layout: Layout, question: Question, head: Head | None) -> PageTable:
     subject, time = layout.sheet.product.subject, layout.sheet.time
     body = question.table(layout.rows, layout.column)
-    columns = _heads(body.axes[-1]) if layout.column else [Head(subject.title, "", key="total")]
+    columns = _heads(body.axes[-1]) if layout.column else [Head(layout.subject, "", key="total")]
     summed = subject.additive and layout.column != time
     beside = question.table(layout.rows) if layout.column and summed else None
     order = order_of(layout, body, beside)
@@ -215,7 +215,8 @@ def _totals(layout: Layout, question: Question, head: Head | None, body: Portabl
 
 def _total(layout: Layout, body: Portable, axes: Sequence[Axis]) -> Head:
     """The head of totals over some axes, which says so where they hold more than is shown."""
-    key = "table.total" if all(body.covers(axis) for axis in axes) else "table.total_all"
+    whole = all(body.covers(axis) for axis in axes)
+    key = "table.together" if layout.per else "table.total" if whole else "table.total_all"
     return Head(layout.look.words(key), "", key="total")
 
 

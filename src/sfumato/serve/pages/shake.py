@@ -1,0 +1,82 @@
+"""Shake: the rows of a table as ten other draws of the public law would have shown them, so that noise is seen."""
+
+from dataclasses import replace
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sfumato.errors import QueryError
+from sfumato.query import Estimate
+from sfumato.query.digits import Digits
+from sfumato.query.shaken import DRAWS, ShakenRow, shaken
+from sfumato.query.wording import Words
+from sfumato.release import Withheld
+from sfumato.serve.address_parameters import unknown
+from sfumato.serve.pages.cell import Cell, cell
+from sfumato.serve.pages.headline import titled
+from sfumato.serve.pages.layout import PARAMETERS, Layout
+from sfumato.serve.pages.site import HTML, Pages, sheet_of
+from sfumato.serve.reply import fresh, unchanged
+
+MOST_ROWS = 60
+ShownDraw = tuple[str, bool, bool]
+"""A number, whether it is the largest of its draw, and whether it lies beyond the margin of the published one."""
+
+
+def shake(pages: Pages, request: Request) -> Response:
+    """Ten other draws beside the published numbers, and what these are and are not."""
+    sheet = sheet_of(pages, request)
+    tag = pages.tag(request, f"{sheet.edition.tag}-{pages.catalogue.tag}")
+    if held := unchanged(request, tag):
+        return held
+    layout = shaken_layout(Layout.read(sheet, request.query_params.multi_items()))
+    rows = shaken(layout.question.table(layout.rows))
+    if all(one is None for row in rows for one in row.draws):
+        raise QueryError("No law of noise is stated for these numbers, so there are no other draws to show.")
+    shown = [(row, _cell(row, layout), _draws(row, rows, layout.look.words)) for row in rows]
+    beyond = sum(far for _, _, draws in shown for _, _, far in draws)
+    parts = {"layout": layout, "edition": sheet.edition, "sheet": sheet, "title": titled(layout), "rows": shown}
+    told = {"beyond": beyond, "all": sum(one is not None for row in rows for one in row.draws), "count": DRAWS}
+    strange = unknown(request.query_params, PARAMETERS)
+    page = pages.templates.get_template("shake.html")
+    return fresh(page.render(w=layout.look.words, lang=layout.look.lang, strange=strange, **parts, **told), HTML, tag)
+
+
+def shaken_layout(layout: Layout) -> Layout:
+    """The rows of a table as plain numbers of one release, all columns together; what cannot be shaken is refused."""
+    if len(layout.rows) != 1 or layout.rows[0] == layout.sheet.time or not layout.sheet.product.subject.additive:
+        raise QueryError("Other draws are shown of the sums of one row variable; put one in the rows.")
+    look = layout.look.but(cell="", hold="", share="", per="", change="", view="table")
+    plain = replace(layout, column=None, wrap=None, look=look)
+    if len(plain.question.shown[layout.rows[0]]) + len(plain.of(layout.rows[0])) > MOST_ROWS:
+        raise QueryError(f"Other draws are shown of at most {MOST_ROWS} rows; choose fewer, or a higher level.")
+    return plain
+
+
+def shakes(layout: Layout) -> bool:
+    """Whether a page has other draws to lead to."""
+    if layout.sheet.product.exact:
+        return False
+    try:
+        return bool(shaken_layout(layout))
+    except QueryError:
+        return False
+
+
+def _cell(row: ShakenRow, layout: Layout) -> Cell:
+    return cell(row.published, layout.look, scaled=False)
+
+
+def _draws(row: ShakenRow, rows: tuple[ShakenRow, ...], words: Words) -> list[ShownDraw]:
+    """The draws of a row as they are written, each with whether it leads its draw and lies beyond the margin."""
+    found: list[ShownDraw] = []
+    for place, one in enumerate(row.draws):
+        if one is None or not isinstance(row.published, Estimate):
+            found.append(("–", False, False))
+            continue
+        others = [drawn for other in rows if (drawn := other.draws[place]) is not None]
+        margin = replace(row.published, sampling_variance=0.0).moe(0.90)
+        far = not isinstance(margin, Withheld) and abs(one - row.published.value) > margin
+        written = words.figure(Digits.of(row.published).number(one))
+        found.append((written, one == max(others), far))
+    return found
