@@ -21,9 +21,9 @@ PIECES = """
 import sys, threading
 from pathlib import Path
 {before}
-from sfumato.serve.run import _application
+from sfumato.serve.run import _admitted, _application
 from sfumato.serve.limits import Running
-application = _application([Path(sys.argv[1])], "127.0.0.1", "", Running())
+application = _application(lambda: _admitted([sys.argv[1]], "127.0.0.1"), "", Running())
 def held():
     told = Path("/proc/self/status").read_text()
     return next(int(line.split()[1]) for line in told.splitlines() if line.startswith("VmRSS")) / 1_000

@@ -1,12 +1,16 @@
 """The server as a process: it starts when all is well, can only read, and stops when told."""
 
+import os
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+import time
+from pathlib import Path
 from urllib.parse import quote
 
+import httpx
 import pytest
 
 import sfumato as sf
@@ -148,23 +152,51 @@ def test_refuses_a_host_that_is_not_here(release):
         serve([release], host="no such host", port=free_port())
 
 
-def test_a_release_changed_between_check_and_start_is_not_served(bench):
-    """The worker verifies again what it opens; here the release turns bad after the first check."""
-    folder = bench.release("turning")
-    spoil = (
-        "import sys, sfumato.serve.run as run; plain = run._free_port\n"
-        "def spoiled(*args, **more):\n"
-        "    open(sys.argv[1] + '/plan.toml', 'a').write(' ')\n"
-        "    return plain(*args, **more)\n"
-        "run._free_port = spoiled\n"
-        "from sfumato.errors import ReleaseError\n"
-        "try:\n"
-        f"    run.serve(sys.argv[1:], port={free_port()}, next_free=True, ready=lambda url: print('served'))\n"
-        "except ReleaseError as error:\n"
-        "    print(error)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", spoil, folder], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert "served" not in done.stdout
-    assert "a worker could not go on" in done.stdout
+SPOILED = """
+import os, sys, sfumato.serve.run as run
+plain = run._free_port
+def spoiled(*args, **more):
+    path = sys.argv[1] + "/plan.toml"
+    content = open(path, "rb").read()
+    open(path, "wb").write(content[:-1] + bytes([content[-1] ^ 1]))
+    os.remove(sys.argv[1] + "/products/jobs.parquet")
+    return plain(*args, **more)
+run._free_port = spoiled
+"""
+
+
+def test_what_was_verified_is_what_is_served_whatever_becomes_of_the_folder(serving, bench, release, page):
+    """Workers have the releases from the process that verified them, and a worker that is started again has, too."""
+    folder = bench.copy(release, "turning")
+    asked = "/api/v2/tables/jobs-survey~jobs/data?outputFormat=csv"
+    listed = page.get("/api/v2/files/jobs-survey").json()
+    (plan,) = ("/files/" + one["href"].partition("/files/")[2] for one in listed["files"] if one["name"] == "plan.toml")
+    with serving([folder], SPOILED) as server:
+        assert server.get(asked).text == page.get(asked).text
+        assert server.get(plan).status_code == 404, "not of the hash in its address any more"
+        for pid in children(server.process.pid):
+            os.kill(pid, signal.SIGKILL)
+        assert again(server, asked).status_code == 200
+        assert server.get(plan).status_code == 404
+
+
+def children(pid):
+    return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def again(server, address):
+    """The reply of a server whose worker is on its way."""
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        try:
+            return server.get(address)
+        except httpx.TransportError:
+            time.sleep(0.05)
+    raise AssertionError("no worker came back")
+
+
+def test_workers_that_are_not_forked_open_the_releases_themselves(serving, release, page):
+    """Where a system starts them empty: slower, and the same answers."""
+    asked = "/api/v2/tables/jobs-survey~jobs/data?outputFormat=csv"
+    with serving([release], "import multiprocessing; multiprocessing.set_start_method('spawn')") as server:
+        assert server.get(asked).text == page.get(asked).text

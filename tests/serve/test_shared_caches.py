@@ -15,7 +15,8 @@ def seconds(kept, word):
 
 
 @pytest.mark.parametrize(
-    "address", ["/", "/jobs-survey~jobs?rows=sex", "/api/v2/tables", "/api/v2/tables/jobs-survey~jobs/data"]
+    "address",
+    ["/", "/jobs-survey~jobs?rows=sex", "/api/v2/tables", "/api/v2/tables/jobs-survey~jobs/data", "/openapi.json"],
 )
 def test_pages_and_answers_are_asked_about_again_within_a_minute(page, address):
     kept = page.get(address).headers["cache-control"]
@@ -56,6 +57,7 @@ def test_another_version_of_the_page_is_given_what_there_is_and_not_for_long(pag
     [
         ("/", {"sfumato-catalogue"}),
         ("/api/v2/tables", {"sfumato-catalogue"}),
+        ("/openapi.json", {"sfumato-catalogue"}),
         ("/jobs-survey~jobs?rows=sex", {"sfumato-catalogue", "sfumato-series-jobs-survey"}),
         ("/series/jobs-survey", {"sfumato-catalogue", "sfumato-series-jobs-survey"}),
         ("/privacy/jobs-survey", {"sfumato-catalogue", "sfumato-series-jobs-survey"}),

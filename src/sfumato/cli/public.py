@@ -187,7 +187,7 @@ def serve(  # noqa: PLR0913, PLR0917 - each is an option of the command
         typer.Option(help="A further name to answer to, beside the origin's and this machine's own; repeatable."),
     ] = None,
     workers: Annotated[
-        int, typer.Option(help="Processes that answer; each holds the releases in memory. One a core is plenty.")
+        int, typer.Option(help="Processes that answer; they share the releases in memory. One a core is plenty.")
     ] = 1,
     at_most: Annotated[
         int, typer.Option(help="Questions that may wait in each worker; more are told to come back (503).")

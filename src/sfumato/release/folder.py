@@ -24,6 +24,8 @@ class Release:
     shapes: Mapping[str, Shapes] = field(default_factory=dict)
     certificate: Certificate | None = None
     """What was checked and attacked of its plan, where that lies beside it."""
+    changed: Mapping[str, int] = field(default_factory=dict, repr=False)
+    """When each file was last changed before it was verified, in nanoseconds."""
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:

@@ -61,6 +61,7 @@ def _plan_hash(manifest: Manifest) -> str:
 def open_release(folder: Path | str, public_key: Path | None = None) -> Release:
     """A release that was verified first; an altered one is refused."""
     folder = Path(folder)
+    changed = _changed(folder)
     verdict = verify(folder, public_key)
     if not verdict.intact:
         raise ReleaseError(f"The release {folder} is not what was published: {verdict.problems[0]}")
@@ -68,7 +69,13 @@ def open_release(folder: Path | str, public_key: Path | None = None) -> Release:
     attributes = read_attributes(folder, manifest)
     shapes, products = read_shapes(folder, manifest, attributes), read_products(folder, manifest, attributes)
     certificate = read_certificate(folder)[0] if verdict.certificate else None
-    return Release(manifest, verdict.id, products, verdict.withdrawn, folder, shapes, certificate)
+    return Release(manifest, verdict.id, products, verdict.withdrawn, folder, shapes, certificate, changed)
+
+
+def _changed(folder: Path) -> dict[str, int]:
+    """When each file was last changed, asked before it is read: what is changed while it is read is noticed too."""
+    files = (path for path in folder.rglob("*") if plain_file(path))
+    return {path.relative_to(folder).as_posix(): path.lstat().st_mtime_ns for path in files}
 
 
 def read_manifest(folder: Path) -> tuple[str, Manifest]:

@@ -1,5 +1,6 @@
 """The application: verified releases in, a read-only ASGI application out."""
 
+import json
 import re
 from collections.abc import Sequence
 from functools import partial
@@ -27,7 +28,7 @@ from sfumato.serve.overload import Refusals, Shedding
 from sfumato.serve.pages import Pages, routes
 from sfumato.serve.pages.site import language
 from sfumato.serve.purging import Purgeable
-from sfumato.serve.reply import for_programs, problem
+from sfumato.serve.reply import for_programs, fresh, named, problem, unchanged
 from sfumato.serve.sending import Paced
 from sfumato.serve.turns import Turns
 from sfumato.serve.watching import Watching
@@ -49,9 +50,11 @@ def over(catalogue: Catalogue, base_path: str = "", running: Running | None = No
     base = keyed(base_path, running.key)
     servers = [{"url": base}] if base else None
     inner = FastAPI(
-        title="Sfumato", version=__version__, description=DESCRIPTION, servers=servers, docs_url=None, redoc_url=None
-    )
+        title="Sfumato", version=__version__, description=DESCRIPTION, servers=servers, openapi_url=None, docs_url=None,
+        redoc_url=None,
+    )  # fmt: skip
     inner.router.redirect_slashes = False  # it would name whatever host the request names
+    inner.router.routes.append(Route("/openapi.json", partial(_document, inner, catalogue), include_in_schema=False))
     pages = Pages(catalogue, base, still=running.still)
     files = ReleaseFiles(catalogue)
     parts = router(catalogue, base, running.limits, files), routes(pages)
@@ -66,9 +69,15 @@ def over(catalogue: Catalogue, base_path: str = "", running: Running | None = No
     return Logged(guarded, base, running.log) if running.log else guarded
 
 
+def _document(inner: FastAPI, catalogue: Catalogue, request: Request) -> Response:
+    """The document of the interface, which readers and caches may keep as they keep answers."""
+    tag = named(request, catalogue.tag)
+    return unchanged(request, tag) or fresh(json.dumps(inner.openapi(), ensure_ascii=False), "application/json", tag)
+
+
 def _fronted(inner: ASGIApp, words: Refusals, running: Running, *, zips: bool) -> ASGIApp:
     """From the outside in: slow readers are let go, greedy ones told so, what is kept is given, all else waits."""
-    noted, turns = Noted(inner), Turns(running.limits)
+    noted, turns = Noted(inner), Turns(running.limits, buckets=running.buckets)
     remembering = Remembering(noted, Cache(running.limits.cache_bytes), turns, zips=zips)
     return Paced(Shedding(remembering, noted, turns, words), running.limits)
 

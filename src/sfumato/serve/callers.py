@@ -2,7 +2,6 @@
 
 import math
 import time
-from collections import OrderedDict
 from collections.abc import Callable, MutableMapping
 from functools import cache, lru_cache
 from ipaddress import ip_address, ip_network
@@ -10,9 +9,8 @@ from typing import Any
 
 from starlette.types import Scope
 
+from sfumato.serve.buckets import MOST_CALLERS, Buckets, OwnBuckets
 from sfumato.serve.limits import Limits
-
-_MOST_CALLERS = 10_000
 
 
 class Callers:
@@ -22,25 +20,29 @@ class Callers:
     busy for long, however few and heavy the questions.
     """
 
-    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, limits: Limits, clock: Callable[[], float] = time.monotonic, buckets: Buckets | None = None
+    ) -> None:
         self.limits, self.clock = limits, clock
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._buckets = OwnBuckets() if buckets is None else buckets
 
     def wait(self, scope: Scope) -> int:
         """Whole seconds until the client may ask again; 0 if it may now."""
         name = caller(scope, self.limits.proxies)
         if name is None or not self.limits.calls:
             return 0
-        left = self._left(name)
-        allowed = left >= 1
-        self._keep(name, left - allowed)
+        with self._buckets.held():
+            left = self._left(name)
+            allowed = left >= 1
+            self._buckets.keep(name, (left - allowed, self.clock()))
         return 0 if allowed else max(1, math.ceil((1 - left) / self._rate))
 
     def charge(self, name: str | None, seconds: float) -> None:
         """Count the work that a question was, beyond the call that was counted; nobody owes more than one window."""
         further = seconds * self._rate - 1
         if name is not None and further > 0:
-            self._keep(name, max(-float(self.limits.calls), self._left(name) - further))
+            with self._buckets.held():
+                self._buckets.keep(name, (max(-float(self.limits.calls), self._left(name) - further), self.clock()))
 
     @property
     def _rate(self) -> float:
@@ -48,13 +50,8 @@ class Callers:
 
     def _left(self, name: str) -> float:
         now = self.clock()
-        left, then = self._buckets.pop(name, (float(self.limits.calls), now))
+        left, then = self._buckets.find(name) or (float(self.limits.calls), now)
         return min(self.limits.calls, left + (now - then) * self._rate)
-
-    def _keep(self, name: str, left: float) -> None:
-        self._buckets[name] = (left, self.clock())
-        if len(self._buckets) > _MOST_CALLERS:
-            self._buckets.popitem(last=False)
 
 
 def caller(scope: MutableMapping[str, Any], proxies: tuple[str, ...]) -> str | None:
@@ -74,7 +71,7 @@ def caller(scope: MutableMapping[str, Any], proxies: tuple[str, ...]) -> str | N
     return _counted(address)
 
 
-@lru_cache(maxsize=_MOST_CALLERS)
+@lru_cache(maxsize=MOST_CALLERS)
 def _trusted(address: str, proxies: tuple[str, ...]) -> bool:
     try:
         return any(ip_address(address) in _network(proxy) for proxy in proxies)
@@ -85,7 +82,7 @@ def _trusted(address: str, proxies: tuple[str, ...]) -> bool:
 _network = cache(ip_network)
 
 
-@lru_cache(maxsize=_MOST_CALLERS)
+@lru_cache(maxsize=MOST_CALLERS)
 def _counted(address: str) -> str | None:
     """The name of a client's bucket; a subscriber of IPv6 has a whole /64 to ask from, so that is one client."""
     try:

@@ -70,14 +70,12 @@ class PublishedFile:
 
 def files_of(edition: Edition) -> dict[str, PublishedFile]:
     """The files of a release by their names in its folder, its manifest among them; none where it lies in no folder."""
-    folder = edition.release.folder
-    if folder is None:
+    release = edition.release
+    if release.folder is None:
         return {}
-    manifest = FileLine(bytes=(folder / NAME).stat().st_size, sha256=edition.release.id)
-    listed = {NAME: manifest, **edition.release.manifest.files}
-    return {
-        name: PublishedFile(folder / name, line, (folder / name).stat().st_mtime_ns) for name, line in listed.items()
-    }
+    manifest = FileLine(bytes=len(release.manifest.to_bytes()), sha256=release.id)
+    listed = {NAME: manifest, **release.manifest.files}
+    return {name: PublishedFile(release.folder / name, line, release.changed[name]) for name, line in listed.items()}
 
 
 class ReleaseFiles:

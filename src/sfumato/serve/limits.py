@@ -1,10 +1,11 @@
 """Limits: how much one worker takes on, how much of it one client may ask for, and what is said of each request."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from ipaddress import ip_network
 
 from sfumato.errors import ReleaseError
+from sfumato.serve.buckets import Buckets
 
 MEBIBYTE = 2**20
 
@@ -45,6 +46,14 @@ class Limits:
                     f"The proxy '{proxy}' is not an address or a network; give one like 127.0.0.1 or 10.0.0.0/8."
                 ) from None
 
+    def of_each(self, workers: int) -> "Limits":
+        """The bounds of each of so many workers: large replies under way are those of all of them together.
+
+        >>> [Limits(downloads=16).of_each(workers).downloads for workers in (1, 2, 5, 20)]
+        [16, 8, 3, 1]
+        """
+        return replace(self, downloads=max(1, self.downloads // workers))
+
 
 @dataclass(frozen=True)
 class Log:
@@ -60,7 +69,8 @@ class Running:
 
     `origin` is where readers reach it, such as https://statistics.example; without it, whatever host they asked for.
     With it, or with `hosts`, the server answers to those names and to this machine's own alone. Of pages that are
-    `still` files are made, and no server answers behind them.
+    `still` files are made, and no server answers behind them. Workers that share `buckets` know together what each
+    client has asked.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -69,6 +79,7 @@ class Running:
     origin: str = ""
     hosts: tuple[str, ...] = ()
     still: bool = False
+    buckets: Buckets | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.origin and not re.fullmatch(r"https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?", self.origin):

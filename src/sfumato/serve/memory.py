@@ -19,12 +19,18 @@ _LARGE_FROM, _MOST_HEAPS = -3, -8
 """What glibc's mallopt calls M_MMAP_THRESHOLD and M_ARENA_MAX."""
 
 
+def ask_one_by_one() -> ctypes.CDLL:
+    """Large blocks are asked of the system one by one, by this process and by those that are forked from it."""
+    library = ctypes.CDLL(None)
+    library.mallopt(_LARGE_FROM, LARGE)
+    library.mallopt(_MOST_HEAPS, 1)
+    return library
+
+
 def give_back() -> None:
     """Set it for this process; a system whose C library has no such settings is left as it is."""
     with suppress(OSError, AttributeError, TypeError):
-        library = ctypes.CDLL(None)
-        library.mallopt(_LARGE_FROM, LARGE)
-        library.mallopt(_MOST_HEAPS, 1)
+        library = ask_one_by_one()
         # Found now: behind the sandbox nothing of a library can be found any more.
         threading.Thread(target=_trimmed, args=(library.malloc_trim,), name="memory", daemon=True).start()
 

@@ -2,6 +2,7 @@
 
 import errno
 import gc
+import multiprocessing
 import secrets
 import signal
 import socket
@@ -22,16 +23,18 @@ from starlette.types import ASGIApp
 from sfumato.errors import ReleaseError
 from sfumato.serve import sandbox
 from sfumato.serve.app import keyed, over
+from sfumato.serve.buckets import shared_buckets
 from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.limits import Running
 from sfumato.serve.loopback import is_loopback
-from sfumato.serve.memory import give_back
+from sfumato.serve.memory import ask_one_by_one, give_back
 from sfumato.serve.watching import Watching
 
 STOPS_WITHIN = 10
 """Seconds that a server told to stop gives to the requests that run."""
 
 Ready = Callable[[str], None]
+Opening = Callable[[], Catalogue]
 _TRIES = 100
 # Connections, not requests: idle ones cost little, and one that is not accepted cannot even be refused in words.
 _CONNECTIONS = 4_096
@@ -58,13 +61,16 @@ def serve(  # noqa: PLR0913 - each is an option of the command
     """
     if workers < 1:
         raise ReleaseError(f"{workers} workers were asked for; a server needs at least 1.")
+    with suppress(OSError, AttributeError, TypeError):
+        ask_one_by_one()  # what is let go here after the opening is not inherited
     catalogue = _admitted(folders, host)
     running = _with_key(running or Running(), catalogue)
     over(catalogue, base_path, running)
-    del catalogue
-    _freed()  # each worker opens the releases itself, and would inherit what lies about here
     port = _free_port(host, port, next_free=next_free)
-    loader = partial(_application, tuple(Path(folder).resolve() for folder in folders), host, base_path, running)
+    loader = partial(_application, _opening(catalogue, folders, host), base_path, _of_each(running, workers))
+    del catalogue
+    _freed()
+    gc.freeze()  # a search for cycles would write to what the workers share
     server = _server(_numeric(host), port, workers)
     with _signals_kept(), _announced(_numeric(host), port, keyed(base_path, running.key), ready):
         try:
@@ -94,10 +100,27 @@ def _server(address: str, port: int, workers: int) -> MPServer:
     )
 
 
-def _application(folders: Sequence[Path], host: str, base_path: str, running: Running) -> ASGIApp:
-    """What a worker serves: it opens the releases itself, and closes the sandbox behind it."""
+def _opening(catalogue: Catalogue, folders: Sequence[Path | str], host: str) -> Opening:
+    """How a worker has the releases: as they are here, once in memory for all, where workers are forked.
+
+    What was verified is what is served, also by a worker that is started again later. Where workers start empty, each
+    opens the releases itself.
+    """
+    if multiprocessing.get_start_method() == "fork":
+        return lambda: catalogue
+    return partial(_admitted, tuple(Path(folder).resolve() for folder in folders), host)
+
+
+def _of_each(running: Running, workers: int) -> Running:
+    """How each of several workers is run: what one client may ask of a server does not grow with its workers."""
+    buckets = shared_buckets(workers) if multiprocessing.get_start_method() == "fork" else None
+    return replace(running, limits=running.limits.of_each(workers), buckets=buckets)
+
+
+def _application(opening: Opening, base_path: str, running: Running) -> ASGIApp:
+    """What a worker serves, with the sandbox closed behind it."""
     give_back()
-    application = Watching(_admitted(folders, host), lambda catalogue: over(catalogue, base_path, running))
+    application = Watching(opening(), lambda catalogue: over(catalogue, base_path, running))
     _freed()
     # What is loaded stays, and is left out: the search for cycles, which hold what cut off replies left, is short then.
     gc.freeze()

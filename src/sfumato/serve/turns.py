@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from starlette.types import Scope
 
+from sfumato.serve.buckets import Buckets
 from sfumato.serve.callers import Callers, caller
 from sfumato.serve.limits import Limits
 
@@ -23,8 +24,10 @@ class BusyError(Exception):
 class Turns:
     """The requests of one worker: a few are worked on at once, some wait, no more are let in."""
 
-    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
-        self.limits, self.callers, self.clock = limits, Callers(limits, clock), clock
+    def __init__(
+        self, limits: Limits, clock: Callable[[], float] = time.monotonic, buckets: Buckets | None = None
+    ) -> None:
+        self.limits, self.callers, self.clock = limits, Callers(limits, clock, buckets), clock
         self.inside = 0
         self.downloads: Counter[str | None] = Counter()
         # More at once would be slower for all: the work is computation, and each piece holds a copy of its cells.
