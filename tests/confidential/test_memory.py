@@ -60,6 +60,20 @@ def test_names_in_turns_take_no_more_than_those_that_are_held_at_once(small_plan
         held.refuse_records(memory.NAMES_AT_ONCE, few - 1, in_turns=True)
 
 
+def test_rows_of_parts_that_are_compared_are_stated_as_held(tmp_path, small_plan, monkeypatch):
+    rows = small_rows()
+    for place in range(2):
+        pq.write_table(rows, tmp_path / f"part-{place}.parquet")
+    one_table = replace(small_plan, measures=small_plan.measures[:1])
+    repeated = replace(one_table, schema=replace(one_table.schema, repeated_rows=True))
+    monkeypatch.setattr(memory, "available", lambda: one_table.memory().bytes + 2 * memory.PER_COMPARED * len(rows) - 1)
+    parts = sorted(tmp_path.glob("part-*.parquet"))
+    with pytest.raises(PlanError, match="give \\[data\\] a key, or repeated_rows = true"):
+        run(one_table, Microdata.open(parts, one_table.schema), tmp_path / "none", tmp_path / "out")
+    Account.create(tmp_path / "ledger", "jobs", repeated.hidden, sf.Approximate(20))
+    run(repeated, Microdata.open(parts, repeated.schema), tmp_path / "ledger", tmp_path / "out")
+
+
 def test_units_that_are_told_apart_take_no_turns():
     firm, number = frozenset({"firm"}), frozenset({"number"})
     told, counted = NamingColumns(firm, firm | number), NamingColumns(frozenset(), firm | number)

@@ -7,7 +7,7 @@ import numpy as np
 
 from sfumato.plan.measure import Measure
 from sfumato.plan.memory import Memory
-from sfumato.schema import Family, Schema, Table
+from sfumato.schema import Clipped, Family, Schema, Table
 
 BASE = 180_000_000
 """Bytes of the program, its libraries, and what does not grow."""
@@ -87,7 +87,7 @@ def _words(held: Sequence[HeldCells]) -> str:
 
 
 def _a_record(schema: Schema, held: Sequence[HeldCells]) -> int:
-    """Bytes of a record without its names: a small integer for each attribute, a number for each value that is read.
+    """Bytes of a record without its names: an integer for each attribute and each value that is read, small ones.
 
     Of a sparse table a cell as well, as records may all stand in cells of their own; and what it finds elsewhere.
     """
@@ -98,5 +98,6 @@ def _a_record(schema: Schema, held: Sequence[HeldCells]) -> int:
     values = {value for aggregate in aggregates for value in aggregate.values}
     ordered = max((len(one.values) for one in aggregates if not one.summed), default=0)
     packed = any(not one.cells.dense for one in held)
-    whole = sum(np.min_scalar_type(size).itemsize for size in leaves) + PER_NUMBER * len(values)
+    whole = sum(np.min_scalar_type(size).itemsize for size in leaves)
+    whole += sum(one.kind.itemsize if isinstance(one, Clipped) else PER_NUMBER for one in values)
     return whole + PER_ORDERED * ordered + PER_PACKED * packed + PER_JOINED * len(schema.joined)

@@ -10,6 +10,8 @@ NAMES_AT_ONCE = 2**25
 """How many records of Parquet files have the names of their units held at once, where no more is asked of them."""
 PER_SIFTED = 10
 """Bytes of a record whose name is not held, at most: its buckets in the sieve, and whether it is kept."""
+PER_COMPARED = 100
+"""Bytes of a record whose row is looked for in other files, at least: all are held, by queries."""
 BUCKETS = 4
 """Buckets a record, at least: of names that stand once, at most every fifth shares its bucket with another."""
 
@@ -50,15 +52,23 @@ class Memory:
         if self.bytes > there:
             raise PlanError(f"{self.words()}, and this machine has {there / 1e9:.1f} GB; {self.instead}")
 
-    def refuse_records(self, records: int, limit: int | None = None, *, in_turns: bool = False) -> None:
+    def refuse_records(
+        self, records: int, limit: int | None = None, *, in_turns: bool = False, compared: bool = False
+    ) -> None:
         """Stop what does not fit with so many records; how many they are is not said, as that is of the data."""
         there = available() if limit is None else limit
-        beyond = max(0, records - NAMES_AT_ONCE) if in_turns else 0
+        beyond = max(0, records - NAMES_AT_ONCE) if in_turns and not compared else 0
         sifted = buckets_for(records) + 2 * records if beyond else 0
-        if self.bytes + self.a_record * records - self.of_names * beyond + sifted > there:
+        each = max(self.a_record, PER_COMPARED) if compared else self.a_record
+        if self.bytes + each * records - self.of_names * beyond + sifted > there:
+            looked_for = (
+                f" Rows that stand in two of the files are looked for, which takes at least {PER_COMPARED} bytes for "
+                "every record: give [data] a key, or repeated_rows = true."
+            )
             raise PlanError(
                 f"{self.words()}: with the records of these files that is more than the {there / 1e9:.1f} GB of this "
-                "machine. Nothing was read. Run it on a larger one, or make a release for each part of the data."
+                f"machine. Nothing was read.{looked_for if compared else ''} Run it on a larger one, or make a release "
+                "for each part of the data."
             )
 
 

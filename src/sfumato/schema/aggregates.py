@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Integers = NDArray[np.int64]
+_SIGNED: tuple[type[np.signedinteger[Any]], ...] = (np.int8, np.int16, np.int32, np.int64)
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,16 @@ class Clipped(InSteps):
         """
         low, high = sorted(int(bound**self.power / self.step) for bound in (self.low, self.high))
         return (0 if self.power == 2 and self.low < 0 < self.high else low), high
+
+    @property
+    def kind(self) -> Any:
+        """The smallest integers that hold what a row has, in steps, and one number more that stands for none.
+
+        >>> [str(Clipped("pay", Fraction(0), Fraction(9_000), Fraction(step)).kind) for step in (100, 50, 1)]
+        ['int8', 'int16', 'int16']
+        """
+        largest = max(map(abs, self.ends))
+        return next(np.dtype(one) for one in _SIGNED if one is np.int64 or largest <= np.iinfo(one).max)
 
 
 @dataclass(frozen=True)

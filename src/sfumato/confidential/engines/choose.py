@@ -7,7 +7,7 @@ from traceback import extract_tb
 
 import pyarrow as pa
 
-from sfumato.confidential.engines.columns.grounds import is_counted
+from sfumato.confidential.engines.columns.grounds import compares_rows, is_counted
 from sfumato.confidential.engines.columns.naming import can_take_turns
 from sfumato.confidential.engines.columns.scan import can_scan, rows_of
 from sfumato.confidential.engines.engine import Engine, Sources, Unsure
@@ -33,11 +33,16 @@ def refuse_before_reading(sources: Sources, reading: Reading, name: str = AUTOMA
 
 def held_rows(sources: Sources, reading: Reading) -> int:
     """How many records will be held at once, as their files say it; 0 where none need be, and of files that do not."""
-    if is_counted(reading) and not reading.schema.key:
+    if is_counted(reading) and not reading.schema.key and not rows_compared(sources, reading):
         return 0
     with suppress(pa.ArrowException, OSError):
         return sum(rows_of(one) for one in by_table(sources, reading.schema)[reading.schema.base] if can_scan(one))
     return 0
+
+
+def rows_compared(sources: Sources, reading: Reading) -> bool:
+    """Whether rows that stand in two of the sources are looked for, so that all are held."""
+    return compares_rows(by_table(sources, reading.schema)[reading.schema.base], reading)
 
 
 def named_in_turns(sources: Sources, reading: Reading) -> bool:

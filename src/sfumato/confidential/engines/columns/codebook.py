@@ -94,7 +94,10 @@ class Stepped(Meaning):
     """A value in whole steps: held within the clip, squared where it is to be, rounded half up, held again."""
 
     one: Clipped
-    lacking = LACKING
+
+    @cached_property
+    def lacking(self) -> int:  # type: ignore[override] # as small as the steps are: it is held for every record
+        return int(np.iinfo(self.one.kind).min)
 
     @property
     def largest(self) -> Fraction:
@@ -108,7 +111,7 @@ class Stepped(Meaning):
         held = held * held if one.power == 2 else held
         steps = np.floor(_to_six_places(held / float(one.step)) + 0.5)
         steps[nothing] = 0
-        found = steps.astype(np.int64).clip(*one.ends)
+        found = steps.astype(np.int64).clip(*one.ends).astype(self.dtype)
         found[nothing] = self.lacking
         return found
 

@@ -21,12 +21,17 @@ def is_counted(reading: Reading) -> bool:
     return all(isinstance(one, (*COUNTED, Weighted)) for one in asked.aggregates)
 
 
+def compares_rows(sources: Sequence[Any], reading: Reading) -> bool:
+    """Whether whole rows of several sources are compared, for which all of them are held."""
+    return len(sources) > 1 and not (reading.schema.key or reading.schema.repeated_rows)
+
+
 def decline(sources: Sequence[Any], partners: Sequence[Any], reading: Reading) -> None:
     """Leave to DuckDB what is not of one pass over columns."""
     schema = reading.schema
     if not all(map(can_scan, (*sources, *partners))):
         raise Unsure("it is faster and reads Parquet files and data frames, which not all of these data are")
-    if len(sources) > 1 and not (schema.key or schema.repeated_rows):
+    if compares_rows(sources, reading):
         raise Unsure("rows may stand in two sources, and no key tells them apart")
     if not reading.columns:
         raise Unsure("no column is read")

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from sfumato.confidential.engines.columns.coded_column import whole_numbers
 from sfumato.confidential.engines.columns.scan import is_text
+from sfumato.kernels.choose import loops
+from sfumato.kernels.sieve import mixed
 from sfumato.plan.memory import buckets_for
 
 Hashes = NDArray[np.uint64]
@@ -20,24 +22,21 @@ FULL = 255
 """The most that a bucket counts."""
 AT_ONCE = 2**20
 """Buckets that are counted at once."""
-WORD = 8
-WITHIN = (np.uint64(1) << (np.arange(WORD, dtype=np.uint64) * np.uint64(8))) - np.uint64(1)
-"""The bits of a word that fewer letters fill."""
+WORTH_LOADING = 5_000_000
+"""The records from which on the compiled loops save more than it takes to load them."""
 
 
 class Sieve:
     """Buckets for so many records, a byte each."""
 
     def __init__(self, records: int) -> None:
+        self._kernel = loops("sieve", worth=records >= WORTH_LOADING)
         self._buckets = np.zeros(buckets_for(records), dtype=np.uint8)
         self._last, self._beyond = np.uint64(len(self._buckets) - 1), 0
 
     def add(self, hashes: Hashes) -> None:
         """The names of the next batch, by their hashes."""
-        buckets, rows = np.unique(hashes & self._last, return_counts=True)
-        counts = self._buckets[buckets] + rows
-        self._beyond += int(np.maximum(counts - FULL, 0).sum())
-        self._buckets[buckets] = np.minimum(counts, FULL)
+        self._beyond += int(self._kernel.count(self._buckets, hashes, FULL))
 
     def crowded(self, hashes: Hashes, at_most: int) -> NDArray[np.bool_]:
         """Which names may stand in more than so many records."""
@@ -60,32 +59,15 @@ def hashed(columns: Sequence[Any]) -> Hashes:
     """
     found = np.zeros(len(columns[0]), dtype=np.uint64)
     for column in columns:
-        found = _of_texts(found, column) if is_text(column.type) else _mixed(found ^ _of_numbers(column))
+        if is_text(column.type):
+            _go_on_with_texts(found, column)
+        else:
+            found = mixed(found ^ np.asarray(whole_numbers(column), dtype=np.int64).view(np.uint64))
     return found
 
 
-def _of_numbers(column: Any) -> Hashes:
-    return np.asarray(whole_numbers(column), dtype=np.int64).view(np.uint64)
-
-
-def _of_texts(found: Hashes, column: Any) -> Hashes:
-    """Hashes that go on with texts: their length, then eight letters at a time of those that have so many."""
+def _go_on_with_texts(found: Hashes, column: Any) -> None:
     texts = column.cast(pa.string())
     _, places, letters = texts.buffers()
     offsets = np.frombuffer(places, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1].astype(np.int64)
-    starts, lengths = offsets[:-1], np.diff(offsets)
-    padded = np.concatenate([np.frombuffer(letters or b"", dtype=np.uint8), np.zeros(WORD, dtype=np.uint8)])
-    every = np.ndarray(len(padded) - WORD + 1, dtype="<u8", buffer=padded, strides=(1,))
-    found = _mixed(found ^ lengths.astype(np.uint64))
-    for at in range(0, int(lengths.max(initial=0)), WORD):
-        longer = lengths > at
-        left, words = lengths[longer] - at, every[starts[longer] + at]
-        found[longer] = _mixed(found[longer] ^ np.where(left >= WORD, words, words & WITHIN[left % WORD]))
-    return found
-
-
-def _mixed(numbers: Hashes) -> Hashes:
-    """Numbers whose every bit depends on all bits of those given (the finisher of SplitMix64)."""
-    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return numbers ^ (numbers >> np.uint64(31))
+    loops("sieve").hash_texts(found, offsets, np.frombuffer(letters or b"", dtype=np.uint8))
