@@ -222,7 +222,7 @@ def withdrawn_after(front: Front, folder: Path, shown: list[str], *, told: bool)
         time.sleep(2)
         front.purge(re.findall(r"sfumato-[a-z0-9-]+", said))
     while left and time.monotonic() - start < 120:
-        left = [one for one in left if b"withdrawn" not in asyncio.run(once(front.port, one)).body.lower()]
+        left = [one for one in left if b"read twice" not in asyncio.run(once(front.port, one)).body]
         time.sleep(0.2)
     return float("inf") if left else time.monotonic() - start
 
