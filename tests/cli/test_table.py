@@ -181,3 +181,14 @@ def test_negative_numbers_are_shown_as_0_to_the_eye_alone(tmp_path):
     assert "by about 0.4 standard errors of its noise" in zeroed
     assert "standard errors of its noise" not in plain
     assert "for the eye alone" in refused(*asked, "--zero", "--format", "csv")
+
+
+def test_a_level_is_found_by_words_with_the_number_of_its_table(folder):
+    said, _ = apart("find", "sex f", folder / "one", "--json", "--most", "1")
+    (found,) = json.loads(said)
+    truth = sf.open(folder / "one").total({"sex": "f"}, of="jobs")
+    assert (found["where"], found["estimate"], found["moe90"]) == ({"sex": "f"}, truth.value, truth.moe(0.90))
+    said, warned = apart("find", "jobs f", folder / "one")
+    assert f"{truth!r} jobs" in said
+    assert "NOT FOR PUBLICATION" in warned.upper()
+    assert "is called 'xylophone'" in refused("find", "xylophone", folder / "one")

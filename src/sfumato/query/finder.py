@@ -17,7 +17,8 @@ LONGEST, MOST_WORDS = 200, 8
 """The most characters that are looked for, and the most words of them."""
 MOST = 20
 """The most that is found at once."""
-MOST_PARTS = 3
+MOST_PARTS, MOST_LOOKED_UP = 3, 15
+"""How many things words may name one after the other, and how many parts of them are looked up."""
 _FEW_LEVELS = 8
 
 
@@ -75,6 +76,10 @@ class Finder:
         self.topics = Topics(tables)
         self.skipped = frozenset(word for code in languages() for word in words_of(words(code)("search.skipped")))
 
+    def prepare(self) -> None:
+        """Make what mistyped words are compared with, too, so that nobody who asks waits for it."""
+        _ = self.topics.phrases.near
+
     def find(self, asked: str, most: int = MOST) -> Finds:
         """What the words may mean, the best first; words that no text has are taken for the nearest that one has."""
         wanted = words_of(asked[:LONGEST])[:MOST_WORDS]
@@ -106,9 +111,11 @@ class Finder:
                 for part in parts:
                     if part not in found:
                         found[part] = self.topics.find(part, MOST)
-                finds = [*_combined([found[part] for part in parts])]
+                    if not found[part]:
+                        break
+                finds = [*_combined([found.get(part, []) for part in parts])]
                 yield from finds
-                if finds:
+                if finds or len(found) >= MOST_LOOKED_UP:
                     return
 
 

@@ -56,6 +56,8 @@ def over(catalogue: Catalogue, base_path: str = "", running: Running | None = No
     inner.router.redirect_slashes = False  # it would name whatever host the request names
     inner.router.routes.append(Route("/openapi.json", partial(_document, inner, catalogue), include_in_schema=False))
     pages = Pages(catalogue, base, still=running.still)
+    if not running.still:
+        catalogue.finder.prepare()
     files = ReleaseFiles(catalogue)
     parts = router(catalogue, base, running.limits, files), routes(pages)
     for part in parts:

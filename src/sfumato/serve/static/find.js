@@ -126,7 +126,7 @@ function optionFor(one, id) {
   option.id = id;
   option.setAttribute("role", "option");
   const about = [one.about, one.synonym, one.release].filter(Boolean).join(" · ");
-  for (const [kind, text] of [["label", one.label], ["number", one.text], ["said", one.said], ["about", about]]) {
+  for (const [kind, text] of [["label", one.label], ["number", one.text], ["said", one.said], ["where", about]]) {
     if (!text) continue;
     const part = document.createElement("span");
     part.className = String(kind);
