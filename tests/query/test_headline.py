@@ -1,5 +1,6 @@
 """A headline is a claim: the row it calls the largest is the largest in at least 90 of 100 releases, or it says so."""
 
+import re
 from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 from math import sqrt
@@ -10,6 +11,7 @@ from scipy.stats import binom
 from tests.query.worlds import engine_of, manifest_of
 
 from sfumato.query import Group
+from sfumato.query.cell_look import smear_of
 from sfumato.query.headline import foremost
 from sfumato.query.ranks import rank_intervals, standings
 from sfumato.query.wording import words
@@ -128,7 +130,13 @@ def test_nothing_is_said_where_no_row_can_be_called_the_largest():
 def test_notebook_and_pictures_say_it_first():
     table = table_of([1_000, 300, 150, 100, 50], by=("place",))
     said = table.headline().said(words("en"))
-    assert f"<caption><strong>{said}</strong><br>Number of jobs by place</caption>" in table._repr_html_()
+    html = table._repr_html_()
+    assert f"<caption><strong>{said}</strong><br>Number of jobs by place</caption>" in html
+    # The cell of the page: under each number its smear, as wide as there; unit and error are said below.
+    widths = [smear_of(one) for _, one in table.items()]
+    assert re.findall(r'<span class="smear w(\d+)">', html) == [str(width) for width in widths if width]
+    assert "± is the 90% margin of error." in html
+    assert html.startswith('<div class="sfumato"><style>')
     picture = table.plot()
     assert f'aria-label="{said} Number of jobs by place"' in picture.to_svg()
     assert "The largest of 5 is north" in picture.to_svg().split("<desc>")[1]

@@ -10,6 +10,7 @@ import numpy as np
 
 from sfumato.query.answer import Answer, Placement
 from sfumato.query.axis import Axis
+from sfumato.query.cell_look import STYLE, smear_of
 from sfumato.query.change import NONE, REAL, UNSAID, Change
 from sfumato.query.estimate import Estimate, Figure
 from sfumato.query.figures import Figures
@@ -206,7 +207,7 @@ def cell_html(one: Figure) -> str:
     return (
         f'<td class="g{escape(one.grade)}" aria-label="{escape(spoken)}">'
         f'<span class="n">{value}</span> <span class="moe">± {margin}</span> '
-        f'<span class="grade">{escape(one.grade)}</span></td>'
+        f'<span class="grade">{escape(one.grade)}</span>{_smear(one)}</td>'
     )
 
 
@@ -216,8 +217,13 @@ def _change_html(one: Change, value: str, margin: str) -> str:
     return (
         f'<td class="v-{verdict}" aria-label="{escape(one.words())}"><span class="n">{value}</span> '
         f'<span class="moe">± {margin}{_in_percent(one)}</span> '
-        f'<span class="verdict">{VERDICT_SIGNS[verdict]}</span></td>'
+        f'<span class="verdict">{VERDICT_SIGNS[verdict]}</span>{_smear(one)}</td>'
     )
+
+
+def _smear(one: Estimate) -> str:
+    width = smear_of(one)
+    return f'<span class="smear w{width}"></span>' if width else ""
 
 
 def _laid_out(table: Figures) -> tuple[list[str], list[tuple[Sequence[str], list[Figure]]]]:
@@ -254,8 +260,11 @@ def as_html(table: Figures) -> str:
         for labels, figures in rows
     )
     notes = [*(f"{one.code} {one.reason}" for one in table.missing), *Answer(table).unsaid, *Answer(table).remarks]
-    legend = "".join(f"<p>{escape(one)}</p>" for one in notes)
+    periods = ", ".join(dict.fromkeys(one.manifest.period for one in table.releases if one.manifest.period))
+    counted = ". ".join([", ".join(filter(None, (table.unit.capitalize(), periods))), "± is the 90% margin of error"])
+    legend = "".join(f"<p>{escape(one)}</p>" for one in (f"{counted}.", *notes))
     found = table.headline()
     said = f"<strong>{escape(found.said(words('en')))}</strong><br>" if found else ""
     caption = f"<caption>{said}{escape(table.title)}</caption>"
-    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{legend}"
+    laid = f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div class="sfumato"><style>{STYLE}</style>{laid}{legend}</div>'

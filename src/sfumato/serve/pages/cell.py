@@ -3,7 +3,6 @@
 Cells are written by hand and not by a template, as a large table has ten thousand of them.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -11,6 +10,7 @@ from html import escape
 from markupsafe import Markup
 
 from sfumato.query import Change, Estimate, Figure, number
+from sfumato.query.cell_look import smear_of
 from sfumato.query.change import NONE, REAL, UNSAID
 from sfumato.query.detail import percent_of_noise
 from sfumato.query.digits import Digits
@@ -23,7 +23,6 @@ MARK = "†"
 SEEN = ("B", "C")
 """The grades that stand beside a number; who hears it hears its grade always."""
 _SCALES = {3: "scale.thousand", 6: "scale.million"}
-_WIDEST = 10
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ def cell(
         number=words.figure(short.number(seen) + ("%" if percent else "")) + _scaled(short, look),
         error=words.figure(_error(estimate, look, short)[0]),
         grade=estimate.grade,
-        smear=_smear(estimate),
+        smear=smear_of(estimate),
         spoken=f"{spoken}, {words('cell.exceeds')}" if marked else spoken,
         code=code,
         negative=estimate.value < 0,
@@ -107,7 +106,7 @@ def _change(change: Change, look: Look, code: str, digits: Digits) -> Cell:
         number=words.figure(_signed(digits.number(change.value), change.value)) + _scaled(digits, look),
         error=words.figure(_error(change, look, digits)[0]),
         grade="",
-        smear=_smear(change),
+        smear=smear_of(change),
         spoken=change.sentence().said(words),
         code=code,
         noise=percent_of_noise(change),
@@ -189,16 +188,6 @@ def relative(cv: float) -> str:
 def tenths(percent: float | None) -> int:
     """How many of ten parts a percentage is drawn as."""
     return round((percent or 0.0) / 10)
-
-
-def _smear(estimate: Estimate) -> int:
-    """How wide the smear under a number is, 0 to 10: the wider, the less the number says."""
-    margin = estimate.moe(0.90)
-    if isinstance(margin, Withheld):
-        return _WIDEST
-    if margin == 0:
-        return 0
-    return _WIDEST if not estimate.value else max(1, min(_WIDEST, math.ceil(_WIDEST * margin / abs(estimate.value))))
 
 
 def figured(one: Cell) -> Markup:
