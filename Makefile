@@ -4,7 +4,7 @@ BIN := .venv/bin
 DEMO_FLAGS := $(if $(CHECK),--check,)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve chromium survey test check installs wheelhouse letters fuzz mutants faults slow bench soak format clean
+.PHONY: help demo serve chromium survey test check installs wheelhouse letters fuzz mutants faults slow bench soak spark format clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -51,7 +51,15 @@ survey:
 test: .venv/test chromium survey ## the fast tests, doctests included, the browser's where there is Chromium, R's where there is R
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'not slow'
 
-slow: .venv/test chromium ## the long simulations
+# Records in a cluster are tested on a Spark of our own, which is too large to be fetched by `make test`.
+spark: build/spark/ready ## a Spark for the tests and the benchmark of clusters, in build/spark (500 MB); it needs Java 17
+
+build/spark/ready:
+	test -x build/spark/bin/python || $(PYTHON) -m venv build/spark
+	build/spark/bin/python -m pip install --quiet pyspark==4.3.0 && touch $@ \
+	|| echo "Spark could not be installed; the tests of records in a cluster are skipped"
+
+slow: .venv/test chromium spark ## the long simulations
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
 bench: .venv/bench ## ours beside peers and limits, one table (ONLY=http: one of them; docs/benchmarks.md says how)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli.installs import refuse_core
-from sfumato.cli.options import Data, EngineName, Json, PlanFile
+from sfumato.cli.options import Data, EngineName, Json, PlanFile, SparkAddress, SparkToken
 from sfumato.cli.output import CONFIDENTIAL, columns, note, progress, say, say_json
 from sfumato.errors import DataError
 
@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from sfumato.release import Release
 
 
-def opened(data: list[str], plan: "Plan", engine: str) -> "Microdata":
-    """The microdata that options name; of a plan with joined tables, NAME=SOURCE for each."""
+def opened(data: list[str], plan: "Plan", engine: str, spark: str = "", token: Path | None = None) -> "Microdata":
+    """The microdata that options name; of a plan with joined tables, NAME=SOURCE for each; by --spark of a cluster."""
     from sfumato.confidential import Microdata
 
+    if spark or token:
+        return _afar(data, plan, engine, spark, token)
     if not plan.schema.joined:
         return Microdata.open(data, plan.schema, engine)
     tables: dict[str, list[str]] = {}
@@ -33,7 +35,29 @@ def opened(data: list[str], plan: "Plan", engine: str) -> "Microdata":
     return Microdata.open(tables, plan.schema, engine)
 
 
-def check(plan: PlanFile, data: Data, engine: EngineName = "", json: Json = False) -> None:
+def _afar(data: list[str], plan: "Plan", engine: str, spark: str, token: Path | None) -> "Microdata":
+    """Tables that stay in a cluster."""
+    from sfumato.confidential import Microdata
+    from sfumato.confidential.engines.sources.cluster import ClusterTable, told_address
+
+    if not spark:
+        raise DataError("--spark-token names the token of a server: give --spark, its address, too.")
+    if plan.schema.joined:
+        raise DataError(
+            "The plan joins tables, which is not done in a cluster; join them in a view there, and name it."
+        )
+    address = told_address(spark, token)
+    return Microdata.open([ClusterTable(address, name) for name in data], plan.schema, engine)
+
+
+def check(
+    plan: PlanFile,
+    data: Data,
+    engine: EngineName = "",
+    spark: SparkAddress = "",
+    spark_token: SparkToken = None,
+    json: Json = False,
+) -> None:
     """List what in the data does not fit the plan; the report is confidential and nothing is charged."""
     from sfumato.confidential import Tabulation
     from sfumato.confidential.clips import clip_fits
@@ -44,7 +68,7 @@ def check(plan: PlanFile, data: Data, engine: EngineName = "", json: Json = Fals
 
     read = Plan.read(plan)
     read.price()  # what it refuses could not be run on any data
-    microdata = opened(data, read, engine)
+    microdata = opened(data, read, engine, spark, spark_token)
     with closing(Tabulation(read, microdata, SystemDraws())) as tabulation:
         broken = tabulation.faults() or contradicted(read, tabulation)
         faults = [(one, tabulation.broken(one), tabulation.examples(one)) for one in broken]
@@ -97,6 +121,8 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
         typer.Option(metavar="DIR", help="A release with withheld cells of the same data, made jointly with; repeats."),
     ] = None,
     engine: EngineName = "",
+    spark: SparkAddress = "",
+    spark_token: SparkToken = None,
     json: Json = False,
 ) -> None:
     """Read the data, charge the ledger, add the noise, write a release; what fails after the charge stays charged."""
@@ -116,7 +142,7 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
         note(f"To run: {memory.words()}.")
     with progress(stages(read)) as show:
         asked = replace(options, progress=show, within=show.within, note=note)
-        release = gate(read, opened(data, read, engine), ledger, out, asked)
+        release = gate(read, opened(data, read, engine, spark, spark_token), ledger, out, asked)
     _say_release(release, out, json)
 
 

@@ -1,4 +1,4 @@
-"""Installs: what comes with sfumato[agency] alone, and what is said where it lacks."""
+"""Installs: what comes with sfumato[agency] or sfumato[spark] alone, and what is said where it lacks."""
 
 from importlib.util import find_spec
 
@@ -7,6 +7,9 @@ AGENCY = (
     "shapely",
 )  # fmt: skip
 """The packages that read microdata, draw noise, calibrate, suppress, project maps; readers need none."""
+
+SPARK = ("pyspark", "grpc")
+"""What speaks to a cluster, by --spark alone."""
 
 
 def refuse_core() -> None:
@@ -17,13 +20,14 @@ def refuse_core() -> None:
 
 
 def lacking(error: ModuleNotFoundError) -> str:
-    """What to install, where the package that lacks comes with sfumato[agency]; nothing of any other.
+    """What to install, where the package that lacks comes with an extra of ours; nothing of any other.
 
     >>> lacking(ModuleNotFoundError(name="scipy.sparse"))[:27], lacking(ModuleNotFoundError(name="tree"))
     ('this command needs scipy, w', '')
     """
     name = str(error.name).partition(".")[0]
-    if name not in AGENCY:
+    extra = "agency" if name in AGENCY else "spark" if name in SPARK else ""
+    if not extra:
         return ""
-    needs = f"this command needs {name}, which is not installed; it comes with sfumato[agency]"
-    return " ".join([f"{needs}: pip install 'sfumato[agency]'", *getattr(error, "__notes__", ())])
+    needs = f"this command needs {name}, which is not installed; it comes with sfumato[{extra}]"
+    return " ".join([f"{needs}: pip install 'sfumato[{extra}]'", *getattr(error, "__notes__", ())])

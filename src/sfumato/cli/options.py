@@ -25,6 +25,18 @@ EngineName = Annotated[
     str,
     typer.Option("--engine", metavar="NAME", help="Which engine reads the data: arrays or duckdb; else it is chosen."),
 ]
+SparkAddress = Annotated[
+    str,
+    typer.Option(
+        "--spark",
+        metavar="ADDRESS",
+        help="The data stay in a cluster: sc://HOST:PORT of a Spark Connect server; --data is CATALOG.SCHEMA.TABLE, "
+        "delta.`PATH` or a path of Parquet files that the cluster sees. A token is taken from SPARK_REMOTE.",
+    ),
+]
+SparkToken = Annotated[
+    Path | None, typer.Option("--spark-token", metavar="FILE", help="A file that holds the token for --spark.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a release.")]
 Form = Annotated[str | None, typer.Option(help="text, json, csv, json-stat2, xlsx, parquet or sdmx-csv.")]

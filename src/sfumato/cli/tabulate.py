@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli.agency import opened
-from sfumato.cli.options import AtLevels, Data, EngineName, Json, PlanFile, Within, choices, pairs
+from sfumato.cli.options import (
+    AtLevels,
+    Data,
+    EngineName,
+    Json,
+    PlanFile,
+    SparkAddress,
+    SparkToken,
+    Within,
+    choices,
+    pairs,
+)
 from sfumato.cli.output import CONFIDENTIAL, columns, say, say_json
 from sfumato.errors import QueryError
 
@@ -39,6 +50,8 @@ def tabulate(  # noqa: PLR0913, PLR0917 - one argument an option
     ] = None,
     percent: Annotated[bool, typer.Option("--percent", help="The share of each cell in its row.")] = False,
     engine: EngineName = "",
+    spark: SparkAddress = "",
+    spark_token: SparkToken = None,
     json: Json = False,
 ) -> None:
     """Print the true table with design-based standard errors; it is confidential and nothing is charged."""
@@ -49,7 +62,7 @@ def tabulate(  # noqa: PLR0913, PLR0917 - one argument an option
     names = [name.strip() for name in rows.split(",") if name.strip()]
     layout = TableLayout(names, cols, pairs(where, "--where"), choices(pairs(at, "--at")))
     of = _estimand(read, measure, total, mean, ratio, share, percent)
-    table = true_table(read, opened(data, read, engine), layout, of)
+    table = true_table(read, opened(data, read, engine, spark, spark_token), layout, of)
     if json:
         head = {"confidential": True, "notice": CONFIDENTIAL, "title": table.title, "method": table.method}
         head |= {"where": layout.where}

@@ -7,9 +7,12 @@ They stay different names, so this is no fault; where they are one unit in two s
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from sfumato.confidential.engines.queries.database import Database
+from sfumato.confidential.engines.sources.cluster import in_cluster
+from sfumato.confidential.engines.sources.tables import by_table
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import Sealed, scrubbed
 from sfumato.confidential.tabulate import reading
@@ -47,6 +50,8 @@ def cased_names(plan: Plan, microdata: Microdata) -> list[CasedNames]:
 
 
 def _of_data(plan: Plan, microdata: Microdata) -> list[CasedNames]:
+    if any(map(in_cluster, chain(*by_table(microdata.sources, plan.schema).values()))):
+        return []  # names stay there
     records = Database(microdata.sources, reading(plan))
     found = []
     with closing(records.session) as session:

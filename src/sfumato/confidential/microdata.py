@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from sfumato.confidential.engines.sources.cluster import ClusterTable
 from sfumato.confidential.engines.sources.parts import parts_of
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import DataError, nearest
@@ -13,7 +14,8 @@ from sfumato.schema import Schema
 
 Frame = Any
 Source = str | Path | Frame
-"""A path, a folder of Parquet files, a pattern of names, `file.duckdb#table`, `postgresql://…#table`, or any frame."""
+"""A path, a folder of Parquet files, a pattern of names, `file.duckdb#table`, `postgresql://…#table`, a `ClusterTable`,
+or any frame; a frame of Spark Connect is read where it is."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,6 +80,8 @@ def _refuse_twice(sources: Sequence[Source]) -> None:
 
 def _identity(source: Source) -> Hashable:
     """What two names of one source share: a file's place on its disk, a database's address without the password."""
+    if isinstance(source, ClusterTable):
+        return source
     if not isinstance(source, (str, Path)):
         return id(source)
     if "://" in str(source):

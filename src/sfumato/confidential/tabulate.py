@@ -55,7 +55,8 @@ class Tabulation(Sealed):
     def read_by(self) -> str:
         """Which engine read the data, and why those that were asked before it declined."""
         declined = f"; {'; '.join(self._declined)}. All engines give the same numbers" if self._declined else ""
-        return f"read by the engine {self._engine.name}{declined}"
+        told = f". Of the cluster: {'; '.join(self._engine.stated)}" if self._engine.stated else ""
+        return f"read by the engine {self._engine.name}{declined}{told}"
 
     def close(self) -> None:
         """Forget all that was read."""

@@ -12,6 +12,7 @@ from sfumato.confidential.engines.columns.naming import can_take_turns
 from sfumato.confidential.engines.columns.scan import can_scan, rows_of
 from sfumato.confidential.engines.engine import Engine, Sources, Unsure
 from sfumato.confidential.engines.request import Reading
+from sfumato.confidential.engines.sources.cluster import in_cluster
 from sfumato.confidential.engines.sources.tables import by_table, refuse_unreadable
 from sfumato.errors import DataError, SfumatoError, nearest
 from sfumato.plugins import found
@@ -27,7 +28,7 @@ def engines() -> dict[str, type[Engine]]:
 
 def refuse_before_reading(sources: Sources, reading: Reading, name: str = AUTOMATIC, also: Sequence[str] = ()) -> None:
     """Stop at what can be told without reading a record: no engine for what is asked, no such file, no such column."""
-    candidates(reading, name)
+    candidates(sources, reading, name)
     refuse_unreadable(sources, reading, also)
 
 
@@ -50,9 +51,10 @@ def named_in_turns(sources: Sources, reading: Reading) -> bool:
     return can_take_turns(reading, by_table(sources, reading.schema)[reading.schema.base])
 
 
-def candidates(reading: Reading, name: str = AUTOMATIC) -> list[type[Engine]]:
-    """The engines that run every aggregate of a reading; of these the one that is named."""
-    known = engines()
+def candidates(sources: Sources, reading: Reading, name: str = AUTOMATIC) -> list[type[Engine]]:
+    """The engines that run every aggregate of a reading where its records are; of these the one that is named."""
+    afar = any(in_cluster(one) for own in by_table(sources, reading.schema).values() for one in own)
+    known = {one: make for one, make in engines().items() if make.afar == afar}
     if name and name not in known:
         raise DataError(f"There is no engine '{name}'; {nearest(name, list(known))}")
     asked = {type(one) for one in reading.aggregates}
@@ -61,6 +63,7 @@ def candidates(reading: Reading, name: str = AUTOMATIC) -> list[type[Engine]]:
     if not chosen:
         lacking = sorted(one.__name__ for one in asked if not name or one not in known[name].knows)
         instead = f"{', '.join(able)} can: leave --engine out" if able else "no engine here can"
+        instead = "export the table and give its files, which other engines read" if afar else instead
         raise DataError(
             f"The plan asks for {', '.join(lacking)} over cells, which {name or 'no engine'} does not run; {instead}."
         )
@@ -70,7 +73,7 @@ def candidates(reading: Reading, name: str = AUTOMATIC) -> list[type[Engine]]:
 def opened(sources: Sources, reading: Reading, salt: bytes, name: str = AUTOMATIC) -> tuple[Engine, tuple[str, ...]]:
     """The engine that read the data, and why those that were asked before it declined."""
     declined: list[str] = []
-    for make in candidates(reading, name):
+    for make in candidates(sources, reading, name):
         try:
             return _made(make, sources, reading, salt), tuple(declined)
         except Unsure as why:
@@ -88,4 +91,5 @@ def _made(make: type[Engine], sources: Sources, reading: Reading, salt: bytes) -
         at = extract_tb(error.__traceback__)[-1]
         place = f"{at.filename.rpartition('/')[2]}, line {at.lineno}"
         failed = f"The engine '{make.name}' failed ({type(error).__name__} in {place}); please report this."
-    raise DataError(f"{failed} Another engine may read the same data: --engine {' or '.join(engines())}.")
+    others = " or ".join(name for name, one in engines().items() if one.afar == make.afar)
+    raise DataError(f"{failed} Another engine may read the same data: --engine {others}.")

@@ -32,6 +32,10 @@ class Engine(ABC):
     name: ClassVar[str]
     turn: ClassVar[int]
     knows: ClassVar[frozenset[type[Aggregate]]]
+    afar: ClassVar[bool] = False
+    """Whether it reads what stays in a cluster, which no other engine may fetch."""
+    stated: tuple[str, ...] = ()
+    """What is to be said of the place where the records are: who else may see numbers of theirs."""
     rows: int | None = None
     """How many records it read, if it says so: data without any are refused before the charge."""
 

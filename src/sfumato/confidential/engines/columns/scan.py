@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from sfumato.confidential.engines.engine import Unsure
 from sfumato.confidential.engines.request import Wanted
+from sfumato.confidential.engines.sources.cluster import in_cluster
 from sfumato.confidential.engines.sources.files import place_of
 from sfumato.confidential.engines.sources.frames import frame_table
 
@@ -28,6 +29,8 @@ def batches(source: Any, columns: Sequence[str], codes: Sequence[str]) -> Iterat
 
 def can_scan(source: Any) -> bool:
     """Whether a source may be read without DuckDB."""
+    if in_cluster(source):
+        return False
     return not isinstance(source, (str, Path)) or str(source).lower().endswith(".parquet")
 
 

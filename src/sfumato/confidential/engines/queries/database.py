@@ -29,10 +29,11 @@ class Database(Sealed):
     column that is read of it, the names of units and records, and what it is joined by.
     `records`: all of that, one row a record. `legible`: the records, a leaf for every attribute, -1 where there is
     none, and every value, null where there is none. `coded`: what cells are made of, and nothing else.
+    `carried` are columns that stay what they are, as where a row is a group of records: how many these are.
     """
 
-    def __init__(self, sources: Sources, reading: Reading) -> None:
-        self.reading, self.session = reading, Session()
+    def __init__(self, sources: Sources, reading: Reading, carried: Sequence[str] = ()) -> None:
+        self.reading, self.session, self.carried = reading, Session(), tuple(carried)
         self._columns = reading.columns
         tables = by_table(sources, reading.schema)
         self.sources = tables[reading.schema.base]
@@ -66,7 +67,7 @@ class Database(Sealed):
 
     def _gather(self, place: int, sources: Sequence[Any]) -> list[str]:
         """All sources of one table as one relation; which columns it has."""
-        parts, asked, columns = [], wanted(self.reading), list[str]()
+        parts, asked, columns = [], wanted(self.reading, self.carried), list[str]()
         for number, source in enumerate(sources):
             name, own = f"source{place}_{number}", Wanted(columns, encoding=asked.encoding)
             columns = attach(self.session, name, source, own if columns else asked)
@@ -90,6 +91,7 @@ class Database(Sealed):
                 index = self._columns.index(column)
                 chosen.append(f"{dialect.text(at[column], kinds[column])} AS text{index}")
                 chosen.append(f"{dialect.number(at[column], kinds[column])} AS number{index}")
+        chosen += [f"{at[column]} AS {column.strip()}" for column in self.carried]
         named = keys | {alias: column for alias, column in self.named.items() if column in own}
         return ", ".join(
             chosen + [f"{dialect.unit(at[column], kinds[column])} AS {alias}" for alias, column in named.items()]
@@ -125,7 +127,7 @@ class Database(Sealed):
         self.session.run(
             f"CREATE VIEW legible AS SELECT {', '.join(['records.*', *chosen])} FROM records {' '.join(joins)}"
         )
-        names = ", ".join([*self.coded, *self.named, "0 AS nothing"])
+        names = ", ".join([*self.coded, *self.named, *map(str.strip, self.carried), "0 AS nothing"])
         self.session.run(f"CREATE TABLE coded AS SELECT {names} FROM legible")
         ((read,),), ((coded,),) = (self.session.ask(f"SELECT count(*) FROM {name}") for name in ("side0", "coded"))
         if read != coded:  # no price holds for a record that counts twice

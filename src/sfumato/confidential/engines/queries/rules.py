@@ -10,6 +10,11 @@ from sfumato.confidential.engines.sql import dialect
 from sfumato.schema import Clipped, Reported
 
 SPELT = "some names differ only in spaces, zeros, Unicode form or characters that are not seen; write each one way."
+NAMELESS = "some records name no unit; a record must belong to one, or its unit is not protected."
+REPEATED = (
+    "the same row stands in more than one source and would count twice; declare [data] key, or [data] repeated_rows = "
+    "true if such rows are different records."
+)
 
 
 class Rules:
@@ -42,10 +47,13 @@ class Rules:
         ((_, *broken),) = self._ask(f"SELECT {asked} FROM coded")
         faults = [fault for fault, is_broken in zip(conditions.values(), broken, strict=True) if is_broken]
         others = [*self._spellings(), *self._repeats(), *self._of_register(), *self._of_reports()]
-        return [*self._empty(), *faults, *self._broken(others)]
+        return [*self.empty(), *faults, *self._broken(others)]
+
+    def empty(self) -> list[Fault]:
+        """The rule that every one of several sources holds rows: one with a header alone was not meant."""
+        return list(self._empty())
 
     def _empty(self) -> Iterator[Fault]:
-        """The rule that every one of several sources holds rows: one with a header alone was not meant."""
         sources = self._records.sources
         held = {number for (number,) in self._ask("SELECT DISTINCT source FROM side0")} if len(sources) > 1 else {0}
         for number, source in enumerate(sources):
@@ -58,6 +66,16 @@ class Rules:
 
     def _conditions(self) -> Iterator[tuple[str, Fault]]:
         """Every rule about single records, under the condition that breaks it."""
+        yield from self.of_levels()
+        for place, value in enumerate(self._reading.values):
+            if isinstance(value, Clipped):
+                yield self.of_value(place, value)
+        for place, name in enumerate(self._reading.names):
+            yield self._rule([name], f"unit{place} IS NULL", NAMELESS)
+        yield from self.of_combinations()
+
+    def of_levels(self) -> Iterator[tuple[str, Fault]]:
+        """The rule that every value is a level of its attribute."""
         for place, attribute in enumerate(self._reading.attributes):
             if attribute.depth is not None:  # cut off from one that is read whole
                 continue
@@ -65,14 +83,13 @@ class Rules:
                 "." if attribute.missing else ", or are missing and no `missing` level is declared."
             )
             yield self._rule([attribute.column], f"leaf{place} < 0", rule)
-        for place, value in enumerate(self._reading.values):
-            if isinstance(value, Clipped):
-                rule = "some values are missing or no numbers; declare `missing`, what they stand for, or clean them."
-                rule = rule if value.missing is None else "some values are no numbers; clean them."
-                yield self._rule([value.column], f"value{place} IS NULL", rule)
-        for place, name in enumerate(self._reading.names):
-            rule = "some records name no unit; a record must belong to one, or its unit is not protected."
-            yield self._rule([name], f"unit{place} IS NULL", rule)
+
+    def of_value(self, place: int, value: Clipped) -> tuple[str, Fault]:
+        """The rule that every value is a number."""
+        return self._rule([value.column], f"value{place} IS NULL", valueless(value))
+
+    def of_combinations(self) -> Iterator[tuple[str, Fault]]:
+        """The rules that some levels are never found together."""
         schema = self._reading.schema
         for impossible in self._reading.rules:
             names = tuple(name for name, _ in impossible.where)
@@ -86,7 +103,8 @@ class Rules:
         """A rule, its condition, and the query that lists the values of some columns in every record that breaks it."""
         texts = [self._records.text(column) for column in columns]
         value = f"nullif({texts[0]}, '')" if len(texts) == 1 else f"concat_ws(', ', {', '.join(texts)})"
-        return condition, Fault(columns[0], rule, f"SELECT {value} AS value FROM legible WHERE {condition}")
+        chosen = ", ".join([f"{value} AS value", *map(str.strip, self._records.carried)])
+        return condition, Fault(columns[0], rule, f"SELECT {chosen} FROM legible WHERE {condition}")
 
     def _spellings(self) -> Iterator[Fault]:
         """The rule that a unit or key is written one way: 7, 07, 7.0 and ' 7' would each have rows of their own."""
@@ -107,13 +125,9 @@ class Rules:
             query = self._standing(schema.key, f"count(*) > 1 OR bool_or({missing})")
             alike = f"count(*) > count(DISTINCT ({', '.join(keys)}))"
             ((broken,),) = self._ask(f"SELECT {alike} OR coalesce(bool_or({missing}), false) FROM coded")
-            yield from [Fault(", ".join(schema.key), _twice(schema.key), query)] if broken else []
+            yield from [Fault(", ".join(schema.key), stands_twice(schema.key), query)] if broken else []
         elif columns and len(self._records.sources) > 1 and not schema.repeated_rows:
-            rule = (
-                "the same row stands in more than one source and would count twice; declare [data] key, "
-                "or [data] repeated_rows = true if such rows are different records."
-            )
-            yield Fault(", ".join(columns), rule, self._standing(columns, "min(source) < max(source)"))
+            yield Fault(", ".join(columns), REPEATED, self._standing(columns, "min(source) < max(source)"))
 
     def _standing(self, columns: Sequence[str], having: str) -> str:
         """The query that lists the records whose values in some columns, as a group, have a property."""
@@ -161,7 +175,14 @@ def _misspelt(unit: str, relation: str) -> str:
     return f"SELECT CAST({unit} AS VARCHAR) AS value FROM {relation} WHERE {same} IN ({shared})"
 
 
-def _twice(key: Sequence[str]) -> str:
+def valueless(value: Clipped) -> str:
+    """The rule that a value breaks which is no number."""
+    if value.missing is None:
+        return "some values are missing or no numbers; declare `missing`, what they stand for, or clean them."
+    return "some values are no numbers; clean them."
+
+
+def stands_twice(key: Sequence[str]) -> str:
     """The rule that a key breaks which stands twice."""
     if len(key) == 1:
         return "some keys stand twice or are missing; a key names one record, in all files together."

@@ -19,6 +19,7 @@ from sfumato.errors import DataError
 from sfumato.schema import Box, Table, Weighted
 
 ROOT_HALF = math.sqrt(0.5)
+UNWEIGHED = "some values are missing or no finite numbers; every record needs its weights."
 
 
 @dataclass(frozen=True)
@@ -71,10 +72,9 @@ class Weights(Sealed):
         """The rules that weights and the order of selection break."""
         found = []
         for column in self._facts[3]:
-            rule = "some values are missing or no finite numbers; every record needs its weights."
             broken = f"coalesce(NOT isfinite({self._records.number(column)}), true)"
             listed = f"SELECT nullif({self._records.text(column)}, '') AS value FROM legible WHERE {broken}"
-            found.append(Fault(column, rule, listed))
+            found.append(Fault(column, UNWEIGHED, listed))
         order = self._reading.schema.order
         if order is not None:
             rule = (
@@ -114,11 +114,7 @@ class Weights(Sealed):
         query = f"SELECT {asked} FROM (SELECT {chosen} FROM legible){self._records.within(universe)}"
         ((lacking, largest, whole),) = self._session.ask(query)
         term = heaviest * (largest or 0.0)
-        if lacking or not math.isfinite(term):
-            raise DataError(
-                f"Column '{one.column}': some records in question have no finite number; leave them out with `where`, "
-                "or declare `missing`, the value they stand for, where the plan measures the column."
-            )
+        refuse_infinite(one, lacking=bool(lacking) or not math.isfinite(term))
         return Multiples.of(term, rows, whole=are_whole and whole is not False)
 
     def _weighable(self, one: Weighted) -> str:
@@ -154,6 +150,15 @@ class Weights(Sealed):
         named = {f"sign{place}": pa.array(np.ascontiguousarray(column)) for place, column in enumerate(signs.T)}
         self._session.register("signs", pa.table({"turn": pa.array(np.arange(cycle)), **named}))
         return f"{self._weighable(one)} JOIN signs ON weighable.turn % {cycle} = signs.turn"
+
+
+def refuse_infinite(one: Weighted, *, lacking: bool) -> None:
+    """Stop where a record that is weighed has no value."""
+    if lacking:
+        raise DataError(
+            f"Column '{one.column}': some records in question have no finite number; leave them out with `where`, "
+            "or declare `missing`, the value they stand for, where the plan measures the column."
+        )
 
 
 def _extent(terms: Sequence[str]) -> list[str]:

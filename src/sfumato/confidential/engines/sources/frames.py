@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.confidential.engines.request import Wanted
+from sfumato.confidential.engines.sources.cluster import in_cluster
 from sfumato.errors import DataError
 
 
@@ -16,6 +17,8 @@ def frame_table(frame: Any, wanted: Wanted) -> tuple[list[str], pa.Table]:
     """The wanted columns of any frame that narwhals accepts, eager or lazy."""
     import narwhals as nw
 
+    if in_cluster(frame):  # narwhals would fetch all of its records
+        raise DataError("The table stays in its cluster, and is read there by the engine spark alone.")
     try:
         native = nw.from_native(frame)
     except TypeError:

@@ -1,0 +1,99 @@
+"""Dialect: how columns of Spark become numbers, whole steps and keys of groups, in its SQL.
+
+Numbers are doubles, and only operations of IEEE 754 are asked for, so that a value has the same step as with the other
+engines. A value of another type is not read in the cluster: records are grouped by it as it stands.
+"""
+
+from fractions import Fraction
+
+from sfumato.confidential.engines.sql.dialect import numeral
+from sfumato.errors import DataError
+from sfumato.schema import Attribute, Bands, Clipped
+
+WHOLE = ("tinyint", "smallint", "int", "bigint")
+GROUPED = ("string", "boolean", "date", "float", "double", *WHOLE)
+"""The types that records are grouped by as they stand, and decimals."""
+
+
+def quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def literal(value: Fraction | float) -> str:
+    """A double.
+
+    >>> literal(-0.5), literal(1e-05), literal(10**16)
+    ('(-0.5D)', '(1e-05D)', '(1e+16D)')
+    """
+    return f"({float(value)!r}D)"
+
+
+def is_number(kind: str) -> bool:
+    """Whether values of a type become doubles in one way; a short float is the decimal that it prints as."""
+    return kind == "double" or kind in WHOLE or kind.startswith("decimal")
+
+
+def refuse_foreign(column: str, kind: str) -> None:
+    """Stop at types whose values would be other texts here than there."""
+    if kind in GROUPED or kind.startswith("decimal"):
+        return
+    if kind.startswith("char"):
+        why = "pads its texts with spaces, so that no code is found; name a view that has it by rtrim as a string"
+    else:
+        why = "is not read there; name a view that casts it to a string, a number or a date"
+    raise DataError(f"Column '{column}' is of the type {kind} in the cluster, which {why}.")
+
+
+def number(name: str, kind: str) -> str:
+    """The value as a double, null where it is none or NaN."""
+    value = f"CAST({name} AS DOUBLE)"
+    return f"(CASE WHEN isnan({name}) THEN NULL ELSE {name} END)" if kind == "double" else value
+
+
+def code(attribute: Attribute, name: str, kind: str) -> str:
+    """What records are grouped by for an attribute: the value, or of bands of a number the edge below it.
+
+    An edge means the band that begins there. Numbers that mean no answer, and those that fit no band, stay themselves.
+    """
+    bands = attribute.read
+    if not isinstance(bands, Bands) or not is_number(kind):
+        return name
+    edges = [float(one) for one in bands.edges]
+    stated = [one for one in map(numeral, attribute.missing.codes if attribute.missing else ()) if one is not None]
+    if set(edges) & set(stated):
+        return name
+    value = number(name, kind)
+    listed = f"WHEN {value} IN ({', '.join(map(literal, stated))}) THEN {value} " if stated else ""
+    rising = " ".join(f"WHEN {value} >= {literal(edge)} THEN {literal(edge)}" for edge in reversed(edges))
+    return f"(CASE {listed}{rising} ELSE {value} END)"
+
+
+def steps(name: str, kind: str, value: Clipped, called: str) -> tuple[str, str, str]:
+    """A number in whole steps, in three turns under one name: millionths of a step, steps with a half more, steps.
+
+    It is held within the clip, squared by its power, rounded half up and held again; null where there is none.
+    """
+    given = number(name, kind)
+    if value.missing is not None:
+        given = f"coalesce({given}, {literal(value.missing)})"
+    held = f"greatest(least({given}, {literal(value.high)}), {literal(value.low)})"
+    held = f"({held} * {held})" if value.power == 2 else held
+    # greatest and least pass over nulls, so a missing value is kept null by hand.
+    millionths = f"(CASE WHEN {given} IS NOT NULL THEN {held} / {literal(value.step)} * {literal(10**6)} END)"
+    low, high = value.ends
+    below = f"CAST(rint({called}) - CASE WHEN rint({called}) > {called} THEN 1D ELSE 0D END AS BIGINT)"
+    clipped = f"(CASE WHEN {called} IS NOT NULL THEN greatest(least({below}, {high}L), {low}L) END)"
+    return millionths, f"({_rounded(called)} / {literal(10**6)} + 0.5D)", clipped
+
+
+def _rounded(term: str) -> str:
+    """The nearest whole number, halves away from 0, as C and DuckDB round; rint takes halves to even ones."""
+    return f"(CASE WHEN abs({term} - rint({term})) = 0.5D THEN {term} + 0.5D * signum({term}) ELSE rint({term}) END)"
+
+
+def lattice(term: str, scale: float) -> str:
+    """A term times a power of two as a whole number, halves away from 0; it has 62 bits at most.
+
+    A double becomes a decimal by way of 64 bits, as Spark's own cast keeps the digits that it prints alone.
+    """
+    return f"CAST(CAST({_rounded(f'({term} * {literal(scale)})')} AS BIGINT) AS DECIMAL(20,0))"

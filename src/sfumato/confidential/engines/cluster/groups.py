@@ -1,0 +1,132 @@
+"""Groups: equal records counted and summed in the cluster; what each group means is found here, as by DuckDB.
+
+A group is all records of one source that say the same in every column of codes. So codes, missing levels, rules and the
+words of faults have one implementation, and of records no more comes here than how many say the same.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from sfumato.confidential.engines.cluster import dialect
+from sfumato.confidential.engines.cluster.session import ClusterSession
+from sfumato.confidential.engines.request import Reading, Wanted
+from sfumato.confidential.sealed import Sealed
+from sfumato.errors import DataError
+from sfumato.schema import Attribute, Clipped, Extremes, InSteps, Schema
+
+COUNTED = " counted"
+"""What columns are called that no source has: they begin with a space."""
+MOST = 20_000_000
+"""The most groups that are fetched: some GB of this machine."""
+LARGEST_SHORT = 90_000_000
+"""The largest value in steps of which 10^11 records are surely summed in 64 bits; others take longer."""
+Kinds = Mapping[str, str]
+
+
+class RecordGroups(Sealed):
+    """The sources of one reading in a cluster, and how their records are grouped."""
+
+    def __init__(self, session: ClusterSession, reading: Reading) -> None:
+        self.session, self.reading = session, reading
+        wanted = Wanted(reading.columns)
+        self.kinds: list[Kinds] = []
+        for place in range(len(session.frames)):
+            what = f"Source {place + 1}" if len(session.frames) > 1 else "The table"
+            columns, kinds = wanted.of(what, session.names(place)), session.kinds(place)
+            for column in columns:
+                dialect.refuse_foreign(column, kinds[column])
+            self.kinds.append({column: kinds[column] for column in columns})
+        for value in reading.values:
+            if not isinstance(value, Clipped):
+                raise DataError(f"Spark does not read {type(value).__name__} of '{value.column}'; it clips values.")
+
+    @cached_property
+    def stepped(self) -> tuple[InSteps, ...]:
+        """The values that become steps in the cluster: numbers in every source."""
+        return tuple(
+            one for one in self.reading.values if all(dialect.is_number(kinds[one.column]) for kinds in self.kinds)
+        )
+
+    @cached_property
+    def whole(self) -> tuple[InSteps, ...]:
+        """The values by which records are grouped as they stand, which become steps here."""
+        return tuple(one for one in self.reading.values if one not in self.stepped)
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """The columns by which records are grouped."""
+        read = [*(one.column for one in self.reading.attributes), *(one.column for one in self.whole)]
+        return tuple(dict.fromkeys(read))
+
+    @cached_property
+    def _alone(self) -> dict[str, Attribute]:
+        """The columns that are read for one attribute and for nothing else, each with it."""
+        columns = [*(one.column for one in self.reading.attributes), *(one.column for one in self.whole)]
+        return {one.column: one for one in self.reading.attributes if columns.count(one.column) == 1}
+
+    def coded(self, place: int, more: Mapping[str, str] = {}) -> Any:
+        """The records of a source: `k0`, … by which they are grouped, `value0`, … in steps, and more."""
+        kinds, frame = self.kinds[place], self.session.frames[place]
+        chosen = {f"k{index}": self._code(column, kinds) for index, column in enumerate(self.keys)} | dict(more)
+        turns: list[dict[str, str]] = [{}, {}, {}]
+        for value in self.stepped:
+            assert isinstance(value, Clipped)  # noqa: S101 - others were refused
+            called = f"value{self.reading.values.index(value)}"
+            terms = dialect.steps(dialect.quoted(value.column), kinds[value.column], value, called)
+            for turn, term in zip(turns, terms, strict=True):
+                turn[called] = term
+        chosen = chosen or {"nothing": "0"}
+        for turn in turns:
+            frame = frame.selectExpr(*(f"{term} AS {name}" for name, term in (chosen | turn).items()))
+            chosen = {name: name for name in chosen}
+        return frame
+
+    def _code(self, column: str, kinds: Kinds) -> str:
+        name, attribute = dialect.quoted(column), self._alone.get(column)
+        return dialect.code(attribute, name, kinds[column]) if attribute else name
+
+    def sums(self, values: Sequence[InSteps]) -> dict[str, str]:
+        """What is computed of every group, by what it is called."""
+        found = {COUNTED.strip(): "count(*)"}
+        for value in values:
+            assert isinstance(value, Clipped)  # noqa: S101 - others were refused
+            place = self.reading.values.index(value)
+            named = f"value{place}"
+            wide = max(map(abs, value.ends)) > LARGEST_SHORT
+            found[f"sum{place}"] = f"sum({f'CAST({named} AS DECIMAL(20,0))' if wide else named})"
+            found[f"lacking{place}"] = f"count_if({named} IS NULL)"
+            if Extremes(value) in self.reading.aggregates:
+                found |= {f"least{place}": f"min({named})", f"most{place}": f"max({named})"}
+        return found
+
+    def fetched(
+        self, place: int, more: Mapping[str, str] | None = None, sums: Mapping[str, str] | None = None
+    ) -> pa.Table:
+        """The groups of a source: its columns of codes, and counts and sums under names that no source has."""
+        keys, sums = [f"k{index}" for index in range(len(self.keys))], sums or self.sums(self.stepped)
+        counted = dict(sums) | ({} if keys else {"counted_": "count(*)"})
+        grouped = self.session.summed(self.coded(place, more or {}), keys, counted)
+        table = self.session.table(
+            grouped,
+            MOST,
+            f"Records say so many different things in {', '.join(self.keys)} that more than {MOST:,} groups would come "
+            "here; store codes, not texts that are free, and numbers as numbers, or read them in bands.",
+        )
+        named = table.rename_columns([*self.keys, *(f" {name}" for name in counted)])
+        if keys:
+            return named
+        # Without codes all records are one group, which is there even of none.
+        return named.slice(0, int(named[" counted_"][0].as_py() > 0)).drop_columns([" counted_"])
+
+    @property
+    def plain_schema(self) -> Schema:
+        """The schema without names, of which groups have none."""
+        return replace(self.reading.schema, key=(), repeated_rows=True)
+
+    @property
+    def carried(self) -> tuple[str, ...]:
+        return tuple(f" {name}" for name in self.sums(self.stepped))

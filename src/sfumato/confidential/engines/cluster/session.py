@@ -1,0 +1,144 @@
+"""Session: the one way that Spark is spoken to; nothing else here knows its client."""
+
+import socket
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from sfumato.confidential.engines.cluster import settings
+from sfumato.confidential.engines.sources.cluster import Address, ClusterTable
+from sfumato.confidential.sealed import Sealed, without_values
+from sfumato.errors import DataError
+
+LACKING = "Spark gave no session; check the address, that a Connect server listens there, its TLS and the token"
+ANSWERS = 10
+"""The seconds within which a server must answer at all."""
+UNREAD = "Spark could not read the data"
+CHANGED = (
+    "The files of the data changed while they were read, so that numbers may be of different records; nothing was "
+    "charged. Run it again when nobody writes to them, or name a copy."
+)
+LISTLESS = (
+    "The plan needs the records several times, and this table does not tell its files, so that nobody knows whether "
+    "it changed in between; name a table or a path of Parquet files."
+)
+
+
+class ClusterSession(Sealed):
+    """One session on a Connect server, with all sources as its frames; closed, it is gone there too."""
+
+    def __init__(self, sources: Sequence[Any]) -> None:
+        tables = [one for one in sources if isinstance(one, ClusterTable)]
+        if tables and len(tables) < len(sources):
+            raise DataError("Some data are tables of a cluster by name and some are frames; give all in one way.")
+        with without_values(LACKING):
+            self._own = _session(tables[0].address) if tables else None
+        if self._own is None:
+            for one in sources:
+                _refuse_classic(one)
+            self._spark = sources[0].sparkSession
+            if any(one.sparkSession is not self._spark for one in sources):
+                raise DataError("The frames are of several sessions of Spark; make all in one.")
+        else:
+            self._spark = self._own
+        with without_values(LACKING):
+            self._set()
+        with without_values(f"{UNREAD}; check the name, the rights and that the path is seen by the cluster"):
+            self.frames = [self._named(one) if isinstance(one, ClusterTable) else one for one in sources]
+        self._files: list[list[str]] | None = None
+
+    def _set(self) -> None:
+        asked = lambda name: self._spark.conf.get(name, None)  # noqa: E731
+        if self._own is not None:
+            for name, value in settings.EXACT.items():
+                self._own.conf.set(name, value)
+        settings.refuse_unset(asked)
+        self.stated = settings.stated(asked)
+
+    def _named(self, table: ClusterTable) -> Any:
+        return self._spark.read.parquet(table.name) if table.is_path else self._spark.table(table.name)
+
+    def kinds(self, place: int) -> dict[str, str]:
+        """The columns of a source and the type of each; padded texts and collations are told as such."""
+        with without_values(UNREAD):
+            fields = self.frames[place].schema.fields
+        return {
+            one.name: str(one.metadata.get("__CHAR_VARCHAR_TYPE_STRING", one.dataType.simpleString())) for one in fields
+        }
+
+    def names(self, place: int) -> list[str]:
+        with without_values(UNREAD):
+            return list(self.frames[place].columns)
+
+    def _parts(self, frame: Any) -> Iterator[pa.Table]:
+        """What a frame holds, as it comes."""
+        client, plan = self._spark.client, frame._plan  # noqa: SLF001 - it has no public name, and all else holds all
+        parts = client.to_table_as_iterator(plan.to_proto(client), plan.observations)
+        return (one for one in parts if isinstance(one, pa.Table))
+
+    def table(self, frame: Any, most: int, refusal: str) -> pa.Table:
+        """What a frame holds; refused where it is more than so many rows, of which no more are fetched."""
+        held, rows = [], 0
+        with without_values("The cluster gave no answer"):
+            for part in self._parts(frame):
+                rows += len(part)
+                if rows > most:
+                    self._spark.interruptAll()
+                    raise DataError(refusal)
+                held.append(part)
+            return pa.concat_tables(held) if held else frame.toArrow()
+
+    def rows(self, frame: Any) -> list[tuple[Any, ...]]:
+        """The few rows that a frame holds."""
+        with without_values("The cluster gave no answer"):
+            table = frame.toArrow()
+            return (
+                list(zip(*(column.to_pylist() for column in table.columns), strict=True)) if table.num_columns else []
+            )
+
+    @staticmethod
+    def summed(frame: Any, keys: Sequence[str], sums: Mapping[str, str]) -> Any:
+        """The groups of a frame by some columns, with what is computed of each."""
+        from pyspark.sql.connect.functions import expr
+
+        return frame.groupBy(*keys).agg(*(expr(term).alias(name) for name, term in sums.items()))
+
+    def _listing(self) -> list[list[str]]:
+        with without_values(UNREAD):
+            return [sorted(one.inputFiles()) for one in self.frames]
+
+    def watch(self) -> None:
+        """Keep which files the sources are, as these are read several times."""
+        self._files = self._listing()
+        if not all(self._files):
+            raise DataError(LISTLESS)
+
+    def refuse_changed(self) -> None:
+        """Stop where the files are no longer those that were there at first."""
+        if self._files is not None and self._listing() != self._files:
+            raise DataError(CHANGED)
+
+    def close(self) -> None:
+        if self._own is not None:
+            self._own.stop()
+
+
+def _session(address: Address) -> Any:
+    remote = address.remote
+    with socket.create_connection((address.host, address.port), ANSWERS):
+        pass  # the client itself would try for ten minutes
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it warns of versions of other packages, and so would every run
+        from pyspark.sql.connect.session import SparkSession
+
+        return SparkSession.builder.remote(remote).create()
+
+
+def _refuse_classic(frame: Any) -> None:
+    if ".connect." not in type(frame).__module__:
+        raise DataError(
+            "The frame is of a Spark session that runs in this process; make it in a session of Spark Connect: "
+            "SparkSession.builder.remote('sc://…').getOrCreate()."
+        )
