@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.confidential.engines.arrays import Arrays
-from sfumato.confidential.engines.columns import names_in_turns, naming
+from sfumato.confidential.engines.columns import names_in_turns, naming, scan
 from sfumato.confidential.engines.columns.names_in_turns import NamesInTurns
 from sfumato.confidential.engines.columns.sieve import FULL, Sieve, hashed
 from sfumato.confidential.engines.duckdb import DuckDB
@@ -156,3 +156,20 @@ def test_units_that_are_told_apart_are_held(tmp_path, in_turns):
     found = Arrays(sources, reading, SALT).aggregate(Table((PLACE,)), (Units(),), Box())
     assert found[Units()].sum() > 100
     assert not in_turns, "all names were held, those of the key too"
+
+
+def test_batches_that_were_read_are_let_go(tmp_path, monkeypatch):
+    """Held for the type of their column alone, they were all names of a file, of 10^9 records 13 GB."""
+    monkeypatch.setattr(scan, "BATCH", 10_000)
+    pq.write_table(pa.table({"id": [f"unit {number:050}" for number in range(200_000)]}), tmp_path / "units.parquet")
+    held = []
+
+    def counted(columns):
+        held.append(pa.total_allocated_bytes())
+        return hashed(columns)
+
+    monkeypatch.setattr(names_in_turns, "hashed", counted)
+    NamesInTurns([tmp_path / "units.parquet"], ["id"], 200_000, 5)
+    batch = 10_000 * 55
+    assert len(held) == 20
+    assert held[-1] - held[0] < 4 * batch, "of twenty batches of which none is wanted any more"

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from sfumato.confidential.engines.columns.names import Names, refuse_unplain
@@ -56,6 +57,7 @@ class NamesInTurns:
                 names = [Names(column) for column in self._columns]
                 for one, kind in zip(names, kinds, strict=True):
                     one.add(batch[one.column])
-                    kind.add(batch[one.column][:0])  # declined where an earlier batch was of another type
+                    # Declined where an earlier batch was of another type; a slice of it would hold all of it.
+                    kind.add(pa.nulls(0, batch[one.column].type))
                 yield start, names
                 start += len(batch[self._columns[0]])
