@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from scipy.optimize import isotonic_regression
-from scipy.stats import norm
+from scipy.stats import lognorm, norm
 
 import sfumato as sf
 from sfumato.calibrate import Percentile, crossings
@@ -199,11 +199,32 @@ def plain_simulation(epsilon, bands, people, runs):
     return float(np.median(np.abs((ends[at] + part * (ends[at + 1] - ends[at])) / true - 1)))
 
 
-def test_where_noise_is_large_for_its_people_a_cell_is_said_to_hold_more_often():
+def test_it_is_said_of_which_cells_intervals_hold_as_often_as_they_say():
     """Six bands of variance 2 have a count with a standard error of 3.5: six of them are 21, and 30 are told."""
-    assert "more often" not in middle([[6, 8, 8, 6, 6, 2]], 2.0).subject.note
-    assert "Of fewer than 66 jobs they hold it more often" in middle([[6, 8, 8, 6, 6, 2]], 20.0).subject.note
-    assert "more often" not in middle([[6, 8, 8, 6, 6, 2]], 20.0, within="anything").subject.note
+    assert "of cells that have 30 jobs or more" in middle([[6, 8, 8, 6, 6, 2]], 2.0).subject.note
+    assert "of cells that have 66 jobs or more" in middle([[6, 8, 8, 6, 6, 2]], 20.0).subject.note
+    assert "as often" not in middle([[6, 8, 8, 6, 6, 2]], 20.0, within="anything").subject.note
+
+
+def test_cells_that_noise_lifted_over_the_least_hold_less_often():
+    """Why nothing is promised of them: of 20,000 cells of 10 people some 250 have a number, and 82% of their medians.
+
+    A fresh look at other draws found 82.2% of 95% intervals; 95% and more are seen by a chance below 10^-9.
+    """
+    rng = np.random.default_rng(11)
+    pay = np.sort(rng.lognormal(10.5, 0.75, (20_000, 10)), axis=1)
+    inner = lognorm.ppf(np.arange(1, 10) / 10, 0.75, scale=np.exp(10.5))
+    counts = np.stack([((np.searchsorted(inner, pay) == band).sum(axis=1)) for band in range(10)], axis=1)
+    noise = [rng.geometric(1 - np.exp(-0.5), counts.shape) for _ in range(2)]
+    edges = np.concatenate([[0], inner, [1_000_000]])
+    noisy = (counts + noise[0] - noise[1]).astype(np.float64)
+    histograms = NoisyHistograms(noisy[noisy.sum(axis=1) >= 30], edges, 7.835)
+    lifted = pay[noisy.sum(axis=1) >= 30, 4]
+    (low,), (high,) = histograms.ends(0.5, (1.96,))
+    shown = (histograms.crossing(0.5) >= edges[2]) & (histograms.crossing(0.5) <= edges[-3])
+    held = ((low <= lifted) & (lifted <= high))[shown]
+    assert 100 < len(held) < 600
+    assert held.mean() < 0.92
 
 
 def test_errors_are_those_simulated_before():

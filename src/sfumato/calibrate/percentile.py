@@ -29,16 +29,17 @@ FEWEST_BANDS = 6
 """Two at either end, in which nothing is told, and some between them."""
 SMOOTH, ANYTHING = "smooth", "anything"
 INTERVALS = {
-    SMOOTH: "Intervals are of the percentile of these {unit}, taken to lie smoothly within bands; where many share a "
-    "round number they hold it less often than they say.",
+    SMOOTH: "Intervals are of the percentile of these {unit}, taken to lie smoothly within bands and across their "
+    "ends; where many share a number, as a round one or a legal minimum, they hold it less often than they say.",
     ANYTHING: "Intervals are of the percentile of these {unit}, however they lie within bands; none is shorter.",
 }
 """What intervals are of, by what is taken for granted within bands."""
 AS_OFTEN = 6
-"""From how many standard errors of its count on the intervals of a cell hold as often as they say; below, more often.
+"""From how many standard errors of its count on the intervals of a cell hold as often as they say.
 
 Where the noise of a cell is as large as its counts by band, what lies below a value falls and rises again, and all that
-is between two values within reach is held (`crossings`).
+is between two values within reach is held (`crossings`), which is more often. Of a cell that has a number because noise
+lifted its count to the least, or its percentile out of the outer bands, they hold it less often.
 """
 FINER = 100
 """How many times finer than what is published the percentile of rows is read, so that rounding is no error of it."""
@@ -159,10 +160,15 @@ class Percentile(Step):
         few = histograms.counts.sum(axis=1) < float(Fraction(self.least))
         return np.asarray(few, dtype=np.int64)
 
-    def _more_often(self, bands: int, variance: float, unit: str) -> str:
-        often = as_often_from(bands, variance)
-        told = self.within == SMOOTH and often > Fraction(self.least)
-        return f" Of fewer than {_said(often)} {unit} they hold it more often than they say." if told else ""
+    def _promised(self, bands: int, variance: float, unit: str) -> str:
+        """Of which cells intervals hold as often as they say: a true count is meant, which no reader knows."""
+        if self.within != SMOOTH:
+            return ""
+        often = max(Fraction(self.least), as_often_from(bands, variance))
+        return (
+            f" They hold as often as they say of cells that have {_said(often)} {unit} or more and a percentile in one "
+            "of the inner bands; of others that have a number by their noise they need not."
+        )
 
     def _kinds(self, counted: Subject, attribute: Attribute) -> tuple[NoNumber, ...]:
         edges = self._bands(attribute)
@@ -179,7 +185,7 @@ class Percentile(Step):
             f"Where noisy counts by {bands} public bands of {attribute.label} reach {percent}%, "
             f"values above {_said(self.up_to)} taken for that; cells of fewer than {_said(self.least)} {counted.unit}, "
             f"by the noisy count, have no number. {INTERVALS[self.within].format(unit=counted.unit)}"
-            f"{self._more_often(bands, variance, counted.unit)}"
+            f"{self._promised(bands, variance, counted.unit)}"
         )
         return replace(
             counted,

@@ -133,7 +133,7 @@ def lines(runs: int) -> list[Line]:
                     f"epsilon {epsilon}, {bands} bands, {people:,} people",
                     f"{before:.3f}",
                     f"{relative(made['0.5'].values.astype(float), true):.4f}",
-                    f"95% intervals hold {covered}%{'' if often else ' (at least: few people for the noise)'}; "
+                    f"95% intervals hold {covered}%{'' if often else ' (not promised: few people for the noise)'}; "
                     f"exponential, at a third each {alone:.4f}",
                 )
             )
