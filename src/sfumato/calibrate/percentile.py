@@ -164,7 +164,7 @@ class Percentile(Step):
         """Of which cells intervals hold as often as they say: a true count is meant, which no reader knows."""
         if self.within != SMOOTH:
             return ""
-        often = max(Fraction(self.least), as_often_from(bands, variance))
+        often = max(Fraction(self.least), Fraction(as_often_from(bands, variance)))
         return (
             f" They hold as often as they say of cells that have {_said(often)} {unit} or more and a percentile in one "
             "of the inner bands; of others that have a number by their noise they need not."
