@@ -232,7 +232,7 @@ def test_every_rule_that_data_can_break_is_among_them():
     source = Path(rules.__file__).read_text(encoding="utf-8")
     worded = re.findall(r'"((?:some|the same|missing or|below|no whole|too large|Source )[^"]{8,})', source)
     unbroken = [one for one in worded if not any(_begins(world.said, one) for world in WORLDS.values())]
-    assert unbroken == ["some values are no numbers; clean them.", "some values are {rule}"], (
+    assert sorted(unbroken) == ["some values are no numbers; clean them.", "some values are {rule}"], (
         "the same rule, less strict"
     )
     assert len(worded) == 19

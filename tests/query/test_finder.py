@@ -11,7 +11,7 @@ from tests.serve.small import SEXES, small
 import sfumato as sf
 from sfumato.query.finder import LONGEST, MOST, Finder
 from sfumato.query.near_words import NearWords, distances
-from sfumato.query.phrases import ANYWHERE, Phrases, words_of
+from sfumato.query.phrases import ANYWHERE, Phrase, Phrases, words_of
 from sfumato.query.search_topics import SearchedTable
 from sfumato.schema import Synonyms
 
@@ -193,3 +193,9 @@ def test_what_may_not_be_summed_has_no_number(tmp_path):
     release = sf.open(small(tmp_path / "medians", by=(STATES, SEXES), additive=False))
     (one,) = sf.find([release], "texas")
     assert one.figure is None
+
+
+@pytest.mark.parametrize("before", ["Cooks", "Cooks (all)", "Köche, alle.", "", "--"])
+def test_a_text_is_found_whatever_the_text_before_it_ends_with(before):
+    assert Phrases([before, "Dentists", "Nurses."]).find(["dentists"]) == [Phrase(1, 0)]
+    assert [one.place for one in Phrases([before, "Dentists", "Nurses."]).find(["nurses"])] == [2]
