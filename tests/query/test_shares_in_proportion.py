@@ -55,3 +55,15 @@ def test_shares_hold_their_level_and_hardly_more(published, part, level):
 def test_intervals_that_are_too_short_or_too_long_are_told(published):
     assert held(published, PARTS["next to nothing"], 0.90, times=0.9) < LEAST[0.90]
     assert held(published, PARTS["a tenth"], 0.90, LongerError) > MOST[0.90]
+
+
+@pytest.mark.parametrize(("scale", "kept"), [(0.0953, False), (0.2, False), (0.3, True), (0.38, True)])
+def test_a_side_as_long_as_the_number_itself_is_not_shortened(scale, kept):
+    """At 90% a number of scale 0.3 reaches by e^(0.3 ln 10) / (1 − 0.09) − 1 = 1.2 of itself, one of 0.2 by 0.65.
+
+    Shortened, a few shares of such numbers had intervals that held 56 to 67% of the time; else they are refused.
+    """
+    share, ones = 1 - (1 - 4 * scale**2) / (1 - scale**2) ** 2, np.ones(1)
+    law, totals = RelativeError(ones, ones, ones), NoisyTotals(ones, share * ones, np.zeros(1), ones)
+    longer, found = np.maximum(*law.reach(0.90, totals)), law.either_way(0.90, totals)
+    assert (found == longer) if kept else (found < 0.9 * longer)

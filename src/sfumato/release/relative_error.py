@@ -52,15 +52,18 @@ class RelativeError(ErrorLaw):
 
         With scale l and M = 1/(1 - l²), a length of m sizes misses ((1 + m)/M)^(-1/l) / 2 above, ((1 - m)/M)^(1/l) / 2
         below, and nothing there from 1 on. Of several cells l is that of Laplace's law with the same quantile.
+        Where the longer side is as long as the number itself it is kept: such ratios are refused, not made shorter.
         """
         (errors, middle), sizes = self._within(level, totals), np.where(self.sizes > 0, self.sizes, 1.0)
         power, mean = math.log(1 / (1 - level)) / np.maximum(errors, 1e-12), middle / sizes
         low, high = (np.asarray(side) / sizes for side in self.reach(level, replace(totals, sampling=0 * totals.noise)))
+        longer = np.maximum(low, high)
         for _ in range(HALVINGS):
             half = (low + high) / 2
             missed = ((1 + half) / mean) ** -power + (np.maximum(1 - half, 0.0) / mean) ** power
             low, high = np.where(missed > 2 * (1 - level), half, low), np.where(missed > 2 * (1 - level), high, half)
-        return np.hypot(high * sizes, reach(level, 0.0) * np.sqrt(totals.sampled))
+        found = np.where(longer < 1, high, longer)
+        return np.hypot(found * sizes, reach(level, 0.0) * np.sqrt(totals.sampled))
 
     def _within(self, level: float, totals: NoisyTotals) -> tuple[Floats, Floats]:
         """How far the logarithm lies from its middle at a level, and the total in that middle."""
