@@ -62,7 +62,7 @@ class RelativeError(ErrorLaw):
             half = (low + high) / 2
             missed = ((1 + half) / mean) ** -power + (np.maximum(1 - half, 0.0) / mean) ** power
             low, high = np.where(missed > 2 * (1 - level), half, low), np.where(missed > 2 * (1 - level), high, half)
-        found = np.where(longer < 1, high, longer)
+        found: Floats = np.where(longer < 1, high, longer)
         return np.hypot(found * sizes, reach(level, 0.0) * np.sqrt(totals.sampled))
 
     def _within(self, level: float, totals: NoisyTotals) -> tuple[Floats, Floats]:
