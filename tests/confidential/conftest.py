@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from tests.confidential import spark_server
 from tests.confidential.oracle import levels, make_plan
 
 from sfumato.schema import Attribute, Bands, Missing, Recode
@@ -87,3 +88,13 @@ def fill(postgres):
         return f"{postgres}#{table}"
 
     return filled
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory):
+    """The address of a Spark Connect server of our own, or of the one that SFUMATO_SPARK_SERVER names."""
+    if running := os.environ.get("SFUMATO_SPARK_SERVER"):
+        yield running
+        return
+    with spark_server.served(tmp_path_factory.mktemp("spark")) as address:
+        yield address

@@ -12,8 +12,8 @@ _NOT_SEEN = (
 """Beside control and format characters the others that Unicode says are not to be seen, from and to."""
 _UNSEEN = "".join([r"[\p{C}", *(rf"\x{{{low:X}}}-\x{{{high:X}}}" for low, high in _NOT_SEEN), "]+"])
 _SPACE = r"[\s\x{0B}\x{85}\p{Z}]+"
-_PLAIN = r"^(0|[1-9][0-9]*)$"
-_NUMBER = r"^[+-]?([0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)([eE][+-]?[0-9]{1,9})?$"
+PLAIN = r"^(0|[1-9][0-9]*)$"
+NUMBER = r"^[+-]?([0-9][0-9_]*[.]?[0-9_]*|[.][0-9][0-9_]*)([eE][+-]?[0-9]{1,9})?$"
 
 
 def spelled(names: Any) -> Any:
@@ -32,7 +32,7 @@ def spelled(names: Any) -> Any:
     made = pc.replace_substring_regex(pc.utf8_normalize(names, form="NFKC"), _SPACE, " ")
     made = pc.utf8_normalize(pc.replace_substring_regex(made, _UNSEEN, ""), form="NFKC")
     made = pc.utf8_trim_whitespace(pc.replace_substring_regex(made, _SPACE, " "))
-    odd = pc.and_not(pc.match_substring_regex(made, _NUMBER), pc.match_substring_regex(made, _PLAIN))
+    odd = pc.and_not(pc.match_substring_regex(made, NUMBER), pc.match_substring_regex(made, PLAIN))
     if not pc.any(odd).as_py():
         return made
     pairs = zip(made.to_pylist(), odd.to_pylist(), strict=True)
@@ -58,7 +58,7 @@ def read_alike(words: str) -> str:
     # A command that compares a few words need not load what spells columns.
     text = "".join(map(_seen, "".join(map(_spaced, normalize("NFKC", words)))))
     one = re.sub(" +", " ", "".join(map(_spaced, normalize("NFKC", text)))).strip(" ")
-    return (_number(one) if re.fullmatch(_NUMBER, one, re.ASCII) else one).casefold()
+    return (_number(one) if re.fullmatch(NUMBER, one, re.ASCII) else one).casefold()
 
 
 def _spaced(letter: str) -> str:

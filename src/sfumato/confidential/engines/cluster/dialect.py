@@ -4,13 +4,22 @@ Numbers are doubles, and only operations of IEEE 754 are asked for, so that a va
 engines. A value of another type is not read in the cluster: records are grouped by it as it stands.
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from sfumato.confidential.engines.sql.dialect import numeral
 from sfumato.errors import DataError
 from sfumato.schema import Attribute, Bands, Clipped
+from sfumato.schema.spelling import NUMBER, PLAIN
 
 WHOLE = ("tinyint", "smallint", "int", "bigint")
+FLOATS = {"float": 2**24, "double": 2**53}
+"""The types that hold every whole number only up to a bound."""
+SPACES = " \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+"""The spaces of Unicode, of which alone no name is made."""
+UNTIDY = "[^ -~]|^ | $|  "
+"""A letter beyond ASCII, one that is not seen, or a space too many."""
+PADDED = "^0[0-9]{1,89}$"
 GROUPED = ("string", "boolean", "date", "float", "double", *WHOLE)
 """The types that records are grouped by as they stand, and decimals."""
 
@@ -48,6 +57,53 @@ def number(name: str, kind: str) -> str:
     """The value as a double, null where it is none or NaN."""
     value = f"CAST({name} AS DOUBLE)"
     return f"(CASE WHEN isnan({name}) THEN NULL ELSE {name} END)" if kind == "double" else value
+
+
+def unit(column: str, kind: str) -> str:
+    """The name of a unit or record as a text, null where there is none: that which `crowded` digests."""
+    name = quoted(column)
+    if kind in FLOATS:
+        exact = f"{name} = rint({name}) AND abs({name}) < {literal(FLOATS[kind])}"
+        return f"(CASE WHEN {exact} THEN CAST(CAST({name} AS BIGINT) AS STRING) END)"
+    if kind.startswith("decimal"):
+        return f"(CASE WHEN {name} = floor({name}) THEN CAST(CAST({name} AS DECIMAL(38,0)) AS STRING) END)"
+    if kind in WHOLE:
+        return f"CAST({name} AS STRING)"
+    if kind == "string":
+        return f"(CASE WHEN trim(LEADING '{SPACES}' FROM {name}) <> '' THEN {name} END)"
+    raise DataError(
+        f"Column '{column}' is of the type {kind} in the cluster, and names units or records: store names as texts or "
+        "whole numbers, or name a view that casts it to a string."
+    )
+
+
+def name_kind(kind: str) -> str:
+    """What a name is stored as: a number, or a text."""
+    return "number" if kind in FLOATS or is_number(kind) else kind
+
+
+def spelling(name: str) -> str:
+    """A name in one spelling, by the rule of `schema.spelling`; null of one that must be spelt here.
+
+    Names of plain ASCII are their own spelling, and digits lose the zeros in front.
+    """
+    bare = f"regexp_replace({name}, '^0+([0-9])', '$1')"
+    odd = f"{name} RLIKE '{NUMBER}' AND NOT {name} RLIKE '{PLAIN}'"
+    return (
+        f"(CASE WHEN {name} RLIKE '{UNTIDY}' THEN NULL WHEN {name} RLIKE '{PADDED}' THEN {bare} "
+        f"WHEN {odd} THEN NULL ELSE {name} END)"
+    )
+
+
+def digest(salt: str, columns: Sequence[str]) -> str:
+    """The keyed digest of a row, as `crowded` defines it; the salt is a column, for queries are logged."""
+    texts = ", ".join(f"CAST({column} AS STRING)" for column in columns)
+    return f"sha2(CAST(concat_ws(chr(31), {salt}, {texts}) AS BINARY), 256)"
+
+
+def short_digest(name: str, digits: int) -> str:
+    """So many hexadecimal digits of the digest of a name, as a number."""
+    return f"CAST(conv(substring(sha2(CAST({name} AS BINARY), 256), 1, {digits}), 16, 10) AS BIGINT)"
 
 
 def code(attribute: Attribute, name: str, kind: str) -> str:

@@ -12,14 +12,14 @@ from typing import Any
 import pyarrow as pa
 
 from sfumato.confidential.engines.cluster import dialect
+from sfumato.confidential.engines.cluster.counted import COUNTED
 from sfumato.confidential.engines.cluster.session import ClusterSession
+from sfumato.confidential.engines.queries.database import refuse_mixed
 from sfumato.confidential.engines.request import Reading, Wanted
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import DataError
 from sfumato.schema import Attribute, Clipped, Extremes, InSteps, Schema
 
-COUNTED = " counted"
-"""What columns are called that no source has: they begin with a space."""
 MOST = 20_000_000
 """The most groups that are fetched: some GB of this machine."""
 LARGEST_SHORT = 90_000_000
@@ -40,6 +40,8 @@ class RecordGroups(Sealed):
             for column in columns:
                 dialect.refuse_foreign(column, kinds[column])
             self.kinds.append({column: kinds[column] for column in columns})
+        for column in self.named:
+            refuse_mixed(column, [dialect.name_kind(kinds[column]) for kinds in self.kinds])
         for value in reading.values:
             if not isinstance(value, Clipped):
                 raise DataError(f"Spark does not read {type(value).__name__} of '{value.column}'; it clips values.")
@@ -61,6 +63,17 @@ class RecordGroups(Sealed):
         """The columns by which records are grouped."""
         read = [*(one.column for one in self.reading.attributes), *(one.column for one in self.whole)]
         return tuple(dict.fromkeys(read))
+
+    @cached_property
+    def named(self) -> tuple[str, ...]:
+        """The columns that name records and units, each once."""
+        return tuple(dict.fromkeys([*self.reading.schema.key, *self.reading.names]))
+
+    def names(self, place: int) -> dict[str, str]:
+        """The names in a source, `name0`, …: texts, null where there is none."""
+        return {
+            f"name{index}": dialect.unit(column, self.kinds[place][column]) for index, column in enumerate(self.named)
+        }
 
     @cached_property
     def _alone(self) -> dict[str, Attribute]:
@@ -103,11 +116,28 @@ class RecordGroups(Sealed):
                 found |= {f"least{place}": f"min({named})", f"most{place}": f"max({named})"}
         return found
 
+    @property
+    def _of_names(self) -> dict[str, str]:
+        """How many records of a group lack a name, or have one that may be another in one more spelling."""
+        found = {}
+        for place, column in enumerate(self.named):
+            name = f"name{place}"
+            found[f"nameless{place}"] = f"count_if({name} IS NULL)"
+            if self.worded(column):
+                found[f"respelt{place}"] = f"count_if(NOT {name} <=> {dialect.spelling(name)})"
+        return found
+
+    def worded(self, column: str) -> bool:
+        """Whether a column of names holds texts: a number is written in one way."""
+        return any(dialect.name_kind(kinds[column]) != "number" for kinds in self.kinds)
+
     def fetched(
         self, place: int, more: Mapping[str, str] | None = None, sums: Mapping[str, str] | None = None
     ) -> pa.Table:
         """The groups of a source: its columns of codes, and counts and sums under names that no source has."""
-        keys, sums = [f"k{index}" for index in range(len(self.keys))], sums or self.sums(self.stepped)
+        keys = [f"k{index}" for index in range(len(self.keys))]
+        if sums is None:
+            more, sums = self.names(place), self.sums(self.stepped) | self._of_names
         counted = dict(sums) | ({} if keys else {"counted_": "count(*)"})
         grouped = self.session.summed(self.coded(place, more or {}), keys, counted)
         table = self.session.table(
@@ -129,4 +159,4 @@ class RecordGroups(Sealed):
 
     @property
     def carried(self) -> tuple[str, ...]:
-        return tuple(f" {name}" for name in self.sums(self.stepped))
+        return tuple(f" {name}" for name in self.sums(self.stepped) | self._of_names)

@@ -3,6 +3,7 @@
 import socket
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import pyarrow as pa
@@ -104,6 +105,17 @@ class ClusterSession(Sealed):
         from pyspark.sql.connect.functions import expr
 
         return frame.groupBy(*keys).agg(*(expr(term).alias(name) for name, term in sums.items()))
+
+    def lent(self, table: pa.Table) -> Any:
+        """A table of ours as a frame there: what it holds stands in no query."""
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        return self._spark.createDataFrame(table if len(table) else [], from_arrow_schema(table.schema))
+
+    @staticmethod
+    def together(frames: Sequence[Any]) -> Any:
+        """The rows of several frames, which have the same columns."""
+        return reduce(lambda one, other: one.unionAll(other), frames)
 
     def _listing(self) -> list[list[str]]:
         with without_values(UNREAD):

@@ -8,42 +8,39 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from sfumato.confidential.engines.cluster.counted import CountedGroups
 from sfumato.confidential.engines.cluster.groups import RecordGroups
-from sfumato.confidential.engines.engine import MOST_LISTED, Columns
-from sfumato.confidential.engines.queries.database import Database
+from sfumato.confidential.engines.engine import Columns
 from sfumato.confidential.engines.queries.rules import Rules, valueless
 from sfumato.confidential.engines.request import Fault, Reading
-from sfumato.confidential.sealed import Sealed, without_values
+from sfumato.confidential.sealed import without_values
 from sfumato.schema import Aggregate, Box, Clipped, Extremes, InSteps, Rows, Sum, Table
 
 Integers = NDArray[np.int64]
 
 
-class Translated(Sealed):
-    """RecordGroups of records by the codes of a plan; rules that single records break, and sums over cells."""
+class Translated(CountedGroups):
+    """Groups of records by the codes of a plan; rules that single records break, and sums over cells."""
 
     def __init__(self, groups: RecordGroups, tables: Sequence[pa.Table]) -> None:
         self._groups, self._reading = groups, groups.reading
-        self.database = Database(tables, local_reading(groups), groups.carried)
-        self._ask = self.database.session.ask
-        self.database.code()
-        ((self.rows,),) = self._ask("SELECT coalesce(sum(counted), 0) FROM coded")
+        super().__init__(tables, local_reading(groups), groups.carried)
+        ((self.rows,),) = self.ask("SELECT coalesce(sum(counted), 0) FROM coded")
+
+    def total(self, carried: str) -> int:
+        """What a number of groups comes to in all."""
+        ((total,),) = self.ask(f"SELECT CAST(coalesce(sum({carried}), 0) AS BIGINT) FROM coded")
+        return int(total)
 
     def faults(self) -> tuple[list[Fault], list[Fault], list[Fault], list[Fault]]:
         """The rules that records break, in this order: about sources, levels, values, and combinations."""
-        rules = Rules(self.database)
+        rules = self.rules
         return (
             rules.empty(),
-            self._broken(rules.of_levels()),
+            self.broken_of(rules.of_levels()),
             self._valueless(rules),
-            self._broken(rules.of_combinations()),
+            self.broken_of(rules.of_combinations()),
         )
-
-    def _broken(self, conditions: Any) -> list[Fault]:
-        found = [
-            (fault, self._ask(f"SELECT 1 FROM coded WHERE {condition} LIMIT 1")) for condition, fault in conditions
-        ]
-        return [fault for fault, is_broken in found if is_broken]
 
     def _valueless(self, rules: Rules) -> list[Fault]:
         """The values that lack, in the order in which they are read."""
@@ -51,26 +48,18 @@ class Translated(Sealed):
         for place, value in enumerate(self._reading.values):
             assert isinstance(value, Clipped)  # noqa: S101 - others were refused
             if value in self._groups.whole:
-                found += self._broken([rules.of_value(self._groups.whole.index(value), value)])
+                found += self.broken_of([rules.of_value(self._groups.whole.index(value), value)])
                 continue
             query = (
                 f"SELECT CAST(NULL AS VARCHAR) AS value, lacking{place} AS counted FROM coded WHERE lacking{place} > 0"
             )
-            found += [Fault(value.column, valueless(value), query)] if self._ask(f"{query} LIMIT 1") else []
+            found += [Fault(value.column, valueless(value), query)] if self.ask(f"{query} LIMIT 1") else []
         return found
 
-    def examples(self, fault: Fault) -> list[tuple[str | None, int]]:
-        counted = (
-            f"SELECT CAST(value AS VARCHAR) AS value, CAST(sum(counted) AS BIGINT) AS rows FROM ({fault.query}) "
-            f"GROUP BY value ORDER BY rows DESC, value LIMIT {MOST_LISTED}"
-        )
-        with without_values("The offending values could not be listed"):
-            return [(value, rows) for value, rows in self._ask(counted)]
-
-    def broken(self, fault: Fault) -> int:
-        with without_values("The offending records could not be counted"):
-            ((rows,),) = self._ask(f"SELECT CAST(coalesce(sum(counted), 0) AS BIGINT) FROM ({fault.query})")
-            return int(rows)
+    def keep(self, kept: pa.Table) -> None:
+        """Take other groups for the records: those of the rows that a unit keeps, by their leaves."""
+        self.database.session.register("kept", kept)
+        self.database.session.run("CREATE OR REPLACE TABLE coded AS SELECT * FROM kept")
 
     def occupied(self, table: Table, aggregates: Sequence[Aggregate], universe: Box) -> tuple[Integers, Columns]:
         """The cells that records are in, rising, with how many these are, their sums and extremes."""
@@ -104,9 +93,6 @@ class Translated(Sealed):
             return f"min({named})", f"max({named})"
         place = self._reading.values.index(value)
         return f"min(least{place})", f"max(most{place})"
-
-    def close(self) -> None:
-        self.database.session.close()
 
 
 def local_reading(groups: RecordGroups) -> Reading:

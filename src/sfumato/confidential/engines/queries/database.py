@@ -111,11 +111,7 @@ class Database(Sealed):
     def _refuse_mixed(self) -> None:
         """Stop where 7 and 007 could be one unit: a name is a number in every source, or a text in every one."""
         for name in (*self.named.values(), *(one.on for one in self.reading.schema.joined)):
-            if len({dialect.name_kind(kind) for kind in self.kinds_of(name)}) > 1:
-                raise DataError(
-                    f"Column '{name}' is of one type in one source and of another in another (a number and text, say), "
-                    "so one that it names could be taken for two; store it alike in all."
-                )
+            refuse_mixed(name, [dialect.name_kind(kind) for kind in self.kinds_of(name)])
 
     def code(self) -> int:
         """Make every record whole numbers; how many there are."""
@@ -182,3 +178,12 @@ class Database(Sealed):
 
     def within(self, universe: Box) -> str:
         return f" WHERE {self.inside(universe)}" if universe.masks else ""
+
+
+def refuse_mixed(name: str, kinds: Sequence[str]) -> None:
+    """Stop where a column that names somebody is a number in one source and a text in another."""
+    if len(set(kinds)) > 1:
+        raise DataError(
+            f"Column '{name}' is of one type in one source and of another in another (a number and text, say), "
+            "so one that it names could be taken for two; store it alike in all."
+        )

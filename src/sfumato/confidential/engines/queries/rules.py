@@ -37,7 +37,7 @@ class Rules:
             found.append(Fault(one.on, rule, alone))
             if one.on in self._records.worded:
                 both = f"(SELECT {on} AS unit FROM side0 UNION ALL SELECT {name} FROM side{place})"
-                found.append(Fault(one.on, SPELT, _misspelt("unit", both)))
+                found.append(Fault(one.on, SPELT, _misspelt("CAST(unit AS VARCHAR) AS value", "unit", both)))
         return self._broken(found)
 
     def of_records(self) -> list[Fault]:
@@ -46,7 +46,7 @@ class Rules:
         asked = ", ".join(["count(*)", *(f"bool_or({condition})" for condition in conditions)])
         ((_, *broken),) = self._ask(f"SELECT {asked} FROM coded")
         faults = [fault for fault, is_broken in zip(conditions.values(), broken, strict=True) if is_broken]
-        others = [*self._spellings(), *self._repeats(), *self._of_register(), *self._of_reports()]
+        others = [*self.of_spellings(), *self.of_repeats(), *self._of_register(), *self._of_reports()]
         return [*self.empty(), *faults, *self._broken(others)]
 
     def empty(self) -> list[Fault]:
@@ -70,8 +70,7 @@ class Rules:
         for place, value in enumerate(self._reading.values):
             if isinstance(value, Clipped):
                 yield self.of_value(place, value)
-        for place, name in enumerate(self._reading.names):
-            yield self._rule([name], f"unit{place} IS NULL", NAMELESS)
+        yield from self.of_units()
         yield from self.of_combinations()
 
     def of_levels(self) -> Iterator[tuple[str, Fault]]:
@@ -88,6 +87,11 @@ class Rules:
         """The rule that every value is a number."""
         return self._rule([value.column], f"value{place} IS NULL", valueless(value))
 
+    def of_units(self) -> Iterator[tuple[str, Fault]]:
+        """The rule that every record belongs to a unit."""
+        for place, name in enumerate(self._reading.names):
+            yield self._rule([name], f"unit{place} IS NULL", NAMELESS)
+
     def of_combinations(self) -> Iterator[tuple[str, Fault]]:
         """The rules that some levels are never found together."""
         schema = self._reading.schema
@@ -103,10 +107,18 @@ class Rules:
         """A rule, its condition, and the query that lists the values of some columns in every record that breaks it."""
         texts = [self._records.text(column) for column in columns]
         value = f"nullif({texts[0]}, '')" if len(texts) == 1 else f"concat_ws(', ', {', '.join(texts)})"
-        chosen = ", ".join([f"{value} AS value", *map(str.strip, self._records.carried)])
-        return condition, Fault(columns[0], rule, f"SELECT {chosen} FROM legible WHERE {condition}")
+        return condition, Fault(columns[0], rule, f"SELECT {self._listed(value)} FROM legible WHERE {condition}")
 
-    def _spellings(self) -> Iterator[Fault]:
+    def _listed(self, value: str) -> str:
+        """A value of every record, or of every group of them with how many these are."""
+        return ", ".join([f"{value} AS value", *map(str.strip, self._records.carried)])
+
+    @property
+    def _rows(self) -> str:
+        """How many records some rows are."""
+        return "sum(counted)" if self._records.carried else "count(*)"
+
+    def of_spellings(self) -> Iterator[Fault]:
         """The rule that a unit or key is written one way: 7, 07, 7.0 and ' 7' would each have rows of their own."""
         named = {name: f"unit{place}" for place, name in enumerate(self._reading.names)}
         keys = {name: f"key{place}" for place, name in enumerate(self._reading.schema.key)}
@@ -114,16 +126,17 @@ class Rules:
             if name in self._records.worded:
                 apart = f"SELECT DISTINCT {unit} AS name FROM coded WHERE {unit} IS NOT NULL"
                 counted = f"SELECT count(*) > count(DISTINCT {dialect.spelling('name')}) FROM ({apart})"
-                yield from [Fault(name, SPELT, _misspelt(unit, "coded"))] if self._ask(counted)[0][0] else []
+                listed = _misspelt(self._listed(f"CAST({unit} AS VARCHAR)"), unit, "coded")
+                yield from [Fault(name, SPELT, listed)] if self._ask(counted)[0][0] else []
 
-    def _repeats(self) -> Iterator[Fault]:
+    def of_repeats(self) -> Iterator[Fault]:
         """The rule that a record stands once in all sources."""
         schema, columns = self._reading.schema, self._reading.columns
         if schema.key:
             keys = [f"key{place}" for place in range(len(schema.key))]
             missing = " OR ".join(f"{key} IS NULL" for key in keys)
-            query = self._standing(schema.key, f"count(*) > 1 OR bool_or({missing})")
-            alike = f"count(*) > count(DISTINCT ({', '.join(keys)}))"
+            query = self._standing(schema.key, f"{self._rows} > 1 OR bool_or({missing})")
+            alike = f"{self._rows} > count(DISTINCT ({', '.join(keys)}))"
             ((broken,),) = self._ask(f"SELECT {alike} OR coalesce(bool_or({missing}), false) FROM coded")
             yield from [Fault(", ".join(schema.key), stands_twice(schema.key), query)] if broken else []
         elif columns and len(self._records.sources) > 1 and not schema.repeated_rows:
@@ -133,7 +146,8 @@ class Rules:
         """The query that lists the records whose values in some columns, as a group, have a property."""
         texts = ", ".join(self._records.text(column) for column in columns)
         groups = f"SELECT {texts} FROM records GROUP BY {texts} HAVING {having}"
-        return f"SELECT nullif(concat_ws(', ', {texts}), '') AS value FROM records SEMI JOIN ({groups}) USING ({texts})"
+        value = self._listed(f"nullif(concat_ws(', ', {texts}), '')")
+        return f"SELECT {value} FROM records SEMI JOIN ({groups}) USING ({texts})"
 
     def _of_register(self) -> Iterator[Fault]:
         """The rules of reports: the register lists every unit, and each reports once."""
@@ -168,11 +182,11 @@ class Rules:
                     yield Fault(value.column, words, fault.query)
 
 
-def _misspelt(unit: str, relation: str) -> str:
+def _misspelt(listed: str, unit: str, relation: str) -> str:
     """The query that lists the names that differ from others in spelling alone."""
     same = dialect.spelling(unit)
     shared = f"SELECT {same} FROM {relation} GROUP BY 1 HAVING count(DISTINCT {unit}) > 1"
-    return f"SELECT CAST({unit} AS VARCHAR) AS value FROM {relation} WHERE {same} IN ({shared})"
+    return f"SELECT {listed} FROM {relation} WHERE {same} IN ({shared})"
 
 
 def valueless(value: Clipped) -> str:

@@ -1,0 +1,136 @@
+"""Units: records in the cluster as leaves, steps and names, of crowded units the rows that `crowded` keeps.
+
+A digest is of leaves, which are found here: every value that a column has, as it stands, is lent to the cluster with
+its leaf. So is the salt: what stands in a query is logged.
+"""
+# ruff: noqa: S608 - tables and columns are numbered here; no name or value of the data stands in a query
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from sfumato.confidential.engines.cluster import dialect
+from sfumato.confidential.engines.cluster.groups import MOST, RecordGroups
+from sfumato.confidential.engines.queries.database import Database
+from sfumato.confidential.engines.request import Reading
+from sfumato.confidential.engines.row_aggregates import DIGITS, FOLDS, Runs
+from sfumato.confidential.sealed import Sealed
+from sfumato.errors import DataError
+from sfumato.privacy import Truncate
+from sfumato.schema import Aggregate, Largest, Sum, Units
+
+Integers = NDArray[np.int64]
+STANDING = " standing"
+LOST = "Some records have no leaf in the cluster; no cells are made of such data. Please report this."
+
+
+class ClusterUnits(Sealed):
+    """The records of all sources in which no rule is broken, with the names of their units."""
+
+    def __init__(self, groups: RecordGroups, tables: Sequence[pa.Table], salt: bytes) -> None:
+        self._groups, self._reading, self._session, self._salt = groups, groups.reading, groups.session, salt
+        self._lent = [[self._session.lent(self._levels(table, column)) for column in groups.keys] for table in tables]
+
+    def _levels(self, table: pa.Table, column: str) -> pa.Table:
+        """What every value of a column means: the leaf of each attribute, and the steps of each value, that read it."""
+        attributes = [one for one in self._reading.attributes if one.column == column]
+        values = [one for one in self._groups.whole if one.column == column]
+        apart = table[column].unique()
+        listed = pa.table({column: apart, STANDING: np.arange(len(apart))})
+        reading = Reading(self._groups.plain_schema, tuple(attributes), tuple(map(Sum, values)))
+        database = Database([listed], reading, [STANDING])
+        database.code()
+        found = database.session.columns(f"SELECT {', '.join(database.coded)} FROM coded ORDER BY standing")
+        database.session.close()
+        leaves = [f"leaf{self._reading.attributes.index(one)}" for one in attributes]
+        steps = [f"value{self._reading.values.index(one)}" for one in values]
+        return pa.table({"raw": apart, **dict(zip([*leaves, *steps], found, strict=True))})
+
+    @property
+    def _said(self) -> list[str]:
+        """What a record says, as whole numbers: its leaves and its values."""
+        leaves = [f"leaf{place}" for place in range(len(self._reading.attributes))]
+        return leaves + [f"value{place}" for place in range(len(self._reading.values))]
+
+    def unit(self, column: str) -> str:
+        """What the column of a unit's names is called."""
+        return f"name{self._groups.named.index(column)}"
+
+    @cached_property
+    def records(self) -> Any:
+        """All records that count, as whole numbers and names."""
+        names = list(map(self.unit, self._reading.names))
+        coded = []
+        for place, lent in enumerate(self._lent):
+            frame = self._groups.coded(place, self._groups.names(place))
+            for index, told in enumerate(lent):
+                one = told.dropDuplicates(["raw"])  # by the equality of the join, so that no record is doubled
+                frame = frame.join(one, frame[f"k{index}"].eqNullSafe(one["raw"]), "left").drop("raw")
+            coded.append(frame.select(*self._said, *names))
+        frame = self._session.together(coded)
+        return self._kept(frame, self._reading.truncation) if self._reading.truncation else frame
+
+    def _kept(self, frame: Any, truncation: Truncate) -> Any:
+        """Of a unit with too many rows those with the least digests."""
+        unit = self.unit(truncation.column)
+        others = [self.unit(one) for one in self._reading.names if one != truncation.column]
+        salted = frame.crossJoin(self._session.lent(pa.table({"salt": [self._salt.hex()]})))
+        digest = dialect.digest("salt", [unit, *self._said, *others])
+        turn = f"row_number() OVER (PARTITION BY {unit} ORDER BY digest) AS turn"
+        turned = salted.selectExpr("*", f"{digest} AS digest").selectExpr("*", turn)
+        return turned.where(f"turn <= {truncation.at_most}").drop("salt", "digest", "turn")
+
+    def grouped(self) -> pa.Table:
+        """The groups of the records that count, by leaves and by the values that are not summed there."""
+        leaves = [one for one in self._said if one.startswith("leaf")]
+        whole = {f"value{self._reading.values.index(one)}": f"value{at}" for at, one in enumerate(self._groups.whole)}
+        keys, sums = [*leaves, *whole], self._groups.sums(self._groups.stepped)
+        grouped = self._session.summed(self.records, keys, sums)
+        table = self._session.table(grouped, MOST, f"More than {MOST:,} groups would come here; read coarser levels.")
+        if any(table[key].null_count for key in keys):
+            raise DataError(LOST)
+        return table.rename_columns([*leaves, *whole.values(), *sums])
+
+    def over(self, cell: str, inside: str, one: Aggregate) -> tuple[Integers, Any]:
+        """The cells of a number with records of a condition, rising, and an aggregate that tells their units apart."""
+        (unit,) = (self.unit(self._reading.named(per)) for per in one.names)
+        values = [f"CAST(value{self._reading.values.index(value)} AS DECIMAL(20,0))" for value in one.values]
+        amount = f"CAST(sum({values[0]}) AS BIGINT)" if values else "count(*)"
+        rows = self.records.where(inside) if inside else self.records
+        apart = self._session.summed(
+            rows.selectExpr("*", f"{cell} AS cell", f"{unit} AS unit"), ["cell", "unit"], {"amount": amount}
+        )
+        if isinstance(one, Units):
+            cells, units = self._integers(self._session.summed(apart, ["cell"], {"units": "count(*)"}))
+            return cells, units
+        if isinstance(one, Largest):
+            turn = "row_number() OVER (PARTITION BY cell ORDER BY abs(amount) DESC) AS turn"
+            apart = apart.selectExpr("*", turn).where(f"turn <= {one.k}")
+        chosen = apart.selectExpr("cell", "amount", f"{dialect.short_digest('unit', DIGITS)} AS digest")
+        cells, amounts, digests = self._integers(chosen)
+        found, first, lengths = np.unique(cells, return_index=True, return_counts=True)
+        units = np.arange(len(cells))
+        runs = Runs(first, lengths, lambda _: amounts, lambda _: units, lambda _: digests, amounts)
+        return found, FOLDS[type(one)](runs, one)
+
+    def crowds(self, column: str, at_most: int, most: int) -> tuple[int, list[tuple[str, int]]]:
+        """How many records are of names that stand in more than so many, and those in most."""
+        counted = self._session.summed(self.records, [self.unit(column)], {"standing": "count(*)"})
+        crowded = counted.where(f"standing > {at_most}")
+        ((rows,),) = self._session.rows(self._session.summed(crowded, [], {"rows": "coalesce(sum(standing), 0)"}))
+        few = crowded.selectExpr(f"{self.unit(column)} AS name", "standing", "-standing AS falling")
+        return int(rows), [
+            (name, many) for name, many, _ in self._session.rows(few.sort("falling", "name").limit(most))
+        ]
+
+    def _integers(self, frame: Any) -> list[Integers]:
+        """The columns of a frame as whole numbers, in the order of the first."""
+        refusal = f"Units are in more than {MOST:,} cells, each of which would come here; measure at a coarser level."
+        table = self._session.table(frame, MOST, refusal)
+        columns = [column.to_numpy().astype(np.int64, copy=False) for column in table.columns]
+        order = np.argsort(columns[0], kind="stable")
+        return [column[order] for column in columns]
