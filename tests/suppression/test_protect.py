@@ -13,6 +13,7 @@ from sfumato.confidential.suppress.unions import sensitive
 from sfumato.errors import DataError, PlanError
 from sfumato.suppression import LinkedTables, Nesting, Published, Required, audit, decide
 
+TENTH_ALONE = PrimaryRules(1, p=Fraction(1, 10))
 TENTH = PrimaryRules(3, p=Fraction(1, 10))
 
 
@@ -209,6 +210,28 @@ def test_the_second_largest_of_a_cell_uses_what_it_knows_of_another():
     assert not decide(two, outsider)  # the second cell could be 0 to anybody, and is 95 at least to H
     assert {one.attacker for one in decide(two, required)} == {"a contributor"}
     assert not decide(hidden(cells, protect(linked, cells, TENTH)), required)
+
+
+def test_the_second_largest_of_a_cell_uses_what_it_knows_of_one_in_which_it_is_the_third():
+    """H must not know A's 1,000 to within 100, and knows that 35 of the 120 of the cell across are its own."""
+    linked = LinkedTables.of([[flat("a", "123"), flat("b", "xyz")]])
+    rows = [("1", "x", 1_000, "A"), ("1", "x", 300, "H"), ("2", "y", 45, "B"), ("2", "y", 40, "C"), ("2", "y", 35, "H")]
+    rows += [("1", "y", 30, f"1y{k}") for k in range(5)] + [("2", "x", 100, f"2x{k}") for k in range(5)]
+    rows += [(a, b, 9_000, a + b + str(k)) for a, b in ("1z", "2z", "3x", "3y", "3z") for k in range(5)]
+    codes = {"a": [row[0] for row in rows], "b": [row[1] for row in rows]}
+    cells = Contributions.of(linked, codes, [row[2] for row in rows], [row[3] for row in rows])
+    asked = needs(linked, cells, TENTH_ALONE)
+    target = linked.find({"a": "1", "b": "x"})
+    assert np.flatnonzero(asked.primary).tolist() == [target]
+    assert asked.lower[target] == pytest.approx(100)
+    outsider = Required(cells.totals, asked.upper, asked.lower)
+    required = replace(outsider, insiders=cells.insiders(linked, asked.upper, asked.others))
+    four = cells.totals.copy()
+    four[[linked.find({"a": a, "b": b}) for a in "12" for b in "xy"]] = np.nan
+    assert not decide(Published.of(linked, four), outsider)
+    # The cell across falls by 85 at the most to H, so the first cell is 1,215 at the least, and A 915 of 1,000.
+    assert {one.attacker for one in decide(Published.of(linked, four), required)} == {"a contributor"}
+    assert not decide(hidden(cells, protect(linked, cells, TENTH_ALONE)), required)
 
 
 def test_three_singletons_are_caught_where_the_third_is_too_small():

@@ -119,13 +119,14 @@ class Contributions(Sealed):
     def insiders(self, linked: LinkedTables, upper: Floats, others: Floats) -> Insiders:
         """Who knows a part of which cells; `upper` is how uncertain each must stay, `others` to those not in it.
 
-        They are the two largest of each cell, and whoever is alone in one, wherever else they contribute.
+        They are all holdings, in every cell that they contribute to: one that is small in a cell knows that the cell
+        is no less than its part. Of tables made elsewhere they are those who are alone in a cell.
         """
         single = self.counts == 1
         known = self if self.listed is None else self._followed(linked)
         lonely = np.zeros(int(known.holdings.max(initial=-1)) + 1, dtype=bool)
         lonely[known.holdings[single[known.cells]]] = True
-        kept = np.flatnonzero(lonely[known.holdings] | ((known.rank < 2) & (self.listed is None)))
+        kept = np.flatnonzero(lonely[known.holdings] | (self.listed is None))
         kept = kept[np.lexsort((known.holdings[kept], known.cells[kept]))]
         first, second = self.top
         if self.listed == 1:
