@@ -9,7 +9,7 @@ covers 87.5% or so of a small part, every time. The longer side in both directio
 import numpy as np
 import pytest
 
-from sfumato.query.ratio import errors_within
+from sfumato.query.ratio import NoisySide, errors_within
 from sfumato.release.error_law import NoisyTotals
 from sfumato.release.relative_error import RelativeError
 
@@ -41,7 +41,8 @@ def held(published, part, level, law=RelativeError, times=1.0):
     noise, whole = variances[:, part].sum(axis=1), variances.sum(axis=1)
     totals = NoisyTotals(over, noise, np.zeros(RUNS), np.full(RUNS, float(len(part))))
     sums = law(own.sum(axis=1), (own**2).sum(axis=1), (own**4).sum(axis=1))
-    errors = times * errors_within(level, totals, whole - noise, sums)
+    side = NoisySide(totals, sums)
+    errors = times * errors_within(level, side, side.besides(whole - noise))
     true = CELLS[part].sum() / CELLS.sum()
     return np.mean((over - true * under) ** 2 <= errors**2 * (noise * (1 - 2 * true) + true**2 * whole))
 

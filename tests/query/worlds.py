@@ -9,7 +9,7 @@ from sfumato.draws import SeededDraws
 from sfumato.mechanisms import Cells, Mechanism
 from sfumato.privacy import Bounded
 from sfumato.query import QueryEngine
-from sfumato.release import Cube, Manifest, Product, Promise, Release, Subject
+from sfumato.release import Cube, Manifest, Product, Promise, Release, SpendLine, Subject
 from sfumato.release.manifest import ProductLine
 from sfumato.schema import Attribute, Levels, Rule, Table
 
@@ -49,7 +49,8 @@ def manifest_of(*products: Product, sampling: dict[str, object] | None = None) -
     lines = [_line(product) for product in products]
     plain = {"name": "world", "title": "World", "period": "2026", "unit": "job", "created": "2026-01-01"}
     flags = {"software": "test", "mode": "sound", "rehearsal": True, "releasable": False, "why": "a test"}
-    empty = {"spends": [], "exposures": [], "ledger": None, "attributes": [], "files": {}}
+    spends = [SpendLine(measure=one.name, mechanism="", loss={"epsilon": "1"}, words="epsilon 1") for one in lines]
+    empty = {"spends": spends, "exposures": [], "ledger": None, "attributes": [], "files": {}}
     said = {"sampling": sampling or {"kind": "census"}, "grades": {"A": 0.15, "B": 0.30}}
     return Manifest(promise=promise, products=lines, **plain, **flags, **empty, **said)
 

@@ -70,3 +70,9 @@ def test_a_calibrated_margin_is_closer_to_its_control_than_the_cube_is(served):
     cube = engine.release.products["cube"]
     box = cube.domain.box({"trade": "a"})
     assert calibrated_error < cube.covariance(box, box) ** 0.5
+
+
+def test_the_release_says_what_a_step_made_its_product_of(served):
+    _, _, engine = served
+    made = {line.name: line.made_of for line in engine.release.manifest.products}
+    assert made == {"cube": [], "by_place": [], "by_trade": [], "jobs": ["cube", "by_place", "by_trade"]}

@@ -37,7 +37,11 @@ def written(
     instead = _instead(plan, {one.name for one in diverged})
     lost = {one.name: f"{one.why}; '{instead[one.name]}' answers instead" for one in diverged}
     answering = {*plan.answering, *(instead[name] for name in lost if name in plan.answering)}
-    listed = [line.model_copy(update={"answers": line.name in answering}) for line in write_products(part, products)]
+    read = {step.name: list(step.reads) for step in plan.then}
+    listed = [
+        line.model_copy(update={"answers": line.name in answering, "made_of": read.get(line.name, [])})
+        for line in write_products(part, products)
+    ]
     lines = {
         "attributes": write_levels(part, plan.over.attributes(plan.measures)),
         "geographies": write_shapes(part, shapes),

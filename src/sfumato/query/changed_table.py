@@ -17,8 +17,8 @@ from sfumato.query.estimate import Figure
 from sfumato.query.figures import Figures
 from sfumato.query.period_columns import first_missing
 from sfumato.query.portable import Portable
+from sfumato.query.ratio_columns import RatioColumns
 from sfumato.query.shared_noise import in_common
-from sfumato.query.shares import ShareColumns, errors_of
 from sfumato.query.wording import Sentence
 from sfumato.release import NoNumber
 from sfumato.release.moved_error import moved_together
@@ -140,21 +140,18 @@ def _told(found: Columns, before: Columns, after: Columns, shared: Floats) -> Ma
 
 def _relative(found: Columns, before: Columns, after: Columns, shared: Floats) -> tuple[Floats, Floats, Floats]:
     """The changes as shares of what was before, and both ends of their intervals; NaN where that may be 0."""
-    under, over = _floats(before.estimate), _floats(after.estimate)
-    parts = Columns(over, after.noise_variance, after.sampling_variance, after.cells, after.grades, found.law)
-    rest = parts.noise_variance + before.noise_variance - 2 * shared
+    over, under = _floats(after.estimate), _floats(before.estimate)
+    later = Columns(over, *_errors(after), after.cells, after.grades, found.law, found.statuses)
+    earlier = Columns(under, *_errors(before), before.cells)
     with np.errstate(invalid="ignore", divide="ignore"):
-        near = ~(under**2 > errors_of(0.95, parts, rest) ** 2 * np.nan_to_num(before.noise_variance)) | found.empty
-        under = np.where(near, np.nan, under)
-        ratio = over / under
-        noise = (parts.noise_variance - 2 * ratio * shared + ratio**2 * before.noise_variance) / under**2
-        sampled = (after.sampling_variance + ratio**2 * before.sampling_variance) / under**2
-    shares = ShareColumns(
-        ratio, noise, sampled, parts.cells, parts.grades, found.law,
-        parts=parts, under=under, under_variance=before.noise_variance, covariance=shared,
-    )  # fmt: skip
-    low, high = shares.ends(LEVEL)
-    return ratio - 1, low - 1, high - 1
+        sampled = (after.sampling_variance + (over / under) ** 2 * before.sampling_variance) / under**2
+        ratios = RatioColumns.of(later, earlier, shared, sampled, apart=False)
+    low, high = ratios.ends(LEVEL)
+    return ratios.estimate - 1, low - 1, high - 1
+
+
+def _errors(columns: Columns) -> tuple[Floats, Floats]:
+    return columns.noise_variance, columns.sampling_variance
 
 
 def _floats(numbers: NDArray[Any]) -> Floats:

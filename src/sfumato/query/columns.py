@@ -50,6 +50,13 @@ class Columns:
             return ()
         return tuple(self.statuses.kinds[place - 1] for place in np.unique(self.statuses.which).tolist() if place)
 
+    def at(self, places: NDArray[np.intp]) -> "Columns":
+        """The cells at some places, one as often as it is named."""
+        statuses = self.statuses and Statuses(self.statuses.kinds, self.statuses.which.ravel()[places])
+        noise, sampled = self.noise_variance[places], self.sampling_variance[places]
+        law = self.law.only(places)
+        return Columns(self.estimate[places], noise, sampled, self.cells[places], self.grades, law, statuses)
+
     def figure(self, flat: int, noise: Variance | None, sampled: Variance | None, subject: Subject) -> Figure:
         """The figure of one cell; `noise` and `sampled` say why an error is withheld, where one is."""
         missing = self.statuses.at(flat) if self.statuses else None

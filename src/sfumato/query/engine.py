@@ -10,10 +10,11 @@ from sfumato.query.comparison import Comparison
 from sfumato.query.crosstab import Crosstab
 from sfumato.query.estimate import Estimate
 from sfumato.query.figures import LARGEST_PAGE, codes_of
-from sfumato.query.means import Means
+from sfumato.query.means import Means, mean_of, one_of
 from sfumato.query.notices import Notice, cited, notices_of
 from sfumato.query.ratio import Ratio, ratio_of
 from sfumato.query.share_comparison import PartOfWhole, share_of
+from sfumato.query.shared_noise import refuse_shared
 from sfumato.query.source import Source
 from sfumato.release import Product, Release, open_release
 from sfumato.schema import Box, Mask, Where
@@ -82,10 +83,11 @@ class QueryEngine:
         amount, number = self.source(of), self.source(per)
         boxes = _common(amount, number, where or {}), _common(number, amount, where or {})
         over, under = amount.estimate(boxes[0]), number.estimate(boxes[1])
-        unit = f"{over.unit} per {under.unit.rstrip('s')}"
-        # Products are measured with noise of their own.
-        shared = amount.covariance(*boxes) if amount.product is number.product else 0.0
-        return ratio_of(over, under, shared, unit, amount.sampling.ratio())
+        unit, sampled = f"{over.unit} per {one_of(under.unit)}", amount.sampling.ratio()
+        if amount.product is number.product:
+            return ratio_of(over, under, amount.covariance(*boxes), unit, sampled)
+        refuse_shared(amount, number)
+        return mean_of(over, under, unit, sampled)
 
     def means(
         self,

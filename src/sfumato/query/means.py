@@ -1,7 +1,8 @@
 """Means: every cell of a table of amounts over the number of the same records, with the error of both together.
 
-Products are measured with noise of their own, so their covariance is 0. The interval is Fieller's, and a cell whose
-number of records is within its own noise of 0 has no mean and says so.
+Amounts and numbers have noise of their own, each of its own law; where a step made one of the other, or the release
+does not say, means are refused. What both were moved by, where they were, is in their covariance (`moved_error`). The
+interval is Fieller's, and a cell whose number of records is within its own noise of 0 has no mean and says so.
 """
 
 from collections.abc import Sequence
@@ -13,13 +14,17 @@ from sfumato.errors import QueryError
 from sfumato.query.axis import Axis
 from sfumato.query.crosstab import Crosstab
 from sfumato.query.detail import Detail, detail_of_mean
-from sfumato.query.estimate import Figure
+from sfumato.query.estimate import Estimate, Figure, Variance
 from sfumato.query.figures import Figures, Key
 from sfumato.query.portable import Portable
-from sfumato.query.ratio import ratio_of
-from sfumato.query.shares import ShareColumns, ranks_within, ratio_statuses
+from sfumato.query.ratio import Ratio, ratio_of
+from sfumato.query.ratio_columns import RatioColumns
+from sfumato.query.shared_noise import refuse_shared
+from sfumato.query.shares import ranks_within
 from sfumato.release import NoNumber, Withheld
+from sfumato.release.moved_error import moved_together
 
+UNTOLD = "how far the numbers were moved is not stated"
 NO_SHARES = "Means are not parts of a whole; show percentages of the numbers that they are made of."
 
 
@@ -37,6 +42,7 @@ class Means(Portable):
         if amount.product.subject.universe != number.product.subject.universe:
             both = f"{amount.product.subject.title} and {number.product.subject.title}"
             raise QueryError(f"{both} are not about the same records; choose another number to divide by.")
+        refuse_shared(amount.source, number.source)
         self.amount, self.number, self.source = amount, number, amount.source
         self.axes, self.where, self.product = amount.axes, amount.where, amount.product
         self.has_columns, self.releases = amount.has_columns, amount.releases
@@ -68,34 +74,18 @@ class Means(Portable):
         if isinstance(over, NoNumber) or isinstance(under, NoNumber):
             return over if isinstance(over, NoNumber) else under
         try:
-            return ratio_of(over, under, 0.0, self.unit, self.source.sampling.ratio())
+            return mean_of(over, under, self.unit, self.source.sampling.ratio())
         except QueryError as error:
             return NoNumber(str(error))
 
     @cached_property
-    def _columns(self) -> ShareColumns:
-        parts, wholes = self.amount.columns(), self.number.columns()
-        over, under = parts.estimate.astype(np.float64), wholes.estimate.astype(np.float64)
-        noise_under, shared = wholes.noise_variance, np.zeros(len(over))
-        statuses = ratio_statuses(parts, wholes, np.arange(len(over)), noise_under, shared)
-        under = np.where(statuses.missing, np.nan, under)
-        mean = over / under
-        noise = (parts.noise_variance + mean * mean * noise_under) / (under * under)
+    def _columns(self) -> RatioColumns:
+        amount, number = self.amount.columns(), self.number.columns()
+        moved = moved_together(amount.law, number.law)
+        shared = np.broadcast_to(np.nan if moved is None else moved, len(amount))
         sampled = self.source.sampling.ratio()
-        stated = np.nan if isinstance(sampled, Withheld) else sampled
-        return ShareColumns(
-            mean,
-            np.maximum(noise, 0.0),
-            np.where(statuses.missing, np.nan, stated),
-            parts.cells,
-            parts.grades,
-            parts.law,
-            statuses=statuses if statuses.missing.any() else None,
-            parts=parts,
-            under=under,
-            under_variance=noise_under,
-            covariance=shared,
-        )
+        stated = np.full(len(amount), np.nan if isinstance(sampled, Withheld) else sampled)
+        return RatioColumns.of(amount, number, shared, stated, apart=True)
 
     def detail(self, key: Key) -> Detail:
         """What is to be known of a mean: its own errors, and the numbers that it is of."""
@@ -110,6 +100,13 @@ class Means(Portable):
         """For each row the ranks that hold its true one with this probability, by intervals of all rows at once."""
         found = ranks_within([self.figure(int(flat)) for flat in self.rows_of(column)], level)
         return dict(zip(self.axes[0].codes, found, strict=True))
+
+
+def mean_of(over: Estimate, under: Estimate, unit: str, sampled: Variance) -> Ratio:
+    """One number over another, each with noise of its own; refused where the other may be 0."""
+    moved = moved_together(over.law, under.law)
+    shared = Withheld(UNTOLD) if moved is None else float(moved[0])
+    return ratio_of(over, under, shared, unit, sampled, apart=True)
 
 
 def one_of(unit: str) -> str:

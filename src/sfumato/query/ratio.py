@@ -6,10 +6,11 @@ covers as it says, and far from 0 the two are the same.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.errors import QueryError
 from sfumato.query.estimate import Estimate, Interval, Variance
@@ -29,8 +30,8 @@ class Ratio(Estimate):
     over_variance: float = 0.0
     under_variance: float = 0.0
     covariance: float = 0.0
-    over_cells: int = 1
-
+    sides: tuple["NoisySide", ...] = field(default=(), compare=False)
+    """What noise is in it: that of the numerator, and that of the denominator besides."""
     bounded: bool = False
     """Whether the true ratio is of a part of its whole where nothing is below 0, so that it lies from 0 to 1."""
 
@@ -64,9 +65,7 @@ class Ratio(Estimate):
         return self._known[level]
 
     def _fieller(self, level: float) -> tuple[float, float]:
-        parts = np.array([[self.over], [self.over_variance], [0.0], [self.over_cells]])
-        rest = np.array([self.over_variance + self.under_variance - 2 * self.covariance])
-        z_squared = float(errors_within(level, NoisyTotals(*parts), rest, self.law)[0]) ** 2
+        z_squared = float(errors_within(level, *self.sides)[0]) ** 2
         a = self.under**2 - z_squared * self.under_variance
         b = self.over * self.under - z_squared * self.covariance
         c = self.over**2 - z_squared * self.over_variance
@@ -76,8 +75,46 @@ class Ratio(Estimate):
         return (b - reach) / a, (b + reach) / a
 
 
-def ratio_of(over: Estimate, under: Estimate, covariance: Variance, unit: str, sampled: Variance) -> Ratio:
-    """The ratio of two totals with their covariance; refused where the denominator may be 0."""
+@dataclass(frozen=True, eq=False)
+class NoisySide:
+    """Totals whose noise is in ratios, and the law of their errors."""
+
+    totals: NoisyTotals
+    law: ErrorLaw
+
+    @classmethod
+    def of(cls, estimate: Estimate) -> "NoisySide":
+        """The noise of one number."""
+        told = estimate.value, stated(estimate.noise_variance), 0.0, estimate.cells
+        return cls(
+            NoisyTotals(*(np.array([math.nan if one is None else one], dtype=float) for one in told)), estimate.law
+        )
+
+    def besides(self, variances: Floats) -> "NoisySide":
+        """What wholes have besides these parts, which has such variances and the law of differences of them."""
+        none = np.zeros(len(variances))
+        return NoisySide(NoisyTotals(none, np.maximum(variances, 0.0), none, self.totals.cells), self.law.differenced)
+
+    def errors(self, level: float) -> Floats:
+        """How many standard errors the margin of each total is; 0 where it has no noise."""
+        error = np.sqrt(np.maximum(self.totals.noise, 0.0))
+        margin = self.law.noise.either_way(level, self.totals)
+        return np.divide(margin, error, out=np.zeros(len(error)), where=error > 0)
+
+    def only(self, some: NDArray[np.bool_]) -> "NoisySide":
+        """That of some of the totals."""
+        kept = (one[some] for one in (self.totals.values, self.totals.noise, self.totals.sampling, self.totals.cells))
+        return NoisySide(NoisyTotals(*kept), self.law.only(some))
+
+
+def ratio_of(
+    over: Estimate, under: Estimate, covariance: Variance, unit: str, sampled: Variance, *, apart: bool = False
+) -> Ratio:
+    """The ratio of two totals with their covariance; refused where the denominator may be 0.
+
+    It is `apart` where they were measured each by itself, so that the noise of the denominator has its own law; else
+    it is that of the numerator and of what the denominator has besides.
+    """
     if unsaid := withheld(over.noise_variance, under.noise_variance, covariance):
         if under.value == 0:
             raise QueryError(ZERO)
@@ -88,6 +125,8 @@ def ratio_of(over: Estimate, under: Estimate, covariance: Variance, unit: str, s
     value = over.value / under.value
     shared = float(covariance)  # type: ignore[arg-type]
     variance = (noise_over - 2 * value * shared + value**2 * noise_under) / under.value**2
+    part = NoisySide.of(over)
+    rest = NoisySide.of(under) if apart else part.besides(np.array([noise_over + noise_under - 2 * shared]))
     found = Ratio(
         value,
         max(variance, 0.0),
@@ -101,25 +140,19 @@ def ratio_of(over: Estimate, under: Estimate, covariance: Variance, unit: str, s
         over_variance=noise_over,
         under_variance=noise_under,
         covariance=shared,
-        over_cells=over.cells,
+        sides=(part, rest),
     )
     found.fieller(0.95)  # refused where the denominator may be 0
     return found
 
 
-def errors_within(level: float, parts: NoisyTotals, rest: Floats, law: ErrorLaw) -> Floats:
-    """How many standard errors a ratio reaches: where few cells are in a part or in the rest, as many as its margin.
-
-    `rest` are the variances of what the wholes have besides the parts.
-    """
-    found = np.full(len(rest), z_score(level))
-    others = NoisyTotals(np.zeros(len(rest)), np.maximum(rest, 0.0), np.zeros(len(rest)), parts.cells)
-    for one, of in ((parts, law.noise), (others, law.differenced.noise)):
-        error = np.sqrt(np.maximum(one.noise, 0.0))
-        margin = of.either_way(level, one)
-        found = np.fmax(found, np.divide(margin, error, out=np.zeros(len(error)), where=error > 0))
+def errors_within(level: float, *sides: NoisySide) -> Floats:
+    """How many standard errors a ratio reaches: where few cells are in one of its sides, as many as its margin."""
+    found = np.full(len(sides[0].totals.values), z_score(level))
+    for side in sides:
+        found = np.fmax(found, side.errors(level))
     # Of totals that were moved, variances count that and nothing says whither: so far a ratio of them may be off.
-    return found if law.noise is law else np.hypot(found, 1.0)
+    return found if all(one.law.noise is one.law for one in sides) else np.hypot(found, 1.0)
 
 
 def too_near(level: float) -> str:

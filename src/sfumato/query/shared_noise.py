@@ -1,20 +1,61 @@
-"""Shared noise: what two releases have in common, as far as both were moved to the same noisy totals.
+"""Shared noise: what two products of one release, or two releases, have in common.
 
-Least squares moves the cells of a release to controls with noise N so that a total f pulls N⁻¹ C_f of them, C_f being
-the covariance of f with the totals that they control. Two releases have noise of their own otherwise, so f of one and g
-of the other have Σ C_f C_g / N in common, over the controls that both were moved to.
+Two products of one release that were measured have noise of their own; of one that a step made, the manifest says what
+it was made of. Two releases share what both were moved to: least squares moves the cells of a release to controls with
+noise N so that a total f pulls N⁻¹ C_f of them, C_f being the covariance of f with the totals that they control. They
+have noise of their own otherwise, so f of one and g of the other have Σ C_f C_g / N in common, over the controls that
+both were moved to.
 """
 
 import numpy as np
 
+from sfumato.errors import QueryError
 from sfumato.query.crosstab import Crosstab
-from sfumato.release import Calibrated, Cube, Independent, Product, Varying
+from sfumato.query.source import Source
+from sfumato.release import Calibrated, Cube, Independent, Product, Release, Varying
 from sfumato.release.error_law import Floats
 from sfumato.release.products.product import PUBLISHED
 from sfumato.schema import Box
 
 MOST = 250_000
 """The most covariances of cells with controls that are worked out; more are bounded."""
+
+
+def noise_apart(one: Source, other: Source) -> bool | None:
+    """Whether two products of one release have no noise in common; None where the release does not tell."""
+    first, second = (_noise_in(one.release, source.product.subject.name) for source in (one, other))
+    return None if first is None or second is None else not first & second
+
+
+def refuse_shared(one: Source, other: Source) -> None:
+    """Say so where two products of one release may have noise in common, of which nothing is stated."""
+    if told := noise_apart(one, other):
+        return
+    titles = " and ".join(f"{source.product.subject.title} ({source.product.subject.name})" for source in (one, other))
+    why = (
+        "the release does not say what steps made them of"
+        if told is None
+        else "a step made one from the other's numbers"
+    )
+    raise QueryError(
+        f"{titles} may share noise, as {why}, and how much is not stated, so no true error of one over the other can "
+        "be; choose another number to divide by."
+    )
+
+
+def _noise_in(release: Release, name: str) -> frozenset[str] | None:
+    """The names of all whose noise is in a product: its own, or those of what a step made it of."""
+    lines, found, asked = {line.name: line for line in release.manifest.products}, set(), [name]
+    measured = {spend.measure for spend in release.manifest.spends}
+    while asked:
+        one = asked.pop()
+        if one in found:
+            continue
+        if one not in lines or not (lines[one].made_of or one in measured or lines[one].mechanism == PUBLISHED):
+            return None
+        found.add(one)
+        asked += lines[one].made_of
+    return frozenset(found)
 
 
 def in_common(before: Crosstab, after: Crosstab) -> Floats | None:

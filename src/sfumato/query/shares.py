@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -10,62 +10,18 @@ from numpy.typing import NDArray
 
 from sfumato.errors import QueryError, nearest
 from sfumato.query.axis import Axis, box_at
-from sfumato.query.columns import Columns, Floats
+from sfumato.query.columns import Floats
 from sfumato.query.detail import Detail, detail_of_share
 from sfumato.query.estimate import Estimate, Figure
 from sfumato.query.figures import Figures, Key
 from sfumato.query.portable import Portable
 from sfumato.query.ranks import ranks_of_intervals
-from sfumato.query.ratio import ZERO, errors_within, ratio_of, too_near
+from sfumato.query.ratio import ratio_of
+from sfumato.query.ratio_columns import RatioColumns
 from sfumato.query.share_comparison import PartOfWhole, ShareComparison, difference_of_shares
 from sfumato.query.source import Source
-from sfumato.release import NoNumber, Statuses, Withheld
-from sfumato.release.error_law import NoisyTotals
-from sfumato.release.tails import z_score
+from sfumato.release import NoNumber, Withheld
 from sfumato.schema import Box
-
-
-@dataclass(frozen=True, eq=False)
-class ShareColumns(Columns):
-    """Shares as arrays, with the margins of Fieller; NaN where a share is refused or its error withheld."""
-
-    parts: Columns = None  # type: ignore[assignment]
-    under: Floats = None  # type: ignore[assignment]
-    under_variance: Floats = None  # type: ignore[assignment]
-    covariance: Floats = None  # type: ignore[assignment]
-    bounded: bool = False
-
-    @property
-    def lopsided(self) -> bool:
-        return True
-
-    def reach(self, level: float) -> tuple[Floats, Floats]:
-        """Both sides of each interval; NaN where the whole is within its noise of 0 at this level."""
-        rest = self.parts.noise_variance + self.under_variance - 2 * self.covariance
-        z_squared, over = errors_of(level, self.parts, rest) ** 2, self.parts.estimate.astype(np.float64)
-        a = self.under * self.under - z_squared * self.under_variance
-        a = np.where(a > 0, a, np.nan)
-        b = over * self.under - z_squared * self.covariance
-        c = over * over - z_squared * self.parts.noise_variance
-        reach = np.sqrt(np.maximum(b * b - a * c, 0.0))
-        sampled = z_score(level) * np.where(np.isnan(self.sampling_variance), 0.0, self.se_sampling)
-        below, above = self.estimate - (b - reach) / a, (b + reach) / a - self.estimate
-        return np.hypot(below, sampled), np.hypot(above, sampled)
-
-    def ends(self, level: float) -> tuple[Floats, Floats]:
-        """Where true shares lie, no further than they can."""
-        low, high = super().ends(level)
-        inside = self.bounded & (low <= 1) & (high >= 0)
-        return np.where(inside, np.maximum(low, 0.0), low), np.where(inside, np.minimum(high, 1.0), high)
-
-
-def errors_of(level: float, parts: Columns, rest: Floats) -> Floats:
-    """How many standard errors the share of each part reaches; the rests of the wholes have these variances."""
-    found, some = np.full(len(parts), z_score(level)), ~np.isnan(parts.noise_variance) & ~np.isnan(rest)
-    columns = (parts.estimate, parts.noise_variance, np.zeros(len(parts)), parts.cells)
-    totals = NoisyTotals(*(one[some].astype(np.float64) for one in columns))
-    found[some] = errors_within(level, totals, rest[some], parts.law.only(some))
-    return found
 
 
 class Shares(Portable):
@@ -121,32 +77,13 @@ class Shares(Portable):
             return NoNumber(str(error))
 
     @cached_property
-    def _columns(self) -> ShareColumns:
-        parts, wholes = self.table.columns(), self.whole.columns()
-        over, under = parts.estimate.astype(np.float64), wholes.estimate.astype(np.float64)[self._place]
-        noise_under = wholes.noise_variance[self._place]
+    def _columns(self) -> RatioColumns:
+        parts, wholes = self.table.columns(), self.whole.columns().at(self._place)
+        over, under = (one.estimate.astype(np.float64) for one in (parts, wholes))
         shared = np.full(len(over), np.nan) if isinstance(self._covariance, Withheld) else self._covariance
-        statuses = ratio_statuses(parts, wholes, self._place, noise_under, shared)
-        under = np.where(statuses.missing, np.nan, under)
-        share = over / under
-        noise = parts.noise_variance - 2 * share * shared + share * share * noise_under
-        rest = parts.noise_variance + noise_under - 2 * shared
+        rest = parts.noise_variance + wholes.noise_variance - 2 * shared
         sampled = self.source.sampling.shares(over, under, parts.noise_variance, rest)
-        sampled = np.where(statuses.missing, np.nan, sampled)
-        return ShareColumns(
-            share,
-            np.maximum(noise / (under * under), 0.0),
-            sampled,
-            parts.cells,
-            parts.grades,
-            parts.law,
-            statuses=statuses if statuses.missing.any() else None,
-            parts=parts,
-            under=under,
-            under_variance=noise_under,
-            covariance=shared,
-            bounded=self.product.subject.nonnegative,
-        )
+        return RatioColumns.of(parts, wholes, shared, sampled, apart=False, bounded=self.product.subject.nonnegative)
 
     def compare(self, one: Key, other: Key) -> ShareComparison:
         """Whether two shares really differ; the error counts what they have in common."""
@@ -176,25 +113,6 @@ class Shares(Portable):
             return self.table.ranks(column, level)
         found = ranks_within([self.figure(int(flat)) for flat in self.rows_of(column)], level)
         return dict(zip(self.axes[0].codes, found, strict=True))
-
-
-def ratio_statuses(parts: Columns, wholes: Columns, place: NDArray[np.intp], noise: Floats, shared: Floats) -> Statuses:
-    """Why some cells have no ratio: the part or the whole is missing, or the whole, at its place, may be 0.
-
-    `noise` is the variance of each whole by noise, and `shared` its covariance with the part.
-    """
-    inner, outer = (one.statuses or Statuses((), np.zeros(len(one), dtype=int)) for one in (parts, wholes))
-    before, under = len(inner.kinds), wholes.estimate.astype(np.float64)[place]
-    of_whole = outer.which.ravel()[place]
-    zero, near = len(outer.kinds) + before + 1, len(outer.kinds) + before + 2
-    cases = [
-        inner.which.ravel() > 0,
-        of_whole > 0,
-        np.isnan(noise) & (under == 0),
-        under**2 <= errors_of(0.95, parts, parts.noise_variance + noise - 2 * shared) ** 2 * noise,
-    ]
-    found = np.select(cases, [inner.which.ravel(), before + of_whole, zero, near], 0)
-    return Statuses((*inner.kinds, *outer.kinds, NoNumber(ZERO), NoNumber(too_near(0.95))), found)
 
 
 def ranks_within(figures: Sequence[Figure], level: float) -> list[tuple[int, int]]:

@@ -25,7 +25,19 @@ BESIDE = (NAME, SIGNATURE, NOTICE, CERTIFICATE, CERTIFICATE_SIGNATURE, CERTIFICA
 _LATER = {
     *("geographies", "largest_cv", "near", "noise", "not_hidden", "unbounded", "not_counted", "value_bounds"),
     *("posterior_above", "posterior_from_even_odds", "right_guess_from_even_odds"),
-    *("ledger_id", "previous", "number", "sums", "year", "family", "account", "statuses", "implied", "synonyms"),
+    *(
+        "ledger_id",
+        "previous",
+        "number",
+        "sums",
+        "year",
+        "family",
+        "account",
+        "statuses",
+        "implied",
+        "synonyms",
+        "made_of",
+    ),
 }
 """Lines that older or newer releases do not have: left out where they are empty, so that all verify to the byte."""
 ALARM, CURVE = 0.05, 41
@@ -111,6 +123,8 @@ class ProductLine(ManifestPart):
     uncertainty: dict[str, Any]
     family: dict[str, Any] = Field(default_factory=dict)
     statuses: list[dict[str, str]] = Field(default_factory=list)
+    made_of: list[str] = Field(default_factory=list)
+    """The products that a step made it of, whose noise is in it; none where it was measured."""
     file: str
     answers: bool = True
 

@@ -8,6 +8,7 @@ from sfumato.errors import QueryError
 from sfumato.query import Group
 from sfumato.query.answer import Placement
 from sfumato.query.means import one_of
+from sfumato.query.shared_noise import noise_apart
 from sfumato.schema import Levels
 from sfumato.serve.address_parameters import Codes, Pairs, Parameters
 from sfumato.serve.drawn import NothingMetError, apart
@@ -142,11 +143,8 @@ class Layout:
     def divisors(self) -> dict[str, str]:
         """The counts of the same records that numbers may be divided by, by name, and one of what each counts."""
         own, laid = self.sheet.product.subject, {*self.names, *self.within} - {self.sheet.time}
-        others = [one.product for one in self.sheet.edition.sheets if one.product is not self.sheet.product]
-        counts = [one for one in others if one.subject.additive and one.subject.statistic == "count"]
-        alike = [one for one in counts if one.subject.universe == own.universe]
-        held = [one for one in alike if laid <= {attribute.name for attribute in one.attributes}]
-        return {one.subject.name: one_of(one.subject.unit) for one in held} if own.additive else {}
+        held = [one for one in self.sheet.edition.sheets if laid <= {*one.names} and _divides(one, self.sheet)]
+        return {one.product.subject.name: one_of(one.product.subject.unit) for one in held} if own.additive else {}
 
     @property
     def per(self) -> str:
@@ -257,6 +255,13 @@ def _grouped(sheet: Sheet, given: Parameters, look: Look) -> tuple[Groups, str]:
             raise
         others = {name: outlines for name, outlines in drawn.items() if name != error.name}
         return all_groups(sheet, listed, others, parts), error.outline
+
+
+def _divides(number: Sheet, amount: Sheet) -> bool:
+    """Whether a table counts the records that another sums, in another unit and with noise of its own."""
+    own, of = number.product.subject, amount.product.subject
+    counts = own.additive and own.statistic == "count" and own.unit != of.unit and own.universe == of.universe
+    return counts and bool(noise_apart(number.source, amount.source))
 
 
 def _refuse_twice(sheet: Sheet, rows: tuple[str, ...], column: str | None, wrap: str | None) -> None:
