@@ -160,7 +160,7 @@ def test_what_is_not_for_publication_travels_uncompressed_and_is_kept_nowhere_el
 
 def test_errors_are_not_kept(release, browse):
     browser = over_with(release, browse)
-    cache = browser.application.inner.inner.inner.cache
+    cache = browser.application.inner.inner.inner.inner.cache
     assert browser.get(f"{DATA}?valueCodes[x]=1").status_code == 400
     assert browser.get("/nothing").status_code == 404
     assert browser.get("/health").status_code == 200

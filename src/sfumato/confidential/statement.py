@@ -43,6 +43,8 @@ def stated(plan: Plan, price: Price, options: Options, products: Sequence[Produc
         largest_cv=plan.publish.largest_cv,
         attributes=[],
         products=[],
+        language=plan.language,
+        languages=dict(plan.translations),
         files={},
     )
 

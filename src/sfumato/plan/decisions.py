@@ -17,6 +17,7 @@ from sfumato.plan.steps import Origin, StepReading
 from sfumato.plan.suppress import Suppress
 from sfumato.privacy import Exposure, Loss, Move, Neighbours
 from sfumato.release import Cube, Subject
+from sfumato.release.translation import Translations
 from sfumato.schema import Box, Schema, Table
 
 
@@ -40,6 +41,10 @@ class Decisions:
     frame: FrameFile | None = None
     controls: tuple[ControlTable, ...] = ()
     suppress: Suppress | None = None
+    language: str = ""
+    """The language of its texts; '' for English."""
+    translations: Translations = field(default_factory=dict)
+    """The same texts in further languages."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title or self.name)

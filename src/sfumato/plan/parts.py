@@ -1,6 +1,7 @@
 """The parts of a plan file: which keys there are, and what is said of a wrong one."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from typing import Any, get_args
@@ -163,9 +164,22 @@ class FramePart(Part):
     id: str
 
 
+class LanguagePart(Part):
+    title: str = ""
+    labels: dict[str, str] = {}
+    titles: dict[str, str] = {}
+    units: dict[str, str] = {}
+    sentences: dict[str, str] = {}
+    levels: dict[str, dict[str, str]] = {}
+    notes: dict[str, dict[str, str]] = {}
+    synonyms: dict[str, dict[str, str | list[str]]] = {}
+
+
 class PlanPart(Part):
     name: str
     title: str = ""
+    language: str = ""
+    languages: dict[str, LanguagePart] = {}
     period: str = ""
     sampling: str | list[VarianceFunctionPart] | None = None
     data: DataPart = DataPart()
@@ -208,16 +222,20 @@ def _section(place: list[str]) -> str:
     return f"[{'.'.join(place)}]" if place else "the plan"
 
 
+_WITHIN: Mapping[tuple[str, str], Any] = {
+    ("data", "tables"): TablePart,
+    ("data", "method"): MethodPart,
+    ("suppress", "measure"): SuppressedPart,
+}
+"""What sections are made of whose parts have keys of their own."""
+
+
 def _keys(place: list[str]) -> list[str]:
     """The keys of a section, those of the plan where it has none of its own."""
     if place[:1] == ["attributes"] and place[2:] == ["missing"]:
         return _named(Missing)
-    if place[:2] == ["data", "tables"]:
-        return _named(TablePart)
-    if place[:2] == ["data", "method"]:
-        return _named(MethodPart)
-    if place[:2] == ["suppress", "measure"]:
-        return _named(SuppressedPart)
+    if tuple(place[:2]) in _WITHIN:
+        return _named(_WITHIN[place[0], place[1]])
     if place[:1] == ["measure"] and place[2:] == ["by"]:
         return _named(FamilyPart)
     kinds = _kinds(PlanPart.model_fields[place[0]].annotation) if place else []

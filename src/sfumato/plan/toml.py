@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -30,6 +31,7 @@ from sfumato.plan.plugins import mechanism, statistic, step
 from sfumato.plan.register import FrameFile
 from sfumato.plan.sampling import BoughtVariance, StatedVariance, VarianceFunction
 from sfumato.plan.suppress import read_suppress
+from sfumato.plan.translations import own_tag, refuse_own, translations_of, with_levels
 from sfumato.privacy import exact
 from sfumato.privacy.notation import plan_hidden_from_dict, plan_limit_from_dict
 from sfumato.schema import (
@@ -86,7 +88,10 @@ def _part(text: str) -> PlanPart:
 
 def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
     schema = Schema(
-        attributes=tuple(_attribute(name, one, folder, part.data.encoding) for name, one in part.attributes.items()),
+        attributes=tuple(
+            with_levels(_attribute(name, one, folder, part.data.encoding), part)
+            for name, one in part.attributes.items()
+        ),
         unit=_row(part),
         key=part.data.key_columns,
         repeated_rows=part.data.repeated_rows,
@@ -104,7 +109,8 @@ def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
     made = MadeAreas.of(part.attributes, part.geography, folder)
     made.refuse_moving(schema, hidden)
     made.refuse_sizes(schema, hidden, part.control)
-    return kind(
+    refuse_own(part, schema)
+    plan = kind(
         name=part.name,
         title=part.title,
         period=part.period,
@@ -120,7 +126,9 @@ def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
         geographies=tuple(Geography(name, **dict(one), folder=folder) for name, one in part.geography.items()),
         frame=FrameFile(**dict(part.frame), folder=folder) if part.frame else None,
         suppress=read_suppress(part.suppress, folder) if part.suppress else None,
+        language=own_tag(part),
     )
+    return replace(plan, translations=translations_of(part, plan.schema, plan.measures, plan.then))
 
 
 def _control(part: ControlPart, plan: PlanPart, schema: Schema, folder: Path) -> ControlTable:

@@ -11,6 +11,7 @@ from sfumato.plan.plugins import written
 from sfumato.plan.suppress import Suppress
 from sfumato.privacy import plain
 from sfumato.privacy.notation import hidden_to_dict, loss_to_dict, text
+from sfumato.release import Translation
 from sfumato.schema import Attribute, Bands, Level, Recode, Replication, Schema, UpTo
 
 
@@ -28,6 +29,7 @@ def to_dict(plan: Decisions) -> dict[str, Any]:
         "name": plan.name,
         "title": plan.title,
         "period": plan.period,
+        "language": plan.language,
         "sampling": plan.sampling if isinstance(plan.sampling, str) else [_said(one) for one in plan.sampling],
         "data": _data_dict(schema),
         "attributes": {attribute.name: _attribute_dict(attribute) for attribute in schema.attributes},
@@ -42,6 +44,7 @@ def to_dict(plan: Decisions) -> dict[str, Any]:
         "geography": {one.attribute: _said(one, without=("attribute",)) for one in plan.geographies},
         "frame": _said(plan.frame),
         "exposure": [_said(one) for one in plan.exposures],
+        "languages": {tag: _language_dict(one) for tag, one in plan.translations.items()},
     }
     return {key: value for key, value in whole.items() if value not in ("", [], {})}
 
@@ -91,6 +94,11 @@ def _replication_dict(replication: Replication) -> dict[str, Any]:
     """A method with what is its own."""
     said = {field.name: getattr(replication, field.name) for field in fields(replication) if field.compare}
     return {name: text(value) for name, value in said.items() if value not in (None, ())}
+
+
+def _language_dict(translation: Translation) -> dict[str, Any]:
+    """What the plan says in a further language; labels of levels stand beside these."""
+    return {name: said for name, said in translation.model_dump().items() if said}
 
 
 def _attribute_dict(attribute: Attribute) -> dict[str, Any]:

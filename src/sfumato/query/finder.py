@@ -1,7 +1,8 @@
 """Finder: what words may mean in releases: a table, a variable, a level or several of these, with its number."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -74,7 +75,14 @@ class Finder:
 
     def __init__(self, tables: Sequence[SearchedTable]) -> None:
         self.topics = Topics(tables)
+        self.tables = {one.id: one for one in tables}
         self.skipped = frozenset(word for code in languages() for word in words_of(words(code)("search.skipped")))
+
+    def told(self, tables: Sequence[SearchedTable]) -> "Finder":
+        """The same finder whose finds are of these tables: the same ones, in another language."""
+        made = copy(self)
+        made.tables = {one.id: one for one in tables}
+        return made
 
     def prepare(self) -> None:
         """Make what mistyped words are compared with, too, so that nobody who asks waits for it."""
@@ -99,7 +107,11 @@ class Finder:
         alone = [one for topic in whole for one in _single(topic)]
         together = [*self._together(kept)] if self.topics.loose(whole) and len(kept) > 1 else []
         unique = {(one.table.id, one.codes, one.variable, one.share): one for one in reversed([*together, *alone])}
-        return tuple(reversed(unique.values()))[:most]
+        return tuple(self._in_language(one) for one in tuple(reversed(unique.values()))[:most])
+
+    def _in_language(self, one: Find) -> Find:
+        others = tuple(self.tables[other.id] for other in one.others)
+        return replace(one, table=self.tables[one.table.id], others=others)
 
     def _together(self, wanted: Sequence[str]) -> Iterator[Find]:
         """Several things that the words name one after the other, and one table has all of."""

@@ -98,15 +98,22 @@ def _depth(topic: Topic) -> int:
 def _blocks(tables: Sequence[SearchedTable]) -> Iterator[_Block]:
     """Titles first, then variables, then levels: of texts that fit alike the first is the first to be shown."""
     for one in tables:
-        subject = one.product.subject
-        yield _Block((one,), tuple(dict.fromkeys((subject.title, subject.name, f"{subject.title} {subject.unit}"))))
+        subject, said = one.product.subject, one.engine.release.manifest.languages.values()
+        titles = [subject.title, subject.name, f"{subject.title} {subject.unit}"]
+        titles += [told.titles[subject.title] for told in said if subject.title in told.titles]
+        yield _Block((one,), tuple(dict.fromkeys(titles)))
     engines = dict.fromkeys(one.engine for one in tables)
     releases = [tuple(one for one in tables if one.engine is engine) for engine in engines]
     for some in releases:
-        yield _Block(some, (some[0].engine.release.manifest.title,))
+        manifest = some[0].engine.release.manifest
+        titles = [manifest.title, *(told.title for told in manifest.languages.values() if told.title)]
+        yield _Block(some, tuple(dict.fromkeys(titles)))
     pairs = [(some, one) for some in releases for one in some[0].engine.release.attributes]
     for some, attribute in pairs:
-        yield _Block(some, tuple(dict.fromkeys((attribute.label, attribute.name))), attribute)
+        said = some[0].engine.release.manifest.languages.values()
+        labels = [attribute.label, attribute.name]
+        labels += [told.labels[attribute.name] for told in said if attribute.name in told.labels]
+        yield _Block(some, tuple(dict.fromkeys(labels)), attribute)
     for some, attribute in pairs:
         yield from _levels(some, attribute)
 
@@ -115,6 +122,9 @@ def _levels(tables: tuple[SearchedTable, ...], attribute: Attribute) -> Iterator
     levels, synonyms = attribute.levels, attribute.synonyms
     if levels.labels != levels.codes:
         yield _Block(tables, levels.labels, attribute, levels.codes)
+    for name, texts in levels.texts.items():
+        if name.startswith("label."):
+            yield _Block(tables, texts, attribute, levels.codes)
     yield _Block(tables, levels.codes, attribute, levels.codes)
     if len(levels.codes) <= MOST_JOINED:
         parted = [code for code in levels.codes if not code.isalnum()]

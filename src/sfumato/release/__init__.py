@@ -21,7 +21,9 @@ from sfumato.release.products import (
     measured,
 )
 from sfumato.release.promise import Promise
+from sfumato.release.spoken import in_language, own_language
 from sfumato.release.statuses import NoNumber, Statuses
+from sfumato.release.translation import Translation
 from sfumato.release.uncertainties import (
     Calibrated,
     Components,
@@ -75,6 +77,7 @@ __all__ = [
     "Subject",
     "Suppressed",
     "Tables",
+    "Translation",
     "Trend",
     "Uncertainty",
     "Varying",
@@ -83,10 +86,12 @@ __all__ = [
     "Withheld",
     "differences",
     "digest",
+    "in_language",
     "measured",
     "noticed",
     "now",
     "open_release",
+    "own_language",
     "private_key",
     "read_manifest",
     "seal",

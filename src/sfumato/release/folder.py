@@ -26,6 +26,13 @@ class Release:
     """What was checked and attacked of its plan, where that lies beside it."""
     changed: Mapping[str, int] = field(default_factory=dict, repr=False)
     """When each file was last changed before it was verified, in nanoseconds."""
+    spoken_from: "Release | None" = field(default=None, repr=False)
+    """Where it is told in another language: the release as it was published."""
+
+    @property
+    def own(self) -> "Release":
+        """The release in its own language."""
+        return self.spoken_from or self
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -56,7 +63,7 @@ def write_levels(folder: Path, attributes: Sequence[Attribute]) -> list[Attribut
     for one in attributes:
         name, levels = f"levels/{one.name}.parquet", one.levels
         listed = {"code": levels.codes, "label": levels.labels, "parent": levels.parents, "note": levels.notes}
-        columns = {key: texts(values) for key, values in listed.items()}
+        columns = {key: texts(values) for key, values in (listed | dict(levels.texts)).items()}
         write_table(table(columns), folder / name)
         other = _write_synonyms(folder, one)
         lines.append(AttributeLine(name=one.name, label=one.label, of=one.of, levels=name, synonyms=other))
@@ -75,7 +82,13 @@ def _write_synonyms(folder: Path, attribute: Attribute) -> str:
         return ""
     name = f"synonyms/{attribute.name}.parquet"
     (folder / "synonyms").mkdir(exist_ok=True)
-    write_table(table({"code": texts(listed.codes), "synonym": texts(listed.names)}), folder / name)
+    languages = listed.languages or ("",) * len(listed)
+    columns = {"code": texts(listed.codes)}
+    for language in dict.fromkeys(("", *languages)):
+        told = zip(listed.names, languages, strict=True)
+        column = [name if said == language else None for name, said in told]
+        columns[f"synonym.{language}" if language else "synonym"] = texts(column)
+    write_table(table(columns), folder / name)
     return name
 
 

@@ -13,6 +13,7 @@ from sfumato.errors import ReleaseError
 from sfumato.release.anchor import Anchor
 from sfumato.release.promise import Chance, LossTerms, ManifestPart, Promise
 from sfumato.release.sampling_line import SamplingLine
+from sfumato.release.translation import Translation
 from sfumato.release.written import read_json
 
 FORMAT = "sfumato-release/1"
@@ -25,19 +26,8 @@ BESIDE = (NAME, SIGNATURE, NOTICE, CERTIFICATE, CERTIFICATE_SIGNATURE, CERTIFICA
 _LATER = {
     *("geographies", "largest_cv", "near", "noise", "not_hidden", "unbounded", "not_counted", "value_bounds"),
     *("posterior_above", "posterior_from_even_odds", "right_guess_from_even_odds"),
-    *(
-        "ledger_id",
-        "previous",
-        "number",
-        "sums",
-        "year",
-        "family",
-        "account",
-        "statuses",
-        "implied",
-        "synonyms",
-        "made_of",
-    ),
+    *("ledger_id", "previous", "number", "sums", "year", "family", "account", "statuses", "implied", "synonyms"),
+    *("made_of", "language", "languages"),
 }
 """Lines that older or newer releases do not have: left out where they are empty, so that all verify to the byte."""
 ALARM, CURVE = 0.05, 41
@@ -169,6 +159,10 @@ class Manifest(ManifestPart):
     products: list[ProductLine]
     geographies: list[GeographyLine] = Field(default_factory=list)
     diverged: dict[str, str] = Field(default_factory=dict)
+    language: str = Field("", pattern="^([a-z]{2})?$")
+    """The language of its texts; '' for English, as in releases made before."""
+    languages: dict[Annotated[str, Field(pattern="^[a-z]{2}$")], Translation] = Field(default_factory=dict)
+    """The same texts in further languages."""
     files: dict[str, FileLine]
 
     @field_validator("files")

@@ -4,7 +4,7 @@ import csv
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -12,11 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import PlanError, nearest
+from sfumato.schema.languages import Texts, by_code, refuse_text, spoken
 from sfumato.schema.leaf_groups import LeafGroups
 from sfumato.schema.level_files import columns_of
 
 Mask = NDArray[np.bool_]
 FIELDS = ("code", "label", "parent", "note")
+SPOKEN = ("label", "note")
+"""What may be said again in further languages."""
 MOST, MOST_BYTES, DEEPEST = 2_000_000, 2**28, 64
 """The most levels of one list, the most bytes that they take, and the most levels above one another."""
 TOO_MANY = f"{{}} lists more than {MOST:,} levels, or in more than {MOST_BYTES:,} bytes; use a coarser classification."
@@ -37,6 +40,10 @@ class Levels:
     notes: tuple[str, ...]
     whole: "Levels | None" = field(default=None, compare=False, repr=False)
     """Of levels that are cut off at a depth: all of them."""
+    texts: Texts = field(default_factory=dict, compare=False, repr=False)
+    """Labels and notes in further languages, as `label.de`; '' of a level that has none."""
+    untold: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    """The codes whose label stays in the list's own language, where another was asked for."""
 
     def __post_init__(self) -> None:
         if not self.codes:
@@ -55,16 +62,23 @@ class Levels:
     def of(cls, listed: Iterable[str | int | Mapping[str, object]]) -> "Levels":
         """Levels from plain codes or from records of code, label, parent and note."""
         records = [_record(one) for one in listed]
-        return cls._of(*(_texts([one.get(field) for one in records]) for field in FIELDS))
+        further = spoken(dict.fromkeys(key for one in records for key in one), SPOKEN)
+        texts = {name: _texts([one.get(name) for one in records]) for name in further}
+        return cls._of({field: _texts([one.get(field) for one in records]) for field in FIELDS}, texts)
 
     @classmethod
-    def _of(cls, codes: list[str], labels: list[str], parents: list[str], notes: list[str]) -> "Levels":
+    def _of(cls, fields: Mapping[str, list[str]], texts: Mapping[str, list[str]]) -> "Levels":
+        codes, labels, parents, notes = (fields[field] for field in FIELDS)
         if "" in codes:
             raise PlanError(
                 "A level has no code; give each level a code, and a label if people should read another word."
             )
         named = tuple(label or code for code, label in zip(codes, labels, strict=True))
-        return cls(tuple(codes), named, tuple(parent or None for parent in parents), tuple(notes))
+        said = {name: tuple(column) for name, column in texts.items()}
+        for name, column in said.items():
+            for code, text in zip(codes, column, strict=True):
+                _ = text and refuse_text(text, f"{name} of '{code}'")
+        return cls(tuple(codes), named, tuple(parent or None for parent in parents), tuple(notes), texts=said)
 
     @classmethod
     def read(cls, path: Path, encoding: str | None = None) -> "Levels":
@@ -72,7 +86,7 @@ class Levels:
         if not os.path.isfile(path):  # noqa: PTH113 - of a name that no file can have, a path raises
             raise PlanError(f"The list of levels {path} is not there; a path is taken from the plan's own folder.")
         try:
-            columns = columns_of(path, FIELDS, encoding, MOST, MOST_BYTES)
+            columns = columns_of(path, FIELDS, SPOKEN, encoding, (MOST, MOST_BYTES))
         except (ValueError, TypeError, LookupError, NotImplementedError, OSError, MemoryError, csv.Error):
             said = "a list of levels is a CSV file in UTF-8, or as [data] encoding says, or a Parquet file."
             raise PlanError(f"{path} cannot be read; {said}") from None
@@ -82,7 +96,9 @@ class Levels:
             raise PlanError(
                 f"{path} has no column 'code'; a list of levels has code, and may have label, parent, note."
             )
-        return cls._of(*(_texts(columns.get(field, [None] * len(columns["code"]))) for field in FIELDS))
+        texts = {name: _texts(columns[name]) for name in spoken(columns, SPOKEN)}
+        none = [None] * len(columns["code"])
+        return cls._of({field: _texts(columns.get(field, none)) for field in FIELDS}, texts)
 
     @cached_property
     def _row(self) -> dict[str, int]:
@@ -140,12 +156,35 @@ class Levels:
             rows = [row for row, at in enumerate(self.depths.values()) if at <= depth]
             codes, labels, notes = (tuple(side[row] for row in rows) for side in (self.codes, self.labels, self.notes))
             parents = tuple(self.parents[row] for row in rows)
-            self._cuts[depth] = Levels(codes, labels, parents, notes, whole=self.whole or self)
+            texts = {name: tuple(column[row] for row in rows) for name, column in self.texts.items()}
+            self._cuts[depth] = Levels(
+                codes, labels, parents, notes, self.whole or self, texts, self.untold.intersection(codes)
+            )
         return self._cuts[depth]
 
     @cached_property
     def _cuts(self) -> dict[int, "Levels"]:
         return {}
+
+    def with_texts(self, language: str, said: Mapping[str, object]) -> "Levels":
+        """The levels with labels and notes in a further language, each by its code."""
+        places = {"label": "levels", "note": "notes"}
+        added = {f"{field}.{language}": by_code(some, self.codes, places[field]) for field, some in said.items()}
+        return replace(self, texts={**self.texts, **added})
+
+    def in_language(self, language: str) -> "Levels":
+        """The levels with their labels and notes in a language, as far as they are said in it.
+
+        >>> sexes = Levels.of([{"code": "f", "label": "Women", "label.de": "Frauen"}, "m"]).in_language("de")
+        >>> sexes.labels, sorted(sexes.untold)
+        (('Frauen', 'm'), ['m'])
+        """
+        labels, notes = (self.texts.get(f"{field}.{language}", ("",) * len(self.codes)) for field in SPOKEN)
+        told = tuple(new or own for new, own in zip(labels, self.labels, strict=True))
+        noted = tuple(new or own for new, own in zip(notes, self.notes, strict=True))
+        untold = frozenset(code for code, new in zip(self.codes, labels, strict=True) if not new)
+        whole = self.whole.in_language(language) if self.whole else None
+        return replace(self, labels=told, notes=noted, whole=whole, untold=untold)
 
     def above(self, cut: "Levels") -> NDArray[np.intp]:
         """For each leaf the place of the leaf above it among levels that are cut off.
@@ -263,15 +302,17 @@ class Levels:
             | ({"label": label} if label != code else {})
             | ({"parent": parent} if parent else {})
             | ({"note": note} if note else {})
-            for code, label, parent, note in rows
+            | {name: column[row] for name, column in self.texts.items() if column[row]}
+            for row, (code, label, parent, note) in enumerate(rows)
         ]
 
 
 def _record(one: str | int | Mapping[str, object]) -> Mapping[str, object]:
     if not isinstance(one, Mapping):
         return {"code": one}
+    further = spoken(one, SPOKEN)
     for key in one:
-        if key not in FIELDS:
+        if key not in FIELDS and key not in further:
             raise PlanError(f"A level has no '{key}'; {nearest(key, FIELDS)}")
     return one
 

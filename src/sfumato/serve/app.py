@@ -22,6 +22,7 @@ from sfumato.serve.cache import Cache, Remembering
 from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.files import ReleaseFiles
 from sfumato.serve.guard import Guarded
+from sfumato.serve.languages import Negotiated
 from sfumato.serve.limits import Running
 from sfumato.serve.log import FAULT, Logged, Noted
 from sfumato.serve.overload import Refusals, Shedding
@@ -66,6 +67,7 @@ def over(catalogue: Catalogue, base_path: str = "", running: Running | None = No
     _refuse_in_words(inner, pages, [files.route, *(one for part in parts for one in part.routes)])
     words = Refusals(problem, pages.problem)
     fronted = _fronted(Purgeable(inner, catalogue), words, running, zips=not catalogue.private)
+    fronted = Negotiated(fronted, catalogue, base)
     door = Door(running.origin, running.names)
     guarded = Guarded(fronted, base, door, pages.problem, private=catalogue.private, keyed=bool(running.key))
     return Logged(guarded, base, running.log) if running.log else guarded

@@ -11,7 +11,7 @@ from sfumato.query.finder import Finder
 from sfumato.query.notices import Notice, notices_of
 from sfumato.query.periods import when
 from sfumato.query.search_topics import SearchedTable
-from sfumato.release import Release, open_release
+from sfumato.release import Release, in_language, open_release
 from sfumato.serve.editions import Edition, Period, Sheet, usable_beside
 from sfumato.serve.keys import Keys, keys
 
@@ -67,8 +67,8 @@ class ReleaseSeries:
 
 
 def _counts_the_sample(sheet: Sheet) -> bool:
-    manifest = sheet.edition.release.manifest
-    counted = sheet.product.subject.unit.removesuffix("s")
+    release = sheet.edition.release.own
+    manifest, counted = release.manifest, release.products[sheet.product.subject.name].subject.unit.removesuffix("s")
     return manifest.sampling.get("kind") != "census" and counted == manifest.unit.removesuffix("s")
 
 
@@ -102,7 +102,7 @@ class Catalogue:
             Edition(one, own.short, own.lasting, _notices(one, releases, named), own.period, known)
             for one, own in ((one, named[one.id]) for one in releases)
         ]
-        editions.sort(key=lambda one: (one.marred, one.release.manifest.title, one.key))
+        editions.sort(key=lambda one: (one.marred, one.release.own.manifest.title, one.key))
         for name in dict.fromkeys(one.series for one in editions):
             known[name] = ReleaseSeries.of(name, [one for one in editions if one.series == name]).periods
         return cls(tuple(editions))
@@ -138,7 +138,8 @@ class Catalogue:
         for edition in self.editions:
             named.setdefault(edition.series, []).append(edition)
         found = [ReleaseSeries.of(name, editions) for name, editions in named.items()]
-        return tuple(sorted(found, key=lambda one: (one.current.marred, one.title, one.name)))
+        ordered = sorted(found, key=lambda one: (one.current.marred, one.current.release.own.manifest.title, one.name))
+        return tuple(ordered)
 
     def series(self, name: str) -> "ReleaseSeries":
         """The series of this name; a wrong name answers with the nearest."""
@@ -150,9 +151,30 @@ class Catalogue:
 
     @cached_property
     def finder(self) -> Finder:
-        """What words may mean in the tables of every series."""
+        """What words of any language may mean in the tables of every series."""
+        return Finder(self.searched)
+
+    @property
+    def searched(self) -> list[SearchedTable]:
+        """What is searched: every statistic, the main ones first."""
         sheets = (sheet for series in self.all_series for sheet in series.main_first)
-        return Finder([SearchedTable(one.id, one.edition.engine, one.product.subject.name) for one in sheets])
+        return [SearchedTable(one.id, one.edition.engine, one.product.subject.name) for one in sheets]
+
+    @cached_property
+    def _spoken(self) -> dict[str, "Catalogue"]:
+        return {}
+
+    def in_language(self, language: str) -> "Catalogue":
+        """The same releases as readers of a language see them; made once, and their numbers are held once."""
+        if language not in self._spoken:
+            told = [in_language(edition.release, language) for edition in self.editions]
+            same = all(one is edition.release for one, edition in zip(told, self.editions, strict=True))
+            made = self if same else Catalogue.of(told)
+            if made is not self:
+                # One index has the texts of all languages; what it finds is told in this one.
+                vars(made)["finder"] = self.finder.told(made.searched)
+            self._spoken[language] = made
+        return self._spoken[language]
 
     @cached_property
     def tag(self) -> str:

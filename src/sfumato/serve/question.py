@@ -10,6 +10,7 @@ from sfumato.query.answer import Placement
 from sfumato.query.changed_table import refuse_other_levels
 from sfumato.query.periods import NothingBeforeError
 from sfumato.query.portable import Portable
+from sfumato.release import own_language
 from sfumato.schema import Levels
 from sfumato.serve.address_parameters import Codes, Pairs, shortened
 from sfumato.serve.drawn import apart, drawn_groups
@@ -264,7 +265,8 @@ def data_query(
     if placement is not None:
         pairs += [("stub", name) for name in placement.stub] + [("heading", name) for name in placement.heading]
     pairs += further
-    pairs += [("lang", language)] if language != "en" else []
+    own = own_language(question.sheet.edition.release.own.manifest)
+    pairs += [("lang", language)] if language != own else []
     pairs += [("outputFormat", form)] if form else []
     return urlencode(pairs, safe="[],:*")
 

@@ -11,6 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sfumato.schema.languages import OWN
 from sfumato.serve.api.lookup import Served
 from sfumato.serve.reply import REFUSALS
 from sfumato.serve.shapes import ProblemDetails, Shape
@@ -78,7 +79,7 @@ class Operation:
 
 def offer(routes: APIRouter, operation: Operation, served: Served) -> None:
     """Add an operation over what is served; where there is GET there is HEAD."""
-    run = partial(operation.run, served)
+    run = partial(_in_language, operation.run, served)
     routes.add_api_route(
         operation.path,
         run,
@@ -94,6 +95,11 @@ def offer(routes: APIRouter, operation: Operation, served: Served) -> None:
     )
     if operation.body is None:
         routes.add_api_route(operation.path, _headless(run), methods=["HEAD"], include_in_schema=False)
+
+
+def _in_language(run: Endpoint, served: Served, request: Request) -> Response:
+    """An operation over the releases in the language that its address asks for."""
+    return run(served.in_language(request.query_params.get("lang", OWN)), request)
 
 
 def _headless(endpoint: Callable[[Request], Response]) -> Callable[[Request], Response]:

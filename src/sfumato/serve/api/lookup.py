@@ -1,13 +1,14 @@
 """Lookup: what the operations of the API look things up in."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from sfumato.errors import nearest
+from sfumato.query.wording import languages
 from sfumato.schema import Attribute
 from sfumato.serve.address import origin
 from sfumato.serve.address_parameters import Parameters
@@ -28,6 +29,20 @@ class Served:
     limits: Limits = field(default_factory=Limits)
     files: Mapping[str, Mapping[str, PublishedFile]] = field(default_factory=dict)
     """The files of each release by its key, and by their names in its folder."""
+
+    @cached_property
+    def _spoken(self) -> "dict[str, Served]":
+        return {}
+
+    def in_language(self, language: str) -> "Served":
+        """The same as readers of a language see it; a language that there is not is refused where it is read."""
+        if language not in languages():
+            return self
+        if language not in self._spoken:
+            catalogue = self.catalogue.in_language(language)
+            made = self if catalogue is self.catalogue else replace(self, catalogue=catalogue)
+            self._spoken[language] = made
+        return self._spoken[language]
 
     def at(self, request: Request) -> str:
         """The address below which the API is reached, whole, as JSON-stat has addresses."""

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from sfumato.errors import QueryError
 from sfumato.query.finder import LONGEST, MOST
 from sfumato.release import stated
+from sfumato.schema.languages import OWN
 from sfumato.serve.api.describe import Operation
 from sfumato.serve.api.lookup import Served, parameters
 from sfumato.serve.api.parameters import LANG, query
@@ -36,7 +37,9 @@ def search(served: Served, request: Request) -> Response:
     if len(asked) > LONGEST:
         raise QueryError(f"q has {len(asked):,} characters; at most {LONGEST} are looked for.")
     finds = served.catalogue.finder.find(asked, given.whole("size", 8, MOST))
-    lines = found_lines(served.catalogue, served.at(request), finds.finds, Look(lang=language))
+    lines = found_lines(
+        served.catalogue, served.at(request), finds.finds, Look(lang="" if language == OWN else language)
+    )
     said = SearchResponse(
         language=language,
         asked=asked,

@@ -8,6 +8,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sfumato.schema.languages import OWN
 from sfumato.serve.pages.api import api
 from sfumato.serve.pages.budget import budget
 from sfumato.serve.pages.card import card, certificate
@@ -17,7 +18,7 @@ from sfumato.serve.pages.help import help_page
 from sfumato.serve.pages.home import asset, home, series
 from sfumato.serve.pages.pick import pick, picked
 from sfumato.serve.pages.shake import shake
-from sfumato.serve.pages.site import Pages
+from sfumato.serve.pages.site import Pages, language
 from sfumato.serve.pages.table import table
 from sfumato.serve.pages.take import picture
 from sfumato.serve.pages.within import within, without_body
@@ -53,10 +54,15 @@ SENT: dict[str, Page] = {"/{table_id}/within": within}
 def routes(pages: Pages) -> APIRouter:
     found = APIRouter(include_in_schema=False)
     for address, page in ADDRESSES.items():
-        found.add_route(address, partial(page, pages), methods=["GET"])
+        found.add_route(address, partial(_in_language, page, pages), methods=["GET"])
     for address, page in SENT.items():
-        found.add_route(address, partial(_with_body, partial(page, pages)), methods=["POST"])
+        found.add_route(address, partial(_with_body, partial(_in_language, page, pages)), methods=["POST"])
     return found
+
+
+def _in_language(page: Page, pages: Pages, request: Request) -> Response:
+    """A page over the releases in the language that its address asks for."""
+    return page(pages.in_language(language(request) or OWN), request)
 
 
 async def _with_body(page: Callable[[Request], Response], request: Request) -> Response:

@@ -111,7 +111,7 @@ def embed(pages: Pages, request: Request) -> Response:
     shown = Embedded.of(sheet, request.query_params.multi_items())
     layout = shown.layout
     page = f"{origin(request)}{pages.base_path}/{quote(sheet.lasting_id, safe='~')}?{layout.address()}"
-    graded = grade_words(sheet.edition.release.manifest.grades, layout.look.lang)
+    graded = grade_words(sheet.edition.release.manifest.grades, layout.look.language)
     parts: dict[str, Any] = {
         "shown": shown,
         "layout": layout,

@@ -103,7 +103,7 @@ def _about(one: Find) -> str:
 def _number(catalogue: Catalogue, base: str, one: Find, look: Look) -> FoundNumber:
     sheet = catalogue.tables[one.table.id]
     layout, subject = layout_of(sheet, one, look), sheet.product.subject
-    tongue = f"?lang={look.lang}" if look.lang != "en" else ""
+    tongue = f"?lang={look.lang}" if look.lang else ""
     query = f"?{layout.address()}" if layout is not None and (one.codes or one.variable) else tongue
     href, figure = f"{base}/{quote(sheet.id, safe='~')}{query}", one.figure
     shown = cell(figure, look, scaled=False) if figure is not None else None
@@ -113,7 +113,7 @@ def _number(catalogue: Catalogue, base: str, one: Find, look: Look) -> FoundNumb
 def layout_of(sheet: Sheet, one: Find, look: Look) -> Layout | None:
     """The table in which a find is a cell, or along whose rows it goes; none where there is no such table."""
     try:
-        layout = Layout.read(sheet, [*_placed(one), *([("lang", look.lang)] if look.lang != "en" else [])])
+        layout = Layout.read(sheet, [*_placed(one), *([("lang", look.lang)] if look.lang else [])])
         layout.sheet.source.refuse({*layout.names, *layout.within})
         answers = bool(layout.question)
     except QueryError:

@@ -70,7 +70,7 @@ def help_page(pages: Pages, request: Request) -> Response:
     shown = {"sheet": sheet, "edition": sheet.edition}
 
     def show(look: Look) -> dict[str, Any]:
-        return {**shown, "answers": answers(sheet, look.lang), "total": total_view(sheet, look)}
+        return {**shown, "answers": answers(sheet, look.language), "total": total_view(sheet, look)}
 
     return pages.reply(request, "guide.html", sheet.edition.tag, show, known=("table",))
 

@@ -80,7 +80,7 @@ class LineHistory:
         number = period.numbers.figure(codes.index(code)) if code in codes else None
         if not isinstance(number, Estimate):
             return None
-        mark = mark_of(number, period.label, language=self.layout.look.lang)
+        mark = mark_of(number, period.label, language=self.layout.look.language)
         named = replace(mark, series=self.axis.labels[place], code=period.code)
         return in_language(named, self.layout.look.words.figure)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields, replace
 
 from sfumato.errors import QueryError
 from sfumato.query.wording import Words, languages, words
+from sfumato.schema.languages import OWN
 from sfumato.serve.address_parameters import Parameters
 from sfumato.serve.presentation import KINDS, ORDERS
 from sfumato.serve.presentation import SHARES as OF
@@ -47,7 +48,8 @@ class Look:
     """The rows that lines are drawn of; the first ones unless some are named."""
     cell: str = ""
     hold: str = ""
-    lang: str = "en"
+    lang: str = ""
+    """The language as the address says it; '' where it says none, and what is meant then is English."""
     change: str = ""
     """What changes are counted from: "last", "year", a period or a release; '' for numbers as they are."""
     per: str = ""
@@ -55,7 +57,7 @@ class Look:
 
     @classmethod
     def read(cls, given: Parameters) -> "Look":
-        choices = {**_CHOICES, "lang": tuple(languages())}
+        choices = {**_CHOICES, "lang": ("", *languages())}
         free = {name: given.plain[name][-1] for name in NAMES if name in given.plain and name not in {*choices, "line"}}
         if len(free.get("own", "")) > LONGEST:
             raise QueryError(
@@ -66,8 +68,12 @@ class Look:
         return cls(**free, **chosen, line=given.plain.get("line", ()))
 
     @property
+    def language(self) -> str:
+        return self.lang or OWN
+
+    @property
     def words(self) -> Words:
-        return words(self.lang, "sfumato.serve")
+        return words(self.language, "sfumato.serve")
 
     def pairs(self) -> list[tuple[str, str]]:
         """What differs from the first look, as it stands in an address."""

@@ -81,7 +81,7 @@ def _rows(layout: Layout, question: Question, frame: PictureSize) -> Picture:
     summed = layout.sheet.product.subject.additive and layout.column != layout.sheet.time
     beside = question.table(layout.rows) if layout.column and summed else None
     numbers = asked(body, layout)
-    plot = plot_of(numbers, language=layout.look.lang)
+    plot = plot_of(numbers, language=layout.look.language)
     places = order_of(layout, body, beside).places
     width = len(body.axes[-1].codes) if layout.column else 1
     standing = {place: at for at, place in enumerate(places)}

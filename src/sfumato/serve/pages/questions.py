@@ -155,7 +155,7 @@ def _ranked(sheet: Sheet, placed: list[Pair], title: str, look: Look) -> AskedQu
 
 
 def _mark(estimate: Estimate, label: str, look: Look) -> Mark:
-    return in_language(mark_of(estimate, label, language=look.lang), look.words.figure)
+    return in_language(mark_of(estimate, label, language=look.language), look.words.figure)
 
 
 def _address(sheet: Sheet, query: str) -> str:

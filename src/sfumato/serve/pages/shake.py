@@ -38,8 +38,7 @@ def shake(pages: Pages, request: Request) -> Response:
     parts = {"layout": layout, "edition": sheet.edition, "sheet": sheet, "title": titled(layout), "rows": shown}
     told = {"beyond": beyond, "all": sum(one is not None for row in rows for one in row.draws), "count": DRAWS}
     strange = unknown(request.query_params, PARAMETERS)
-    page = pages.templates.get_template("shake.html")
-    return fresh(page.render(w=layout.look.words, lang=layout.look.lang, strange=strange, **parts, **told), HTML, tag)
+    return fresh(pages.page("shake.html", layout.look.lang, strange, **parts, **told), HTML, tag)
 
 
 def shaken_layout(layout: Layout) -> Layout:

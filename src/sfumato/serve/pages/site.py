@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from importlib.resources import files
 from typing import Any
 
@@ -14,6 +15,7 @@ from sfumato import __version__
 from sfumato.query import number
 from sfumato.query.value_notes import noted
 from sfumato.query.wording import languages
+from sfumato.schema.languages import OWN
 from sfumato.serve.address_parameters import unknown
 from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.editions import Edition, Sheet
@@ -52,11 +54,21 @@ class Pages:
         self.templates.globals |= {"languages": languages(), "figured": figured, "cells": cells, "number": number}
         self.templates.globals |= {"errors": ERRORS, "shares": SHARES, "noted": noted, "seen": SEEN}
 
-    def page(self, template: str, lang: str = "en", strange: Sequence[str] = (), **shown: Any) -> str:
-        """A page in one language; `w` gives its texts, `strange` are the parts of its address that it does not know."""
-        return self.templates.get_template(template).render(
-            w=Look(lang=lang).words, lang=lang, strange=strange, **shown
-        )
+    def in_language(self, language: str) -> "Pages":
+        """The same pages over the releases as readers of a language see them."""
+        found = copy(self)
+        found.catalogue = self.catalogue.in_language(language)
+        return found
+
+    def page(self, template: str, lang: str = "", strange: Sequence[str] = (), **shown: Any) -> str:
+        """A page in one language; `w` gives its texts, `strange` are the parts of its address that it does not know.
+
+        `tongue` is the language as links say it, which is not said where an address without it means the same.
+        """
+        look = Look(lang=lang)
+        said = {"w": look.words, "lang": look.language, "tongue": f"?lang={lang}" if lang else ""}
+        said["also"] = said["tongue"].replace("?", "&")  # type: ignore[attr-defined]
+        return self.templates.get_template(template).render(said, strange=strange, **shown)
 
     def reply(self, request: Request, template: str, content: str, show: Show, known: Sequence[str] = ()) -> Response:
         """The page in the language that its address asks for, made unless the reader holds it already."""
@@ -65,29 +77,31 @@ class Pages:
         if held:
             return held
         strange = unknown(request.query_params, ("lang", *known))
-        strange += () if request.query_params.get("lang", look.lang) == look.lang else ("lang",)
+        strange += ("lang",) if request.query_params.get("lang", look.lang) != look.lang else ()
         return fresh(self.page(template, look.lang, strange, **show(look)), HTML, tag)
 
     def tag(self, request: Request, content: str) -> str:
         """The name of a page: what it is made of, how it looks, and what its address asks where."""
         return named(request, f"{content}-{self.look}")
 
-    def problem(self, status: int, detail: str, path: str = "", lang: str = "en") -> Response:
+    def problem(self, status: int, detail: str, path: str = "", lang: str = "") -> Response:
         """A page that says why not, and what is to be said of the release that was asked for."""
-        written = self.page("problem.html", lang, status=status, detail=detail, edition=self._concerned(path))
+        edition = _concerned(self.in_language(lang or OWN).catalogue, path)
+        written = self.page("problem.html", lang, status=status, detail=detail, edition=edition)
         return fresh(written, HTML, status=status)
 
-    def _concerned(self, path: str) -> Edition | None:
-        """The release that an address below the base names, if it names one."""
-        first, *rest = path.strip("/").split("/")
-        key = rest[0] if first == "privacy" and rest else first.partition("~")[0]
-        return self.catalogue.releases.get(key)
+
+def _concerned(catalogue: Catalogue, path: str) -> Edition | None:
+    """The release that an address below the base names, if it names one."""
+    first, *rest = path.strip("/").split("/")
+    key = rest[0] if first == "privacy" and rest else first.partition("~")[0]
+    return catalogue.releases.get(key)
 
 
 def language(request: Request) -> str:
-    """The language that an address asks for, if there is a file for it."""
-    asked = request.query_params.get("lang", "en")
-    return asked if asked in languages() else "en"
+    """The language that an address asks for, if there is a file for it; '' where it asks for none."""
+    asked = request.query_params.get("lang", "")
+    return asked if asked in languages() else ""
 
 
 def sheet_of(pages: Pages, request: Request) -> Sheet:

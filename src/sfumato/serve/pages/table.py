@@ -81,7 +81,7 @@ def shown(layout: Layout, pages: Pages, request: Request, brought: str = "", pro
     view, unread = table_view(layout), own_problem(layout)
     drawn = replace(layout, look=layout.look.but(own="")) if unread else layout
     pictures = in_both_widths(drawn) if layout.look.view != "table" else []
-    graded = grade_words(layout.sheet.edition.release.manifest.grades, layout.look.lang)
+    graded = grade_words(layout.sheet.edition.release.manifest.grades, layout.look.language)
     return frame(layout) | {
         "problem": None,
         "view": view,
@@ -119,7 +119,7 @@ def frame(layout: Layout) -> dict[str, Any]:
         "look": layout.look,
         "form": Form(layout),
         "privacy": Promised(sheet.edition),
-        "answers": answers(sheet, layout.look.lang),
+        "answers": answers(sheet, layout.look.language),
     }
 
 

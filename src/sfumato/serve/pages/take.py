@@ -28,7 +28,7 @@ def taken(layout: Layout, origin: str, base: str) -> dict[str, Any]:
     question, placement, presented = layout.question, layout.placement, layout.presentation
     path = data_path(layout.sheet, base, lasting=False)
     queries = {
-        one.label: data_query(question, placement, one.name, layout.look.lang, presented.pairs) for one in FORMATS
+        one.label: data_query(question, placement, one.name, layout.look.language, presented.pairs) for one in FORMATS
     }
     plain = replace(layout, look=layout.look.but(cell="", hold="")).lasting
     address = f"{base}/{quote(layout.sheet.lasting_id, safe='~')}?{plain.address()}"

@@ -107,6 +107,7 @@ class Find extends HTMLElement {
     if (!found) return;
     // The server may be called otherwise than here; what it named lies here.
     const at = new URL(found.links[0].href, location.href);
+    if (this.dataset.tongue && !at.searchParams.has("lang")) at.searchParams.set("lang", this.dataset.tongue);
     location.assign(at.pathname + at.search);
   }
 }

@@ -42,7 +42,7 @@ def key_of(address: str) -> Key:
 
 def places_of(catalogue: Catalogue, base: str, lang: str) -> Iterator[Place]:
     """Every page of the site, and the files that go along with its tables."""
-    tongue = f"?lang={lang}" if lang != "en" else ""
+    tongue = f"?lang={lang}" if lang else ""
     for address, file in {"/": "index.html", "/help": "help.html", "/budget": "budget.html"}.items():
         yield Place(f"{base}{address}{tongue}", file)
     for series in catalogue.all_series:

@@ -1,0 +1,147 @@
+"""The language of a reply: what the address says, then what the browser asks for; caches keep them apart."""
+
+from itertools import product
+
+import pytest
+from tests.serve.small import SIZES, Seen, seen, small
+
+import sfumato as sf
+from sfumato.release import Translation, in_language, open_release
+from sfumato.serve.languages import preferred
+
+SEXES = sf.Attribute(
+    "sex",
+    sf.Levels.of([{"code": "f", "label": "Women", "label.de": "Frauen"}, {"code": "m", "label": "Men"}]),
+    label="Sex",
+    synonyms=sf.schema.Synonyms.of([{"code": "f", "synonym": "Ladies"}, {"code": "f", "synonym.de": "Damen"}]),
+)
+GERMAN = Translation(
+    title="Betriebe",
+    labels={"size": "Größe", "sex": "Geschlecht"},
+    titles={"Number of firms": "Zahl der Betriebe"},
+    units={"firm": "Betrieb", "firms": "Betriebe"},
+    sentences={"a register tells it": "ein Register sagt es"},
+)
+GERMAN_READER = {"Accept-Language": "de-AT, en;q=0.7"}
+PAGES = (
+    "/", "/help", "/budget", "/api", "/find?q=women", "/privacy/firms", "/series/firms", "/firms~number",
+    "/firms~number?rows=sex&view=chart", "/firms~number/picture.svg?rows=sex&view=chart",
+    "/firms~number/shake?rows=sex",
+    "/firms~number/pick?variable=sex", "/firms~number/embed?rows=sex", "/nothing",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def spoken(tmp_path_factory):
+    return small(tmp_path_factory.mktemp("spoken") / "firms", by=(SIZES, SEXES), languages={"de": GERMAN})
+
+
+@pytest.fixture(scope="module")
+def firms(spoken, browse):
+    return browse([spoken])
+
+
+@pytest.mark.parametrize(
+    ("asked", "given"),
+    [
+        ("de", "de"), ("de-AT", "de"), ("DE-ch-1996", "de"), ("en-GB,de;q=0.9", "en"),
+        ("fr-FR, fr;q=0.9, de;q=0.1", "de"),
+        ("fr", "en"), ("", "en"), ("*", "en"), ("de;q=0", "en"), ("de;q=0, *;q=0.5", "en"), ("en;q=0, *", "de"),
+        ("de;q=0.5, en;q=0.4", "de"), ("de;q=0.4, en;q=0.5", "en"), ("de;q=2", "en"), ("de;q=x", "en"), (";;;,,", "en"),
+        ("de; q=0.8 , en ; q=0.9", "en"), ("en;q=0.001,de;q=0.002", "de"), ("x" * 5000 + ",de", "en"),
+        ("deutsch", "en"),
+    ],
+)  # fmt: skip
+def test_the_most_wanted_language_that_is_offered_is_given(asked, given):
+    assert preferred(asked, ("en", "de"), "en") == given
+
+
+def test_a_german_browser_is_answered_in_german_and_an_address_wins_over_it(firms):
+    german = Seen(firms.get("/firms~number?rows=sex", headers=GERMAN_READER).text)
+    assert dict(german.elements)["html"]["lang"] == "de"
+    assert "Frauen" in german.text
+    assert "Zahl der Betriebe" in german.text
+    english = Seen(firms.get("/firms~number?rows=sex&lang=en", headers=GERMAN_READER).text)
+    assert dict(english.elements)["html"]["lang"] == "en"
+    assert "Women" in english.text
+    assert "Frauen" not in english.text
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_a_shared_cache_can_give_no_reader_the_language_of_another(firms, address):
+    unsaid = {name: firms.get(address, headers=headers) for name, headers in _READERS.items()}
+    for reply in unsaid.values():
+        assert "accept-language" in reply.headers["vary"].lower()
+    tags = [reply.headers.get("etag") for reply in unsaid.values()]
+    assert tags == [None, None] or tags[0] != tags[1]
+    assert unsaid["en"].content != unsaid["de"].content
+    also = "&" if "?" in address else "?"
+    for code, headers in product(("en", "de"), _READERS.values()):
+        said = firms.get(f"{address}{also}lang={code}", headers=headers)
+        assert "accept-language" not in said.headers.get("vary", "").lower()
+        assert said.headers.get("etag") is None or said.headers["etag"] != tags[code == "en"]
+    # Whoever holds the page in one language does not hold it in the other.
+    if tags[0]:
+        again = [firms.get(address, headers={**_READERS["de"], "If-None-Match": tag}).status_code for tag in tags]
+        assert again == [200, 304]
+
+
+_READERS = {"en": {"Accept-Language": "en"}, "de": GERMAN_READER}
+
+
+@pytest.mark.parametrize("address", ["/api/v2/tables", "/api/v2/search?q=women", "/api/v2/config", "/openapi.json"])
+def test_programs_are_answered_by_their_address_alone(firms, address):
+    english, german = (firms.get(address, headers=headers) for headers in _READERS.values())
+    assert english.content == german.content
+    assert english.headers["etag"] == german.headers["etag"]
+    assert "accept-language" not in english.headers.get("vary", "").lower()
+
+
+def test_what_lies_under_its_hash_is_one_for_all_languages(firms):
+    page = Seen(firms.get("/", headers=GERMAN_READER).text)
+    sheets = [one["href"] for tag, one in page.elements if tag == "link" and one["rel"] == "stylesheet"]
+    listed = firms.get("/api/v2/files/firms").json()["files"]
+    for address in (sheets[0], "/" + listed[0]["href"].partition("8000/")[2]):
+        english, german = (firms.get(address, headers=headers) for headers in _READERS.values())
+        assert english.status_code == german.status_code == 200
+        assert english.content == german.content
+        assert "accept-language" not in german.headers.get("vary", "").lower()
+        assert "immutable" in german.headers["cache-control"]
+
+
+def test_a_reader_stays_in_the_language_that_was_chosen(firms):
+    for code in ("en", "de"):
+        page = Seen(firms.get(f"/?lang={code}", headers=GERMAN_READER).text)
+        inside = [href for href in page.links if href.startswith("/") and "/api/v2/" not in href]
+        assert inside
+        assert all(f"lang={code}" in href for href in inside)
+    plain = Seen(firms.get("/", headers=_READERS["en"]).text)
+    assert not any("lang=" in href for href in plain.links if "lang=de" not in href)
+
+
+def test_the_search_finds_words_of_every_language_in_every_language(firms):
+    for words, lang in product(("women", "frauen", "damen", "ladies"), ("en", "de")):
+        found = firms.get(f"/api/v2/search?q={words}&lang={lang}").json()["finds"]
+        assert found[0]["codes"] == {"sex": "f"}
+        assert found[0]["label"] == {"en": "Women", "de": "Frauen"}[lang]
+    assert "größe" in seen(firms, "/find?q=gr%C3%B6%C3%9Fe&lang=de").text.lower()
+
+
+def test_codes_and_numbers_are_the_same_in_every_language(spoken):
+    own = open_release(spoken)
+    german = in_language(own, "de")
+    assert german.id == own.id
+    assert in_language(german, "en") is own
+    tables = [sf.query.QueryEngine(one).table("sex") for one in (own, german)]
+    assert [list(one.axes[0].codes) for one in tables] == [["f", "m"], ["f", "m"]]
+    first, second = ([figure.value for _, figure in one.items()] for one in tables)
+    assert first == second
+    assert tables[1].unit == "Betriebe"
+
+
+def test_a_release_keeps_what_it_says_under_its_hash(spoken, tmp_path):
+    manifest = open_release(spoken).manifest
+    assert manifest.languages == {"de": GERMAN}
+    plain = open_release(small(tmp_path / "plain")).manifest
+    assert b'"language' not in plain.to_bytes()
+    assert type(manifest).from_bytes(manifest.to_bytes()) == manifest
