@@ -4,7 +4,7 @@ BIN := .venv/bin
 DEMO_FLAGS := $(if $(CHECK),--check,)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve chromium survey test check installs wheelhouse letters fuzz mutants faults slow bench soak spark format clean
+.PHONY: help demo serve chromium survey test check installs wheelhouse letters fuzz mutants faults slow bench soak spark docs format clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -16,6 +16,10 @@ help: ## list the verbs
 
 .venv/test: .venv/agency
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test]'
+	touch $@
+
+.venv/docs: .venv/agency
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
 	touch $@
 
 .venv/bench: .venv/agency
@@ -78,6 +82,10 @@ check: .venv/test ## format, lint, types, layers and names
 installs: .venv/test ## the core and the agency install in environments of their own, without the packages of the tests
 	rm -rf build/installs
 	$(BIN)/python checks/installs.py build/installs
+
+docs: .venv/docs ## these pages as a site with a search, the commands and the Python names, in build/docs
+	$(BIN)/python -m sphinx -q -n -W --keep-going -b html docs build/docs
+	@echo "The pages are at build/docs/index.html"
 
 fuzz: .venv/test ## ten thousand requests, plans and releases that were damaged, and a thousand flips; half an hour
 	$(BIN)/python -m pytest -n 0 -m slow -k ten_thousand_requests tests/serve/test_fuzz.py

@@ -249,3 +249,10 @@ def test_help_is_there_for_every_command():
         "serve",
     ):
         assert len(sfumato(verb, "--help").stdout) > 200
+
+
+def test_every_command_is_listed_whole_under_who_needs_it():
+    listed = sfumato("--help").stdout
+    heads = [line.rstrip(":") for line in listed.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    assert heads == ["Options", "To try it", "Before there are data", "In the clean room", "With a release, by anybody"]
+    assert "..." not in listed.partition("Options:")[2], "a sentence was cut off"

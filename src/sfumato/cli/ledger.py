@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sfumato.cli.command_list import CommandList
 from sfumato.cli.implied import implied_table
 from sfumato.cli.options import Json
 from sfumato.cli.output import columns, say, say_json
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from sfumato.privacy import Ledger
 
 app = typer.Typer(
+    cls=CommandList,
     help="The account of one population of units: whom it hides, how much may be lost, what was spent.",
     no_args_is_help=True,
 )

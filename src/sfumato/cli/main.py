@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from sfumato.cli import (
     agency,
@@ -25,12 +24,13 @@ from sfumato.cli import (
     tabulate,
     variance,
 )
+from sfumato.cli.command_list import AHEAD, INSIDE, OUTSIDE, TRY, CommandList
 from sfumato.cli.installs import lacking
 from sfumato.cli.output import harmless
 from sfumato.errors import SfumatoError
 
 
-class Commands(TyperGroup):
+class Commands(CommandList):
     """The commands; one that is stopped by hand says what that has cost, which Typer would keep to itself."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -56,31 +56,31 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-app.command("demo")(demo.demo)
-app.command("price")(price.price)
-app.command("budget")(budget.budget)
-app.command("partition")(partition.partition)
-app.command("check")(agency.check)
-app.command("run")(agency.run)
-app.command("tabulate")(tabulate.tabulate)
-app.command("variance")(variance.variance)
-app.command("assess")(assess.assess)
-app.command("audit")(agency.audit)
-app.command("synth")(agency.synth)
-app.command("reproduce")(reproduce.reproduce)
-app.add_typer(ledger.app, name="ledger")
-app.add_typer(suppress.app, name="suppress")
-app.command("verify")(public.verify)
-app.command("diff")(public.diff)
-app.command("withdraw")(public.withdraw)
-app.command("table")(table.table)
-app.command("series")(table.series)
-app.command("find")(find.find)
-app.command("report")(report.report)
-app.command("microdata")(public.microdata)
-app.command("within")(partition.within)
-app.command("serve")(public.serve)
-app.command("site")(site.site)
+app.command("demo", rich_help_panel=TRY)(demo.demo)
+app.command("synth", rich_help_panel=TRY)(agency.synth)
+app.command("reproduce", rich_help_panel=TRY)(reproduce.reproduce)
+app.command("price", rich_help_panel=AHEAD)(price.price)
+app.command("budget", rich_help_panel=AHEAD)(budget.budget)
+app.command("audit", rich_help_panel=AHEAD)(agency.audit)
+app.command("partition", rich_help_panel=AHEAD)(partition.partition)
+app.command("check", rich_help_panel=INSIDE)(agency.check)
+app.command("tabulate", rich_help_panel=INSIDE)(tabulate.tabulate)
+app.command("variance", rich_help_panel=INSIDE)(variance.variance)
+app.command("assess", rich_help_panel=INSIDE)(assess.assess)
+app.command("run", rich_help_panel=INSIDE)(agency.run)
+app.add_typer(ledger.app, name="ledger", rich_help_panel=INSIDE)
+app.add_typer(suppress.app, name="suppress", rich_help_panel=INSIDE)
+app.command("verify", rich_help_panel=OUTSIDE)(public.verify)
+app.command("table", rich_help_panel=OUTSIDE)(table.table)
+app.command("series", rich_help_panel=OUTSIDE)(table.series)
+app.command("find", rich_help_panel=OUTSIDE)(find.find)
+app.command("within", rich_help_panel=OUTSIDE)(partition.within)
+app.command("microdata", rich_help_panel=OUTSIDE)(public.microdata)
+app.command("report", rich_help_panel=OUTSIDE)(report.report)
+app.command("serve", rich_help_panel=OUTSIDE)(public.serve)
+app.command("site", rich_help_panel=OUTSIDE)(site.site)
+app.command("diff", rich_help_panel=OUTSIDE)(public.diff)
+app.command("withdraw", rich_help_panel=OUTSIDE)(public.withdraw)
 
 
 def _version(asked: bool) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli.cell_files import By, CellFiles, Files, Flag, Hidden, Totals, Trees, Value
+from sfumato.cli.command_list import CommandList
 from sfumato.cli.options import Json
 from sfumato.cli.output import columns, progress, say, say_json
 from sfumato.cli.suppress_table import table
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 
 app = typer.Typer(
+    cls=CommandList,
     no_args_is_help=True,
     help="Protect a table of cells, and audit tables with suppressed cells; of microdata `sfumato run` suppresses.",
 )
