@@ -9,6 +9,7 @@ import pytest
 
 from sfumato.errors import QueryError
 from sfumato.query import Estimate, Means
+from sfumato.query.finder import find
 from sfumato.release import NoNumber
 
 
@@ -108,3 +109,13 @@ def test_means_have_neither_percentages_nor_changes(page, more):
 def test_percentages_that_cannot_be_beside_means_are_left_out_and_the_page_says_so(page):
     shown = unescape(page.get("/jobs-survey~pay?rows=sex&per=jobs&share=row").text)
     assert "Means are not parts of a whole" in shown
+
+
+@pytest.mark.parametrize("asked", ["mean pay by sex", "average pay sex", "durchschnittliche pay sex"])
+def test_words_for_a_mean_find_it_before_the_sum(engine, asked):
+    (mean, *others) = find([engine], asked)
+    assert (mean.table.name, mean.per, mean.variable, mean.unit) == ("pay", "jobs", "sex", "dollars per job")
+    assert "" in {one.per for one in others if one.table.name == "pay"}, "the sum is found too"
+    (one, *_) = find([engine], "mean pay female")
+    assert one.figure == engine.mean("pay", {"sex": "female"}, "jobs")
+    assert not any(one.per for one in find([engine], "pay sex")), "who asks for no mean gets none"

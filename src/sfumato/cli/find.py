@@ -46,8 +46,8 @@ def _told(one: "Find") -> dict[str, object]:
     known = {"estimate": figure.value, "moe90": _margin(one), "grade": figure.grade} if figure is not None else {}
     return {
         "label": one.label, "table": one.table.product.subject.title, "statistic": one.table.name,
-        "release": f"{manifest.title} {manifest.period}".strip(), "unit": one.table.product.subject.unit,
-        "where": dict(one.codes), "rows": one.variable, "synonym": one.synonym, **known,
+        "release": f"{manifest.title} {manifest.period}".strip(), "unit": one.unit,
+        "where": dict(one.codes), "rows": one.variable, "per": one.per, "synonym": one.synonym, **known,
     }  # fmt: skip
 
 

@@ -14,9 +14,9 @@ from sfumato.query.means import Means, mean_of, one_of
 from sfumato.query.notices import Notice, cited, notices_of
 from sfumato.query.ratio import Ratio, ratio_of
 from sfumato.query.share_comparison import PartOfWhole, share_of
-from sfumato.query.shared_noise import refuse_shared
+from sfumato.query.shared_noise import noise_apart, refuse_shared
 from sfumato.query.source import Source
-from sfumato.release import Product, Release, open_release
+from sfumato.release import Product, Release, Subject, open_release
 from sfumato.schema import Box, Mask, Where
 
 
@@ -140,6 +140,19 @@ class QueryEngine:
     def cite(self) -> str:
         """How to cite the release."""
         return cited(self.release)
+
+
+def divisors(engine: QueryEngine, of: str, names: Iterable[str] = ()) -> list[Subject]:
+    """The counts that means of a statistic may be per, by some variables: of its records, with noise of their own."""
+    amount = engine.source(of)
+    found = [one for one in map(engine.source, engine.statistics) if {*names} <= one.names]
+    return [one.product.subject for one in found if _divides(one, amount)] if amount.product.subject.additive else []
+
+
+def _divides(number: Source, amount: Source) -> bool:
+    own, of = number.product.subject, amount.product.subject
+    counts = own.additive and own.statistic == "count" and own.unit != of.unit and own.universe == of.universe
+    return counts and bool(noise_apart(number, amount))
 
 
 def _axis(source: Source, name: str, choice: Choice | None, held: str | int | Sequence[str | int] | None) -> Axis:

@@ -8,8 +8,9 @@ from itertools import combinations, pairwise
 from pathlib import Path
 
 from sfumato.errors import QueryError
-from sfumato.query.engine import QueryEngine, open_folder
+from sfumato.query.engine import QueryEngine, divisors, open_folder
 from sfumato.query.estimate import Estimate
+from sfumato.query.means import one_of
 from sfumato.query.phrases import words_of
 from sfumato.query.search_topics import SearchedTable, Topic, Topics
 from sfumato.query.wording import languages, words
@@ -34,6 +35,8 @@ class Find:
     share: bool = False
     """Whether what is meant is the share of the level in each row."""
     synonym: str = ""
+    per: str = ""
+    """The count that means are per, where means are meant."""
     others: tuple[SearchedTable, ...] = field(default=(), repr=False)
     """The other tables of the release that have the same levels."""
 
@@ -42,10 +45,19 @@ class Find:
         """The one number that is meant; none where rows are, or where the release does not answer."""
         if self.variable:
             return None
+        engine, where = self.table.engine, dict(self.codes)
         try:
-            return self.table.engine.total(dict(self.codes), of=self.table.name)
+            return (
+                engine.mean(self.table.name, where, self.per) if self.per else engine.total(where, of=self.table.name)
+            )
         except QueryError:  # it may not be summed, or the cell is withheld: the table says why
             return None
+
+    @property
+    def unit(self) -> str:
+        """What its numbers are counted in."""
+        unit = self.table.product.subject.unit
+        return f"{unit} per {one_of(self.table.engine.product(self.per).subject.unit)}" if self.per else unit
 
     @property
     def label(self) -> str:
@@ -76,7 +88,10 @@ class Finder:
     def __init__(self, tables: Sequence[SearchedTable]) -> None:
         self.topics = Topics(tables)
         self.tables = {one.id: one for one in tables}
-        self.skipped = frozenset(word for code in languages() for word in words_of(words(code)("search.skipped")))
+        self.skipped, self.of_means = (
+            frozenset(word for code in languages() for word in words_of(words(code)(f"search.{key}")))
+            for key in ("skipped", "means")
+        )
 
     def told(self, tables: Sequence[SearchedTable]) -> "Finder":
         """The same finder whose finds are of these tables: the same ones, in another language."""
@@ -94,13 +109,19 @@ class Finder:
         if not wanted or most < 1:
             return Finds((), wanted)
         kept = tuple(one for one in wanted if one not in self.skipped) or wanted
-        found = self._found(wanted, kept, most)
+        found = self._found(wanted, kept, most) or self._means(kept, most)
         if found:
             return Finds(found, wanted)
         meant = self.topics.phrases.meant(kept)
         if meant == kept:
             return Finds((), wanted)
         return Finds(self._found(meant, meant, most), meant, mistyped=True)
+
+    def _means(self, kept: tuple[str, ...], most: int) -> tuple[Find, ...]:
+        """What words mean that ask for a mean, and name nothing as they stand: what the others name, per record."""
+        others = tuple(one for one in kept if one not in self.of_means)
+        found = self._found(others, others, most) if others and others != kept else ()
+        return (*(mean for one in found for mean in _mean(one)), *found)[:most]
 
     def _found(self, wanted: tuple[str, ...], kept: tuple[str, ...], most: int) -> tuple[Find, ...]:
         whole = self.topics.find(wanted, most) or (self.topics.find(kept, most) if kept != wanted else [])
@@ -129,6 +150,14 @@ class Finder:
                 yield from finds
                 if finds or len(found) >= MOST_LOOKED_UP:
                     return
+
+
+def _mean(one: Find) -> Iterator[Find]:
+    """The mean of which a find is the amount, where a count of the same records is in the release."""
+    named = [*(name for name, _ in one.codes), *([one.variable] if one.variable else [])]
+    for table in (one.table, *one.others):
+        for number in divisors(table.engine, table.name, named)[: not one.share]:
+            yield replace(one, table=table, per=number.name, others=())
 
 
 def _single(topic: Topic) -> Iterator[Find]:

@@ -27,6 +27,7 @@ class FoundEntry(Shape):
     codes: dict[str, str]
     variable: str | None = None
     share: bool = False
+    per: str | None = None
     said: str | None = None
     text: str | None = None
     notices: list[str]

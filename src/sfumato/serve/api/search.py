@@ -61,6 +61,7 @@ def _entry(line: FoundLine, language: str) -> FoundEntry:
         codes=dict(find.codes),
         variable=find.variable or None,
         share=find.share,
+        per=find.per or None,
         said=line.said or None,
         text=line.first.text or None,
         notices=[one.sentence for one in line.first.sheet.edition.notices],

@@ -73,7 +73,7 @@ def found_lines(catalogue: Catalogue, base: str, finds: Sequence[Find], look: Lo
 
 def _line(catalogue: Catalogue, base: str, one: Find, look: Look, others: int, *, headlined: bool) -> FoundLine:
     tables = (one.table, *(one.others if not one.variable else ())[:others])
-    finds = [Find(table, one.codes, one.variable, one.share) for table in tables]
+    finds = [Find(table, one.codes, one.variable, one.share, per=one.per) for table in tables]
     numbers = tuple(_number(catalogue, base, find, look) for find in finds)
     sheet = catalogue.tables[one.table.id]
     manifest = sheet.edition.release.manifest
@@ -107,7 +107,8 @@ def _number(catalogue: Catalogue, base: str, one: Find, look: Look) -> FoundNumb
     query = f"?{layout.address()}" if layout is not None and (one.codes or one.variable) else tongue
     href, figure = f"{base}/{quote(sheet.id, safe='~')}{query}", one.figure
     shown = cell(figure, look, scaled=False) if figure is not None else None
-    return FoundNumber(sheet, sheet.called, subject.unit, href, figure, shown)
+    title, unit = (layout.subject, layout.unit) if one.per and layout else (sheet.called, subject.unit)
+    return FoundNumber(sheet, title, unit, href, figure, shown)
 
 
 def layout_of(sheet: Sheet, one: Find, look: Look) -> Layout | None:
@@ -129,9 +130,25 @@ def _placed(one: Find) -> list[Pair]:
         shown = _around(one.table, name, code)
         return [("rows", one.variable), ("cols", name), *shown, ("share", "row"), ("sort", code)]
     if one.variable or not one.codes:
-        return [*([("rows", one.variable)] if one.variable else []), *held]
+        rows = [("rows", one.variable), *_finest(one)] if one.variable else []
+        return [*rows, *held, *_per(one)]
     name, code = one.codes[0]
-    return [("rows", name), *_around(one.table, name, code), *held[1:], ("cell", address([code]))]
+    return [("rows", name), *_around(one.table, name, code), *held[1:], *_per(one), ("cell", address([code]))]
+
+
+def _per(one: Find) -> list[Pair]:
+    return [("per", one.per)] if one.per else []
+
+
+def _finest(one: Find) -> list[Pair]:
+    """The finest list of a variable that is not too long: who asks for states means these, and not regions."""
+    levels = one.table.attribute(one.variable).levels
+    if not levels.depth or len(levels.codes) > MOST_SCANNED or not one.table.product.subject.additive:
+        return []
+    if len(levels.leaves) <= MOST_ROWS:
+        return [(f"codelist[{one.variable}]", "leaves")]
+    short = [depth for depth in range(1, levels.depth) if len(levels.at(depth)) <= MOST_ROWS]
+    return [(f"codelist[{one.variable}]", f"level{short[-1]}")] if short else []
 
 
 def _around(table: SearchedTable, name: str, code: str) -> list[Pair]:

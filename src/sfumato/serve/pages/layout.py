@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 from sfumato.errors import QueryError
 from sfumato.query import Group
 from sfumato.query.answer import Placement
+from sfumato.query.engine import divisors
 from sfumato.query.means import one_of
-from sfumato.query.shared_noise import noise_apart
 from sfumato.schema import Levels
 from sfumato.serve.address_parameters import Codes, Pairs, Parameters
 from sfumato.serve.drawn import NothingMetError, apart
@@ -142,9 +142,9 @@ class Layout:
     @property
     def divisors(self) -> dict[str, str]:
         """The counts of the same records that numbers may be divided by, by name, and one of what each counts."""
-        own, laid = self.sheet.product.subject, {*self.names, *self.within} - {self.sheet.time}
-        held = [one for one in self.sheet.edition.sheets if laid <= {*one.names} and _divides(one, self.sheet)]
-        return {one.product.subject.name: one_of(one.product.subject.unit) for one in held} if own.additive else {}
+        laid = {*self.names, *self.within} - {self.sheet.time}
+        found = divisors(self.sheet.edition.engine, self.sheet.product.subject.name, laid)
+        return {one.name: one_of(one.unit) for one in found}
 
     @property
     def per(self) -> str:
@@ -255,13 +255,6 @@ def _grouped(sheet: Sheet, given: Parameters, look: Look) -> tuple[Groups, str]:
             raise
         others = {name: outlines for name, outlines in drawn.items() if name != error.name}
         return all_groups(sheet, listed, others, parts), error.outline
-
-
-def _divides(number: Sheet, amount: Sheet) -> bool:
-    """Whether a table counts the records that another sums, in another unit and with noise of its own."""
-    own, of = number.product.subject, amount.product.subject
-    counts = own.additive and own.statistic == "count" and own.unit != of.unit and own.universe == of.universe
-    return counts and bool(noise_apart(number.source, amount.source))
 
 
 def _refuse_twice(sheet: Sheet, rows: tuple[str, ...], column: str | None, wrap: str | None) -> None:
