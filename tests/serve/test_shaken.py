@@ -11,6 +11,7 @@ from scipy import stats
 from sfumato.query import open_folder
 from sfumato.query.shaken import shaken
 from sfumato.release import open_release
+from sfumato.serve.pages.shake import shaken_layout
 
 COUNT = 8_000
 Z = 6.2
@@ -22,10 +23,13 @@ def table(release):
     return open_folder(release).table("sex", of="jobs")
 
 
-@pytest.fixture(scope="module")
-def many(release):
-    """One row, drawn many times."""
-    (row,) = shaken(open_folder(release).table("sex", of="jobs", where={"sex": "female"}), count=COUNT)
+@pytest.fixture(scope="module", params=["a row of one variable", "a cell of two"])
+def many(release, request):
+    """One row, or one cell of a table with columns, drawn many times."""
+    engine, female = open_folder(release), {"sex": "female"}
+    if request.param == "a cell of two":
+        return shaken(engine.table("age", "sex", of="jobs"), "female", count=COUNT)[1]
+    (row,) = shaken(engine.table("sex", of="jobs", where=female), count=COUNT)
     return row
 
 
@@ -52,15 +56,27 @@ def test_draws_are_whole_steps_the_same_every_time_and_other_than_those_of_anoth
 
 
 def test_draws_follow_from_the_published_files_alone(release, tmp_path):
-    """The release copied to a place where nothing else is gives the same draws."""
+    """The release copied to a place where nothing else is gives the same draws, of columns too."""
     shutil.copytree(release, tmp_path / "alone")
     assert open_release(tmp_path / "alone").id
-    alone = shaken(open_folder(tmp_path / "alone").table("sex", of="jobs"))
-    assert alone == shaken(open_folder(release).table("sex", of="jobs"))
+    here, alone = open_folder(release), open_folder(tmp_path / "alone")
+    assert shaken(alone.table("sex", of="jobs")) == shaken(here.table("sex", of="jobs"))
+    crossed = [one.table("sex", "age", of="jobs") for one in (here, alone)]
+    for column in crossed[0].axes[1].codes:
+        assert shaken(crossed[0], column) == shaken(crossed[1], column)
+
+
+def test_every_column_is_drawn_by_itself(release):
+    table = open_folder(release).table("sex", "age", of="jobs")
+    errors = [
+        np.array(row.draws) - row.published.value for column in table.axes[1].codes for row in shaken(table, column)
+    ]
+    signs = {tuple(np.sign(one)) for one in errors}
+    assert len(signs) == len(errors) == table.size
 
 
 def test_the_page_leads_to_ten_draws_and_says_what_they_are_not(page):
-    first = unescape(page.get("/jobs-survey~jobs?rows=place&cols=sex&codelist[place]=leaves").text)
+    first = unescape(page.get("/jobs-survey~jobs?rows=place&codelist[place]=leaves").text)
     link = re.search(r'href="(/jobs-survey~jobs/shake[^"]*)"', first)[1]
     shown = unescape(page.get(link).text)
     assert "never published" in shown
@@ -72,6 +88,31 @@ def test_the_page_leads_to_ten_draws_and_says_what_they_are_not(page):
         assert "±" in row
     # Each draw has one largest row, or several that are equal.
     assert len(re.findall(r'class="drawn first', shown)) >= 10
+
+
+def test_a_table_with_columns_has_the_draws_of_its_totals_and_of_each_column(page, release):
+    first = unescape(page.get("/jobs-survey~jobs?rows=place&cols=sex&codelist[place]=leaves").text)
+    link = re.search(r'href="(/jobs-survey~jobs/shake[^"]*)"', first)[1]
+    assert "cols=sex" in link
+    shown = unescape(page.get(link).text)
+    assert re.findall(r'<h2 class="wrap">([^<]*)', shown) == ["Total", "female", "male"]
+    table = open_folder(release).table("place", "sex", of="jobs", at={"place": "leaves"})
+    bodies = re.findall(r"<tbody>(.*?)</tbody>", shown, re.DOTALL)
+    for body, column in zip(bodies[1:], table.axes[1].codes, strict=True):
+        rows = re.findall(r'<tr><th scope="row".*?</tr>', body, re.DOTALL)
+        drawn = [re.findall(r'<td class="drawn[^"]*">([\d,−.]+)', row) for row in rows]
+        assert len(rows) == len(table.axes[0].codes)
+        # As written they have the digits that the margin of the published number leaves.
+        for row, numbers in zip(shaken(table, column), drawn, strict=True):
+            told = [float(one.replace(",", "").replace("−", "-")) for one in numbers]
+            assert told == pytest.approx(list(row.draws), abs=row.published.moe(0.9))
+
+
+def test_more_numbers_than_are_drawn_are_refused_in_words(page, monkeypatch):
+    monkeypatch.setitem(shaken_layout.__globals__, "MOST_NUMBERS", 5)
+    refused = page.get("/jobs-survey~jobs/shake?rows=age&cols=sex")
+    assert refused.status_code == 400
+    assert "at most 5 numbers, totals included; this table has 9" in unescape(refused.text)
 
 
 @pytest.mark.parametrize("address", ["rows=place&rows=sex", "rows=hours&rows=period"])

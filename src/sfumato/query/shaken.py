@@ -35,7 +35,9 @@ class ShakenRow:
 def shaken(table: Portable, column: str | None = None, count: int = DRAWS) -> tuple[ShakenRow, ...]:
     """The rows of a table, or of one of its columns, as that many other draws of the noise would have shown them."""
     axis, step = table.axes[0], float(table.product.subject.step)
-    seed = f"{' '.join(release.id for release in table.releases)} {table.product.subject.name} {column}"
+    seed = (
+        f"{' '.join(release.id for release in table.releases)} {table.product.subject.name} {column} {table.universe}"
+    )
     rows = []
     for flat, code, label in zip(table.rows_of(column), axis.codes, axis.labels, strict=True):
         published = table.figure(int(flat))

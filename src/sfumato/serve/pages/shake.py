@@ -1,6 +1,7 @@
 """Shake: the rows of a table as ten other draws of the public law would have shown them, so that noise is seen."""
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -18,9 +19,28 @@ from sfumato.serve.pages.layout import PARAMETERS, Layout
 from sfumato.serve.pages.site import HTML, Pages, sheet_of
 from sfumato.serve.reply import fresh, unchanged
 
-MOST_ROWS = 60
+MOST_NUMBERS = 400
+"""The most numbers of a table whose other draws are shown: ten times as many are drawn."""
 ShownDraw = tuple[str, bool, bool]
 """A number, whether it is the largest of its draw, and whether it lies beyond the margin of the published one."""
+
+
+@dataclass(frozen=True)
+class ShakenColumn:
+    """One column of a table, or its totals: what it is called, and each row with its cell and its draws."""
+
+    label: str
+    rows: tuple[tuple[ShakenRow, Cell, list[ShownDraw]], ...]
+
+    @property
+    def beyond(self) -> int:
+        """How many draws lie beyond the margin of the published number."""
+        return sum(far for _, _, draws in self.rows for _, _, far in draws)
+
+    @property
+    def count(self) -> int:
+        """How many numbers were drawn."""
+        return sum(one is not None for row, _, _ in self.rows for one in row.draws)
 
 
 def shake(pages: Pages, request: Request) -> Response:
@@ -30,25 +50,43 @@ def shake(pages: Pages, request: Request) -> Response:
     if held := unchanged(request, tag):
         return held
     layout = shaken_layout(Layout.read(sheet, request.query_params.multi_items()))
-    rows = shaken(layout.question.table(layout.rows))
-    if all(one is None for row in rows for one in row.draws):
+    columns = [*_columns(layout)]
+    if not any(one.count for one in columns):
         raise QueryError("No law of noise is stated for these numbers, so there are no other draws to show.")
-    shown = [(row, _cell(row, layout), _draws(row, rows, layout.look.words)) for row in rows]
-    beyond = sum(far for _, _, draws in shown for _, _, far in draws)
-    parts = {"layout": layout, "edition": sheet.edition, "sheet": sheet, "title": titled(layout), "rows": shown}
-    told = {"beyond": beyond, "all": sum(one is not None for row in rows for one in row.draws), "count": DRAWS}
+    parts = {"layout": layout, "edition": sheet.edition, "sheet": sheet, "title": titled(layout), "columns": columns}
+    told = {"beyond": sum(one.beyond for one in columns), "all": sum(one.count for one in columns), "count": DRAWS}
     strange = unknown(request.query_params, PARAMETERS)
     return fresh(pages.page("shake.html", layout.look.lang, strange, **parts, **told), HTML, tag)
 
 
+def _columns(layout: Layout) -> Iterator[ShakenColumn]:
+    """The totals of the rows, then each column by itself."""
+    words, question = layout.look.words, layout.question
+    yield _column(layout, words("table.total") if layout.column else "", shaken(question.table(layout.rows)))
+    if layout.column:
+        table = question.table(layout.rows, layout.column)
+        for code, label in zip(table.axes[-1].codes, table.axes[-1].labels, strict=True):
+            yield _column(layout, label, shaken(table, code))
+
+
+def _column(layout: Layout, label: str, rows: tuple[ShakenRow, ...]) -> ShakenColumn:
+    return ShakenColumn(label, tuple((row, _cell(row, layout), _draws(row, rows, layout.look.words)) for row in rows))
+
+
 def shaken_layout(layout: Layout) -> Layout:
-    """The rows of a table as plain numbers of one release, all columns together; what cannot be shaken is refused."""
+    """The rows and columns of a table as plain numbers of one release; what cannot be shaken is refused."""
     if len(layout.rows) != 1 or layout.rows[0] == layout.sheet.time or not layout.sheet.product.subject.additive:
         raise QueryError("Other draws are shown of the sums of one row variable; put one in the rows.")
     look = layout.look.but(cell="", hold="", share="", per="", change="", view="table")
-    plain = replace(layout, column=None, wrap=None, look=look)
-    if len(plain.question.shown[layout.rows[0]]) + len(plain.of(layout.rows[0])) > MOST_ROWS:
-        raise QueryError(f"Other draws are shown of at most {MOST_ROWS} rows; choose fewer, or a higher level.")
+    column = None if layout.column == layout.sheet.time else layout.column
+    plain = replace(layout, column=column, wrap=None, look=look)
+    lengths = [len(plain.question.shown[name]) + len(plain.of(name)) for name in plain.names]
+    numbers = lengths[0] * (1 + sum(lengths[1:]))
+    if numbers > MOST_NUMBERS:
+        raise QueryError(
+            f"Other draws are shown of at most {MOST_NUMBERS} numbers, totals included; this table has {numbers:,}: "
+            "choose fewer rows or columns, or a higher level."
+        )
     return plain
 
 
