@@ -12,6 +12,8 @@ from sfumato.cli.output import CONFIDENTIAL, columns, note, progress, say, say_j
 from sfumato.errors import DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sfumato.confidential import Microdata
     from sfumato.plan import Plan
     from sfumato.release import Release
@@ -21,33 +23,27 @@ def opened(data: list[str], plan: "Plan", engine: str, spark: str = "", token: P
     """The microdata that options name; of a plan with joined tables, NAME=SOURCE for each; by --spark of a cluster."""
     from sfumato.confidential import Microdata
 
-    if spark or token:
-        return _afar(data, plan, engine, spark, token)
+    told = _afar(spark, token) if spark or token else str
     if not plan.schema.joined:
-        return Microdata.open(data, plan.schema, engine)
-    tables: dict[str, list[str]] = {}
+        return Microdata.open([told(name) for name in data], plan.schema, engine)
+    tables: dict[str, list[Any]] = {}
     for written in data:
         name, equals, source = written.partition("=")
         if not equals:
             names = ", ".join(plan.schema.tables)
             raise DataError(f"--data {written} is not NAME=FILE; the plan joins the tables {names}.")
-        tables.setdefault(name, []).append(source)
+        tables.setdefault(name, []).append(told(source))
     return Microdata.open(tables, plan.schema, engine)
 
 
-def _afar(data: list[str], plan: "Plan", engine: str, spark: str, token: Path | None) -> "Microdata":
-    """Tables that stay in a cluster."""
-    from sfumato.confidential import Microdata
+def _afar(spark: str, token: Path | None) -> "Callable[[str], Any]":
+    """What a name means of a table that stays in a cluster."""
     from sfumato.confidential.engines.sources.cluster import ClusterTable, told_address
 
     if not spark:
         raise DataError("--spark-token names the token of a server: give --spark, its address, too.")
-    if plan.schema.joined:
-        raise DataError(
-            "The plan joins tables, which is not done in a cluster; join them in a view there, and name it."
-        )
     address = told_address(spark, token)
-    return Microdata.open([ClusterTable(address, name) for name in data], plan.schema, engine)
+    return lambda name: ClusterTable(address, name)
 
 
 def check(

@@ -2,19 +2,19 @@
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.confidential.engines.cluster.groups import RecordGroups
+from sfumato.confidential.engines.cluster.joins import ClusterJoins
 from sfumato.confidential.engines.cluster.names import ClusterNames
 from sfumato.confidential.engines.cluster.session import CHANGED, ClusterSession
 from sfumato.confidential.engines.cluster.translated import Translated
 from sfumato.confidential.engines.cluster.units import ClusterUnits
 from sfumato.confidential.engines.cluster.weighed import ClusterWeights
 from sfumato.confidential.engines.engine import MOST_LISTED, Columns, Engine, Sources, Unsure
-from sfumato.confidential.engines.queries.weights import UNWEIGHED
 from sfumato.confidential.engines.request import Fault, Reading
 from sfumato.confidential.engines.row_aggregates import laid_out
 from sfumato.confidential.engines.sources.cluster import in_cluster
@@ -26,6 +26,16 @@ from sfumato.schema import Aggregate, Box, Extremes, Largest, Rows, Sum, Table, 
 Integers = NDArray[np.int64]
 
 
+class Judge(Protocol):
+    """Who holds the records that break a rule."""
+
+    def examples(self, fault: Fault) -> list[tuple[str | None, int]]: ...
+
+    def broken(self, fault: Fault) -> int: ...
+
+    def close(self) -> None: ...
+
+
 class Spark(Sealed, Engine):
     """The records of one reading in a cluster, of which groups with counts and sums are here."""
 
@@ -35,54 +45,65 @@ class Spark(Sealed, Engine):
     afar: ClassVar[bool] = True
 
     def __init__(self, sources: Sources, reading: Reading, salt: bytes) -> None:
-        rows = by_table(sources, reading.schema)[reading.schema.base]
-        if not all(map(in_cluster, rows)):
+        tables = by_table(sources, reading.schema)
+        every = [one for own in tables.values() for one in own]
+        if not all(map(in_cluster, every)):
             raise Unsure("it reads tables of a cluster and frames of Spark, which not all of these data are")
-        _refuse_unbuilt(reading, len(rows))
-        self.reading, self._session = reading, ClusterSession(rows)
-        self.stated = self._session.stated
+        if reading.register is not None:
+            raise Unsure("it sums over cells, and the plan is over a frame of units")
+        _refuse_unbuilt(reading, len(tables[reading.schema.base]))
+        self.reading, self._session = reading, ClusterSession(every)
+        self.stated, self._judges = self._session.stated, dict[Fault, Judge]()
         with ExitStack() as undone:
             undone.callback(self._session.close)
             with without_values("The data could not be read"):
-                self._read(RecordGroups(self._session, reading), salt)
+                if reading.weighted or reading.names or reading.schema.key or reading.schema.joined:
+                    self._session.watch()  # the records are needed more than once
+                rows = self._join([len(own) for own in tables.values()]) if reading.schema.joined else None
+                if not self._judges:
+                    self._read(RecordGroups(self._session, reading), salt)
+                if rows is not None and self.rows not in {None, rows}:  # no price holds for a record that counts twice
+                    raise DataError(CHANGED)
+                self._session.refuse_changed()
             undone.pop_all()
+
+    def _join(self, sources: Sequence[int]) -> int:
+        """Look the rows up in the other tables, each of so many sources, unless keys break a rule; how many rows."""
+        ends = np.cumsum(sources).tolist()
+        named = zip(self.reading.schema.tables, ends, sources, strict=True)
+        joins = ClusterJoins(self._session, self.reading, {name: range(end - own, end) for name, end, own in named})
+        self._judges, self._session.frames = {**joins.judges}, joins.joined()
+        return joins.rows
 
     def _read(self, groups: RecordGroups, salt: bytes) -> None:
         """Count equal records, find what rules are broken, and leave out of crowded units what they do not keep."""
-        if self.reading.weighted or groups.named:
-            self._session.watch()  # the records are needed more than once
         tables = [groups.fetched(place) for place in range(len(groups.kinds))]
         self._groups = Translated(groups, tables)
         self.rows = int(self._groups.rows)
-        self._weights, self._names = ClusterWeights(groups, self.rows), ClusterNames(groups, self._groups)
-        self._faults = self._found()
-        if self.reading.names and not self._faults:
+        self._weights = ClusterWeights(groups, self.rows)
+        self._judges = self._judged(ClusterNames(groups, self._groups))
+        if self.reading.names and not self._judges:
             self._units = ClusterUnits(groups, tables, salt)
             if self.reading.truncation:
                 self._groups.keep(self._units.grouped())
-        self._session.refuse_changed()
 
-    def _found(self) -> list[Fault]:
-        """All rules that are broken, in the order of the other engines."""
-        sources, levels, values, combinations = self._groups.faults()
-        of_records = [*sources, *levels, *values, *self._names.nameless, *combinations]
-        of_names = [*self._names.misspelt, *self._names.repeated]
-        return of_records + of_names + (self._weights.faults() if self.reading.weighted else [])
+    def _judged(self, names: ClusterNames) -> dict[Fault, Judge]:
+        """All rules that are broken, in the order of the other engines, each with who holds what breaks it."""
+        sources, levels, values, combinations = (dict.fromkeys(one, self._groups) for one in self._groups.faults())
+        weights = dict.fromkeys(self._weights.faults() if self.reading.weighted else [], self._weights)
+        of_records = sources | levels | values | names.nameless | combinations
+        return {**of_records, **names.misspelt, **names.repeated, **weights}
 
     def faults(self) -> list[Fault]:
-        return self._faults
+        return list(self._judges)
 
     def examples(self, fault: Fault) -> list[tuple[str | None, int]]:
         with without_values("The offending values could not be listed"):
-            if _of_weights(fault):
-                return self._weights.examples(fault)
-            return (self._names.judge(fault) or self._groups).examples(fault)
+            return self._judges[fault].examples(fault)
 
     def broken(self, fault: Fault) -> int:
         with without_values("The offending records could not be counted"):
-            if _of_weights(fault):
-                return sum(rows for _, rows in self.examples(fault))
-            return (self._names.judge(fault) or self._groups).broken(fault)
+            return self._judges[fault].broken(fault)
 
     def crowds(self, column: str, at_most: int) -> tuple[int, list[tuple[str, int]]]:
         with without_values("Those in too many records could not be listed"):
@@ -98,8 +119,10 @@ class Spark(Sealed, Engine):
         return found
 
     def occupied(self, table: Table, aggregates: Sequence[Aggregate], universe: Box) -> tuple[Integers, Columns]:
-        if self._faults:
-            raise DataError(f"{self._faults[0]} No cells are made of such data, as their bounds are not enforced.")
+        if self._judges:
+            raise DataError(
+                f"{next(iter(self._judges))} No cells are made of such data, as their bounds are not enforced."
+            )
         found = dict[Aggregate, Any]()
         cells, counted = self._groups.occupied(table, [one for one in aggregates if not one.names], universe)
         with without_values("The data could not be summed in whole steps of 64 bits"):
@@ -111,31 +134,18 @@ class Spark(Sealed, Engine):
         self._session.refuse_changed()
         return cells, {one: counted[one] if one in counted else found[one] for one in aggregates}
 
-    def reports(self, aggregates: Sequence[Aggregate]) -> Columns:  # noqa: ARG002 - refused as it was opened
-        raise DataError(REGISTER)
+    def reports(self, aggregates: Sequence[Aggregate]) -> Columns:  # noqa: ARG002 - declined as it was opened
+        raise DataError("Reports to a frame of units are read by the engine spark-reports.")
 
     def close(self) -> None:
-        self._groups.close()
-        self._names.close()
+        for judge in {*self._judges.values(), *([] if self.rows is None else [self._groups])}:
+            judge.close()
         self._session.close()
-
-
-def _of_weights(fault: Fault) -> bool:
-    return fault.rule == UNWEIGHED
-
-
-REGISTER = "The plan is over a frame of units, whose reports are not read from a cluster; export them, one row a unit."
 
 
 def _refuse_unbuilt(reading: Reading, sources: int) -> None:
     """Stop at what is not done in a cluster, and say what would work."""
     schema = reading.schema
-    if schema.joined:
-        raise DataError(
-            "The plan joins tables, which is not done in a cluster; join them in a view there, and name it."
-        )
-    if reading.register is not None:
-        raise DataError(REGISTER)
     if reading.weighted and schema.order:
         raise DataError(
             "Replicates built from an order of selection need all records on one machine, which is not done in a "

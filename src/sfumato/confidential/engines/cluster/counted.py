@@ -3,9 +3,7 @@
 
 from collections.abc import Iterable, Sequence
 
-import pyarrow as pa
-
-from sfumato.confidential.engines.engine import MOST_LISTED
+from sfumato.confidential.engines.engine import MOST_LISTED, Sources
 from sfumato.confidential.engines.queries.database import Database
 from sfumato.confidential.engines.queries.rules import Rules
 from sfumato.confidential.engines.request import Fault, Reading
@@ -18,10 +16,9 @@ COUNTED = " counted"
 class CountedGroups(Sealed):
     """The groups of every source as one reading sees them."""
 
-    def __init__(self, tables: Sequence[pa.Table], reading: Reading, carried: Sequence[str] = (COUNTED,)) -> None:
+    def __init__(self, tables: Sources, reading: Reading, carried: Sequence[str] = (COUNTED,)) -> None:
         self.database = Database(tables, reading, carried)
         self.ask = self.database.session.ask
-        self.database.code()
         self.rules = Rules(self.database)
 
     def broken_of(self, conditions: Iterable[tuple[str, Fault]]) -> list[Fault]:

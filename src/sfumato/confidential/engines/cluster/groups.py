@@ -31,15 +31,7 @@ class RecordGroups(Sealed):
     """The sources of one reading in a cluster, and how their records are grouped."""
 
     def __init__(self, session: ClusterSession, reading: Reading) -> None:
-        self.session, self.reading = session, reading
-        wanted = Wanted(reading.columns)
-        self.kinds: list[Kinds] = []
-        for place in range(len(session.frames)):
-            what = f"Source {place + 1}" if len(session.frames) > 1 else "The table"
-            columns, kinds = wanted.of(what, session.names(place)), session.kinds(place)
-            for column in columns:
-                dialect.refuse_foreign(column, kinds[column])
-            self.kinds.append({column: kinds[column] for column in columns})
+        self.session, self.reading, self.kinds = session, reading, kinds_of(session, reading)
         for column in self.named:
             refuse_mixed(column, [dialect.name_kind(kinds[column]) for kinds in self.kinds])
         for value in reading.values:
@@ -154,9 +146,21 @@ class RecordGroups(Sealed):
 
     @property
     def plain_schema(self) -> Schema:
-        """The schema without names, of which groups have none."""
-        return replace(self.reading.schema, key=(), repeated_rows=True)
+        """The schema without names, of which groups have none, and of one table."""
+        return replace(self.reading.schema.flat, key=(), repeated_rows=True)
 
     @property
     def carried(self) -> tuple[str, ...]:
         return tuple(f" {name}" for name in self.sums(self.stepped) | self._of_names)
+
+
+def kinds_of(session: ClusterSession, reading: Reading) -> list[Kinds]:
+    """The columns that are read of every source, and the type of each; refused where one lacks or cannot be read."""
+    wanted, found = Wanted(reading.columns), list[Kinds]()
+    for place in range(len(session.frames)):
+        what = f"Source {place + 1}" if len(session.frames) > 1 else "The table"
+        columns, kinds = wanted.of(what, session.names(place)), session.kinds(place)
+        for column in columns:
+            dialect.refuse_foreign(column, kinds[column])
+        found.append({column: kinds[column] for column in columns})
+    return found

@@ -1,26 +1,24 @@
 """Names: the rules of units and keys in a cluster; names that may break one come here, with how many records have each.
 
-What a name breaks is found by the rules of the other engine, in the same words. A name of plain ASCII is its own
-spelling, digits lose the zeros in front there, and any other distinct name is spelt here.
+What a name breaks is found by the rules of the other engine, in the same words.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
-
-import pyarrow as pa
 
 from sfumato.confidential.engines.cluster import dialect
 from sfumato.confidential.engines.cluster.counted import COUNTED, CountedGroups
 from sfumato.confidential.engines.cluster.groups import MOST, RecordGroups
+from sfumato.confidential.engines.cluster.spellings import TOO_MANY, spelt, spelt_alike
 from sfumato.confidential.engines.cluster.translated import Translated
 from sfumato.confidential.engines.queries.rules import NAMELESS, SPELT, stands_twice
 from sfumato.confidential.engines.request import Fault, Reading
 from sfumato.confidential.sealed import Sealed
 from sfumato.schema import Units
-from sfumato.schema.spelling import spelled
 
-TOO_MANY = f"More than {MOST:,} different names do so, too many to be listed."
+Judges = dict[Fault, CountedGroups]
+"""The rules that are broken, each with the records that break it."""
 
 
 class ClusterNames(Sealed):
@@ -28,21 +26,12 @@ class ClusterNames(Sealed):
 
     def __init__(self, groups: RecordGroups, counted: Translated) -> None:
         self._groups, self._session = groups, groups.session
-        self._judges: dict[Fault, CountedGroups] = {}
         at, units = groups.named.index, groups.reading.names
         lacking = [one for one in units if counted.total(f"nameless{at(one)}")]
         respelt = [one for one in groups.named if groups.worded(one) and counted.total(f"respelt{at(one)}")]
-        self.nameless = [fault for column in lacking for fault in self._nameless(column)]
-        self.misspelt = [fault for column in respelt for fault in self._misspelt(column)]
-        self.repeated = self._repeated() if groups.reading.schema.key else []
-
-    def judge(self, fault: Fault) -> CountedGroups | None:
-        """Who has the records that break a rule about names."""
-        return self._judges.get(fault)
-
-    def close(self) -> None:
-        for judge in self._judges.values():
-            judge.close()
+        self.nameless = _merged(map(self._nameless, lacking))
+        self.misspelt = _merged(map(self._misspelt, respelt))
+        self.repeated = self._repeated() if groups.reading.schema.key else {}
 
     def _named(self, columns: Sequence[str]) -> list[Any]:
         """Of every source some columns as they stand, `raw0`, …, and the names that they are, `name0`, …."""
@@ -53,43 +42,30 @@ class ClusterNames(Sealed):
             frames.append(frame.selectExpr(*raw, *names))
         return frames
 
-    def _nameless(self, column: str) -> list[Fault]:
+    def _nameless(self, column: str) -> Judges:
         lacking = [frame.where("name0 IS NULL") for frame in self._named([column])]
         return self._judged(self._units(column), lacking, NAMELESS, lambda one: one.broken_of(one.rules.of_units()))
 
-    def _misspelt(self, column: str) -> list[Fault]:
-        frames = self._spelt(column)
-        ends = {"least": "min(name0)", "most": "max(name0)"}
-        shared = self._session.summed(self._session.together(frames), ["spelling"], ends).where("least <> most")
-        if not self._session.rows(shared.selectExpr("1 AS one").limit(1)):
-            return []
+    def _misspelt(self, column: str) -> Judges:
+        frames = spelt(self._session, self._named([column]), column)
+        shared = spelt_alike(self._session, frames)
+        if not self._session.holds(shared):
+            return {}
         alike = [frame.join(shared, "spelling", "left_semi") for frame in frames]
         return self._judged(self._units(column), alike, SPELT, lambda one: [*one.rules.of_spellings()])
 
     def _units(self, column: str) -> Reading:
         return Reading(self._groups.plain_schema, (), (Units(column),))
 
-    def _spelt(self, column: str) -> list[Any]:
-        """The names of a column, each with what its other spellings share; those that are not plain are spelt here."""
-        frames = [frame.selectExpr("*", f"{dialect.spelling('name0')} AS plain") for frame in self._named([column])]
-        odd = self._session.together(
-            [one.where("plain IS NULL AND name0 IS NOT NULL").select("name0") for one in frames]
-        )
-        names = self._session.table(odd.distinct(), MOST, f"Column '{column}': {SPELT} {TOO_MANY}")["name0"]
-        names = names.combine_chunks().cast(pa.string())
-        told = self._session.lent(pa.table({"name0": names, "told": spelled(names)}))
-        frames = [frame.join(told, "name0", "left") for frame in frames]
-        return [frame.selectExpr("raw0", "name0", "coalesce(plain, told) AS spelling") for frame in frames]
-
-    def _repeated(self) -> list[Fault]:
+    def _repeated(self) -> Judges:
         """The rule that a record stands once: keys that stand twice, or lack, are fetched."""
         key = self._groups.reading.schema.key
         names, frames = [f"name{at}" for at in range(len(key))], self._named(key)
         lacking = " OR ".join(f"{name} IS NULL" for name in names)
         standing = self._session.summed(self._session.together(frames), names, {"standing": "count(*)"})
         twice = standing.where(f"standing > 1 OR {lacking}")
-        if not self._session.rows(twice.selectExpr("1 AS one").limit(1)):
-            return []
+        if not self._session.holds(twice):
+            return {}
         twice = twice.selectExpr(*(f"{name} AS twice_{name}" for name in names))
         frames = [
             frame.join(twice, [frame[name].eqNullSafe(twice[f"twice_{name}"]) for name in names], "left_semi")
@@ -100,7 +76,7 @@ class ClusterNames(Sealed):
 
     def _judged(
         self, reading: Reading, frames: Sequence[Any], rule: str, judged: Callable[[CountedGroups], list[Fault]]
-    ) -> list[Fault]:
+    ) -> Judges:
         """The faults of some records, which come here as groups of one name each."""
         columns = reading.columns
         raw, tables = [f"raw{at}" for at in range(len(columns))], []
@@ -109,6 +85,9 @@ class ClusterNames(Sealed):
             table = self._session.table(grouped, MOST, f"Column '{', '.join(columns)}': {rule} {TOO_MANY}")
             tables.append(table.rename_columns([*columns, COUNTED]))
         judge = CountedGroups(tables, reading)
-        faults = judged(judge)
-        self._judges |= dict.fromkeys(faults, judge)
-        return faults
+        judge.database.code()
+        return dict.fromkeys(judged(judge), judge)
+
+
+def _merged(found: Iterable[Judges]) -> Judges:
+    return {fault: judge for own in found for fault, judge in own.items()}

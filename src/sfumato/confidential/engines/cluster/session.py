@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from sfumato.confidential.engines.cluster import settings
+from sfumato.confidential.engines.cluster.dialect import quoted
 from sfumato.confidential.engines.sources.cluster import Address, ClusterTable
 from sfumato.confidential.sealed import Sealed, without_values
 from sfumato.errors import DataError
@@ -48,6 +49,7 @@ class ClusterSession(Sealed):
             self._set()
         with without_values(f"{UNREAD}; check the name, the rights and that the path is seen by the cluster"):
             self.frames = [self._named(one) if isinstance(one, ClusterTable) else one for one in sources]
+        self._given = self.frames
         self._files: list[list[str]] | None = None
 
     def _set(self) -> None:
@@ -72,6 +74,10 @@ class ClusterSession(Sealed):
     def names(self, place: int) -> list[str]:
         with without_values(UNREAD):
             return list(self.frames[place].columns)
+
+    def chosen(self, place: int, columns: Sequence[str]) -> Any:
+        """Some columns of a source as they stand."""
+        return self.frames[place].selectExpr(*map(quoted, columns))
 
     def _parts(self, frame: Any) -> Iterator[pa.Table]:
         """What a frame holds, as it comes."""
@@ -99,6 +105,10 @@ class ClusterSession(Sealed):
                 list(zip(*(column.to_pylist() for column in table.columns), strict=True)) if table.num_columns else []
             )
 
+    def holds(self, frame: Any) -> bool:
+        """Whether a frame has any rows."""
+        return bool(self.rows(frame.selectExpr("1 AS one").limit(1)))
+
     @staticmethod
     def summed(frame: Any, keys: Sequence[str], sums: Mapping[str, str]) -> Any:
         """The groups of a frame by some columns, with what is computed of each."""
@@ -119,7 +129,7 @@ class ClusterSession(Sealed):
 
     def _listing(self) -> list[list[str]]:
         with without_values(UNREAD):
-            return [sorted(one.inputFiles()) for one in self.frames]
+            return [sorted(one.inputFiles()) for one in self._given]
 
     def watch(self) -> None:
         """Keep which files the sources are, as these are read several times."""

@@ -25,6 +25,7 @@ class Translated(CountedGroups):
     def __init__(self, groups: RecordGroups, tables: Sequence[pa.Table]) -> None:
         self._groups, self._reading = groups, groups.reading
         super().__init__(tables, local_reading(groups), groups.carried)
+        self.database.code()
         ((self.rows,),) = self.ask("SELECT coalesce(sum(counted), 0) FROM coded")
 
     def total(self, carried: str) -> int:

@@ -86,6 +86,13 @@ class ClusterWeights(Sealed):
                 found[text] = found.get(text, 0) + rows
         return sorted(found.items(), key=lambda one: (-one[1], one[0] is None, one[0]))
 
+    def broken(self, fault: Fault) -> int:
+        """How many records lack a weight."""
+        return sum(rows for _, rows in self.examples(fault))
+
+    def close(self) -> None:
+        """Nothing is held."""
+
     def over(self, table: Table, one: Weighted, universe: Box) -> NDArray[Any]:
         """The weighted sums of every cell, on a last axis: by the weight, then by every replicate."""
         lattice = self._lattice(one, universe)

@@ -28,16 +28,21 @@ class Rules:
         found = []
         for place, one in enumerate(self._reading.schema.joined, start=1):
             on, name = f"on{place}", f"name{place}"
-            listed = f"SELECT CAST({name} AS VARCHAR) AS value FROM side{place}"
+            listed = f"SELECT {self._listed(f'CAST({name} AS VARCHAR)')} FROM side{place}"
             rule = "some keys stand twice or are missing; each row of this table has a key of its own."
-            twice = f"SELECT {name} FROM side{place} GROUP BY {name} HAVING count(*) > 1"
+            twice = f"SELECT {name} FROM side{place} GROUP BY {name} HAVING {self._rows} > 1"
             found.append(Fault(f"{one.name}.{one.on}", rule, f"{listed} WHERE {name} IS NULL OR {name} IN ({twice})"))
             rule = f"some records find no row in {one.name}; every one needs its own there."
-            alone = f"SELECT CAST({on} AS VARCHAR) AS value FROM side0 ANTI JOIN side{place} ON {on} = {name}"
+            value = self._listed(f"CAST({on} AS VARCHAR)")
+            alone = f"SELECT {value} FROM side0 ANTI JOIN side{place} ON {on} = {name}"
             found.append(Fault(one.on, rule, alone))
             if one.on in self._records.worded:
-                both = f"(SELECT {on} AS unit FROM side0 UNION ALL SELECT {name} FROM side{place})"
-                found.append(Fault(one.on, SPELT, _misspelt("CAST(unit AS VARCHAR) AS value", "unit", both)))
+                sides = [
+                    f"SELECT {', '.join([f'{own} AS unit', *self._carried])} FROM {side}"
+                    for own, side in ((on, "side0"), (name, f"side{place}"))
+                ]
+                both = f"({' UNION ALL '.join(sides)})"
+                found.append(Fault(one.on, SPELT, _misspelt(self._listed("CAST(unit AS VARCHAR)"), "unit", both)))
         return self._broken(found)
 
     def of_records(self) -> list[Fault]:
@@ -111,12 +116,16 @@ class Rules:
 
     def _listed(self, value: str) -> str:
         """A value of every record, or of every group of them with how many these are."""
-        return ", ".join([f"{value} AS value", *map(str.strip, self._records.carried)])
+        return ", ".join([f"{value} AS value", *self._carried])
+
+    @property
+    def _carried(self) -> list[str]:
+        return [name.strip() for name in self._records.carried]
 
     @property
     def _rows(self) -> str:
         """How many records some rows are."""
-        return "sum(counted)" if self._records.carried else "count(*)"
+        return "sum(counted)" if self._carried else "count(*)"
 
     def of_spellings(self) -> Iterator[Fault]:
         """The rule that a unit or key is written one way: 7, 07, 7.0 and ' 7' would each have rows of their own."""
