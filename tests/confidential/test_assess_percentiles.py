@@ -16,6 +16,7 @@ from sfumato.confidential.assessment import Sweep, assess
 from sfumato.confidential.assessment.honesty import broken, missed
 
 PLACES, PEOPLE = 150, 300
+SMOOTH = 'within = "smooth"'
 PLAN = f"""
 name = "pay"
 sampling = "census"
@@ -60,7 +61,7 @@ def people(round_to: int) -> dict[str, list]:
     }
 
 
-def assessed(tmp_path: Path, rows: dict[str, list], within: str = "") -> tuple[dict, float, float]:
+def assessed(tmp_path: Path, rows: dict[str, list], within: str = SMOOTH) -> tuple[dict, float, float]:
     """The numbers of the assessment, and apart from it how often 90% intervals hold the median, and its error."""
     plan = sf.Plan.parse(PLAN.replace("WITHIN", within), Path("pay.toml"))
     data = Microdata.open(pa.table(rows), plan.schema)
@@ -81,7 +82,7 @@ def part(numbers: dict) -> dict:
     return found["by_dimension"][0]
 
 
-@pytest.mark.parametrize(("round_to", "within"), [(1, ""), (5_000, ""), (5_000, 'within = "anything"')])
+@pytest.mark.parametrize(("round_to", "within"), [(1, SMOOTH), (5_000, SMOOTH), (5_000, "")])
 def test_what_is_compared_is_the_percentile_of_the_rows(tmp_path, round_to, within):
     """Smooth pay is held at its level; pay in round numbers is not, which is said; ends of bands hold it always.
 
@@ -93,7 +94,7 @@ def test_what_is_compared_is_the_percentile_of_the_rows(tmp_path, round_to, with
     assert found["honesty"]["promised"] == found["honesty"]["truth"]
     assert found["differences"]["relative"][1] == pytest.approx(off, rel=1e-6)
     said = [one for one in broken(numbers) if one.startswith("middle")]
-    if within:
+    if not within:
         assert held > 0.97
         assert said == []
     elif round_to == 1:
@@ -102,7 +103,7 @@ def test_what_is_compared_is_the_percentile_of_the_rows(tmp_path, round_to, with
     else:
         assert held < 0.5
         assert said
-        assert 'within = "anything"' in said[0]
+        assert 'leave out within = "smooth"' in said[0]
     assert not [one for one in missed(numbers) if one.startswith("middle")]
 
 

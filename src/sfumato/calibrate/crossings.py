@@ -9,14 +9,15 @@ and lie about it as draws do: n F (1 − F) more variance, F the share of them b
 D is within so many standard deviations of 0, sought from either end: a test at every place in a fixed order, which is
 wrong with at most the chance of one test (Maurer, Hothorn and Lehmacher 1995), and less often where noise makes D fall
 and rise again, so that places between two that are within reach are held too. The number itself is where the counts
-cross that are made monotone by isotonic regression. In the lowest and the highest band nothing is told of how records
-lie, so an interval that ends there ends at their outer ends. Where nothing is to be taken for granted of any band, D is
-looked at at the ends of bands alone: where fewer than the share lie below an end, for sure, the percentile is not below
-it, and where more do it is not above it.
+cross that are made monotone by isotonic regression. In the two lowest and the two highest bands nothing is told of how
+records lie, as the outermost are wide and border on the others, so an interval that ends there ends where these do.
+Where nothing is to be taken for granted of any band, D is looked at at the ends of bands alone: where fewer than the
+share lie below an end, for sure, the percentile is not below it, and where no fewer do, it is (`share_noise`).
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -32,6 +33,8 @@ ROUNDED = 1 / 12
 """The most variance that k has as a whole number: by noise in n it is another part of one above p n."""
 NEARLY = 1e-6
 """By how much a whole number of records may be off as a sum of floats."""
+OUTER = 2
+"""How many bands at either end tell nothing of how records lie in them."""
 AT_ONCE = 2_000
 """Cells that are looked at together, so that places by cells stay small."""
 
@@ -143,24 +146,35 @@ class NoisyHistograms:
             for row, deviate in enumerate(deviates):
                 low[row, some] = self._first(below + deviate * spread, self.places)
                 high[row, some] = self._first((deviate * spread - below)[:, ::-1], self.places[::-1])
-        lowest, highest = self.edges[[1, -2]]
-        return np.where(low < lowest, self.edges[0], low), np.where(high > highest, self.edges[-1], high)
+        return self._outward(low, -1), self._outward(high, 1)
 
-    def band_ends(self, share: float, deviates: tuple[float, ...]) -> tuple[Floats, Floats]:
-        """The ends of the bands that the percentile may be in, however records lie within them, a row a deviate."""
-        low, high = (np.empty((len(deviates), len(self.counts))) for _ in range(2))
-        last = len(self.edges) - 1
+    def _outward(self, ends: Floats, way: int) -> Floats:
+        """Ends of intervals; those in the two lowest and the two highest bands go on to where the band ends."""
+        band = np.clip(np.searchsorted(self.edges, ends, side="right" if way < 0 else "left") - 1, 0, self._last - 1)
+        outer = (band < OUTER) | (band >= self._last - OUTER)
+        return np.where(outer, self.edges[band + (way > 0)], ends)
+
+    @property
+    def _last(self) -> int:
+        return len(self.edges) - 1
+
+    def band_ends(self, share: Fraction, reaches: Floats) -> tuple[Floats, Floats]:
+        """The ends of the bands that the percentile may be in, however records lie within them.
+
+        `reaches` are how far noise may have moved D at each end, a row a level (`ShareNoise`).
+        """
+        low, high = (np.empty((len(reaches), len(self.counts))) for _ in range(2))
         for some in self._pieces:
-            counts = self.counts[some]
-            below = self._below(counts, share * counts.sum(axis=1))[:, ::PLACES]
-            spread = self._deviations(counts, share)[:, ::PLACES]
-            for row, deviate in enumerate(deviates):
-                first = np.argmax(below + deviate * spread >= 0, axis=1)
-                top = last - np.argmax((deviate * spread - below)[:, ::-1] >= 0, axis=1)
-                low[row, some], high[row, some] = (
-                    self.edges[np.maximum(first - 1, 0)],
-                    self.edges[np.minimum(top + 1, last)],
-                )
+            below = np.pad(np.cumsum(self.counts[some], axis=1), ((0, 0), (1, 0)))
+            below = below - float(share) * below[:, -1:]
+            for row, reach in enumerate(reaches):
+                # the percentile lies below an end where D is 0 or more there, else D is a lattice step less or more
+                reached = below + reach >= -NEARLY
+                short = below - reach <= NEARLY - 1 / share.denominator
+                first = np.where(reached.any(axis=1), reached.argmax(axis=1), self._last)
+                last = np.where(short.any(axis=1), self._last - short[:, ::-1].argmax(axis=1), 0)
+                low[row, some] = self.edges[np.maximum(first - 1, 0)]
+                high[row, some] = self.edges[np.minimum(last + 1, self._last)]
         return low, high
 
     @property

@@ -15,31 +15,33 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.calibrate.crossings import Floats, NoisyHistograms
+from sfumato.calibrate.share_noise import LEAST_CHANCE, ShareNoise
 from sfumato.calibrate.step import Diverged, Step, evenly, laid_out
 from sfumato.errors import PlanError, nearest
 from sfumato.privacy import Exact, exact, plain, positive
-from sfumato.release import Incomplete, NoNumber, Product, Sided, Subject
+from sfumato.release import Incomplete, Independent, NoNumber, Product, Sided, Subject
 from sfumato.release.figures import number
-from sfumato.release.noisy import Integers
 from sfumato.release.sided_error import DEVIATES
 from sfumato.release.tails import LAPLACE, reach
 from sfumato.schema import Attribute, Bands, Clipped, Sorted, Table
+from sfumato.schema.leaf_groups import Flags
 
-FEWEST_BANDS = 6
-"""Two at either end, in which nothing is told, and some between them."""
 SMOOTH, ANYTHING = "smooth", "anything"
+FEWEST_BANDS = {ANYTHING: 2, SMOOTH: 6}
+"""Of smooth ones two at either end, which tell nothing of how records lie in them, and some between these."""
 INTERVALS = {
     SMOOTH: "Intervals are of the percentile of these {unit}, taken to lie smoothly within bands and across their "
     "ends; where many share a number, as a round one or a legal minimum, they hold it less often than they say.",
-    ANYTHING: "Intervals are of the percentile of these {unit}, however they lie within bands; none is shorter.",
+    ANYTHING: "Intervals are of the percentile of these {unit}, however they lie within bands, and end where bands do.",
 }
 """What intervals are of, by what is taken for granted within bands."""
-AS_OFTEN = 6
-"""From how many standard errors of its count on the intervals of a cell hold as often as they say.
+NEAR = 6
+"""Up to how many standard errors of its count above the least a cell counts as near it.
 
-Where the noise of a cell is as large as its counts by band, what lies below a value falls and rises again, and all that
-is between two values within reach is held (`crossings`), which is more often. Of a cell that has a number because noise
-lifted its count to the least, or its percentile out of the outer bands, they hold it less often.
+Of cells near the least some have a number because noise lifted their count, and the noise that did that is in their
+percentile. Their intervals are at a level that is nearer to 1 by the share of cells of the table that are near, so that
+of all that are shown no more miss on average than is said (the false coverage rate of Benjamini and Yekutieli 2005).
+Further up there is hardly a cell that only noise has brought there.
 """
 FINER = 100
 """How many times finer than what is published the percentile of rows is read, so that rounding is no error of it."""
@@ -61,8 +63,8 @@ class Percentile(Step):
     """The end of the highest band: a value above it is taken for it."""
     least: Exact = 30
     """The noisy count below which a cell has no number."""
-    within: str = SMOOTH
-    """How records lie within a band: smoothly between its neighbours, or as anything, which takes whole bands."""
+    within: str = ANYTHING
+    """How records lie within a band: as anything, which takes whole bands, or smoothly between its neighbours."""
     rounded_to: Exact = 1
     title: str = ""
     unit: str = ""
@@ -75,7 +77,7 @@ class Percentile(Step):
         if self.within not in {SMOOTH, ANYTHING}:
             raise PlanError(
                 f"Step '{self.name}': within is '{self.within}'; it says how records lie within a band, "
-                f"'{SMOOTH}' or '{ANYTHING}'."
+                f"'{ANYTHING}' or '{SMOOTH}'."
             )
         if not 0 < self.share < 1:
             raise PlanError(f"Step '{self.name}': at is {_said(self.at)}; a percentile is a share, as \"0.5\".")
@@ -93,10 +95,10 @@ class Percentile(Step):
                 f"Step '{self.name}': '{self.table}' is not by '{self.of}'; {nearest(self.of, table.names)}"
             )
         edges = self._bands(table.attribute(self.of))
-        if len(edges) < FEWEST_BANDS:
+        if len(edges) < FEWEST_BANDS[self.within]:
             raise PlanError(
-                f"Step '{self.name}': {self.of} has {len(edges)} bands, and a percentile is told between the two "
-                f"lowest and the two highest; give {FEWEST_BANDS} or more, of which none holds much more than another."
+                f"Step '{self.name}': {self.of} has {len(edges)} bands, and a percentile within = \"{self.within}\" "
+                f"takes {FEWEST_BANDS[self.within]} or more, of which none should hold much more than another."
             )
         if Fraction(self.up_to) <= edges[-1]:
             raise PlanError(
@@ -119,24 +121,49 @@ class Percentile(Step):
         attribute, made = table.attribute(self.of), self.makes(table)
         counts = np.moveaxis(cube.values, table.names.index(self.of), -1)[..., attribute.banded]
         edges = np.array([*map(float, self._bands(attribute)), float(Fraction(self.up_to))])
-        variance = evenly(cube, self)
-        histograms = NoisyHistograms(counts.reshape(-1, counts.shape[-1]).astype(np.float64), edges, variance)
-        found, which = histograms.crossing(self.share), self._status(histograms)
-        ends = histograms.ends if self.within == SMOOTH else histograms.band_ends
-        low, high = ends(self.share, self._deviates(len(edges) - 1))
-        which = np.where(which > 0, which, _beyond(found, edges)) * made.possible.ravel()
-        step, shown = float(Fraction(self.rounded_to)), (which == 0) & made.possible.ravel()
-        values = np.where(shown, np.rint(found / step), 0).astype(np.int64)
+        histograms = NoisyHistograms(counts.reshape(-1, counts.shape[-1]).astype(np.float64), edges, evenly(cube, self))
+        possible, step = made.possible.ravel(), float(Fraction(self.rounded_to))
+        few = possible & (histograms.counts.sum(axis=1) < float(Fraction(self.least)))
+        shown = possible & ~few
+        values = np.where(shown, np.rint(histograms.crossing(self.share) / step), 0).astype(np.int64)
+        low, high = self._ends(histograms, self._noise(cube, len(edges) - 1), shown, int(possible.sum()))
         sides = [np.where(shown, np.maximum(one, 0.0), 0.0) for one in (values * step - low, high - values * step)]
         below, above = (side.reshape((len(DEVIATES), *made.shape)) / step for side in sides)
         return Incomplete(
-            self._subject(cube.subject, attribute, variance),
+            self._subject(cube.subject, attribute, histograms.variance),
             made,
             values.reshape(made.shape),
             Sided(below, above),
-            which.reshape(made.shape),
-            self._kinds(cube.subject, attribute),
+            few.astype(np.int64).reshape(made.shape),
+            (NoNumber(f"Fewer than {_said(self.least)} {cube.subject.unit} here, by the noisy count.", "n", "Q"),),
         )
+
+    def _noise(self, counted: Product, bands: int) -> ShareNoise:
+        stated = counted.uncertainty
+        noise = stated if isinstance(stated, Independent) else Independent(evenly(counted, self), LAPLACE)
+        return ShareNoise(noise, Fraction(self.at), bands)
+
+    def _ends(self, histograms: NoisyHistograms, noise: ShareNoise, shown: Flags, cells: int) -> tuple[Floats, Floats]:
+        """The lowest and the highest value that each percentile may have, further out in cells near the least."""
+        counts, misses = histograms.counts, np.array([2 * NormalDist().cdf(-one) for one in DEVIATES])
+        near = shown & (counts.sum(axis=1) < self._near(histograms.variance, noise.bands))
+        low, high = (np.zeros((len(DEVIATES), len(counts))) for _ in range(2))
+        for some, share in ((shown & ~near, 1.0), (near, near.sum() / max(cells, 1))):
+            part, chances = replace(histograms, counts=counts[some]), np.maximum(misses * share, LEAST_CHANCE)
+            if self.within == SMOOTH:
+                deviates = tuple(reach(1 - chance, noise.excess) for chance in chances)
+                low[:, some], high[:, some] = part.ends(self.share, deviates)
+            else:
+                low[:, some], high[:, some] = part.band_ends(noise.share, noise.reaches(chances.tolist()))
+        return low, high
+
+    def _near(self, variance: float, bands: int) -> int:
+        """The noisy count below which a cell is near the least.
+
+        >>> EXAMPLE._near(0.74, 20), EXAMPLE._near(7.84, 10)      # geometric noise at epsilon 1.5 and 0.5, least 30
+        (54, 84)
+        """
+        return ceil(float(Fraction(self.least)) + NEAR * sqrt(bands * variance))
 
     def of_rows(self, table: Table) -> Sorted:
         """The percentile of the rows themselves, finer than it is published."""
@@ -147,45 +174,14 @@ class Percentile(Step):
     def ideal(self, table: Product) -> Incomplete | Diverged:
         return replace(self, least=1).apply({self.table: table})
 
-    def _deviates(self, bands: int) -> tuple[float, ...]:
-        """By how many standard deviations D is tested where a normal law would be by each of the deviates.
-
-        Noise of one Laplace law in each band has excess kurtosis in D, at most so much.
-        """
-        p = self.share
-        excess = LAPLACE * ((1 - p) ** 3 + p**3) / (bands * p * (1 - p))
-        return tuple(reach(2 * NormalDist().cdf(one) - 1, excess) for one in DEVIATES)
-
-    def _status(self, histograms: NoisyHistograms) -> Integers:
-        few = histograms.counts.sum(axis=1) < float(Fraction(self.least))
-        return np.asarray(few, dtype=np.int64)
-
-    def _promised(self, bands: int, variance: float, unit: str) -> str:
-        """Of which cells intervals hold as often as they say: a true count is meant, which no reader knows."""
-        if self.within != SMOOTH:
-            return ""
-        often = max(Fraction(self.least), Fraction(as_often_from(bands, variance)))
-        return (
-            f" They hold as often as they say of cells that have {_said(often)} {unit} or more and a percentile in one "
-            "of the inner bands; of others that have a number by their noise they need not."
-        )
-
-    def _kinds(self, counted: Subject, attribute: Attribute) -> tuple[NoNumber, ...]:
-        edges = self._bands(attribute)
-        few = f"Fewer than {_said(self.least)} {counted.unit} here, by the noisy count."
-        return (
-            NoNumber(few, "n", "Q"),
-            NoNumber(f"Below {_said(edges[2])}, in one of the two lowest bands of {attribute.label}.", "<"),
-            NoNumber(f"Above {_said(edges[-2])}, in one of the two highest bands of {attribute.label}.", ">"),
-        )
-
     def _subject(self, counted: Subject, attribute: Attribute, variance: float) -> Subject:
         percent, bands = plain(100 * Fraction(self.at)), len(self._bands(attribute))
         note = (
             f"Where noisy counts by {bands} public bands of {attribute.label} reach {percent}%, "
             f"values above {_said(self.up_to)} taken for that; cells of fewer than {_said(self.least)} {counted.unit}, "
-            f"by the noisy count, have no number. {INTERVALS[self.within].format(unit=counted.unit)}"
-            f"{self._promised(bands, variance, counted.unit)}"
+            f"by the noisy count, have no number. {INTERVALS[self.within].format(unit=counted.unit)} Cells "
+            f"of fewer than {_said(self._near(variance, bands))} may have theirs by their noise alone; intervals of "
+            "such cells are longer, so that of those shown no more miss, on average, than is said."
         )
         return replace(
             counted,
@@ -197,24 +193,6 @@ class Percentile(Step):
             additive=False,
             note=" ".join(one for one in (counted.note, note) if one),
         )
-
-
-def as_often_from(bands: int, variance: float) -> int:
-    """From how many records on the intervals of a cell hold as often as they say, for noise of a variance in a band.
-
-    >>> as_often_from(20, 0.74), as_often_from(10, 7.84)      # geometric noise at epsilon 1.5 and 0.5
-    (24, 54)
-    """
-    return ceil(AS_OFTEN * sqrt(bands * variance))
-
-
-def _beyond(found: Floats, edges: Floats) -> Integers:
-    """2 where a percentile lies in the two lowest bands, 3 where in the two highest: there nothing is told of where.
-
-    The outermost band is wide and says nothing of how people lie in it, so the one beside it has a border of unknown
-    density, and intervals in it hold less often the more people there are.
-    """
-    return np.where(found < edges[2], 2, np.where(found > edges[-3], 3, 0))
 
 
 def _said(amount: Exact) -> str:

@@ -16,11 +16,12 @@ from sfumato.query.detail import Detail, detail_of
 from sfumato.query.estimate import Figure
 from sfumato.query.figures import LARGEST_PAGE, Key, titled
 from sfumato.query.portable import Portable
-from sfumato.query.ranks import MOST_ROWS, rank_intervals, variances_of_differences
+from sfumato.query.ranks import MOST_ROWS, rank_intervals, ranks_of_intervals, variances_of_differences
 from sfumato.query.shares import Shares, kept_of
 from sfumato.query.source import Source
 from sfumato.release import Withheld, withheld
 from sfumato.schema import Box, Grid
+from sfumato.schema.leaf_groups import Flags
 
 
 class Crosstab(Portable):
@@ -144,16 +145,25 @@ class Crosstab(Portable):
         if statuses and not held.any():
             first = statuses.kinds[int(statuses.which.max()) - 1]
             raise QueryError(f"Ranks cannot be stated, as no row holds a number: {first.reason}")
+        if self.columns().law.by_ends:
+            ends = self.columns().ends(1 - (1 - level) / int(held.sum()))  # all hold at once (Bonferroni)
+            found = ranks_of_intervals([*zip(*(one[self.rows_of(column)[held]].tolist() for one in ends), strict=True)])
+        else:
+            found = self._ranks_by_variances(
+                [one for one, there in zip(values, held, strict=True) if there], rows, held, level
+            )
+        unknown = len(values) - int(held.sum())  # a row without a number may truly stand before any other
+        codes = [code for code, there in zip(self.axes[0].codes, held, strict=True) if there]
+        return {code: (first, last + unknown) for code, (first, last) in zip(codes, found, strict=True)}
+
+    def _ranks_by_variances(self, told: list[float], rows: Grid, held: Flags, level: float) -> list[tuple[int, int]]:
+        """The ranks of the rows that hold a number, by the variances of their differences."""
         name, groups = rows.axes[0]
         known = Grid(((name, groups.at(held)),), rows.within)
         variances = variances_of_differences(self.product, known, self.source.sampling)
         if isinstance(variances, Withheld):
             raise QueryError(f"Ranks cannot be stated: {variances.reason}")
-        told = [value for value, there in zip(values, held, strict=True) if there]
-        found = rank_intervals(told, variances, level, float(self.product.subject.step))
-        unknown = len(values) - len(told)  # a row without a number may truly stand before any other
-        codes = [code for code, there in zip(self.axes[0].codes, held, strict=True) if there]
-        return {code: (first, last + unknown) for code, (first, last) in zip(codes, found, strict=True)}
+        return rank_intervals(told, variances, level, float(self.product.subject.step))
 
     def _rows(self, column: str | int | None) -> Grid:
         """The rows of one column as a grid."""

@@ -74,6 +74,11 @@ class ErrorLaw(ABC):
         """Whether intervals may be longer to one side."""
         return False
 
+    @property
+    def by_ends(self) -> bool:
+        """Whether rows are ranked by the ends of their intervals, as no variance tells how these lie to each other."""
+        return False
+
     def plus(self, other: "ErrorLaw") -> "ErrorLaw":
         """That of sums of totals with errors of this law and of another: whichever reaches further."""
         return self if self == other else EitherError((self, other))

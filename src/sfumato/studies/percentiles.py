@@ -13,7 +13,7 @@ from statistics import NormalDist
 import numpy as np
 
 from sfumato.calibrate import Percentile
-from sfumato.calibrate.percentile import as_often_from
+from sfumato.calibrate.percentile import ANYTHING, SMOOTH
 from sfumato.draws import Draws, SeededDraws
 from sfumato.mechanisms import Cells, Geometric
 from sfumato.mechanisms.exponential_quantile import ExponentialQuantile
@@ -33,7 +33,9 @@ PEOPLE = (30, 100, 300, 1000)
 SHARES = ("0.25", "0.5", "0.75")
 ONE_ROW = Bounded(1, 1, 1)
 CHOICES = (6, 8, 12, 16, 24, 32, 48, 64)
-"""Numbers of bands, from the fewest that a percentile is told from."""
+"""Numbers of bands of which errors are drawn."""
+FINER = (12, 20, 40, 80, 160)
+"""Numbers of bands of which intervals are laid side by side."""
 APART = 0.3
 """How far the medians of cells lie apart, in logarithms, where bands are the same for all."""
 
@@ -93,8 +95,9 @@ class SmallCells:
         return np.asarray(ExponentialQuantile(epsilon, 2001).perturb(of_rows, draws).values * 200.0)
 
 
-def percentile(counted: Cube, share: str) -> Incomplete:
-    made = Percentile("middle", "people", "earnings", share, TOP, least=-(10**9)).apply({"people": counted})
+def percentile(counted: Cube, share: str, within: str = SMOOTH) -> Incomplete:
+    step = Percentile("middle", "people", "earnings", share, TOP, least=-(10**9), within=within)
+    made = step.apply({"people": counted})
     assert isinstance(made, Incomplete)  # noqa: S101 - it always has an answer
     return made
 
@@ -104,17 +107,34 @@ def relative(found: Floats, true: Floats) -> float:
     return float(np.median(np.abs(found / true - 1)))
 
 
-def held(made: Incomplete, true: Floats, level: float = 0.95) -> float:
-    """How often intervals hold what is true."""
+def interval_ends(made: Incomplete, level: float = 0.95) -> tuple[Floats, Floats]:
+    """Both ends of the interval of every cell."""
     from sfumato.query.columns import Columns
 
     grid = Grid((("cell", LeafGroups.each(made.values.size)),))
     variances, some = made.variances(grid), np.ones(made.values.size)
     assert isinstance(variances, np.ndarray)  # noqa: S101 - it states its errors
     shown = Columns(made.values, variances, 0 * some, some.astype(np.int64), law=made.errors.law(grid))
-    low, high = shown.ends(level)
-    told = made.which == 0
-    return float(((low <= true) & (true <= high))[told].mean())
+    return shown.ends(level)
+
+
+def held(made: Incomplete, true: Floats, level: float = 0.95) -> float:
+    """How often intervals hold what is true, of cells that have a number."""
+    low, high = interval_ends(made, level)
+    return float(((low <= true) & (true <= high))[made.which == 0].mean())
+
+
+def length(made: Incomplete, true: Floats, level: float = 0.95) -> float:
+    """How long intervals are, as a share of what is true: the median over cells."""
+    low, high = interval_ends(made, level)
+    return float(np.median((high - low) / true))
+
+
+def intervals(counted: Cube, cells: SmallCells, within: str) -> str:
+    """How often 95% intervals hold each percentile, and how long those of the median are."""
+    made = {share: percentile(counted, share, within) for share in SHARES}
+    often = " / ".join(f"{100 * held(made[share], cells.true(share)):.1f}" for share in SHARES)
+    return f"{often}%, {100 * length(made['0.5'], cells.true('0.5')):.3g}% long"
 
 
 def lines(runs: int) -> list[Line]:
@@ -122,29 +142,31 @@ def lines(runs: int) -> list[Line]:
     for (epsilon, bands), known in SETTINGS.items():
         for people, before in zip(PEOPLE, known, strict=True):
             cells, draws = SmallCells.drawn(runs, people, people), SeededDraws(people)
-            counted = cells.counted(epsilon, edges(bands), draws)
-            made = {share: percentile(counted, share) for share in SHARES}
-            covered = " / ".join(f"{100 * held(made[share], cells.true(share)):.1f}" for share in SHARES)
-            third, true = Fraction(epsilon) / len(SHARES), cells.true("0.5")
-            alone = relative(cells.exponential(third, "0.5", draws), true)
-            often = people >= as_often_from(bands, counted.even or 0.0)
+            counted, true = cells.counted(epsilon, edges(bands), draws), cells.true("0.5")
+            alone = relative(cells.exponential(Fraction(epsilon) / len(SHARES), "0.5", draws), true)
             found.append(
                 Line(
                     f"epsilon {epsilon}, {bands} bands, {people:,} people",
                     f"{before:.3f}",
-                    f"{relative(made['0.5'].values.astype(float), true):.4f}",
-                    f"95% intervals hold {covered}%{'' if often else ' (not promised: few people for the noise)'}; "
-                    f"exponential, at a third each {alone:.4f}",
+                    f"{relative(percentile(counted, '0.5').values.astype(float), true):.4f}",
+                    f"95% intervals hold {intervals(counted, cells, ANYTHING)}; smooth "
+                    f"{intervals(counted, cells, SMOOTH)}; exponential, at a third each {alone:.4f}",
                 )
             )
-    return found
+    return found + [lengths(people, runs) for people in PEOPLE]
+
+
+def lengths(people: int, runs: int, epsilon: str = "1.5") -> Line:
+    """How long 95% intervals of a median are by the number of bands, however people lie within them."""
+    cells, draws = SmallCells.drawn(runs, people, people), SeededDraws(people)
+    counted = {bands: cells.counted(epsilon, edges(bands), draws) for bands in FINER}
+    long = (length(percentile(one, "0.5", ANYTHING), cells.true("0.5")) for one in counted.values())
+    ours = ", ".join(f"{100 * one:.3g}%" for one in long)
+    return Line(f"length, epsilon {epsilon}, {people:,} people", "–", ours, f"with {', '.join(map(str, FINER))} bands")
 
 
 def choices(runs: int, epsilon: str = "1.5") -> dict[int, list[float]]:
-    """The median relative error of P50 by people and number of bands, where cells have medians of their own.
-
-    A cell without a number, whose median is in the outer bands, counts as one that is off by all of it.
-    """
+    """The median relative error of P50 by people and number of bands, where cells have medians of their own."""
     found: dict[int, list[float]] = {}
     for people in PEOPLE:
         cells, draws = SmallCells.drawn(runs, people, people, APART), SeededDraws(people)

@@ -22,8 +22,8 @@ BENT = 0.1
 SLACK = 1e-6
 """Of a record: how far a total may be off by rounding alone, where the stated error is 0."""
 OF_ROWS = (
-    "the percentile of the data: within bands these lie otherwise than smoothly, as round numbers do. End bands "
-    'midway between such numbers, or write within = "anything" in the step'
+    "the percentile of the data: within bands these lie otherwise than smoothly, as round numbers do; "
+    'leave out within = "smooth" in the step, so that intervals end where bands do'
 )
 
 
