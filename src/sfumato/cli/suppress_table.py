@@ -52,8 +52,8 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
     clean: Annotated[int, typer.Option(help="The most programs of the clean-up.")] = 3_000,
     rounds: Annotated[int, typer.Option(help="How often the lower bound is sharpened; 0 for no bound.")] = 0,
     cuts: Annotated[int, typer.Option(help="The most programs of the lower bound, and of patterns beside it.")] = 3_000,
-    revisions: Annotated[
-        int, typer.Option(help="How often the pattern is searched again, a part of its cells to be paid for anew.")
+    exchanges: Annotated[
+        int, typer.Option(help="The most programs by which cells are exchanged for others that cost less: 1000.")
     ] = 0,
     exact: Annotated[
         bool, typer.Option("--exact", help="Look for the best pattern there is; for small tables.")
@@ -71,7 +71,7 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
     tops = tuple(name.strip() for name in largest.split(",") if name.strip())
     read = asked.read(tuple(filter(None, (count, *tops))))
     told = _Told.of(read, rules, count, tops)
-    found = told.protected(cost, Best(clean, rounds, exact, cuts, revisions))
+    found = told.protected(cost, Best(clean, rounds, exact, cuts, exchanges))
     _write(read, found, out)
     _say_pattern(found, out, told.counted, json)
 

@@ -8,10 +8,10 @@ import numpy as np
 from sfumato.confidential.suppress.bound import Relaxation
 from sfumato.confidential.suppress.clean_up import CleanUp, Unions
 from sfumato.confidential.suppress.cuts import Asked, Cut
+from sfumato.confidential.suppress.exchanges import Exchanges
 from sfumato.confidential.suppress.guard import Need, Task
 from sfumato.confidential.suppress.nearby import Nearby
 from sfumato.confidential.suppress.pattern import Work
-from sfumato.confidential.suppress.revisions import revision
 from sfumato.confidential.suppress.secondary import Progress, Search
 from sfumato.errors import DataError
 from sfumato.suppression import Flags, Floats
@@ -27,6 +27,9 @@ SMALL = 2_000
 ROUNDS, NODES = (8, 2), (500, 1)
 """How often, where programs are left for it, and in how large a tree; of half as many cells or more, the lesser."""
 
+WORTH = 1e-4
+"""What of the cost of a pattern a pass of exchanges must save for another."""
+
 
 @dataclass(frozen=True)
 class Best:
@@ -36,15 +39,15 @@ class Best:
     most programs of that; with a bound the search is done again where the bounds point, the cheapest patterns are
     searched again among their own cells in other orders, the best of them is bettered part by part, of as many programs
     again, and cleaned up. `exact` is for small tables: the best pattern against everybody, as far as contributors do
-    not ask for more. `revisions` is how often a pattern is searched again with a part of its cells to be paid for and
-    the others free, with a bound or without, while it is not reached.
+    not ask for more. `exchanges` is the most programs by which cells are exchanged for others that cost less, with a
+    bound or without, while it is not reached.
     """
 
     clean: int = 3_000
     rounds: int = 0
     exact: bool = False
     cuts: int = 3_000
-    revisions: int = 0
+    exchanges: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +65,9 @@ def search(task: Task, primary: Flags, unions: Unions, best: Best, progress: Pro
     looking = _Looking(task, primary, unions, progress)
     first = looking.found(None)
     if not best.rounds and not best.exact:
-        found, other = looking.cleaned(first, best.clean), looking.revised(first, best.revisions)
-        found = found if other is first else looking.cleaned(other, best.clean)
+        found = looking.cleaned(first, best.clean)
+        if best.exchanges:
+            found = looking.cleaned(looking.exchanged(first, best.exchanges), best.clean)
         return replace(found, work=replace(found.work, programs=looking.programs))
     inside = first.search.suppressed.astype(np.float64)
     relaxation = Relaxation(task, primary, first.every, inside, best.rounds or 50, None if best.exact else best.cuts)
@@ -76,9 +80,10 @@ def search(task: Task, primary: Flags, unions: Unions, best: Best, progress: Pro
         relaxation.inside = tried[0].search.suppressed.astype(np.float64)
     cheapest = min(map(looking.pruned, tried[:PRUNED]), key=looking.cost)
     told = relaxation.complete
-    cheapest = looking.revised(cheapest, best.revisions, bound)
     if task.linked.size <= SMALL and not _reached(bound, looking.cost(cheapest)):
         cheapest, bound = _nearby(looking, cheapest, relaxation, bound)
+    if not _reached(bound, looking.cost(cheapest)):
+        cheapest = looking.exchanged(cheapest, best.exchanges, relaxation.cuts)
     found = looking.cleaned(cheapest, best.clean, relaxation.cuts)
     work = replace(
         found.work, programs=looking.programs + relaxation.programs, bounded=told or _reached(bound, found.cost)
@@ -185,16 +190,16 @@ class _Looking:
             pattern = self._among(pattern, turn)
         return pattern
 
-    def revised(self, pattern: _Pattern, count: int, bound: float = 0.0) -> _Pattern:
-        """The cheapest of as many revisions, each of the cheapest so far, and of searches among the cells of each."""
-        for number in range(count):
-            self.progress("revising", number, count)
-            if _reached(bound, self.cost(pattern)):
+    def exchanged(self, pattern: _Pattern, limit: int, cuts: Sequence[Cut] = ()) -> _Pattern:
+        """A pattern in which no exchange of one cell saves anything, or as many programs were solved for it."""
+        pattern.search.task = self.task
+        while limit > 0:
+            before, once = self.cost(pattern), Exchanges(pattern.search, self.primary, self.unions, limit, cuts)
+            once.run(pattern.sides, self.progress)
+            pattern.sides = self.task.sides() + self.unions(pattern.search.suppressed, None)
+            limit, self.programs = limit - max(1, once.tried), self.programs + once.tried
+            if self.cost(pattern) > before * (1 - WORTH):
                 break
-            costs, turn = revision(pattern.search.suppressed, self.primary, self.task.cost, number)
-            other = self._other(costs, None, turn)
-            if other is not None:
-                pattern = min(pattern, self._among(other, turn + 1), key=self.cost)
         return pattern
 
     def _among(self, pattern: _Pattern, turn: int) -> _Pattern:

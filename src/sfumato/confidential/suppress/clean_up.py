@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -31,24 +32,29 @@ class CleanUp:
     """What every safe pattern meets: a cell without which one is violated is needed, and needs no program."""
     tried: int = 0
     complete: bool = True
+    doing: ClassVar[str] = "cleaning up"
     _uses: dict[int, set[Need]] = field(default_factory=dict)
     _used: dict[Need, set[int]] = field(default_factory=dict)
 
     def run(self, sides: Sequence[Need], progress: Progress = lambda *_: None) -> None:
         search, cost = self.search, self.search.task.cost
-        closed = Flow(search.task, search.suppressed, self._shy())
+        flow = self._flow()
         for side in sides:
-            self._secure(side, closed)
+            self._secure(side, flow)
         secondary = np.flatnonzero(search.suppressed & ~self.primary).tolist()
         for number, cell in enumerate(sorted(secondary, key=lambda one: (-cost[one], one))):
-            progress("cleaning up", number, len(secondary))
-            if closed.program.solves >= self.limit:
+            progress(self.doing, number, len(secondary))
+            if flow.program.solves >= self.limit:
                 self.complete = False
                 break
-            if not self._alone(cell) and not self._owed(cell):
-                self._try(closed, cell)
-        self.tried = closed.program.solves
-        progress("cleaning up", len(secondary), len(secondary))
+            if search.suppressed[cell] and not self._alone(cell) and not self._owed(cell):
+                self._try(flow, cell)
+        self.tried = flow.program.solves
+        progress(self.doing, len(secondary), len(secondary))
+
+    def _flow(self) -> Flow:
+        """The program of changes of missing cells alone."""
+        return Flow(self.search.task, self.search.suppressed, self._shy())
 
     def _shy(self) -> Floats:
         """Changes through few cells, and around those that somebody knows, serve the most attackers at once."""
@@ -82,8 +88,8 @@ class CleanUp:
                 found.setdefault(cell, []).append(cut)
         return found
 
-    def _secure(self, side: Need, closed: Flow) -> bool:
-        used = self.search.guard.secure(side, closed, lambda _: None)
+    def _secure(self, side: Need, flow: Flow) -> bool:
+        used = self.search.guard.secure(side, flow, lambda _: None)
         if used is None:
             return False
         self._note(side, used)
@@ -96,26 +102,31 @@ class CleanUp:
         for number in used:
             self._uses.setdefault(number, set()).add(side)
 
-    def _try(self, closed: Flow, cell: int) -> None:
+    def _try(self, flow: Flow, cell: int) -> None:
         """Publish a cell again if every side is met without it."""
-        search, entries = self.search, self.search.task.linked.equations
+        search = self.search
         gone = set(search.guard.witnesses.using(cell))
         hit = {side for number in gone for side in self._uses.get(number, ())}
-        room = closed.close(cell)
+        room = flow.close(cell)
         search.suppressed[cell] = False
         kept = search.guard.witnesses.buried(gone)
         before = {side: self._used[side] for side in hit}
+        if self._met(flow, cell, hit):
+            return
+        search.guard.witnesses.unbury(gone, kept)
+        search.suppressed[cell] = True
+        flow.reopen(cell, room)
+        for side, used in before.items():
+            self._note(side, used)
+
+    def _met(self, flow: Flow, cell: int, hit: set[Need]) -> bool:
+        """Whether without a cell the sides are met that it served, and the unions of what is left."""
+        entries = self.search.task.linked.equations
         near = set(entries.beside(cell).tolist())
         # Who stands in a sum with the cell is the likeliest to need it, and one who does is enough.
         stays = sorted(
             (side for side in hit if cell not in side.members),
             key=lambda one: (near.isdisjoint(one.members), -one.need, one.members, one.way),
         )
-        new = self.unions(search.suppressed, entries.of(cell))
-        if all(self._secure(side, closed) for side in [*stays, *new]):
-            return
-        search.guard.witnesses.unbury(gone, kept)
-        search.suppressed[cell] = True
-        closed.reopen(cell, room)
-        for side, used in before.items():
-            self._note(side, used)
+        new = self.unions(self.search.suppressed, entries.of(cell))
+        return all(self._secure(side, flow) for side in [*stays, *new])

@@ -27,8 +27,11 @@ class Flow:
 
     def free(self, cells: Integers) -> None:
         """Cells that are suppressed already cost nothing more."""
-        both = self._columns(cells)
-        self.program.costs(both, np.zeros(len(both)))
+        self.charge(cells, np.zeros(len(cells)))
+
+    def charge(self, cells: Integers, cost: Floats) -> None:
+        """What cells cost from now on."""
+        self.program.costs(self._columns(cells), np.concatenate([cost, cost]))
 
     def close(self, cell: int) -> Floats:
         """Take a cell as published; what `reopen` needs to undo it."""
