@@ -1,6 +1,7 @@
 """Units and keys in a cluster: the rows that crowded units keep, names that break rules, and the largest of a cell."""
 
 import re
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.commands import command, sfumato
+from tests.confidential import test_suppressed_run
 from tests.confidential.test_engines_agree import BROKEN, TWICE, A, B, C, V, cells, table
 from tests.confidential.test_spark import SALT, agree, engine, same_release
 
@@ -19,8 +21,23 @@ from sfumato.confidential.engines.cluster.session import ClusterSession
 from sfumato.confidential.engines.duckdb import DuckDB
 from sfumato.confidential.engines.request import Reading
 from sfumato.confidential.engines.sources.cluster import Address, ClusterTable
+from sfumato.errors import DataError
 from sfumato.privacy import Truncate
-from sfumato.schema import Box, Clipped, Largest, Ragged, Rows, Rule, Schema, Sum, Table, Units, UnitSums
+from sfumato.schema import (
+    Box,
+    Clipped,
+    Extremes,
+    Largest,
+    Ragged,
+    Reported,
+    Rows,
+    Rule,
+    Schema,
+    Sum,
+    Table,
+    Units,
+    UnitSums,
+)
 from sfumato.schema.spelling import spelled
 
 BOX = Box({"a": np.array([True, False, True, True]), "c": np.array([True, True, False, True])})
@@ -174,6 +191,44 @@ def test_units_of_a_cell_are_told_apart_in_a_cluster(spark, tmp_path, kept):
     assert far.crowds("person", 2) == near.crowds("person", 2) != (0, [])
     near.close()
     far.close()
+
+
+@pytest.mark.slow
+def test_totals_without_a_clip_are_of_reports_that_keep_their_rules(spark, tmp_path):
+    """Whole multiples of a step, 0 or more, as doubles, integers and decimals; else the same words, by unit."""
+    rng = np.random.default_rng(5)
+    rows = records(pa.string(), 200).drop_columns(["v"]).append_column("v", pa.array(rng.integers(0, 10**7, 200) / 20))
+    one = Reported("v", Fraction(1, 20), Fraction(3))
+    asked = (Sum(one), Extremes(one), Largest(one, 2), UnitSums(one))
+    reading = Reading(Schema((A, B, C)), (A, B, C), asked[:2], "id")
+    apart = replace(reading, aggregates=asked)
+    whole = rows.set_column(rows.column_names.index("v"), "v", rows["v"].cast(pa.float64()).cast(pa.decimal128(20, 2)))
+    for sound in (rows, whole):
+        assert agree(spark, written(tmp_path, sound), reading, BOX)
+    unclean = [None, 1.0, -0.05, 0.051, 1e300, np.inf, -np.inf, np.nan, -1e-9, 2.0**60, 0.05 + 1e-9, 3.0]
+    many = pa.table({"a": ["1"] * 12, "b": ["u"] * 12, "c": [5] * 12, "v": unclean, "id": [f"e{i}" for i in range(12)]})
+    strict = replace(one, missing=None)
+    for of in (reading, apart, replace(apart, aggregates=(Sum(strict), Units()))):
+        assert not agree(spark, written(tmp_path, many), of)
+    near, far = DuckDB(written(tmp_path, rows), apart, SALT), engine(spark, written(tmp_path, rows), apart)
+    here, there = (each.aggregate(Table((A,)), asked, Box()) for each in (near, far))
+    assert all((here[own] == there[own]).all() for own in asked[:3])
+    assert (here[asked[3]].values == there[asked[3]].values).all()
+    near.close()
+    far.close()
+    texts = rows.set_column(rows.column_names.index("v"), "v", pa.array(["1"] * 200))
+    with pytest.raises(DataError, match="of the type string in the cluster, and is totalled as it stands"):
+        engine(spark, written(tmp_path, texts), reading)
+
+
+@pytest.mark.slow
+def test_a_rehearsal_with_suppressed_cells_is_the_same_here_and_in_a_cluster(spark, tmp_path):
+    (tmp_path / "plan.toml").write_text(test_suppressed_run.TABLES, encoding="utf-8")
+    places = written(tmp_path, pa.Table.from_pylist(test_suppressed_run.shops()))
+    asked = ["run", tmp_path / "plan.toml", "--data", *places, "--rehearsal", 7, "--out"]
+    sfumato(*asked, tmp_path / "here")
+    sfumato(*asked, tmp_path / "there", "--spark", spark)
+    same_release(tmp_path / "here", tmp_path / "there")
 
 
 EMPLOYERS = """

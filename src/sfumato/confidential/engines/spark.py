@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from sfumato.confidential.engines.cluster.groups import RecordGroups
 from sfumato.confidential.engines.cluster.joins import ClusterJoins
-from sfumato.confidential.engines.cluster.names import ClusterNames
 from sfumato.confidential.engines.cluster.session import CHANGED, ClusterSession
+from sfumato.confidential.engines.cluster.suspects import Suspects
 from sfumato.confidential.engines.cluster.translated import Translated
 from sfumato.confidential.engines.cluster.units import ClusterUnits
 from sfumato.confidential.engines.cluster.weighed import ClusterWeights
@@ -21,7 +21,7 @@ from sfumato.confidential.engines.sources.cluster import in_cluster
 from sfumato.confidential.engines.sources.tables import by_table
 from sfumato.confidential.sealed import Sealed, without_values
 from sfumato.errors import DataError
-from sfumato.schema import Aggregate, Box, Extremes, Largest, Rows, Sum, Table, Units, UnitSums, Weighted
+from sfumato.schema import Aggregate, Box, Extremes, Largest, Reported, Rows, Sum, Table, Units, UnitSums, Weighted
 
 Integers = NDArray[np.int64]
 
@@ -57,8 +57,8 @@ class Spark(Sealed, Engine):
         with ExitStack() as undone:
             undone.callback(self._session.close)
             with without_values("The data could not be read"):
-                if reading.weighted or reading.names or reading.schema.key or reading.schema.joined:
-                    self._session.watch()  # the records are needed more than once
+                if _is_read_again(reading):
+                    self._session.watch()
                 rows = self._join([len(own) for own in tables.values()]) if reading.schema.joined else None
                 if not self._judges:
                     self._read(RecordGroups(self._session, reading), salt)
@@ -81,18 +81,18 @@ class Spark(Sealed, Engine):
         self._groups = Translated(groups, tables)
         self.rows = int(self._groups.rows)
         self._weights = ClusterWeights(groups, self.rows)
-        self._judges = self._judged(ClusterNames(groups, self._groups))
+        self._judges = self._judged(Suspects(groups, self._groups))
         if self.reading.names and not self._judges:
             self._units = ClusterUnits(groups, tables, salt)
             if self.reading.truncation:
                 self._groups.keep(self._units.grouped())
 
-    def _judged(self, names: ClusterNames) -> dict[Fault, Judge]:
+    def _judged(self, suspects: Suspects) -> dict[Fault, Judge]:
         """All rules that are broken, in the order of the other engines, each with who holds what breaks it."""
         sources, levels, values, combinations = (dict.fromkeys(one, self._groups) for one in self._groups.faults())
         weights = dict.fromkeys(self._weights.faults() if self.reading.weighted else [], self._weights)
-        of_records = sources | levels | values | names.nameless | combinations
-        return {**of_records, **names.misspelt, **names.repeated, **weights}
+        of_records = sources | levels | values | suspects.nameless | combinations
+        return {**of_records, **suspects.misspelt, **suspects.repeated, **suspects.misreported, **weights}
 
     def faults(self) -> list[Fault]:
         return list(self._judges)
@@ -141,6 +141,12 @@ class Spark(Sealed, Engine):
         for judge in {*self._judges.values(), *([] if self.rows is None else [self._groups])}:
             judge.close()
         self._session.close()
+
+
+def _is_read_again(reading: Reading) -> bool:
+    """Whether the records are needed more than once."""
+    reported = any(isinstance(one, Reported) for one in reading.values)
+    return bool(reading.weighted or reading.names or reading.schema.key or reading.schema.joined or reported)
 
 
 def _refuse_unbuilt(reading: Reading, sources: int) -> None:

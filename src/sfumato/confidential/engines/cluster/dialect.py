@@ -7,9 +7,11 @@ engines. A value of another type is not read in the cluster: records are grouped
 from collections.abc import Sequence
 from fractions import Fraction
 
+from sfumato.confidential.engines.queries.database import EXACT
+from sfumato.confidential.engines.sql.dialect import WHOLE as NEARLY
 from sfumato.confidential.engines.sql.dialect import numeral
 from sfumato.errors import DataError
-from sfumato.schema import Attribute, Bands, Clipped
+from sfumato.schema import Attribute, Bands, Clipped, Reported
 from sfumato.schema.spelling import NUMBER, PLAIN
 
 WHOLE = ("tinyint", "smallint", "int", "bigint")
@@ -124,14 +126,24 @@ def code(attribute: Attribute, name: str, kind: str) -> str:
     return f"(CASE {listed}{rising} ELSE {value} END)"
 
 
-def steps(name: str, kind: str, value: Clipped, called: str) -> tuple[str, str, str]:
-    """A number in whole steps, in three turns under one name: millionths of a step, steps with a half more, steps.
-
-    It is held within the clip, squared by its power, rounded half up and held again; null where there is none.
-    """
+def steps(name: str, kind: str, value: Clipped | Reported, called: str) -> tuple[str, str, str]:
+    """A number in whole steps, in three turns under one name; null where there is none, or a rule is broken."""
     given = number(name, kind)
     if value.missing is not None:
         given = f"coalesce({given}, {literal(value.missing)})"
+    return _clipped(given, value, called) if isinstance(value, Clipped) else _reported(given, value, called)
+
+
+def _reported(given: str, value: Reported, called: str) -> tuple[str, str, str]:
+    """Steps, the whole number that these are if they are 0 or more and nearly one, and that as an integer."""
+    rounded = _rounded(called)
+    whole = f"abs({called} - {rounded}) <= {literal(NEARLY)}"
+    sound = f"{called} >= 0D AND {called} < {literal(EXACT)} AND {whole}"
+    return f"({given} / {literal(value.step)})", f"(CASE WHEN {sound} THEN {rounded} END)", f"CAST({called} AS BIGINT)"
+
+
+def _clipped(given: str, value: Clipped, called: str) -> tuple[str, str, str]:
+    """Millionths of a step, steps with a half more, steps: held within the clip, squared, rounded half up, held."""
     held = f"greatest(least({given}, {literal(value.high)}), {literal(value.low)})"
     held = f"({held} * {held})" if value.power == 2 else held
     # greatest and least pass over nulls, so a missing value is kept null by hand.

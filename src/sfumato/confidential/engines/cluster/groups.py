@@ -18,7 +18,7 @@ from sfumato.confidential.engines.queries.database import refuse_mixed
 from sfumato.confidential.engines.request import Reading, Wanted
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import DataError
-from sfumato.schema import Attribute, Clipped, Extremes, InSteps, Schema
+from sfumato.schema import Attribute, Clipped, Extremes, InSteps, Reported, Schema
 
 MOST = 20_000_000
 """The most groups that are fetched: some GB of this machine."""
@@ -35,8 +35,10 @@ class RecordGroups(Sealed):
         for column in self.named:
             refuse_mixed(column, [dialect.name_kind(kinds[column]) for kinds in self.kinds])
         for value in reading.values:
-            if not isinstance(value, Clipped):
+            if not isinstance(value, Clipped | Reported):
                 raise DataError(f"Spark does not read {type(value).__name__} of '{value.column}'; it clips values.")
+            if isinstance(value, Reported) and value not in self.stepped:
+                refuse_unnumbered(value.column, [kinds[value.column] for kinds in self.kinds], "totalled as it stands")
 
     @cached_property
     def stepped(self) -> tuple[InSteps, ...]:
@@ -79,7 +81,7 @@ class RecordGroups(Sealed):
         chosen = {f"k{index}": self._code(column, kinds) for index, column in enumerate(self.keys)} | dict(more)
         turns: list[dict[str, str]] = [{}, {}, {}]
         for value in self.stepped:
-            assert isinstance(value, Clipped)  # noqa: S101 - others were refused
+            assert isinstance(value, Clipped | Reported)  # noqa: S101 - others were refused
             called = f"value{self.reading.values.index(value)}"
             terms = dialect.steps(dialect.quoted(value.column), kinds[value.column], value, called)
             for turn, term in zip(turns, terms, strict=True):
@@ -98,10 +100,9 @@ class RecordGroups(Sealed):
         """What is computed of every group, by what it is called."""
         found = {COUNTED.strip(): "count(*)"}
         for value in values:
-            assert isinstance(value, Clipped)  # noqa: S101 - others were refused
             place = self.reading.values.index(value)
             named = f"value{place}"
-            wide = max(map(abs, value.ends)) > LARGEST_SHORT
+            wide = not isinstance(value, Clipped) or max(map(abs, value.ends)) > LARGEST_SHORT
             found[f"sum{place}"] = f"sum({f'CAST({named} AS DECIMAL(20,0))' if wide else named})"
             found[f"lacking{place}"] = f"count_if({named} IS NULL)"
             if Extremes(value) in self.reading.aggregates:
@@ -164,3 +165,12 @@ def kinds_of(session: ClusterSession, reading: Reading) -> list[Kinds]:
             dialect.refuse_foreign(column, kinds[column])
         found.append({column: kinds[column] for column in columns})
     return found
+
+
+def refuse_unnumbered(column: str, kinds: Sequence[str], why: str) -> None:
+    """Stop where a column that must be one of numbers is of another type."""
+    if not all(map(dialect.is_number, kinds)):
+        raise DataError(
+            f"Column '{column}' is of the type {min(kinds)} in the cluster, and is {why}: store it as a number, or "
+            "name a view that casts it to double."
+        )

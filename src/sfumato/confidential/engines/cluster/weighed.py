@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.confidential.engines.cluster import dialect
-from sfumato.confidential.engines.cluster.groups import RecordGroups
+from sfumato.confidential.engines.cluster.groups import RecordGroups, refuse_unnumbered
 from sfumato.confidential.engines.cluster.translated import local_reading
 from sfumato.confidential.engines.queries.database import Database
 from sfumato.confidential.engines.queries.weights import UNWEIGHED, Multiples, refuse_infinite
 from sfumato.confidential.engines.request import Fault
 from sfumato.confidential.engines.sql.dialect import literal
 from sfumato.confidential.sealed import Sealed
-from sfumato.errors import DataError
 from sfumato.schema import Box, Table, Weighted
 
 FINITE = "(abs({}) <= 1.7976931348623157e308D)"
@@ -29,12 +28,7 @@ class ClusterWeights(Sealed):
         self._groups, self._reading, self._rows = groups, groups.reading, rows
         named = [*self._reading.weights, *(one.column for one in self._reading.weighted if one.column)]
         for column in named:
-            kinds = {kinds[column] for kinds in groups.kinds}
-            if not all(map(dialect.is_number, kinds)):
-                raise DataError(
-                    f"Column '{column}' is of the type {min(kinds)} in the cluster, and is weighed: store it as "
-                    "a number, or name a view that casts it to double."
-                )
+            refuse_unnumbered(column, [kinds[column] for kinds in groups.kinds], "weighed")
 
     def _weights(self, place: int) -> dict[str, str]:
         kinds, columns = self._groups.kinds[place], self._reading.weights

@@ -1,7 +1,7 @@
 """Rules: what records may break, as conditions and queries; a fault names its column and its rule, never a value."""
 # ruff: noqa: S608 - tables and columns are numbered here; no name or value of the data stands in a query
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from sfumato.confidential.engines.queries.database import EXACT, Database
 from sfumato.confidential.engines.request import Fault
@@ -43,7 +43,7 @@ class Rules:
                 ]
                 both = f"({' UNION ALL '.join(sides)})"
                 found.append(Fault(one.on, SPELT, _misspelt(self._listed("CAST(unit AS VARCHAR)"), "unit", both)))
-        return self._broken(found)
+        return self.broken(found)
 
     def of_records(self) -> list[Fault]:
         """All other rules."""
@@ -51,8 +51,8 @@ class Rules:
         asked = ", ".join(["count(*)", *(f"bool_or({condition})" for condition in conditions)])
         ((_, *broken),) = self._ask(f"SELECT {asked} FROM coded")
         faults = [fault for fault, is_broken in zip(conditions.values(), broken, strict=True) if is_broken]
-        others = [*self.of_spellings(), *self.of_repeats(), *self._of_register(), *self._of_reports()]
-        return [*self.empty(), *faults, *self._broken(others)]
+        others = [*self.of_spellings(), *self.of_repeats(), *self._of_register(), *self.of_reports()]
+        return [*self.empty(), *faults, *self.broken(others)]
 
     def empty(self) -> list[Fault]:
         """The rule that every one of several sources holds rows: one with a header alone was not meant."""
@@ -66,7 +66,8 @@ class Rules:
                 file = f", {path.name}," if (path := file_of(source)) else ""
                 yield Fault("", f"Source {number + 1}{file} holds no rows; leave it out, or look for what it lost.")
 
-    def _broken(self, faults: Sequence[Fault]) -> list[Fault]:
+    def broken(self, faults: Iterable[Fault]) -> list[Fault]:
+        """Those of some rules that are broken."""
         return [fault for fault in faults if self._ask(f"{fault.query} LIMIT 1")]
 
     def _conditions(self) -> Iterator[tuple[str, Fault]]:
@@ -170,7 +171,7 @@ class Rules:
         twice = f"SELECT {unit} FROM coded GROUP BY {unit} HAVING count(*) > 1"
         yield Fault(column, rule, f"{named} WHERE {unit} IN ({twice})")
 
-    def _of_reports(self) -> Iterator[Fault]:
+    def of_reports(self) -> Iterator[Fault]:
         """The rules of values that are reported as they stand: whole multiples of the step, 0 or more."""
         for place, value in enumerate(self._reading.values):
             if isinstance(value, Reported) and self._ask(f"SELECT 1 FROM coded WHERE value{place} IS NULL LIMIT 1"):

@@ -1,6 +1,6 @@
-"""Names: the rules of units and keys in a cluster; names that may break one come here, with how many records have each.
+"""Suspects: the rules of units, keys and reports in a cluster; what may break one comes here, counted.
 
-What a name breaks is found by the rules of the other engine, in the same words.
+What it breaks is found by the rules of the other engine, in the same words.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -15,14 +15,15 @@ from sfumato.confidential.engines.cluster.translated import Translated
 from sfumato.confidential.engines.queries.rules import NAMELESS, SPELT, stands_twice
 from sfumato.confidential.engines.request import Fault, Reading
 from sfumato.confidential.sealed import Sealed
-from sfumato.schema import Units
+from sfumato.schema import Reported, Sum, Units
 
 Judges = dict[Fault, CountedGroups]
 """The rules that are broken, each with the records that break it."""
+MISREPORTED = "some values are missing, below 0, or no whole multiples of the step."
 
 
-class ClusterNames(Sealed):
-    """The columns that name units and records, and what they break."""
+class Suspects(Sealed):
+    """Names of units and records, and values that are reported as they stand, that break a rule."""
 
     def __init__(self, groups: RecordGroups, counted: Translated) -> None:
         self._groups, self._session = groups, groups.session
@@ -32,6 +33,9 @@ class ClusterNames(Sealed):
         self.nameless = _merged(map(self._nameless, lacking))
         self.misspelt = _merged(map(self._misspelt, respelt))
         self.repeated = self._repeated() if groups.reading.schema.key else {}
+        reported = [one for one in groups.reading.values if isinstance(one, Reported)]
+        broken = [one for one in reported if counted.total(f"lacking{groups.reading.values.index(one)}")]
+        self.misreported = _merged(map(self._misreported, broken))
 
     def _named(self, columns: Sequence[str]) -> list[Any]:
         """Of every source some columns as they stand, `raw0`, …, and the names that they are, `name0`, …."""
@@ -74,6 +78,16 @@ class ClusterNames(Sealed):
         reading = Reading(replace(self._groups.plain_schema, key=key), ())
         return self._judged(reading, frames, stands_twice(key), lambda one: [*one.rules.of_repeats()])
 
+    def _misreported(self, value: Reported) -> Judges:
+        """The rules of reports, each listed with its unit where that is read."""
+        named, place = self._groups.reading, self._groups.reading.values.index(value)
+        units = (Units(),) if named.id in named.names else ()
+        reading = Reading(self._groups.plain_schema, (), (Sum(value), *units), named.id)
+        raw = {f"raw{at}": dialect.quoted(column) for at, column in enumerate(reading.columns)}
+        frames = [self._groups.coded(source, raw) for source in range(len(self._groups.kinds))]
+        lacking = [frame.where(f"value{place} IS NULL") for frame in frames]
+        return self._judged(reading, lacking, MISREPORTED, lambda one: one.rules.broken(one.rules.of_reports()))
+
     def _judged(
         self, reading: Reading, frames: Sequence[Any], rule: str, judged: Callable[[CountedGroups], list[Fault]]
     ) -> Judges:
@@ -86,7 +100,10 @@ class ClusterNames(Sealed):
             tables.append(table.rename_columns([*columns, COUNTED]))
         judge = CountedGroups(tables, reading)
         judge.database.code()
-        return dict.fromkeys(judged(judge), judge)
+        faults = judged(judge)
+        if not faults:
+            judge.close()
+        return dict.fromkeys(faults, judge)
 
 
 def _merged(found: Iterable[Judges]) -> Judges:
