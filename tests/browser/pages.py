@@ -30,8 +30,38 @@ PAGES = {
     "german": f"{JOBS}?rows=state&cols=sex&cell=west|female&lang=de",
     "withdrawn": "/employment.2025-Q4~jobs?rows=age&cols=sex&view=chart",
 }
+WAGES = "/employment~wages"
+FURTHER = {
+    "means": f"{WAGES}?rows=state&cols=sex&per=jobs&cell=west|female",
+    "means on a map": f"{WAGES}?rows=state&codelist[state]=leaves&per=jobs&view=map&own=IL,5",
+    "means drawn": f"{WAGES}?rows=age&per=jobs&view=chart",
+    "means over periods": f"{WAGES}?rows=age&cols=period&per=jobs",
+    "shaken": f"{JOBS}/shake?rows=age",
+    "shaken with columns": f"{JOBS}/shake?rows=age&cols=sex",
+    "comparing": f"{JOBS}?rows=state&cols=sex&hold=west|female",
+    "changes on a year": f"{JOBS}?rows=state&change=2026-Q1&view=chart&chart=bar",
+    "found by a typo": "/find?q=sofwtare",
+    "found nothing": "/find?q=zzzzzzzz",
+    "asked nothing": "/find",
+    "own groups": f"{JOBS}?rows=state&group[state]=Sunbelt:TX,FL&view=chart",
+    "privacy card of jobs": "/privacy/employment",
+    "embedded table": f"{JOBS}/embed?rows=state&cols=sex",
+    "embedded chart": f"{JOBS}/embed?rows=age&view=chart",
+    "embedded map": f"{JOBS}/embed?rows=state&codelist[state]=leaves&view=map",
+    "embedded means": f"{WAGES}/embed?rows=age&per=jobs",
+    "embed withdrawn": "/employment.2025-Q4~jobs/embed?rows=age&cols=sex",
+    "embedded chart withdrawn": "/employment.2025-Q4~jobs/embed?rows=age&view=chart",
+    "withdrawn table": "/employment.2025-Q4~jobs?rows=age&cols=sex&cell=16-24|female",
+    "german means": f"{WAGES}?rows=state&codelist[state]=leaves&per=jobs&view=map&lang=de",
+    "german search": "/find?q=nurse&lang=de",
+}
+"""Pages whose parts stand on others too, or that are seldom seen; the slow tests look at them."""
 REFUSED = {
     "no such page": ("/nowhere", 404),
     "no such code": (f"{JOBS}?rows=state&valueCodes[state]=Atlantis", 400),
     "no such picture": (f"{JOBS}/picture.svg?rows=state", 400),
+    "no other draws": (f"{JOBS}/shake?rows=state&rows=age", 400),
+    "no such mean": (f"{WAGES}?rows=state&per=nothing", 400),
+    "no such embed": (f"{JOBS}/embed?rows=nothing", 400),
+    "no such release": ("/privacy/nothing", 404),
 }

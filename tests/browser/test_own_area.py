@@ -74,7 +74,13 @@ def test_by_keyboard_alone_corners_are_set_said_taken_back_and_closed(open_tab):
     def heard(key, words):
         tab.press(key)
         page.locator("#said", has_text=words).wait_for(state="attached")
+        return page.inner_text("#said")
 
+    states = page.locator("svg.pic:visible .pic-mark[data-name]").evaluate_all(
+        "all => all.map((one) => one.dataset.name)"
+    )
+    assert heard("Enter", "Corner 1: ") in {f"Corner 1: {name}" for name in states}, "the name, and not the number"
+    tab.press("Backspace")
     walk("ArrowLeft")
     walk("ArrowUp")
     heard("Enter", "Corner 1: ")

@@ -166,7 +166,11 @@ def _named(mark: Mark, room: float) -> str:
 def _dots(sheet: MapSheet) -> list[str]:
     """Every area blank, and in it a dot in proportion; the smear behind a dot reaches to the end of its interval."""
     ground = sheet.ground
-    areas = [group(ground.outline(mark.code, "map-ground"), tip=sheet.said(mark)) for mark in sheet.marks]
+    # Its dot says the number of an area; the area itself says it to a pointer alone.
+    areas = [
+        group(ground.outline(mark.code, "map-ground"), tip=sheet.said(mark), name=mark.name, heard=False)
+        for mark in sheet.marks
+    ]
     largest_first = sorted(sheet.marks, key=lambda mark: -abs(mark.value))
     dots = [_linked(sheet, mark, *_dot(sheet, mark)) for mark in largest_first]
     return [ground.placed(*_blank(sheet), *areas), *dots]

@@ -176,10 +176,11 @@ def hit(x: float, y: float, width: float, height: float) -> str:
     return f'<rect x="{short(x)}" y="{short(y)}" {size} fill="none" pointer-events="all"/>'
 
 
-def group(*parts: str, tip: str = "", href: str = "", name: str = "") -> str:
+def group(*parts: str, tip: str = "", href: str = "", name: str = "", heard: bool = True) -> str:
     """Shapes that belong together, what they say when pointed at, and where they lead.
 
-    What they say may begin with the name of what is shown, which a readout tells apart.
+    What they say may begin with the name of what is shown, which a readout tells apart. It is not `heard` where another
+    mark says it already.
     """
     title = f"<title>{escape(tip)}</title>" if tip else ""
     inside = title + "".join(parts)
@@ -187,10 +188,11 @@ def group(*parts: str, tip: str = "", href: str = "", name: str = "") -> str:
         raise QueryError(
             f"'{tip}' leads to '{href}'; a mark leads to a place on the same site, from '/', '.', '?' or '#'."
         )
+    named = f' data-name="{escape(name)}"' if name else ""
     if href:
-        named = f' data-name="{escape(name)}"' if name else ""
         return f'<a class="pic-mark" href="{escape(href)}" aria-label="{escape(tip)}"{named}>{inside}</a>'
-    return f'<g class="pic-mark">{inside}</g>'
+    silent = "" if heard else ' aria-hidden="true"'
+    return f'<g class="pic-mark"{named}{silent}>{inside}</g>'
 
 
 def across(

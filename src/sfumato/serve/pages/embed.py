@@ -67,7 +67,9 @@ class Embedded:
     @property
     def title(self) -> str:
         """What is embedded in one line."""
-        return " · ".join([titled(self.layout), *named_apart(self.layout), *universe_named(self.layout)])
+        periods = {release.manifest.period for table in self.view.tables for release in table.releases} - {""}
+        when = [*periods] if len(periods) == 1 and not self.layout.look.change else []
+        return " · ".join([titled(self.layout), *named_apart(self.layout), *universe_named(self.layout), *when])
 
     def height(self, width: int) -> int:
         """How high a frame of this width is to be, so that nothing in it has to be scrolled, about."""

@@ -145,8 +145,9 @@ class Area extends HTMLElement {
   #under() {
     const seen = this.#seen(this.#cross);
     const svg = this.#draft?.closest("svg");
-    const there = document.elementsFromPoint(seen.x, seen.y).find((one) => svg?.contains(one) && one.closest("g")?.querySelector(":scope > title"));
-    return there?.closest("g")?.querySelector(":scope > title")?.textContent ?? this.dataset.far ?? "";
+    const mark = document.elementsFromPoint(seen.x, seen.y).filter((one) => svg?.contains(one)).map((one) => one.closest(".pic-mark")).find(Boolean);
+    // Its name alone: who sets corners does not hear the number of every area again.
+    return mark?.getAttribute("data-name") ?? mark?.querySelector("title")?.textContent ?? this.dataset.far ?? "";
   }
 
   #set() {
