@@ -477,3 +477,15 @@ def test_a_page_its_chart_and_its_file_say_first_what_was_found(page, engine):
 def test_two_row_variables_or_several_tables_have_no_largest_row(page):
     assert 'class="headline"' not in page.get(f"{TABLE}?rows=place&rows=sex").text
     assert 'class="headline"' not in page.get(f"{TABLE}?rows=sex&wrap=place").text
+
+
+def test_codes_of_a_variable_that_is_not_laid_out_change_nothing_and_the_page_says_so(page):
+    """A reader who writes valueCodes for a universe is told; sum[…] is what holds a table to codes."""
+    plain = unescape(page.get("/jobs-survey~jobs?rows=place").text)
+    told = unescape(page.get("/jobs-survey~jobs?rows=place&valueCodes[sex]=female&group[age]=old:50%2B").text)
+    said = "This address has parts that mean nothing here, so they changed nothing: valueCodes[sex], group[age]."
+    assert said in told
+    assert "mean nothing here" not in plain
+    assert re.findall(r"<tbody>.*?</tbody>", plain, re.DOTALL) == re.findall(r"<tbody>.*?</tbody>", told, re.DOTALL)
+    laid = unescape(page.get("/jobs-survey~jobs?rows=place&cols=sex&valueCodes[sex]=female").text)
+    assert "mean nothing here" not in laid

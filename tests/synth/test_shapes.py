@@ -7,11 +7,12 @@ import shapefile
 import shapely
 from tests.synth.country import STATES, country, write
 
-from sfumato.cli.demo import _outlined
+from sfumato.cli.demo import _counties, _outlined
 from sfumato.plan import Plan
 from sfumato.plan.toml import SHIPPED
-from sfumato.schema import Levels
+from sfumato.schema import Attribute, Levels
 from sfumato.synth import census_outlines
+from sfumato.synth.qcew import Economy
 
 LEVELS = Levels.read(SHIPPED / "codes" / "states.csv")
 
@@ -67,7 +68,7 @@ def test_true_outlines_of_states_are_drawn_where_their_package_is_and_made_up_on
     package.mkdir(parents=True)
     (package.parent / "__init__.py").touch()
     codes = plan.schema.attribute("state").levels.leaves
-    with shapefile.Writer(package / f"{census_outlines.FILE}.shp", shapeType=shapefile.POLYGON) as file:
+    with shapefile.Writer(package / f"{census_outlines.STATES}.shp", shapeType=shapefile.POLYGON) as file:
         file.field("STUSPS", "C", 2)
         for place, code in enumerate([*codes, "PR"]):
             file.poly([[[place, 40], [place, 41], [place + 1, 41], [place + 1, 40], [place, 40]]])
@@ -79,3 +80,31 @@ def test_true_outlines_of_states_are_drawn_where_their_package_is_and_made_up_on
     assert set(codes) < set(shapes.outlines)
     assert shapes.source == census_outlines.SOURCE
     assert "PR" not in shapes.outlines
+
+
+def test_counties_are_named_and_drawn_by_the_same_file(tmp_path, monkeypatch):
+    """Two counties of one state and one of another, imitated by squares."""
+    package = tmp_path / "imitated_geo" / "package_data"
+    package.mkdir(parents=True)
+    (package.parent / "__init__.py").touch()
+    with shapefile.Writer(package / f"{census_outlines.COUNTIES}.shp", shapeType=shapefile.POLYGON) as file:
+        for field in ("STATEFP", "GEOID", "NAME"):
+            file.field(field, "C", 20)
+        for place, (code, name) in enumerate([("44003", "Kent"), ("44001", "Bristol"), ("09001", "Fairfield")]):
+            file.poly([[[place, 40], [place, 41], [place + 1, 41], [place + 1, 40], [place, 40]]])
+            file.record(code[:2], code, name)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(census_outlines, "PACKAGE", "imitated_geo")
+    levels, (geography,) = _counties(tmp_path / "register")
+    assert [(one["code"], one["label"], one["parent"]) for one in levels] == [
+        ("44", "Rhode Island", ""),
+        ("44001", "Bristol, Rhode Island", "44"),
+        ("44003", "Kent, Rhode Island", "44"),
+    ]
+    drawn = geography.shapes(Attribute("county", Levels.of(levels)))
+    assert {"44001", "44003"} <= set(drawn.outlines)
+    assert "09001" not in drawn.outlines
+    assert "public domain" in drawn.source
+    assert set(Economy(3_000, named=tuple(levels)).counties) == {"44001", "44003"}
+    monkeypatch.setattr(census_outlines, "PACKAGE", "no_such_package")
+    assert _counties(tmp_path / "other") == ([], ())

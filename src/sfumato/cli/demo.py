@@ -16,6 +16,8 @@ from sfumato.errors import ReleaseError
 
 if TYPE_CHECKING:
     from sfumato.plan import Plan
+    from sfumato.plan.geography import Geography
+    from sfumato.synth.qcew_codes import Level
 
 MARK = ".sfumato-demo"
 QUARTERS = {"2026-Q1": 1.0, "2026-Q2": 0.985, "2026-Q3": 1.004}
@@ -26,6 +28,8 @@ RESIDENTS = 10_000
 """People of the city whose neighbourhoods are mapped."""
 GRADUATES = 40_000
 """Graduates whose earnings are told by percentiles."""
+STATE = "44", "Rhode Island"
+"""The state whose counties the register has, where a package draws them."""
 REGISTER = 3_000
 """Establishments of the register of which tables have cells withheld."""
 
@@ -92,10 +96,11 @@ def _quarters(folder: Path, rows: int) -> list[Path]:
 
 def _outlined(plan: "Plan", folder: Path) -> "Plan":
     """The plan with the true outlines of states where a package has them, else with those that are made up."""
-    from sfumato.synth.census_outlines import SOURCE, states_beside
+    from sfumato.synth.census_outlines import SOURCE, STATES, WITHOUT, beside
 
-    file = states_beside(folder)
+    file = beside(folder, STATES)
     if not file:
+        note(WITHOUT)
         return plan
     note(f"Drawing states as they are: {SOURCE}, from the package plotly-geo")
     drawn = (replace(one, file=file, id="STUSPS", source=SOURCE, folder=folder) for one in plan.geographies)
@@ -151,16 +156,30 @@ def _suppressed(folder: Path) -> Path:
     from sfumato.confidential import Account, Microdata, run
     from sfumato.plan import Plan
     from sfumato.privacy import Gaussian
-    from sfumato.synth import write
+    from sfumato.synth.qcew import write_qcew
 
     note(f"Making a register of {REGISTER:,} synthetic establishments, and tables of it with cells withheld, as today")
-    plan = Plan.read(write("qcew", folder / "register", REGISTER).with_name("qcew-suppressed-2026q1.toml"))
+    home, (counties, drawn) = folder / "register", _counties(folder / "register")
+    plan = Plan.read(write_qcew(home, REGISTER, named=counties).with_name("qcew-suppressed-2026q1.toml"))
+    plan = replace(plan, geographies=drawn)
     assert plan.suppress is not None  # noqa: S101 - it is what the plan is
     jobs = replace(plan, measures=(), suppress=replace(plan.suppress, measures=plan.suppress.measures[:1]))
     ledger, data = folder / "register.ledger", folder / "register" / "qcew-2026q1.parquet"
     Account.create(ledger, "synthetic register", jobs.hidden, Gaussian("2.3066"))
     run(jobs, Microdata.open(data, jobs.schema), ledger, folder / "release-suppressed")
     return folder / "release-suppressed"
+
+
+def _counties(folder: Path) -> tuple[list["Level"], tuple["Geography", ...]]:
+    """The counties of a small state and the file that draws them, where a package has them; else none."""
+    from sfumato.plan.geography import Geography
+    from sfumato.synth.census_outlines import COUNTIES, SOURCE, beside, counties_of
+
+    file = beside(folder, COUNTIES)
+    if not file:
+        return [], ()
+    drawn = Geography("county", file, "GEOID", source=SOURCE, folder=folder)
+    return counties_of(folder / file, *STATE), (drawn,)
 
 
 def _plan(name: str) -> "Plan":

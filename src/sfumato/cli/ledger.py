@@ -204,4 +204,5 @@ def verify(
         say(problem)
     if problems:
         raise LedgerError(f"{ledger} cannot be trusted: {len(problems)} problem{'s' if len(problems) > 1 else ''}.")
-    say(f"{ledger} is whole{f', and holds the charges of {len(anchors)} releases' if anchors else ''}.")
+    held = f", and holds the charge{'s' * (len(anchors) != 1)} of {len(anchors)} release{'s' * (len(anchors) != 1)}"
+    say(f"{ledger} is whole{held if anchors else ''}.")

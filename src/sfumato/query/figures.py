@@ -70,6 +70,11 @@ class Figures(ABC):
         return None
 
     @property
+    def adds_up(self) -> bool:
+        """Whether the number of two cells together is their sum: not of shares, means or percentiles."""
+        return self.product.subject.additive
+
+    @property
     def shape(self) -> tuple[int, ...]:
         return tuple(len(axis.codes) for axis in self.axes)
 

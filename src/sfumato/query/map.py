@@ -22,9 +22,9 @@ def mapped(table: Figures, column: str = "", kind: str = "", level: float = 0.90
 
 
 def style_of(table: Figures, plot: Plot, shapes: Shapes, kind: str = "") -> MapStyle:
-    """Areas are shaded by shares and have dots in proportion to numbers, unless a kind is named; none is left out."""
+    """Areas have dots in proportion to numbers that add up and are shaded by all others, unless a kind is named."""
     missing = {one.code: one.said for one in plot.left_out}
-    chosen = kind or ("areas" if table.shares_of is not None else "dots")
+    chosen = kind or ("dots" if table.adds_up else "areas")
     return MapStyle(kind=chosen, missing=missing, blank=_blank(table.axes[0], shapes))
 
 

@@ -55,6 +55,10 @@ class Means(Portable):
     def unit(self) -> str:
         return f"{self.amount.unit} per {one_of(self.number.unit)}"
 
+    @property
+    def adds_up(self) -> bool:
+        return False
+
     def covers(self, axis: Axis) -> bool:
         return self.amount.covers(axis)
 

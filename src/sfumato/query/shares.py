@@ -60,6 +60,10 @@ class Shares(Portable):
         return "share"
 
     @property
+    def adds_up(self) -> bool:
+        return False
+
+    @property
     def shares_of(self) -> tuple[str, ...]:
         return tuple(axis.attribute.label for axis in self.whole.axes)
 

@@ -89,9 +89,15 @@ def _fronted(inner: ASGIApp, words: Refusals, running: Running, *, zips: bool) -
 def _refuse_in_words(inner: FastAPI, pages: Pages, there: Sequence[BaseRoute]) -> None:
     """Every refusal says what was asked, why not, and what would work: as JSON below /api, as a page elsewhere."""
 
+    def refused(request: Request, status: int, detail: str) -> Response:
+        path = request.scope["path"].removeprefix(pages.base_path)
+        if for_programs(path):
+            return problem(status, detail)
+        return pages.problem(status, detail, path, language(request))
+
     @inner.exception_handler(QueryError)
-    async def cannot_be_answered(_: Request, error: QueryError) -> Response:
-        return problem(400, str(error))
+    async def cannot_be_answered(request: Request, error: QueryError) -> Response:
+        return refused(request, 400, str(error))
 
     @inner.exception_handler(RequestValidationError)
     async def not_understood(_: Request, error: RequestValidationError) -> Response:
@@ -108,10 +114,7 @@ def _refuse_in_words(inner: FastAPI, pages: Pages, there: Sequence[BaseRoute]) -
         whole = {**request.scope, "path": request.scope["path"].rstrip("/")}
         if error.status_code == 404 and path.endswith("/") and _methods(there, whole):
             return _moved(whole)
-        if for_programs(path):
-            refusal = problem(error.status_code, error.detail)
-        else:
-            refusal = pages.problem(error.status_code, error.detail, path, language(request))
+        refusal = refused(request, error.status_code, error.detail)
         if error.status_code == 405:
             refusal.headers["Allow"] = ", ".join(_methods(there, request.scope))
         return refusal

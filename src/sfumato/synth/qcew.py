@@ -6,7 +6,7 @@ dollars a quarter. Everything is made and written in pieces, so that ten million
 half a million.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -39,6 +39,8 @@ class Economy:
     rows: int
     quarters: int = 1
     seed: int = 1
+    named: tuple[Level, ...] = ()
+    """States and counties that are there already; else they are made up."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.rows < 100_000_000:
@@ -49,6 +51,8 @@ class Economy:
     @cached_property
     def places(self) -> list[Level]:
         counties = min(max(5, round(self.rows / 5_000)), 3_142)
+        if self.named:
+            return [*self.named]
         return places(counties, max(1, round(counties / 63)))
 
     @cached_property
@@ -164,9 +168,9 @@ def _sector_weights() -> Floats:
     return np.array([private, [float(PUBLIC.get(code, 0)) for code in SECTORS]])
 
 
-def write_qcew(folder: Path, rows: int = 25_000, seed: int = 1, quarters: int = 1) -> Path:
+def write_qcew(folder: Path, rows: int = 25_000, seed: int = 1, quarters: int = 1, named: Sequence[Level] = ()) -> Path:
     """The path of the plan of the first quarter; beside it stand its code lists, the frame, and a file a quarter."""
-    economy = Economy(rows, quarters, seed)
+    economy = Economy(rows, quarters, seed, tuple(named))
     folder.mkdir(parents=True, exist_ok=True)
     write_levels(folder / "codes" / "naics.csv", industries())
     write_levels(folder / "codes" / "counties.csv", economy.places)

@@ -91,6 +91,12 @@ class Layout:
         return (*self.rows, *(name for name in (self.column, self.wrap) if name))
 
     @property
+    def idle(self) -> tuple[str, ...]:
+        """The parameters that choose codes or groups of variables that are not laid out, which changes nothing."""
+        chosen = [("valueCodes", name) for name in self.picks] + [("group", name) for name in self.groups]
+        return tuple(f"{key}[{name}]" for key, name in chosen if name not in self.names)
+
+    @property
     def wholes(self) -> tuple[str, ...]:
         """The variables whose totals percentages are of; without columns a row is of the whole."""
         return (*self.kept, *([self.wrap] if self.wrap and self.wrap != self.sheet.time else ()))

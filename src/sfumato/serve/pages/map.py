@@ -28,7 +28,7 @@ def shapes_of(layout: Layout) -> Shapes | None:
 
 
 def mapped(layout: Layout, question: Question, captioned: Captioned, width: float, *, linked: bool = True) -> Picture:
-    """Areas shaded by percentages, or dots in proportion to numbers, unless the reader chose otherwise."""
+    """Dots in proportion to numbers that add up, or areas shaded by others, unless the reader chose otherwise."""
     shapes = shapes_of(layout)
     if layout.look.change:
         raise QueryError("A map is of numbers; show changes as a table or a chart.")
@@ -41,7 +41,7 @@ def mapped(layout: Layout, question: Question, captioned: Captioned, width: floa
     marks = [replace(mark, href=_cell(layout, mark.code)) for mark in said] if leads else said
     known = table.axes[0].attribute.levels.codes
     style = replace(
-        style_of(table, plot, shapes, layout.look.map or ("areas" if layout.per else "")),
+        style_of(table, plot, shapes, layout.look.map),
         overlay=overlay(layout.look.own, known) if layout.look.own else None,
         drawn=drawings[-1] if drawings else layout.missed,
         words=MapWords(**layout.look.words.listed("map_words")),

@@ -43,7 +43,7 @@ def table(pages: Pages, request: Request) -> Response:
         layout = Layout.read(sheet, request.query_params.multi_items())
         if held := unchanged(request, tag):
             return held
-        strange = unknown(request.query_params, PARAMETERS)
+        strange = (*unknown(request.query_params, PARAMETERS), *layout.idle)
         page = pages.page("table.html", layout.look.lang, strange, **shown(layout, pages, request))
         return fresh(page, HTML, tag)
     except QueryError as error:

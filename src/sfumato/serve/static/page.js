@@ -26,8 +26,19 @@ export function addressOf(form, submitter) {
   const url = new URL(submitter?.getAttribute("formaction") ?? form.getAttribute("action") ?? "", location.href);
   const named = submitter?.getAttribute("name") ? submitter : null;
   const fields = /** @type {[string, string][]} */ ([...new FormData(form, named).entries()]);
-  url.search = new URLSearchParams(fields.filter(([, value]) => value !== "")).toString();
+  url.search = new URLSearchParams(fields.filter(([name, value]) => value !== "" && stands(name, fields))).toString();
   return url;
+}
+
+/**
+ * Whether a field is of the table: codes of a variable that is laid out no more are left out, as they choose nothing.
+ * @param {string} name
+ * @param {[string, string][]} fields
+ */
+function stands(name, fields) {
+  const variable = /^(?:valueCodes|group|drawn|codelist)\[(.*)\]$/.exec(name)?.[1];
+  const laid = fields.filter(([field]) => ["rows", "cols", "wrap"].includes(field)).map(([, value]) => value);
+  return variable === undefined || !laid.length || laid.includes(variable);
 }
 
 /**
