@@ -91,10 +91,20 @@ def fill(postgres):
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory):
+def spark_home():
+    """Where Spark is; the test is skipped, in words, where it or Java or its client lacks."""
+    try:
+        return spark_server.home()
+    except spark_server.NoSpark as lacking:
+        pytest.skip(f"{lacking}; records in a cluster are not tested")
+
+
+@pytest.fixture(scope="session")
+def spark(request, tmp_path_factory):
     """The address of a Spark Connect server of our own, or of the one that SFUMATO_SPARK_SERVER names."""
     if running := os.environ.get("SFUMATO_SPARK_SERVER"):
         yield running
         return
+    request.getfixturevalue("spark_home")
     with spark_server.served(tmp_path_factory.mktemp("spark")) as address:
         yield address

@@ -49,11 +49,16 @@ def columns(length, values):
 
 
 @st.composite
-def tables(draw):
-    """A table of a, b, c and v, mostly of numbers that are read as they stand, and now and then of anything."""
+def kinds(draw):
+    """The types of a, b, c and v, mostly of numbers that are read as they stand."""
+    return {name: draw(st.sampled_from([*KINDS, *NUMBERS, *NUMBERS, *NUMBERS])) for name in "abcv"}
+
+
+@st.composite
+def tables(draw, types=None):
+    """A table of a, b, c and v, mostly of codes that are listed, and now and then of anything."""
     length, made = draw(st.integers(0, 8)), {}
-    for name in "abcv":
-        kind = draw(st.sampled_from([*KINDS, *NUMBERS, *NUMBERS, *NUMBERS]))
+    for name, kind in (types or draw(kinds())).items():
         common, odd = KINDS[kind]
         few = draw(st.sampled_from([[], [], [], odd, [None]]))
         made[name] = pa.array(draw(columns(length, st.sampled_from([*common, *few]))), kind)
@@ -134,9 +139,9 @@ def test_whatever_the_data_an_engine_gives_duckdbs_cells_or_none(table, reading,
 
 
 @st.composite
-def sound(draw):
+def sound(draw, least=1, most=30):
     """Data that break no rule, in all the types that the dense engine reads, in several files or one."""
-    length = draw(st.integers(1, 30))
+    length = draw(st.integers(least, most))
     text = draw(st.sampled_from([pa.string(), pa.int16(), pa.float64()]))
     codes = draw(columns(length, st.sampled_from([1, 2, 7, None])))
     if pa.types.is_string(text):

@@ -5,7 +5,9 @@ engines. A value of another type is not read in the cluster: records are grouped
 """
 
 from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
+from math import ceil
 
 from sfumato.confidential.engines.queries.database import EXACT
 from sfumato.confidential.engines.sql.dialect import WHOLE as NEARLY
@@ -109,21 +111,50 @@ def short_digest(name: str, digits: int) -> str:
 
 
 def code(attribute: Attribute, name: str, kind: str) -> str:
-    """What records are grouped by for an attribute: the value, or of bands of a number the edge below it.
+    """What records are grouped by for an attribute: the value, or of bands of a number the least value of its band.
 
-    An edge means the band that begins there. Numbers that mean no answer, and those that fit no band, stay themselves.
+    Numbers that mean no answer, and those that fit no band, stay themselves: digits beyond those of doubles are told.
     """
     bands = attribute.read
     if not isinstance(bands, Bands) or not is_number(kind):
         return name
-    edges = [float(one) for one in bands.edges]
+    least = {float(one): _least(float(one), kind) for one in bands.edges}
     stated = [one for one in map(numeral, attribute.missing.codes if attribute.missing else ()) if one is not None]
-    if set(edges) & set(stated):
+    if set(map(float, least.values())) & set(stated):
         return name
-    value = number(name, kind)
-    listed = f"WHEN {value} IN ({', '.join(map(literal, stated))}) THEN {value} " if stated else ""
-    rising = " ".join(f"WHEN {value} >= {literal(edge)} THEN {literal(edge)}" for edge in reversed(edges))
-    return f"(CASE {listed}{rising} ELSE {value} END)"
+    value, own = number(name, kind), number(name, kind) if kind == "double" else name
+    listed = f"WHEN {value} IN ({', '.join(map(literal, stated))}) THEN {own} " if stated else ""
+    rising = " ".join(
+        f"WHEN {value} >= {literal(edge)} THEN {_typed(least[edge], kind)}" for edge in sorted(least, reverse=True)
+    )
+    return f"(CASE {listed}{rising} ELSE {own} END)"
+
+
+def _least(edge: float, kind: str) -> Fraction:
+    """The least value of a type that is, as a double, at or above an edge.
+
+    >>> _least(1.5, "int"), _least(-0.3, "decimal(6,2)"), _least(0.1, "double")
+    (Fraction(2, 1), Fraction(-3, 10), Fraction(3602879701896397, 36028797018963968))
+    """
+    if kind == "double":
+        return Fraction(edge)
+    parts = 10 ** _scale(kind)
+    whole = ceil(Fraction(edge) * parts)
+    return Fraction(whole - 1 if (whole - 1) / parts >= edge else whole, parts)
+
+
+def _typed(value: Fraction, kind: str) -> str:
+    """A value of a type; a whole number that 64 bits do not hold is a decimal."""
+    if kind == "double":
+        return literal(value)
+    scale = _scale(kind)
+    written = f"{Decimal(f'{value * 10**scale}E-{scale}'):f}"
+    return f"({written}{'L' if kind in WHOLE and abs(value) < 2**63 else 'BD'})"
+
+
+def _scale(kind: str) -> int:
+    """How many digits a type of whole numbers or decimals has behind the point."""
+    return 0 if kind in WHOLE else int(kind.rstrip(")").rpartition(",")[2])
 
 
 def steps(name: str, kind: str, value: Clipped | Reported, called: str) -> tuple[str, str, str]:
