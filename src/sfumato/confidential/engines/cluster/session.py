@@ -1,10 +1,12 @@
 """Session: the one way that Spark is spoken to; nothing else here knows its client."""
 
+import re
 import socket
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any
+from urllib.parse import unquote
 
 import pyarrow as pa
 
@@ -19,8 +21,8 @@ ANSWERS = 10
 """The seconds within which a server must answer at all."""
 UNREAD = "Spark could not read the data"
 CHANGED = (
-    "The files of the data changed while they were read, so that numbers may be of different records; nothing was "
-    "charged. Run it again when nobody writes to them, or name a copy."
+    "The files of the data changed while they were read, so that numbers may be of different records. Run it again "
+    "when nobody writes to them, or name a copy."
 )
 LISTLESS = (
     "The plan needs the records several times, and this table does not tell its files, so that nobody knows whether "
@@ -50,7 +52,7 @@ class ClusterSession(Sealed):
         with without_values(f"{UNREAD}; check the name, the rights and that the path is seen by the cluster"):
             self.frames = [self._named(one) if isinstance(one, ClusterTable) else one for one in sources]
         self._given = self.frames
-        self._files: list[list[str]] | None = None
+        self._files: list[list[tuple[Any, ...]]] | None = None
 
     def _set(self) -> None:
         asked = lambda name: self._spark.conf.get(name, None)  # noqa: E731
@@ -127,9 +129,13 @@ class ClusterSession(Sealed):
         """The rows of several frames, which have the same columns."""
         return reduce(lambda one, other: one.unionAll(other), frames)
 
-    def _listing(self) -> list[list[str]]:
+    def _listing(self) -> list[list[tuple[Any, ...]]]:
+        """The files of every source with their lengths and times, as one may be written anew under its old name."""
         with without_values(UNREAD):
-            return [sorted(one.inputFiles()) for one in self._given]
+            places = [list(map(_plain_path, one.inputFiles())) for one in self._given]
+            files = [self._spark.read.format("binaryFile").load(own) if own else None for own in places]
+            told = ("path", "length", "modificationTime")
+            return [sorted(self.rows(own.select(*told))) if own is not None else [] for own in files]
 
     def watch(self) -> None:
         """Keep which files the sources are, as these are read several times."""
@@ -145,6 +151,15 @@ class ClusterSession(Sealed):
     def close(self) -> None:
         if self._own is not None:
             self._own.stop()
+
+
+def _plain_path(file: str) -> str:
+    r"""The path of a file that Spark lists as an address, in which nothing stands for other letters.
+
+    >>> _plain_path("file:///lake/state=New%20York/part[1].parquet")
+    'file:///lake/state=New York/part\\[1\\].parquet'
+    """
+    return re.sub(r"([\\{}\[\]*?])", r"\\\1", unquote(file))
 
 
 def _session(address: Address) -> Any:
