@@ -57,6 +57,10 @@ def with_article(noun: str) -> str:
     return f"{'an' if vowel else 'a'} {noun}"
 
 
+MOST_COMPARED = 10_000
+"""Names that an unknown one is compared with, letter by letter."""
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """The hint that ends a message about an unknown name.
 
@@ -65,10 +69,28 @@ def nearest(name: str, known: Iterable[str]) -> str:
     >>> nearest("zzz", ["education", "age"])
     'known: education, age'
     """
-    names = list(dict.fromkeys(str(one) for one in known))
-    by_lower = {one.lower(): one for one in names}
+    names = list(dict.fromkeys(map(str, known)))
+    by_lower = {one.lower(): one for one in _alike(str(name), names)}
     close = get_close_matches(str(name).lower(), list(by_lower), n=1, cutoff=0.6)
     if close:
         return f"did you mean '{by_lower[close[0]]}'?"
     shown = ", ".join(names[:12])
-    return f"known: {shown}" + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+    return f"known: {shown}" + (f" and {len(names) - 12:,} more" if len(names) > 12 else "")
+
+
+def _alike(name: str, names: list[str]) -> list[str]:
+    """The names to compare letter by letter: all, or of a long list those that begin alike the furthest.
+
+    To compare one name with a million takes seconds, which anybody could have of a server by a wrong code.
+
+    >>> _alike("c70O", [f"c{number}" for number in range(20_000)])[:3]
+    ['c70', 'c700', 'c701']
+    """
+    if len(names) <= MOST_COMPARED:
+        return names
+    for length in range(1, len(name) + 1):
+        alike = [one for one in names if one[:length].lower() == name[:length].lower()]
+        if not alike:
+            break
+        names = alike
+    return names if len(names) <= MOST_COMPARED else []

@@ -129,8 +129,14 @@ class Levels:
         >>> Levels.of(["a", "b", {"code": "b1", "parent": "b"}, {"code": "a1", "parent": "a"}]).branches
         ('a', 'a1', 'b', 'b1')
         """
-        place = self._row
-        return tuple(sorted(self.codes, key=lambda code: [place[one] for one in reversed(self.path(code))]))
+        deep, above = self._deep, self._above
+        chain = np.full((int(deep.max()) + 1, len(deep)), -1)
+        rows, within = np.arange(len(deep)), np.arange(len(deep))
+        while len(within):
+            chain[deep[rows], within] = rows
+            inner = above[rows] >= 0
+            rows, within = above[rows[inner]], within[inner]
+        return tuple(self.codes[row] for row in np.lexsort(chain[::-1]).tolist())
 
     @cached_property
     def leaf_index(self) -> dict[str, int]:
@@ -153,7 +159,7 @@ class Levels:
         if depth is None or depth >= self.depth:
             return self
         if depth not in self._cuts:
-            rows = [row for row, at in enumerate(self.depths.values()) if at <= depth]
+            rows = np.flatnonzero(self._deep <= depth).tolist()
             codes, labels, notes = (tuple(side[row] for row in rows) for side in (self.codes, self.labels, self.notes))
             parents = tuple(self.parents[row] for row in rows)
             texts = {name: tuple(column[row] for row in rows) for name, column in self.texts.items()}
@@ -216,17 +222,22 @@ class Levels:
     @cached_property
     def depths(self) -> dict[str, int]:
         """How far each code stands below the top of its tree, in the order of the codes."""
+        return dict(zip(self.codes, self._deep.tolist(), strict=True))
+
+    @cached_property
+    def _deep(self) -> NDArray[np.intp]:
+        """The same by row."""
         above, found = self._above, np.zeros(len(self.codes), dtype=np.intp)
         while (inner := above >= 0).any():
             found += inner
             if found.max() > DEEPEST:
                 self.path(self.codes[int(found.argmax())])  # says what is wrong
             above = np.where(inner, self._above[above], -1)
-        return dict(zip(self.codes, found.tolist(), strict=True))
+        return found
 
     @cached_property
     def depth(self) -> int:
-        return max(self.depths.values())
+        return int(self._deep.max())
 
     def has(self, code: str) -> bool:
         """Whether it is one of the codes."""
@@ -283,10 +294,10 @@ class Levels:
     def at(self, depth: int) -> tuple[str, ...]:
         """The codes at a depth, and the leaves that end above it: together they hold every leaf once."""
         if depth not in self._tiers:
-            leaves, depths = self.leaf_index, self.depths
-            self._tiers[depth] = tuple(
-                code for code in self.codes if depths[code] == depth or (code in leaves and depths[code] < depth)
-            )
+            lowest = np.ones(len(self.codes), dtype=bool)
+            lowest[self._above[self._above >= 0]] = False
+            there = (self._deep == depth) | (lowest & (self._deep < depth))
+            self._tiers[depth] = tuple(self.codes[row] for row in np.flatnonzero(there).tolist())
         return self._tiers[depth]
 
     @cached_property

@@ -1,5 +1,6 @@
 """Sparse: a table too large to lay out, of which the cells that are not 0 are listed."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -20,7 +21,8 @@ from sfumato.schema import FARTHEST, Grid, Table
 
 LARGEST_MARGIN = 1 << 24
 """The most cells of a margin that is laid out to answer from, and of all that are kept: 128 MB."""
-Leaves = NDArray[np.integer]
+PIECE = 1 << 16
+"""Listed cells that are summed at once: what they are summed by stays in the cache of a core."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +50,7 @@ class Sparse(Held):
         from sfumato.release.parquet import read_numbers, read_places, read_values
 
         table = table_of(opened, FARTHEST)
-        # In 64 bits, as sums are: numpy takes ten times as long where it has to cast while it adds.
-        values, places = read_values(opened.path, None).astype(np.int64), read_places(opened.path, table)
+        values, places = read_values(opened.path, None), read_places(opened.path, table)
         uncertainty = opened.uncertainty(lambda name: read_numbers(opened.path, name, len(values)))
         return cls(Subject.read(opened.line), table, values, uncertainty, places)
 
@@ -71,11 +72,22 @@ class Sparse(Held):
         found = self._margins.get(names)
         if found is None:
             margin = self.domain.margin(names)
-            found = Lattice(self._summed(names, margin.shape).reshape(margin.shape), margin.attributes)
+            values = self._narrowed(names)
+            values = self._summed(names, margin.shape).reshape(margin.shape) if values is None else values
+            found = Lattice(values, margin.attributes)
             kept = {**self._margins, names: found}
             while len(kept) > 1 and sum(one.values.size for one in kept.values()) > LARGEST_MARGIN:
                 del kept[next(iter(kept))]
             self.__dict__["_margins"] = kept  # exchanged whole, so readers need no lock
+        return found
+
+    def _narrowed(self, names: tuple[str, ...]) -> Integers | None:
+        """The same sums from the smallest margin that is kept and by more, which is shorter than the list."""
+        wider = [(by, kept) for by, kept in self._margins.items() if {*names} < {*by}]
+        if not wider:
+            return None
+        by, kept = min(wider, key=lambda one: one[1].values.size)
+        found: Integers = kept.values.sum(axis=tuple(at for at, name in enumerate(by) if name not in names))
         return found
 
     @cached_property
@@ -83,52 +95,87 @@ class Sparse(Held):
         return {}
 
     def _summed(self, names: tuple[str, ...], shape: tuple[int, ...]) -> Integers:
-        flat = np.zeros(len(self.places), dtype=np.int64)
-        for name, length in zip(names, shape, strict=True):
-            flat *= length
-            flat += self._leaves(name)
         found = np.zeros(prod(shape), dtype=np.int64)
-        np.add.at(found, flat, self.values)
+        for places, values in self._pieces(slice(0, len(self.places))):
+            flat = np.zeros(len(places), dtype=np.int64)
+            for name, length in zip(names, shape, strict=True):
+                flat *= length
+                flat += self.domain.leaves_at(places, name)
+            np.add.at(found, flat, values)
         return found
 
-    def _leaves(self, name: str) -> Leaves:
-        """The leaf of an attribute in each listed cell, kept once somebody asked: to find it takes two divisions."""
-        found = self._columns.get(name)
-        if found is None:
-            length = len(self.domain.attribute(name).levels.leaves)
-            found = self.domain.leaves_at(self.places, name).astype(np.min_scalar_type(length))
-            self._columns[name] = found
-        return found
+    def _pieces(self, of: slice) -> Iterator[tuple[Integers, Integers]]:
+        """Some of the listed cells in turn, so that nothing as long as the list is made to sum it.
 
-    @cached_property
-    def _columns(self) -> dict[str, Leaves]:
-        return {}
+        Values are in 64 bits, as sums are: numpy takes ten times as long where it has to cast while it adds.
+        """
+        for start in range(of.start, of.stop, PIECE):
+            piece = slice(start, min(start + PIECE, of.stop))
+            yield self.places[piece], self.values[piece].astype(np.int64, copy=False)
+
+    def _span(self, grid: Grid) -> slice:
+        """The part of the list, which increases, from the first corner of all boxes of a grid to the last."""
+        first, last = 0, 0
+        for name, length in zip(self.domain.names, self.domain.shape, strict=True):
+            some = np.flatnonzero(self._some(grid, name))
+            if not len(some):
+                return slice(0, 0)
+            first, last = first * length + int(some[0]), last * length + int(some[-1])
+        start, stop = np.searchsorted(self.places, [first, last + 1]).tolist()
+        return slice(start, stop)
+
+    def _some(self, grid: Grid, name: str) -> NDArray[np.bool_]:
+        """Which leaves of an attribute some box of a grid may hold."""
+        every = np.ones(len(self.domain.attribute(name).levels.leaves), dtype=bool)
+        held: NDArray[np.bool_] = every & grid.within.masks.get(name, every)
+        for axis, groups in grid.axes:
+            held &= groups.covered if axis == name else every
+        return held
 
     def _folded(self, grid: Grid) -> Integers:
-        """The sums over every box of a grid, from the list: a pass for each way to take groups that do not overlap."""
-        held = self._within(grid)
-        values, found = self.values[held], np.zeros(grid.shape, dtype=np.int64)
-        leaves = [self._leaves(name)[held] for name, _ in grid.axes]
-        for chosen in product(*(groups.layers() for _, groups in grid.axes)):
-            inside, flat = np.ones(len(values), dtype=bool), np.zeros(len(values), dtype=np.int64)
-            for at, places, (_, groups) in zip(leaves, chosen, grid.axes, strict=True):
-                row = groups.at(places).row_of[at]
-                inside &= row >= 0
-                flat = flat * len(places) + row
-            sums = np.zeros(tuple(len(places) for places in chosen), dtype=np.int64)
-            np.add.at(sums.reshape(-1), flat[inside], values[inside])
-            found[np.ix_(*chosen)] = sums
+        """The sums over every box of a grid, from the list: a sum for each way to take groups that do not overlap."""
+        ways = [_Way.of(grid, chosen) for chosen in product(*(groups.layers() for _, groups in grid.axes))]
+        asked = {*(name for name, _ in grid.axes), *grid.within.masks}
+        some = {name: mask for name in asked if not (mask := self._some(grid, name)).all()}
+        for places, values in self._pieces(self._span(grid)):
+            held = self._within(some, places)
+            leaves = [self.domain.leaves_at(places[held], name) for name, _ in grid.axes]
+            for way in ways:
+                way.add(leaves, values[held])
+        found = np.zeros(grid.shape, dtype=np.int64)
+        for way in ways:
+            found[np.ix_(*way.chosen)] = way.sums
         return found
 
-    def _within(self, grid: Grid) -> NDArray[np.intp]:
-        """Which listed cells some box of a grid may hold."""
-        held = np.ones(len(self.places), dtype=bool)
-        for name, groups in grid.axes:
-            if not (some := groups.covered).all():
-                held &= some[self._leaves(name)]
-        for name, mask in grid.within.masks.items():
-            held &= mask[self._leaves(name)]
+    def _within(self, some: Mapping[str, NDArray[np.bool_]], places: Integers) -> NDArray[np.intp]:
+        """Which of some listed cells lie at these leaves."""
+        held = np.ones(len(places), dtype=bool)
+        for name, mask in some.items():
+            held &= mask[self.domain.leaves_at(places, name)]
         return np.flatnonzero(held)
+
+
+@dataclass(frozen=True, eq=False)
+class _Way:
+    """Groups of each axis of a grid that do not overlap, the row of each leaf among them, and the sums of boxes."""
+
+    chosen: tuple[NDArray[np.intp], ...]
+    rows: list[NDArray[np.intp]]
+    sums: Integers
+
+    @classmethod
+    def of(cls, grid: Grid, chosen: tuple[NDArray[np.intp], ...]) -> "_Way":
+        rows = [groups.at(places).row_of for places, (_, groups) in zip(chosen, grid.axes, strict=True)]
+        return cls(chosen, rows, np.zeros(tuple(len(places) for places in chosen), dtype=np.int64))
+
+    def add(self, leaves: Sequence[NDArray[np.integer]], values: Integers) -> None:
+        """Add the values of some cells to the boxes that hold them."""
+        inside, flat = np.ones(len(values), dtype=bool), np.zeros(len(values), dtype=np.int64)
+        for at, row_of, length in zip(leaves, self.rows, self.sums.shape, strict=True):
+            row = row_of[at]
+            inside &= row >= 0
+            flat = flat * length + row
+        np.add.at(self.sums.reshape(-1), flat[inside], values[inside])
 
 
 EXAMPLE = Sparse(LAID_OUT.subject, LAID_OUT.domain, np.array([3, -1]), LAID_OUT.uncertainty, np.array([1, 4]))
