@@ -244,8 +244,6 @@ def test_what_is_not_done_in_a_cluster_is_refused_before_it_is_asked():
     assert in_cluster(away[0])
     with pytest.raises(DataError, match="gave no session"):
         Spark(away, Reading(Schema((A,)), (A,)), SALT)
-    with pytest.raises(DataError, match="stand in two tables"):
-        Spark([*away, ClusterTable(Address.parse("sc://127.0.0.1:1"), "more")], Reading(Schema((A,)), (A,)), SALT)
     for kind in ("date", "boolean"):
         with pytest.raises(DataError, match="names units or records: store names as texts"):
             dialect.unit("id", kind)

@@ -147,6 +147,23 @@ def test_without_spelling_two_names_of_one_unit_would_be_two_units(spark, tmp_pa
         agree(spark, places, reading)
 
 
+@pytest.mark.slow
+def test_a_row_that_stands_in_two_sources_is_named_as_here(spark, tmp_path):
+    reading = Reading(Schema((A, B, C)), (A, B, C), V, "id", Truncate("id", 2))
+    rows = table(
+        a=["1", "1", None, "7"], c=[20.0, 30.0, np.nan, 30.0], v=[0.5, -0.0, 1.0, 2.0], id=["x", "y", "z", "y"]
+    )
+    again = table(a=["1", "7", "", "1"], c=[20.0, 30.0, None, 30.0], v=[0.5, 3.0, 1.0, 0.0], id=["x", "y", "z", "y"])
+    assert not agree(spark, written(tmp_path, pa.concat_tables([rows, again]), 2), reading)
+    other = again.set_column(again.column_names.index("id"), "id", pa.array(["p", "q", "r", "s"]))
+    assert agree(spark, written(tmp_path, pa.concat_tables([rows, other]), 2), reading)
+    assert agree(spark, written(tmp_path, pa.concat_tables([rows, again])), reading), "within one source all count"
+    places = written(tmp_path, pa.concat_tables([rows, again]), 2)
+    pq.write_table(pq.read_table(places[1]).set_column(2, "c", pa.array([1, 2, 3, 4])), places[1])
+    with pytest.raises(DataError, match="'c' is of several types in the sources, and rows may stand in two"):
+        engine(spark, places, reading)
+
+
 NUMERAL = st.from_regex(r"[ +-]?0{0,3}[0-9]{0,5}[._]?[0-9]{0,3}([eE][+-]?[0-9]{1,2})?\n?", fullmatch=True)
 ODD = st.text(st.sampled_from("A a07.é\u0301\u200b\u00a0\u3000\t\n-+eE_Åß①Ａ"), max_size=6)
 
@@ -292,6 +309,14 @@ by = ["place"]
 with = { mechanism = "geometric", epsilon = "1" }
 """
 
+INFUSED = (
+    WORKERS.replace(
+        'unit = "worker"\nid = "person"\nat_most = 2', 'unit = "establishment"\nid = "employer"\nat_most = 9'
+    )
+    .replace('epsilon = "4"', 'unbounded = "to compare"')
+    .replace('mechanism = "geometric", epsilon = "1"', 'mechanism = "noise-infusion", low = "0.05", high = "0.15"')
+)
+
 
 def jobs_of_workers():
     """Jobs of 300 workers, up to three each, none of them twice with one employer."""
@@ -311,8 +336,12 @@ def jobs_of_workers():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("plan", "broken", "said"),
-    [(EMPLOYERS, "person", "stand in more rows than"), (WORKERS, "employer", "have the same employer and person")],
-    ids=["employers", "workers"],
+    [
+        (EMPLOYERS, "person", "stand in more rows than"),
+        (WORKERS, "employer", "have the same employer and person"),
+        (INFUSED, "employer", "have the same employer and person"),
+    ],
+    ids=["employers", "workers", "infused"],
 )
 def test_a_rehearsal_of_named_units_is_the_same_here_and_in_a_cluster(spark, tmp_path, plan, broken, said):
     (tmp_path / "plan.toml").write_text(plan, encoding="utf-8")

@@ -51,13 +51,13 @@ class Spark(Sealed, Engine):
             raise Unsure("it reads tables of a cluster and frames of Spark, which not all of these data are")
         if reading.register is not None:
             raise Unsure("it sums over cells, and the plan is over a frame of units")
-        _refuse_unbuilt(reading, len(tables[reading.schema.base]))
+        _refuse_ordered(reading)
         self.reading, self._session = reading, ClusterSession(every)
         self.stated, self._judges = self._session.stated, dict[Fault, Judge]()
         with ExitStack() as undone:
             undone.callback(self._session.close)
             with without_values("The data could not be read"):
-                if _is_read_again(reading):
+                if _is_read_again(reading) or (len(every) > 1 and not reading.schema.repeated_rows):
                     self._session.watch()
                 rows = self._join([len(own) for own in tables.values()]) if reading.schema.joined else None
                 if not self._judges:
@@ -149,18 +149,12 @@ def _is_read_again(reading: Reading) -> bool:
     return bool(reading.weighted or reading.names or reading.schema.key or reading.schema.joined or reported)
 
 
-def _refuse_unbuilt(reading: Reading, sources: int) -> None:
-    """Stop at what is not done in a cluster, and say what would work."""
-    schema = reading.schema
-    if reading.weighted and schema.order:
+def _refuse_ordered(reading: Reading) -> None:
+    """Stop where records would have to stand in one order."""
+    if reading.weighted and reading.schema.order:
         raise DataError(
             "Replicates built from an order of selection need all records on one machine, which is not done in a "
             "cluster; store replicate weights as columns."
-        )
-    if sources > 1 and not schema.repeated_rows and not schema.key:
-        raise DataError(
-            "Rows may stand in two tables and would count twice; declare [data] key, name one table or view, or say "
-            "[data] repeated_rows = true if such rows are different records."
         )
 
 

@@ -110,6 +110,14 @@ def short_digest(name: str, digits: int) -> str:
     return f"CAST(conv(substring(sha2(CAST({name} AS BINARY), 256), 1, {digits}), 16, 10) AS BIGINT)"
 
 
+def said(column: str, kind: str) -> str:
+    """What a row says in a column, null for nothing: rows that are the same are so in every column."""
+    name = quoted(column)
+    if kind == "string":
+        return f"nullif({name}, '')"
+    return f"(CASE WHEN isnan({name}) THEN NULL ELSE {name} END)" if kind in FLOATS else name
+
+
 def code(attribute: Attribute, name: str, kind: str) -> str:
     """What records are grouped by for an attribute: the value, or of bands of a number the least value of its band.
 

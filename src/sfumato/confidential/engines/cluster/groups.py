@@ -174,3 +174,17 @@ def refuse_unnumbered(column: str, kinds: Sequence[str], why: str) -> None:
             f"Column '{column}' is of the type {min(kinds)} in the cluster, and is {why}: store it as a number, or "
             "name a view that casts it to double."
         )
+
+
+def looks_for_repeats(kinds: Sequence[Kinds], reading: Reading) -> bool:
+    """Whether rows that stand in two sources are looked for; refused where they are not stored alike."""
+    if len(kinds) < 2 or reading.schema.key or reading.schema.repeated_rows or not reading.columns:
+        return False
+    apart = [column for column in reading.columns if len({own[column] for own in kinds}) > 1]
+    if apart:
+        raise DataError(
+            f"Column '{apart[0]}' is of several types in the sources, and rows may stand in two of them and count "
+            "twice, which cannot be told so; store it alike, declare [data] key, or say [data] repeated_rows = true if "
+            "such rows are different records."
+        )
+    return True

@@ -9,10 +9,10 @@ from typing import Any
 
 from sfumato.confidential.engines.cluster import dialect
 from sfumato.confidential.engines.cluster.counted import COUNTED, CountedGroups
-from sfumato.confidential.engines.cluster.groups import MOST, RecordGroups
+from sfumato.confidential.engines.cluster.groups import MOST, RecordGroups, looks_for_repeats
 from sfumato.confidential.engines.cluster.spellings import TOO_MANY, spelt, spelt_alike
 from sfumato.confidential.engines.cluster.translated import Translated
-from sfumato.confidential.engines.queries.rules import NAMELESS, SPELT, stands_twice
+from sfumato.confidential.engines.queries.rules import NAMELESS, REPEATED, SPELT, stands_twice
 from sfumato.confidential.engines.request import Fault, Reading
 from sfumato.confidential.sealed import Sealed
 from sfumato.schema import Reported, Sum, Units
@@ -32,7 +32,7 @@ class Suspects(Sealed):
         respelt = [one for one in groups.named if groups.worded(one) and counted.total(f"respelt{at(one)}")]
         self.nameless = _merged(map(self._nameless, lacking))
         self.misspelt = _merged(map(self._misspelt, respelt))
-        self.repeated = self._repeated() if groups.reading.schema.key else {}
+        self.repeated = self._repeated() if groups.reading.schema.key else self._in_several()
         reported = [one for one in groups.reading.values if isinstance(one, Reported)]
         broken = [one for one in reported if counted.total(f"lacking{groups.reading.values.index(one)}")]
         self.misreported = _merged(map(self._misreported, broken))
@@ -70,13 +70,33 @@ class Suspects(Sealed):
         twice = standing.where(f"standing > 1 OR {lacking}")
         if not self._session.holds(twice):
             return {}
-        twice = twice.selectExpr(*(f"{name} AS twice_{name}" for name in names))
-        frames = [
-            frame.join(twice, [frame[name].eqNullSafe(twice[f"twice_{name}"]) for name in names], "left_semi")
-            for frame in frames
-        ]
+        frames = [self._among(frame, twice, names) for frame in frames]
         reading = Reading(replace(self._groups.plain_schema, key=key), ())
         return self._judged(reading, frames, stands_twice(key), lambda one: [*one.rules.of_repeats()])
+
+    def _in_several(self) -> Judges:
+        """The rule that a row without a key stands in one source: rows that say the same in several are fetched."""
+        reading = self._groups.reading
+        if not looks_for_repeats(self._groups.kinds, reading):
+            return {}
+        same, frames = [f"same{at}" for at in range(len(reading.columns))], []
+        for place, kinds in enumerate(self._groups.kinds):
+            raw = [f"{dialect.quoted(column)} AS raw{at}" for at, column in enumerate(reading.columns)]
+            alike = [f"{dialect.said(one, kinds[one])} AS same{at}" for at, one in enumerate(reading.columns)]
+            frames.append(self._session.frames[place].selectExpr(*raw, *alike, f"{place} AS source"))
+        ends = {"first_source": "min(source)", "last_source": "max(source)"}
+        shared = self._session.summed(self._session.together(frames), same, ends).where("first_source < last_source")
+        if not self._session.holds(shared):
+            return {}
+        frames = [self._among(frame, shared, same) for frame in frames]
+        plain = replace(reading, schema=replace(reading.schema.flat, key=(), repeated_rows=False))
+        return self._judged(plain, frames, REPEATED, lambda one: one.rules.broken(one.rules.of_repeats()))
+
+    @staticmethod
+    def _among(frame: Any, some: Any, names: Sequence[str]) -> Any:
+        """The rows of a frame whose names are among some, in which none may be as well."""
+        some = some.selectExpr(*(f"{name} AS some_{name}" for name in names))
+        return frame.join(some, [frame[name].eqNullSafe(some[f"some_{name}"]) for name in names], "left_semi")
 
     def _misreported(self, value: Reported) -> Judges:
         """The rules of reports, each listed with its unit where that is read."""
