@@ -12,6 +12,7 @@ from sfumato.query.answer import Answer, Placement
 from sfumato.query.axis import Axis
 from sfumato.query.cell_look import STYLE, smear_of
 from sfumato.query.change import NONE, REAL, UNSAID, Change
+from sfumato.query.digits import Digits
 from sfumato.query.estimate import Estimate, Figure
 from sfumato.query.figures import Figures
 from sfumato.query.wording import words
@@ -139,6 +140,15 @@ def figure(one: Figure, level: float = 0.90) -> tuple[str, str]:
     return beside(one.value, margin), like(margin, one.value)
 
 
+def as_seen(one: Figure) -> tuple[str, str]:
+    """The number and its margin with the digits that pages and pictures give them: those that the margin leaves."""
+    if isinstance(one, NoNumber):
+        return one.code, ""
+    digits, margin = Digits.of(one), one.moe(0.90)
+    value = f"{digits.number(one.value)}{'%' if digits.percent else ''}"
+    return value, "withheld" if isinstance(margin, Withheld) else digits.margin(margin)
+
+
 def text(one: Figure, error: str = "moe90", *, zero: bool = False) -> str:
     """The number, its error and its grade in one line; a negative number as 0 where that is wanted."""
     value, margin = figure(one)
@@ -197,7 +207,7 @@ def _percent(part: float, way: Rounding = round) -> str:
 
 def cell_html(one: Figure) -> str:
     """The number, its margin, its grade; a reader who cannot see it hears one sentence."""
-    value, margin = figure(one)
+    value, margin = as_seen(one)
     if isinstance(one, NoNumber) or not margin:
         spoken = one.reason if isinstance(one, NoNumber) else NO_SUCH
         return f'<td class="g-" aria-label="{escape(spoken)}"><span class="n">{escape(value)}</span></td>'

@@ -7,7 +7,7 @@ from sfumato.errors import QueryError
 from sfumato.pictures import Picture
 from sfumato.query.crosstab import Crosstab
 from sfumato.query.engine import QueryEngine
-from sfumato.query.layout import figure
+from sfumato.query.layout import as_seen
 from sfumato.query.notices import cited, notices_of
 from sfumato.query.report_map import level_map
 from sfumato.query.value_notes import noted
@@ -151,7 +151,7 @@ def _means(engine: QueryEngine, products: list[Product], by: str, code: str) -> 
 
 def _mean(engine: QueryEngine, of: str, per: str, where: dict[str, str]) -> str:
     try:
-        value, margin = figure(engine.mean(of, where, per))
+        value, margin = as_seen(engine.mean(of, where, per))
     except QueryError:
         return '<td title="The count may be 0 for all that noise tells.">–</td>'
     return f'<td><span class="n">{value}</span> <span class="moe">± {margin}</span></td>'
