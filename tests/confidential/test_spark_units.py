@@ -287,7 +287,7 @@ name = "workers"
 unit = "job"
 key = ["employer", "person"]
 [attributes.place]
-levels = ["north", "south"]
+levels = ["up", { code = "north", parent = "up" }, { code = "east", parent = "up" }, "south"]
 [attributes.sex]
 levels = ["f", "m"]
 [hidden]
@@ -305,7 +305,7 @@ with = { mechanism = "geometric", epsilon = "1" }
 [[measure]]
 name = "pay"
 of = { statistic = "total", column = "pay", clip = ["0", "9000"], step = "0.5", unit = "dollars" }
-by = ["place"]
+by = ["place@0"]
 with = { mechanism = "geometric", epsilon = "1" }
 """
 
