@@ -15,12 +15,13 @@ import numpy as np
 import pytest
 
 from sfumato.confidential.audit import audit_plan
+from sfumato.confidential.evidence import chosen
 from sfumato.draws import SeededDraws
 from sfumato.mechanisms.exponential_quantile import ExponentialQuantile
 from sfumato.mechanisms.noisy_stats import NoisyStats
 from sfumato.mechanisms.theil_sen import TheilSen
 from sfumato.plan import Plan
-from sfumato.privacy import Bounded, Unsummed
+from sfumato.privacy import Approximate, Bounded, Unsummed
 from sfumato.release.certificate import verdict
 from sfumato.statistics.quantile import Quantile
 
@@ -142,3 +143,11 @@ def test_what_showed_nothing_is_not_said_to_hold():
     assert [verdict(0.0, 1.0, strong) for strong in (None, True, False)] == ["not shown"] * 3
     assert verdict(0.09, 1.0, None) == "not shown"
     assert verdict(0.11, 1.0, None) == "holds"
+
+
+def test_samples_that_are_nearly_all_one_value_show_nothing_and_break_nothing():
+    """Of cells that are left out but for one in a thousand no bins can be made: the bound is that of everything, 0."""
+    seen = np.zeros(2_000)
+    seen[:2] = 0.5
+    event = chosen(seen, np.zeros(2_000), Approximate(1), 2_000, 0.05)
+    assert event.count(np.array([0.0, 0.5, 0.5])) == 3

@@ -220,6 +220,8 @@ def chosen(one: Floats, other: Floats, claim: Limit, confirm: int, alpha: float)
     """The event that promises most: a half-line, or the bins that speak most for one side."""
     best, event = -math.inf, Event(np.array([]), np.array([True]))
     for ends, events in _candidates(one, other):
+        if not len(events):  # nearly all samples are one value, which tells nothing apart
+            continue
         p, q = (events @ histogram(ends, values) / len(values) for values in (one, other))
         worth = shown(claim, at_least(p * confirm, confirm, alpha / 2), at_most(q * confirm, confirm, alpha / 2))
         place = int(np.argmax(worth))

@@ -9,8 +9,9 @@ geometric noise at epsilon / 3.
 Proof. Sequential composition of three geometric mechanisms, the last given what the first two told. n Σxy − ΣxΣy
 is the sum of (x_i − x_j)(y_i − y_j) over pairs; of the n − 1 pairs of one row each lies within [−X Y, X Y] and those of
 (x_i − x_j)² within [0, X²]; centred, a product goes over a range of X Y (Alabi et al. 2020, lemma 5.1: 1 − 1/n).
-Failure. Where b is not above twice the standard deviation of its noise the cell has no number, and says why; that
-follows from noisy numbers alone. Errors are stated from noisy numbers too, at the furthest that a mean of x may be.
+Failure. Where b is not above two and a half standard deviations of its noise the cell has no number, and says why; that
+follows from noisy numbers alone. Errors are stated from noisy numbers too, at the furthest that a mean of x may be, and
+of the slope by the interval of Fieller at 95%, which is long where b is hardly above its noise.
 """
 
 import math
@@ -29,11 +30,11 @@ from sfumato.mechanisms.mechanism import Mechanism, RowsApart, Typical
 from sfumato.privacy import Approximate, Exact, Loss, Move, Unsummed, positive
 from sfumato.release import Noisy, NoNumber, Product, Statuses, Uncertainty, Varying, Withheld
 from sfumato.release.noisy import Floats, Integers
-from sfumato.release.tails import LAPLACE
+from sfumato.release.tails import LAPLACE, reach
 from sfumato.schema import Aggregate, Clipped, Influence, Ragged
 
 PARTS = 3
-SURE = 2.0
+SURE = 2.5
 """How many standard deviations of its noise the spread of x has to be above 0."""
 LARGEST = 2**62
 FEW = NoNumber("Fewer than three rows, of which no line is told.", "n", "Q")
@@ -99,8 +100,8 @@ class NoisyStats(Mechanism):
         shown = told & cells.domain.possible.ravel()
         which = np.where(count < 3, 1, np.where(told, 0, 2)) * cells.domain.possible.ravel()
         furthest = max(place, wide_x - place)
-        of_slope = np.where(told, (spread_a**2 + (slope * spread_b) ** 2) / np.where(told, b, 1.0) ** 2, 0.0)
-        variance = np.where(shown, spread**2 + furthest**2 * of_slope, 0.0)
+        of_slope = _slope_error(a, np.where(told, b, SURE * spread_b + 1), spread_a, spread_b)
+        variance = np.where(shown, spread**2 + (furthest * of_slope) ** 2, 0.0)
         return self._made(cells, np.where(shown, values, 0), variance, which)
 
     def _noisy(self, clean: Integers, moves: Integers, draws: Draws) -> tuple[Integers, Floats]:
@@ -127,6 +128,18 @@ class NoisyStats(Mechanism):
     def expected(self, move: Move, number: Typical) -> Withheld:  # noqa: ARG002 - only the data tell it
         self.loss(move)
         return Withheld(AHEAD)
+
+
+def _slope_error(a: Integers, b: Floats, spread_a: Floats, spread_b: Floats) -> Floats:
+    """A standard error of the slope a / b by which 95% intervals reach both ends of Fieller's (1954).
+
+    Those are the slopes s for which a − s b is within its own error of 0.
+    """
+    z = reach(0.95, LAPLACE)
+    over, under = a.astype(np.float64), np.asarray(b, dtype=np.float64)
+    clear = under**2 - (z * spread_b) ** 2
+    half = np.sqrt(np.maximum((over * under) ** 2 - clear * (over**2 - (z * spread_a) ** 2), 0.0))
+    return np.asarray((np.abs(over * under / clear - over / under) + half / clear) / z, dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
