@@ -119,3 +119,7 @@ def test_words_for_a_mean_find_it_before_the_sum(engine, asked):
     (one, *_) = find([engine], "mean pay female")
     assert one.figure == engine.mean("pay", {"sex": "female"}, "jobs")
     assert not any(one.per for one in find([engine], "pay sex")), "who asks for no mean gets none"
+    assert [(one.table.name, one.per) for one in find([engine], "average")] == [("pay", "jobs")], "all that there are"
+    mistyped = find([engine], "mean feamle pay")
+    assert mistyped.mistyped
+    assert (mistyped.finds[0].per, mistyped.finds[0].codes) == ("jobs", (("sex", "female"),))

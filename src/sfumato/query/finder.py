@@ -109,19 +109,21 @@ class Finder:
         if not wanted or most < 1:
             return Finds((), wanted)
         kept = tuple(one for one in wanted if one not in self.skipped) or wanted
-        found = self._found(wanted, kept, most) or self._means(kept, most)
+        others = tuple(one for one in kept if one not in self.of_means)
+        found = self._found(wanted, kept, most) or (self._means(others, most) if others != kept else ())
         if found:
             return Finds(found, wanted)
-        meant = self.topics.phrases.meant(kept)
-        if meant == kept:
+        meant = self.topics.phrases.meant(others)
+        if meant == others:
             return Finds((), wanted)
-        return Finds(self._found(meant, meant, most), meant, mistyped=True)
+        found = self._found(meant, meant, most) if others == kept else self._means(meant, most)
+        return Finds(found, meant, mistyped=True)
 
-    def _means(self, kept: tuple[str, ...], most: int) -> tuple[Find, ...]:
-        """What words mean that ask for a mean, and name nothing as they stand: what the others name, per record."""
-        others = tuple(one for one in kept if one not in self.of_means)
-        found = self._found(others, others, most) if others and others != kept else ()
-        return (*(mean for one in found for mean in _mean(one)), *found)[:most]
+    def _means(self, others: tuple[str, ...], most: int) -> tuple[Find, ...]:
+        """What is meant where words ask for a mean and name nothing as they stand: what the others name, per record."""
+        found = self._found(others, others, most) if others else ()
+        amounts = found if others else tuple(map(Find, self.tables.values()))
+        return (*(mean for one in amounts for mean in _mean(one)), *found)[:most]
 
     def _found(self, wanted: tuple[str, ...], kept: tuple[str, ...], most: int) -> tuple[Find, ...]:
         whole = self.topics.find(wanted, most) or (self.topics.find(kept, most) if kept != wanted else [])
