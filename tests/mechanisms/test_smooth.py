@@ -290,6 +290,22 @@ def test_where_a_scale_is_told_the_planned_margin_is_the_one_that_releases_state
     assert mechanism.margin(TENTH, Typical(largest=150.0)) == pytest.approx(stated, rel=0.02)
 
 
+@pytest.mark.parametrize(
+    "mechanism", [SmoothGamma(2, told=40), SmoothLaplace(4, "1e-3", told=40)], ids=["gamma", "laplace"]
+)
+def test_where_a_scale_is_told_nearly_as_it_is_margins_hold_at_every_level_that_is_printed(mechanism):
+    """By the law of each: 3.1 scales of 1 / (1 + z⁴) hold 99%, 3 of Laplace's law 95%; a normal law has fewer."""
+    typical = Typical(largest=1000.0)
+    law = mechanism.law_of(mechanism.ratio(TENTH) * mechanism.parts(TENTH, Fraction(1)) * 101)
+
+    def missed(margin):
+        return float(law.survival(math.floor(margin * mechanism.parts(TENTH, Fraction(1))) + 1))
+
+    for level in (0.90, 0.95, 0.99):
+        assert missed(mechanism.margin(TENTH, typical, level)) <= 1 - level
+    assert missed(2.5758 * math.sqrt(mechanism.stated_variance(TENTH, typical))) > 0.01, "a normal law is told"
+
+
 def test_groups_of_a_frame_take_their_largest_report():
     frame = Frame("unit", (), {}, range(5))
     group = Grouping(Frame("group", (), {}, range(2)), np.array([0, 0, 1, 1, 1], dtype=np.int32))

@@ -3,7 +3,7 @@
 With x the largest establishment of a cell, one that grows by a step moves the cell by max(alpha x, 1) at most. Noise is
 scaled to S = alpha x + 1, which is never less, and of which neighbours have at most 1 + alpha times as much:
 alpha max((1 + alpha) x, x + 1) + 1 <= (1 + alpha)(alpha x + 1). S = max(alpha x, 1), as published, has both as well and
-is less; but an establishment of x that grows to the next whole number above (1 + alpha) x then is two steps away.
+is less; but an establishment of x that grows to (1 + alpha) x rounded up then may be two steps away.
 Whoever knew the scale of the noise would know x, so nothing of it is published, unless `told` pays for it: its
 logarithm goes ln(1 + alpha) in a step and gets noise as in log-laplace; the error that is stated is then that of a
 scale which is too small with a chance of 1 in 40.
@@ -28,8 +28,11 @@ from sfumato.mechanisms.published_law import PublishedLaw
 from sfumato.mechanisms.told_errors import ToldErrors
 from sfumato.privacy import Exact, Move, plain, positive, relative
 from sfumato.release import Noisy, Product, Uncertainty, Varying, Withheld
+from sfumato.release.error_law import NormalError
 from sfumato.release.manifest import NoiseLine
 from sfumato.release.noisy import Floats, Integers
+from sfumato.release.relative_error import HEAVY
+from sfumato.release.tails import LAPLACE
 from sfumato.schema import Aggregate, Largest, Rows
 
 LOCAL = ("plus one", "at least one")
@@ -147,7 +150,7 @@ class Smooth(Mechanism):
         return self.parts(move, Fraction(1))
 
     def uncertainty(self, noisy: Noisy) -> Uncertainty:
-        return self.unstated(noisy.move) or Varying(noisy.public["variance"])
+        return self.unstated(noisy.move) or Varying(noisy.public["variance"], excess=LAPLACE)
 
     def unstated(self, move: Move) -> Withheld | None:
         """Why no error is stated, and what of it the plan alone says."""
@@ -163,6 +166,10 @@ class Smooth(Mechanism):
         if self.told is None or isinstance(variance, Withheld):
             return variance
         return variance * math.exp(2 * lattice(move) * self._telling(move).scale * math.log(MISSED / 2))
+
+    def error_law(self, move: Move, number: Typical) -> NormalError:  # noqa: ARG002 - in either unit
+        """With the tails of Laplace's law, which up to 99% reach as far as those of the fourth power."""
+        return HEAVY
 
     def margin(self, move: Move, number: Typical, level: float = 0.90) -> float | Withheld:
         """As a release states it, where it does; else how far the law of one cell reaches, or that of many, normal."""
@@ -237,3 +244,12 @@ def options(mechanism: Smooth) -> list[str]:
     """What is not as usual, in words."""
     local = [f"local {mechanism.local}"] * (mechanism.local != LOCAL[0])
     return [*local, *([f"told {plain(mechanism.told)}"] if mechanism.told else [])]
+
+
+def steps_of(count: int) -> str:
+    """How many steps, in words.
+
+    >>> steps_of(1), steps_of(3)
+    ('1 step', '3 steps')
+    """
+    return f"{count} step{'s' * (count != 1)}"

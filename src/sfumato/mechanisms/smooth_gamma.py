@@ -22,7 +22,7 @@ from sfumato.draws import Draws, Quartic, draw_quartic
 from sfumato.errors import PlanError, PromiseError
 from sfumato.mechanisms.log_laplace import FINE
 from sfumato.mechanisms.logarithmic import above
-from sfumato.mechanisms.smooth import LOCAL, Smooth, local_kind, options, telling
+from sfumato.mechanisms.smooth import LOCAL, Smooth, local_kind, options, steps_of, telling
 from sfumato.privacy import Approximate, Exact, Loss, Move, positive, relative
 from sfumato.release.noisy import Integers
 
@@ -70,7 +70,7 @@ class SmoothGamma(Smooth):
         least = grows * (4 if paper else float(STRETCH))
         if float(each) <= least:
             raise PromiseError(
-                f"{self.words()}: with alpha {float(alpha):g} and {steps} steps no noise hides how its own scale "
+                f"{self.words()}: with alpha {float(alpha):g} and {steps_of(steps)} no noise hides how its own scale "
                 f"follows the largest establishment unless epsilon is above {above(least * steps)}; log-laplace needs "
                 f"{above(grows * steps * (FINE + 1) / FINE)}."
             )

@@ -15,9 +15,10 @@ from functools import cached_property
 from typing import Any
 
 from sfumato.errors import QueryError
-from sfumato.query.comparison import Comparison, difference_of
+from sfumato.query.comparison import Comparison, difference_of, total_side
 from sfumato.query.estimate import Estimate, Figure, Variance
 from sfumato.query.ratio import Ratio, ratio_of
+from sfumato.query.sides import by_sides
 from sfumato.query.wording import Sentence, words
 from sfumato.release import NoNumber, Withheld, stated, withheld
 from sfumato.release.figures import beside, like, number
@@ -61,7 +62,8 @@ class Change(Comparison):
     @cached_property
     def percent(self) -> Figure:
         """The change as a share of the earlier number; no number where that may be 0."""
-        over = replace(self.after, law=self.law)
+        sided = by_sides(total_side(self.after), total_side(self.before))
+        over = self.after if sided else replace(self.after, law=self.law)
         try:
             found = ratio_of(over, self.before, self.covariance, "share", self._sampled())
         except QueryError as error:

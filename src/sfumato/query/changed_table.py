@@ -17,10 +17,12 @@ from sfumato.query.estimate import Figure
 from sfumato.query.figures import Figures
 from sfumato.query.period_columns import first_missing
 from sfumato.query.portable import Portable
-from sfumato.query.ratio_columns import RatioColumns
+from sfumato.query.ratio_columns import RatioColumns, total_sides
 from sfumato.query.shared_noise import in_common
+from sfumato.query.sides import apart, by_sides
 from sfumato.query.wording import Sentence
 from sfumato.release import NoNumber
+from sfumato.release.error_law import NORMAL
 from sfumato.release.moved_error import moved_together
 
 NO_SHARES = "Changes are of numbers, not of percentages; ask for one of the two at a time."
@@ -108,7 +110,7 @@ class ChangedTable(Portable):
             after.sampling_variance + before.sampling_variance,
             after.cells + before.cells,
             after.grades,
-            after.law.differenced.plus(before.law.differenced),
+            apart(total_sides(after), total_sides(before), shared),
             statuses,
         )
         return replace(found, more=_told(found, before, after, shared))
@@ -141,8 +143,9 @@ def _told(found: Columns, before: Columns, after: Columns, shared: Floats) -> Ma
 def _relative(found: Columns, before: Columns, after: Columns, shared: Floats) -> tuple[Floats, Floats, Floats]:
     """The changes as shares of what was before, and both ends of their intervals; NaN where that may be 0."""
     over, under = _floats(after.estimate), _floats(before.estimate)
-    later = Columns(over, *_errors(after), after.cells, after.grades, found.law, found.statuses)
-    earlier = Columns(under, *_errors(before), before.cells)
+    sided = by_sides(total_sides(after), total_sides(before))
+    later = Columns(over, *_errors(after), after.cells, after.grades, after.law if sided else found.law, found.statuses)
+    earlier = Columns(under, *_errors(before), before.cells, law=before.law if sided else NORMAL)
     with np.errstate(invalid="ignore", divide="ignore"):
         sampled = (after.sampling_variance + (over / under) ** 2 * before.sampling_variance) / under**2
         ratios = RatioColumns.of(later, earlier, shared, sampled, apart=False)

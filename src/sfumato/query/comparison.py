@@ -2,11 +2,14 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from sfumato.query.estimate import Estimate, Variance
+from sfumato.query.sides import NoisySide, apart
 from sfumato.query.wording import Sentence
-from sfumato.release import Withheld, withheld
+from sfumato.release import Withheld, stated, withheld
 
 
 @dataclass(frozen=True, repr=False)
@@ -18,6 +21,10 @@ class Comparison(Estimate):
 
     @property
     def as_measured(self) -> bool:
+        return False
+
+    @property
+    def is_total(self) -> bool:
         return False
 
     @property
@@ -55,5 +62,11 @@ def difference_of(one: Estimate, other: Estimate, covariance: Variance, alone: S
     """One minus the other; `alone` are the sampling variances of what each has that the other has not."""
     sampling = withheld(*alone) or math.fsum(alone)  # type: ignore[arg-type]
     noise = one.noise_variance + other.noise_variance - 2 * covariance
-    law = one.law.differenced.plus(other.law.differenced)
+    law = apart(total_side(one), total_side(other), np.array([stated(covariance) or 0.0]))
     return Comparison(one.value - other.value, noise, sampling, one.unit, one.cells + other.cells, one.grades, law)
+
+
+def total_side(one: Estimate) -> NoisySide:
+    """The noise of a number; a ratio is no total, and has the law of differences."""
+    side = NoisySide.of(one)
+    return side if one.is_total else replace(side, law=side.law.differenced)

@@ -63,6 +63,11 @@ class Estimate:
         return self.cells == 1
 
     @property
+    def is_total(self) -> bool:
+        """Whether it sums cells, and is no ratio or difference of such sums."""
+        return True
+
+    @property
     def variance(self) -> Variance:
         """Both variances together, or the reason why one cannot be stated."""
         return self.noise_variance + self.sampling_variance

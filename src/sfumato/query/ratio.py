@@ -2,7 +2,8 @@
 
 An interval of Taylor's error where the denominator looks far from 0, and of Fieller's elsewhere, covers 92% instead of
 95% near the switch, wherever that is: it is Taylor's just when the denominator came out too large. Fieller's alone
-covers as it says, and far from 0 the two are the same.
+covers as it says, and far from 0 the two are the same. Where noise is in proportion, ratios are made of both sides of
+the intervals of their totals instead (`sides`).
 """
 
 import math
@@ -10,12 +11,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sfumato.errors import QueryError
 from sfumato.query.estimate import Estimate, Interval, Variance
+from sfumato.query.sides import NoisySide, by_sides, sided_ends, sides_of
 from sfumato.release import stated, withheld
-from sfumato.release.error_law import ErrorLaw, Floats, NoisyTotals
+from sfumato.release.error_law import Floats
 from sfumato.release.tails import z_score
 
 ZERO = "The ratio has a denominator of 0; choose a larger group to divide by."
@@ -30,13 +31,19 @@ class Ratio(Estimate):
     over_variance: float = 0.0
     under_variance: float = 0.0
     covariance: float = 0.0
-    sides: tuple["NoisySide", ...] = field(default=(), compare=False)
+    sides: tuple[NoisySide, ...] = field(default=(), compare=False)
     """What noise is in it: that of the numerator, and that of the denominator besides."""
+    inside: bool = False
+    """Whether it is of a part of its whole, of which the second side is the rest."""
     bounded: bool = False
     """Whether the true ratio is of a part of its whole where nothing is below 0, so that it lies from 0 to 1."""
 
     @property
     def as_measured(self) -> bool:
+        return False
+
+    @property
+    def is_total(self) -> bool:
         return False
 
     def interval(self, level: float = 0.95) -> Interval:
@@ -49,7 +56,7 @@ class Ratio(Estimate):
         return Interval(low, high, found.counts) if self.bounded and low <= high else found
 
     def reach(self, level: float) -> tuple[float, float]:
-        """Both sides of the interval of Fieller, and sampling error added to both."""
+        """Both sides of the interval by noise, and sampling error added to both."""
         low, high = self.fieller(level)
         sampled = z_score(level) * (stated(self.sampling_se) or 0.0)
         return math.hypot(self.value - low, sampled), math.hypot(high - self.value, sampled)
@@ -65,6 +72,12 @@ class Ratio(Estimate):
         return self._known[level]
 
     def _fieller(self, level: float) -> tuple[float, float]:
+        if self.sides and by_sides(*self.sides):
+            over, other = self.sides
+            low, high = sided_ends(level, over, other, np.array([self.covariance]), inside=self.inside)
+            if math.isnan(low[0]):
+                raise QueryError(too_near(level))
+            return float(low[0]), float(high[0])
         z_squared = float(errors_within(level, *self.sides)[0]) ** 2
         a = self.under**2 - z_squared * self.under_variance
         b = self.over * self.under - z_squared * self.covariance
@@ -75,45 +88,20 @@ class Ratio(Estimate):
         return (b - reach) / a, (b + reach) / a
 
 
-@dataclass(frozen=True, eq=False)
-class NoisySide:
-    """Totals whose noise is in ratios, and the law of their errors."""
-
-    totals: NoisyTotals
-    law: ErrorLaw
-
-    @classmethod
-    def of(cls, estimate: Estimate) -> "NoisySide":
-        """The noise of one number."""
-        told = estimate.value, stated(estimate.noise_variance), 0.0, estimate.cells
-        return cls(
-            NoisyTotals(*(np.array([math.nan if one is None else one], dtype=float) for one in told)), estimate.law
-        )
-
-    def besides(self, variances: Floats) -> "NoisySide":
-        """What wholes have besides these parts, which has such variances and the law of differences of them."""
-        none = np.zeros(len(variances))
-        return NoisySide(NoisyTotals(none, np.maximum(variances, 0.0), none, self.totals.cells), self.law.differenced)
-
-    def errors(self, level: float) -> Floats:
-        """How many standard errors the margin of each total is; 0 where it has no noise."""
-        error = np.sqrt(np.maximum(self.totals.noise, 0.0))
-        margin = self.law.noise.either_way(level, self.totals)
-        return np.divide(margin, error, out=np.zeros(len(error)), where=error > 0)
-
-    def only(self, some: NDArray[np.bool_]) -> "NoisySide":
-        """That of some of the totals."""
-        kept = (one[some] for one in (self.totals.values, self.totals.noise, self.totals.sampling, self.totals.cells))
-        return NoisySide(NoisyTotals(*kept), self.law.only(some))
-
-
 def ratio_of(
-    over: Estimate, under: Estimate, covariance: Variance, unit: str, sampled: Variance, *, apart: bool = False
+    over: Estimate,
+    under: Estimate,
+    covariance: Variance,
+    unit: str,
+    sampled: Variance,
+    *,
+    apart: bool = False,
+    inside: bool = False,
 ) -> Ratio:
     """The ratio of two totals with their covariance; refused where the denominator may be 0.
 
     It is `apart` where they were measured each by itself, so that the noise of the denominator has its own law; else
-    it is that of the numerator and of what the denominator has besides.
+    it is that of the numerator and of what the denominator has besides. It is `inside` where it is a part of it.
     """
     if unsaid := withheld(over.noise_variance, under.noise_variance, covariance):
         if under.value == 0:
@@ -125,8 +113,8 @@ def ratio_of(
     value = over.value / under.value
     shared = float(covariance)  # type: ignore[arg-type]
     variance = (noise_over - 2 * value * shared + value**2 * noise_under) / under.value**2
-    part = NoisySide.of(over)
-    rest = NoisySide.of(under) if apart else part.besides(np.array([noise_over + noise_under - 2 * shared]))
+    besides = np.array([noise_over + noise_under - 2 * shared])
+    sides = sides_of(NoisySide.of(over), NoisySide.of(under), besides, apart=apart, inside=inside)
     found = Ratio(
         value,
         max(variance, 0.0),
@@ -140,7 +128,8 @@ def ratio_of(
         over_variance=noise_over,
         under_variance=noise_under,
         covariance=shared,
-        sides=(part, rest),
+        sides=sides,
+        inside=inside,
     )
     found.fieller(0.95)  # refused where the denominator may be 0
     return found

@@ -1,11 +1,13 @@
-"""Columns of ratios: shares, means and changes in percent as arrays, with the margins of Fieller."""
+"""Columns of ratios: shares, means and changes in percent as arrays, with the margins of `Ratio`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.query.columns import Columns, Floats
-from sfumato.query.ratio import ZERO, NoisySide, errors_within, too_near
+from sfumato.query.ratio import ZERO, errors_within, too_near
+from sfumato.query.sides import NoisySide, by_sides, sided_ends, sides_of
 from sfumato.release import NoNumber, Statuses
 from sfumato.release.error_law import NoisyTotals
 from sfumato.release.tails import z_score
@@ -16,28 +18,37 @@ SURE = 0.95
 
 @dataclass(frozen=True, eq=False)
 class RatioColumns(Columns):
-    """Ratios as arrays, with the margins of Fieller; NaN where a ratio is refused or its error withheld."""
+    """Ratios as arrays, with the margins of `Ratio`; NaN where a ratio is refused or its error withheld."""
 
     parts: Columns = None  # type: ignore[assignment]
     under: Floats = None  # type: ignore[assignment]
     under_variance: Floats = None  # type: ignore[assignment]
     covariance: Floats = None  # type: ignore[assignment]
     rest: NoisySide = None  # type: ignore[assignment]
+    inside: bool = False
     bounded: bool = False
 
     @classmethod
     def of(
-        cls, parts: Columns, wholes: Columns, covariance: Floats, sampled: Floats, *, apart: bool, bounded: bool = False
+        cls,
+        parts: Columns,
+        wholes: Columns,
+        covariance: Floats,
+        sampled: Floats,
+        *,
+        apart: bool,
+        inside: bool = False,
+        bounded: bool = False,
     ) -> "RatioColumns":
         """Each part over its whole, with their covariance by noise and the sampling variance of the ratio.
 
-        They are `apart` where they were measured each by itself (`ratio_of`); `bounded` where no ratio is truly outside
-        0 and 1.
+        They are `apart` where they were measured each by itself, and one `inside` the other where it is part of it
+        (`ratio_of`); `bounded` where no ratio is truly outside 0 and 1.
         """
         over, under = (one.estimate.astype(np.float64) for one in (parts, wholes))
         beside = parts.noise_variance + wholes.noise_variance - 2 * covariance
-        rest = noisy_side(wholes) if apart else noisy_side(parts).besides(beside)
-        statuses = _statuses(parts, wholes, errors_of(SURE, noisy_side(parts), rest))
+        sides = sides_of(noisy_side(parts), noisy_side(wholes), beside, apart=apart, inside=inside)
+        statuses = _statuses(parts, wholes, _near_zero(wholes, *sides, inside=inside))
         under = np.where(statuses.missing, np.nan, under)
         ratio = over / under
         noise = parts.noise_variance - 2 * ratio * covariance + ratio * ratio * wholes.noise_variance
@@ -53,7 +64,8 @@ class RatioColumns(Columns):
             under=under,
             under_variance=wholes.noise_variance,
             covariance=covariance,
-            rest=rest,
+            rest=sides[1],
+            inside=inside,
             bounded=bounded,
         )
 
@@ -63,16 +75,24 @@ class RatioColumns(Columns):
 
     def reach(self, level: float) -> tuple[Floats, Floats]:
         """Both sides of each interval; NaN where the whole is within its noise of 0 at this level."""
-        z_squared = errors_of(level, noisy_side(self.parts), self.rest) ** 2
+        sampled = z_score(level) * np.where(np.isnan(self.sampling_variance), 0.0, self.se_sampling)
+        low, high = self._noise_ends(level)
+        return np.hypot(self.estimate - low, sampled), np.hypot(high - self.estimate, sampled)
+
+    def _noise_ends(self, level: float) -> tuple[Floats, Floats]:
+        """Both ends of each interval by noise."""
+        part = noisy_side(self.parts)
+        if by_sides(part, self.rest):
+            low, high = sided_ends(level, part, self.rest, self.covariance, inside=self.inside)
+            return np.where(np.isnan(self.under), np.nan, low), np.where(np.isnan(self.under), np.nan, high)
+        z_squared = errors_of(level, part, self.rest) ** 2
         over = self.parts.estimate.astype(np.float64)
         a = self.under * self.under - z_squared * self.under_variance
         a = np.where(a > 0, a, np.nan)
         b = over * self.under - z_squared * self.covariance
         c = over * over - z_squared * self.parts.noise_variance
         reach = np.sqrt(np.maximum(b * b - a * c, 0.0))
-        sampled = z_score(level) * np.where(np.isnan(self.sampling_variance), 0.0, self.se_sampling)
-        below, above = self.estimate - (b - reach) / a, (b + reach) / a - self.estimate
-        return np.hypot(below, sampled), np.hypot(above, sampled)
+        return (b - reach) / a, (b + reach) / a
 
     def ends(self, level: float) -> tuple[Floats, Floats]:
         """Where true ratios lie, no further than they can."""
@@ -87,6 +107,12 @@ def noisy_side(columns: Columns) -> NoisySide:
     return NoisySide(NoisyTotals(*(one.astype(np.float64) for one in told)), columns.law)
 
 
+def total_sides(columns: Columns) -> NoisySide:
+    """The noise of every cell; ratios are no totals, and have the law of differences."""
+    side = noisy_side(columns)
+    return replace(side, law=side.law.differenced) if isinstance(columns, RatioColumns) else side
+
+
 def errors_of(level: float, *sides: NoisySide) -> Floats:
     """How many standard errors each ratio reaches; by the normal law where an error is withheld."""
     some = ~np.isnan(sum(one.totals.noise for one in sides))
@@ -95,12 +121,20 @@ def errors_of(level: float, *sides: NoisySide) -> Floats:
     return found
 
 
-def _statuses(parts: Columns, wholes: Columns, errors: Floats) -> Statuses:
-    """Why some cells have no ratio: the part or the whole is missing, or the whole may be 0, so many errors away."""
+def _near_zero(wholes: Columns, part: NoisySide, rest: NoisySide, *, inside: bool) -> NDArray[np.bool_]:
+    """Which wholes are so near to 0 that a ratio could be anything; by sides a part of a whole above 0 is within it."""
+    under = wholes.estimate.astype(np.float64)
+    if not by_sides(part, rest):
+        return np.asarray(under**2 <= errors_of(SURE, part, rest) ** 2 * wholes.noise_variance)
+    return np.asarray(under <= (0.0 if inside else rest.reach(SURE)[0]))
+
+
+def _statuses(parts: Columns, wholes: Columns, near_zero: NDArray[np.bool_]) -> Statuses:
+    """Why some cells have no ratio: the part or the whole is missing, or the whole may be 0."""
     inner, outer = (one.statuses or Statuses((), np.zeros(len(one), dtype=int)) for one in (parts, wholes))
     before, of_whole, noise = len(inner.kinds), outer.which.ravel(), wholes.noise_variance
     under = wholes.estimate.astype(np.float64)
     zero, near = len(outer.kinds) + before + 1, len(outer.kinds) + before + 2
-    cases = [inner.which.ravel() > 0, of_whole > 0, np.isnan(noise) & (under == 0), under**2 <= errors**2 * noise]
+    cases = [inner.which.ravel() > 0, of_whole > 0, np.isnan(noise) & (under == 0), near_zero]
     found = np.select(cases, [inner.which.ravel(), before + of_whole, zero, near], 0)
     return Statuses((*inner.kinds, *outer.kinds, NoNumber(ZERO), NoNumber(too_near(SURE))), found)

@@ -64,7 +64,8 @@ def share_of(source: Source, asked: PartOfWhole) -> Ratio:
     shared = source.covariance(asked.part, asked.whole)
     rest = over.noise_variance + under.noise_variance - 2 * shared
     sampled = source.sampling.share(float(over.value), float(under.value), over.noise_variance, rest)
-    return replace(ratio_of(over, under, shared, "share", sampled), bounded=source.product.subject.nonnegative)
+    found = ratio_of(over, under, shared, "share", sampled, inside=True)
+    return replace(found, bounded=source.product.subject.nonnegative)
 
 
 def difference_of_shares(source: Source, one: PartOfWhole, other: PartOfWhole) -> ShareComparison:

@@ -75,7 +75,7 @@ class Shares(Portable):
         rest = over.noise_variance + under.noise_variance - 2 * shared
         sampled = self.source.sampling.share(float(over.value), float(under.value), over.noise_variance, rest)
         try:
-            found = ratio_of(over, under, shared, "share", sampled)
+            found = ratio_of(over, under, shared, "share", sampled, inside=True)
             return replace(found, bounded=self.product.subject.nonnegative)
         except QueryError as error:
             return NoNumber(str(error))
@@ -87,7 +87,8 @@ class Shares(Portable):
         shared = np.full(len(over), np.nan) if isinstance(self._covariance, Withheld) else self._covariance
         rest = parts.noise_variance + wholes.noise_variance - 2 * shared
         sampled = self.source.sampling.shares(over, under, parts.noise_variance, rest)
-        return RatioColumns.of(parts, wholes, shared, sampled, apart=False, bounded=self.product.subject.nonnegative)
+        bounded = self.product.subject.nonnegative
+        return RatioColumns.of(parts, wholes, shared, sampled, apart=False, inside=True, bounded=bounded)
 
     def compare(self, one: Key, other: Key) -> ShareComparison:
         """Whether two shares really differ; the error counts what they have in common."""

@@ -84,6 +84,15 @@ class ErrorLaw(ABC):
         return self if self == other else EitherError((self, other))
 
     @property
+    def by_sides(self) -> bool:
+        """Whether shares and differences of totals are made of both sides of their intervals."""
+        return False
+
+    def without(self, part: "ErrorLaw") -> "ErrorLaw":  # noqa: ARG002 - the same for all, for most
+        """That of what is left of totals without a part of them."""
+        return self.differenced
+
+    @property
     def moved(self) -> "ErrorLaw":
         """That of totals moved to others."""
         return self

@@ -10,7 +10,7 @@ which has the mean (c − 1)(n + s)² (`stated_share`); so c is read off it agai
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,8 @@ from sfumato.release.tails import LAPLACE, laplace_reach, laplace_tail, reach
 
 HEAVY = NormalError(0.0, LAPLACE, math.inf)
 """Of differences: the tails of one Laplace law, however many cells there are."""
-HALVINGS = 40
-"""How often an interval that holds a length is halved."""
+LOST = 1e-12
+"""Of a sum of fourth powers: what is left of it after a subtraction is rounding below that."""
 
 
 def stated_share(variance: float) -> float:
@@ -46,24 +46,6 @@ class RelativeError(ErrorLaw):
         sampled = reach(level, 0.0) * np.sqrt(totals.sampled)
         below, above = self.sizes - middle * np.exp(-errors), middle * np.exp(errors) - self.sizes
         return np.hypot(np.maximum(below, 0.0), sampled), np.hypot(np.maximum(above, 0.0), sampled)
-
-    def either_way(self, level: float, totals: NoisyTotals) -> Floats:
-        """The least length that both sides together miss no more with than they may: less above, more below.
-
-        With scale l and M = 1/(1 - l²), a length of m sizes misses ((1 + m)/M)^(-1/l) / 2 above, ((1 - m)/M)^(1/l) / 2
-        below, and nothing there from 1 on. Of several cells l is that of Laplace's law with the same quantile.
-        Where the longer side is as long as the number itself it is kept: such ratios are refused, not made shorter.
-        """
-        (errors, middle), sizes = self._within(level, totals), np.where(self.sizes > 0, self.sizes, 1.0)
-        power, mean = math.log(1 / (1 - level)) / np.maximum(errors, 1e-12), middle / sizes
-        low, high = (np.asarray(side) / sizes for side in self.reach(level, replace(totals, sampling=0 * totals.noise)))
-        longer = np.maximum(low, high)
-        for _ in range(HALVINGS):
-            half = (low + high) / 2
-            missed = ((1 + half) / mean) ** -power + (np.maximum(1 - half, 0.0) / mean) ** power
-            low, high = np.where(missed > 2 * (1 - level), half, low), np.where(missed > 2 * (1 - level), high, half)
-        found: Floats = np.where(longer < 1, high, longer)
-        return np.hypot(found * sizes, reach(level, 0.0) * np.sqrt(totals.sampled))
 
     def _within(self, level: float, totals: NoisyTotals) -> tuple[Floats, Floats]:
         """How far the logarithm lies from its middle at a level, and the total in that middle."""
@@ -108,6 +90,21 @@ class RelativeError(ErrorLaw):
         if isinstance(other, RelativeError):
             return RelativeError(self.sizes + other.sizes, self.squares + other.squares, self.fourths + other.fourths)
         return super().plus(other)
+
+    @property
+    def by_sides(self) -> bool:
+        return True
+
+    def without(self, part: ErrorLaw) -> ErrorLaw:
+        """That of the cells which are not in the part."""
+        if not isinstance(part, RelativeError):
+            return super().without(part)
+        sizes, squares, fourths = (
+            np.maximum(whole - own, 0.0)
+            for whole, own in ((self.sizes, part.sizes), (self.squares, part.squares), (self.fourths, part.fourths))
+        )
+        # What is below a thousandth of the whole is lost in the digits of its fourth power, and is taken as one cell.
+        return RelativeError(sizes, squares, np.where(fourths > LOST * self.fourths, fourths, squares**2))
 
     @property
     def differenced(self) -> ErrorLaw:

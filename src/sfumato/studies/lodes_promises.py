@@ -160,7 +160,7 @@ def _but_for_delta(name: str, *options: str) -> HiddenBy:
 SAID = {
     "in or out": "whether one worker is there",
     "to another employer": "for which of two employers one works",
-    "size": "x or the next whole size above 110% of x",
+    "size": "x or 110% of x, rounded up",
     "shape": "of 40 workers w women, or a tenth of w more and as many fewer men",
 }
 CLAIMED = {"in or out": "epsilon", "to another employer": "epsilon", "size": "epsilon", "shape": "epsilon"}
