@@ -317,7 +317,7 @@ HOSTILE = {
     ),
     "no number": (collection(feature("north", [["a", 0], [1, 0], [1, 1], ["a", 0]])), {}, "cannot be read as an area"),
     "infinite": (collection(feature("north", [[0, 0], [1e999, 0], [1, 1], [0, 0]])), {}, "cannot be read as an area"),
-    "a short ring": (collection(feature("north", [[0, 0], [1, 1]])), {}, "cannot be read as an area"),
+    "a short ring": (collection(feature("north", [[0, 0], [1, 1]])), {}, "shape 1 cannot be read as an area"),
     "no features": (collection(), {}, "holds no shapes"),
     "features that are none": ({"type": "FeatureCollection", "features": 7}, {}, "cannot be read"),
     "another type": ({"type": "Point", "coordinates": [0, 0]}, {}, "are a FeatureCollection, a Feature"),

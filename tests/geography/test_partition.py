@@ -247,6 +247,21 @@ def test_squares_are_those_of_the_box_whoever_lives_there():
         Squares(1, (0, 0, 10_000, 10_000))
 
 
+def test_squares_are_those_that_meet_the_box_and_each_unit_is_in_its_own():
+    """Of 16 squares of the largest, 4 by 2 meet the box: noise on the others would be for nobody."""
+    squares, points = (
+        Squares(250, (100, -50, 1_000, 350)),
+        np.random.default_rng(8).integers((100, -50), (1_000, 350), (500, 2)),
+    )
+    found = gridded(located(points, ["p"] * 500), squares)
+    assert len(found.codes) == 8 == len(found.ground.area)
+    corners = found.ground.corners[found.area]
+    assert ((points >= corners) & (points < corners + 250)).all()
+    assert {tuple(corner) for corner in found.ground.corners.tolist()} == {
+        (100 + 250 * x, -50 + 250 * y) for x in range(4) for y in range(2)
+    }
+
+
 def test_squares_are_joined_until_published_numbers_are_enough():
     squares = Squares(500, (0, 0, 2_000, 2_000))
     rng, points = np.random.default_rng(4), spread_out("houses", 3_000) % 2_000

@@ -60,7 +60,7 @@ def told_joins(chains: Sequence[tuple[str, ...]], into: Integers, k: int) -> lis
             ends = code != other and (depth, code) not in left
             what = "is joined to" if depth == 0 else "is in no list, as its people are joined to"
             if ends:
-                found[other, code] = f"{code} has fewer than {k} people and {what} {other}."
+                found[other, code] = f"{code} has fewer than {k:,} people and {what} {other}."
     return [(other, words) for (other, _), words in found.items()]
 
 

@@ -74,8 +74,9 @@ Feature = tuple[dict[str, Any], Mapping[str, Any] | None]
 def _checked(features: Iterator[Feature], name: str) -> Iterator[Outline]:
     points, number = 0, 0
     try:
-        for number, (properties, geometry) in enumerate(features, start=1):
+        for properties, geometry in features:
             area = _area(geometry) if geometry else None
+            number += 1
             points += 0 if area is None else shapely.get_num_coordinates(area)
             if number > MOST_SHAPES or points > MOST_POINTS:
                 most = f"{MOST_SHAPES:,} shapes or {MOST_POINTS:,} points"

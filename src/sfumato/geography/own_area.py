@@ -37,8 +37,8 @@ def drawn_area(areas: Path, own: Path, key: str = "code", origin: tuple[float, f
     cut = tuple(code for code, part in found if SLIVER < part < 1 - SLIVER)
     if not inside and not cut:
         raise PlanError(
-            f"No area of {areas.name} lies in {own.name}; both have the same coordinates, or the first says where on "
-            "earth it lies, or --origin says from where degrees are taken as metres."
+            f"No area of {areas.name} lies in {own.name}. Give both in the same coordinates, longitude before latitude "
+            "where these are degrees; areas in metres must name their plane, or --origin say where they start."
         )
     return DrawnArea(inside, cut)
 

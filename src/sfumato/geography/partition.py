@@ -76,7 +76,7 @@ def microaggregated(locations: Locations, k: int) -> Partition:
     An area with fewer than k units is joined to its nearest neighbour before, in the same area above where it can be.
     """
     if len(locations) < k:
-        raise DataError(f"There are fewer than {k} locations; clusters of at least {k} need as many, give a smaller k.")
+        raise DataError(f"There are fewer than {k:,} locations, and a cluster has at least as many; give a smaller k.")
     into = joined(locations, k)
     group = into[locations.finest]
     order = locations.order[np.argsort(group[locations.order], kind="stable")]

@@ -6,6 +6,7 @@ are not public. `merged` makes areas of squares by numbers that were published o
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +21,10 @@ MOST = 4_000_000
 
 @dataclass(frozen=True)
 class Squares:
-    """Squares of a side in metres, in larger ones of `depth` doublings, from the west and south of a box on.
+    """Squares of a side in metres that meet a box, in larger ones of `depth` doublings, from its west and south on.
 
     >>> Squares(250, (0, 0, 900, 400)).depth, [level.code for level in Squares(500, (0, 0, 900, 400)).levels()]
-    (2, ['s0', 's0.0', 's0.1', 's0.2', 's0.3'])
+    (2, ['s0', 's0.0', 's0.1'])
     """
 
     side: int
@@ -45,17 +46,30 @@ class Squares:
         return (across - 1).bit_length()
 
     def levels(self) -> tuple[AreaLevel, ...]:
-        """The squares with those that they lie in, each followed by those in it."""
-        return tuple(self._below("s0", "", 0))
+        """The squares with those that they lie in, each followed by those in it; none lies outside the box."""
+        return tuple(self._below("s0", "", 0, self.box[:2]))
 
-    def _below(self, code: str, parent: str, depth: int) -> list[AreaLevel]:
+    def _below(self, code: str, parent: str, depth: int, corner: tuple[int, int]) -> list[AreaLevel]:
+        if corner[0] >= self.box[2] or corner[1] >= self.box[3]:
+            return []  # nobody can be there, and noise on it would be for nothing
         found = [AreaLevel(code, f"Square {code}", parent)]
-        for quarter in "0123" if depth < self.depth else "":
-            found += self._below(f"{code}{'' if depth else '.'}{quarter}", code, depth + 1)
+        half = self.side << self.depth >> depth + 1
+        for quarter in range(4) if depth < self.depth else ():
+            inner = corner[0] + half * (quarter & 1), corner[1] + half * (quarter >> 1)
+            found += self._below(f"{code}{'' if depth else '.'}{quarter}", code, depth + 1, inner)
         return found
 
+    @cached_property
+    def _listed(self) -> tuple[Integers, Integers]:
+        """The numbers of the smallest squares that meet the box, two bits a quartering, and how far east and north."""
+        numbers, steps = np.arange(4**self.depth), np.zeros((4**self.depth, 2), dtype=np.int64)
+        for bit in range(self.depth):
+            steps |= np.column_stack([numbers >> 2 * bit & 1, numbers >> 2 * bit + 1 & 1]) << bit
+        met = (np.asarray(self.box[:2]) + self.side * steps < self.box[2:]).all(axis=1)
+        return numbers[met], steps[met]
+
     def places(self, points: NDArray[np.int32]) -> Integers:
-        """The number of the smallest square of each point: two bits a quartering, east in the lower one."""
+        """The place of the smallest square of each point among those that are listed."""
         west, south, east, north = self.box
         inside = (points >= (west, south)).all(axis=1) & (points < (east, north)).all(axis=1)
         if not inside.all():
@@ -64,20 +78,18 @@ class Squares:
         found = np.zeros(len(points), dtype=np.int64)
         for bit in range(self.depth):
             found |= ((across[:, 0] >> bit & 1) << 2 * bit) | ((across[:, 1] >> bit & 1) << 2 * bit + 1)
-        return found
+        return np.searchsorted(self._listed[0], found)
 
     def ground(self, area: NDArray[np.int32]) -> SquareGround:
         """All smallest squares in the order of their numbers, with the place of the area of each."""
-        numbers, steps = np.arange(4**self.depth), np.zeros((4**self.depth, 2), dtype=np.int64)
-        for bit in range(self.depth):
-            steps |= np.column_stack([numbers >> 2 * bit & 1, numbers >> 2 * bit + 1 & 1]) << bit
-        return SquareGround(self.side, np.asarray(self.box[:2]) + self.side * steps, area)
+        return SquareGround(self.side, np.asarray(self.box[:2]) + self.side * self._listed[1], area)
 
 
 def gridded(locations: Locations, squares: Squares) -> Partition:
     """The smallest square of each unit; which squares there are does not depend on the units."""
-    places, every = squares.places(locations.points).astype(np.int32), np.arange(4**squares.depth, dtype=np.int32)
-    return Partition(locations, places, squares.levels(), ground=squares.ground(every))
+    places, levels = squares.places(locations.points).astype(np.int32), squares.levels()
+    every = np.arange(len(_lowest(levels)), dtype=np.int32)
+    return Partition(locations, places, levels, ground=squares.ground(every))
 
 
 def merged(locations: Locations, squares: Squares, published: Mapping[str, float], k: int) -> Partition:
