@@ -43,6 +43,8 @@ TABLE_PAGES = {
     "pick": "/pick?rows=every&pick=valueCodes[every]",
     "found": "/pick?rows=every&pick=valueCodes[every]&find=c",
     "universe": "?rows=every&sum[other]=c0&lang=de",
+    "embedded": "/embed?rows=every",
+    "embedded chart": "/embed?rows=every&view=chart",
 }
 FREE = ("own", "sort", "of", "cell", "hold", "lang", "find", "name", "group", "rows", "sum", "valueCodes", "table")
 
@@ -87,6 +89,14 @@ def test_labels_notes_and_titles_are_text_on_every_page(tabs):
     assert page.locator("tbody th").count() == len(PAYLOADS)
     shown = page.locator("tbody th").all_text_contents()
     assert all(text in label for text, label in zip(PAYLOADS, shown, strict=True)), "each is shown as it is written"
+
+
+@pytest.mark.parametrize("address", ["/made~every/shake?rows=every", "/find?q=c1", "/find?q=every"])
+def test_labels_are_text_where_releases_differ_in_more_than_these(tabs, address):
+    """Other draws are of their release, and finds depend on what is called so: nothing harmful is made of either."""
+    bad, good = (made(tab, address) for tab in tabs)
+    assert bad["harmful"] == good["harmful"] == []
+    assert set(bad["made"]) <= set(good["made"])
 
 
 def test_labels_of_variables_are_text_on_every_page(tabs):
