@@ -86,6 +86,8 @@ def _known(
     units += [str(getattr(one, "unit", "")) for one in made]
     singular = [unit.removesuffix("s") for unit in units]
     reasons = [part.sampling if isinstance(part.sampling, str) else "", str(part.limit.get("unbounded", ""))]
+    functions = part.sampling if isinstance(part.sampling, list) else []
+    reasons += [*(one.source for one in functions), *(one.source for one in part.geography.values())]
     sentences = [*reasons, *(text for one in part.exposure for text in (one.what, one.why))]
     listed = {"labels": schema.names, "titles": titles, "units": [*units, *singular], "sentences": sentences}
     return {field: tuple(dict.fromkeys(filter(None, texts))) for field, texts in listed.items()}

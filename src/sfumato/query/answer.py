@@ -146,7 +146,8 @@ class Answer:
     def title(self) -> str:
         labels = {one.name: one.label for one in self.figures.product.attributes}
         held = [labels[name] for name in self.figures.where if name in labels]
-        return f"{self.figures.title}, within a part of {', '.join(held)}" if held else self.figures.title
+        title = self.figures.title
+        return words(self.language)("title.within", title=title, names=", ".join(held)) if held else title
 
     @property
     def titles(self) -> list[tuple[str, str]]:

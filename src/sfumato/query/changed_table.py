@@ -20,7 +20,7 @@ from sfumato.query.portable import Portable
 from sfumato.query.ratio_columns import RatioColumns, total_sides
 from sfumato.query.shared_noise import in_common
 from sfumato.query.sides import apart, by_sides
-from sfumato.query.wording import Sentence
+from sfumato.query.wording import Sentence, words
 from sfumato.release import NoNumber
 from sfumato.release.error_law import NORMAL
 from sfumato.release.moved_error import moved_together
@@ -53,7 +53,8 @@ class ChangedTable(Portable):
 
     @property
     def title(self) -> str:
-        return f"{self.after.title}, change {self.since} → {self.until}"
+        told = {"title": self.after.title, "since": self.since, "until": self.until}
+        return words(self.language)("title.change", **told)
 
     def covers(self, axis: Axis) -> bool:
         return self.after.covers(axis)

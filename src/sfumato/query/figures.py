@@ -15,9 +15,10 @@ from sfumato.query.columns import Columns
 from sfumato.query.estimate import Estimate, Figure
 from sfumato.query.headline import Headline
 from sfumato.query.untold import untold
-from sfumato.query.wording import Sentence
+from sfumato.query.wording import Sentence, words
 from sfumato.release import NoNumber, Product, Release, Withheld
 from sfumato.schema import Attribute
+from sfumato.schema.languages import OWN
 
 Key = str | int | tuple[str | int, ...]
 LARGEST_PAGE = 10_000
@@ -41,6 +42,11 @@ class Figures(ABC):
     @property
     @abstractmethod
     def title(self) -> str: ...
+
+    @property
+    def language(self) -> str:
+        """The language that its labels are in."""
+        return self.releases[-1].language
 
     @property
     @abstractmethod
@@ -180,8 +186,18 @@ def labels_of(codes: Sequence[str], attribute: Attribute | None) -> list[str]:
     return [attribute.levels.label(code) if attribute and code in known else code for code in codes]
 
 
-def titled(title: str, shown: Sequence[Attribute]) -> str:
-    """What a table by some variables is called; a label inside a sentence starts small, an abbreviation does not."""
-    labels = [one.label[:1].lower() + one.label[1:] if one.label[1:2].islower() else one.label for one in shown]
-    listed = " and ".join([", ".join(labels[:-1]), labels[-1]] if len(labels) > 1 else labels)
-    return f"{title} by {listed}" if listed else title
+def titled(title: str, shown: Sequence[Attribute], language: str = OWN) -> str:
+    """What a table by some variables is called in a language.
+
+    In English a label inside a sentence starts small, an abbreviation does not.
+    """
+    labels, said = [_inside(one.label, language) for one in shown], words(language)
+    if not labels:
+        return title
+    listed = said("title.and", others=", ".join(labels[:-1]), last=labels[-1]) if len(labels) > 1 else labels[0]
+    return said("title.by", title=title, what=listed)
+
+
+def _inside(label: str, language: str) -> str:
+    """A label inside a sentence."""
+    return label[:1].lower() + label[1:] if language == OWN and label[1:2].islower() else label

@@ -21,6 +21,7 @@ from sfumato.query.ratio import Ratio, ratio_of
 from sfumato.query.ratio_columns import RatioColumns
 from sfumato.query.shared_noise import refuse_shared
 from sfumato.query.shares import ranks_within
+from sfumato.query.wording import words
 from sfumato.release import NoNumber, Withheld
 from sfumato.release.moved_error import moved_together
 
@@ -49,11 +50,11 @@ class Means(Portable):
 
     @property
     def title(self) -> str:
-        return f"{self.amount.title}, per {one_of(self.number.unit)}"
+        return words(self.language)("title.per", what=f"{self.amount.title},", unit=self.number.product.subject.one)
 
     @property
     def unit(self) -> str:
-        return f"{self.amount.unit} per {one_of(self.number.unit)}"
+        return words(self.language)("title.per", what=self.amount.unit, unit=self.number.product.subject.one)
 
     @property
     def adds_up(self) -> bool:
@@ -111,12 +112,3 @@ def mean_of(over: Estimate, under: Estimate, unit: str, sampled: Variance) -> Ra
     moved = moved_together(over.law, under.law)
     shared = Withheld(UNTOLD) if moved is None else float(moved[0])
     return ratio_of(over, under, shared, unit, sampled, apart=True)
-
-
-def one_of(unit: str) -> str:
-    """One of what a unit counts.
-
-    >>> one_of("jobs"), one_of("dollars"), one_of("staff")
-    ('job', 'dollar', 'staff')
-    """
-    return unit.removesuffix("s")

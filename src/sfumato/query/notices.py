@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from sfumato.query.wording import words
 from sfumato.release import Release
 
 
@@ -72,5 +73,5 @@ def cited(release: Release) -> str:
     """How to cite a release."""
     manifest = release.manifest
     period = f", {manifest.period}" if manifest.period else ""
-    issued = f"Release {release.id[:16]}, {manifest.created[:10]}"
-    return f"{manifest.title}{period}. {issued}. {manifest.promise.loss_words}."
+    said = {"title": f"{manifest.title}{period}", "id": release.id[:16], "date": manifest.created[:10]}
+    return words(release.language)("title.cited", **said, loss=manifest.promise.loss_words)

@@ -22,7 +22,7 @@ from sfumato.query.period_columns import PeriodColumns, together_of
 from sfumato.query.plot import caption_of, plot_of
 from sfumato.query.portable import Portable
 from sfumato.query.shared_noise import in_common
-from sfumato.query.wording import Sentence
+from sfumato.query.wording import Sentence, words
 from sfumato.release import Withheld, withheld
 from sfumato.schema import Attribute, Levels
 
@@ -70,7 +70,7 @@ class SeriesTable(Portable):
         own, listed = tables[-1].axes, (*periods, *names)
         self.period_place = len(own) if place is None else place
         self.time = time_name([one.name for one in self.product.attributes])
-        attribute = period_attribute(listed, self.time)
+        attribute = period_attribute(listed, self.time, words(tables[0].language)("about.period"))
         axis = Axis(attribute, attribute.levels.codes)
         self.axes = (*own[: self.period_place], axis, *own[self.period_place :])
 
@@ -78,8 +78,13 @@ class SeriesTable(Portable):
     def title(self) -> str:
         first, last, one = self.periods[0].code, self.periods[-1].code, self.tables[-1]
         if isinstance(one, ChangedTable):
-            return one.title if len(self.periods) == 1 else f"{one.after.title}, changes to {first} … {last}"
-        return f"{one.title}, {first}" + (f" to {last}" if len(self.periods) > 1 else "")
+            return (
+                one.title
+                if len(self.periods) == 1
+                else words(self.language)("title.changes", title=one.after.title, first=first, last=last)
+            )
+        span = words(self.language)("sheet.between", low=first, high=last) if len(self.periods) > 1 else first
+        return f"{one.title}, {span}"
 
     @property
     def note(self) -> str:

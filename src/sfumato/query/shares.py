@@ -20,6 +20,7 @@ from sfumato.query.ratio import ratio_of
 from sfumato.query.ratio_columns import RatioColumns
 from sfumato.query.share_comparison import PartOfWhole, ShareComparison, difference_of_shares
 from sfumato.query.source import Source
+from sfumato.query.wording import words
 from sfumato.release import NoNumber, Withheld
 from sfumato.schema import Box
 
@@ -43,7 +44,8 @@ class Shares(Portable):
     @property
     def title(self) -> str:
         by = ", ".join(axis.attribute.label for axis in self.whole.axes)
-        return f"{self.table.title}, shares of {by or 'the whole'}"
+        said = words(self.language)
+        return said("title.shares", title=self.table.title, of=by or said("sheet.share_whole"))
 
     def covers(self, axis: Axis) -> bool:
         return self.table.covers(axis)

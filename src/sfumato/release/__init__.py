@@ -21,7 +21,7 @@ from sfumato.release.products import (
     measured,
 )
 from sfumato.release.promise import Promise
-from sfumato.release.spoken import in_language, own_language
+from sfumato.release.spoken import in_language
 from sfumato.release.statuses import NoNumber, Statuses
 from sfumato.release.translation import Translation
 from sfumato.release.uncertainties import (
@@ -91,7 +91,6 @@ __all__ = [
     "noticed",
     "now",
     "open_release",
-    "own_language",
     "private_key",
     "read_manifest",
     "seal",

@@ -1,7 +1,7 @@
 """Release: a folder of Parquet files and a manifest, written once and read by anyone."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,6 +28,21 @@ class Release:
     """When each file was last changed before it was verified, in nanoseconds."""
     spoken_from: "Release | None" = field(default=None, repr=False)
     """Where it is told in another language: the release as it was published."""
+
+    told_in: str = ""
+    """The language that it is told in; '' for its own."""
+    told: Callable[[str], str] = field(default=str, repr=False)
+    """A sentence of the program's own in that language, where its form is known; else as it is."""
+
+    @property
+    def language(self) -> str:
+        """The language in which its texts are read."""
+        return self.told_in or self.manifest.own_language
+
+    def called(self, unit: str) -> str:
+        """What a unit is called in that language."""
+        said = self.manifest.languages.get(self.told_in)
+        return said.units.get(unit, unit) if said else unit
 
     @property
     def own(self) -> "Release":

@@ -15,6 +15,7 @@ from sfumato.release.promise import Chance, LossTerms, ManifestPart, Promise
 from sfumato.release.sampling_line import SamplingLine
 from sfumato.release.translation import Translation
 from sfumato.release.written import read_json
+from sfumato.schema.languages import OWN
 
 FORMAT = "sfumato-release/1"
 SOUND, AS_PUBLISHED = MODES = ("sound", "as_published")
@@ -192,6 +193,11 @@ class Manifest(ManifestPart):
         """What a reader must be told before any number, besides whether it may be published at all."""
         said = [] if self.promise.formal else [f"Not formally private, {self.promise.loss_words}."]
         return (*said, *(f"A step found no answer: {name}: {why}." for name, why in self.diverged.items()))
+
+    @property
+    def own_language(self) -> str:
+        """The language that its texts are in."""
+        return self.language or OWN
 
     def to_bytes(self) -> bytes:
         """The one way to write it: the same manifest, the same bytes."""

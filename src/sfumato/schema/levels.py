@@ -44,6 +44,8 @@ class Levels:
     """Labels and notes in further languages, as `label.de`; '' of a level that has none."""
     untold: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
     """The codes whose label stays in the list's own language, where another was asked for."""
+    own: "Levels | None" = field(default=None, compare=False, repr=False)
+    """The list in its own language, where this one is told in another."""
 
     def __post_init__(self) -> None:
         if not self.codes:
@@ -166,6 +168,8 @@ class Levels:
             self._cuts[depth] = Levels(
                 codes, labels, parents, notes, self.whole or self, texts, self.untold.intersection(codes)
             )
+            if self.own is not None:
+                object.__setattr__(self._cuts[depth], "own", self.own.cut(depth))
         return self._cuts[depth]
 
     @cached_property
@@ -190,7 +194,16 @@ class Levels:
         noted = tuple(new or own for new, own in zip(notes, self.notes, strict=True))
         untold = frozenset(code for code, new in zip(self.codes, labels, strict=True) if not new)
         whole = self.whole.in_language(language) if self.whole else None
-        return replace(self, labels=told, notes=noted, whole=whole, untold=untold)
+        return replace(self, labels=told, notes=noted, whole=whole, untold=untold, own=self.own or self)
+
+    def is_named_by_its_code(self, code: str) -> bool:
+        """Whether a level has no other name in its own language, so that its code tells a reader nothing more.
+
+        >>> sexes = Levels.of([{"code": "f", "label.de": "Frauen"}, {"code": "11", "label": "Making"}])
+        >>> [sexes.in_language("de").is_named_by_its_code(code) for code in sexes.codes]
+        [True, False]
+        """
+        return (self.own or self).label(code).lower() == code.lower()
 
     def above(self, cut: "Levels") -> NDArray[np.intp]:
         """For each leaf the place of the leaf above it among levels that are cut off.

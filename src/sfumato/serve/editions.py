@@ -13,6 +13,7 @@ from sfumato.query.figures import titled
 from sfumato.query.notices import Notice, private, slug
 from sfumato.query.periods import NothingBeforeError, compared, when
 from sfumato.query.source import Source
+from sfumato.query.wording import Words, words
 from sfumato.release import Product, Release
 from sfumato.schema import Attribute, Levels
 from sfumato.serve.expressions import chosen as expressed
@@ -112,7 +113,8 @@ class Sheet:
 
     def titled(self, names: Sequence[str], subject: str = "") -> str:
         """What a table by some of the variables is called, of its own statistic unless told otherwise."""
-        return titled(subject or self.product.subject.title, [self.attribute(name) for name in names])
+        shown = [self.attribute(name) for name in names]
+        return titled(subject or self.product.subject.title, shown, self.edition.release.language)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -161,7 +163,12 @@ class Timeline:
     def attribute(self) -> Attribute:
         """The variable whose levels are the periods."""
         listed = ({"code": code, "note": self.note(code)} for code in self.periods)
-        return Attribute(self.time, Levels.of(listed), label="Period")
+        return Attribute(self.time, Levels.of(listed), label=self._said("about.period"))
+
+    @property
+    def _said(self) -> Words:
+        """The words of the language that the table is told in."""
+        return words(next(iter(self.versions.values())).edition.release.language)
 
     def sheet(self, code: str) -> Sheet:
         """The table of a period, or of one release by the digits of its hash."""
@@ -174,16 +181,20 @@ class Timeline:
     def axis_period(self, code: str) -> ReleasePeriod:
         """A period, or one release of it, as it stands on an axis."""
         sheet = self.sheet(code)
-        label = code if code in self.periods else f"{sheet.period}, {sheet.edition.state} ({code})"
+        label = code if code in self.periods else f"{sheet.period}, {self._state(sheet)} ({code})"
         return ReleasePeriod(code, label, self.note(code))
+
+    def _state(self, sheet: Sheet) -> str:
+        return self._said(f"versions.{sheet.edition.state.replace(' ', '_')}")
 
     def note(self, code: str) -> str:
         """Which release stands for a period and which others there are, where there are some."""
         own = self.sheet(code)
         others = [one for one in self.versions.values() if one.period == own.period and one is not own]
-        told = ", ".join(f"{_digits(one.edition)} ({one.edition.state})" for one in others)
+        told = ", ".join(f"{_digits(one.edition)} ({self._state(one)})" for one in others)
         issued = own.edition.release.manifest.created[:10]
-        return f"Release {_digits(own.edition)}, issued {issued}; other versions: {told}" if others else ""
+        named = {"id": _digits(own.edition), "issued": issued, "others": told}
+        return self._said("versions.note", **named) if others else ""
 
     def chosen(self, given: Sequence[str], *, split: bool = True) -> tuple[str, ...]:
         """The codes that are meant, in the order of time: periods, expressions such as top(4), or digits of a hash."""

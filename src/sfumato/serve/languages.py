@@ -15,7 +15,6 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sfumato.query.wording import languages
-from sfumato.release import own_language
 from sfumato.schema.languages import OWN
 from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.reply import for_programs
@@ -78,7 +77,7 @@ class Negotiated:
 
 def own_of(catalogue: Catalogue) -> str:
     """The language of everything that is served; English where releases differ, or where there are no words for it."""
-    own = {own_language(edition.release.own.manifest) for edition in catalogue.editions}
+    own = {edition.release.own.manifest.own_language for edition in catalogue.editions}
     return own.pop() if len(own) == 1 and own <= {*languages()} else OWN
 
 

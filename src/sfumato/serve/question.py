@@ -10,7 +10,6 @@ from sfumato.query.answer import Placement
 from sfumato.query.changed_table import refuse_other_levels
 from sfumato.query.periods import NothingBeforeError
 from sfumato.query.portable import Portable
-from sfumato.release import own_language
 from sfumato.schema import Levels
 from sfumato.serve.address_parameters import Codes, Pairs, shortened
 from sfumato.serve.drawn import apart, drawn_groups
@@ -265,7 +264,7 @@ def data_query(
     if placement is not None:
         pairs += [("stub", name) for name in placement.stub] + [("heading", name) for name in placement.heading]
     pairs += further
-    own = own_language(question.sheet.edition.release.own.manifest)
+    own = question.sheet.edition.release.own.manifest.own_language
     pairs += [("lang", language)] if language != own else []
     pairs += [("outputFormat", form)] if form else []
     return urlencode(pairs, safe="[],:*")

@@ -10,6 +10,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from sfumato.query.answer import ERRORS, Placement
+from sfumato.query.wording import words
 from sfumato.serve.editions import Edition
 from sfumato.serve.presentation import Presentation
 from sfumato.serve.question import Question, data_path, data_query
@@ -70,7 +71,7 @@ def citation(editions: Sequence[Edition], title: str, server: str, address: str)
     edition, url = editions[-1], f"{server}{address}"
     key = re.sub(r"[^A-Za-z0-9]+", "-", edition.lasting).strip("-")
     said = {"title": title, "edition": edition, "manifest": edition.release.manifest, "url": url, "key": key}
-    said |= {"editions": editions}
+    said |= {"editions": editions, "words": words(edition.release.language)}
     text, bibtex, ris = (_TEXTS.get_template(f"cite.{kind}").render(said) for kind in ("txt", "bib", "ris"))
     return Citation(text.rstrip("\n"), bibtex, ris.replace("\n", "\r\n"))
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sfumato.synth.columns import FIGURES
+from sfumato.synth.german import german
 
 
 @dataclass(frozen=True)
@@ -93,9 +94,9 @@ def places(counties: int, states: int) -> list[Level]:
 
 
 def write_levels(path: Path, levels: Sequence[Level]) -> None:
-    """A list of levels as CSV: code, label, parent."""
+    """A list of levels as CSV: code, label, parent, and the label in German."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, ["code", "label", "parent"], lineterminator="\n")
+        writer = csv.DictWriter(file, ["code", "label", "parent", "label.de"], lineterminator="\n")
         writer.writeheader()
-        writer.writerows(levels)
+        writer.writerows(level | {"label.de": german(level["label"])} for level in levels)

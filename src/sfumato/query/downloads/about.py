@@ -30,8 +30,8 @@ def facts(answer: Answer) -> dict[str, object]:
         "universe": {name: list(codes) for name, codes in answer.figures.universe.items()},
         "release": answer.release.id,
         "notices": list(answer.notices),
-        "withheld": list(answer.figures.reasons()),
-        "grades": grade_words(manifest.grades),
+        "withheld": list(answer.figures.reasons(answer.language)),
+        "grades": grade_words(manifest.grades, answer.language),
         "promise": manifest.promise.model_dump(),
         "exposures": [exposure.model_dump() for exposure in manifest.exposures],
         "citation": cited(answer.release),
@@ -74,7 +74,7 @@ def _privacy(release: Release, said: Mapping[str, str]) -> Iterator[Line]:
     if promise.formal and promise.not_hidden:
         yield said["not_hidden"], promise.not_hidden
     yield said["loss"], promise.loss_words
-    yield said["learned"], _learned(promise, said) if promise.formal else said["not_private"]
+    yield said["learned"], _learned(release, said) if promise.formal else said["not_private"]
     for spend in manifest.spends:
         yield said["spend"].format(measure=spend.measure), f"{spend.words}, {spend.mechanism}"
     if manifest.ledger:
@@ -86,13 +86,14 @@ def _privacy(release: Release, said: Mapping[str, str]) -> Iterator[Line]:
         yield said["exposure"], f"{exposure.kind}: {exposure.what}. {exposure.why}"
 
 
-def _learned(promise: Promise, said: Mapping[str, str]) -> str:
+def _learned(release: Release, said: Mapping[str, str]) -> str:
     """What can be learned of one unit, or of one firm where its units are hidden together."""
+    promise = release.manifest.promise
     hidden = promise.hidden
     key = "learned_words_root" if promise.only_near else "learned_words"
     unit = "firm" if hidden.get("firm") else hidden.get("unit", "unit")
     told, even, sure = in_100(promise.power_at_5_percent), in_100(promise.right_guess), sure_in_100(promise)
-    learned = said[key].format(unit=unit, told=told, even=even)
+    learned = said[key].format(unit=release.called(unit), told=told, even=even)
     return f"{learned} {said['sure_words'].format(fairly=sure[0], very=sure[1])}" if sure else learned
 
 

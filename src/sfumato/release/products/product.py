@@ -44,6 +44,17 @@ class Subject:
     mechanism: str = ""
     note: str = ""
     value_bounds: ValueBounds | None = None
+    unit_of_one: str = ""
+    """What one of its unit is called, where that is not the unit without an s at its end."""
+
+    @property
+    def one(self) -> str:
+        """One of what it counts.
+
+        >>> Subject("jobs", "count", "Jobs", "jobs", Fraction(1)).one
+        'job'
+        """
+        return self.unit_of_one or self.unit.removesuffix("s")
 
     @property
     def nonnegative(self) -> bool:

@@ -1,10 +1,12 @@
 """Spoken: a product whose title, unit, variables and levels are said in another language; its numbers are the same."""
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from sfumato.errors import TooFineError
 from sfumato.release.noisy import Floats, Integers
+from sfumato.release.phrases import Retold
 from sfumato.release.products.product import Product, Subject
 from sfumato.release.statuses import Statuses
 from sfumato.release.uncertainties import Errors, Uncertainty, Withheld
@@ -14,8 +16,8 @@ from sfumato.schema import Attribute, Box, Domain, Grid
 class Spoken(Product):
     """A view of a product: every question goes to the one that it is of, whose tables are held once."""
 
-    def __init__(self, product: Product, subject: Subject, attributes: tuple[Attribute, ...]) -> None:
-        self.product, self.subject, self.attributes = product, subject, attributes
+    def __init__(self, product: Product, subject: Subject, attributes: tuple[Attribute, ...], retold: Retold) -> None:
+        self.product, self.subject, self.attributes, self.retold = product, subject, attributes, retold
 
     def __getattr__(self, name: str) -> Any:
         return getattr(vars(self)["product"], name)
@@ -26,7 +28,6 @@ class Spoken(Product):
     noise_of_its_own = property(lambda self: self.product.noise_of_its_own)
     exact = property(lambda self: self.product.exact)
     residuals = property(lambda self: self.product.residuals)
-    together = property(lambda self: self.product.together)
     even = property(lambda self: self.product.even)
 
     @property
@@ -51,10 +52,18 @@ class Spoken(Product):
         return self.product.cells(box)
 
     def refuses(self, names: frozenset[str]) -> str:
-        return self.product.refuses(names)
+        return self.retold.sentence(self.product.refuses(names))
+
+    @property
+    def together(self) -> str:
+        return self.retold.sentence(self.product.together)
 
     def missing(self, grid: Grid) -> Statuses | None:
-        return self.product.missing(grid)
+        found = self.product.missing(grid)
+        if found is None:
+            return None
+        kinds = tuple(replace(one, reason=self.retold.sentence(one.reason)) for one in found.kinds)
+        return Statuses(kinds, found.which)
 
     def too_fine(self, grid: Grid) -> TooFineError | None:
         return self.product.too_fine(grid)

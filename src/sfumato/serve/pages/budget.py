@@ -1,5 +1,6 @@
 """The budget page: what each population may lose, what each release took of it, and what is left."""
 
+from functools import partial
 from typing import Any
 
 from starlette.requests import Request
@@ -10,6 +11,7 @@ from sfumato.pictures import budget as bar
 from sfumato.privacy import Loss
 from sfumato.query.accounts import AccountLine, PublicAccount, amount, brief
 from sfumato.query.wording import Words
+from sfumato.release.phrases import retold
 from sfumato.serve.accounts import accounts_of, uncharged
 from sfumato.serve.pages.card import NARROW
 from sfumato.serve.pages.look import Look
@@ -22,11 +24,12 @@ def budget(pages: Pages, request: Request) -> Response:
     """The accounts of all populations that the served releases are about."""
     editions = pages.catalogue.editions
     known = {one.release.id: one for one in editions}
-    shown = {"uncharged": uncharged(editions), "share": share, "unseen": unseen, "brief": brief, "editions": known}
+    shown = {"uncharged": uncharged(editions), "share": share, "editions": known}
 
     def show(look: Look) -> dict[str, Any]:
         bars = [(one, [_bar(one, look.words, width) for width in (WIDE, NARROW)]) for one in accounts_of(editions)]
-        return {**shown, "accounts": bars}
+        said = {"unseen": partial(unseen, look.language), "brief": partial(brief_in, look.language)}
+        return {**shown, **said, "accounts": bars}
 
     return pages.reply(request, "budget.html", pages.catalogue.tag, show)
 
@@ -36,20 +39,27 @@ def share(part: Loss, limit: Loss) -> int:
     return round(100 * amount(part) / amount(limit))
 
 
-def unseen(entry: AccountLine) -> str:
+def brief_in(language: str, loss: Loss, *, left: bool = False) -> str:
+    """A loss in few words of a language."""
+    return retold(brief(loss, left=left), language)
+
+
+def unseen(language: str, entry: AccountLine) -> str:
     """What others took, in the currency of the account."""
-    return brief(entry.left.of(entry.unseen))
+    return brief_in(language, entry.left.of(entry.unseen))
 
 
 def _bar(account: PublicAccount, said: Words, width: int) -> Picture:
     taken = []
     for entry in account.entries:
         if entry.unseen:
-            taken.append(BudgetShare(said("budget.unseen_short"), float(entry.unseen), unseen(entry), seen=False))
+            taken.append(
+                BudgetShare(said("budget.unseen_short"), float(entry.unseen), unseen(said.code, entry), seen=False)
+            )
         manifest = entry.release.manifest
         label = f"{manifest.title}{f', {manifest.period}' if manifest.period else ''}"
-        taken.append(BudgetShare(label, float(entry.own), brief(entry.cost)))
+        taken.append(BudgetShare(label, float(entry.own), brief_in(said.code, entry.cost)))
     words = PictureWords(limit=said("budget.limit"), left=said("budget.left"), in_words=said("privacy.in_words"))
-    left = said("budget.left_words", left=brief(account.left, left=True))
-    caption = Caption(account.population, brief(account.limit), headed=False, words=words)
+    left = said("budget.left_words", left=brief_in(said.code, account.left, left=True))
+    caption = Caption(account.population, brief_in(said.code, account.limit), headed=False, words=words)
     return bar(taken, float(amount(account.limit)), caption, left, width=width)

@@ -95,7 +95,7 @@ def _about(one: Find) -> str:
     parts = []
     for name, code in one.codes:
         attribute = one.table.attribute(name)
-        other = "" if attribute.levels.label(code).lower() == code.lower() else f" {code}"
+        other = "" if attribute.levels.is_named_by_its_code(code) else f" {code}"
         parts.append(f"{attribute.label}{other}")
     return ", ".join([*parts, *([one.table.product.subject.title] if one.variable else [])])
 

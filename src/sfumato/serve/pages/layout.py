@@ -8,7 +8,6 @@ from sfumato.errors import QueryError
 from sfumato.query import Group
 from sfumato.query.answer import Placement
 from sfumato.query.engine import divisors
-from sfumato.query.means import one_of
 from sfumato.schema import Levels
 from sfumato.serve.address_parameters import Codes, Pairs, Parameters
 from sfumato.serve.drawn import NothingMetError, apart
@@ -150,7 +149,7 @@ class Layout:
         """The counts of the same records that numbers may be divided by, by name, and one of what each counts."""
         laid = {*self.names, *self.within} - {self.sheet.time}
         found = divisors(self.sheet.edition.engine, self.sheet.product.subject.name, laid)
-        return {one.name: one_of(one.unit) for one in found}
+        return {one.name: one.one for one in found}
 
     @property
     def per(self) -> str:

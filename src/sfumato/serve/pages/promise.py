@@ -43,11 +43,11 @@ class Promised:
     def unit(self) -> str:
         """Who is hidden; a firm where all units of one are hidden together."""
         hidden = self.manifest.promise.hidden
-        return "firm" if hidden.get("firm") else self.row
+        return self.edition.release.called("firm") if hidden.get("firm") else self.row
 
     @property
     def row(self) -> str:
-        return str(self.manifest.promise.hidden.get("unit", "unit"))
+        return self.edition.release.called(str(self.manifest.promise.hidden.get("unit", "unit")))
 
     @property
     def listed(self) -> bool:
@@ -154,7 +154,8 @@ class Promised:
     def amounts(self, written: dict[str, str]) -> str:
         """A loss as the manifest writes it, in words."""
         loss = read_loss(written)
-        return loss.words() if loss else ", ".join(f"{name} {value}" for name, value in written.items())
+        words = loss.words() if loss else ", ".join(f"{name} {value}" for name, value in written.items())
+        return self.edition.release.told(words)
 
     @property
     def composed(self) -> str:

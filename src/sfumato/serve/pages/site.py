@@ -20,6 +20,7 @@ from sfumato.serve.address_parameters import unknown
 from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.editions import Edition, Sheet
 from sfumato.serve.pages.cell import SEEN, cells, figured
+from sfumato.serve.pages.foreign import Foreign
 from sfumato.serve.pages.look import ERRORS, SHARES, Look
 from sfumato.serve.reply import fresh, named, unchanged
 
@@ -43,6 +44,7 @@ class Pages:
 
     def __init__(self, catalogue: Catalogue, base_path: str, *, still: bool = False) -> None:
         self.catalogue, self.base_path = catalogue, base_path
+        self.foreign, self._spoken = Foreign(()), dict[str, Pages]()
         self.static = {name: content for name, content in _read("static").items() if name.rpartition(".")[2] in TYPES}
         seen = {**_read("templates"), **_read("words"), **self.static}
         self.look = hashlib.sha256(b"".join(content for _, content in sorted(seen.items()))).hexdigest()[:12]
@@ -56,9 +58,12 @@ class Pages:
 
     def in_language(self, language: str) -> "Pages":
         """The same pages over the releases as readers of a language see them."""
-        found = copy(self)
-        found.catalogue = self.catalogue.in_language(language)
-        return found
+        if language not in self._spoken:
+            found = copy(self)
+            found.catalogue = self.catalogue.in_language(language)
+            found.foreign = Foreign.of(found.catalogue)
+            self._spoken[language] = found
+        return self._spoken[language]
 
     def page(self, template: str, lang: str = "", strange: Sequence[str] = (), **shown: Any) -> str:
         """A page in one language; `w` gives its texts, `strange` are the parts of its address that it does not know.
@@ -68,7 +73,8 @@ class Pages:
         look = Look(lang=lang)
         said = {"w": look.words, "lang": look.language, "tongue": f"?lang={lang}" if lang else ""}
         said["also"] = said["tongue"].replace("?", "&")  # type: ignore[attr-defined]
-        return self.templates.get_template(template).render(said, strange=strange, **shown)
+        written = self.templates.get_template(template).render(said, strange=strange, **shown)
+        return self.foreign.marked(written)
 
     def reply(self, request: Request, template: str, content: str, show: Show, known: Sequence[str] = ()) -> Response:
         """The page in the language that its address asks for, made unless the reader holds it already."""
@@ -86,8 +92,9 @@ class Pages:
 
     def problem(self, status: int, detail: str, path: str = "", lang: str = "") -> Response:
         """A page that says why not, and what is to be said of the release that was asked for."""
-        edition = _concerned(self.in_language(lang or OWN).catalogue, path)
-        written = self.page("problem.html", lang, status=status, detail=detail, edition=edition)
+        pages = self.in_language(lang or OWN)
+        edition = _concerned(pages.catalogue, path)
+        written = pages.page("problem.html", lang, status=status, detail=detail, edition=edition)
         return fresh(written, HTML, status=status)
 
 

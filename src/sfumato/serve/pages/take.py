@@ -42,9 +42,10 @@ def _title(layout: Layout) -> str:
     """What a table is called where it is cited: its variables, what percentages are of, and what it is only about."""
     sheet, title = layout.sheet, titled(layout)
     share = layout.share
-    title += f", percentages of the {share}" if share else ""
+    said = layout.look.words
+    title = said(f"title.percent_{share}", title=title) if share else title
     held = only({name: codes for name, codes in layout.within.items() if name in sheet.names}, sheet.product.attributes)
-    return f"{title}, only {held}" if held else title
+    return said("title.only", title=title, what=held) if held else title
 
 
 def picture(pages: Pages, request: Request) -> Response:

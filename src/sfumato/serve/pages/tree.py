@@ -94,7 +94,7 @@ class LevelTree:
         return Node(
             code,
             label,
-            () if code.lower() == label.lower() else marked(code, self.words),
+            () if self.levels.is_named_by_its_code(code) else marked(code, self.words),
             marked(label, self.words),
             ticked=code in self._ticked,
             found=code in self._hits,

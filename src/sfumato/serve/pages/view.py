@@ -280,7 +280,7 @@ def _heads(axis: Axis) -> list[Head]:
     return [
         Head(
             label,
-            "" if code not in depths or code.lower() == label.lower() else code,
+            "" if code not in depths or axis.attribute.levels.is_named_by_its_code(code) else code,
             min(depths.get(code, least) - least, 5),
             key=code,
         )
