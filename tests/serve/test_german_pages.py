@@ -51,7 +51,7 @@ START = (
 )
 
 
-def found_in(browser, start=START, most=len(START), foreign=()):
+def found_in(browser, start=START, most=10, foreign=()):
     pages = dict(walked(browser.get, start, most))
     assert len(pages) >= len(START)
     return {text: address for address, page in pages.items() for text in english(page, foreign)}

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Json
+from sfumato.cli.options import Json, Language
 from sfumato.cli.output import note, say, say_json
 from sfumato.errors import QueryError
 
@@ -17,12 +17,13 @@ def find(
     words: Annotated[str, typer.Argument(metavar="WORDS", help="What to look for: names, codes, or nearly so.")],
     folders: Annotated[list[Path], typer.Argument(metavar="DIR…", help="Folders of releases.")],
     most: Annotated[int, typer.Option(help="The most that is printed.", min=1, max=20)] = 8,
+    language: Language = "",
     json: Json = False,
 ) -> None:
     """Find a table, a variable or a level in releases by its name, code or synonym, and print its number."""
     import sfumato
 
-    engines = [sfumato.open(folder) for folder in folders]
+    engines = [sfumato.open(folder, language) for folder in folders]
     found = sfumato.find(engines, words, most)
     for warning in dict.fromkeys(one for engine in engines for one in engine.warnings()):
         note(warning)

@@ -41,6 +41,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a release.")]
 Form = Annotated[str | None, typer.Option(help="text, json, csv, json-stat2, xlsx, parquet or sdmx-csv.")]
 Out = Annotated[Path | None, typer.Option(help="A file to write; its ending says the format where none is given.")]
+Language = Annotated[
+    str, typer.Option("--language", help="The language of labels and words, as de; the release's own unless named.")
+]
 Within = Annotated[
     list[str] | None, typer.Option("--where", help="Only these levels: state=west or state=CA,TX; may be repeated.")
 ]

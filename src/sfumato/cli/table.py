@@ -11,6 +11,7 @@ from sfumato.cli.options import (
     Folder,
     Form,
     GroupFiles,
+    Language,
     Out,
     OwnGroups,
     Within,
@@ -52,13 +53,14 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
     error: ErrorKind = "moe90",
     zero: Annotated[bool, typer.Option("--zero", help="Show negative numbers as 0, and say what that does.")] = False,
     of: Annotated[str | None, typer.Option(help="Which statistic, where the release has several.")] = None,
+    language: Language = "",
     format: Form = None,  # noqa: A002
     out: Out = None,
 ) -> None:
     """Print a table of a release with the error of every number."""
     import sfumato
 
-    answers, form = sfumato.open(folder), form_of(format, out)
+    answers, form = sfumato.open(folder, language), form_of(format, out)
     shown, held = chosen(answers, at, group, groups), pairs(where, "--where")
     counts = answers.table(_names(rows), cols, held, of, shown, most_of(form))
     if sort is not None:

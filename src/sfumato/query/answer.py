@@ -48,12 +48,16 @@ class Answer:
 
     figures: Figures
     placement: Placement = Placement()
-    language: str = "en"
+    language: str = ""
+    """The language of its words; that of its labels unless another is named."""
     path: str = ""
     told: tuple[str, ...] | None = None
     more: Callable[[], Mapping[str, Any]] = dict
     error: str = "moe90"
     """The kind of error that the reader chose; the sheet as shown has it, and other files have it too."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "language", self.language or self.figures.language)
 
     @cached_property
     def columns(self) -> Columns:

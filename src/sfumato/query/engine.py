@@ -16,8 +16,8 @@ from sfumato.query.ratio import Ratio, ratio_of
 from sfumato.query.share_comparison import PartOfWhole, share_of
 from sfumato.query.shared_noise import noise_apart, refuse_shared
 from sfumato.query.source import Source
-from sfumato.query.wording import words
-from sfumato.release import Product, Release, Subject, open_release
+from sfumato.query.wording import languages, words
+from sfumato.release import Product, Release, Subject, in_language, open_release
 from sfumato.schema import Box, Mask, Where
 
 
@@ -26,6 +26,12 @@ class QueryEngine:
 
     def __init__(self, release: Release) -> None:
         self.release = release
+
+    def in_language(self, language: str) -> "QueryEngine":
+        """The same release told in a language: labels, titles, units and sentences; codes and numbers are the same."""
+        if language not in languages():
+            raise QueryError(f"There is no language '{language[:20]}'; {nearest(language[:20], languages())}")
+        return QueryEngine(in_language(self.release, language))
 
     def __repr__(self) -> str:
         manifest = self.release.manifest
@@ -225,6 +231,7 @@ def _refuse_sum(product: Product, masks: Mapping[str, Mask], axes: Sequence[Axis
         )
 
 
-def open_folder(folder: Path | str) -> QueryEngine:
-    """Open a release for questions; it is verified first."""
-    return QueryEngine(open_release(folder))
+def open_folder(folder: Path | str, language: str = "") -> QueryEngine:
+    """Open a release for questions, in its own language unless another is named; it is verified first."""
+    opened = QueryEngine(open_release(folder))
+    return opened.in_language(language) if language else opened

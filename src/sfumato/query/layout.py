@@ -11,15 +11,14 @@ import numpy as np
 from sfumato.query.answer import Answer, Placement
 from sfumato.query.axis import Axis
 from sfumato.query.cell_look import STYLE, smear_of
-from sfumato.query.change import NONE, REAL, UNSAID, Change
+from sfumato.query.change import Change
 from sfumato.query.digits import Digits
 from sfumato.query.estimate import Estimate, Figure
 from sfumato.query.figures import Figures
-from sfumato.query.wording import words
+from sfumato.query.wording import Words, words
 from sfumato.release import NoNumber, Withheld
 from sfumato.release.figures import Rounding, aligned, beside, in_full, like, number, on_digit
 
-ERROR_SIGNS = {"moe90": "±", "se": "SE", "cv": "CV", "interval95": "95%"}
 ERROR_PARTS: Mapping[str, Callable[[Estimate], Sequence[float | Withheld]]] = {
     "moe90": lambda one: (one.moe(),),
     "se": lambda one: (one.se,),
@@ -27,15 +26,7 @@ ERROR_PARTS: Mapping[str, Callable[[Estimate], Sequence[float | Withheld]]] = {
     "interval95": lambda one: one.interval(),
 }
 """The kinds of error that can stand beside a number in a text."""
-ZEROED = (
-    "Negative numbers are shown as 0 here. Shown so, numbers are too large on average, one that is truly 0 by about "
-    "0.4 standard errors of its noise, so what is shown adds up to more than the totals; files keep all as they are."
-)
-"""What is said below a table whose negative numbers are shown as 0."""
-VERDICT_SIGNS = {REAL: "real", NONE: "no sign", UNSAID: "unsaid"}
-"""What stands in a text for a verdict, which the remarks below it explain."""
-NO_SUCH = "no such combination"
-"""What is said of a cell that nothing can stand in."""
+ENGLISH = words("en")
 _WIDEST = 5_000
 """The most columns that a sheet takes, at three a column of the table; a wider table stands on its side."""
 
@@ -128,36 +119,39 @@ def _rows(axes: Sequence[Axis]) -> tuple[tuple[str, ...], ...]:
     return tuple(combinations(*(axis.labels for axis in axes)))
 
 
-def figure(one: Figure, level: float = 0.90) -> tuple[str, str]:
+def figure(one: Figure, level: float = 0.90, said: Words = ENGLISH) -> tuple[str, str]:
     """The number and its margin as they are read; a share in percent, and a mark where there is no number."""
     if isinstance(one, NoNumber):
         return one.code, ""
     margin = one.moe(level)
+    untold = said("text.withheld") if isinstance(margin, Withheld) else ""
     if one.unit == "share":
-        return _percent(one.value), "withheld" if isinstance(margin, Withheld) else _percent(margin, math.ceil)[:-1]
+        return said.figure(_percent(one.value)), untold or said.figure(_percent(margin, math.ceil)[:-1])  # type: ignore[arg-type]
     if isinstance(margin, Withheld):
-        return number(one.value), "withheld"
-    return beside(one.value, margin), like(margin, one.value)
+        return said.figure(number(one.value)), untold
+    return said.figure(beside(one.value, margin)), said.figure(like(margin, one.value))
 
 
-def as_seen(one: Figure) -> tuple[str, str]:
+def as_seen(one: Figure, said: Words = ENGLISH) -> tuple[str, str]:
     """The number and its margin with the digits that pages and pictures give them: those that the margin leaves."""
     if isinstance(one, NoNumber):
         return one.code, ""
     digits, margin = Digits.of(one), one.moe(0.90)
     value = f"{digits.number(one.value)}{'%' if digits.percent else ''}"
-    return value, "withheld" if isinstance(margin, Withheld) else digits.margin(margin)
+    told = said("text.withheld") if isinstance(margin, Withheld) else said.figure(digits.margin(margin))
+    return said.figure(value), told
 
 
-def text(one: Figure, error: str = "moe90", *, zero: bool = False) -> str:
+def text(one: Figure, error: str = "moe90", *, zero: bool = False, said: Words = ENGLISH) -> str:
     """The number, its error and its grade in one line; a negative number as 0 where that is wanted."""
-    value, margin = figure(one)
+    value, margin = figure(one, said=said)
     if isinstance(one, NoNumber) or not margin:
         return value
     if isinstance(one, Change):
-        return f"{signed(value, one)} {_error(one, margin, error)}{_in_percent(one)} {VERDICT_SIGNS[one.verdict()]}"
+        verdict = said(f"text.{one.verdict()}")
+        return f"{signed(value, one)} {_error(one, margin, error, said)}{_in_percent(one, said)} {verdict}"
     value = number(0) if zero and below_0(one) else value
-    return f"{value} {_error(one, margin, error)} {one.grade}"
+    return f"{value} {_error(one, margin, error, said)} {one.grade}"
 
 
 def signed(written: str, one: Estimate) -> str:
@@ -165,26 +159,29 @@ def signed(written: str, one: Estimate) -> str:
     return f"+{written}" if one.value > 0 else written
 
 
-def _in_percent(one: Change) -> str:
+def _in_percent(one: Change, said: Words) -> str:
     """A change in percent with its margin, in brackets; nothing where the number before may be 0."""
     if isinstance(one.percent, NoNumber):
         return ""
-    value, margin = figure(one.percent)
+    value, margin = figure(one.percent, said=said)
     return f" ({signed(value, one.percent)} ± {margin})"
 
 
-def _error(one: Estimate, margin: str, kind: str) -> str:
+def _error(one: Estimate, margin: str, kind: str, said: Words) -> str:
     """The error of a number, of the kind that is asked for."""
-    if kind == "moe90" or margin == "withheld":
-        return f"{ERROR_SIGNS[kind]} {margin}"
-    said = [_part(part, one, kind, low=not place) for place, part in enumerate(ERROR_PARTS[kind](one))]
-    return f"[{', '.join(said)}]" if kind == "interval95" else f"{ERROR_SIGNS[kind]} {said[0]}"
+    sign = said(f"text.{kind}")
+    if kind == "moe90" or isinstance(one.moe(), Withheld):
+        return f"{sign} {margin}"
+    parts = ERROR_PARTS[kind](one)
+    told = [
+        said("text.withheld") if isinstance(part, Withheld) else said.figure(_part(part, one, kind, low=not place))
+        for place, part in enumerate(parts)
+    ]
+    return said("text.ends", low=told[0], high=told[1]) if kind == "interval95" else f"{sign} {told[0]}"
 
 
-def _part(part: float | Withheld, one: Estimate, kind: str, *, low: bool) -> str:
+def _part(part: float, one: Estimate, kind: str, *, low: bool) -> str:
     """An error, or an end of an interval, beside its number: CVs and all of shares in percent, ends outwards."""
-    if isinstance(part, Withheld):
-        return "withheld"
     outward = math.floor if low else math.ceil
     way: Rounding = outward if kind == "interval95" else round
     if kind == "cv" or one.unit == "share":
@@ -205,15 +202,15 @@ def _percent(part: float, way: Rounding = round) -> str:
     return f"{on_digit(100 * part, -1, way):.1f}%".replace("-", "−") if math.isfinite(part) else f"{part}%"
 
 
-def cell_html(one: Figure) -> str:
+def cell_html(one: Figure, said: Words = ENGLISH) -> str:
     """The number, its margin, its grade; a reader who cannot see it hears one sentence."""
-    value, margin = as_seen(one)
+    value, margin = as_seen(one, said)
     if isinstance(one, NoNumber) or not margin:
-        spoken = one.reason if isinstance(one, NoNumber) else NO_SUCH
+        spoken = one.reason if isinstance(one, NoNumber) else said("text.no_such")
         return f'<td class="g-" aria-label="{escape(spoken)}"><span class="n">{escape(value)}</span></td>'
     if isinstance(one, Change):
-        return _change_html(one, signed(value, one), margin)
-    spoken = f"{value} {one.unit}, plus or minus {margin}, grade {one.grade}"
+        return _change_html(one, signed(value, one), margin, said)
+    spoken = said("text.spoken", value=value, unit=one.unit, margin=margin, grade=one.grade)
     return (
         f'<td class="g{escape(one.grade)}" aria-label="{escape(spoken)}">'
         f'<span class="n">{value}</span> <span class="moe">± {margin}</span> '
@@ -221,13 +218,13 @@ def cell_html(one: Figure) -> str:
     )
 
 
-def _change_html(one: Change, value: str, margin: str) -> str:
+def _change_html(one: Change, value: str, margin: str, said: Words) -> str:
     """The change, its margin, the percentage and the verdict; a reader who cannot see it hears the sentence."""
     verdict = one.verdict()
     return (
-        f'<td class="v-{verdict}" aria-label="{escape(one.words())}"><span class="n">{value}</span> '
-        f'<span class="moe">± {margin}{_in_percent(one)}</span> '
-        f'<span class="verdict">{VERDICT_SIGNS[verdict]}</span>{_smear(one)}</td>'
+        f'<td class="v-{verdict}" aria-label="{escape(one.sentence().said(said))}"><span class="n">{value}</span> '
+        f'<span class="moe">± {margin}{_in_percent(one, said)}</span> '
+        f'<span class="verdict">{said(f"text.{verdict}")}</span>{_smear(one)}</td>'
     )
 
 
@@ -250,31 +247,36 @@ def below_0(one: Figure) -> bool:
 
 def as_text(table: Figures, error: str = "moe90", *, zero: bool = False) -> str:
     """The table in columns that line up, and below it why cells hold no number and what negative ones are shown as."""
-    heads, rows = _laid_out(table)
-    lines = [[*labels, *(text(one, error, zero=zero) for one in figures)] for labels, figures in rows]
+    (heads, rows), said = _laid_out(table), words(table.language)
+    lines = [[*labels, *(text(one, error, zero=zero, said=said) for one in figures)] for labels, figures in rows]
     laid = aligned(heads, lines, numbers=len(rows[0][1]) if rows else 0)
     legend = [*(f"{one.code}  {one.reason}" for one in table.missing), *Answer(table).unsaid, *Answer(table).remarks]
-    legend += [ZEROED] if zero and any(below_0(one) for _, figures in rows for one in figures) else []
+    legend += [said("text.zeroed")] if zero and any(below_0(one) for _, figures in rows for one in figures) else []
     return "\n".join([table.title, "", laid, *(["", *legend] if legend else [])])
 
 
 def as_html(table: Figures) -> str:
     """The table as HTML, the cells marked as on the page, and below it why cells hold no number."""
-    heads, rows = _laid_out(table)
+    (heads, rows), said = _laid_out(table), words(table.language)
     head = "".join(f'<th scope="col">{escape(one)}</th>' for one in heads)
     body = "".join(
         "<tr>"
         + "".join(f'<th scope="row">{escape(label)}</th>' for label in labels)
-        + "".join(map(cell_html, figures))
+        + "".join(cell_html(one, said) for one in figures)
         + "</tr>"
         for labels, figures in rows
     )
     notes = [*(f"{one.code} {one.reason}" for one in table.missing), *Answer(table).unsaid, *Answer(table).remarks]
     periods = ", ".join(dict.fromkeys(one.manifest.period for one in table.releases if one.manifest.period))
-    counted = ". ".join([", ".join(filter(None, (table.unit.capitalize(), periods))), "± is the 90% margin of error"])
+    counted = ". ".join([", ".join(filter(None, (table.unit.capitalize(), periods))), said("text.is_moe90")])
     legend = "".join(f"<p>{escape(one)}</p>" for one in (f"{counted}.", *notes))
     found = table.headline()
-    said = f"<strong>{escape(found.said(words('en')))}</strong><br>" if found else ""
-    caption = f"<caption>{said}{escape(table.title)}</caption>"
+    headed = f"<strong>{escape(found.said(said))}</strong><br>" if found else ""
+    caption = f"<caption>{headed}{escape(table.title)}</caption>"
     laid = f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return f'<div class="sfumato"><style>{STYLE}</style>{laid}{legend}</div>'
+    return f'<div class="sfumato"{_tongue(table)}><style>{STYLE}</style>{laid}{legend}</div>'
+
+
+def _tongue(table: Figures) -> str:
+    """The language of a table, where it is not that of most notebooks."""
+    return f' lang="{table.language}"' if table.language != ENGLISH.code else ""

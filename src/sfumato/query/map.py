@@ -6,17 +6,18 @@ from sfumato.errors import QueryError, nearest
 from sfumato.geography import Shapes
 from sfumato.pictures import Caption, Picture
 from sfumato.pictures.map import map_of
-from sfumato.pictures.map_sheet import MapStyle
+from sfumato.pictures.map_sheet import MapStyle, MapWords
 from sfumato.query.axis import Axis
 from sfumato.query.figures import Figures
-from sfumato.query.plot import Plot, caption_of, plot_of
+from sfumato.query.plot import Plot, caption_of, in_language, plot_of
+from sfumato.query.wording import words
 
 
 def mapped(table: Figures, column: str = "", kind: str = "", level: float = 0.90, width: float = 720) -> Picture:
     """The map of a table by one variable that has shapes, or of one column of it."""
     shapes, shown = _shapes(table), _column(table, column)
-    plot = plot_of(table, level, only=shown)
-    marks = [replace(mark, series="") for mark in plot.marks]
+    plot, figure = plot_of(table, level, only=shown, language=table.language), words(table.language).figure
+    marks = [replace(in_language(mark, figure), series="") for mark in plot.marks]
     caption = titled(caption_of(table, replace(plot, left_out=()), level), table, shown)
     return map_of(shapes, marks, caption, style_of(table, plot, shapes, kind), width)
 
@@ -25,7 +26,8 @@ def style_of(table: Figures, plot: Plot, shapes: Shapes, kind: str = "") -> MapS
     """Areas have dots in proportion to numbers that add up and are shaded by all others, unless a kind is named."""
     missing = {one.code: one.said for one in plot.left_out}
     chosen = kind or ("dots" if table.adds_up else "areas")
-    return MapStyle(kind=chosen, missing=missing, blank=_blank(table.axes[0], shapes))
+    said = MapWords(**words(table.language).listed("map_words"))
+    return MapStyle(kind=chosen, missing=missing, blank=_blank(table.axes[0], shapes), words=said)
 
 
 def titled(caption: Caption, table: Figures, shown: str) -> Caption:

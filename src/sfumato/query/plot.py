@@ -67,7 +67,11 @@ def mark_of(estimate: Estimate, label: str, level: float = 0.90, language: str =
         verdict, value = estimate.verdict(), f"{'+' if estimate.value > 0 else ''}{value}"
         mark = replace(mark, sign=verdict != NONE, verdict=words(language)(f"verdict.{verdict}"))
     if isinstance(margin, Withheld):
-        return replace(mark, withheld=untold(margin, {estimate.as_measured}, language), shown=f"{value} ± withheld")
+        return replace(
+            mark,
+            withheld=untold(margin, {estimate.as_measured}, language),
+            shown=f"{value} ± {words(language)('text.withheld')}",
+        )
     low, high = estimate.interval(level)
     least, most = digits.ends(low, high)
     mark = replace(mark, shown=f"{value} ± {digits.margin(margin)}", ends_shown=(f"{least}{sign}", f"{most}{sign}"))
@@ -84,25 +88,29 @@ def plotted(table: Figures, kind: str = "dot", level: float = 0.90, width: float
     """The picture of a table; a release that is withdrawn or not to be published says so across it."""
     if kind not in KINDS:
         raise QueryError(f"A picture of kind '{kind}' was asked for; {nearest(kind, KINDS)}")
-    plot = plot_of(table, level)
-    return KINDS[kind](plot.marks, caption_of(table, plot, level), width)
+    plot, figure = plot_of(table, level, language=table.language), words(table.language).figure
+    marks = tuple(in_language(mark, figure) for mark in plot.marks)
+    return KINDS[kind](marks, caption_of(table, plot, level), width)
 
 
 def caption_of(table: Figures, plot: Plot, level: float = 0.90) -> Caption:
     """The title, the unit, the citation and the warnings of a table, and why cells are missing where some are."""
-    found = table.headline()
-    missing = f"{len(plot.left_out)} not drawn. {plot.left_out[0].said} " if plot.left_out else ""
+    found, said = table.headline(), words(table.language)
+    missing = f"{said('text.not_drawn', count=len(plot.left_out))} {plot.left_out[0].said} " if plot.left_out else ""
+    own = said.listed("picture") | {"interval": said("text.level_interval", level=said.figure(f"{level:.0%}"))}
     return Caption(
         table.title,
         table.unit,
         source=f"{missing}{' '.join(map(cited, table.releases))}",
         banner=" ".join(notice.warning for release in table.releases for notice in notices_of(release) if notice.grave),
         percent=table.unit == "share",
-        headline=found.said(words("en")) if found else "",
-        words=PictureWords(interval=f"{level:.0%} interval", **_hollow(table)),
+        headline=found.said(said) if found else "",
+        words=PictureWords(**{**own, **_hollow(table)}),
+        figure=said.figure,
     )
 
 
 def _hollow(table: Figures) -> dict[str, str]:
     """What a hollow mark says of a change."""
-    return {"hollow": f"hollow: {words('en')('verdict.none')}"} if table.columns().more else {}
+    said = words(table.language)
+    return {"hollow": said("text.hollow_change", what=said("verdict.none"))} if table.columns().more else {}
