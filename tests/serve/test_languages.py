@@ -1,13 +1,16 @@
 """The language of a reply: what the address says, then what the browser asks for; caches keep them apart."""
 
 from itertools import product
+from pathlib import Path
 
 import pytest
 from tests.serve.small import SIZES, Seen, seen, small
 
 import sfumato as sf
+from sfumato.errors import QueryError
 from sfumato.release import Translation, in_language, open_release
 from sfumato.serve.languages import preferred
+from sfumato.serve.still import write_site
 
 SEXES = sf.Attribute(
     "sex",
@@ -145,3 +148,37 @@ def test_a_release_keeps_what_it_says_under_its_hash(spoken, tmp_path):
     plain = open_release(small(tmp_path / "plain")).manifest
     assert b'"language' not in plain.to_bytes()
     assert type(manifest).from_bytes(manifest.to_bytes()) == manifest
+
+
+def test_a_site_of_files_has_each_page_in_each_language(spoken, tmp_path):
+    made = write_site([spoken], tmp_path / "www", "https://agency.example/firms", ["en", "de"])
+    www = tmp_path / "www"
+    pages = {path.relative_to(www) for path in www.rglob("*.html")}
+    german = {path for path in pages if path.parts[0] == "de"}
+    assert made.pages == len(pages)
+    assert {Path("de") / path for path in pages - german} == german
+    assert not (www / "de" / "releases").exists()
+    english, other = ((www / folder / "index.html").read_text("utf-8") for folder in ("", "de"))
+    assert '<html lang="en">' in english
+    assert '<html lang="de">' in other
+    assert "Betriebe" in other
+    for path in pages:
+        links = [one for one in Seen((www / path).read_text("utf-8")).elements if "hreflang" in one[1]]
+        assert [(www / path.parent / one["href"]).is_file() for _, one in links] == [True]
+    table = Path("firms/number/size-by-sex.html")
+    assert "../../../firms/number/size-by-sex.html" in (www / "de" / table).read_text("utf-8")
+    assert "https://agency.example/firms/de/firms/number/size-by-sex.html" in (www / "de" / table).read_text("utf-8")
+
+
+def test_a_notebook_and_a_terminal_speak_german(spoken):
+    release = sf.open(spoken, language="de")
+    table = release.table("sex")
+    assert str(table).startswith("Zahl der Betriebe nach Geschlecht")
+    assert "Frauen" in table._repr_html_()
+    assert 'lang="de"' in table._repr_html_()
+    drawn = table.plot().svg
+    assert "90 %-Konfidenzintervall" in drawn or "Konfidenzintervall" in drawn
+    assert table.to_jsonstat()["label"].startswith("Zahl der Betriebe nach Geschlecht")
+    assert [*table.to_jsonstat()["dimension"]["sex"]["category"]["index"]] == ["f", "m"]
+    with pytest.raises(QueryError, match="There is no language 'xx'"):
+        release.in_language("xx")

@@ -14,7 +14,10 @@ def site(
     address: Annotated[
         str, typer.Option(help="Where it will lie, for citations: https://statistics.example/employment.")
     ],
-    lang: Annotated[str, typer.Option(help="The language of its pages: en or de.")] = "en",
+    lang: Annotated[
+        list[str] | None,
+        typer.Option(help="A language of its pages: en or de; give it again for another. English unless said."),
+    ] = None,
 ) -> None:
     """Write releases as a site of plain files: tables by one and two variables, charts, maps, downloads, privacy cards.
 
@@ -24,7 +27,7 @@ def site(
 
     with progress(["pages", "written"]) as show:
         show("pages")
-        made = write_site(folders, out, address, lang, lambda done, of: show.within("pages", done, of))
+        made = write_site(folders, out, address, lang or ["en"], lambda done, of: show.within("pages", done, of))
         show("written")
     say(f"{made.pages:,} pages and {made.files:,} other files in {out}; open {out / 'index.html'}.")
     if made.left_out:

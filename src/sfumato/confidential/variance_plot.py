@@ -20,7 +20,7 @@ def variance_plot(found: FittedVariance) -> Picture:
     curve = np.geomspace(across.low, across.high, 200)
     relative = found.at(curve) / curve
     up = Scale(*svg.powers_around([*(errors / x), *relative[relative > 0]], 1e-6, 1e3), BOTTOM, TOP, powers=True)
-    parts = [svg.paper(WIDTH, BOTTOM + 50), svg.across(across, TOP, BOTTOM, "estimate", percent=False)]
+    parts = [svg.paper(WIDTH, BOTTOM + 50), svg.across(across, TOP, BOTTOM, "estimate", number=svg.plain_tick)]
     for tick in up.ticks():
         parts.append(svg.line(LEFT, up(tick), RIGHT, up(tick), "hair"))
         parts.append(svg.text(LEFT - 8, up(tick) + 4, svg.tick_words(tick), "axis", "end"))

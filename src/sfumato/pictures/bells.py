@@ -7,7 +7,7 @@ from sfumato.errors import QueryError
 from sfumato.pictures.canvas import EDGE, Canvas
 from sfumato.pictures.mark import Caption
 from sfumato.pictures.picture import Picture
-from sfumato.pictures.svg import Point, Scale, across, area, breadth, line, path, text, tick_words
+from sfumato.pictures.svg import Point, Scale, across, area, breadth, line, path, text
 
 WIDE, TALL = 460, 150
 _POINTS = 160
@@ -40,13 +40,17 @@ def bells(
         return [(side(x), up(density(x, middle))) for x in places if x >= start]
 
     parts = [
-        across(side, top, bottom, caption.axis, percent=False, steps=4 if width < WIDE else 5),
+        across(side, top, bottom, caption.axis, number=caption.number, steps=4 if width < WIDE else 5),
         area(_closed(bell(high, cut), bottom), "gain"),
         area(_closed(bell(low, cut), bottom), "t0"),
         path(bell(low), "curve k0"),
         path(bell(high), "edge"),
         line(side(cut), top - 2, side(cut), bottom, "aim"),
-        *_named((side(low), side(high)), top - 12, (tick_words(low, percent=False), tick_words(high, percent=False))),
+        *_named(
+            (side(low), side(high)),
+            top - 12,
+            (caption.number(low), caption.number(high)),
+        ),
     ]
     return Picture(caption.title, frame.closed(bottom + 44, parts), in_words=caption.words.in_words)
 

@@ -45,7 +45,10 @@ def budget(
     parts.append(line(scale(limit), top - 8, scale(limit), top + TALL + 8, "aim"))
     said = f"{words.limit} {caption.axis}".strip()
     parts.append(text(min(scale(limit), width - EDGE), top - 12, said, "axis", "end"))
-    each = (f"{share.label}: {_amount(share)}, {share.amount / limit:.0%} {words.limit}" for share in taken)
+    each = (
+        f"{share.label}: {_amount(share)}, {caption.figure(f'{share.amount / limit:.0%}')} {words.limit}"
+        for share in taken
+    )
     told = (*each, f"{words.left}: {left or tick_words(limit - spent, percent=False)}")
     return Picture(caption.title, frame.closed(top + TALL, parts, told), told, in_words=words.in_words)
 

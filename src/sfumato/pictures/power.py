@@ -25,12 +25,12 @@ def power_curve(points: Sequence[Point], at: Point, caption: Caption, width: flo
     side = Scale(0, 1, left, left + size)
     up = Scale(0, 1, top + size * 0.72, top)
     drawn = [(side(alarm), up(power)) for alarm, power in sorted({(0.0, 0.0), *points, (1.0, 1.0)})]
-    told = words.told.format(power=of_100(at[1]), alarm=of_100(at[0]))
+    told = words.told.format(power=caption.figure(of_100(at[1])), alarm=caption.figure(of_100(at[0])))
     bottom = up.start
     parts = [
-        across(side, top, bottom, words.false_alarm, edge=width),
+        across(side, top, bottom, words.false_alarm, number=lambda tick: caption.figure(tick_words(tick)), edge=width),
         *(line(side.start, up(tick), side.end, up(tick), "hair") for tick in up.ticks()),
-        *(text(left - 8, up(tick) + 4, tick_words(tick), "axis", "end") for tick in up.ticks()),
+        *(text(left - 8, up(tick) + 4, caption.figure(tick_words(tick)), "axis", "end") for tick in up.ticks()),
         text(EDGE, top - 12, words.power, "axis"),
         area(drawn, "gain"),
         path([(side(0), up(0)), (side(1), up(1))], "blind"),

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape as escaped
 from unicodedata import east_asian_width
@@ -195,21 +195,6 @@ def group(*parts: str, tip: str = "", href: str = "", name: str = "", heard: boo
     return f'<g class="pic-mark"{named}{silent}>{inside}</g>'
 
 
-def across(
-    scale: Scale, top: float, bottom: float, words: str, *, percent: bool = True, steps: int = 5, edge: float = WIDTH
-) -> str:
-    """A horizontal axis under some rows: hairlines, numbers that stay within an edge, and what they are."""
-    parts = []
-    for tick in scale.ticks(steps):
-        x = scale(tick)
-        parts.append(line(x, top, x, bottom, "hair"))
-        number = tick_words(tick, percent=percent)
-        inside = min(x, edge - breadth(number, 11) / 2 - 2)
-        parts.append(text(inside, bottom + 16, number, "axis", "middle"))
-    parts.append(text((scale.start + scale.end) / 2, bottom + 34, words, "axis", "middle"))
-    return "".join(parts)
-
-
 def tick_words(tick: float, *, percent: bool = True) -> str:
     """A number on an axis, with a true minus sign.
 
@@ -219,6 +204,33 @@ def tick_words(tick: float, *, percent: bool = True) -> str:
     number = tick * 100 if percent else tick
     shown = f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.6g}"
     return shown.replace("-", "−") + ("%" if percent else "")
+
+
+def plain_tick(tick: float) -> str:
+    """A number on an axis that is no percentage."""
+    return tick_words(tick, percent=False)
+
+
+def across(
+    scale: Scale,
+    top: float,
+    bottom: float,
+    words: str,
+    *,
+    number: Callable[[float], str] = tick_words,
+    steps: int = 5,
+    edge: float = WIDTH,
+) -> str:
+    """A horizontal axis under some rows: hairlines, numbers that stay within an edge, and what they are."""
+    parts = []
+    for tick in scale.ticks(steps):
+        x = scale(tick)
+        parts.append(line(x, top, x, bottom, "hair"))
+        written = number(tick)
+        inside = min(x, edge - breadth(written, 11) / 2 - 2)
+        parts.append(text(inside, bottom + 16, written, "axis", "middle"))
+    parts.append(text((scale.start + scale.end) / 2, bottom + 34, words, "axis", "middle"))
+    return "".join(parts)
 
 
 def breadth(words: str, size: float = 12) -> float:

@@ -19,7 +19,7 @@ from sfumato.query.columns import Floats
 from sfumato.query.crosstab import Crosstab
 from sfumato.query.estimate import Estimate, Figure
 from sfumato.query.period_columns import PeriodColumns, together_of
-from sfumato.query.plot import caption_of, plot_of
+from sfumato.query.plot import caption_of, in_language, plot_of
 from sfumato.query.portable import Portable
 from sfumato.query.shared_noise import in_common
 from sfumato.query.wording import Sentence, words
@@ -158,8 +158,9 @@ class SeriesTable(Portable):
         """Lines over the periods, one a row; or "dot" or "bar", which changes are drawn as unless told."""
         if (kind or ("dot" if self.changes else "line")) != "line":
             return super().plot(kind or "dot", level, width)
-        plot = plot_of(SeriesTable(self.tables, self.periods, self.together), level)
-        marks = [replace(mark, label=mark.series, series=mark.label, code="") for mark in plot.marks]
+        plot = plot_of(SeriesTable(self.tables, self.periods, self.together), level, language=self.language)
+        told = (in_language(mark, words(self.language).figure) for mark in plot.marks)
+        marks = [replace(mark, label=mark.series, series=mark.label, code="") for mark in told]
         return KINDS["line"](marks, caption_of(self, plot, level), width)
 
     def margin(self, names: Sequence[str]) -> "SeriesTable | None":

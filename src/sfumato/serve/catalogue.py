@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -84,6 +84,8 @@ class Catalogue:
     """Everything that is served."""
 
     editions: tuple[Edition, ...]
+    own: "Catalogue | None" = None
+    """The releases in their own languages, where these are told in another."""
 
     @classmethod
     def open(cls, folders: Sequence[Path | str]) -> "Catalogue":
@@ -151,8 +153,8 @@ class Catalogue:
 
     @cached_property
     def finder(self) -> Finder:
-        """What words of any language may mean in the tables of every series."""
-        return Finder(self.searched)
+        """What words may mean in the tables of every series: one index has the texts of all languages."""
+        return self.own.finder.told(self.searched) if self.own else Finder(self.searched)
 
     @property
     def searched(self) -> list[SearchedTable]:
@@ -169,11 +171,7 @@ class Catalogue:
         if language not in self._spoken:
             told = [in_language(edition.release, language) for edition in self.editions]
             same = all(one is edition.release for one, edition in zip(told, self.editions, strict=True))
-            made = self if same else Catalogue.of(told)
-            if made is not self:
-                # One index has the texts of all languages; what it finds is told in this one.
-                vars(made)["finder"] = self.finder.told(made.searched)
-            self._spoken[language] = made
+            self._spoken[language] = self if same else replace(Catalogue.of(told), own=self)
         return self._spoken[language]
 
     @cached_property

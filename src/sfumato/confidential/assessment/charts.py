@@ -67,7 +67,7 @@ def changes(rows: Sequence[tuple[str, float, float]], words: str) -> Markup:
     top = max([max(before, after) for _, before, after in rows], default=1.0)
     scale = Scale(0, max(0.1, min(1.0, int(top * 10 + 1) / 10)), LABELS, RIGHT)
     bottom = 8 + ROW * len(rows)
-    parts = [svg.across(scale, 4, bottom, words, percent=False)]
+    parts = [svg.across(scale, 4, bottom, words, number=svg.plain_tick)]
     for place, (name, before, after) in enumerate(rows):
         y = 8 + ROW * (place + 0.5)
         parts.append(svg.label(y + 4, name))

@@ -61,5 +61,7 @@ def _bar(account: PublicAccount, said: Words, width: int) -> Picture:
         taken.append(BudgetShare(label, float(entry.own), brief_in(said.code, entry.cost)))
     words = PictureWords(limit=said("budget.limit"), left=said("budget.left"), in_words=said("privacy.in_words"))
     left = said("budget.left_words", left=brief_in(said.code, account.left, left=True))
-    caption = Caption(account.population, brief_in(said.code, account.limit), headed=False, words=words)
+    caption = Caption(
+        account.population, brief_in(said.code, account.limit), headed=False, words=words, figure=said.figure
+    )
     return bar(taken, float(amount(account.limit)), caption, left, width=width)

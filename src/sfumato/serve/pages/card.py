@@ -73,7 +73,7 @@ def _curve(privacy: Promised, said: Words, width: int) -> Picture:
         in_words=said("privacy.in_words"),
     )
     title = said("privacy.curve_title", unit=privacy.unit)
-    caption = Caption(title, headed=False, banner=banner(privacy.edition, said), words=words)
+    caption = Caption(title, headed=False, banner=banner(privacy.edition, said), words=words, figure=said.figure)
     return power_curve(privacy.curve, at, caption, width=width)
 
 
@@ -84,6 +84,6 @@ def _seen(privacy: Promised, said: Words, width: int) -> Picture:
     one, other = shown.pair  # type: ignore[misc]
     title = said(privacy.said("seen_title"), one=one, other=other, row=privacy.row)
     axis = said("privacy.seen_axis", unit=shown.line.unit)
-    caption = Caption(title, axis, headed=False, banner=banner(privacy.edition, said))
+    caption = Caption(title, axis, headed=False, banner=banner(privacy.edition, said), figure=said.figure)
     pair = shown.example.low, shown.example.high
     return bells(pair, density(shown.example), shown.example.cut, caption, width)

@@ -89,7 +89,8 @@ def _unsaid(release: Release) -> Iterator[str]:
 def _written(pieces: list[str], here: Mapping[str, str]) -> Iterator[str]:
     """Tags and the texts between them, each known text marked, unless it stands within a mark already."""
     known = sorted(map(escape, here), key=len, reverse=True)
-    pattern = re.compile("|".join(rf"(?<!\w){re.escape(text)}(?!\w)" for text in known))
+    # A word of an address or of an identifier is no word of a sentence.
+    pattern = re.compile(rf"(?<![\w/~=.-])(?:{'|'.join(map(re.escape, known))})(?![\w/~=-]|\.\w)")
     open_ = list[tuple[str, bool]]()
     for place, piece in enumerate(pieces):
         if not place % 2:

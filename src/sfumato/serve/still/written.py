@@ -38,17 +38,20 @@ def write_site(
     folders: Sequence[Path | str],
     out: Path,
     address: str,
-    lang: str = "en",
+    lang: str | Sequence[str] = "en",
     progress: Callable[[int, int], None] = lambda done, of: None,  # noqa: ARG005 - silence
 ) -> Site:
     """Write the pages of releases as files that need no server, to lie at an address such as https://agency.example/x.
 
-    The folder gets its name when all is written.
+    Of several languages the first lies at the address itself and each other below it, in a folder of its name; every
+    page leads to itself in the others. The folder gets its name when all is written.
     """
+    spoken = [lang] if isinstance(lang, str) else list(dict.fromkeys(lang))
     if out.exists():
         raise ReleaseError(f"{out} is there already; name a folder that is not.")
-    if lang not in languages():
-        raise ReleaseError(f"There is no language '{lang}'; there are {', '.join(languages())}.")
+    for one in spoken:
+        if one not in languages():
+            raise ReleaseError(f"There is no language '{one}'; there are {', '.join(languages())}.")
     catalogue = Catalogue.open(folders)
     for edition in catalogue.editions:
         if edition.private:
@@ -58,17 +61,20 @@ def write_site(
             )
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as folder:
-        site = _Writing(catalogue, Path(folder) / "site", address, lang).all(progress)
+        sites = [_Writing(catalogue, Path(folder) / "site", address, spoken, one).all(progress) for one in spoken]
         os.replace(Path(folder) / "site", out)  # noqa: PTH105 - a whole folder at once
-    return site
+    left_out = tuple(dict.fromkeys(name for site in sites for name in site.left_out))
+    return Site(sum(site.pages for site in sites), sum(site.files for site in sites), left_out)
 
 
 class _Writing:
     """One site while it is written."""
 
-    def __init__(self, catalogue: Catalogue, folder: Path, address: str, lang: str) -> None:
-        parts = urlsplit(address)
-        self.catalogue, self.folder, self.host = catalogue, folder, parts.netloc
+    def __init__(self, catalogue: Catalogue, folder: Path, address: str, spoken: Sequence[str], lang: str) -> None:
+        self.spoken, self.lang = spoken, lang
+        self.inside = "" if lang == spoken[0] else lang
+        parts = urlsplit(f"{address.rstrip('/')}/{self.inside}" if self.inside else address)
+        self.catalogue, self.folder, self.host = catalogue.in_language(lang), folder / self.inside, parts.netloc
         self.base = keyed(parts.path, "")
         self.origin = f"{parts.scheme}://{parts.netloc}"
         running = Running(Limits(calls=0), origin=self.origin, still=True)
@@ -76,7 +82,7 @@ class _Writing:
         pages = Pages(catalogue, self.base)
         plain = [name for name in pages.static if not name.endswith(".js")]
         self.assets = {f"{self.base}/static/{pages.look}/{name}": f"static/{name}" for name in plain}
-        self.words, self.lang = Look(lang=lang).words, lang
+        self.words = Look(lang=lang).words
 
     def all(self, progress: Callable[[int, int], None]) -> Site:
         places = [*places_of(self.catalogue, self.base, self.lang)]
@@ -94,7 +100,7 @@ class _Writing:
             self._write(place.file, page)
         for address, file in self.assets.items():
             self._write(file, ask(self.application, self.host, address).body)
-        copied = sum(map(self._copied, self.catalogue.editions))
+        copied = 0 if self.inside else sum(map(self._copied, self.catalogue.editions))
         pages = sum(place.is_page for place in replies)
         return Site(pages, len(replies) - pages + len(self.assets) + copied, tuple(dict.fromkeys(left_out)))
 
@@ -118,7 +124,20 @@ class _Writing:
             file = files.get(key_of(path))
             return f"{quote(os.path.relpath(file, here))}{hash_}{quote(part)}" if file else None
 
-        return rewritten(self._cited(place, body.decode()), found, self._tables(place, among, here)).encode()
+        page = rewritten(self._cited(place, body.decode()), found, self._tables(place, among, here))
+        return page.replace("</footer>", f"{self._tongues(place, here)}</footer>", 1).encode()
+
+    def _tongues(self, place: Place, here: PurePosixPath) -> str:
+        """Links to the same page in the other languages of the site."""
+        if len(self.spoken) == 1:
+            return ""
+        parts = []
+        for code, name in ((code, languages()[code]) for code in self.spoken):
+            folder = "" if code == self.spoken[0] else code
+            file = quote(os.path.relpath(PurePosixPath(folder) / place.file, PurePosixPath(self.inside) / here))
+            link = f'<a href="{file}" hreflang="{code}" lang="{code}">{escape(name)}</a>'
+            parts.append(f'<b lang="{code}">{escape(name)}</b>' if code == self.lang else link)
+        return f'<p class="tongues">{escape(self.words("site.languages"))}: {" · ".join(parts)}</p>'
 
     def _cited(self, place: Place, page: str) -> str:
         """The page with the address of its file where it says how it is cited."""
@@ -137,7 +156,8 @@ class _Writing:
                 files.setdefault(one.title, quote(os.path.relpath(one.file, here)))
         del files[place.title]
         listed = "".join(f'<li><a href="{file}">{escape(title)}</a></li>' for title, file in files.items())
-        whole = quote(os.path.relpath(f"{RELEASES}/{place.sheet.edition.lasting}/manifest.json", here))
+        kept = f"{RELEASES}/{place.sheet.edition.lasting}/manifest.json"
+        whole = quote(os.path.relpath(kept, PurePosixPath(self.inside) / here))
         title, words = map(escape, (self.words("still.tables"), self.words("still.files")))
         return f'<nav class="others" aria-label="{title}"><ul>{listed}</ul><p><a href="{whole}">{words}</a></p></nav>'
 
