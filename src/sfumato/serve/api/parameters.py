@@ -36,7 +36,7 @@ def _beside(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
-LANG = one_of("lang", "The language of our own words; labels are those of the release.", list(languages()))
+LANG = one_of("lang", "The language of words and labels; that of the releases unless said.", list(languages()))
 OUTPUT_FORMAT = one_of("outputFormat", "The format of the answer.", [one.name for one in FORMATS])
 OUTPUT_FORMAT_PARAMS = query(
     "outputFormatParams",

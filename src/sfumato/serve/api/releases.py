@@ -20,6 +20,7 @@ from sfumato.serve.api.parameters import LANG
 from sfumato.serve.api.selection import from_address, language_of
 from sfumato.serve.budget_shapes import BudgetResponse, PopulationBudget, ReleaseCharge
 from sfumato.serve.editions import Edition
+from sfumato.serve.languages import own_of
 from sfumato.serve.reply import as_json, edition_of, fresh
 from sfumato.serve.shapes import (
     ConfigResponse,
@@ -48,6 +49,7 @@ def config(served: Served, request: Request) -> Response:
     said = ConfigResponse(
         app_version=__version__,
         languages=[Language(id=code, label=label) for code, label in languages().items()],
+        default_language=own_of(served.catalogue),
         max_data_cells=LARGEST_PAGE,
         max_calls_per_time_window=limits.calls or 1_000_000,
         time_window=limits.window,

@@ -56,7 +56,7 @@ def tables(served: Served, request: Request) -> Response:
     every, base = is_true(given, "includeDiscontinued"), served.at(request)
     since = _since(given)
     found = _listed(served, every=every)
-    entries = [_entry(sheet, base) for sheet in found if sheet.edition.release.manifest.created >= since]
+    entries = [_entry(sheet, base, language) for sheet in found if sheet.edition.release.manifest.created >= since]
     page = _page([one for one in entries if _matches(one, words)], number, size, base, language)
     # What was made in the last days is another answer tomorrow, so it is not kept under a name.
     return fresh(page.to_bytes(), JSON) if since else as_json(request, page, served.catalogue.tag)
@@ -73,7 +73,7 @@ def _listed(served: Served, *, every: bool) -> list[Sheet]:
 def table(served: Served, request: Request) -> Response:
     """One table."""
     sheet, language = served.sheet(request.path_params["table_id"]), language_of(parameters(request, "lang"))
-    entry = TableResponse(**_entry(sheet, served.at(request)).model_dump(), language=language)
+    entry = TableResponse(**_entry(sheet, served.at(request), language).model_dump(), language=language)
     return as_json(request, entry, sheet.edition.tag)
 
 
@@ -156,11 +156,12 @@ def _matches(entry: TableEntry, query_words: str) -> bool:
     return all(word in text for word in query_words.lower().split())
 
 
-def _entry(sheet: Sheet, base: str) -> TableEntry:
+def _entry(sheet: Sheet, base: str, language: str) -> TableEntry:
     manifest, data = sheet.edition.release.manifest, data_path(sheet, base, lasting=False)
     periods = list(sheet.timeline.periods) if sheet.time else [""]
     address = data.removesuffix("/data")
     links = {"self": address, "metadata": f"{address}/metadata", "data": data}
+    tongue = "" if language == sheet.edition.release.own.manifest.own_language else f"?lang={language}"
     links["describedby"] = f"{base}/api/v2/privacy/{sheet.edition.key}"
     return TableEntry(
         id=sheet.id,
@@ -174,7 +175,7 @@ def _entry(sheet: Sheet, base: str) -> TableEntry:
         discontinued=not sheet.edition.current,
         source=manifest.title,
         paths=[[PathElement(id=sheet.edition.key, label=manifest.title)]],
-        links=[Link(rel=rel, href=href) for rel, href in links.items()],
+        links=[Link(rel=rel, hreflang=language, href=f"{href}{tongue}") for rel, href in links.items()],
     )
 
 
