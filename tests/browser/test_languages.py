@@ -18,7 +18,7 @@ def test_a_german_browser_opens_the_first_page_in_german(open_tab):
     tab.open(f"{JOBS}?rows=state&view=chart")
     assert page.inner_text(".headline").startswith(("Am größten von", "Was von"))
     assert "Süden" in page.inner_text("table")
-    shown = " ".join(page.locator("figure .wide svg text").all_inner_texts())
+    shown = " ".join(page.locator("figure .wide svg text").all_text_contents())
     assert re.search(r"\d\.\d{3}\b", shown), "thousands have a point"
     assert not re.search(r"\d,\d{3}\b", shown)
     assert "Arbeitsplätze" in shown

@@ -35,7 +35,7 @@ SAME = {
     *("site.api", "site.budget", "error.cv_sign", "error.se_sign", "budget.share", "api.parameters"),
 }
 """Names and signs, the only texts that two languages may share."""
-SAME_DATA = {"language.name", "number.thousands", "number.decimal", "number.percent", "sheet.margin"}
+SAME_DATA = {"language.name", "number.thousands", "number.decimal", "number.percent", "sheet.margin", "text.moe90"}
 LONG = 25
 
 _KINDS = ("published", "assumed_known", "invariant")

@@ -105,7 +105,7 @@ def _written(pieces: list[str], here: Mapping[str, str]) -> Iterator[str]:
 def _option(tag: str, text: str, here: Mapping[str, str]) -> str:
     """An option holds text alone, so it is marked itself."""
     language = here.get(unescape(text).strip())
-    return tag.replace("<option", f'<option lang="{language}"', 1) if language else tag
+    return f'{tag[:-1]} lang="{language}">' if language else tag
 
 
 def _mark(written: str, here: Mapping[str, str], tag: str) -> str:
