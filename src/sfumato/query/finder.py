@@ -10,7 +10,6 @@ from pathlib import Path
 from sfumato.errors import QueryError
 from sfumato.query.engine import QueryEngine, divisors, open_folder
 from sfumato.query.estimate import Estimate
-from sfumato.query.means import one_of
 from sfumato.query.phrases import words_of
 from sfumato.query.search_topics import SearchedTable, Topic, Topics
 from sfumato.query.wording import languages, words
@@ -57,7 +56,10 @@ class Find:
     def unit(self) -> str:
         """What its numbers are counted in."""
         unit = self.table.product.subject.unit
-        return f"{unit} per {one_of(self.table.engine.product(self.per).subject.unit)}" if self.per else unit
+        if not self.per:
+            return unit
+        one, said = self.table.engine.product(self.per).subject.one, words(self.table.engine.release.language)
+        return said("title.per", what=unit, unit=one)
 
     @property
     def label(self) -> str:

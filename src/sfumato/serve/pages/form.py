@@ -83,6 +83,12 @@ class Form:
         return refusal and (self.layout.sheet.product.together or refusal)
 
     @property
+    def refusal_stays(self) -> bool:
+        """Whether it is told in the release's own language, as it has no words in that of the page."""
+        sheet = self.layout.sheet
+        return sheet.edition.release.own.products[sheet.product.subject.name].together == sheet.product.together
+
+    @property
     def carried(self) -> list[Pair]:
         """What no field of the form shows, so that it is not lost when the form is sent."""
         layout = self.layout
