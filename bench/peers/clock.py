@@ -28,18 +28,19 @@ def told(job: Job, packages: Sequence[str]) -> None:
 
 def _cpu() -> float:
     """CPU seconds of this process and of all that it started, such as a Java machine and its workers."""
-    below = sum(_of(child) for child in _children(os.getpid()))
+    below = sum(of_process(child) for child in _children(os.getpid()))
     return time.process_time() + below
 
 
-def _of(process: int) -> float:
+def of_process(process: int) -> float:
+    """CPU seconds of a process and of all that it started."""
     try:
         fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return 0.0
     # Its own user and system time, and those of children that have ended: fields 14 to 17 of proc(5).
     own = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
-    return own + sum(_of(child) for child in _children(process))
+    return own + sum(of_process(child) for child in _children(process))
 
 
 def _children(process: int) -> list[int]:

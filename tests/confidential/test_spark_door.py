@@ -2,11 +2,13 @@
 
 import base64
 import json
+import os
 import secrets
 import subprocess
 import sys
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +37,23 @@ YEARS = Attribute("years", Levels.of(Bands("years", (0, 16, 65)).levels().codes)
 WAGE = Clipped("wage", 0, 60_000, 1)
 UNITS = [f"qz{place}unit" for place in range(40)]
 PLANTED = "planted-literal"
+PLACES = """
+name = "places"
+[attributes.place]
+levels = ["1"]
+[data]
+unit = "job"
+[hidden]
+neighbours = "add-remove"
+unit = "job"
+[limit]
+epsilon = "1"
+[[measure]]
+name = "jobs"
+of = "count"
+by = ["place"]
+with = { mechanism = "geometric", epsilon = "1" }
+"""
 
 
 def values(rng, rows):
@@ -124,6 +143,23 @@ def test_a_file_written_anew_under_its_name_while_it_is_read_is_refused(spark, t
         with pytest.raises(DataError, match="changed while they were read") as refused:
             engine.aggregate(Table((place,)), reading.aggregates, Box())
         assert "charged" not in str(refused.value), "whether it was is known to the run alone"
+
+
+def test_an_error_of_spark_that_quotes_a_value_is_not_written_by_its_client(spark, tmp_path):
+    pq.write_table(pa.table({"place": [CODES[0]]}), tmp_path / "jobs.parquet")
+    own, view = session(spark), f"fails_{secrets.token_hex(4)}"
+    cast = "CAST(CAST(place AS INT) AS STRING) AS place"
+    own.sql(f"CREATE VIEW {view} AS SELECT {cast} FROM parquet.`{tmp_path}/jobs.parquet`").collect()
+    with pytest.raises(Exception, match=CODES[0]):  # so there is a value to be written
+        own.table(view).collect()
+    own.stop()
+    main = Path(sys.executable).with_name("sfumato")
+    words = [main, "check", tmp_path / "places.toml", "--spark", spark, "--data", view]
+    (tmp_path / "places.toml").write_text(PLACES, encoding="utf-8")
+    for told in ({}, {"SPARK_CONNECT_LOG_LEVEL": "debug"}):
+        done = subprocess.run(words, capture_output=True, text=True, check=False, env=os.environ | told)
+        assert "gave no answer (NumberFormatException)" in done.stderr
+        assert CODES[0] not in done.stdout + done.stderr, told
 
 
 def test_a_client_killed_before_the_charge_has_charged_nothing_and_after_it_a_charge_is_listed(spark, tmp_path):

@@ -20,6 +20,8 @@ LACKING = "Spark gave no session; check the address, that a Connect server liste
 ANSWERS = 10
 """The seconds within which a server must answer at all."""
 UNREAD = "Spark could not read the data"
+QUOTING = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "pyspark.sql.connect.logging")
+"""Where the client of Spark logs errors, which quote values; the first two do so unasked."""
 CHANGED = (
     "The files of the data changed while they were read, so that numbers may be of different records. Run it again "
     "when nobody writes to them, or name a copy."
@@ -55,6 +57,7 @@ class ClusterSession(Sealed):
         self._files: list[list[tuple[Any, ...]]] | None = None
 
     def _set(self) -> None:
+        _silence()
         asked = lambda name: self._spark.conf.get(name, None)  # noqa: E731
         if self._own is not None:
             for name, value in settings.EXACT.items():
@@ -171,6 +174,14 @@ def _session(address: Address) -> Any:
         from pyspark.sql.connect.session import SparkSession
 
         return SparkSession.builder.remote(remote).create()
+
+
+def _silence() -> None:
+    """Keep the client from writing errors of Spark to the standard error before anybody can catch them."""
+    from pyspark.logger import PySparkLogger
+
+    for name in QUOTING:
+        PySparkLogger.getLogger(name).disabled = True
 
 
 def _refuse_classic(frame: Any) -> None:
