@@ -94,7 +94,7 @@ def test_a_pattern_is_safe_cheap_and_minimal(trees, files):
     table, cells = read(trees, *files)
     assert not len(table.linked.faults(cells.totals, 0.001))
     started = process_time()
-    pattern = protect(table.linked, cells, RULES, best=Best(clean=10**9, rounds=50, cuts=3_000))
+    pattern = protect(table.linked, cells, RULES, best=Best(clean=10**9, rounds=50))
     asked = needs(table.linked, cells, RULES)
     required = Required(cells.totals, asked.upper, np.minimum(asked.lower, cells.totals))
     print(  # noqa: T201 - what the table of the page is made of

@@ -46,7 +46,7 @@ class Best:
     clean: int = 3_000
     rounds: int = 0
     exact: bool = False
-    cuts: int = 3_000
+    cuts: int = 1_000
     exchanges: int = 0
 
 
