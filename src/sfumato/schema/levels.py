@@ -1,7 +1,5 @@
 """Levels: the public code list of an attribute, a hierarchy of any depth by its parent column."""
 
-import csv
-import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,14 +13,12 @@ from sfumato.errors import PlanError, nearest
 from sfumato.schema.languages import Texts, by_code, refuse_text, spoken
 from sfumato.schema.leaf_groups import LeafGroups
 from sfumato.schema.level_files import columns_of
+from sfumato.schema.parent_rows import DEEPEST, ParentRows
 
 Mask = NDArray[np.bool_]
 FIELDS = ("code", "label", "parent", "note")
 SPOKEN = ("label", "note")
 """What may be said again in further languages."""
-MOST, MOST_BYTES, DEEPEST = 2_000_000, 2**28, 64
-"""The most levels of one list, the most bytes that they take, and the most levels above one another."""
-TOO_MANY = f"{{}} lists more than {MOST:,} levels, or in more than {MOST_BYTES:,} bytes; use a coarser classification."
 
 
 @dataclass(frozen=True)
@@ -58,7 +54,8 @@ class Levels:
                 raise PlanError(
                     f"Level '{code}' has parent '{parent}', which is not listed; {nearest(parent, self.codes)}"
                 )
-        _ = self.depths  # which refuses a hierarchy that does not end
+        if self.depth > DEEPEST:
+            self.path(self.codes[int(self._tree.deep.argmax())])  # says what is wrong
 
     @classmethod
     def of(cls, listed: Iterable[str | int | Mapping[str, object]]) -> "Levels":
@@ -85,19 +82,7 @@ class Levels:
     @classmethod
     def read(cls, path: Path, encoding: str | None = None) -> "Levels":
         """Levels from a CSV or Parquet file with a column `code` and, if wanted, `label`, `parent`, `note`."""
-        if not os.path.isfile(path):  # noqa: PTH113 - of a name that no file can have, a path raises
-            raise PlanError(f"The list of levels {path} is not there; a path is taken from the plan's own folder.")
-        try:
-            columns = columns_of(path, FIELDS, SPOKEN, encoding, (MOST, MOST_BYTES))
-        except (ValueError, TypeError, LookupError, NotImplementedError, OSError, MemoryError, csv.Error):
-            said = "a list of levels is a CSV file in UTF-8, or as [data] encoding says, or a Parquet file."
-            raise PlanError(f"{path} cannot be read; {said}") from None
-        if columns is None:
-            raise PlanError(TOO_MANY.format(path))
-        if not columns.get("code"):
-            raise PlanError(
-                f"{path} has no column 'code'; a list of levels has code, and may have label, parent, note."
-            )
+        columns = columns_of(path, FIELDS, SPOKEN, encoding)
         texts = {name: _texts(columns[name]) for name in spoken(columns, SPOKEN)}
         none = [None] * len(columns["code"])
         return cls._of({field: _texts(columns.get(field, none)) for field in FIELDS}, texts)
@@ -105,6 +90,11 @@ class Levels:
     @cached_property
     def _row(self) -> dict[str, int]:
         return {code: row for row, code in enumerate(self.codes)}
+
+    @cached_property
+    def _tree(self) -> ParentRows:
+        above = [-1 if parent is None else self._row[parent] for parent in self.parents]
+        return ParentRows(np.array(above, dtype=np.intp))
 
     def path(self, code: str) -> list[str]:
         """The code and its ancestors, nearest first."""
@@ -121,8 +111,7 @@ class Levels:
     @cached_property
     def leaves(self) -> tuple[str, ...]:
         """The codes that are nobody's parent: the ones that data may carry."""
-        inner = set(self.parents)
-        return tuple(code for code in self.codes if code not in inner)
+        return tuple(self.codes[row] for row in self._tree.leaves.tolist())
 
     @cached_property
     def branches(self) -> tuple[str, ...]:
@@ -131,14 +120,7 @@ class Levels:
         >>> Levels.of(["a", "b", {"code": "b1", "parent": "b"}, {"code": "a1", "parent": "a"}]).branches
         ('a', 'a1', 'b', 'b1')
         """
-        deep, above = self._deep, self._above
-        chain = np.full((int(deep.max()) + 1, len(deep)), -1)
-        rows, within = np.arange(len(deep)), np.arange(len(deep))
-        while len(within):
-            chain[deep[rows], within] = rows
-            inner = above[rows] >= 0
-            rows, within = above[rows[inner]], within[inner]
-        return tuple(self.codes[row] for row in np.lexsort(chain[::-1]).tolist())
+        return tuple(self.codes[row] for row in self._tree.branches.tolist())
 
     @cached_property
     def leaf_index(self) -> dict[str, int]:
@@ -161,7 +143,7 @@ class Levels:
         if depth is None or depth >= self.depth:
             return self
         if depth not in self._cuts:
-            rows = np.flatnonzero(self._deep <= depth).tolist()
+            rows = np.flatnonzero(self._tree.deep <= depth).tolist()
             codes, labels, notes = (tuple(side[row] for row in rows) for side in (self.codes, self.labels, self.notes))
             parents = tuple(self.parents[row] for row in rows)
             texts = {name: tuple(column[row] for row in rows) for name, column in self.texts.items()}
@@ -215,42 +197,13 @@ class Levels:
         return np.arange(len(self.leaves)) if cut is self else self.groups(cut.leaves).row_of
 
     @cached_property
-    def _above(self) -> NDArray[np.intp]:
-        """The row of the parent of each code, -1 at the top."""
-        return np.array([-1 if parent is None else self._row[parent] for parent in self.parents], dtype=np.intp)
-
-    @cached_property
-    def _under(self) -> LeafGroups:
-        """For each code the leaves under it: a mask for each would be the square of a long list."""
-        rows = np.array([self._row[leaf] for leaf in self.leaves], dtype=np.intp)
-        places, pairs = np.arange(len(rows)), list[tuple[NDArray[np.intp], NDArray[np.intp]]]()
-        while len(rows):
-            pairs.append((rows, places))
-            inner = self._above[rows] >= 0
-            rows, places = self._above[rows[inner]], places[inner]
-        above, below = (np.concatenate(side) for side in zip(*pairs, strict=True))
-        order = np.lexsort((below, above))
-        return LeafGroups(below[order], np.bincount(above, minlength=len(self.codes)), len(self.leaves))
-
-    @cached_property
     def depths(self) -> dict[str, int]:
         """How far each code stands below the top of its tree, in the order of the codes."""
-        return dict(zip(self.codes, self._deep.tolist(), strict=True))
-
-    @cached_property
-    def _deep(self) -> NDArray[np.intp]:
-        """The same by row."""
-        above, found = self._above, np.zeros(len(self.codes), dtype=np.intp)
-        while (inner := above >= 0).any():
-            found += inner
-            if found.max() > DEEPEST:
-                self.path(self.codes[int(found.argmax())])  # says what is wrong
-            above = np.where(inner, self._above[above], -1)
-        return found
+        return dict(zip(self.codes, self._tree.deep.tolist(), strict=True))
 
     @cached_property
     def depth(self) -> int:
-        return int(self._deep.max())
+        return int(self._tree.deep.max())
 
     def has(self, code: str) -> bool:
         """Whether it is one of the codes."""
@@ -293,24 +246,21 @@ class Levels:
         wanted = [names] if isinstance(names, (str, int)) else list(names)
         mask = np.zeros(len(self.leaves), dtype=bool)
         for name in wanted:
-            mask[self._under.leaves(self._row[self.find(name)])] = True
+            mask[self._tree.under.leaves(self._row[self.find(name)])] = True
         return mask
 
     def groups(self, named: Sequence[str | Sequence[str]]) -> LeafGroups:
         """For each code, or each list of codes, the leaves under it."""
         codes = [one for one in named if isinstance(one, str)]
         if len(codes) == len(named):
-            return self._under.at(np.array([self._row[self.find(code)] for code in codes], dtype=np.intp))
+            return self._tree.under.at(np.array([self._row[self.find(code)] for code in codes], dtype=np.intp))
         each = (self.mask(one) for one in named)
         return LeafGroups.listed([np.flatnonzero(mask).tolist() for mask in each], len(self.leaves))
 
     def at(self, depth: int) -> tuple[str, ...]:
         """The codes at a depth, and the leaves that end above it: together they hold every leaf once."""
         if depth not in self._tiers:
-            lowest = np.ones(len(self.codes), dtype=bool)
-            lowest[self._above[self._above >= 0]] = False
-            there = (self._deep == depth) | (lowest & (self._deep < depth))
-            self._tiers[depth] = tuple(self.codes[row] for row in np.flatnonzero(there).tolist())
+            self._tiers[depth] = tuple(self.codes[row] for row in self._tree.tier(depth).tolist())
         return self._tiers[depth]
 
     @cached_property
