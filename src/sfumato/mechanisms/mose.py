@@ -108,7 +108,7 @@ class Mose(Mechanism):
         found = lines.value(lines.moments) + scale * self.unit_noise(cells, counts, draws)
         values = np.where(shown, np.rint(np.clip(found, -1e6, 1e6) / step), 0).astype(np.int64)
         variance = np.where(shown, 2 * (scale / step) ** 2 + 1 / 12, 0.0)
-        few = NoNumber(f"Fewer than {plain(self.least)} here, by the noisy count.", "n", "Q")
+        few = NoNumber(f"Fewer than {plain(self.least)} {counts.subject.unit} here, by the noisy count.", "n", "Q")
         which = np.where(cells.domain.possible.ravel() & ~shown, 1, 0).reshape(shape)
         public = {"variance": variance.reshape(shape)}
         said = _chi_words(chi[shown])

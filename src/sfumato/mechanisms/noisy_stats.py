@@ -9,13 +9,17 @@ geometric noise at epsilon / 3.
 Proof. Sequential composition of three geometric mechanisms, the last given what the first two told. n Σxy − ΣxΣy
 is the sum of (x_i − x_j)(y_i − y_j) over pairs; of the n − 1 pairs of one row each lies within [−X Y, X Y] and those of
 (x_i − x_j)² within [0, X²]; centred, a product goes over a range of X Y (Alabi et al. 2020, lemma 5.1: 1 − 1/n).
-Failure. Where b is not above two and a half standard deviations of its noise the cell has no number, and says why; that
-follows from noisy numbers alone. Errors are stated from noisy numbers too, at the furthest that a mean of x may be, and
-of the slope by the interval of Fieller at 95%, which is long where b is hardly above its noise.
+Failure. Where b may well be noise the cell has no number, and says why: a cell has one where noise goes as far as b
+with a chance of no more than `BY_NOISE` times the share of lines that are told (Benjamini and Hochberg 1995), which
+follows from noisy numbers alone. Of lines told no more than `BY_NOISE`, on average, are of cells without any spread.
+Intervals follow from noisy numbers too, at the furthest that a mean of x may be, and of the slope by those of Fieller.
+Each level has its own, nearer to 1 by the same share, so that of the intervals shown no more miss on average than is
+said (Benjamini and Yekutieli 2005). Where Fieller's has no end, which at 95% is nowhere, nothing is told at that level.
 """
 
 import math
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -28,14 +32,18 @@ from sfumato.errors import PlanError, PromiseError
 from sfumato.mechanisms.cells import Cells
 from sfumato.mechanisms.mechanism import Mechanism, RowsApart, Typical
 from sfumato.privacy import Approximate, Exact, Loss, Move, Unsummed, positive
-from sfumato.release import Noisy, NoNumber, Product, Statuses, Uncertainty, Varying, Withheld
+from sfumato.release import Noisy, NoNumber, Product, Sided, Statuses, Uncertainty, Withheld
 from sfumato.release.noisy import Floats, Integers
+from sfumato.release.sided_error import DEVIATES
 from sfumato.release.tails import LAPLACE, reach
 from sfumato.schema import Aggregate, Clipped, Influence, Ragged
+from sfumato.schema.leaf_groups import Flags
 
 PARTS = 3
-SURE = 2.5
-"""How many standard deviations of its noise the spread of x has to be above 0."""
+BY_NOISE = 0.01
+"""The largest share, on average, of the lines told that noise alone may have made."""
+FAR = 2 * 10**6
+"""How far an interval goes that has no end: no line is told further from 0 than half of it."""
 LARGEST = 2**62
 FEW = NoNumber("Fewer than three rows, of which no line is told.", "n", "Q")
 LOST = NoNumber("No line can be told: the spread of x is lost in noise.", "⊥")
@@ -49,6 +57,8 @@ class NoisyStats(Mechanism):
 
     name: ClassVar[str] = "noisy-stats"
     source: ClassVar[str] = "Alabi, McMillan, Sarathy, Smith and Vadhan 2020, algorithm 1; on the integers here"
+    by_noise: ClassVar[float] = BY_NOISE
+    """Which lines are told, and no part of a plan."""
     epsilon: Fraction
 
     def __init__(self, epsilon: Exact) -> None:
@@ -75,6 +85,13 @@ class NoisyStats(Mechanism):
         corner = place.row(0, place.start)
         return RowsApart((corner,) * 19, corner, place.row(1, place.end))
 
+    @property
+    def all_told(self) -> Mechanism:
+        """With all lines told whose noisy spread of x is above 0: what leaves some out follows from noisy sums."""
+        told = copy(self)
+        vars(told)["by_noise"] = 1.0
+        return told
+
     def unfit(self, cells: Cells) -> str:
         (of, rows) = points_of(cells)
         wide_x, wide_y = (high - low for low, high in map(ends_of, (of.x, of.y)))
@@ -85,24 +102,25 @@ class NoisyStats(Mechanism):
 
     def perturb(self, cells: Cells, draws: Draws, given: Mapping[str, Product] | None = None) -> Noisy:  # noqa: ARG002
         of, rows = points_of(cells)
-        (low_y, high_y), (low_x, high_x) = ends_of(of.y), ends_of(of.x)
+        (low_y, _), (low_x, high_x) = ends_of(of.y), ends_of(of.x)
         count = rows.lengths
-        wide_y, wide_x = high_y - low_y, high_x - low_x
+        wide_x = high_x - low_x
 
         sums = LineSums.of(of, rows)
         a, spread_a = self._noisy(sums.products, sums.products_move, draws)
         b, spread_b = self._noisy(sums.squares, sums.squares_move, draws)
-        told = (count >= 3) & (b > SURE * spread_b)
+        told, share = told_lines(b, spread_b, (count >= 3) & cells.domain.possible.ravel(), self.by_noise)
         slope = np.where(told, a / np.where(told, b, 1), 0.0)
         place = float(of.at / cells.step) - low_x
         found, spread = self._noisy(*sums.predicted(slope, place), draws)
-        values = np.clip(found + low_y, low_y - wide_y // 2, high_y + wide_y // 2)
-        shown = told & cells.domain.possible.ravel()
         which = np.where(count < 3, 1, np.where(told, 0, 2)) * cells.domain.possible.ravel()
         furthest = max(place, wide_x - place)
-        of_slope = _slope_error(a, np.where(told, b, SURE * spread_b + 1), spread_a, spread_b)
-        variance = np.where(shown, spread**2 + (furthest * of_slope) ** 2, 0.0)
-        return self._made(cells, np.where(shown, values, 0), variance, which)
+        ends = np.zeros((len(DEVIATES), len(count)))
+        for end, deviate in zip(ends, DEVIATES, strict=True):
+            missed = math.erfc(deviate / math.sqrt(2))
+            of_slope = fieller(a, b, spread_a, spread_b, reach(1 - missed * share, LAPLACE)) if share else 0.0
+            end[:] = np.where(told, np.hypot(reach(1 - missed, LAPLACE) * spread, furthest * of_slope), 0.0)
+        return self._made(cells, np.where(told, found + low_y, 0), np.minimum(ends, FAR / float(cells.step)), which)
 
     def _noisy(self, clean: Integers, moves: Integers, draws: Draws) -> tuple[Integers, Floats]:
         """The integers with geometric noise at a third of epsilon, and its standard deviations."""
@@ -116,30 +134,45 @@ class NoisyStats(Mechanism):
         return found, spread
 
     @staticmethod
-    def _made(cells: Cells, values: Integers, variance: Floats, which: Integers) -> Noisy:
+    def _made(cells: Cells, values: Integers, ends: Floats, which: Integers) -> Noisy:
         shape = cells.domain.possible.shape
         statuses = Statuses((FEW, LOST), which.reshape(shape))
-        public = {"variance": variance.reshape(shape)}
+        public = {f"reach_{place}": end.reshape(shape) for place, end in enumerate(ends)}
         return Noisy(cells.domain, values.reshape(shape), cells.step, cells.move, public, statuses=statuses)
 
     def uncertainty(self, noisy: Noisy) -> Uncertainty:
-        return Varying(noisy.public["variance"], excess=LAPLACE)
+        ends = np.stack([noisy.public[f"reach_{place}"] for place in range(len(DEVIATES))])
+        return Sided(ends, ends)
 
     def expected(self, move: Move, number: Typical) -> Withheld:  # noqa: ARG002 - only the data tell it
         self.loss(move)
         return Withheld(AHEAD)
 
 
-def _slope_error(a: Integers, b: Floats, spread_a: Floats, spread_b: Floats) -> Floats:
-    """A standard error of the slope a / b by which 95% intervals reach both ends of Fieller's (1954).
+def told_lines(b: Integers, spread: Floats, some: Flags, by_noise: float) -> tuple[Flags, float]:
+    """Which of some cells have a spread of x that is hardly noise, and the share of all of these that they are.
 
-    Those are the slopes s for which a − s b is within its own error of 0.
+    By the rule of Benjamini and Hochberg: as many as can be whose chances, were there noise alone, are all within
+    `by_noise` times their share.
     """
-    z = reach(0.95, LAPLACE)
-    over, under = a.astype(np.float64), np.asarray(b, dtype=np.float64)
+    chance = np.where(some & (b > 0), np.exp(-math.sqrt(2) * np.maximum(b, 0) / spread) / 2, np.inf)
+    many = int(some.sum())
+    enough = np.flatnonzero(np.sort(chance[some]) <= by_noise * np.arange(1, many + 1) / max(many, 1))
+    share = float((enough[-1] + 1) / many) if len(enough) else 0.0
+    return chance <= by_noise * share, share
+
+
+def fieller(a: Integers, b: Integers, spread_a: Floats, spread_b: Floats, z: float) -> Floats:
+    """How far from a / b the further end of Fieller's interval (1954) is; where it has none, infinitely far.
+
+    It holds the slopes s for which a − s b is within z of its own errors of 0.
+    """
+    over, under = a.astype(np.float64), b.astype(np.float64)
     clear = under**2 - (z * spread_b) ** 2
+    ended = (under > 0) & (clear > 0)
+    over, under, clear = (np.where(ended, one, 1.0) for one in (over, under, clear))
     half = np.sqrt(np.maximum((over * under) ** 2 - clear * (over**2 - (z * spread_a) ** 2), 0.0))
-    return np.asarray((np.abs(over * under / clear - over / under) + half / clear) / z, dtype=np.float64)
+    return np.where(ended, np.abs(over * under / clear - over / under) + half / clear, np.inf)
 
 
 @dataclass(frozen=True, eq=False)

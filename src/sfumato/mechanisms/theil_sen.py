@@ -212,7 +212,7 @@ class TheilSen(Mechanism):
         found = self._medians(of, predictions, cells, draws)
         shown = told & possible
         by = "" if isinstance(cells.move, Unsummed) and cells.move.within else ", by a noisy count"
-        few = NoNumber(f"Fewer than {plain(self.least)} here{by}.", "n", "Q")
+        few = NoNumber(f"Fewer than {plain(self.least)} rows here{by}.", "n", "Q")
         shape = cells.domain.possible.shape
         statuses = Statuses((few,), (possible & ~told).astype(np.int64).reshape(shape))
         return Noisy(cells.domain, np.where(shown, found, 0).reshape(shape), cells.step, cells.move, statuses=statuses)
