@@ -242,7 +242,7 @@ def test_check_counts_the_faulty_reports_over_a_frame_and_names_whose_they_are(f
     with pytest.raises(DataError, match="2 rules of the plan are broken"):
         check(folder / "census.toml", [str(folder / "reports.parquet")])
     said = capsys.readouterr().out
-    assert "below 0; square roots are of amounts that are 0 or more. 12 rows:" in said
+    assert "below 0; what units report is 0 or more. 12 rows:" in said
     assert "'e4, -5': 1 row" in said
     assert said.count("'e") == 10 + 3
     assert "some units report twice; one row a unit. 6 rows:" in said

@@ -9,7 +9,7 @@ both holds 93% at 95% and 97% at 99%, and a share by Fieller 93% at 95%, which i
 import numpy as np
 import pytest
 
-from sfumato.query.sides import NoisySide, apart, ratio_ends, share_ends
+from sfumato.query.sides import NoisySide, RatioError, apart, ratio_ends, share_ends
 from sfumato.release.error_law import NoisyTotals
 from sfumato.release.relative_error import HEAVY, RelativeError
 
@@ -129,3 +129,35 @@ def test_differences_of_totals_that_share_cells_hold_their_level(boxes):
     for level, least in LEAST.items():
         below, above = law.reach(level, one.totals)
         assert held((gap - below, gap + above), true) >= least
+
+
+def mean(amounts, numbers, scale, seed):
+    """The mean of a group in one release, made of an amount and a number with noise of their own."""
+    over, under = (
+        Drawn(one, scale, seed=seed + more).sided([*range(len(one))]) for more, one in ((0, amounts), (1, numbers))
+    )
+    value, none = over.totals.values / under.totals.values, np.zeros(RUNS)
+    noise = (over.totals.noise + value**2 * under.totals.noise) / under.totals.values**2
+    return NoisySide(NoisyTotals(value, noise, none, over.totals.cells), RatioError(over, under, none))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (((4000.0,), (100.0,)), ((4000.0,), (100.0,))),
+        (((900.0,) * 5, (30.0,) * 5), ((1200.0,) * 5, (30.0,) * 5)),
+        (((40_000.0, 100), (1000.0, 3)), ((60_000.0, 40), (1000.0, 3))),
+    ],
+)
+def test_changes_of_means_hold_their_level_by_the_sides_of_both_means(scale, before, after):
+    """And hardly more where the noise is known to be apart; where that is not told, the worst is taken."""
+    earlier, later = (mean(*one, scale, seed) for seed, one in ((11, before), (21, after)))
+    true = sum(after[0]) / sum(after[1]) - sum(before[0]) / sum(before[1])
+    change, worst = later.totals.values - earlier.totals.values, -np.sqrt(later.totals.noise * earlier.totals.noise)
+    for level in (0.90, 0.95):
+        ends = [apart(later, earlier, shared).reach(level, later.totals) for shared in (0 * worst, worst)]
+        known = ~np.isnan(ends[0][0] + ends[0][1])
+        assert known.mean() > 0.97
+        near, far = (held(((change - below)[known], (change + above)[known]), true) for below, above in ends)
+        assert LEAST[level] <= near <= MOST[level]
+        assert far > near

@@ -52,6 +52,7 @@ def test_jobs_have_the_counts_of_every_block_by_sector_and_the_plan_runs(tmp_pat
     assert (cells == counts(real, "sector")).all()
     plan = Plan.read(folder / "lodes.toml")
     assert not plan.geographies
+    assert "outlines" not in (folder / "lodes.toml").read_text(encoding="utf-8")
     assert plan.schema.attribute("location").levels.at(1) == ("49001", "49003")
     release = run(plan, Microdata.open(given(folder), plan.schema), None, tmp_path / "r", Options(rehearsal=1))
     assert release.products["jobs"].values.shape[1:] == (20, 4)

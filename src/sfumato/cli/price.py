@@ -115,7 +115,7 @@ def _say_rest(plan: "Plan", bill: "Price") -> None:
     for bias in biases(plan):
         say(bias.sentence)
     for exposure in bill.exposures:
-        say(f"Outside the guarantee ({exposure.kind}): {exposure.what}. {exposure.why}")
+        say(f"Outside the guarantee ({exposure.kind}): {exposure.sentences}")
 
 
 def _gains(loss: "Loss") -> list[str]:

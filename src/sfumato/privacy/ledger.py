@@ -37,6 +37,19 @@ class Exposure:
         if not self.what.strip() or not self.why.strip():
             raise PlanError("An exposure must say what is outside the guarantee and why it is let out.")
 
+    @property
+    def sentences(self) -> str:
+        return outside(self.what, self.why)
+
+
+def outside(what: str, why: str) -> str:
+    """What is outside the guarantee and why, as two sentences.
+
+    >>> outside("the list of trades", "it is the national classification")
+    'the list of trades. It is the national classification.'
+    """
+    return f"{what.rstrip('.')}. {why[:1].upper()}{why[1:].rstrip('.')}."
+
 
 @dataclass(frozen=True)
 class Charge:

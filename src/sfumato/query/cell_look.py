@@ -27,14 +27,14 @@ STYLE = (
 
 
 def smear_of(estimate: Estimate) -> int:
-    """How wide the smear under a number is, 0 to 10: the wider, the less the number says.
+    """How wide the smear under a number is, 0 to 10: the wider, the less the number says; none of a withheld error.
 
     >>> smear_of(Estimate(100, 25.0)), smear_of(Estimate(1, 25.0)), smear_of(Estimate(100, 0.0))
     (1, 10, 0)
+    >>> smear_of(Estimate(100, Withheld("its noise follows the largest unit")))
+    0
     """
     margin = estimate.moe(0.90)
-    if isinstance(margin, Withheld):
-        return WIDEST
-    if margin == 0:
+    if isinstance(margin, Withheld) or margin == 0:
         return 0
     return WIDEST if not estimate.value else max(1, min(WIDEST, math.ceil(WIDEST * margin / abs(estimate.value))))

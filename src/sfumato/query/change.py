@@ -15,9 +15,9 @@ from functools import cached_property
 from typing import Any
 
 from sfumato.errors import QueryError
-from sfumato.query.comparison import Comparison, difference_of, total_side
+from sfumato.query.comparison import Comparison, difference_of, own_side
 from sfumato.query.estimate import Estimate, Figure, Variance
-from sfumato.query.ratio import Ratio, ratio_of
+from sfumato.query.ratio import Ratio, ratio_of, too_near
 from sfumato.query.sides import by_sides
 from sfumato.query.wording import Sentence, words
 from sfumato.release import NoNumber, Withheld, stated, withheld
@@ -62,10 +62,11 @@ class Change(Comparison):
     @cached_property
     def percent(self) -> Figure:
         """The change as a share of the earlier number; no number where that may be 0."""
-        sided = by_sides(total_side(self.after), total_side(self.before))
-        over = self.after if sided else replace(self.after, law=self.law)
+        over, under = replace(self.after, law=self.law), self.before
+        if by_sides(own_side(self.after), own_side(self.before)):
+            over, under = (replace(one, law=one.compared) for one in (self.after, self.before))
         try:
-            found = ratio_of(over, self.before, self.covariance, "share", self._sampled())
+            found = ratio_of(over, under, self.covariance, "share", self._sampled())
         except QueryError as error:
             return NoNumber(str(error))
         return RelativeChange(**{**_fields(found), "value": found.value - 1})
@@ -79,6 +80,13 @@ class Change(Comparison):
             return 0.0  # there is no ratio
         ratio = self.after.value / self.before.value
         return (after + ratio**2 * before) / self.before.value**2
+
+    def reach(self, level: float) -> tuple[float, float]:
+        """Both sides of the interval; refused where a mean that it is of could be anything at this level."""
+        below, above = super().reach(level)
+        if math.isnan(below) or math.isnan(above):
+            raise QueryError(too_near(level))
+        return below, above
 
     def __repr__(self) -> str:
         """The change with its error, and the verdict.

@@ -127,9 +127,9 @@ class ChangedTable(Portable):
 def _told(found: Columns, before: Columns, after: Columns, shared: Floats) -> Mapping[str, NDArray[Any]]:
     """What is told of changes besides: both numbers, the percentage with its interval, and the verdict."""
     percent, low, high = (100 * one for one in _relative(found, before, after, shared))
-    margin = found.moe(LEVEL)
-    stated = np.isfinite(found.variance) & np.isfinite(margin) & ~found.empty
-    real = np.abs(_floats(found.estimate)) > margin
+    least, most = found.ends(LEVEL)
+    stated = np.isfinite(found.variance) & np.isfinite(least) & np.isfinite(most) & ~found.empty
+    real = (least > 0) | (most < 0)
     return {
         "before": _plain(before.estimate),
         "after": _plain(after.estimate),
@@ -144,9 +144,10 @@ def _told(found: Columns, before: Columns, after: Columns, shared: Floats) -> Ma
 def _relative(found: Columns, before: Columns, after: Columns, shared: Floats) -> tuple[Floats, Floats, Floats]:
     """The changes as shares of what was before, and both ends of their intervals; NaN where that may be 0."""
     over, under = _floats(after.estimate), _floats(before.estimate)
-    sided = by_sides(total_sides(after), total_sides(before))
-    later = Columns(over, *_errors(after), after.cells, after.grades, after.law if sided else found.law, found.statuses)
-    earlier = Columns(under, *_errors(before), before.cells, law=before.law if sided else NORMAL)
+    sides = total_sides(after), total_sides(before)
+    of_later, of_earlier = (one.law for one in sides) if by_sides(*sides) else (found.law, NORMAL)
+    later = Columns(over, *_errors(after), after.cells, after.grades, of_later, found.statuses)
+    earlier = Columns(under, *_errors(before), before.cells, law=of_earlier)
     with np.errstate(invalid="ignore", divide="ignore"):
         sampled = (after.sampling_variance + (over / under) ** 2 * before.sampling_variance) / under**2
         ratios = RatioColumns.of(later, earlier, shared, sampled, apart=False)

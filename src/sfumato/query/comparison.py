@@ -10,6 +10,7 @@ from sfumato.query.estimate import Estimate, Variance
 from sfumato.query.sides import NoisySide, apart
 from sfumato.query.wording import Sentence
 from sfumato.release import Withheld, stated, withheld
+from sfumato.release.error_law import ErrorLaw
 
 
 @dataclass(frozen=True, repr=False)
@@ -24,8 +25,8 @@ class Comparison(Estimate):
         return False
 
     @property
-    def is_total(self) -> bool:
-        return False
+    def compared(self) -> ErrorLaw:
+        return self.law.differenced
 
     @property
     def p_value(self) -> float | Withheld:
@@ -62,11 +63,10 @@ def difference_of(one: Estimate, other: Estimate, covariance: Variance, alone: S
     """One minus the other; `alone` are the sampling variances of what each has that the other has not."""
     sampling = withheld(*alone) or math.fsum(alone)  # type: ignore[arg-type]
     noise = one.noise_variance + other.noise_variance - 2 * covariance
-    law = apart(total_side(one), total_side(other), np.array([stated(covariance) or 0.0]))
+    law = apart(own_side(one), own_side(other), np.array([stated(covariance) or 0.0]))
     return Comparison(one.value - other.value, noise, sampling, one.unit, one.cells + other.cells, one.grades, law)
 
 
-def total_side(one: Estimate) -> NoisySide:
-    """The noise of a number; a ratio is no total, and has the law of differences."""
-    side = NoisySide.of(one)
-    return side if one.is_total else replace(side, law=side.law.differenced)
+def own_side(one: Estimate) -> NoisySide:
+    """The noise of a number: of a total by its law, of a ratio or a difference as it is compared."""
+    return replace(NoisySide.of(one), law=one.compared)

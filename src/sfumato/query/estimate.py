@@ -63,9 +63,9 @@ class Estimate:
         return self.cells == 1
 
     @property
-    def is_total(self) -> bool:
-        """Whether it sums cells, and is no ratio or difference of such sums."""
-        return True
+    def compared(self) -> ErrorLaw:
+        """The law by which it is compared with other numbers; of a total its own."""
+        return self.law
 
     @property
     def variance(self) -> Variance:

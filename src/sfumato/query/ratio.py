@@ -14,9 +14,9 @@ import numpy as np
 
 from sfumato.errors import QueryError
 from sfumato.query.estimate import Estimate, Interval, Variance
-from sfumato.query.sides import NoisySide, by_sides, sided_ends, sides_of
+from sfumato.query.sides import NoisySide, RatioError, by_sides, sided_ends, sides_of
 from sfumato.release import stated, withheld
-from sfumato.release.error_law import Floats
+from sfumato.release.error_law import ErrorLaw, Floats
 from sfumato.release.tails import z_score
 
 ZERO = "The ratio has a denominator of 0; choose a larger group to divide by."
@@ -43,8 +43,12 @@ class Ratio(Estimate):
         return False
 
     @property
-    def is_total(self) -> bool:
-        return False
+    def compared(self) -> ErrorLaw:
+        """By both sides of its own interval where it is made of sides, else the law of differences."""
+        if not self.sides or not by_sides(*self.sides):
+            return self.law.differenced
+        over, other = self.sides
+        return RatioError(over, other, np.array([self.covariance]), self.inside)
 
     def interval(self, level: float = 0.95) -> Interval:
         """Where the true ratio lies at this level: no further than it can, which takes no truth out of an interval.

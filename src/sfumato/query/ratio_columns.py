@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from sfumato.query.columns import Columns, Floats
 from sfumato.query.ratio import ZERO, errors_within, too_near
-from sfumato.query.sides import NoisySide, by_sides, sided_ends, sides_of
+from sfumato.query.sides import NoisySide, RatioError, by_sides, sided_ends, sides_of
 from sfumato.release import NoNumber, Statuses
 from sfumato.release.error_law import NoisyTotals
 from sfumato.release.tails import z_score
@@ -108,9 +108,13 @@ def noisy_side(columns: Columns) -> NoisySide:
 
 
 def total_sides(columns: Columns) -> NoisySide:
-    """The noise of every cell; ratios are no totals, and have the law of differences."""
+    """The noise of every cell; of ratios by both sides of their intervals, or by the law of differences."""
     side = noisy_side(columns)
-    return replace(side, law=side.law.differenced) if isinstance(columns, RatioColumns) else side
+    if not isinstance(columns, RatioColumns):
+        return side
+    part = noisy_side(columns.parts)
+    sided = RatioError(part, columns.rest, columns.covariance, columns.inside)
+    return replace(side, law=sided if by_sides(part, columns.rest) else side.law.differenced)
 
 
 def errors_of(level: float, *sides: NoisySide) -> Floats:

@@ -59,7 +59,7 @@ def report(engine: QueryEngine, by: str, code: str) -> str:
         f"<h2>What is promised</h2><p>{escape(manifest.promise.words)} {escape(manifest.promise.loss_words)}. "
         "± is the 90% margin of error; noise was drawn once, and this page shows what the release holds.</p>"
     )
-    parts += [f"<p>Outside the guarantee: {escape(one.what)}. {escape(one.why)}</p>" for one in manifest.exposures]
+    parts += [f"<p>Outside the guarantee: {escape(one.sentences)}</p>" for one in manifest.exposures]
     parts.append(f"<p>{escape(cited(engine.release))}</p>")
     title = escape(f"{label}: {manifest.title}")
     head = f'<meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'

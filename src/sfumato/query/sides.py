@@ -11,7 +11,7 @@ it ends in 0 and 1, so that no whole is too near to 0.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -132,22 +132,8 @@ def _root(one: Floats, other: Floats, near: Floats, far: Floats, correlation: Fl
         return np.asarray((b + root) / a if side > 0 else c / (b + root), dtype=np.float64)
 
 
-@dataclass(frozen=True, eq=False)
-class ApartError(ErrorLaw):
-    """The error of one total minus another, by the sides of both and their correlation."""
-
-    one: NoisySide
-    other: NoisySide
-    correlation: Floats
-
-    def reach(self, level: float, totals: NoisyTotals) -> tuple[Floats, Floats]:
-        (below, above), (under, over) = self.one.reach(level), self.other.reach(level)
-        sampled = z_score(level) * np.sqrt(totals.sampled)
-        return np.hypot(self._joined(below, over), sampled), np.hypot(self._joined(above, under), sampled)
-
-    def _joined(self, first: Floats, second: Floats) -> Floats:
-        """How far two errors reach together."""
-        return np.sqrt(np.maximum(first**2 + second**2 - 2 * self.correlation * first * second, 0.0))
+class MadeOfSides(ErrorLaw):
+    """An error that is made of both sides of the intervals of totals."""
 
     def beyond(self, totals: NoisyTotals) -> Floats:
         """By halving: one less the largest level whose interval leaves out 0."""
@@ -164,6 +150,48 @@ class ApartError(ErrorLaw):
     @property
     def lopsided(self) -> bool:
         return True
+
+
+@dataclass(frozen=True, eq=False)
+class RatioError(MadeOfSides):
+    """The error of ratios, by the sides of both of their totals; NaN where a denominator may be 0."""
+
+    over: NoisySide
+    other: NoisySide
+    covariance: Floats
+    inside: bool = False
+
+    def reach(self, level: float, totals: NoisyTotals) -> tuple[Floats, Floats]:
+        low, high = sided_ends(level, self.over, self.other, self.covariance, inside=self.inside)
+        return totals.values - low, high - totals.values
+
+    @property
+    def by_sides(self) -> bool:
+        return True
+
+    def times(self, unit: float) -> "RatioError":
+        return replace(self, over=self.over.times(unit), covariance=self.covariance * unit)
+
+    def only(self, some: Any) -> "RatioError":
+        return RatioError(self.over.only(some), self.other.only(some), self.covariance[some], self.inside)
+
+
+@dataclass(frozen=True, eq=False)
+class ApartError(MadeOfSides):
+    """The error of one total minus another, by the sides of both and their correlation."""
+
+    one: NoisySide
+    other: NoisySide
+    correlation: Floats
+
+    def reach(self, level: float, totals: NoisyTotals) -> tuple[Floats, Floats]:
+        (below, above), (under, over) = self.one.reach(level), self.other.reach(level)
+        sampled = z_score(level) * np.sqrt(totals.sampled)
+        return np.hypot(self._joined(below, over), sampled), np.hypot(self._joined(above, under), sampled)
+
+    def _joined(self, first: Floats, second: Floats) -> Floats:
+        """How far two errors reach together."""
+        return np.sqrt(np.maximum(first**2 + second**2 - 2 * self.correlation * first * second, 0.0))
 
     def times(self, unit: float) -> "ApartError":
         return ApartError(self.one.times(unit), self.other.times(unit), self.correlation)

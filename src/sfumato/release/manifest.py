@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError, field_validator
 
 from sfumato.errors import ReleaseError
+from sfumato.privacy.ledger import outside
 from sfumato.release.anchor import Anchor
 from sfumato.release.promise import Chance, LossTerms, ManifestPart, Promise
 from sfumato.release.sampling_line import SamplingLine
@@ -83,6 +84,10 @@ class ExposureLine(ManifestPart):
     kind: str
     what: str
     why: str
+
+    @property
+    def sentences(self) -> str:
+        return outside(self.what, self.why)
 
 
 class AttributeLine(ManifestPart):

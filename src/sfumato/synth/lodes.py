@@ -26,6 +26,11 @@ Hired = Callable[[Workplaces, Integers, np.random.Generator], dict[str, Integers
 PIECE = 500_000
 """How many jobs are made at once, and those of one workplace more."""
 NOT_TOLD = "E5"
+DRAWN = """\
+# The data are drawn to match a WAC file: `sfumato synth lodes --wac FILE --out DIR` writes the three tables, the list
+# of tracts and blocks, and a copy of this plan beside them. The plan is what an agency would write for the real ones.
+"""
+"""What the plan says of data that are drawn from a WAC file."""
 CODES = {name: tuple(trait["codes"]) for name, trait in TRAITS.items()} | {
     "education": (*TRAITS["education"]["codes"], NOT_TOLD)
 }
@@ -46,9 +51,21 @@ def write_lodes(folder: Path, rows: int = 50_000, seed: int = 1, wac: Path | Non
     if wac is None:
         write_shapes(folder / "shapes" / "lodes_counties.geojson", country.geography.levels)
     else:
-        text = re.sub(r"\[geography\.location\]\n(.+\n)+\n", "", text)
+        text = wac_plan(text, wac.name)
     (folder / "lodes.toml").write_text(text, encoding="utf-8")
     return folder / "lodes.toml"
+
+
+def wac_plan(text: str, file: str) -> str:
+    """The shipped plan for jobs drawn from a WAC file: without outlines, and of the year that its name ends in.
+
+    >>> wac_plan('period = "2026"', "ut_wac_S000_JT00_2019.csv.gz")
+    'period = "2019"'
+    """
+    text = re.sub(r"\[geography\.location\]\n(.+\n)+\n", "", text)
+    text = re.sub(r"# The data are synthetic: .+\n# of the counties .+\n", DRAWN, text)
+    year = re.search(r"_(\d{4})\.csv(\.gz)?$", file)
+    return re.sub(r'(?m)^period = ".+"$', f'period = "{year[1]}"', text) if year else text
 
 
 def _country(rows: int, seed: int, wac: Path | None) -> tuple[Country | WacCountry, Hired]:

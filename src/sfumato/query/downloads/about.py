@@ -83,7 +83,7 @@ def _privacy(release: Release, said: Mapping[str, str]) -> Iterator[Line]:
         if manifest.ledger.unbounded:
             yield said["unbounded"], said["unbounded_words"].format(count=manifest.ledger.unbounded)
     for exposure in manifest.exposures:
-        yield said["exposure"], f"{exposure.kind}: {exposure.what}. {exposure.why}"
+        yield said["exposure"], f"{exposure.kind}: {exposure.sentences}"
 
 
 def _learned(release: Release, said: Mapping[str, str]) -> str:

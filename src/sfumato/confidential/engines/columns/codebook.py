@@ -126,6 +126,7 @@ class Standing(Meaning):
 
     def of_numbers(self, numbers: Floats) -> Integers:
         steps = _given(numbers, self.one) / float(self.one.step)
+        steps = np.where(np.isfinite(steps), steps, -1.0)  # those that are no numbers are not sound
         sound = (steps >= 0) & (steps < EXACT) & (np.abs(steps - np.rint(steps)) <= WHOLE)
         return np.where(sound, np.rint(steps), 0).astype(np.int64) + np.where(sound, 0, self.lacking)
 

@@ -179,7 +179,7 @@ class Rules:
                 steps = f"({number} / {dialect.literal(value.step)})"
                 rules = {
                     f"{number} IS NULL": "missing or no numbers; a unit that has none is left out or reports 0.",
-                    f"{number} < 0": "below 0; square roots are of amounts that are 0 or more.",
+                    f"{number} < 0": "below 0; what units report is 0 or more.",
                     f"abs({steps}) < {EXACT} AND NOT {dialect.whole(steps)}": "no whole multiples of the step, "
                     f"{float(value.step):g}; round them before, or use a finer step.",
                     f"{steps} >= {EXACT}": "too large to be exact; use a coarser step.",
