@@ -6,10 +6,10 @@ import pytest
 from tests.serve.test_page import TABLE, Parsed, parsed
 
 from sfumato.schema import Levels
+from sfumato.serve.code_list import code_list
 from sfumato.serve.guard import LONGEST_QUERY
 from sfumato.serve.pages.layout import joined
 from sfumato.serve.pages.tree import MOST, WHOLE, LevelTree
-from sfumato.serve.question import code_list
 
 STATE = [("rows", "place"), ("cols", "sex"), ("sum[trade]", "a"), ("error", "se"), ("zero", "on")]
 SHOWN, UNIVERSE = "valueCodes[place]", "sum[place]"

@@ -18,8 +18,8 @@ class MapWords:
     closed: str = "{low} to {high}"
     under: str = "under {high}"
     above: str = "{low} and more"
-    alike: str = "one shade: at 90% no two groups can be told apart"
-    between: str = "striped: its interval reaches into another class"
+    alike: str = "one shade: at 90% for all together, no two can be told apart"
+    between: str = "striped: at 90% for all together, it may lie in another class"
     hatched: str = "hatched: grade C"
     specks: str = "specks: error withheld"
     none: str = "no number"
@@ -68,12 +68,13 @@ class MapSheet:
 
     @cached_property
     def classes(self) -> Classes:
-        """The classes of the areas whose error is stated."""
-        return classes_of([mark.ends for mark in self.marks if mark.stated])
+        """The classes of the areas whose error is stated, told apart for all of them at once."""
+        ends = [mark.joint_ends for mark in self.marks if mark.stated]
+        return classes_of([one for one in ends if all(map(math.isfinite, one))])
 
     def shade(self, mark: Mark) -> int | None:
         """The shade of an area; none where its error does not let it be put into one class."""
-        return self.classes.shade(mark.ends) if mark.stated else None
+        return self.classes.shade(mark.joint_ends) if mark.stated else None
 
     @cached_property
     def missing(self) -> dict[str, str]:

@@ -41,6 +41,8 @@ class Mark:
     moved: str = ""
     """Of a mark on a line: "real" or "none" as it differs from the one before it, '' where that is not said."""
     carried: Mapping[str, object] = field(default_factory=dict)
+    joint: tuple[float, float] | None = None
+    """The ends of the interval that holds along with those of all marks beside it, infinite where it has none."""
 
     def __post_init__(self) -> None:
         low, high = self.ends
@@ -59,6 +61,11 @@ class Mark:
         """The interval, or the value twice where none is stated."""
         low, high = self.low, self.high
         return (self.value, self.value) if low is None or high is None else (low, high)
+
+    @property
+    def joint_ends(self) -> tuple[float, float]:
+        """The interval that holds along with all others; its own where no other is known."""
+        return self.ends if self.joint is None else self.joint
 
     @property
     def name(self) -> str:

@@ -122,6 +122,14 @@ class Levels:
         """
         return tuple(self.codes[row] for row in self._tree.branches.tolist())
 
+    def branch_turn(self, code: str) -> int:
+        """The turn of a code among the branches."""
+        return int(self._tree.branch_turns[self._row[code]])
+
+    def turn(self, code: str) -> int:
+        """The turn of a code in the list."""
+        return self._row[code]
+
     @cached_property
     def leaf_index(self) -> dict[str, int]:
         return {code: place for place, code in enumerate(self.leaves)}
@@ -262,6 +270,10 @@ class Levels:
         if depth not in self._tiers:
             self._tiers[depth] = tuple(self.codes[row] for row in self._tree.tier(depth).tolist())
         return self._tiers[depth]
+
+    def is_at(self, code: str, depth: int) -> bool:
+        """Whether a code is one of those at a depth."""
+        return self._tree.in_tier(self._row[code], depth)
 
     @cached_property
     def _tiers(self) -> dict[int, tuple[str, ...]]:

@@ -56,6 +56,11 @@ class ParentRows:
         return np.lexsort(chain[::-1])
 
     @cached_property
+    def branch_turns(self) -> Rows:
+        """Of each row its turn among the branches."""
+        return np.argsort(self.branches)
+
+    @cached_property
     def under(self) -> LeafGroups:
         """For each row the leaves under it: a mask for each would be the square of a long list."""
         rows = self.leaves
@@ -71,3 +76,7 @@ class ParentRows:
     def tier(self, depth: int) -> Rows:
         """The rows at a depth, and the leaves that end above it: together they hold every leaf once."""
         return np.flatnonzero((self.deep == depth) | (self._lowest & (self.deep < depth)))
+
+    def in_tier(self, row: int, depth: int) -> bool:
+        """Whether a row is one of those."""
+        return bool(self.deep[row] == depth or (self._lowest[row] and self.deep[row] < depth))

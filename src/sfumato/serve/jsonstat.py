@@ -11,8 +11,8 @@ from sfumato.query.answer import Answer
 from sfumato.query.downloads import jsonstat
 from sfumato.query.portable import Portable
 from sfumato.schema import Attribute, Box
+from sfumato.serve.code_list import code_list, code_lists
 from sfumato.serve.editions import Sheet
-from sfumato.serve.question import code_list, code_lists
 
 
 def metadata(sheet: Sheet, address: str, language: str, shown: Mapping[str, Sequence[str]]) -> bytes:

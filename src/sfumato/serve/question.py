@@ -1,10 +1,10 @@
 """Question: what an address asks of a table, and how it is written back into one."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import quote, urlencode
 
-from sfumato.errors import QueryError, TooFineError, nearest
+from sfumato.errors import QueryError, TooFineError
 from sfumato.query import LARGEST_PAGE, ChangedTable, Crosstab, Group, Means, ReleasePeriod, SeriesTable
 from sfumato.query.answer import Placement
 from sfumato.query.changed_table import refuse_other_levels
@@ -12,6 +12,7 @@ from sfumato.query.periods import NothingBeforeError
 from sfumato.query.portable import Portable
 from sfumato.schema import Levels
 from sfumato.serve.address_parameters import Codes, Pairs, shortened
+from sfumato.serve.code_list import CodeList, code_list, code_lists
 from sfumato.serve.drawn import apart, drawn_groups
 from sfumato.serve.editions import Sheet
 
@@ -194,34 +195,19 @@ def group_codes(sheet: Sheet, given: Codes) -> Groups:
     return groups
 
 
-def code_list(levels: Levels, name: str) -> tuple[str, ...]:
-    """The codes of a named list: one level of the hierarchy, the leaves, or all, each under its parent."""
-    if name not in code_lists(levels):
-        raise QueryError(f"There is no code list '{shortened(name)}'; {nearest(shortened(name), code_lists(levels))}")
-    return levels.branches if name == "all" else levels.leaves if name == "leaves" else levels.at(int(name[5:]))
-
-
-def code_lists(levels: Levels) -> dict[str, str]:
-    """The code lists of a hierarchy and what people call them."""
-    steps = {f"level{depth}": f"level {depth + 1}" for depth in range(1, levels.depth)}
-    return {"level0": "top level"} | steps | {"leaves": "lowest level", "all": "all levels"}
-
-
 def _chosen(sheet: Sheet, name: str, given: tuple[str, ...], listed: str) -> tuple[str, ...]:
     attribute = sheet.attribute(name)
-    known = code_list(attribute.levels, listed)
-    offered = set(known)
-    asked = _split(given, offered)
+    known = CodeList(attribute.levels, listed)
+    asked = _split(given, known)
     if not asked:
         raise QueryError(f"{attribute.label}: no code is given; name codes, or {_ALL} for all.")
     for code in asked:
-        if code not in offered and code != _ALL:
+        if code not in known and code != _ALL:
             raise QueryError(f"{attribute.label}: {_hint(attribute.levels, shortened(code), listed)}")
-    wanted = offered if _ALL in asked else set(asked)
-    return tuple(code for code in known if code in wanted)
+    return known.codes if _ALL in asked else known.in_order(asked)
 
 
-def _split(given: tuple[str, ...], known: Sequence[str] | set[str]) -> tuple[str, ...]:
+def _split(given: tuple[str, ...], known: Container[str]) -> tuple[str, ...]:
     """Codes are parted by commas; a code that has a comma itself stands alone in a parameter of its own."""
     parts = [[value] if value in known else value.split(",") for value in given]
     return tuple(code.strip() for part in parts for code in part if code.strip())

@@ -72,6 +72,17 @@ class ReplaceOne(CountedRows):
         within = UnitRows(rows, row.reaching(high)), UnitRows(rows, row.reaching(low))
         return (within,) if high == -low else (self.pair(row, domain), within)
 
+    def pair_words(self, one: UnitRows, other: UnitRows) -> str:
+        """A unit that keeps something is exchanged for one that has the same.
+
+        >>> one, other = UnitRows(1), UnitRows(1, elsewhere=True)
+        >>> ReplaceOne("person", fixed=("area",)).pair_words(one, other)
+        'the record of a person is exchanged for one with the same area'
+        """
+        said = super().pair_words(one, other)
+        kept = " and ".join(self.fixed)
+        return f"{said.removesuffix('elsewhere')}with the same {kept}" if kept and other.elsewhere else said
+
     def keeps(self, attributes: Sequence[Attribute]) -> frozenset[str]:  # noqa: ARG002 - they are named
         return frozenset(self.fixed)
 

@@ -13,11 +13,11 @@ from sfumato.schema import Attribute
 from sfumato.serve.address import origin
 from sfumato.serve.address_parameters import Parameters
 from sfumato.serve.catalogue import Catalogue
+from sfumato.serve.code_list import code_lists
 from sfumato.serve.editions import Sheet
 from sfumato.serve.files import PublishedFile
 from sfumato.serve.jsonstat import list_id
 from sfumato.serve.limits import Limits
-from sfumato.serve.question import code_lists
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ from sfumato.query.downloads.jsonstat import metric_name
 from sfumato.query.wording import languages
 from sfumato.serve.address_parameters import Pairs, Parameters
 from sfumato.serve.api.written import PARAMS, wished
+from sfumato.serve.code_list import code_list
 from sfumato.serve.editions import Sheet
 from sfumato.serve.expressions import chosen
 from sfumato.serve.jsonstat import more
@@ -19,7 +20,6 @@ from sfumato.serve.presentation import Presentation
 from sfumato.serve.question import (
     Question,
     all_groups,
-    code_list,
     data_path,
     data_query,
     shown_codes,

@@ -18,8 +18,9 @@ from sfumato.serve.api.lookup import Served, parameters
 from sfumato.serve.api.parameters import LANG, METADATA_CONTENT, METADATA_PARAMETERS, query
 from sfumato.serve.api.saved_names import read
 from sfumato.serve.api.selection import asked, default_question, is_true, language_of, one_of, question_of, written_out
+from sfumato.serve.code_list import code_list, code_lists
 from sfumato.serve.editions import Sheet
-from sfumato.serve.question import code_list, code_lists, data_path
+from sfumato.serve.question import data_path
 from sfumato.serve.reply import as_json, fresh, named, unchanged
 from sfumato.serve.shapes import (
     CodelistResponse,

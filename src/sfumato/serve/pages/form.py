@@ -8,9 +8,9 @@ from sfumato.errors import QueryError
 from sfumato.query import Group
 from sfumato.query.periods import SINCE
 from sfumato.schema import Attribute
+from sfumato.serve.code_list import code_list, code_lists
 from sfumato.serve.drawn import apart
 from sfumato.serve.pages.layout import ONLY_GROUPS, Layout, Pair
-from sfumato.serve.question import code_list, code_lists
 
 FEW = 40
 """The most codes that are offered as boxes to tick; longer lists are chosen from on a page of their own."""

@@ -10,18 +10,12 @@ from sfumato.query.answer import Placement
 from sfumato.query.engine import divisors
 from sfumato.schema import Levels
 from sfumato.serve.address_parameters import Codes, Pairs, Parameters
+from sfumato.serve.code_list import code_list
 from sfumato.serve.drawn import NothingMetError, apart
 from sfumato.serve.editions import Sheet
 from sfumato.serve.pages.look import NAMES, Look
 from sfumato.serve.presentation import Presentation
-from sfumato.serve.question import (
-    Groups,
-    Question,
-    all_groups,
-    code_list,
-    shown_codes,
-    universe_codes,
-)
+from sfumato.serve.question import Groups, Question, all_groups, shown_codes, universe_codes
 
 Pair = tuple[str, str]
 FIRST_PERIODS = "last8"

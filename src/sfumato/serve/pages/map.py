@@ -10,7 +10,7 @@ from sfumato.pictures.map import map_of
 from sfumato.pictures.map_sheet import MapWords
 from sfumato.pictures.overlay import overlay
 from sfumato.query import Figures
-from sfumato.query.map import style_of, titled
+from sfumato.query.map import style_of, titled, told_jointly
 from sfumato.query.plot import Plot, in_language, plot_of
 from sfumato.serve.drawn import apart
 from sfumato.serve.pages.cell import address
@@ -36,7 +36,8 @@ def mapped(layout: Layout, question: Question, captioned: Captioned, width: floa
         raise QueryError("There are no shapes for these rows; choose one row variable that has a map.")
     listed, drawings = apart(layout.of(layout.rows[0]))
     table, plot = _numbers(layout, replace(question, groups={**question.groups, layout.rows[0]: tuple(listed)}))
-    said = [replace(in_language(mark, layout.look.words.figure), series="") for mark in plot.marks]
+    told = told_jointly(table, plot.marks, mapped_column(layout))
+    said = [replace(in_language(mark, layout.look.words.figure), series="") for mark in told]
     leads = linked and not layout.wrap and len(said) <= MOST_LINKED
     marks = [replace(mark, href=_cell(layout, mark.code)) for mark in said] if leads else said
     known = table.axes[0].attribute.levels.codes

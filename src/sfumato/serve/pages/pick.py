@@ -13,6 +13,7 @@ from sfumato.errors import QueryError, nearest
 from sfumato.query import Group
 from sfumato.schema import Attribute
 from sfumato.serve.address_parameters import Pairs
+from sfumato.serve.code_list import code_list, code_lists
 from sfumato.serve.editions import Sheet
 from sfumato.serve.guard import LONGEST_QUERY
 from sfumato.serve.pages.form import level_words
@@ -20,7 +21,6 @@ from sfumato.serve.pages.layout import ONLY_GROUPS, Layout, Pair
 from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.site import HTML, Pages, language, sheet_of
 from sfumato.serve.pages.tree import MOST, LevelTree, matches
-from sfumato.serve.question import code_list, code_lists
 from sfumato.serve.reply import fresh
 
 SHOWN, UNIVERSE = "valueCodes", "sum"

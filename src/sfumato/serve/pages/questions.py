@@ -22,12 +22,13 @@ from sfumato.query.periods import LAST
 from sfumato.query.plot import in_language, mark_of
 from sfumato.schema import Attribute
 from sfumato.serve.catalogue import Catalogue, ReleaseSeries
+from sfumato.serve.code_list import code_list
 from sfumato.serve.editions import Sheet
 from sfumato.serve.pages.headline import ranked
 from sfumato.serve.pages.layout import Layout, Pair
 from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.view import whole_of
-from sfumato.serve.question import Question, code_list
+from sfumato.serve.question import Question
 
 MOST, SHOWN_ROWS, LAST_PERIODS = 3, 3, 8
 _FEW_LEVELS = 8

@@ -8,12 +8,12 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from sfumato.query.downloads.formats import FORMATS
 from sfumato.serve.catalogue import Catalogue
+from sfumato.serve.code_list import code_list
 from sfumato.serve.editions import Sheet
 from sfumato.serve.pages.layout import Layout
 from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.picture import views_of
 from sfumato.serve.pages.take import taken
-from sfumato.serve.question import code_list
 
 TAKEN = ("csv", "xlsx", "parquet")
 """The formats that every table is written in beside its page."""
