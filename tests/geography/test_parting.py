@@ -78,11 +78,14 @@ def test_areas_are_parted_as_shapely_parts_them_up_to_the_slack(mosaic, seed):
         ("M-9 -9 250 -9 250 109 -9 109ZM150 -9 409 -9 409 109 150 109Z", "abcd", ""),  # two that lie over each other
         ("M-9 -9 -9 109 409 109 409 -9Z", "abcd", ""),  # the other way around
         ("M500 500 600 500 600 600Z", "", ""),
+        ("M100 0 200 0 200 100 100 100Z", "b", ""),  # the outline of an area itself
+        ("M101 1 199 1 199 99 101 99Z", "b", ""),
+        ("M-9 -9 409 -9 409 109 -9 109ZM100 0 100 100 200 100 200 0Z", "acd", ""),  # a hole that is one area
     ],
 )
 def test_a_row_of_four_squares(drawn, inside, cut):
     outlines = {name: f"M{x} 0 {x + 100} 0 {x + 100} 100 {x} 100Z" for name, x in FOUR.items()}
-    four = Shapes("area", 400, 100, outlines, dict.fromkeys(outlines, (1, 1)))
+    four = Shapes("area", 400, 100, outlines, {name: (x + 50, 50) for name, x in FOUR.items()})
     found = parted(four, list(outlines), ReaderArea.of(drawn))
     assert (found.inside, found.cut) == (tuple(inside), tuple(cut))
 

@@ -124,7 +124,8 @@ def parted(shapes: Shapes, codes: Sequence[str], area: ReaderArea) -> DrawnArea:
     inside = mine.around(corners) & ~touched
     cut = np.zeros(len(codes), dtype=bool)
     for place in np.flatnonzero(touched):
-        inside[place], cut[place] = _sides(listed[place], mine.some(_near(boxes[place], mine)), mine)
+        near = mine.some(_near(boxes[place], mine))
+        inside[place], cut[place] = _sides(listed[place], shapes.places[codes[int(place)]], near, mine)
     pick = [tuple(code for code, kept in zip(codes, some, strict=True) if kept) for some in (inside, cut)]
     return DrawnArea(*pick)
 
@@ -134,7 +135,7 @@ def _near(box: Floats, mine: Border) -> Flags:
     return np.asarray(((mine.boxes[:, 2:] >= low) & (mine.boxes[:, :2] <= high)).all(axis=1))
 
 
-def _sides(area: Border, near: Border, mine: Border) -> tuple[bool, bool]:
+def _sides(area: Border, middle: tuple[float, float], near: Border, mine: Border) -> tuple[bool, bool]:
     """Whether an area lies inside, and whether it is cut, by what lies on either side of the border that is near it."""
     own, _ = area.steps()
     seen = mine.around(own[near.far(own)])
@@ -146,4 +147,9 @@ def _sides(area: Border, near: Border, mine: Border) -> tuple[bool, bool]:
         beside = np.concatenate([there[deep] + SLACK * across[deep], there[deep] - SLACK * across[deep]])
         seen = mine.around(beside)
         within, without = within or bool(seen.any()), without or bool((~seen).any())
+    if not (within or without):
+        # The border runs all along the area's own: what lies in the middle of it tells the side.
+        there = np.array([middle], dtype=float)
+        seen = mine.around(there[area.holds(there) & near.far(there)])
+        within, without = bool(seen.any()), bool((~seen).any())
     return within and not without, within == without
