@@ -89,7 +89,7 @@ class NoisyStats(Mechanism):
     def all_told(self) -> Mechanism:
         """With all lines told whose noisy spread of x is above 0: what leaves some out follows from noisy sums."""
         told = copy(self)
-        vars(told)["by_noise"] = 1.0
+        vars(told)["by_noise"] = math.inf  # of copies of a cell each by itself, whatever share of them is told
         return told
 
     def unfit(self, cells: Cells) -> str:
@@ -159,7 +159,7 @@ def told_lines(b: Integers, spread: Floats, some: Flags, by_noise: float) -> tup
     many = int(some.sum())
     enough = np.flatnonzero(np.sort(chance[some]) <= by_noise * np.arange(1, many + 1) / max(many, 1))
     share = float((enough[-1] + 1) / many) if len(enough) else 0.0
-    return chance <= by_noise * share, share
+    return np.isfinite(chance) & (chance <= by_noise * share), share
 
 
 def fieller(a: Integers, b: Integers, spread_a: Floats, spread_b: Floats, z: float) -> Floats:
