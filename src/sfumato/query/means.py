@@ -90,7 +90,7 @@ class Means(Portable):
         shared = np.broadcast_to(np.nan if moved is None else moved, len(amount))
         sampled = self.source.sampling.ratio()
         stated = np.full(len(amount), np.nan if isinstance(sampled, Withheld) else sampled)
-        return RatioColumns.of(amount, number, shared, stated, apart=True)
+        return RatioColumns.of(amount, number, shared, stated, apart=True).with_reasons(self.product.says)
 
     def detail(self, key: Key) -> Detail:
         """What is to be known of a mean: its own errors, and the numbers that it is of."""

@@ -1,5 +1,6 @@
 """Columns of ratios: shares, means and changes in percent as arrays, with the margins of `Ratio`."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -68,6 +69,10 @@ class RatioColumns(Columns):
             inside=inside,
             bounded=bounded,
         )
+
+    def with_reasons(self, says: Callable[[str], str]) -> "RatioColumns":
+        """The same with what is said of ratios that are not there in the words of a reader's language."""
+        return self if self.statuses is None else replace(self, statuses=self.statuses.said(says))
 
     @property
     def lopsided(self) -> bool:

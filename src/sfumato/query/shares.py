@@ -90,7 +90,8 @@ class Shares(Portable):
         rest = parts.noise_variance + wholes.noise_variance - 2 * shared
         sampled = self.source.sampling.shares(over, under, parts.noise_variance, rest)
         bounded = self.product.subject.nonnegative
-        return RatioColumns.of(parts, wholes, shared, sampled, apart=False, inside=True, bounded=bounded)
+        shares = RatioColumns.of(parts, wholes, shared, sampled, apart=False, inside=True, bounded=bounded)
+        return shares.with_reasons(self.product.says)
 
     def compare(self, one: Key, other: Key) -> ShareComparison:
         """Whether two shares really differ; the error counts what they have in common."""

@@ -1,6 +1,7 @@
 """Statuses: which boxes of a grid hold no number, and why."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,10 @@ class Statuses:
     def missing(self) -> NDArray[np.bool_]:
         """Whether each box holds no number, in the order of the flattened grid."""
         return self.which.ravel() > 0
+
+    def said(self, says: Callable[[str], str]) -> "Statuses":
+        """The same with other words for why there is no number."""
+        return Statuses(tuple(replace(kind, reason=says(kind.reason)) for kind in self.kinds), self.which)
 
     def sdmx(self, code: str) -> NDArray[np.bool_]:
         """Whether each box has a status of this code of SDMX, in the order of the flattened grid."""

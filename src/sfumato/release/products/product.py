@@ -144,6 +144,10 @@ class Product(ABC):
         """Write the product to its file in a folder, and say what stands in the manifest."""
         raise ReleaseError(f"Product '{self.subject.name}' is of a kind that cannot be written to {folder}.")
 
+    def says(self, sentence: str) -> str:
+        """A sentence of the program's own in the language that the product is told in."""
+        return sentence
+
     def refuses(self, names: frozenset[str]) -> str:  # noqa: ARG002 - most products answer every question
         """Why a question that tells these attributes apart, by its axes or filters, has no answer; '' where it has."""
         return ""

@@ -1,6 +1,5 @@
 """Spoken: a product whose title, unit, variables and levels are said in another language; its numbers are the same."""
 
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -51,19 +50,19 @@ class Spoken(Product):
     def cells(self, box: Box) -> int:
         return self.product.cells(box)
 
+    def says(self, sentence: str) -> str:
+        return self.retold.sentence(sentence)
+
     def refuses(self, names: frozenset[str]) -> str:
-        return self.retold.sentence(self.product.refuses(names))
+        return self.says(self.product.refuses(names))
 
     @property
     def together(self) -> str:
-        return self.retold.sentence(self.product.together)
+        return self.says(self.product.together)
 
     def missing(self, grid: Grid) -> Statuses | None:
         found = self.product.missing(grid)
-        if found is None:
-            return None
-        kinds = tuple(replace(one, reason=self.retold.sentence(one.reason)) for one in found.kinds)
-        return Statuses(kinds, found.which)
+        return None if found is None else found.said(self.says)
 
     def too_fine(self, grid: Grid) -> TooFineError | None:
         return self.product.too_fine(grid)
