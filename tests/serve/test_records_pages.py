@@ -65,7 +65,7 @@ def test_the_card_says_what_is_hidden_and_what_is_not(shelf):
 
 def test_the_card_is_german_for_who_reads_german(shelf):
     text = seen(shelf, "/privacy/qcew?lang=de").text
-    for words in ("jede Einheit (establishment)", "das Ganze", "nach County × Industry (5 Stellen)", "100 oder 110?"):
+    for words in ("jede Einheit (Betrieb)", "das Ganze", "nach County × Wirtschaftszweig (5 Stellen)", "100 oder 110?"):
         assert words in text, words
     assert "told apart" not in text
 

@@ -81,7 +81,7 @@ class Means(Portable):
         try:
             return mean_of(over, under, self.unit, self.source.sampling.ratio())
         except QueryError as error:
-            return NoNumber(str(error))
+            return NoNumber(self.product.says(str(error)))
 
     @cached_property
     def _columns(self) -> RatioColumns:

@@ -80,7 +80,7 @@ class Shares(Portable):
             found = ratio_of(over, under, shared, "share", sampled, inside=True)
             return replace(found, bounded=self.product.subject.nonnegative)
         except QueryError as error:
-            return NoNumber(str(error))
+            return NoNumber(self.product.says(str(error)))
 
     @cached_property
     def _columns(self) -> RatioColumns:
