@@ -25,8 +25,9 @@ MAKE = """() => {
             if (acts) harmful.push(`${one.localName} ${name}=${value}`);
         }
     }
-    // Lines of a picture and marks of a search depend on the texts.
-    const count = [...document.querySelectorAll("*")].filter((one) => !one.closest("svg, mark")).length;
+    // Lines of a picture, marks of a search and of another language depend on the texts.
+    const told = (one) => one.localName === "span" && one.getAttributeNames().join() === "lang";
+    const count = [...document.querySelectorAll("*")].filter((one) => !one.closest("svg, mark") && !told(one)).length;
     return { made: [...made].sort(), harmful, count };
 }"""
 TABLE_PAGES = {

@@ -63,6 +63,7 @@ def wac_plan(text: str, file: str) -> str:
     'period = "2019"'
     """
     text = re.sub(r"\[geography\.location\]\n(.+\n)+\n", "", text)
+    text = re.sub(r'"made-up outlines" = .+\n', "", text)
     text = re.sub(r"# The data are synthetic: .+\n# of the counties .+\n", DRAWN, text)
     year = re.search(r"_(\d{4})\.csv(\.gz)?$", file)
     return re.sub(r'(?m)^period = ".+"$', f'period = "{year[1]}"', text) if year else text
