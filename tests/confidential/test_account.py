@@ -838,6 +838,7 @@ def test_nothing_reported_is_lost_when_writers_are_killed(tmp_path, rounds):
     assert report["unfinished"] > 0  # and some died between a charge and its commit
 
 
+@pytest.mark.slow
 def test_the_kill_catches_writers_who_report_too_early(tmp_path):
     report = writers("kill", tmp_path, 12, "careless")
     assert any("No entry has the hash" in problem for problem in report["problems"])
