@@ -17,7 +17,7 @@ from sfumato.synth import write
 
 HERE = Path(__file__).parent
 PLANS = Path(sf.__file__).parent / "plans"
-JOBS, QUOTES = 3_000, 4_000
+JOBS, QUOTES = 40_000, 4_000
 
 
 def pytest_collection_modifyitems(items):
