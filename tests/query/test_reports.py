@@ -13,7 +13,9 @@ from sfumato.confidential import Account, Microdata, Options, run
 from sfumato.errors import DataError, QueryError
 from sfumato.plan import Plan
 from sfumato.query.report import report
+from sfumato.query.wording import words
 from sfumato.studies import mose, umetrics
+from sfumato.synth.earnings import write_pseo
 from sfumato.synth.umetrics import LONGEST, write_umetrics
 from sfumato.synth.umetrics import umetrics as people_of
 
@@ -33,7 +35,7 @@ def test_every_university_has_a_page_of_its_own_that_needs_nothing_else(released
     assert [one.name for one in pages] == ["U1.html", "U2.html", "U3.html"]
     text = pages[0].read_text(encoding="utf-8")
     assert "<h1>Harbour University</h1>" in text
-    assert text.count("<svg") == 2
+    assert text.count("<svg") == 3
     assert not re.search(r'(src|href)="(?!#)', text), "nothing is loaded from anywhere"
     assert "Whether any one person is in the data at all, with its rows, at most 10." in text
     assert "Not for publication" in text
@@ -96,12 +98,48 @@ def test_what_is_no_sum_is_shown_cell_by_cell(tmp_path):
     assert len(values) > 20
     assert sum(one in part for one in values) == len(values), "each rounded to its error"
 
+    assert part.count("<svg") == 5, "a picture a title"
+    assert re.findall("<h3>(.*?)</h3>", part)[0] == "faculty"
 
-def test_what_a_page_has_nothing_of_is_said(released):
-    shown = report(sf.open(released), "title", "staff")
+
+def test_pictures_of_lines_say_which_line_is_the_largest_and_a_number_is_named_by_its_variable(released):
+    """Along years the first has the most people, which is no finding of lines by title."""
+    engine, held = sf.open(released), {"university": "U1"}
+    said = engine.table("title", None, held, "employed").headline().said(words("en"))
+    assert f'aria-label="{said} ' in engine.table("years", "title", held, "employed").plot("line").to_svg()
+    years = engine.table("years", None, held, "employed")
+    assert years.headline().said(words("en")).startswith("The largest of 10 is Years since leaving 1:")
+    assert "is Years since leaving 1:" in years.plot().to_svg()
+    shown = report(engine, "university", "U1")
+    assert shown.count(said) >= 2
+    assert "Years since leaving 1:" not in shown
+
+
+@pytest.fixture(scope="module")
+def graduates(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pseo")
+    plan = Plan.read(write_pseo(folder, rows=20_000))
+    run(plan, Microdata.open(folder / "pseo.parquet", plan.schema), None, folder / "release", Options(rehearsal=1))
+    return sf.open(folder / "release")
+
+
+def test_percentiles_are_on_the_page_and_drawn_by_the_variable_of_fewer_levels(graduates):
+    """Ten fields are above the table; a picture tells six series apart, so that degrees are these."""
+    shown = report(graduates, "college", "NY03")
+    part = shown[shown.index("<h2>Median earnings") : shown.index("<h2>Earnings, 25th percentile")]
+    table = graduates.table("degree", "field", {"college": "NY03"}, "p50")
+    values = [seen(one) for _, one in table.items() if hasattr(one, "value")]
+    assert len(values) > 3
+    assert all(f'<span class="n">{one}</span>' in part for one in values)
+    assert part.count("<svg") == 1
+    assert "Median earnings by field and degree" in part
+
+
+def test_what_a_page_has_nothing_of_is_said(released, graduates):
+    assert "It is not by Earnings, so that" in report(graduates, "earnings", "0-11799")
+    shown = report(sf.open(released), "years", "1")
     assert "It is not by" not in shown
-    engine = sf.open(released)
-    assert "<h2>Employed</h2>" in report(engine, "years", "1")
+    assert "<h2>Employed</h2>" in shown
 
 
 def test_a_report_by_nothing_of_the_release_is_refused_with_the_nearest(released, tmp_path):

@@ -2,12 +2,15 @@
 
 import asyncio
 import re
+from collections import Counter
 
 import httpx
 import pytest
 
+import sfumato as sf
 from sfumato.confidential import Microdata, Options, run
 from sfumato.plan import Plan
+from sfumato.query import Estimate
 from sfumato.serve import app
 from sfumato.synth import write
 
@@ -45,6 +48,17 @@ def test_a_map_of_what_may_not_be_summed_shows_one_column(releases):
     shown = text(releases, "/atlas~p25?rows=tract&cols=race&view=map")
     assert "Of asian black hispanic native white" in shown
     assert "Of Total asian" in text(releases, "/atlas~children?rows=tract&cols=race&view=map")
+
+
+def test_a_map_opens_on_the_column_of_which_most_areas_have_a_number(releases):
+    """White children are most of every tract (`synth atlas`); a reader who names another column sees that one."""
+    told = sf.open(releases[1]).table(["tract", "gender"], "race", of="p25", at={"tract": "leaves"})
+    numbers = Counter(codes[-1] for codes, one in told.items() if isinstance(one, Estimate))
+    assert numbers.most_common(1)[0][0] == "white"
+    assert numbers["asian"] < numbers["white"]
+    assert "Race white NOT FOR" in text(releases, "/atlas~p25?rows=tract&cols=race&view=map")
+    assert "Race black NOT FOR" in text(releases, "/atlas~p25?rows=tract&cols=race&view=map&of=black")
+    assert "Race: white" in text(releases, "/atlas~p25?rows=tract&view=map"), "as is what stands nowhere"
 
 
 def test_lines_say_everywhere_that_they_are_not_formally_private(releases):

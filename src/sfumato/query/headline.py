@@ -108,7 +108,7 @@ def headline_of(table: RankedTable, column: str | None = None) -> Headline | Non
     shares = _shares(totals) if ahead else None
     if len(ahead) > 1 and all(one.variance == 0 for one in stated):
         return None  # true numbers that are equal leave nothing to be told
-    leaders = [_leader(rows.labels[one.place], stated[one.place], shares, one.place) for one in ahead]
+    leaders = [_leader(_named(rows, one.place), stated[one.place], shares, one.place) for one in ahead]
     label = totals.axes[1].label(column) if column is not None and len(totals.axes) > 1 else ""
     return Headline(tuple(leaders), len(numbers), label) if leaders else None
 
@@ -144,6 +144,12 @@ def _shares(table: RankedTable) -> RankedTable | None:
         return table.shares()
     except QueryError:  # a table that was measured on its own has no whole
         return None
+
+
+def _named(rows: Axis, place: int) -> str:
+    """A row by its label; by its variable as well where that is a number, as the first year is not the number 1."""
+    label = rows.labels[place]
+    return f"{rows.attribute.label} {label}" if label.isdecimal() else label
 
 
 def _leader(label: str, number: Estimate, shares: RankedTable | None, place: int) -> Leader:

@@ -90,12 +90,21 @@ def plotted(table: Figures, kind: str = "dot", level: float = 0.90, width: float
         raise QueryError(f"A picture of kind '{kind}' was asked for; {nearest(kind, KINDS)}")
     plot, figure = plot_of(table, level, language=table.language), words(table.language).figure
     marks = tuple(in_language(mark, figure) for mark in plot.marks)
-    return KINDS[kind](marks, caption_of(table, plot, level), width)
+    caption = caption_of(table, plot, level)
+    if kind == "line" and table.has_columns and not table.time:
+        caption = replace(caption, headline=_said_of(table.margin([table.axes[-1].attribute.name])))  # of the lines
+    return KINDS[kind](marks, caption, width)
+
+
+def _said_of(table: Figures | None) -> str:
+    """What a table found, in its language; '' where nothing is said of it."""
+    found = table.headline() if table else None
+    return found.said(words(table.language)) if table and found else ""
 
 
 def caption_of(table: Figures, plot: Plot, level: float = 0.90) -> Caption:
     """The title, the unit, the citation and the warnings of a table, and why cells are missing where some are."""
-    found, said = table.headline(), words(table.language)
+    said = words(table.language)
     missing = f"{said('text.not_drawn', count=len(plot.left_out))} {plot.left_out[0].said} " if plot.left_out else ""
     own = said.listed("picture") | {"interval": said("text.level_interval", level=said.figure(f"{level:.0%}"))}
     return Caption(
@@ -104,7 +113,7 @@ def caption_of(table: Figures, plot: Plot, level: float = 0.90) -> Caption:
         source=f"{missing}{' '.join(map(cited, table.releases))}",
         banner=" ".join(notice.warning for release in table.releases for notice in notices_of(release) if notice.grave),
         percent=table.unit == "share",
-        headline=found.said(said) if found else "",
+        headline=_said_of(table),
         words=PictureWords(**{**own, **_hollow(table)}),
         figure=said.figure,
     )

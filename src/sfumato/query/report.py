@@ -1,21 +1,21 @@
 """Report: one self-contained page about one level of a variable, with tables, means, pictures and what is promised."""
 
 from collections.abc import Iterator
+from functools import partial
 from html import escape
 
 from sfumato.errors import QueryError
-from sfumato.pictures import Picture
-from sfumato.query.crosstab import Crosstab
-from sfumato.query.engine import QueryEngine
-from sfumato.query.layout import as_seen
+from sfumato.query.engine import QueryEngine, divisors
 from sfumato.query.notices import cited, notices_of
 from sfumato.query.report_map import level_map
+from sfumato.query.report_tables import MOST_SERIES, picture_of_cells, table_and_picture
 from sfumato.query.value_notes import noted
+from sfumato.query.wording import words
 from sfumato.release import Product
 from sfumato.schema import Attribute, Box, Grid, LeafGroups
 
-MOST_COLUMNS, MOST_SERIES, MOST_MARKS = 12, 6, 60
-"""The most levels of a variable above a table, and of one that a picture tells apart; the most cells of a picture."""
+MOST_COLUMNS = 12
+"""The most levels of a variable above a table."""
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #221f1a; background: #fffefa; max-width: 72rem; margin: 2rem auto;
   padding: 0 1rem; }
@@ -32,12 +32,15 @@ figure { margin: 0; }
 svg { max-width: 100%; height: auto; }
 @page { size: landscape; margin: 10mm; }
 @media print {
-  body { margin: 0; padding: 0; max-width: none; font-size: 12px; }
-  table { display: table; overflow: visible; }
+  body { margin: 0; padding: 0; max-width: none; font-size: 12px; background: none; }
+  h1, h2, h3, p { margin: .3rem 0; }
+  table { display: table; overflow: visible; margin: .2rem 0; min-width: 32rem; }
   th, td { padding: .1rem .3rem; white-space: normal; overflow-wrap: anywhere; }
-  table, figure { break-inside: avoid; }
-  h2, h2 + p { break-after: avoid; }
-  svg { max-height: 10cm; }
+  section, table, figure { break-inside: avoid; }
+  h2, h3, h2 + p { break-after: avoid; }
+  section:first-of-type { break-inside: auto; }
+  svg { max-width: 13cm; max-height: 17cm; }
+  details { display: none; }
 }
 """
 
@@ -84,17 +87,17 @@ def _told(product: Product, attribute: Attribute, by: str, code: str) -> bool:
 
 
 def _statistic(engine: QueryEngine, product: Product, by: Attribute, code: str) -> Iterator[str]:
-    """The tables of a statistic and its picture, and what is to be known of its numbers; or why there are none."""
+    """The tables of a statistic and its pictures, and what is to be known of its numbers; or why there are none."""
     title = f"<h2>{escape(product.subject.title)}</h2>"
     if by.name not in {one.name for one in product.attributes}:
         yield f"{title}<p>It is not by {escape(by.label)}, so that there is nothing of it on this page.</p>"
         return
     shown = _summed if product.subject.additive else _unsummed
     try:
-        parts = "".join(one._repr_html_() for one in shown(engine, product, by.name, code))  # as notebooks show them
+        parts = "".join(shown(engine, product, by.name, code))
     except QueryError as why:
         parts = f"<p>It is not on this page: {escape(str(why))}</p>"
-    yield f"{title}{_notes(product)}{parts}"
+    yield f"<section>{title}{_notes(product)}{parts}</section>"
 
 
 def _notes(product: Product) -> str:
@@ -103,55 +106,38 @@ def _notes(product: Product) -> str:
     return f"<p>{escape(said)}</p>" if said else ""
 
 
-def _summed(engine: QueryEngine, product: Product, by: str, code: str) -> Iterator[Crosstab | Picture]:
+def _summed(engine: QueryEngine, product: Product, by: str, code: str) -> Iterator[str]:
     """One table by two variables, summed over the others, a picture, and a map where there are shapes."""
-    row, column = _axes(product, by, code)
-    of, where = product.subject.name, {by: code}
-    yield engine.table(row.name, column.name if column else None, where, of)
-    if column and len(row.levels.leaves) <= MOST_SERIES:
-        yield engine.table(column.name, row.name, where, of).plot("line")
-    else:
-        yield engine.table(row.name, None, where, of).plot()
+    asked = partial(engine.table, where={by: code}, of=product.subject.name)
+    yield from table_and_picture(asked, *_axes(product, by, code))
     if found := level_map(engine, product, by, code):
-        yield found
+        yield found._repr_html_()
 
 
-def _unsummed(engine: QueryEngine, product: Product, by: str, code: str) -> Iterator[Crosstab | Picture]:
-    """Every cell of what may not be summed, and a picture of it where that has room for all."""
+def _unsummed(engine: QueryEngine, product: Product, by: str, code: str) -> Iterator[str]:
+    """Every cell of what may not be summed, and pictures of them: of two row variables one a level of the first."""
     _, column = _axes(product, by, code)
     kept = [one for one in product.attributes if one.name != by] or list(product.attributes)
-    rows = [one.name for one in kept if one is not column]
-    lowest = {one.name: "leaves" for one in kept}
-    table = engine.table(rows, column.name if column else None, {by: code}, product.subject.name, lowest)
-    yield table
-    if table.size <= MOST_MARKS:
-        yield table.plot()
+    rows, lowest = [one for one in kept if one is not column], {one.name: "leaves" for one in kept}
+    asked = partial(engine.table, of=product.subject.name, at=lowest)
+    yield asked([one.name for one in rows], column.name if column else None, {by: code})._repr_html_()
+    if len(rows) == 1:
+        yield from picture_of_cells(partial(asked, where={by: code}), rows[0], column)
+    elif len(rows) == 2 and len(rows[0].levels.leaves) <= MOST_SERIES:
+        for leaf in rows[0].levels.leaves:
+            held = partial(asked, where={by: code, rows[0].name: leaf})
+            yield from (
+                f"<h3>{escape(rows[0].levels.label(leaf))}</h3>{one}" for one in picture_of_cells(held, rows[1], column)
+            )
 
 
 def _means(engine: QueryEngine, products: list[Product], by: str, code: str) -> Iterator[str]:
-    """The mean of every total over the count of the same records, with the interval of Fieller."""
-    counts = [one for one in products if one.subject.statistic == "count"]
+    """The means of every total over the count of the same records, with the interval of Fieller, and their picture."""
     for product in (one for one in products if one.subject.statistic == "total"):
-        count = next((one for one in counts if one.attributes == product.attributes), None)
-        if count is None or by not in {one.name for one in product.attributes}:
-            continue
-        row, column = _axes(product, by, code)
-        above = column.levels.leaves if column else ("",)
-        heads = "".join(f'<th scope="col">{escape(column.levels.label(one) if column else "")}</th>' for one in above)
-        body = ""
-        for leaf in row.levels.leaves if row.name != by else (code,):
-            cells = ""
-            for head in above:
-                where = {by: code, row.name: leaf, **({column.name: head} if column else {})}
-                cells += _mean(engine, product.subject.name, count.subject.name, where)
-            body += f'<tr><th scope="row">{escape(row.levels.label(leaf))}</th>{cells}</tr>'
-        title = f"{product.subject.title} per {count.subject.unit.rstrip('s')}, {product.subject.unit}"
-        yield f"<h2>{escape(title)}</h2>{_notes(product)}<table><tr><th></th>{heads}</tr>{body}</table>"
-
-
-def _mean(engine: QueryEngine, of: str, per: str, where: dict[str, str]) -> str:
-    try:
-        value, margin = as_seen(engine.mean(of, where, per))
-    except QueryError:
-        return '<td title="The count may be 0 for all that noise tells.">–</td>'
-    return f'<td><span class="n">{value}</span> <span class="moe">± {margin}</span></td>'
+        names = {one.name for one in product.attributes}
+        per = next(iter(divisors(engine, product.subject.name, names)), None) if by in names else None
+        if per is not None:
+            title = words(engine.release.language)("title.per", what=f"{product.subject.title},", unit=per.one)
+            asked = partial(engine.means, product.subject.name, where={by: code}, per=per.name)
+            parts = "".join(table_and_picture(asked, *_axes(product, by, code)))
+            yield f"<section><h2>{escape(title)}</h2>{_notes(product)}{parts}</section>"

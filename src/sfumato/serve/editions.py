@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
+
 from sfumato import __version__
 from sfumato.errors import QueryError, nearest
 from sfumato.query import QueryEngine, ReleasePeriod
@@ -15,7 +17,7 @@ from sfumato.query.periods import NothingBeforeError, compared, when
 from sfumato.query.source import Source
 from sfumato.query.wording import Words, words
 from sfumato.release import Product, Release
-from sfumato.schema import Attribute, Levels
+from sfumato.schema import Attribute, Box, Grid, LeafGroups, Levels
 from sfumato.serve.expressions import chosen as expressed
 
 
@@ -122,6 +124,22 @@ class Sheet:
 
     def attribute(self, name: str) -> Attribute:
         return self.timeline.attribute if self.time and name == self.time else self.source.attribute(name)
+
+    def fullest(self, name: str, codes: Sequence[str]) -> str:
+        """Of some lowest levels of a variable the one of which most cells hold a number; of several the first."""
+        held = self._numbers.get(name, {})
+        return max(codes, key=lambda code: held.get(code, 0))
+
+    @cached_property
+    def _numbers(self) -> Mapping[str, Mapping[str, int]]:
+        """For each variable how many cells of each lowest level hold a number; none is named where all do."""
+        leaves = {one.name: one.levels.leaves for one in self.product.attributes}
+        every = Grid(tuple((name, LeafGroups.each(len(codes))) for name, codes in leaves.items()), Box({}))
+        if (statuses := self.product.missing(every)) is None:
+            return {}
+        told = np.argwhere(~statuses.missing.reshape(every.shape))
+        counts = {name: np.bincount(told[:, at], minlength=len(leaves[name])) for at, name in enumerate(leaves)}
+        return {name: dict(zip(leaves[name], counts[name].tolist(), strict=True)) for name in leaves}
 
     @property
     def period(self) -> str:

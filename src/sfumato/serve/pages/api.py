@@ -35,7 +35,7 @@ def _first(sheet: Sheet) -> Question:
     first, *others = sheet.product.attributes
     if sheet.product.subject.additive:
         return Question(sheet, shown_codes(sheet, {}, {first.name: ("level0",)}), {})
-    held = universe_codes(sheet, {one.name: (one.levels.leaves[0],) for one in others})
+    held = universe_codes(sheet, {one.name: (sheet.fullest(one.name, one.levels.leaves),) for one in others})
     return Question(sheet, shown_codes(sheet, {first.name: first.levels.leaves[:10]}, {}), held)
 
 

@@ -272,8 +272,8 @@ def first_list(sheet: Sheet) -> str:
 
 
 def _held(sheet: Sheet, placed: set[str | None], within: Codes) -> Codes:
-    """The universe; where numbers may not be summed, a variable that stands nowhere is held to its first level."""
+    """The universe; where numbers may not be summed, a variable that stands nowhere is held to its fullest level."""
     if sheet.product.subject.additive:
         return within
     free = [one for one in sheet.product.attributes if one.name not in placed and one.name not in within]
-    return {**within, **{one.name: one.levels.leaves[:1] for one in free}}
+    return {**within, **{one.name: (sheet.fullest(one.name, one.levels.leaves),) for one in free}}

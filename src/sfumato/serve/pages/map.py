@@ -83,14 +83,14 @@ def _numbers(layout: Layout, question: Question) -> tuple[Figures, Plot]:
 def mapped_column(layout: Layout) -> str:
     """The code of the column that a map shows; '' where it shows all of them together.
 
-    Rows have no share of all columns, and numbers that may not be summed have no whole: then it is the first column.
+    Rows have no share of all columns, so that it is then the first column; numbers that may not be summed have no
+    whole, and it is the column of which most areas have a number.
     """
     if not layout.column:
         return ""
-    codes, summed = (
-        layout.question.table(layout.rows, layout.column).axes[-1].codes,
-        layout.sheet.product.subject.additive,
-    )
+    codes = layout.question.table(layout.rows, layout.column).axes[-1].codes
     if layout.look.of in codes:
         return layout.look.of
-    return codes[0] if layout.look.share == "row" or not summed else ""
+    if not layout.sheet.product.subject.additive:
+        return layout.sheet.fullest(layout.column, codes)
+    return codes[0] if layout.look.share == "row" else ""
