@@ -1,6 +1,8 @@
 # The project's verbs. Everything runs in .venv, which the first verb makes.
 PYTHON ?= python3
 BIN := .venv/bin
+# Many short processes read the same modules: whatever the machine says, they are compiled once and kept.
+export PYTHONDONTWRITEBYTECODE :=
 DEMO_FLAGS := $(if $(CHECK),--check,)
 
 .DEFAULT_GOAL := help

@@ -8,8 +8,8 @@ SETTINGS = [("light", WIDE), ("dark", PHONE), ("dark", WIDE), ("light", PHONE)]
 MUCH = ["survey", "two rows", "wrapped", "pick a universe", "bars", "shaded map", "german", "sorted"]
 """Pages whose parts stand on others too; the slow tests look at them all, in every setting."""
 
-ALIKE = ["compared", "lines", "help", "api", "series"]
-"""Pages that have nothing in the dark that the others have not."""
+ALIKE = ["compared", "lines", "help", "api", "series", "pick", "found", "periods", "privacy card"]
+"""Pages that have hardly anything in the dark that the others have not; the slow tests look at them all."""
 
 
 def found(open_tab, names, scheme, viewport):

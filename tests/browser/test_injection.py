@@ -47,6 +47,8 @@ TABLE_PAGES = {
     "embedded": "/embed?rows=every",
     "embedded chart": "/embed?rows=every&view=chart",
 }
+ALIKE = ("long table", "sorted", "columns", "wrapped", "dots", "found", "embedded chart")
+"""Pages of tables whose parts stand on the others too; a slow test looks at them."""
 FREE = ("own", "sort", "of", "cell", "hold", "lang", "find", "name", "group", "rows", "sum", "valueCodes", "table")
 
 
@@ -82,14 +84,20 @@ def assert_same_make(tabs, address):
 
 
 def test_labels_notes_and_titles_are_text_on_every_page(tabs):
-    for query in TABLE_PAGES.values():
-        assert_same_make(tabs, f"/made~every{query}")
+    for name in TABLE_PAGES.keys() - set(ALIKE):
+        assert_same_make(tabs, f"/made~every{TABLE_PAGES[name]}")
     for address in ("/", "/privacy/made", "/budget", "/help", "/api", "/series/made", "/help?table=made~codes"):
         assert_same_make(tabs, address)
     page = tabs[0].open("/made~every?rows=every")
     assert page.locator("tbody th").count() == len(PAYLOADS)
     shown = page.locator("tbody th").all_text_contents()
     assert all(text in label for text, label in zip(PAYLOADS, shown, strict=True)), "each is shown as it is written"
+
+
+@pytest.mark.slow
+def test_labels_notes_and_titles_are_text_on_pages_of_the_same_parts(tabs):
+    for name in ALIKE:
+        assert_same_make(tabs, f"/made~every{TABLE_PAGES[name]}")
 
 
 @pytest.mark.parametrize("address", ["/made~every/shake?rows=every", "/find?q=c1", "/find?q=every"])

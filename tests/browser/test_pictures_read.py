@@ -19,7 +19,9 @@ def test_a_mark_reads_out_its_number_and_leads_to_its_cell(open_tab):
     assert page.locator(".readout").count() == 0
     page.locator(MARK).focus()
     said = page.locator(".readout").inner_text()
-    assert re.search(r"Production Occupations\n−?[\d,]+ ± [\d,]+, 90% interval −?[\d,]+ to −?[\d,]+, grade [ABC]\n", said)
+    assert re.search(
+        r"Production Occupations\n−?[\d,]+ ± [\d,]+, 90% interval −?[\d,]+ to −?[\d,]+, grade [ABC]\n", said
+    )
     tab.press("Escape")
     assert page.locator(".readout").count() == 0
     page.hover(MARK)

@@ -1,9 +1,9 @@
 """Stated errors against simulation: releases of one world that differ only in their noise.
 
 Answers are asked of the engine as a user would. Each check has a false-alarm rate of 1e-9; draws are seeded, so that
-what passes once passes always. Power: a check of N squared errors knows a variance to sqrt(2/N), 3.3% for the 1,800 of
-each kind of question and 1.05% for the 18,000 of the long ones; one stated 35%, or 10%, too small or too large is
-8.7 of those away or more, and is missed once in 200.
+what passes once passes always. Power: a check of N squared errors knows a variance to sqrt(2/N), 3.7% for the 1,440 of
+each kind of question and 1.05% for the 18,000 of the long ones; one stated 40%, or 10%, too small or too large is
+7.7 of those away or more, and is missed once in 18, and once in 200 of the long ones.
 """
 
 import math
@@ -31,9 +31,9 @@ from sfumato.schema import Attribute, Grid, Levels, Table
 FALSE_ALARM = 1e-9
 MECHANISMS = {one.name: one for one in (Geometric("0.5"), DiscreteGaussian("0.1"), RoundedGaussian("0.5"))}
 PLACES = TABLE.attribute("place").levels.leaves
-RUNS = {50: 0.65, 500: 0.9}
+RUNS = {40: 0.6, 500: 0.9}
 """How many releases are made, and the part of a true variance that they tell from it."""
-FEW_OR_MANY = pytest.mark.parametrize("runs", [50, pytest.param(500, marks=pytest.mark.slow)])
+FEW_OR_MANY = pytest.mark.parametrize("runs", [40, pytest.param(500, marks=pytest.mark.slow)])
 KINDS = ("share", "ratio", "mean", "difference")
 
 
@@ -113,7 +113,7 @@ def test_95_percent_intervals_cover_as_often(kind, runs):
     # The share of 18,000 is known to 0.16%, so an interval that covers 93% or 97% would not pass once in 1e9.
     off = 6.1 * math.sqrt(0.95 * 0.05 / len(cases))
     assert abs(np.mean(inside) - 0.95) < off
-    assert off < 0.035
+    assert off < 0.036
 
 
 @cache

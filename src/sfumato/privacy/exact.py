@@ -47,7 +47,7 @@ def plain(number: Fraction) -> str:
     ('1e-6', '7', '1/3')
     """
     under = number.denominator
-    places = next((place for place in range(under.bit_length()) if 10**place % under == 0), None)
+    places = _decimal_places(under)
     if places is None:
         return f"{number.numerator}/{under}"
     digits = abs(number.numerator) * 10**places // number.denominator
@@ -56,6 +56,15 @@ def plain(number: Fraction) -> str:
     text = f"{digits:0{places + 1}d}"
     whole = f"{text[:-places]}.{text[-places:]}" if places else text
     return ("-" if number < 0 else "") + whole
+
+
+def _decimal_places(under: int) -> int | None:
+    """How many decimals a fraction over this has; none where it has more primes than 2 and 5."""
+    twos, fives = (under & -under).bit_length() - 1, 0
+    odd = under >> twos
+    while odd % 5 == 0:
+        odd, fives = odd // 5, fives + 1
+    return max(twos, fives) if odd == 1 else None
 
 
 def digits_up(number: float | Fraction, digits: int = 3) -> str:
