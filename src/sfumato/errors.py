@@ -57,6 +57,15 @@ def with_article(noun: str) -> str:
     return f"{'an' if vowel else 'a'} {noun}"
 
 
+def how_many(count: int, noun: str) -> str:
+    """So many of something, as a sentence has it.
+
+    >>> how_many(1, "cell"), how_many(0, "row"), how_many(1_200, "cell")
+    ('1 cell', '0 rows', '1,200 cells')
+    """
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
 MOST_COMPARED = 10_000
 """Names that an unknown one is compared with, letter by letter."""
 

@@ -276,8 +276,8 @@ def test_a_level_without_a_shape_is_an_error_that_names_it_unless_the_map_is_par
         drawn(tmp_path, two)
     shapes = drawn(tmp_path, two, partial=True)
     assert set(shapes.outlines) == {"north", "south"}
-    assert "of no level and are not drawn: abroad" in " ".join(shapes.notes)
-    assert "only in the table: east" in " ".join(shapes.notes)
+    assert "of no level: 1 shape of places.geojson, abroad" in " ".join(shapes.notes)
+    assert "Only in the table, without a shape: 1 level, east." in " ".join(shapes.notes)
 
 
 def test_the_level_of_no_answer_needs_no_shape(tmp_path):
@@ -297,7 +297,7 @@ def test_codes_spelt_another_way_are_pointed_out(tmp_path):
 def test_shapes_without_a_code_are_noted_and_parts_of_one_code_are_one_area(tmp_path):
     content = collection(*three()["features"], feature(None, square(13, 50)), feature("east", square(12, 50)))
     shapes = drawn(tmp_path, content)
-    assert shapes.notes == ("1 shapes of places.geojson have no 'code' and are not drawn.",)
+    assert shapes.notes == ("Not drawn, without a 'code': 1 shape of places.geojson.",)
     assert area(shapes, "east").area == pytest.approx(2 * area(shapes, "south").area, rel=0.01)
 
 

@@ -168,7 +168,7 @@ def test_figures_are_printed_drawn_and_kept_as_numbers(tmp_path):
 def test_all_eight_margins_and_tables_by_traits_are_compared():
     told = {one.what: one for one in STUDIES["lodes-margins"].lines(2, 5_000, silent)}
     assert len(told) == 8 + 3
-    assert told["all jobs"].remark == "1 cells"
+    assert told["all jobs"].remark == "1 cell"
     assert told["sector × ownership"].ours.count("/") == len(LAWS) - 1
     assert told["place × sector × race"].remark.endswith("epsilon shared by 6 kinds")
     # Six kinds at alpha 0.1 leave each a sixth of 1, below what smooth gamma needs: 0.38.

@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.calibrate.nonnegative import NonNegative, Raised
-from sfumato.errors import PlanError
+from sfumato.errors import PlanError, how_many
 from sfumato.release.figures import number
 from sfumato.release.noisy import Floats, Integers
 from sfumato.schema import Table
@@ -33,7 +33,7 @@ class FourierNonnegative(NonNegative):
 
     @property
     def bias(self) -> str:
-        kept = f"{self.up_to} variable{'s' * (self.up_to != 1)}"
+        kept = how_many(self.up_to, "variable")
         return (
             f"Tables of up to {kept} are biased upward by the same amount in every cell that they sum; of larger ones "
             "only what these tell is left."

@@ -9,7 +9,7 @@ import typer
 from sfumato.cli.installs import refuse_core
 from sfumato.cli.options import Data, EngineName, Json, PlanFile, SparkAddress, SparkToken
 from sfumato.cli.output import CONFIDENTIAL, columns, note, progress, say, say_json
-from sfumato.errors import DataError
+from sfumato.errors import DataError, how_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,9 +85,9 @@ def check(
 def _say_faults(faults: list[tuple[Any, int | None, list[tuple[str | None, int]]]]) -> None:
     say(CONFIDENTIAL)
     for fault, broken, values in faults:
-        say(f"\n{fault}{'' if broken is None else f' {broken:,} row' + 's' * (broken > 1) + ':'}")
+        say(f"\n{fault}" if broken is None else f"\n{fault} {how_many(broken, 'row')}:")
         for value, rows in values:
-            say(f"  {'(missing)' if value is None else repr(value)}: {rows:,} row{'s' if rows > 1 else ''}")
+            say(f"  {'(missing)' if value is None else repr(value)}: {how_many(rows, 'row')}")
     if not faults:
         say("\nThe data fit the plan.")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli.output import note, progress, say
-from sfumato.errors import ReleaseError
+from sfumato.errors import ReleaseError, how_many
 
 if TYPE_CHECKING:
     from sfumato.plan import Plan
@@ -70,7 +70,9 @@ def _survey(folder: Path, rows: int) -> Path:
     data = write("ors", folder, rows)
     ledger = folder / "establishments.ledger"
     Account.create(ledger, "synthetic establishments", plan.hidden, plan.limit)
-    note(f"Protecting them: {plan.title}, {bill.total.words()}, {sum(bill.cells):,} cells, empty ones included")
+    note(
+        f"Protecting them: {plan.title}, {bill.total.words()}, {how_many(sum(bill.cells), 'cell')}, empty ones included"
+    )
     with progress(stages(plan)) as show:
         run(plan, Microdata.open(data, plan.schema), ledger, folder / "release", Options(progress=show))
     note(f"Released to {folder / 'release'}; the data and the ledger beside it stay inside the agency")

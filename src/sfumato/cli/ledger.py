@@ -10,7 +10,7 @@ from sfumato.cli.command_list import CommandList
 from sfumato.cli.implied import implied_table
 from sfumato.cli.options import Json
 from sfumato.cli.output import columns, say, say_json
-from sfumato.errors import LedgerError, PlanError
+from sfumato.errors import LedgerError, PlanError, how_many
 
 if TYPE_CHECKING:
     from sfumato.privacy import Ledger
@@ -123,13 +123,15 @@ def show(ledger: File, json: Json = False) -> None:
     say(f"{ledger_now.population}. {ledger_now.hidden.words()}")
     say(f"Spent {spent.words()} of {ledger_now.limit.words()} {f'in {year}' if ledger_now.per_year else 'for life'}.")
     say(f"Left to every {ledger_now.hidden.unit}: {left.words() if left else 'nothing, as the charges do not add up'}.")
-    say(f"{not_counted(len(ledger_now.unbounded))}\n")
+    if ledger_now.unbounded:
+        say(not_counted(len(ledger_now.unbounded)))
+    say("")
     _say_implied(ledger_now, year)
     rows = [
-        [one.release, one.period or "–", one.loss.words(), str(one.year), one.id[:16] if one.finished else "UNFINISHED"]
+        [one.release, one.period or "–", str(one.year), one.id[:16] if one.finished else "UNFINISHED", one.loss.words()]
         for one in ledger_now.charges
     ]
-    say(columns(["release", "period", "loss", "charged in", "id"], rows) if rows else "No charges yet.")
+    say(columns(["release", "period", "charged in", "id", "loss"], rows) if rows else "No charges yet.")
     if account.unfinished():
         say("\nUnfinished charges stay charged: the run stopped after it was charged and before it was published.")
 
@@ -172,7 +174,7 @@ def confirm(
     for entry in entered:
         remember(account.ledger.id, entry)
     charges = sum(entry.kind == "reserve" for entry in entered)
-    say(f"Entered again: {charges} charge{'s' * (charges != 1)}, as far as this user wrote them or releases tell them.")
+    say(f"Entered again: {how_many(charges, 'charge')}, as far as this user wrote them or releases tell them.")
     say("What others charged after this copy was made is not in it: give their releases with --release.")
 
 
@@ -203,6 +205,6 @@ def verify(
     for problem in problems:
         say(problem)
     if problems:
-        raise LedgerError(f"{ledger} cannot be trusted: {len(problems)} problem{'s' if len(problems) > 1 else ''}.")
-    held = f", and holds the charge{'s' * (len(anchors) != 1)} of {len(anchors)} release{'s' * (len(anchors) != 1)}"
+        raise LedgerError(f"{ledger} cannot be trusted: {how_many(len(problems), 'problem')}.")
+    held = f", and holds the charge{'s' * (len(anchors) != 1)} of {how_many(len(anchors), 'release')}"
     say(f"{ledger} is whole{held if anchors else ''}.")

@@ -7,7 +7,7 @@ import typer
 
 from sfumato.cli.options import Json
 from sfumato.cli.output import note, say, say_json
-from sfumato.errors import PlanError, QueryError
+from sfumato.errors import PlanError, QueryError, how_many
 
 BASE, A_LOCATION = 180_000_000, 245
 """Bytes of the program and what it loads, and of every location at the most: 9.8 GB for 40 million."""
@@ -134,7 +134,7 @@ def _memory(locations: Path) -> "Memory | None":
         rows = pq.read_metadata(locations).num_rows
     except (OSError, pa.ArrowInvalid):
         return None  # a text file, or none: reading it says which
-    held = f"{rows:,} locations"
+    held = how_many(rows, "location")
     return Memory(held, BASE + rows * A_LOCATION, instead="partition one region after the other, or use a larger one.")
 
 
@@ -155,9 +155,11 @@ def _method(squares: int | None, published: Path | None) -> str:
 
 def _told(told: dict[str, Any], out: Path) -> str:
     if "units" not in told:
-        return f"{told['areas']:,} areas in {out}; how many people each has is hidden, and in no file of areas."
+        return (
+            f"{how_many(told['areas'], 'area')} in {out}; how many people each has is hidden, and in no file of areas."
+        )
     return (
-        f"{told['areas']:,} areas of {told['smallest']:,} to {told['largest']:,} people in {out}, "
+        f"{how_many(told['areas'], 'area')} of {told['smallest']:,} to {told['largest']:,} people in {out}, "
         f"{told['metres_from_the_middle']:g} metres from the middle of their area on the average (root of the squares)."
     )
 

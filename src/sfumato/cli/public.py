@@ -9,7 +9,7 @@ import typer
 
 from sfumato.cli.options import Folder, Json
 from sfumato.cli.output import note, say, say_json
-from sfumato.errors import QueryError, ReleaseError
+from sfumato.errors import QueryError, ReleaseError, how_many
 
 if TYPE_CHECKING:
     from sfumato.query import Estimate, QueryEngine
@@ -161,7 +161,7 @@ def microdata(
     for warning in answers.warnings():
         note(warning)
     rows = write_rows(answers, out, replicates, _told, of)
-    say(f"{out}: {rows:,} rows. How to use them: {out}.README.txt")
+    say(f"{out}: {how_many(rows, 'row')}. How to use them: {out}.README.txt")
     if of is not None and of not in answers.statistics:
         note(f"'{of}' answers no table of this release, so that totals of these records are others.")
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from sfumato.errors import PlanError, nearest
+from sfumato.errors import PlanError, how_many, nearest
 from sfumato.geography.outlines import Outlines, joined
 
 Areas = Mapping[str, Any]
@@ -37,11 +37,11 @@ def matched(
         )
     notes = []
     if nameless:
-        notes.append(f"{nameless:,} shapes of {outlines.name} have no '{key}' and are not drawn.")
+        notes.append(f"Not drawn, without a '{key}': {how_many(nameless, 'shape')} of {outlines.name}.")
     if others:
-        notes.append(f"{len(others):,} shapes of {outlines.name} are of no level and are not drawn: {_listed(others)}.")
+        notes.append(f"Not drawn, of no level: {how_many(len(others), 'shape')} of {outlines.name}, {_listed(others)}.")
     if lacking:
-        notes.append(f"{len(lacking):,} levels have no shape and are only in the table: {_listed(lacking)}.")
+        notes.append(f"Only in the table, without a shape: {how_many(len(lacking), 'level')}, {_listed(lacking)}.")
     return areas, notes
 
 

@@ -244,12 +244,3 @@ def options(mechanism: Smooth) -> list[str]:
     """What is not as usual, in words."""
     local = [f"local {mechanism.local}"] * (mechanism.local != LOCAL[0])
     return [*local, *([f"told {plain(mechanism.told)}"] if mechanism.told else [])]
-
-
-def steps_of(count: int) -> str:
-    """How many steps, in words.
-
-    >>> steps_of(1), steps_of(3)
-    ('1 step', '3 steps')
-    """
-    return f"{count} step{'s' * (count != 1)}"

@@ -19,10 +19,10 @@ from fractions import Fraction
 from typing import ClassVar
 
 from sfumato.draws import Draws, Quartic, draw_quartic
-from sfumato.errors import PlanError, PromiseError
+from sfumato.errors import PlanError, PromiseError, how_many
 from sfumato.mechanisms.log_laplace import FINE
 from sfumato.mechanisms.logarithmic import above
-from sfumato.mechanisms.smooth import LOCAL, Smooth, local_kind, options, steps_of, telling
+from sfumato.mechanisms.smooth import LOCAL, Smooth, local_kind, options, telling
 from sfumato.privacy import Approximate, Exact, Loss, Move, positive, relative
 from sfumato.release.noisy import Integers
 
@@ -70,9 +70,9 @@ class SmoothGamma(Smooth):
         least = grows * (4 if paper else float(STRETCH))
         if float(each) <= least:
             raise PromiseError(
-                f"{self.words()}: with alpha {float(alpha):g} and {steps_of(steps)} no noise hides how its own scale "
-                f"follows the largest establishment unless epsilon is above {above(least * steps)}; log-laplace needs "
-                f"{above(grows * steps * (FINE + 1) / FINE)}."
+                f"{self.words()}: with alpha {float(alpha):g} and {how_many(steps, 'step')} no noise hides how its own "
+                f"scale follows the largest establishment unless epsilon is above {above(least * steps)}; log-laplace "
+                f"needs {above(grows * steps * (FINE + 1) / FINE)}."
             )
         if paper:
             return 16 / each

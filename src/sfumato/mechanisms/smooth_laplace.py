@@ -23,9 +23,9 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.draws import Draws, RoundedLaplace
-from sfumato.errors import PlanError, PromiseError
+from sfumato.errors import PlanError, PromiseError, how_many
 from sfumato.mechanisms.logarithmic import above
-from sfumato.mechanisms.smooth import LOCAL, Smooth, local_kind, options, steps_of, telling
+from sfumato.mechanisms.smooth import LOCAL, Smooth, local_kind, options, telling
 from sfumato.privacy import Approximate, Exact, Loss, Move, plain, positive, relative
 from sfumato.release.noisy import Integers
 
@@ -67,7 +67,7 @@ class SmoothLaplace(Smooth):
         if (least := self._least(move, grows)) > float(self.epsilon):
             takes = f"an epsilon of {above(least)} or more" if least < BEYOND else "more than any epsilon"
             raise PromiseError(
-                f"{self.words()}: with alpha {float(alpha):g} and {steps_of(steps)} its delta takes {takes}; "
+                f"{self.words()}: with alpha {float(alpha):g} and {how_many(steps, 'step')} its delta takes {takes}; "
                 f"smooth-gamma has no delta and needs {above(3.0026 * steps * grows)}."
             )
         return 2 * steps / self.epsilon

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.errors import how_many
 from sfumato.plan.measure import Measure
 from sfumato.plan.memory import Memory
 from sfumato.schema import Clipped, Family, Schema, Table
@@ -83,7 +84,9 @@ def footprint(schema: Schema, held: Sequence[HeldCells], moved: Collection[str],
 
 def _words(held: Sequence[HeldCells]) -> str:
     laid, listed = (sum(one.size for one in held if one.cells.dense == dense) for dense in (True, False))
-    return " and ".join([f"{laid:,} cells"] * bool(laid) + [f"about {listed:,} listed cells"] * bool(listed))
+    return " and ".join(
+        [how_many(laid, "cell")] * bool(laid) + [f"about {how_many(listed, 'listed cell')}"] * bool(listed)
+    )
 
 
 def _a_record(schema: Schema, held: Sequence[HeldCells]) -> int:

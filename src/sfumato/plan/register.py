@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.calibrate import Step
-from sfumato.errors import PlanError, with_article
+from sfumato.errors import PlanError, how_many, with_article
 from sfumato.mechanisms import SquareRoot
 from sfumato.plan.control import ControlTable
 from sfumato.plan.coverage import Coverage, naming
@@ -165,7 +165,7 @@ class RegisterCoverage(Coverage):
         each += PER_COLUMN * len(columns) + PER_STEP * len(moved)
         instead = "measure fewer columns in one plan, split the frame by state, or use a larger machine."
         rows = self.file.rows
-        return Memory(f"{rows:,} rows of {', '.join(columns)}", BASE + rows * each, instead=instead)
+        return Memory(f"{how_many(rows, 'row')} of {', '.join(columns)}", BASE + rows * each, instead=instead)
 
     def answering(self, measures: Sequence[Measure]) -> list[str]:
         """Rows answer whatever is asked of their statistic; groups what no rows answer."""

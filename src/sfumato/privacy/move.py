@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sfumato.errors import PromiseError
+from sfumato.errors import PromiseError, how_many
 from sfumato.schema import Family
 
 
@@ -32,7 +32,7 @@ class Bounded(Move):
         object.__setattr__(self, "largest", self.largest or self.l1)
 
     def words(self) -> str:
-        far = "1 step" if self.l1 == 1 else f"{self.l1:,} steps"
+        far = how_many(self.l1, "step")
         return f"here cells move by {far} at most, which noise of one width hides, as geometric"
 
 

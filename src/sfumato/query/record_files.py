@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from sfumato.errors import QueryError
+from sfumato.errors import QueryError, how_many
 from sfumato.query.engine import QueryEngine
 from sfumato.query.stata import StataFile, StataVariable, stata_name
 from sfumato.query.weighted_records import WeightedRecords, records_of
@@ -139,5 +139,5 @@ def _few(records: WeightedRecords) -> str:
     said = []
     for cells in (1, 2, 5, 10):
         totals = NoisyTotals(*np.array([[0.0], [variance * cells], [0.0], [float(cells)]]))
-        said.append(f"± {number(float(law.reach(0.95, totals)[0][0]))} for {cells} cell{'s' * (cells > 1)}")
+        said.append(f"± {number(float(law.reach(0.95, totals)[0][0]))} for {how_many(cells, 'cell')}")
     return ", ".join(said)

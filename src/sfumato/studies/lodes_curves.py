@@ -17,7 +17,8 @@ from sfumato.pictures import Picture, svg
 from sfumato.pictures.svg import WIDTH, Scale
 from sfumato.privacy import AlongCurve, LossCurve
 from sfumato.privacy.neighbours.growth import steps
-from sfumato.studies.lodes_promises import ALPHA, COUNTED
+from sfumato.studies.lodes_odds import ALPHA
+from sfumato.studies.lodes_promises import COUNTED
 from sfumato.studies.study import Line
 
 SIZES = (1, 10, 100, 1_000, 10_000)

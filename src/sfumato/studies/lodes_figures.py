@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.errors import how_many
 from sfumato.studies.lodes_cells import EVERYWHERE, Floats, Marginal, Say, marginals
 from sfumato.studies.lodes_laws import LAWS, PAPER, SizeNoise
 from sfumato.studies.study import Line
@@ -169,7 +170,7 @@ def _dominated(of: Marginal, which: str) -> Line:
         f"{law.expected(of.jobs[mask], of.largest[mask], 0.1, 1.0).mean():.3g}" if mask.any() else "-" for law in LAWS
     ]
     words = f"mean |error| at alpha 0.1, epsilon 1, cells of 50 jobs and more that are {which}"
-    return Line(words, "", " / ".join(errors), f"{mask.sum():,} cells")
+    return Line(words, "", " / ".join(errors), how_many(int(mask.sum()), "cell"))
 
 
 def _whole(of: Marginal) -> Iterator[Line]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sfumato.errors import how_many
 from sfumato.plan import Plan
 from sfumato.schema import Ragged
 from sfumato.studies.lodes_cells import Integers, Marginal, Say, marginal, tabulated
@@ -63,4 +64,4 @@ def _line(name: str, of: Marginal, kinds: int, runs: int) -> Line:
         for law, own in given.items()
     ]
     shared = f", epsilon shared by {kinds} kinds" if kinds > 1 else ""
-    return Line(name, "", " / ".join(told), f"{of.jobs.size:,} cells{shared}")
+    return Line(name, "", " / ".join(told), f"{how_many(of.jobs.size, 'cell')}{shared}")

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from sfumato.errors import how_many
 from sfumato.pictures import Picture, svg
 from sfumato.pictures.svg import Scale
 from sfumato.studies.lodes_cells import EVERYWHERE, STRATA, Say
@@ -34,7 +35,7 @@ def picture(figure: int, runs: int, jobs: int, say: Say) -> Picture:
     found = points(figure, runs, jobs, say)
     panels, height = _panels(figure, found), TOP + 2 * (TALL + GAP) + 44
     parts = [svg.paper(WIDE, height), svg.text(14, 24, TITLES[figure], "value")]
-    parts.append(svg.text(14, 42, f"{jobs:,} synthetic jobs, mean of {runs} trials", "axis"))
+    parts.append(svg.text(14, 42, f"{jobs:,} synthetic jobs, mean of {how_many(runs, 'trial')}", "axis"))
     for panel in panels:
         parts += _grid(panel, figure)
         for number, law in enumerate(DRAWN):

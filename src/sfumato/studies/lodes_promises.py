@@ -1,129 +1,72 @@
-"""What each relation between employers and each mechanism really gives: posterior odds, exactly, in small universes.
-
-An attacker who knows all but one thing compares two data sets by what is published: the largest change of his odds is
-the largest ratio of its chances, in units of the epsilon that the measure costs. Cells are independent, so the logs of
-two cells add. One who knows less has a mixture over what he does not know, and learns no more.
-"""
+"""What each relation between employers and each mechanism really gives: posterior odds, exactly, in small universes."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from sfumato.errors import PromiseError
-from sfumato.mechanisms import Cells, CurveLaplace, LogLaplace, SmoothGamma, SmoothLaplace
-from sfumato.mechanisms.logarithmic import Logarithmic
-from sfumato.mechanisms.smooth import Smooth
-from sfumato.privacy import AlongCurve, LossCurve, Move, Relative
+from sfumato.mechanisms import CurveLaplace, LogLaplace, SmoothGamma, SmoothLaplace
+from sfumato.privacy import AlongCurve, LossCurve
 from sfumato.privacy.neighbours.growth import grown, steps
-from sfumato.schema import Frame, Largest, Rows
+from sfumato.studies.lodes_odds import (
+    ALPHA,
+    SAME,
+    Change,
+    Lost,
+    alone,
+    attackers,
+    logs_lost,
+    nearly_lost,
+    size_by_sex,
+    smooth_lost,
+)
 from sfumato.studies.study import Line
 
-ALPHA = Fraction(1, 10)
-MOVE = Relative(ALPHA)
 SIZES = range(61)
+SMALL = range(13)
+"""The sizes of two employers between whom somebody moves, each with each."""
 COUNTED = 50
 """The jobs of one establishment that count where establishments are hidden altogether."""
-Cell = tuple[int, int]
-"""A number of jobs, and of those of the largest establishment among them."""
-Floats = NDArray[np.float64]
-
-
-def as_cells(cells: list[Cell], move: Move = MOVE) -> Cells:
-    """Some cells, each with its largest establishment."""
-    jobs, largest = (np.array(one, dtype=np.int64) for one in zip(*cells, strict=True))
-    columns = {Rows(): jobs, Largest(): largest[:, None]}
-    return Cells(Frame("cell", (), {}, range(len(cells))), jobs, Fraction(1), move, columns=columns)
-
-
-def logs_lost(mechanism: Logarithmic, move: Move = MOVE) -> Callable[[Cell, Cell], float]:
-    """How far logarithms go, over the scale of their noise."""
-    rate = float(mechanism.law(move).rate / mechanism.epsilon)
-    return lambda one, other: float(np.ptp(mechanism.clean(as_cells([one, other], move)))) * rate
-
-
-def smooth_lost(mechanism: Smooth) -> Callable[[Cell, Cell], float]:
-    """The largest |log ratio| of two quartic laws, at outputs near both values and far out."""
-    far = np.unique(np.geomspace(1, 1e10, 1_500).astype(np.int64))
-    near = np.arange(-1_500, 1_501)
-    k = np.concatenate([-far, near, far])
-
-    def lost(one: Cell, other: Cell) -> float:
-        cells = as_cells([one, other])
-        scales, which = mechanism.noise_scales(cells)
-        centres = mechanism.clean(cells)
-        logs = [
-            np.log(mechanism.law_of(scales[w]).pmf(k + centres[0] - c)) for w, c in zip(which, centres, strict=True)
-        ]
-        return float(np.abs(logs[0] - logs[1]).max() / float(mechanism.epsilon))
-
-    return lost
-
-
-def nearly_lost(mechanism: SmoothLaplace) -> Callable[[Cell, Cell], float]:
-    """The least epsilon that leaves no more than the delta between two Laplace laws, by all of their outcomes."""
-
-    def lost(one: Cell, other: Cell) -> float:
-        cells = as_cells([one, other])
-        scales, which = mechanism.noise_scales(cells)
-        centres = mechanism.clean(cells)
-        far = 60 * math.ceil(max(scales)) + int(np.ptp(centres))
-        k = np.arange(centres.min() - far, centres.max() + far + 1)
-        laws = [mechanism.law_of(scales[w]).pmf(k - c) for w, c in zip(which, centres, strict=True)]
-        delta, low, high = float(mechanism.delta), 0.0, 4 * float(mechanism.epsilon)
-        for _ in range(40):
-            middle = (low + high) / 2
-            beyond = max(float(np.maximum(p - math.exp(middle) * q, 0).sum()) for p, q in (laws, laws[::-1]))
-            low, high = (low, middle) if beyond <= delta else (middle, high)
-        return high / float(mechanism.epsilon)
-
-    return lost
 
 
 @dataclass(frozen=True)
 class HiddenBy:
-    """A relation with a mechanism: what two states of one cell lose of its epsilon.
+    """A relation with a mechanism: what two cells lose together, of the epsilon of a measure.
 
-    By two kinds of workers each has half of the epsilon, where cells of one establishment share it; `halved` is what is
-    lost then, of that half.
+    `by_sex` is what cells of women and men of one establishment lose, where they share that epsilon.
     """
 
     name: str
-    lost: Callable[[Cell, Cell], float]
-    halved: Callable[[Cell, Cell], float] | None = None
+    lost: Lost
+    by_sex: Lost
     but: str = ""
-
-    def step(self, size: int, other: int) -> float:
-        """What one establishment alone in its cell loses that has one size or another."""
-        return self.lost((size, size), (other, other))
 
     @property
     def given(self) -> dict[str, float]:
         """What the requirements of the paper amount to, in units of epsilon."""
-        out = max(self.step(size, size + 1) for size in SIZES)
-        size = max(self.step(size, math.ceil((1 + ALPHA) * size)) for size in SIZES if size)
-        shape = max(self._shape(women) for women in range(1, 21))
-        return {"in or out": out, "to another employer": 2 * out, "size": size, "shape": shape}
+        grown_up = [(size, math.ceil((1 + ALPHA) * size)) for size in SIZES if size]
+        return {
+            "in or out": max(self.lost(alone(size, size + 1), SAME) for size in SIZES),
+            "to another employer": max(
+                self.lost(alone(size + 1, size), alone(other, other + 1)) for size in SMALL for other in SMALL
+            ),
+            "size": max(self.lost(alone(size, more), SAME) for size, more in grown_up),
+            "size, from another": max(self.lost(alone(size, more), alone(more - size, 0)) for size, more in grown_up),
+            "shape": max(self._shape(women) for women in range(1, 21)),
+        }
 
     def _shape(self, women: int) -> float:
         """An establishment of 40 in which some more are women and as many fewer men."""
-        more, lost = math.ceil(ALPHA * women), self.halved or self.lost
-        kinds = ((women, women + more), (40 - women, 40 - women - more))
-        return sum(lost((one, one), (other, other)) for one, other in kinds) / (2 if self.halved else 1)
+        more, men = math.ceil(ALPHA * women), 40 - women
+        return self.by_sex(alone(women, women + more), alone(men, men - more))
 
 
 def promised() -> list[HiddenBy]:
-    """The relations and mechanisms that are compared, each at epsilon 1."""
+    """The relations and mechanisms that are compared, each at epsilon 1 where nothing else is said."""
     return [
-        HiddenBy("one worker, geometric", lambda one, other: float(abs(one[0] - other[0]))),
-        HiddenBy(
-            f"one establishment, {COUNTED} jobs count, geometric",
-            lambda one, other: abs(min(one[1], COUNTED) - min(other[1], COUNTED)) / COUNTED,
-        ),
+        HiddenBy("one worker, geometric", _jobs_lost, _jobs_lost),
+        HiddenBy(f"one establishment, {COUNTED} jobs count, geometric", _counted_lost, _counted_lost),
         _by_logs("size-within, log-laplace", 1),
         _by_logs("size-within, log-laplace, factor 2", 2),
         _by_scales("size-within, smooth-gamma"),
@@ -135,66 +78,92 @@ def promised() -> list[HiddenBy]:
     ]
 
 
+def _jobs_lost(one: Change, other: Change) -> float:
+    """A step for every job, of geometric noise at epsilon 1."""
+    return float(sum(abs(jobs - others) for (jobs, _), (others, _) in (one, other)))
+
+
+def _counted_lost(one: Change, other: Change) -> float:
+    """The same where one establishment is one step, with all its jobs that count."""
+    changes = ((min(jobs, COUNTED) - min(others, COUNTED)) / COUNTED for (_, jobs), (_, others) in (one, other))
+    return sum(map(abs, changes))
+
+
 def _by_logs(name: str, factor: int) -> HiddenBy:
-    whole, half = (logs_lost(LogLaplace(epsilon, factor)) for epsilon in ("1", "0.5"))
+    whole, half = (logs_lost(LogLaplace(epsilon, factor), 1) for epsilon in ("1", "0.5"))
     return HiddenBy(name, whole, half)
 
 
 def _by_scales(name: str, *options: str) -> HiddenBy:
-    whole, half = (smooth_lost(SmoothGamma(epsilon, *options)) for epsilon in ("1", "0.5"))
+    whole, half = (smooth_lost(SmoothGamma(epsilon, *options), 1) for epsilon in ("1", "0.5"))
     return HiddenBy(name, whole, half)
 
 
-def _along_curve() -> tuple[Callable[[Cell, Cell], float], Callable[[Cell, Cell], float]]:
+def _along_curve() -> tuple[Lost, Lost]:
     """Noise along a curve, and at half of the epsilon."""
     move = AlongCurve(LossCurve(Fraction(10), 100))
-    return logs_lost(CurveLaplace(10), move), logs_lost(CurveLaplace(5), move)
+    return logs_lost(CurveLaplace(10), 10, move), logs_lost(CurveLaplace(5), 10, move)
 
 
 def _but_for_delta(name: str, *options: str) -> HiddenBy:
     """Smooth Laplace at an epsilon and a delta of which half are enough for one of two kinds."""
-    whole, half = (nearly_lost(SmoothLaplace(*budget, *options)) for budget in (("4", "0.001"), ("2", "0.0005")))
+    budgets = (("4", "0.001"), ("2", "0.0005"))
+    whole, half = (nearly_lost(SmoothLaplace(*budget, *options), 4, 0.001) for budget in budgets)
     return HiddenBy(name, whole, half, "but for a delta of 0.001")
 
 
 SAID = {
     "in or out": "whether one worker is there",
     "to another employer": "for which of two employers one works",
-    "size": "x or 110% of x, rounded up",
+    "size": "x or 110% of x, rounded up, x up to 60",
+    "size, from another": "the same; the new ones are else all the workers of another employer",
     "shape": "of 40 workers w women, or a tenth of w more and as many fewer men",
 }
-CLAIMED = {"in or out": "epsilon", "to another employer": "epsilon", "size": "epsilon", "shape": "epsilon"}
 
 
 def mechanisms(runs: int = 1) -> list[Line]:  # noqa: ARG001 - nothing is drawn
     """What each relation and mechanism gives for each requirement, and to an attacker who knows less."""
     lines = []
     for one in promised():
+        claimed = "epsilon" if one.name.startswith("size-within") else ""
         for what, amount in one.given.items():
-            claimed = CLAIMED[what] if one.name.startswith("size-within") else ""
             remark = f"{SAID[what]}, {one.but}" if one.but else SAID[what]
             lines.append(Line(f"{one.name}: {what}", claimed, f"{amount:.2f} epsilon", remark))
-    informed, weak = attackers()
+    return [*lines, *_known(), *known_by_sex()]
+
+
+def _known() -> list[Line]:
+    """What is learned of a size by those who know others in its cell, and who do not."""
     remark = "20 jobs or 22 in an establishment, by log-laplace; others in its cell are known, or 0 to 40"
-    lines.append(Line("who knows all other establishments", "", f"{informed:.2f} epsilon", remark))
-    lines.append(Line("who knows how many they may be", "", f"{weak:.2f} epsilon", remark))
-    kinds = weak_steps(100, 100)
-    lines.append(
-        Line("weak neighbours: 100 or 110 jobs, each of a kind of its own", "1 step", f"{kinds} steps", "size")
-    )
-    return lines
+    whose = ("who knows all other establishments", "who knows how many they may be")
+    return [Line(who, "epsilon", f"{odds:.2f} epsilon", remark) for who, odds in zip(whose, attackers(), strict=True)]
 
 
-def attackers() -> tuple[float, float]:
-    """The odds of 20 against 22 jobs, knowing that nobody else is in the cell, or that there are 0 to 40 others."""
-    mechanism = LogLaplace(1)
-    law = mechanism.law(MOVE)
-    centres = [mechanism.clean(as_cells([(size + other, size) for other in range(41)])) for size in (20, 22)]
-    k = np.arange(min(map(min, centres)) - 12_000, max(map(max, centres)) + 12_001)
-    known = [law.pmf(k - one[0]) for one in centres]
-    guessed = [np.mean([law.pmf(k - one) for one in some], axis=0) for some in centres]
-    odds = [float(np.abs(np.log(one) - np.log(other)).max()) for one, other in (known, guessed)]
-    return odds[0], odds[1]
+def known_by_sex() -> list[Line]:
+    """What weak neighbours leave of a size, to those who know its workers and who do not."""
+    informed = logs_lost(LogLaplace("0.5"), 1)(alone(0, 10), SAME)
+    guessed = max(size_by_sex(100, women) for women in (0.01, 0.1, 0.5))
+    table = "100 jobs or 110, by log-laplace for women and men, half of epsilon each"
+    return [
+        Line(
+            "weak neighbours: size, who knows its workers",
+            "",
+            f"{informed:.2f} epsilon",
+            f"{table}; 100 are men and known, and new ones are women",
+        ),
+        Line(
+            "weak neighbours: size, who does not",
+            "epsilon",
+            f"{guessed:.2f} epsilon",
+            f"{table}; each is a woman as likely as any other, with a chance of 1%, 10% or 50%",
+        ),
+        Line(
+            "weak neighbours: 100 or 110 jobs, each of a kind of its own",
+            "1 step",
+            f"{weak_steps(100, 100)} steps",
+            "size",
+        ),
+    ]
 
 
 def weak_steps(size: int, kinds: int) -> int:
@@ -210,9 +179,9 @@ def weak_steps(size: int, kinds: int) -> int:
 
 def theorem(runs: int = 1) -> list[Line]:  # noqa: ARG001 - nothing is drawn
     """Ten women come to 100 workers of whom 10 are women: what parts by sex lose, and what a plan is charged."""
-    women = ((10, 10), (20, 20))
-    paper, tight = (logs_lost(LogLaplace(1, factor=factor))(*women) for factor in (2, 1))
-    gamma = smooth_lost(SmoothGamma(1, "at least one", "paper"))(*women)
+    women = alone(10, 20)
+    paper, tight = (logs_lost(LogLaplace(1, factor=factor), 1)(women, SAME) for factor in (2, 1))
+    gamma = smooth_lost(SmoothGamma(1, "at least one", "paper"), 1)(women, SAME)
     return [
         Line("steps from 100 workers to 110", "1", str(steps(110, ALPHA) - steps(100, ALPHA)), "strong neighbours"),
         Line("steps from 10 women to 20", "1", str(_between(10, 20)), "the same two data sets, seen by sex"),

@@ -89,7 +89,10 @@ def _differences(numbers: Numbers) -> Iterator[Picture]:
 
 def _sizes(numbers: Numbers) -> Iterator[Picture]:
     for product in numbers["products"]:
-        sizes = [(f"{one['size']} ({count(one['cells'])} cells)", one["differences"]) for one in product["by_size"]]
+        sizes = [
+            (f"{one['size']} ({count(one['cells'])} cell{'s' * (one['cells'] != 1)})", one["differences"])
+            for one in product["by_size"]
+        ]
         caption = f"{product['title']}, by the records in a cell: relative difference, first to ninth decile"
         yield from _smears(caption, [(name, *one["relative"]) for name, one in sizes])
 
