@@ -44,15 +44,15 @@ chromium:
 	  || echo "Chromium could not be installed, as .venv/chromium.log says; the browser tests are skipped"; \
 	else echo "There is no Chromium here, and installing it needs root and apt-get; the browser tests are skipped"; fi
 
-# One test runs R's package survey on protected microdata; where it cannot be had it is skipped, and says so.
-SURVEY := Rscript -e 'library(survey)'
+# Two tests run R's packages survey and haven on protected microdata; where these cannot be had they are skipped, and say so.
+SURVEY := Rscript -e 'library(survey); library(haven)'
 survey:
-	@if $(SURVEY) >/dev/null 2>&1; then echo "The test of microdata in R uses $$(command -v Rscript)"; \
+	@if $(SURVEY) >/dev/null 2>&1; then echo "The tests of microdata in R use $$(command -v Rscript)"; \
 	elif test "$$(id -u)" = 0 && command -v apt-get >/dev/null; then \
-	  echo "Installing R and its package survey for one test: apt-get install r-cran-survey"; \
-	  { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends r-cran-survey; } \
-	  >.venv/survey.log 2>&1 || echo "R's survey could not be installed, as .venv/survey.log says; its test is skipped"; \
-	else echo "There is no R with survey here, and installing it needs root and apt-get; its test is skipped"; fi
+	  echo "Installing R and its packages survey and haven for two tests: apt-get install r-cran-survey r-cran-haven"; \
+	  { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends r-cran-survey r-cran-haven; } \
+	  >.venv/survey.log 2>&1 || echo "R's packages could not be installed, as .venv/survey.log says; their tests are skipped"; \
+	else echo "There is no R with survey and haven here, and installing these needs root and apt-get; their tests are skipped"; fi
 
 test: .venv/test chromium survey ## the fast tests, doctests included, the browser's where there is Chromium, R's where there is R
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'not slow'

@@ -223,13 +223,29 @@ def test_the_command_writes_csv_with_a_page_whose_python_runs(release, rows, tmp
     assert found["se_share"] == pytest.approx(release.share({"trade": "1"}).se)
 
 
+def test_the_page_beside_a_file_for_stata_has_its_numbers_and_python_reads_them(release, tmp_path, monkeypatch):
+    """Levels above, whose codes are whole numbers, keep them; others are numbered, and the page says which is which."""
+    write_rows(release, tmp_path / "m.dta", 2)
+    page = (tmp_path / "m.dta.README.txt").read_text()
+    assert re.search(r"- age: .*, 3 codes: 1 = 16-24; 2 = 25-64; 3 = 65\+\n", page)
+    assert re.search(r"- trade_0: .*, 2 codes: 1 = ", page)
+    assert 'use "m.dta"' in page
+    told = page.split("Python:\n")[1].split("R, with")[0]
+    monkeypatch.chdir(tmp_path)
+    found: dict = {}
+    exec("\n".join(line[4:] for line in told.splitlines()), found)
+    assert found["total"] == release.total({"trade": "1"}).value
+    write_rows(release, tmp_path / "m.parquet", 2)
+    assert "svyset" not in (tmp_path / "m.parquet.README.txt").read_text(), "Stata reads no Parquet"
+
+
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="there is no R here; `make test` installs it where it can")
 def test_the_r_of_the_page_runs_with_survey_and_gives_the_engines_totals(release, tmp_path):
     """The standard errors of 200 replicates are within 6.1 · √(1/400) = 31% of the true ones but once in 1e9."""
     out = tmp_path / "m.csv"
     write_rows(release, out, 200)
     page = (tmp_path / "m.csv.README.txt").read_text()
-    code = "\n".join(line[4:] for line in page.split("package survey:\n")[1].split("Stata:")[0].splitlines())
+    code = "\n".join(line[4:] for line in page.split("package survey:\n")[1].split("\nStata")[0].splitlines())
     code += '\nt <- svytotal(~I(trade_0 == "1"), p); s <- svymean(~I(trade_0 == "1"), p)\n'
     code += 'cat(sprintf("%.10f", c(coef(t)[2], SE(t)[2], coef(s)[2], SE(s)[2])))\n'
     (tmp_path / "page.R").write_text(code)

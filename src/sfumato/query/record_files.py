@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from sfumato.errors import QueryError, how_many
 from sfumato.query.engine import QueryEngine
+from sfumato.query.record_calls import RecordCalls
 from sfumato.query.stata import StataFile, StataVariable, stata_name
-from sfumato.query.weighted_records import WeightedRecords, records_of
+from sfumato.query.weighted_records import CodeColumn, WeightedRecords, records_of
 from sfumato.release.error_law import NoisyTotals
 from sfumato.release.figures import number
 from sfumato.schema import Box, Grid
@@ -27,6 +28,8 @@ LABELS = {
     "moved": "Weight less unbiased one",
 }
 SUFFIXES = (".parquet", ".csv", ".dta")
+MOST_LISTED = 12
+"""Columns of up to so many codes have them listed on the page."""
 
 
 def write_records(engine: QueryEngine, path: Path, replicates: int, progress: Progress, of: str | None = None) -> int:
@@ -102,34 +105,39 @@ def how_to_use(engine: QueryEngine, path: Path, records: WeightedRecords) -> str
     made = Environment(trim_blocks=True, autoescape=False)  # noqa: S701 - plain text
     text = made.from_string(Path(__file__).with_name("records.txt").read_text("utf-8"))
     first = min(records.codes, key=lambda one: (len(one.codes) == 1, len(one.codes)))
-    file = path.name
-    calls = {
-        ".parquet": (f'read_parquet("{file}")', f'arrow::read_parquet("{file}")'),
-        ".csv": (
-            f'read_csv("{file}", dtype={{"{first.name}": str}})',
-            f'read.csv("{file}", colClasses = c({first.name} = "character"))',
-        ),
-        ".dta": (f'read_stata("{file}", convert_categoricals=False)', f'haven::read_dta("{file}")'),
-    }
-    variable = _variables(records)[first.name]
-    code = str(variable.values[0]) if path.suffix == ".dta" else f'"{first.codes[0]}"'
-    given = {"code": code, "python": calls[path.suffix][0], "r": calls[path.suffix][1]}
-    given |= {"stata": variable.name, "number": str(variable.values[0])}
+    stata = path.suffix == ".dta"
+    variables = _variables(records) if stata else {}
+    columns = [_described(one, variables.get(one.name)) for one in records.codes]
+    code = int(variables[first.name].values[0]) if stata else first.codes[0]
     said = text.render(
         engine=engine,
         manifest=engine.release.manifest,
         subject=records.product.subject,
         records=records,
         cells=records.table.count(Box()),
-        file=file,
-        names=records.names,
+        columns=columns,
+        calls=RecordCalls(path.name, variables[first.name].name if stata else first.name, code),
+        names={meant: variables[name].name if stata else name for meant, name in records.names.items()},
         moved=records.moved is not None,
         count=records.replicates,
-        first=first,
         few=_few(records),
-        **given,
+        stata=stata,
     )
     return "\n".join(one if one.startswith("    ") else fill(one, 100) for one in said.splitlines()) + "\n"
+
+
+def _described(column: CodeColumn, variable: StataVariable | None) -> str:
+    """A column of codes as the page lists it: under its name, with the codes or numbers that the file has."""
+    attribute, count = column.attribute, len(column.codes)
+    level = "" if attribute.depth is None else f" at level {attribute.depth + 1}"
+    said = f"{variable.name if variable else column.name}: {attribute.label}{level}, {count:,} code{'s' * (count > 1)}"
+    codes = [str(value) for value in variable.values] if variable else list(column.codes)
+    if count > MOST_LISTED or tuple(codes) == column.labels:
+        return said
+    listed = (
+        code if code == label else f"{code} = {label}" for code, label in zip(codes, column.labels, strict=True)
+    )
+    return f"{said}: {'; '.join(listed)}"
 
 
 def _few(records: WeightedRecords) -> str:

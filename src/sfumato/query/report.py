@@ -53,7 +53,8 @@ def report(engine: QueryEngine, by: str, code: str) -> str:
     if attribute is None:
         raise QueryError(f"'{by}' is no variable of this release, so that there is no report by it.")
     label = attribute.levels.label(code)
-    parts = [f"<h1>{escape(label)}</h1><p>{escape(manifest.title)}, {escape(manifest.period)}</p>"]
+    about = ", ".join(filter(None, (manifest.title, manifest.period)))
+    parts = [f"<h1>{escape(label)}</h1><p>{escape(about)}</p>"]
     parts += [f'<p class="notice">{escape(one.sentence)}</p>' for one in notices_of(engine.release)]
     for product in products:
         parts += _statistic(engine, product, attribute, code)

@@ -45,11 +45,6 @@ class CodeColumn:
     def labels(self) -> tuple[str, ...]:
         return tuple(self.attribute.levels.label(code) for code in self.codes)
 
-    @property
-    def listed(self) -> str:
-        """Its codes with their labels, as a reader is told them."""
-        return ", ".join(f"{code} {label}" for code, label in zip(self.codes, self.labels, strict=True))
-
 
 @dataclass(frozen=True, eq=False)
 class WeightedRecords:
