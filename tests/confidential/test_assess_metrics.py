@@ -238,7 +238,9 @@ def test_the_papers_formula_gives_every_empty_cell_away_and_the_honest_error_non
 def test_grade_a_is_what_the_page_says(noise):
     released = np.arange(-20.0, 60.0)
     pages = [Estimate(value, noise).grade == "A" for value in released]
-    assert grade_a(cells(released, released, noise=np.full(80, noise)), 0.15) == pytest.approx(np.mean(pages))
+    assert grade_a(cells(released, released, noise=np.full(80, noise)), {"A": 0.15, "B": 0.30}) == pytest.approx(
+        np.mean(pages)
+    )
 
 
 def test_pooled_cells_lack_what_one_table_lacks():

@@ -16,6 +16,7 @@ from sfumato.query import Columns, Estimate, Group
 from sfumato.query.answer import METRICS
 from sfumato.query.estimate import IMPOSSIBLE
 from sfumato.query.ranks import variances_of_differences
+from sfumato.query.ratio import ratio_of
 from sfumato.release import Calibrated, Control, Cube, Independent, NoNumber, Raked, Withheld
 from sfumato.schema import Box, Level
 
@@ -336,3 +337,19 @@ def test_one_control_is_summed_over_its_own_cells(kind, by, kept):
     for flat, box in enumerate(table.grid.boxes()):
         whole = Box({name: mask for name, mask in box.masks.items() if name in kept}).within(table.grid.within)
         assert found[flat] == pytest.approx(table.product.covariance(box, whole), rel=1e-9, abs=1e-9)
+
+
+def test_no_grade_is_better_than_the_margin_beside_the_number_says():
+    """A share near the noise of its whole, worked out by hand.
+
+    Taylor: (80 - 2 · 0.6767 · 80 + 0.6767² · 120) / 30² = 0.1722², 25% of the share. Fieller at 90%: the roots of
+    575.3 R² - 2 · 392.5 R + 195.6 are 0.328 and 1.037, so that the margin is 0.360, 1.645 times 32% of the share.
+    """
+    share = ratio_of(Estimate(20.3, 80.0), Estimate(30.0, 120.0), 80.0, "", 0.0, inside=True)
+    assert share.se == pytest.approx(0.1722, abs=1e-4)
+    assert share.cv < 0.30
+    assert share.moe(0.90) == pytest.approx(0.360, abs=1e-3)
+    assert share.grade == "C"
+    assert ratio_of(Estimate(20.3, 40.0), Estimate(30.0, 60.0), 40.0, "", 0.0, inside=True).grade == "B"
+    assert Estimate(100, 14.9**2).grade == "A", "where margins are 1.645 standard errors, bounds are those of the CV"
+    assert Estimate(100, 15.1**2).grade == "B"

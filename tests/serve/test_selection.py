@@ -2,6 +2,8 @@
 
 import pytest
 
+from sfumato.schema import Levels
+from sfumato.serve.code_list import CodeList
 from sfumato.serve.expressions import chosen, fits
 
 JOBS = "/api/v2/tables/jobs-survey~jobs"
@@ -63,3 +65,12 @@ def test_a_code_that_looks_like_an_expression_is_a_code():
     assert chosen(known, ["top(1)"]) == ("top(1)",)
     assert chosen(known, ["a*"]) == ("a*",)
     assert chosen(known, ["x,y", "a?"]) == ("x,y", "a*", "ab")
+
+
+def test_codes_that_are_named_are_looked_up_without_going_through_the_list(monkeypatch):
+    towns = CodeList(Levels.of(["b", "a", {"code": "b1", "parent": "b"}, {"code": "a1", "parent": "a"}]), "leaves")
+    assert (chosen(towns, ["*"]), chosen(towns, ["from(a1)"]), len(towns)) == (towns.codes, ("a1",), 2)
+    monkeypatch.setattr(CodeList, "codes", property(lambda _: pytest.fail("the whole list was asked for")))
+    assert chosen(towns, ["b1,a1", "c"]) == ("b1", "a1", "c")
+    with pytest.raises(pytest.fail.Exception):
+        chosen(towns, ["*"])

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.query.estimate import IMPOSSIBLE, Estimate, Figure, Variance
+from sfumato.query.grade import grades_of
 from sfumato.release import NoNumber, Statuses, Subject
 from sfumato.release.error_law import NORMAL, ErrorLaw, NoisyTotals
 
@@ -160,11 +161,7 @@ class Columns:
     @cached_property
     def grade(self) -> NDArray[np.str_]:
         """A, B or C as `Estimate.grade` says it; - where the error is withheld or there is no number."""
-        value, margin = np.abs(self.estimate.astype(np.float64)), self.moe90
-        low, high = self.grades["A"], self.grades["B"]
-        found = np.where(self.cv < low, "A", np.where(self.cv < high, "B", "C"))
-        found = np.where((margin > 0) & (value <= margin), "C", found)
-        return np.where(np.isnan(self.cv), "-", found)
+        return grades_of(self.estimate.astype(np.float64), self.se, self.moe90, self.grades)
 
 
 def _root(variance: Floats) -> Floats:

@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 
 from sfumato.errors import QueryError
+from sfumato.query.grade import grade_of
 from sfumato.release import NoNumber, Withheld, stated
 from sfumato.release.error_law import NORMAL, ErrorLaw, NoisyTotals
 from sfumato.release.figures import beside, like, number
@@ -146,13 +147,9 @@ class Estimate:
 
     @property
     def grade(self) -> str:
-        """A or B by the CV; C where it is larger or the 90% interval covers 0; - where the error is withheld."""
-        if isinstance(self.cv, Withheld):
-            return "-"
-        margin = self.moe(0.90)
-        if not isinstance(margin, Withheld) and margin and abs(self.value) <= margin:
-            return "C"
-        return "A" if self.cv < self.grades["A"] else "B" if self.cv < self.grades["B"] else "C"
+        """A, B or C by its error beside the number (`grade_of`); - where the error is withheld."""
+        error, margin = stated(self.se), stated(self.moe(0.90))
+        return "-" if error is None or margin is None else grade_of(self.value, error, margin, self.grades)
 
     def __repr__(self) -> str:
         if not self.cells:

@@ -3,17 +3,16 @@
 import numpy as np
 
 from sfumato.query.answer import Answer
-from sfumato.query.wording import words
+from sfumato.query.wording import grade_bounds, words
 
 
 def legend(answer: Answer) -> str:
     """What stands beside each number, what it counts, and what the letters mean."""
     columns, words_of = answer.columns, words(answer.language)
     grades = set(columns.grade[~columns.empty].tolist())
-    low, high = (words_of.figure(f"{100 * columns.grades[name]:g}") for name in ("A", "B"))
     said = [f"{words_of(f'text.is_{answer.error}')}, {words_of(f'text.{_counted(answer)}')}."]
     if grades & {"A", "B", "C"}:
-        said.append(words_of("text.grades", low=low, high=high))
+        said.append(words_of("text.grades", **grade_bounds(columns.grades, words_of)))
     if "-" in grades:
         said.append(words_of("text.ungraded"))
     return " ".join(said)

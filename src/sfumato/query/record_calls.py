@@ -4,7 +4,10 @@ import json
 import re
 from dataclasses import dataclass
 
-RESERVED_IN_R = frozenset("if else repeat while function for next break TRUE FALSE NULL Inf NaN NA in".split())
+RESERVED_IN_R = frozenset(
+    {"if", "else", "repeat", "while", "function", "for", "next", "break", "in"}
+    | {"TRUE", "FALSE", "NULL", "Inf", "NaN", "NA"}
+)
 
 
 @dataclass(frozen=True)
@@ -17,10 +20,10 @@ class RecordCalls:
 
     @property
     def written(self) -> str:
-        """The code as all three languages write it: a number, or a text in quotation marks.
+        r"""The code as all three languages write it: a number, or a text in quotation marks.
 
         >>> RecordCalls("m.dta", "sex", 1).written, RecordCalls("m.csv", "sex", 'the "other"').written
-        ('1', '"the \\\\"other\\\\""')
+        ('1', '"the \\"other\\""')
         """
         return json.dumps(self.code, ensure_ascii=False)
 

@@ -134,9 +134,7 @@ def _described(column: CodeColumn, variable: StataVariable | None) -> str:
     codes = [str(value) for value in variable.values] if variable else list(column.codes)
     if count > MOST_LISTED or tuple(codes) == column.labels:
         return said
-    listed = (
-        code if code == label else f"{code} = {label}" for code, label in zip(codes, column.labels, strict=True)
-    )
+    listed = (code if code == label else f"{code} = {label}" for code, label in zip(codes, column.labels, strict=True))
     return f"{said}: {'; '.join(listed)}"
 
 

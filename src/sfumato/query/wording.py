@@ -8,6 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from sfumato.query.grade import margin_bound
 from sfumato.release.figures import Rounding, number
 
 OWN = "sfumato.query"
@@ -68,9 +69,19 @@ def languages() -> Mapping[str, str]:
 def grade_words(grades: Mapping[str, float], language: str = "en") -> dict[str, str]:
     """What each grade means, and what is said where there is none."""
     said = words(language)
-    low, high = (said.figure(f"{100 * grades[grade]:.3g}%") for grade in ("A", "B"))
-    texts = said.listed("grade").items()
-    return {"-" if grade == "none" else grade: text.format(low=low, high=high) for grade, text in texts}
+    bounds = grade_bounds(grades, said)
+    return {"-" if key == "none" else key: text.format(**bounds) for key, text in said.listed("grade").items()}
+
+
+def grade_bounds(grades: Mapping[str, float], said: Words) -> dict[str, str]:
+    r"""What the CV and the 90% margin of A and of B stay under, as shares of the number in a language.
+
+    >>> grade_bounds({"A": 0.15, "B": 0.30}, words("de"))["low_margin"]
+    '24,675\xa0%'
+    """
+    low, high = grades["A"], grades["B"]
+    bounds = {"low": low, "high": high, "low_margin": margin_bound(low), "high_margin": margin_bound(high)}
+    return {name: said.figure(f"{100 * bound:.6g}%") for name, bound in bounds.items()}
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """CodeList: the codes of a variable that have a name together: one level of the hierarchy, the leaves, or all."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 from sfumato.errors import QueryError, nearest
 from sfumato.schema import Levels
@@ -9,7 +10,7 @@ from sfumato.serve.address_parameters import shortened
 
 
 @dataclass(frozen=True)
-class CodeList:
+class CodeList(Sequence[str]):
     """A named list, of which single codes are looked up without going through all of a long one.
 
     >>> towns = CodeList(Levels.of(["b", "a", {"code": "b1", "parent": "b"}, {"code": "a1", "parent": "a"}]), "all")
@@ -36,6 +37,19 @@ class CodeList:
         if not isinstance(code, str) or not self.levels.has(code):
             return False
         return self.name == "all" or self.levels.is_at(code, self._depth)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.codes)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, place: int | slice) -> str | tuple[str, ...]:
+        return self.codes[place]
 
     def in_order(self, codes: Iterable[str]) -> tuple[str, ...]:
         """Some of its codes, each once, in the order of the list."""

@@ -14,15 +14,16 @@ _MOST_SIGNS = 200
 def chosen(known: Sequence[str], given: Sequence[str], *, split: bool = True) -> tuple[str, ...]:
     """The codes that are meant, in the order asked; a plain word stays as it is, so that who looks it up can say so.
 
+    Whether a code is among those known is asked of them, so that a long list may know without going through all.
+
     >>> chosen(["29-0", "29-1", "35-0"], ["29*,35-0"]), chosen(["a", "b", "c"], ["[range(b,c)]"])
     (('29-0', '29-1', '35-0'), ('b', 'c'))
     """
-    offered = set(known)
     found: list[str] = []
     for written in given:
-        whole = not split or written in offered
+        whole = not split or written in known
         for part in [written] if whole else _split(written):
-            found += [part] if part in offered else _meant(known, part)
+            found += [part] if part in known else _meant(known, part)
     return tuple(dict.fromkeys(found))
 
 
@@ -80,7 +81,7 @@ def _counts(name: str, given: list[str]) -> tuple[int, int]:
 def _place(known: Sequence[str], code: str) -> int:
     if code not in known:
         raise QueryError(f"'{code}' is not a code of this list; {nearest(code, known)}")
-    return known.index(code)
+    return tuple(known).index(code)
 
 
 def fits(code: str, pattern: str) -> bool:

@@ -164,7 +164,7 @@ def _by_dimension(compared: list[ComparedTable], pair: Pair, plan: Plan, rules: 
             "differences": differences(cells),
             "hellinger": mean([_hellinger(table, pair) for table in same]),
             "publishable": publishable(cells, rules),
-            "grade_a": grade_a(cells, plan.publish.grades["A"]),
+            "grade_a": grade_a(cells, plan.publish.grades),
             "honesty": honesty(cells),
             "errors": errors(cells),
             "overlap": overlaps(cells),

@@ -230,6 +230,6 @@ class Rehearsal:
             "most": max(relative, default=None),
             "within_10": mean([one["within_10"] for one in apart]),
             "right_tail": mean([one["right_tail"] for one in apart]),
-            "grade_a": mean([grade_a(cells, plan.publish.grades["A"]) for cells in drawn]),
+            "grade_a": mean([grade_a(cells, plan.publish.grades) for cells in drawn]),
             "held": mean([honesty(cells)["promised"] for cells in drawn]),
         }

@@ -1,5 +1,7 @@
 """Utility: what noise did to the numbers that people use."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +14,7 @@ from sfumato.confidential.assessment.comparisons import (
     mean,
     quantile,
 )
+from sfumato.query.grade import grades_of
 from sfumato.release.tails import z_score
 
 FEWEST = 20
@@ -97,7 +100,7 @@ def _cv(variance: Floats, value: Floats) -> Floats:
     return np.where(error == 0, 0.0, cv)
 
 
-def grade_a(cells: Compared, largest_cv: float) -> float | None:
+def grade_a(cells: Compared, grades: Mapping[str, float]) -> float | None:
     """The share of cells that a page of the release grades A, by the errors that it states; none where it grades none.
 
     Where the release states nothing of the sampling error a cell has no grade.
@@ -107,9 +110,8 @@ def grade_a(cells: Compared, largest_cv: float) -> float | None:
     margin, graded = cells.margin if cells.margins_of_both is None else cells.margins_of_both, np.isfinite(told)
     if not graded.any():
         return None
-    variance = cells.noise + np.where(graded, told, 0.0)
-    sure = (np.abs(cells.released) > margin) | (variance == 0)
-    return float((graded & sure & (_cv(variance, cells.released) < largest_cv)).mean())
+    error = np.sqrt(np.maximum(cells.noise + told, 0))
+    return float((grades_of(cells.released, error, margin, grades) == "A").mean())
 
 
 def cramers_v(table: Floats) -> float | None:

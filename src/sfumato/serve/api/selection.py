@@ -12,7 +12,7 @@ from sfumato.query.downloads.jsonstat import metric_name
 from sfumato.query.wording import languages
 from sfumato.serve.address_parameters import Pairs, Parameters
 from sfumato.serve.api.written import PARAMS, wished
-from sfumato.serve.code_list import code_list
+from sfumato.serve.code_list import CodeList
 from sfumato.serve.editions import Sheet
 from sfumato.serve.expressions import chosen
 from sfumato.serve.jsonstat import more
@@ -125,9 +125,9 @@ def asked(
         if name == sheet.time:
             meant[name] = sheet.timeline.chosen(given, split=split)
             continue
-        known = code_list(sheet.attribute(name).levels, listed.get(name, ("all",))[-1])
+        known = CodeList(sheet.attribute(name).levels, listed.get(name, ("all",))[-1])
         meant[name] = _chosen(sheet, name, known, given, split=split)
-    inside = {name: sheet.attribute(name).levels.codes for name in sums if name in sheet.names}
+    inside = {name: CodeList(sheet.attribute(name).levels, "all") for name in sums if name in sheet.names}
     within = {**sums, **{name: _chosen(sheet, name, inside[name], sums[name], split=split) for name in inside}}
     found = all_groups(sheet, groups, drawn or {})
     shown = dict(shown_codes(sheet, meant, listed, found))
@@ -172,7 +172,7 @@ def one_of(given: Parameters, name: str, default: str, known: list[str]) -> str:
     return given.one(name, default, known)
 
 
-def _chosen(sheet: Sheet, name: str, known: tuple[str, ...], given: tuple[str, ...], *, split: bool) -> tuple[str, ...]:
+def _chosen(sheet: Sheet, name: str, known: CodeList, given: tuple[str, ...], *, split: bool) -> tuple[str, ...]:
     try:
         return chosen(known, given, split=split)
     except QueryError as error:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from sfumato.query import Estimate, Figure, number
 from sfumato.query.digits import Digits
-from sfumato.query.wording import Words
+from sfumato.query.wording import Words, grade_bounds
 from sfumato.release import NoNumber, stated
 from sfumato.serve.editions import Sheet
 from sfumato.serve.pages.look import Look
@@ -116,8 +116,7 @@ def _margin_here(sheet: Sheet, said: Words) -> str:
 
 def _grades_here(sheet: Sheet, said: Words) -> str:
     grades = sheet.edition.release.manifest.grades
-    low, high = (said.figure(f"{100 * grades[name]:.3g}%") for name in ("A", "B"))
-    return said("help.grade_here", low=low, high=high)
+    return said("help.grade_here", **grade_bounds(grades, said))
 
 
 def _negative(sheet: Sheet, said: Words) -> str:
