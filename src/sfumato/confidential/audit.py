@@ -10,10 +10,11 @@ what is audited here, so they lose nothing more; cells that such arithmetic leav
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from sfumato.confidential.pairs import WorstPair, worst_pairs
 from sfumato.confidential.stated import Samples
 from sfumato.confidential.table_copies import side_by_side
 from sfumato.confidential.tabulate import Tabulation
-from sfumato.confidential.views import Seen, Watched
+from sfumato.confidential.views import Seen, Watched, every_chance
 from sfumato.draws import Draws, SeededDraws, SystemDraws
 from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.mechanisms import Cells, Mechanism
@@ -46,6 +47,8 @@ GIVEN = "the two datasets that were given differ"
 """What is said of a pair that is not made of the plan."""
 EVERYTHING = "everything"
 """The name of the line in which all measures are seen at once."""
+Look = Callable[..., Sequence[Seen]]
+"""Publishes what differs of a measure on both sides, so many times as `samples` says."""
 
 
 def audit_mechanism(
@@ -145,7 +148,7 @@ def _attacked(
     """
     seed = draws.bits(64)
     made: dict[str, Product] = {}
-    watched: dict[str, Sequence[Seen]] = {}
+    looks: dict[str, Look] = {}
     with ExitStack() as opened:
         sides = [opened.enter_context(closing(Tabulation(plan, data, SeededDraws(seed)))) for data in pair]
         for measure in plan.measures:
@@ -153,15 +156,31 @@ def _attacked(
             given = {name: made[name] for name in measure.given}
             if any(measure.name in other.given for other in plan.measures):
                 made[measure.name] = published(measure.name, measure.with_, both[0], draws, given)
-            many = samples[measure.name]
-            if seen := watched_cells(measure.name, measure.with_.all_told, both, many, draws, given):
-                watched[measure.name] = seen
+            looks[measure.name] = partial(
+                watched_cells, measure.name, measure.with_.all_told, both, draws=draws, given=given
+            )
+        watched = _watched(looks, samples)
     if not watched:
         raise DataError("The two datasets have the same cells in every measure, so there is nothing to tell apart.")
     found = [Audited.of(name, claims[name], seen) for name, seen in watched.items()]
     every = [one for seen in watched.values() for one in seen]
     aimed = [one for one in found if one.measure in pair.measures]
     return [*aimed, Audited.together(EVERYTHING, claims[EVERYTHING], found, every)]
+
+
+def _watched(looks: Mapping[str, Look], samples: Mapping[str, Samples]) -> dict[str, Sequence[Seen]]:
+    """What differs of each measure, published as often as shows what it loses, or what all lose together.
+
+    Of a pure epsilon one event of each shows that. A delta is soon more than the chance of all of them at once: then it
+    takes one event of all cells, and as many samples of every measure.
+    """
+    watched = {name: seen for name, look in looks.items() if (seen := look(samples=samples[name]))}
+    all_of_it = samples[EVERYTHING]
+    if not (isinstance(all_of_it.claim, Approximate) and all_of_it.claim.delta):
+        return watched
+    many = all_of_it.showing(every_chance([one for seen in watched.values() for one in seen]))
+    few = [name for name, seen in watched.items() if samples[name].showing(every_chance(seen)) < many]
+    return watched | {name: looks[name](samples=Samples(many)) for name in few}
 
 
 def _audits(attacked: Sequence[Audited], pairs: Sequence[str] = ()) -> list[Audit]:
