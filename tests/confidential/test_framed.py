@@ -15,8 +15,9 @@ from sfumato.cli.agency import check
 from sfumato.confidential import Account, Microdata, Options, Tabulation, run
 from sfumato.draws import SystemDraws
 from sfumato.errors import DataError, LedgerError, PlanError, PromiseError
-from sfumato.plan import Plan, memory
+from sfumato.plan import Plan
 from sfumato.privacy import Gaussian
+from sfumato.schema import memory
 
 PLAN = """
 name = "census"

@@ -9,9 +9,10 @@ from tests.conftest import small_rows
 import sfumato as sf
 from sfumato.confidential import Account, Microdata, run
 from sfumato.errors import PlanError
-from sfumato.plan import Plan, memory
+from sfumato.plan import Plan
 from sfumato.plan.footprint import PER_NAME, PER_ORDERED, NamingColumns
 from sfumato.plan.toml import SHIPPED
+from sfumato.schema import memory
 
 
 @pytest.fixture

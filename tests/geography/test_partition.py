@@ -301,7 +301,7 @@ def test_the_command_writes_what_a_plan_reads_and_says_what_it_assumes(tmp_path,
     again = command("partition", tmp_path / "l.parquet", *asked, "--out", tmp_path / "areas")
     assert "holds something already" in again.stderr
     assert "600 locations: about 0.2 GB of memory" in done.stderr
-    monkeypatch.setattr("sfumato.plan.memory.available", lambda: 1_000_000)
+    monkeypatch.setattr("sfumato.schema.memory.available", lambda: 1_000_000)
     small = command("partition", tmp_path / "l.parquet", *asked, "--out", tmp_path / "c")
     assert "this machine has 0.0 GB; partition one region after the other" in small.stderr
     monkeypatch.undo()

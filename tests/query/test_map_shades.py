@@ -1,6 +1,7 @@
 """Of areas that are all alike a map has one shade, in nine releases of ten or more."""
 
 import json
+import re
 
 import pytest
 
@@ -10,6 +11,7 @@ from sfumato.confidential import Microdata, Options, run
 from sfumato.pictures.classes import classes_of
 from sfumato.query.map import told_jointly
 from sfumato.query.plot import plot_of
+from sfumato.query.report import report
 
 AREAS = 40
 PLAN = """
@@ -57,13 +59,17 @@ def alike(tmp_path_factory):
     def released(seed):
         data = Microdata.open([str(folder / "people.csv")], plan.schema, "")
         run(plan, data, None, folder / f"{seed}", Options(seed))
-        return sfumato.open(folder / f"{seed}").table("area", "work").shares("row")
+        return sfumato.open(folder / f"{seed}")
 
     return released
 
 
+def shares(release):
+    return release.table("area", "work").shares("row")
+
+
 def test_every_joint_interval_is_that_of_its_number_at_a_level_shared_by_all(alike):
-    table = alike(1)
+    table = shares(alike(1))
     marks = told_jointly(table, plot_of(table, only="no").marks, "no")
     assert len(marks) == AREAS
     for place, mark in enumerate(marks):
@@ -71,10 +77,20 @@ def test_every_joint_interval_is_that_of_its_number_at_a_level_shared_by_all(ali
         assert mark.joint[0] < mark.low < mark.high < mark.joint[1]
 
 
+def test_a_report_has_its_map_on_paper_with_every_number_where_areas_are_not_too_many(alike, monkeypatch):
+    engine = alike(2)
+    page = report(engine, "work", "no")
+    told = re.findall(r'<p class="paper">(.*?)</p>', page)
+    assert len(told) == 1
+    assert re.findall(r"\ba\d\d(?=: )", told[0]) == [f"a{place:02}" for place in range(AREAS)]
+    monkeypatch.setattr("sfumato.query.report.MOST_ON_PAPER", AREAS - 1)
+    assert '<p class="paper">' not in report(engine, "work", "no")
+
+
 @pytest.mark.slow
 def test_of_areas_that_are_all_alike_a_map_seldom_parts_any(alike):
     """At most one release in ten: over 20 of 100 is a false alarm in 1 of 1,000. One by one, most part some."""
-    tables = [alike(seed) for seed in range(100, 200)]
+    tables = [shares(alike(seed)) for seed in range(100, 200)]
     plots = [told_jointly(table, plot_of(table, only="no").marks, "no") for table in tables]
     jointly, alone = (
         sum(len(classes_of([ends(mark) for mark in marks])) > 1 for marks in plots)

@@ -15,7 +15,7 @@ BASE, A_LOCATION = 180_000_000, 245
 if TYPE_CHECKING:
     from sfumato.geography.locations import Locations
     from sfumato.geography.partition import Partition
-    from sfumato.plan.memory import Memory
+    from sfumato.schema.memory import Memory
 
 CLUSTERS = """
 The areas follow from locations, so these must be public, and with them the size of every area. In a plan:
@@ -128,7 +128,7 @@ def _memory(locations: Path) -> "Memory | None":
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from sfumato.plan.memory import Memory
+    from sfumato.schema.memory import Memory
 
     try:
         rows = pq.read_metadata(locations).num_rows

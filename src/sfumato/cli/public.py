@@ -210,6 +210,7 @@ def serve(  # noqa: PLR0913, PLR0917 - each is an option of the command
 
     Stops on Ctrl-C or SIGTERM: it takes no new request, finishes what runs, and ends within 10 seconds.
     """
+    from sfumato.release.footprint import opened_memory
     from sfumato.serve import serve as listen
     from sfumato.serve.limits import MEBIBYTE, Limits, Log, Running
 
@@ -219,6 +220,9 @@ def serve(  # noqa: PLR0913, PLR0917 - each is an option of the command
     limits = Limits(waiting=at_most, calls=per_client, window=10, cache_bytes=kept, proxies=believed)
     lines = Log(log_questions, log_clients) if log or log_questions or log_clients else None
     running = Running(limits, lines, origin=origin, hosts=tuple(allow_host or ()))
+    memory = opened_memory(folders, workers * kept)
+    note(f"To serve: {memory.words()}.")
+    memory.refuse_over(error=ReleaseError)
     listen(folders, host, port, base_path, _say_where, workers=workers, running=running)
 
 

@@ -12,10 +12,10 @@ from sfumato.errors import PlanError, nearest
 from sfumato.plan.control import ControlTable
 from sfumato.plan.footprint import HeldCells, NamingColumns, footprint
 from sfumato.plan.measure import Measure
-from sfumato.plan.memory import Memory
 from sfumato.privacy import EveryTable, FewRows, Move, Neighbours, Truncate, Unclaimed, UnitRows, Unsummed, bounded
 from sfumato.schema import FARTHEST, LARGEST, Attribute, Box, By, Domain, Family, Frame, Schema, Table, UpTo, domain_of
 from sfumato.schema.level import lacking
+from sfumato.schema.memory import Memory
 
 
 @contextmanager

@@ -10,7 +10,6 @@ from sfumato.plan.control import ControlTable, refuse_several
 from sfumato.plan.coverage import Coverage, naming
 from sfumato.plan.geography import Geography
 from sfumato.plan.measure import Measure, Publish
-from sfumato.plan.memory import Memory
 from sfumato.plan.register import FrameFile, RegisterCoverage
 from sfumato.plan.sampling import StatedVariance
 from sfumato.plan.steps import Origin, StepReading
@@ -19,6 +18,7 @@ from sfumato.privacy import Exposure, Loss, Move, Neighbours
 from sfumato.release import Cube, Subject
 from sfumato.release.translation import Translations
 from sfumato.schema import Box, Schema, Table
+from sfumato.schema.memory import Memory
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ import numpy as np
 
 from sfumato.errors import how_many
 from sfumato.plan.measure import Measure
-from sfumato.plan.memory import Memory
 from sfumato.schema import Clipped, Family, Schema, Table
+from sfumato.schema.memory import Memory
 
 BASE = 180_000_000
 """Bytes of the program, its libraries, and what does not grow."""

@@ -15,10 +15,10 @@ from sfumato.mechanisms import SquareRoot
 from sfumato.plan.control import ControlTable
 from sfumato.plan.coverage import Coverage, naming
 from sfumato.plan.measure import Measure
-from sfumato.plan.memory import Memory
 from sfumato.privacy import Truncate
 from sfumato.schema import Attribute, Box, By, Domain, Frame, Table, UpTo
 from sfumato.schema.frame import crowds
+from sfumato.schema.memory import Memory
 
 BASE = 400_000_000
 """Bytes of the program, its libraries, the matrix of the controls and what does not grow."""

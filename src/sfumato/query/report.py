@@ -5,6 +5,7 @@ from functools import partial
 from html import escape
 
 from sfumato.errors import QueryError
+from sfumato.pictures import Picture
 from sfumato.query.engine import QueryEngine, divisors
 from sfumato.query.notices import cited, notices_of
 from sfumato.query.report_map import level_map
@@ -16,6 +17,8 @@ from sfumato.schema import Attribute, Box, Grid, LeafGroups
 
 MOST_COLUMNS = 12
 """The most levels of a variable above a table."""
+MOST_ON_PAPER = 40
+"""The most areas of a map whose numbers are printed below it."""
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #221f1a; background: #fffefa; max-width: 72rem; margin: 2rem auto;
   padding: 0 1rem; }
@@ -30,6 +33,7 @@ th[scope=row] { text-align: left; }
 .notice { border-left: 4px solid #a8323e; padding: .3rem 1rem; }
 figure { margin: 0; }
 svg { max-width: 100%; height: auto; }
+.paper { display: none; }
 @page { size: landscape; margin: 10mm; }
 @media print {
   body { margin: 0; padding: 0; max-width: none; font-size: 12px; background: none; }
@@ -41,6 +45,7 @@ svg { max-width: 100%; height: auto; }
   section:first-of-type { break-inside: auto; }
   svg { max-width: 13cm; max-height: 17cm; }
   details { display: none; }
+  .paper { display: block; }
 }
 """
 
@@ -59,14 +64,16 @@ def report(engine: QueryEngine, by: str, code: str) -> str:
     for product in products:
         parts += _statistic(engine, product, attribute, code)
     parts += _means(engine, products, by, code)
+    promised = f"{manifest.promise.words} The loss is {manifest.promise.loss_words}."
     parts.append(
-        f"<h2>What is promised</h2><p>{escape(manifest.promise.words)} {escape(manifest.promise.loss_words)}. "
+        f"<h2>What is promised</h2><p>{escape(promised)} "
         "± is the 90% margin of error; noise was drawn once, and this page shows what the release holds.</p>"
     )
     parts += [f"<p>Outside the guarantee: {escape(one.sentences)}</p>" for one in manifest.exposures]
     parts.append(f"<p>{escape(cited(engine.release))}</p>")
     title = escape(f"{label}: {manifest.title}")
-    head = f'<meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
+    fits = '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    head = f'<meta charset="utf-8">{fits}<title>{title}</title><style>{STYLE}</style>'
     return f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
 
 
@@ -112,7 +119,13 @@ def _summed(engine: QueryEngine, product: Product, by: str, code: str) -> Iterat
     asked = partial(engine.table, where={by: code}, of=product.subject.name)
     yield from table_and_picture(asked, *_axes(product, by, code))
     if found := level_map(engine, product, by, code):
-        yield found._repr_html_()
+        yield found._repr_html_() + _on_paper(found)
+
+
+def _on_paper(drawn: Picture) -> str:
+    """What a map says in words, where a page is printed: small areas have no room for their number."""
+    told = drawn.told if len(drawn.told) <= MOST_ON_PAPER else ()
+    return f'<p class="paper">{escape("; ".join(told))}.</p>' if told else ""
 
 
 def _unsummed(engine: QueryEngine, product: Product, by: str, code: str) -> Iterator[str]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sfumato.confidential.engines.columns.names import Names, refuse_unplain
 from sfumato.confidential.engines.columns.scan import batches
 from sfumato.confidential.engines.columns.sieve import Sieve, hashed
-from sfumato.plan.memory import NAMES_AT_ONCE
+from sfumato.schema.memory import NAMES_AT_ONCE
 
 APART = np.uint64(40)
 """The bits of a hash by which names have their turns; buckets go by the others."""

@@ -11,7 +11,7 @@ from sfumato.confidential.engines.columns.names import Content, Integers, Names,
 from sfumato.confidential.engines.columns.names_in_turns import NamesInTurns
 from sfumato.confidential.engines.columns.sieve import FULL
 from sfumato.confidential.engines.request import Reading
-from sfumato.plan.memory import NAMES_AT_ONCE
+from sfumato.schema.memory import NAMES_AT_ONCE
 
 Mask = NDArray[np.bool_]
 

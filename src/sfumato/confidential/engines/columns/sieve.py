@@ -15,7 +15,7 @@ from sfumato.confidential.engines.columns.coded_column import whole_numbers
 from sfumato.confidential.engines.columns.scan import is_text
 from sfumato.kernels.choose import loops
 from sfumato.kernels.sieve import mixed
-from sfumato.plan.memory import buckets_for
+from sfumato.schema.memory import buckets_for
 
 Hashes = NDArray[np.uint64]
 FULL = 255

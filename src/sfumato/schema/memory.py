@@ -1,10 +1,10 @@
-"""Memory: what a run of a plan will hold at once, told from the plan and its public register before data are read."""
+"""Memory: what a run of a plan, a partition or a server will hold at once, told before anything large is read."""
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from sfumato.errors import PlanError
+from sfumato.errors import PlanError, SfumatoError
 
 NAMES_AT_ONCE = 2**25
 """How many records of Parquet files have the names of their units held at once, where no more is asked of them."""
@@ -46,11 +46,11 @@ class Memory:
         many = f", from {NAMES_AT_ONCE / 1e6:.0f} million records on {further} for every further one"
         return f"{self.held}: about {self.bytes / 1e9:.1f} GB of memory{beside}{many if self.of_names else ''}"
 
-    def refuse_over(self, limit: int | None = None) -> None:
+    def refuse_over(self, limit: int | None = None, *, error: type[SfumatoError] = PlanError) -> None:
         """Stop what does not fit this machine."""
         there = available() if limit is None else limit
         if self.bytes > there:
-            raise PlanError(f"{self.words()}, and this machine has {there / 1e9:.1f} GB; {self.instead}")
+            raise error(f"{self.words()}, and this machine has {there / 1e9:.1f} GB; {self.instead}")
 
     def refuse_records(
         self, records: int, limit: int | None = None, *, in_turns: bool = False, compared: bool = False
