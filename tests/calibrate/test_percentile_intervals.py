@@ -62,6 +62,38 @@ def test_intervals_hold_however_people_lie_within_bands(pay, epsilon, bands, peo
     assert (smooth.mean() > 0.92) == (pay in {"lognormal", "heavy", "even"}), "the negative arm"
 
 
+PROMISED = [
+    ("lognormal", 1.5, 20, 300, "0.5"),
+    ("lognormal", 4.0, 40, 300, "0.25"),
+    ("heavy", 4.0, 40, 300, "0.25"),
+    ("heavy", 0.5, 20, 300, "0.5"),
+    ("even", 0.5, 20, 300, "0.75"),
+    ("even", 1.5, 40, 1_000, "0.5"),
+]
+"""Cells of six standard errors of their count and more, seven people a band, percentiles that are in no outer band."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("pay", "epsilon", "bands", "people", "share"), PROMISED)
+def test_smooth_intervals_hold_93_to_97_of_100_where_that_is_promised(pay, epsilon, bands, people, share):
+    """Of 10,000 cells; 95% would show fewer than 93% or more than 97% by a chance of 1e-18."""
+    assert people >= 6 * np.sqrt(bands / 2) / np.sinh(epsilon / 2)
+    assert people >= 7 * bands
+    _, held = simulated(people, epsilon, bands, -1000, pay, "smooth", share, runs=10_000)
+    assert 0.93 < held.mean() < 0.97
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("epsilon", "bands", "people", "share", "within"),
+    [(1.5, 6, 300, "0.25", "smooth"), (0.5, 40, 30, "0.5", "smooth"), (1.5, 20, 300, "0.5", "anything")],
+)
+def test_where_it_is_not_promised_intervals_hold_more_often(epsilon, bands, people, share, within):
+    """A percentile in an outer band, a cell that is small for its noise, and whole bands: the promise is of neither."""
+    _, held = simulated(people, epsilon, bands, -1000, "lognormal", within, share, runs=10_000)
+    assert held.mean() > 0.97
+
+
 def test_one_person_alone_in_a_band_with_all_others_far_off_is_held():
     """The worst there is: D is 1/2 off 0 at both ends of the band. Exact chances of a miss, by all sums of noise.
 
