@@ -7,7 +7,7 @@ import pytest
 
 from sfumato.query import Estimate
 from sfumato.query.detail import percent_of_noise
-from sfumato.query.digits import Digits
+from sfumato.query.digits import Digits, common_scale
 from sfumato.query.layout import text
 from sfumato.query.plot import mark_of
 from sfumato.query.wording import Sentence
@@ -57,6 +57,29 @@ def test_thousands_and_millions_are_the_same_digits_and_never_more_signs(value, 
         assert len(scaled) <= len(plain) + 1
     if short.scale and full.number(value) != "0":
         assert len(short.number(value)) < len(full.number(value))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "scale"),
+    [
+        ([(50_042_000, 61_000), (5_410_000, 110_000), (-71_000, 72_000)], 3),
+        ([(100_230, 830), (7_280, 220)], 0),
+        ([(1.784e9, 5.2e7), (7_820_000, 970_000), (-3.3e6, 3.7e6)], 6),
+        ([(12_345_678, 1_200), (310, 76)], None),
+        ([(12_345_678, 120_000), (310, 76)], None),
+        ([(0, 72_000)], 3),
+        ([], None),
+    ],
+)
+def test_a_table_is_counted_in_one_unit_where_one_suits_all(numbers, scale):
+    """By hand: thousands if all margins end there, ones below ten million, millions from there on with two decimals."""
+    estimates = [of_margin(margin, value) for value, margin in numbers]
+    assert common_scale(estimates) == scale
+    for one in estimates:
+        full, counted = Digits.of(one), Digits.of(one).counted(scale or 0)
+        both = (Decimal(digits.number(one.value).replace(",", "").replace("−", "-")) for digits in (full, counted))
+        assert next(both) == next(both).scaleb(scale or 0), "no digit is lost or added"
+    assert common_scale([*estimates, Estimate(7, 0.0)]) is None, "a true number is written in full"
 
 
 def test_sentences_round_margins_up_too():

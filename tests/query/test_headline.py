@@ -108,9 +108,18 @@ def test_rows_that_cannot_be_told_apart_are_named_and_many_are_counted():
 
 def test_a_headline_of_a_column_and_of_percentages_names_it():
     table = table_of([1_000, 300, 150, 100, 50])
-    assert table.headline("m").said(words("en")).startswith("m: The largest of 5 is north: 1,000\u00a0±")
+    assert table.headline("m").said(words("en")).startswith("“m”: the largest of 5 is north: 1,000\u00a0±")
     shares = table.shares("row").headline("f")
-    assert shares.said(words("en")).startswith("f: Which of 5 is the largest cannot be told: 5 of them may be")
+    assert shares.said(words("en")).startswith("“f”: which of 5 is the largest cannot be told: 5 of them may be")
+
+
+@pytest.mark.parametrize("counts", [[1_000, 300, 150, 100, 50], [1_000, 995, 150, 100, 50], [100, 101, 99, 100, 102]])
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_a_headline_is_its_claim_and_the_numbers_that_it_rests_on(counts, language):
+    found, said = table_of(counts).headline(), words(language)
+    assert found.said(said) == f"{found.claim(said)}: {found.numbers(said)}"
+    assert "±" not in found.claim(said)
+    assert "±" in found.numbers(said)
 
 
 def test_nothing_is_said_where_no_row_can_be_called_the_largest():

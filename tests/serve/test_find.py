@@ -2,6 +2,7 @@
 
 import html
 import re
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -12,6 +13,7 @@ import sfumato as sf
 from sfumato.query.finder import LONGEST
 from sfumato.release import withdraw
 from sfumato.serve import app
+from sfumato.serve.pages.found import FoundLine, FoundNumber, in_one
 
 TRAITS = sf.Attribute("trait", sf.Levels.of(["none", "some", "<i>much</i>"]), label="Trait")
 
@@ -152,3 +154,19 @@ def test_a_question_without_a_verdict_is_not_asked(tmp_path):
     ]
     page = Client(httpx.ASGITransport(app=app(made))).get("/").text
     assert 'class="ask"' not in page
+
+
+def test_what_is_found_in_several_statistics_is_listed_once_with_the_number_of_each():
+    def line(label, *places, variable=""):
+        numbers = tuple(FoundNumber(None, place, "jobs", place) for place in places)
+        return FoundLine(SimpleNamespace(variable=variable), label, "Job 29-1141", "Jobs 2026", numbers)
+
+    nurses, wages = line("Nurses", "/jobs"), line("Nurses", "/wages", "/jobs")
+    by_state = [line("Nurses", place, variable="state") for place in ("/jobs", "/wages")]
+    merged = in_one([nurses, line("Drivers", "/jobs"), wages, *by_state])
+    assert [(one.label, [number.href for number in one.numbers]) for one in merged] == [
+        ("Nurses", ["/jobs", "/wages"]),
+        ("Drivers", ["/jobs"]),
+        ("Nurses", ["/jobs"]),
+        ("Nurses", ["/wages"]),
+    ]

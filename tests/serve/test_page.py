@@ -166,6 +166,25 @@ def test_sorting_goes_from_falling_to_rising_and_back(page):
     assert orders == [[], ["descending"], ["ascending"], []]
 
 
+def test_the_column_that_rows_are_sorted_by_is_marked_and_its_head_is_what_sorts(page):
+    shown = page.get(f"{TABLE}?rows=trade&cols=sex&sort=female").text
+    before = shown.partition("<thead>")[0].rpartition("</caption>")[2]
+    heads = re.findall(r'<th scope="col"[^>]*>(.*?)</th>', shown.partition("<thead>")[2].partition("</thead>")[0])
+    marked = next(place for place, head in enumerate(heads) if ">female</a>" in head)
+    assert before.strip() == f'<colgroup><col span="{marked}"><col class="by"></colgroup>'
+    assert "<colgroup>" not in page.get(f"{TABLE}?rows=trade&cols=sex").text
+
+
+def test_an_address_that_nothing_is_at_says_so(page):
+    for address, said in (
+        ("/embed/here", "the first page lists all tables"),
+        ("/api/v2/nothing", "the page /api lists"),
+    ):
+        reply = page.get(address)
+        assert (reply.status_code, said in reply.text, "Not Found" in reply.text) == (404, True, False)
+    assert "aria-current" not in page.get("/embed/here").text, "no part of the site is this page"
+
+
 def heads_of(shown, part="tbody"):
     """The labels at the side of each row."""
     inside = shown.partition(f"<{part}>")[2].partition(f"</{part}>")[0]
@@ -416,7 +435,7 @@ def test_the_detail_of_a_percentage_is_of_the_percentage(page, engine, share, wh
     number = re.search(r'<span class="n">([\d.]+)%</span> <span class="moe">±\s([\d.]+)</span>', told)
     assert float(number[1]) == pytest.approx(100 * figure.value, abs=0.01)
     assert 100 * figure.moe(0.90) <= float(number[2]) <= 100 * figure.moe(0.90) * 1.01
-    assert f"{engine.total({'place': 'N', 'sex': 'female'}).value:,} ± " in told
+    assert f"{engine.total({'place': 'N', 'sex': 'female'}).value:,} ±\u00a0" in told, "no line ends after the sign"
     assert re.search(r"[\d.]+ percentage points in 90 of 100 cells", told)
 
 
@@ -435,9 +454,19 @@ def test_percentages_are_compared_as_percentages_and_never_as_counts(page, engin
     assert "percentage points" not in counts
 
 
-def test_one_panel_has_one_figure_for_one_quantity(page):
-    told = page.get(f"{TABLE}?rows=place&cols=sex&cell=N|female").text.partition('id="detail"')[2]
-    assert "privacy noise 100%" in re.sub(r"<[^>]*>", "", told)
+def test_a_panel_splits_no_error_where_everybody_was_counted_and_draws_how_far_it_reaches(page, engine):
+    told = (
+        page.get(f"{TABLE}?rows=place&cols=sex&cell=N|female")
+        .text.partition('id="detail"')[2]
+        .partition("</section>")[0]
+    )
+    assert "Standard error by privacy noise" in told
+    assert "sampling" not in told
+    assert 'class="split"' not in told
+    low, high = engine.total({"place": "N", "sex": "female"}).interval(0.90)
+    drawn = re.search(r'<figure class="reach"><svg [^>]*aria-label="90% interval: ([\d,−]+) to ([\d,−]+)"', told)
+    ends = [float(end.replace(",", "").replace("−", "-")) for end in drawn.groups()]
+    assert ends[0] <= low < high <= ends[1], "rounded outward"
 
 
 @pytest.mark.parametrize(
@@ -458,18 +487,22 @@ def test_where_a_table_cannot_be_shown_the_form_still_has_what_the_address_says(
         assert re.findall(r'<option value="([^"]*)" selected', field) == ([value] if value else [])
 
 
+def headline_of(shown):
+    """The claim and its numbers as one sentence."""
+    return re.sub(r"<[^>]*>", "", shown.partition('<p class="headline">')[2].partition("</p>")[0])
+
+
 def test_a_page_its_chart_and_its_file_say_first_what_was_found(page, engine):
     """In both languages, of totals and of the column that rows are sorted by; the picture's title names the rest."""
     totals, asked = engine.table("place"), f"{TABLE}?rows=place&cols=sex"
     for lang in ("en", "de"):
         said = html.escape(totals.headline().said(words(lang)))
-        shown = re.sub(r'<span lang="en">(.*?)</span>', r"\1", page.get(f"{asked}&lang={lang}").text)
-        assert f'<p class="headline">{said}</p>' in shown
+        assert said == headline_of(page.get(f"{asked}&lang={lang}").text)
         assert f'aria-label="{said} ' in page.get(f"{asked}&view=chart&lang={lang}").text
     sexes = engine.table("place", "sex")
     code = sexes.axes[1].codes[0]
     column = html.escape(sexes.headline(code).said(words("en")))
-    assert f'<p class="headline">{column}</p>' in page.get(f"{asked}&sort={code}").text
+    assert column == headline_of(page.get(f"{asked}&sort={code}").text)
     drawn = page.get(f"{TABLE}/picture.svg?rows=place&view=chart&share=whole&sum[sex]={code}").text
     for name in ("Percentages of the whole (jobs)", f"only {sexes.axes[1].attribute.label}: ", "2026-Q1"):
         assert html.escape(name) in drawn

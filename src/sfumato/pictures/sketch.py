@@ -9,7 +9,7 @@ from sfumato.pictures.mark import Mark, shown
 from sfumato.pictures.rows import domain
 from sfumato.pictures.svg import Point, Scale, area, breadth, dot, drawing, line, path, smear, text
 
-WIDTH, ROW, TALL = 330, 27, 84
+WIDTH, ROW, LINE, TALL = 330, 27, 14, 84
 _EDGE, _LABELS, _BELOW = 2, 146, 16
 
 
@@ -17,16 +17,19 @@ def sketched_rows(marks: Sequence[Mark], title: str) -> Markup:
     """One row a mark: its label, a dot over its interval on a common scale, and its number; told as the title."""
     numbers = max(breadth(shown(mark), 11) for mark in marks) + 4
     across = Scale(*domain(marks, zero=True), _EDGE + _LABELS + 14, WIDTH - _EDGE - numbers - 8)
+    labels = [fitted(mark.label, _LABELS, lines=3) for mark in marks]
+    row = ROW + LINE * (max(map(len, labels)) - 1)
     parts = []
-    for place, mark in enumerate(marks):
-        y, (low, high) = place * ROW + ROW / 2 + 2, mark.ends
-        (label,) = fitted(mark.label, _LABELS, lines=1)
-        parts.append(text(_EDGE + _LABELS, y + 4, label, "", "end", mark.label if label != mark.label else ""))
+    for place, (mark, lines) in enumerate(zip(marks, labels, strict=True)):
+        y, (low, high) = place * row + row / 2 + 2, mark.ends
+        first = y + 4 - LINE * (len(lines) - 1) / 2
+        cut = mark.label if lines[-1].endswith("…") else ""
+        parts += [text(_EDGE + _LABELS, first + LINE * at, one, "", "end", cut) for at, one in enumerate(lines)]
         parts.append(smear(across(low), across(high), y, 12, "noisy"))
         parts.append(line(across(low), y, across(high), y, "whisker"))
         parts.append(dot(across(mark.value), y, "ink", 3.6))
         parts.append(text(WIDTH - _EDGE, y + 4, shown(mark), "axis", "end"))
-    return drawing(len(marks) * ROW + 4, title, *parts, width=WIDTH)
+    return drawing(len(marks) * row + 4, title, *parts, width=WIDTH)
 
 
 def sketched_line(marks: Sequence[Mark], title: str) -> Markup:

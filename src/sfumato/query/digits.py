@@ -1,6 +1,7 @@
 """Digits: an estimate as it is seen, with the digits that its margin leaves it; records and details keep all."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from sfumato.query.estimate import Estimate
@@ -10,6 +11,8 @@ from sfumato.release.figures import Rounding, in_full, last_digit, number, on_di
 _SCALES = ((6, 1_000_000), (3, 100_000))
 """The powers of ten that are left out, and from which number on."""
 _DECIMALS = 2
+_WIDEST = 10_000_000
+"""From which number on one is too long to be written in full in a table."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,10 @@ class Digits:
         largest, last = max(abs(value), margin), self.last(self.place)
         fitting = (power for power, least in _SCALES if largest >= least and last >= power - _DECIMALS)
         return replace(self, scale=next(fitting, 3 if last >= 3 else 0))
+
+    def counted(self, scale: int) -> "Digits":
+        """The same digits counted in a power of ten; all are written where the margin says nothing of them."""
+        return self if self.place is None or self.percent else replace(self, scale=scale)
 
     def number(self, value: float, way: Rounding = round) -> str:
         """The number itself, to the nearest."""
@@ -106,6 +113,30 @@ class Digits:
         decimals = max(-self.last(self.place), 0)
         point = f".{'0' * decimals}" if decimals else ""
         return f"0{point}%" if self.percent else f"#,##0{point}"
+
+
+def common_scale(estimates: Iterable[Estimate]) -> int | None:
+    """The power of ten that all numbers of a table can be counted in, so that they are compared at a glance.
+
+    Millions where the largest takes eight digits and each has at most two decimals then; thousands where no margin
+    leaves anything below them; ones where all are short. None where no unit suits all, and each has its own.
+
+    >>> thousands = [Estimate(5_410_345, 6.7e4**2), Estimate(154_321, 3.6e4**2)]
+    >>> common_scale(thousands), common_scale([*thousands, Estimate(310, 46.0**2)])
+    (3, 0)
+    >>> common_scale([Estimate(1.784e9, 3.1e7**2), Estimate(7_820_000, 5.9e5**2)])
+    6
+    """
+    told = [(one, Digits.of(one)) for one in estimates]
+    places = [(one.value, digits.last(digits.place)) for one, digits in told if digits.place is not None]
+    if len(places) < len(told) or not places or any(digits.percent for _, digits in told):
+        return None
+    largest, last = max(abs(value) for value, _ in places), min(place for _, place in places)
+    if largest >= _WIDEST and last >= 6 - _DECIMALS:
+        return 6
+    if last >= 3:
+        return 3
+    return 0 if largest < _WIDEST else None
 
 
 def _plain(percent: float, way: Rounding = round) -> str:

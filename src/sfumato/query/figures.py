@@ -191,13 +191,17 @@ def titled(title: str, shown: Sequence[Attribute], language: str = OWN) -> str:
 
     In English a label inside a sentence starts small, an abbreviation does not.
     """
-    labels, said = [_inside(one.label, language) for one in shown], words(language)
+    labels, said = [inside_sentence(one.label, language) for one in shown], words(language)
     if not labels:
         return title
     listed = said("title.and", others=", ".join(labels[:-1]), last=labels[-1]) if len(labels) > 1 else labels[0]
     return said("title.by", title=title, what=listed)
 
 
-def _inside(label: str, language: str) -> str:
-    """A label inside a sentence."""
+def inside_sentence(label: str, language: str) -> str:
+    """A label inside a sentence of a language.
+
+    >>> inside_sentence("Place of work", "en"), inside_sentence("NAICS", "en"), inside_sentence("Beruf", "de")
+    ('place of work', 'NAICS', 'Beruf')
+    """
     return label[:1].lower() + label[1:] if language == OWN and label[1:2].islower() else label

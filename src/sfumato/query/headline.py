@@ -53,11 +53,15 @@ class Leader:
     number: Estimate
     share: Estimate | None = None
 
-    def said(self, wording: Words, between: str = " ({})") -> str:
-        """The row with its number and its share, each with its margin; the numbers in brackets, or as is wanted."""
+    def numbers(self, wording: Words) -> str:
+        """Its number and its share, each with its margin."""
         share = wording("headline.share", share=_written(self.share, wording)) if self.share else ""
         unit = "" if self.number.unit in {"share", ""} else f" {self.number.unit}"
-        return self.label + between.format(f"{_written(self.number, wording)}{unit}{share}")
+        return f"{_written(self.number, wording)}{unit}{share}"
+
+    def said(self, wording: Words) -> str:
+        """The row with its numbers in brackets."""
+        return f"{self.label} ({self.numbers(wording)})"
 
 
 @dataclass(frozen=True)
@@ -73,19 +77,27 @@ class Headline:
         """Whether the largest row is told apart from all others."""
         return len(self.leaders) == 1
 
-    def said(self, wording: Words) -> str:
-        """The headline in a language."""
-        start = f"{self.column}: " if self.column else ""
-        count, many = (wording.figure(f"{one:,}") for one in (self.count, len(self.leaders)))
+    def claim(self, wording: Words) -> str:
+        """What was found: which row is the largest, or that it cannot be told."""
+        key = ("largest" if self.told else "untold") + ("_in" if self.column else "")
+        count = wording.figure(f"{self.count:,}")
+        return wording(f"headline.{key}", count=count, label=self.leaders[0].label, column=self.column)
+
+    def numbers(self, wording: Words) -> str:
+        """The numbers that the claim rests on, each with its margin."""
+        first = self.leaders[0]
         if self.told:
-            row = self.leaders[0].said(wording, ": {}")
-            return start + wording("headline.largest", count=count, row=row)
+            return f"{first.numbers(wording)}."
         if len(self.leaders) > MOST_NAMED:
-            row = self.leaders[0].said(wording)
-            return start + wording("headline.many", count=count, many=many, row=row)
+            many = wording.figure(f"{len(self.leaders):,}")
+            return wording("headline.many", many=many, row=first.said(wording)) + "."
         *others, last = (one.said(wording) for one in self.leaders)
         rows = wording("headline.either", others=", ".join(others), last=last)
-        return start + wording("headline.untold", count=count, rows=rows)
+        return wording("headline.rows", rows=rows) + "."
+
+    def said(self, wording: Words) -> str:
+        """The headline in a language: the claim and its numbers in one sentence."""
+        return f"{self.claim(wording)}: {self.numbers(wording)}"
 
 
 def headline_of(table: RankedTable, column: str | None = None) -> Headline | None:

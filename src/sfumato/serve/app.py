@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import quote
 
@@ -27,13 +28,14 @@ from sfumato.serve.limits import Running
 from sfumato.serve.log import FAULT, Logged, Noted
 from sfumato.serve.overload import Refusals, Shedding
 from sfumato.serve.pages import Pages, routes
-from sfumato.serve.pages.site import language
+from sfumato.serve.pages.site import NO_PAGE, language
 from sfumato.serve.purging import Purgeable
 from sfumato.serve.reply import for_programs, fresh, named, problem, unchanged
 from sfumato.serve.sending import Paced
 from sfumato.serve.turns import Turns
 from sfumato.serve.watching import Watching
 
+NO_ADDRESS = "Nothing is served at this address; the page /api lists all that are."
 DESCRIPTION = (
     "Statistics with formal privacy, each number with its error, in the shapes of PxWebApi 2. "
     "Noise was drawn once, before publication: the same question always has the same answer, and asking costs nothing."
@@ -114,7 +116,9 @@ def _refuse_in_words(inner: FastAPI, pages: Pages, there: Sequence[BaseRoute]) -
         whole = {**request.scope, "path": request.scope["path"].rstrip("/")}
         if error.status_code == 404 and path.endswith("/") and _methods(there, whole):
             return _moved(whole)
-        refusal = refused(request, error.status_code, error.detail)
+        unnamed = error.detail == HTTPStatus.NOT_FOUND.phrase
+        nowhere = NO_ADDRESS if for_programs(path) else NO_PAGE
+        refusal = refused(request, error.status_code, nowhere if unnamed else error.detail)
         if error.status_code == 405:
             refusal.headers["Allow"] = ", ".join(_methods(there, request.scope))
         return refusal

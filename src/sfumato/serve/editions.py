@@ -107,6 +107,11 @@ class Sheet:
         return self.titled(self.names)
 
     @property
+    def by(self) -> str:
+        """The variables that it is by, as its title names them."""
+        return titled("", [self.attribute(name) for name in self.names], self.edition.release.language).strip()
+
+    @property
     def called(self) -> str:
         """What it counts or sums, with its name where another of the release is called the same."""
         own = self.product.subject

@@ -55,11 +55,12 @@ def cell(
     *,
     exact: bool = False,
     scaled: bool = True,
+    scale: int | None = None,
 ) -> Cell:
     """A number as `310 ± 76 B`, or with the error a reader chose; a mark where there is none, which says why.
 
-    It has the digits that its margin leaves it, in thousands or millions where that is shorter, unless its unit stands
-    beside it; or all where they are wanted. It is read aloud in full.
+    It has the digits that its margin leaves it, in thousands or millions where its table is or where that is shorter,
+    unless its unit stands beside it; or all where they are wanted. It is read aloud in full.
     """
     words = look.words
     if estimate is IMPOSSIBLE:
@@ -70,12 +71,12 @@ def cell(
         return Cell(words.figure("100%"), "", "", 0, words("cell.whole"), code)
     digits = Digits.of(estimate, exact=exact)
     if isinstance(estimate, Change):
-        return _change(estimate, look, code, _short(estimate, digits) if scaled and not exact else digits)
+        return _change(estimate, look, code, _short(estimate, digits, scale) if scaled and not exact else digits)
     percent = digits.percent
     # Showing negative numbers as 0 is for the eye alone and reaches no total and no download.
     seen = max(estimate.value, 0) if look.zero and not percent else estimate.value
     value, said = digits.number(seen), _error(estimate, look, digits)[1]
-    short = _short(estimate, digits) if scaled and not exact else digits
+    short = _short(estimate, digits, scale) if scaled and not exact else digits
     grade = estimate.grade if estimate.grade != "-" else words("cell.no_grade")
     unit = words("cell.percent") if percent else estimate.unit
     spoken = words("cell.spoken", value=words.figure(value), unit=unit, error=words.figure(said), grade=grade)
@@ -116,8 +117,10 @@ def _change(change: Change, look: Look, code: str, digits: Digits) -> Cell:
     )
 
 
-def _short(estimate: Estimate, digits: Digits) -> Digits:
+def _short(estimate: Estimate, digits: Digits, scale: int | None) -> Digits:
     """The digits in thousands or millions; a number whose error is withheld keeps all."""
+    if scale is not None:
+        return digits.counted(scale)
     margin = estimate.moe(0.90)
     return digits if isinstance(margin, Withheld) else digits.short(estimate.value, margin)
 

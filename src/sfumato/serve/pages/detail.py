@@ -3,7 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from markupsafe import Markup
+
 from sfumato.errors import QueryError
+from sfumato.pictures.reach import reached
 from sfumato.query import Change, Crosstab, Estimate, Figure, Group, Means, Sentence, Shares, number
 from sfumato.query.change import change_of
 from sfumato.query.comparison import Comparison
@@ -15,9 +18,12 @@ from sfumato.query.share_comparison import ShareComparison, difference_of_shares
 from sfumato.query.shared_noise import in_common
 from sfumato.query.wording import Words
 from sfumato.release import NoNumber, Withheld
-from sfumato.serve.pages.cell import Cell, cell, codes_of, tenths
+from sfumato.serve.pages.cell import Cell, cell, codes_of
 from sfumato.serve.pages.layout import Layout
 from sfumato.serve.question import Question, shown_codes
+
+_LEVELS = (0.99, 0.90, 0.50)
+"""The intervals that are drawn of a number, the widest first."""
 
 
 @dataclass(frozen=True)
@@ -32,19 +38,20 @@ class CellPair:
 
 @dataclass(frozen=True)
 class ErrorSplit:
-    """How many percent of a squared error are noise and how many sampling, in words and as tenths."""
+    """How many percent of a squared error are noise and how many sampling, in words and as a number."""
 
     noise: str
     sampling: str
-    tenths: int
+    percent: float
 
     @classmethod
     def of(cls, estimate: Figure, words: Words) -> "ErrorSplit | None":
+        """None where nothing is to be split: an error that is all noise, or all sampling, or withheld."""
         percent = percent_of_noise(estimate) if isinstance(estimate, Estimate) else None
-        if percent is None:
+        if percent is None or not 0 < percent < 100:
             return None
         noise, sampling = (words.figure(number(one)) for one in (percent, round(100 - percent, 1)))
-        return cls(noise, sampling, tenths(percent))
+        return cls(noise, sampling, percent)
 
 
 @dataclass(frozen=True)
@@ -55,6 +62,8 @@ class DetailView:
     cell: Cell
     unit: str
     split: ErrorSplit | None
+    reach: Markup | None
+    """How far its error reaches, drawn; none where that is withheld, and of a true number."""
     errors: tuple[tuple[str, str], ...]
     sentences: tuple[str, ...]
     compared: CellPair | None = None
@@ -79,6 +88,7 @@ def detail_view(layout: Layout) -> DetailView | None:
         cell=shown,
         unit=words(share) if look.share else layout.unit,
         split=ErrorSplit.of(found.estimate, words),
+        reach=_reach(found.estimate, words),
         errors=tuple(apart),
         sentences=tuple(one.said(words) for one in found.sentences),
         compared=_compared(layout, table) if look.hold != look.cell and _stands(layout, look.hold) else None,
@@ -109,6 +119,7 @@ def _change_view(layout: Layout) -> DetailView:
         cell=cell(change, plain, look.cell, exact=True),
         unit=layout.sheet.product.subject.unit,
         split=ErrorSplit.of(change, words),
+        reach=_reach(change, words),
         errors=tuple(listed),
         sentences=told,
     )
@@ -225,9 +236,23 @@ def _labels(layout: Layout, table: Portable, written: str) -> tuple[str, ...]:
     return (*labels, *([layout.sheet.timeline.axis_period(period).label] if period else []))
 
 
+def _reach(figure: Figure, words: Words) -> Markup | None:
+    """Its intervals at three levels, by the same law as its margins."""
+    if not isinstance(figure, Estimate) or isinstance(figure.noise_variance, Withheld) or figure.variance == 0:
+        return None
+    intervals = [figure.interval(level) for level in _LEVELS]
+    digits = Digits.of(figure)
+    sign = "%" if digits.percent else ""
+    low, high = (words.figure(end + sign) for end in digits.ends(*intervals[1]))
+    said = f"{words('detail.interval', level=90)}: {words('error.between', low=low, high=high)}"
+    return reached(figure.value, intervals, (low, high), said)
+
+
 def _errors(estimate: Estimate, words: Words) -> Sequence[tuple[str, str]]:
     """The errors apart, each with its name; one that is withheld says so."""
     parts = {"se_noise": estimate.noise_se, "se_sampling": estimate.sampling_se, "se": estimate.se}
+    if estimate.sampling_variance == 0:  # everybody was counted: there is one error, and nothing to be told apart
+        parts = {"se_noise": estimate.noise_se}
     digits = Digits.of(estimate, exact=True)
 
     def written(error: float | Withheld) -> str:

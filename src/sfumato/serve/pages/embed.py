@@ -20,7 +20,7 @@ from sfumato.query.wording import grade_words
 from sfumato.serve.address import origin
 from sfumato.serve.address_parameters import Pairs, unknown
 from sfumato.serve.editions import Edition, Sheet
-from sfumato.serve.pages.headline import headline, named_apart, titled, universe_named
+from sfumato.serve.pages.headline import found_in, headline, named_apart, titled, universe_named
 from sfumato.serve.pages.layout import PARAMETERS, Layout
 from sfumato.serve.pages.picture import PictureSize, pictures_of
 from sfumato.serve.pages.site import HTML, Pages, sheet_of
@@ -119,7 +119,7 @@ def embed(pages: Pages, request: Request) -> Response:
         "layout": layout,
         "look": layout.look,
         "page": page,
-        "headline": headline(layout),
+        "headline": found_in(layout),
     }
     return fresh(pages.page("embed.html", layout.look.lang, **parts, grades=graded), HTML, tag)
 

@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sfumato.query.finder import LONGEST, MOST
-from sfumato.serve.pages.found import found_lines
+from sfumato.serve.pages.found import found_lines, in_one
 from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.site import Pages
 
@@ -20,7 +20,7 @@ def find(pages: Pages, request: Request) -> Response:
             "cut": len(asked) > LONGEST,
             "finds": finds,
             "most": MOST,
-            "lines": found_lines(pages.catalogue, pages.base_path, finds.finds, look),
+            "lines": in_one(found_lines(pages.catalogue, pages.base_path, finds.finds, look)),
         }
 
     return pages.reply(request, "find.html", pages.catalogue.tag, show, ("q",))

@@ -1,7 +1,7 @@
 """Found: what a search means on pages: for each find its label, its number, and the table that has it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import quote
 
 from sfumato.errors import QueryError
@@ -69,6 +69,17 @@ def found_lines(catalogue: Catalogue, base: str, finds: Sequence[Find], look: Lo
         asked += bool(one.variable)
         lines.append(_line(catalogue, base, one, look, others, headlined=asked <= MOST_HEADLINES))
     return lines
+
+
+def in_one(lines: Sequence[FoundLine]) -> list[FoundLine]:
+    """The same with what was found in several statistics of one release listed once, with the number of each."""
+    kept: dict[tuple[object, ...], FoundLine] = {}
+    for place, one in enumerate(lines):
+        key = (one.label, one.about, one.release) if not one.find.variable else (place,)
+        known = kept.get(key, one)
+        more = [number for number in one.numbers if number.href not in {held.href for held in known.numbers}]
+        kept[key] = replace(known, numbers=(*known.numbers, *more))
+    return [*kept.values()]
 
 
 def _line(catalogue: Catalogue, base: str, one: Find, look: Look, others: int, *, headlined: bool) -> FoundLine:

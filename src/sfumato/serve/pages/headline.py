@@ -1,6 +1,7 @@
 """What a page says of its table in one sentence, and all that its title names: share, universe, codes and period."""
 
 from sfumato.query.figures import labels_of
+from sfumato.query.headline import Headline
 from sfumato.query.periods import SINCE
 from sfumato.query.portable import Portable
 from sfumato.serve.pages.layout import Layout
@@ -14,11 +15,16 @@ MOST_LABELS = 3
 
 def headline(layout: Layout) -> str:
     """What the table found, in the language of the page; '' where no sentence holds of it."""
-    if layout.look.change or layout.wrap or len(layout.rows) != 1:
-        return ""
-    table, column = ranked(layout, layout.question) or (None, None)
-    found = table.headline(column) if table is not None else None
+    found = found_in(layout)
     return found.said(layout.look.words) if found else ""
+
+
+def found_in(layout: Layout) -> Headline | None:
+    """What the table found; none where no sentence holds of it."""
+    if layout.look.change or layout.wrap or len(layout.rows) != 1:
+        return None
+    table, column = ranked(layout, layout.question) or (None, None)
+    return table.headline(column) if table is not None else None
 
 
 def ranked(layout: Layout, question: Question) -> tuple[Portable, str | None] | None:

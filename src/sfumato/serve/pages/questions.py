@@ -17,6 +17,7 @@ from sfumato.pictures.mark import Mark
 from sfumato.pictures.sketch import sketched_line, sketched_rows
 from sfumato.query import Change, Estimate
 from sfumato.query.change import UNSAID
+from sfumato.query.figures import inside_sentence
 from sfumato.query.headline import MOST_ROWS
 from sfumato.query.periods import LAST
 from sfumato.query.plot import in_language, mark_of
@@ -39,7 +40,9 @@ class AskedQuestion:
     """A question with its answer in words, the sketch of what it is seen by, and the page that says more."""
 
     title: str
+    claim: str
     answer: str
+    """What the claim rests on."""
     sketch: Markup
     href: str
     topic: str
@@ -103,7 +106,7 @@ def changed(sheet: Sheet, look: Look) -> AskedQuestion | None:
     now = f"{_mark(whole, '', look).shown} {sheet.product.subject.unit}."
     title = words("home.ask_change", title=sheet.called, since=line.before(sheet, LAST).period)
     href = _address(sheet, _query([("change", LAST)], look))
-    return AskedQuestion(title, f"{now} {said}", sketched_line(marks, title), href, sheet.called, change.verdict())
+    return AskedQuestion(title, now, said, sketched_line(marks, title), href, sheet.called, change.verdict())
 
 
 def shared(sheet: Sheet, look: Look) -> AskedQuestion | None:
@@ -120,7 +123,7 @@ def shared(sheet: Sheet, look: Look) -> AskedQuestion | None:
             code = trait.levels.leaves[-1]
             placed = [("rows", rows.name), ("cols", trait.name), ("share", "row"), ("sort", code)]
             level = f"{trait.label}: {trait.levels.label(code)}"
-            title = look.words("home.ask_share", level=level, variable=rows.label)
+            title = look.words("home.ask_share", level=level, variable=_named(rows, look))
             return _ranked(sheet, placed, title, look)
     return None
 
@@ -130,9 +133,13 @@ def leading(sheet: Sheet, look: Look) -> AskedQuestion | None:
     drawn = sheet.edition.release.shapes
     fitting = [one for one in sheet.product.attributes if _fits(sheet, one)]
     for rows in sorted(fitting, key=lambda one: one.name not in drawn)[:1]:
-        title = look.words("home.ask_largest", title=sheet.called, variable=rows.label)
+        title = look.words("home.ask_largest", title=sheet.called, variable=_named(rows, look))
         return _ranked(sheet, [("rows", rows.name)], title, look)
     return None
+
+
+def _named(variable: Attribute, look: Look) -> str:
+    return inside_sentence(variable.label, look.language)
 
 
 def _fits(sheet: Sheet, rows: Attribute) -> bool:
@@ -149,10 +156,9 @@ def _ranked(sheet: Sheet, placed: list[Pair], title: str, look: Look) -> AskedQu
     places, labels = table.rows_of(column), table.axes[0].labels
     top = [(labels[one.place], table.figure(int(places[one.place]))) for one in table.sorted(column)[:SHOWN_ROWS]]
     marks = [_mark(one, label, look) for label, one in top if isinstance(one, Estimate)]
-    said = found.said(look.words)
-    return AskedQuestion(
-        title, said, sketched_rows(marks, title), _address(sheet, layout.address()), found.leaders[0].label
-    )
+    said = f"{found.claim(look.words)}:", found.numbers(look.words)
+    sketch = sketched_rows(marks, title)
+    return AskedQuestion(title, *said, sketch, _address(sheet, layout.address()), found.leaders[0].label)
 
 
 def _mark(estimate: Estimate, label: str, look: Look) -> Mark:

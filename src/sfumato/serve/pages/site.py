@@ -27,6 +27,7 @@ from sfumato.serve.reply import fresh, named, unchanged
 Show = Callable[[Look], Mapping[str, Any]]
 """From a look to what a template is filled with."""
 HTML = "text/html; charset=utf-8"
+NO_PAGE = "There is no such page here; the first page lists all tables."
 TYPES = {
     "css": "text/css; charset=utf-8",
     "svg": "image/svg+xml",
@@ -52,6 +53,7 @@ class Pages:
         self.templates = Environment(
             loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
         )
+        self.templates.filters["unbroken"] = unbroken
         self.templates.globals |= {"base": base_path, "stamp": self.look, "version": __version__, "still": still}
         self.templates.globals |= {"languages": languages(), "figured": figured, "cells": cells, "number": number}
         self.templates.globals |= {"errors": ERRORS, "shares": SHARES, "noted": noted, "seen": SEEN}
@@ -105,6 +107,11 @@ def _concerned(catalogue: Catalogue, path: str) -> Edition | None:
     return catalogue.releases.get(key)
 
 
+def unbroken(said: str) -> str:
+    """A sentence in which no line ends between a sign and the number that follows it."""
+    return said.replace("± ", "±\u00a0")
+
+
 def language(request: Request) -> str:
     """The language that an address asks for, if there is a file for it; '' where it asks for none."""
     asked = request.query_params.get("lang", "")
@@ -115,7 +122,7 @@ def sheet_of(pages: Pages, request: Request) -> Sheet:
     """The table that an address names."""
     sheet = pages.catalogue.tables.get(request.path_params["table_id"])
     if sheet is None:
-        raise HTTPException(404, "There is no such page here; the first page lists all tables.")
+        raise HTTPException(404, NO_PAGE)
     return sheet
 
 

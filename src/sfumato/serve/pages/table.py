@@ -21,7 +21,7 @@ from sfumato.serve.pages.cell import MARK, exceeds
 from sfumato.serve.pages.detail import detail_view
 from sfumato.serve.pages.embed import Embedded, offered
 from sfumato.serve.pages.form import Form
-from sfumato.serve.pages.headline import headline, named_apart, titled
+from sfumato.serve.pages.headline import found_in, named_apart, titled
 from sfumato.serve.pages.help import answers
 from sfumato.serve.pages.layout import PARAMETERS, Layout
 from sfumato.serve.pages.look import NAMES, Look
@@ -87,7 +87,7 @@ def shown(layout: Layout, pages: Pages, request: Request, brought: str = "", pro
         "view": view,
         "title": titled(layout),
         "periods": _periods(layout, view),
-        "headline": headline(layout),
+        "headline": found_in(layout),
         "apart": named_apart(layout),
         "said": _said(layout, view),
         "within": _within(layout),
@@ -127,7 +127,7 @@ def _threshold(layout: Layout, view: TableView) -> str:
     """What is said of numbers that the publisher's own rule holds for too uncertain, if there are some."""
     manifest, words = layout.sheet.edition.release.manifest, layout.look.words
     largest = manifest.largest_cv
-    if largest is None or not any(exceeds(one, largest) for one in view.estimates):
+    if largest is None or layout.look.change or not any(exceeds(one, largest) for one in view.estimates):
         return ""
     mark = words("table.grade_c") if largest == manifest.grades["B"] else MARK
     return words("table.threshold", mark=mark, share=words.figure(f"{100 * largest:.3g}%"))

@@ -10,6 +10,7 @@ from sfumato.errors import QueryError
 from sfumato.query import LARGEST_PAGE, Axis, Change, Estimate, Figure
 from sfumato.query.answer import Answer
 from sfumato.query.change import UNSAID
+from sfumato.query.digits import common_scale
 from sfumato.query.periods import LAST
 from sfumato.query.portable import Portable
 from sfumato.query.wording import Words
@@ -173,42 +174,61 @@ def _block(layout: Layout, question: Question, head: Head | None) -> PageTable:
     columns = _heads(body.axes[-1]) if layout.column else [Head(layout.subject, "", key="total")]
     summed = subject.additive and layout.column != time
     beside = question.table(layout.rows) if layout.column and summed else None
-    order = order_of(layout, body, beside)
-    rows = _rows(layout, body, beside, head, order)
+    order, shown = order_of(layout, body, beside), asked(body, layout)
+    writer = _Writer(layout, shown, [*shown.items()])
+    rows = _rows(writer, body, beside, head, order)
     return PageTable(
         head,
         body,
-        asked(body, layout),
+        shown,
         columns=(*([_total(layout, body, body.axes[-1:])] if beside else []), *columns),
         rows=tuple(rows[place] for place in order.places),
-        totals=_totals(layout, question, head, body) if subject.additive and time not in layout.rows else None,
+        totals=_totals(writer, question, head, body) if subject.additive and time not in layout.rows else None,
     )
 
 
-def _rows(layout: Layout, body: Portable, beside: Portable | None, head: Head | None, order: Order) -> list[Row]:
-    wrap = [head.key] if head else []
+@dataclass(frozen=True)
+class _Writer:
+    """Writes the cells of one table of the page, all in one unit where one suits them all."""
+
+    layout: Layout
+    shown: Portable
+    figures: Sequence[tuple[tuple[str, ...], Figure]]
+
+    @cached_property
+    def _scale(self) -> int | None:
+        return common_scale(one for _, one in self.figures if isinstance(one, Estimate))
+
+    def cells(self, table: Portable, name: Name) -> list[Cell]:
+        """The cells of the table, or of totals beside it."""
+        look, largest = self.layout.look, self.layout.sheet.edition.release.manifest.largest_cv
+        figures = self.figures if table is self.shown else table.items()
+        return [cell(one, look, name(codes), largest, scale=self._scale) for codes, one in figures]
+
+
+def _rows(writer: _Writer, body: Portable, beside: Portable | None, head: Head | None, order: Order) -> list[Row]:
+    layout, wrap = writer.layout, [head.key] if head else []
     width = len(body.axes[-1].codes) if layout.column else 1
-    inner = _figures(asked(body, layout), layout, lambda codes: address([*codes, *wrap]))
-    outer = (
-        _figures(_shared(beside, layout, "row"), layout, lambda codes: address([*codes, "", *wrap])) if beside else []
-    )
+    inner = writer.cells(writer.shown, lambda codes: address([*codes, *wrap]))
+    outer = writer.cells(_shared(beside, layout, "row"), lambda codes: address([*codes, "", *wrap])) if beside else []
     return [
         Row(heads, (*outer[place : place + 1], *inner[place * width : (place + 1) * width]), order.rank(place))
         for place, heads in enumerate(_row_heads(body.row_axes))
     ]
 
 
-def _totals(layout: Layout, question: Question, head: Head | None, body: Portable) -> Row:
+def _totals(writer: _Writer, question: Question, head: Head | None, body: Portable) -> Row:
     """The row of totals: the same table with the row variables left out."""
+    layout = writer.layout
     empty, wrap = [""] * len(layout.rows), [head.key] if head else []
     corner = [*empty, *([""] if layout.column else []), *wrap]
     cells: list[Cell] = []
     if layout.column != layout.sheet.time or not layout.column:
         whole = question.table([])
-        cells = _figures(whole.shares() if layout.look.share else whole, layout, lambda _: address(corner))
+        cells = writer.cells(whole.shares() if layout.look.share else whole, lambda _: address(corner))
     if layout.column:
         across = _shared(question.table([], layout.column), layout, "column")
-        cells += _figures(across, layout, lambda codes: address([*empty, *codes, *wrap]))
+        cells += writer.cells(across, lambda codes: address([*empty, *codes, *wrap]))
     named = _total(layout, body, body.row_axes)
     return Row((replace(named, span=len(layout.rows), key=""),), tuple(cells))
 
@@ -227,12 +247,6 @@ def _shared(totals: Portable, layout: Layout, own: str) -> Portable:
         return totals
     names = [axis.attribute.name for axis in totals.axes if axis.attribute.name != layout.sheet.time]
     return totals.shares(names if share == own else "whole")
-
-
-def _figures(table: Portable, layout: Layout, name: Name) -> list[Cell]:
-    """The cells of a table."""
-    look, largest = layout.look, layout.sheet.edition.release.manifest.largest_cv
-    return [cell(one, look, name(codes), largest) for codes, one in table.items()]
 
 
 def total_view(sheet: Sheet, look: Look) -> Cell | None:

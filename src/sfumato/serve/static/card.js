@@ -31,7 +31,9 @@ class Card extends HTMLElement {
     const { width, height } = card.getBoundingClientRect();
     const right = at.right + GAP + width <= around.right;
     const left = right ? at.right + GAP : Math.max(at.left - GAP - width, around.left);
-    const top = Math.max(GAP, Math.min(at.top - height / 4, innerHeight - height - GAP));
+    // Under the heads where there is room, as they say what the cell is of.
+    const heads = cell.closest("table")?.tHead?.getBoundingClientRect().bottom ?? 0;
+    const top = Math.max(GAP, Math.min(Math.max(at.top - height / 4, heads + 2), innerHeight - height - GAP));
     const inset = `${top - around.top}px auto auto ${left - around.left}px`;
     PLACE.replaceSync(`@media screen and (min-width: 761px) { sf-card > .detail-card { position: absolute; inset: ${inset}; } }`);
   }

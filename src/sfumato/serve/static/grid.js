@@ -1,6 +1,8 @@
 // <sf-grid>: one stop of the tab key for a whole table; the arrows go from cell to cell, Enter opens one.
 
 const FAR = 10;
+const ABOVE = new CSSStyleSheet();
+document.adoptedStyleSheets = [...document.adoptedStyleSheets, ABOVE];
 
 class Grid extends HTMLElement {
   /** @type {ResizeObserver | null} */
@@ -14,7 +16,17 @@ class Grid extends HTMLElement {
     scroll.addEventListener("scroll", () => this.#edges(), { passive: true });
     this.#sizes = new ResizeObserver(() => this.#edges());
     this.#sizes.observe(scroll);
+    this.#fit(scroll);
     this.#rove();
+  }
+
+  /**
+   * A table ends where the window does, so that its row of totals is in sight.
+   * @param {HTMLElement} scroll
+   */
+  #fit(scroll) {
+    const above = scroll.getBoundingClientRect().top + scrollY;
+    if (above < innerHeight / 2) ABOVE.replaceSync(`:root { --above: ${above}px; }`);
   }
 
   disconnectedCallback() {
