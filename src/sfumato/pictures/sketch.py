@@ -1,6 +1,7 @@
 """Sketches: a few numbers with their intervals, small enough to stand beside a sentence that says what they show."""
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 from markupsafe import Markup
 
@@ -18,10 +19,10 @@ def sketched_rows(marks: Sequence[Mark], title: str) -> Markup:
     numbers = max(breadth(shown(mark), 11) for mark in marks) + 4
     across = Scale(*domain(marks, zero=True), _EDGE + _LABELS + 14, WIDTH - _EDGE - numbers - 8)
     labels = [fitted(mark.label, _LABELS, lines=3) for mark in marks]
-    row = ROW + LINE * (max(map(len, labels)) - 1)
+    ends = [*accumulate(ROW + LINE * (len(lines) - 1) for lines in labels)]
     parts = []
-    for place, (mark, lines) in enumerate(zip(marks, labels, strict=True)):
-        y, (low, high) = place * row + row / 2 + 2, mark.ends
+    for mark, lines, end in zip(marks, labels, ends, strict=True):
+        y, (low, high) = end - (ROW + LINE * (len(lines) - 1)) / 2 + 2, mark.ends
         first = y + 4 - LINE * (len(lines) - 1) / 2
         cut = mark.label if lines[-1].endswith("…") else ""
         parts += [text(_EDGE + _LABELS, first + LINE * at, one, "", "end", cut) for at, one in enumerate(lines)]
@@ -29,7 +30,7 @@ def sketched_rows(marks: Sequence[Mark], title: str) -> Markup:
         parts.append(line(across(low), y, across(high), y, "whisker"))
         parts.append(dot(across(mark.value), y, "ink", 3.6))
         parts.append(text(WIDTH - _EDGE, y + 4, shown(mark), "axis", "end"))
-    return drawing(len(marks) * row + 4, title, *parts, width=WIDTH)
+    return drawing(ends[-1] + 4, title, *parts, width=WIDTH)
 
 
 def sketched_line(marks: Sequence[Mark], title: str) -> Markup:
