@@ -15,7 +15,7 @@ from sfumato.release import NoNumber, stated
 from sfumato.serve.editions import Sheet
 from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.site import Pages
-from sfumato.serve.pages.view import change_view, total_view, whole_of
+from sfumato.serve.pages.whole import change_view, total_view, whole_of
 
 QUESTIONS = ("margin", "negative", "adding", "census", "grade", "withheld", "differ", "changed", "again")
 """In the order in which they are answered; each is also the anchor of its answer."""

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from sfumato.errors import QueryError
 from sfumato.serve.pages.questions import questions
 from sfumato.serve.pages.site import TYPES, Pages
-from sfumato.serve.pages.view import change_view, total_view
+from sfumato.serve.pages.whole import change_view, total_view
 from sfumato.serve.reply import FOREVER, SOON, fresh, named, unchanged
 
 

@@ -28,7 +28,7 @@ from sfumato.serve.editions import Sheet
 from sfumato.serve.pages.headline import ranked
 from sfumato.serve.pages.layout import Layout, Pair
 from sfumato.serve.pages.look import Look
-from sfumato.serve.pages.view import whole_of
+from sfumato.serve.pages.whole import whole_of
 from sfumato.serve.question import Question
 
 MOST, SHOWN_ROWS, LAST_PERIODS = 3, 3, 8

@@ -11,15 +11,11 @@ from sfumato.query import LARGEST_PAGE, Axis, Change, Estimate, Figure
 from sfumato.query.answer import Answer
 from sfumato.query.change import UNSAID
 from sfumato.query.digits import common_scale
-from sfumato.query.periods import LAST
 from sfumato.query.portable import Portable
 from sfumato.query.wording import Words
 from sfumato.release import NoNumber
-from sfumato.schema import Where
-from sfumato.serve.editions import Sheet
 from sfumato.serve.pages.cell import Cell, address, cell
 from sfumato.serve.pages.layout import Layout
-from sfumato.serve.pages.look import Look
 from sfumato.serve.pages.order import Order, asked, order_of
 from sfumato.serve.question import Question
 
@@ -247,31 +243,6 @@ def _shared(totals: Portable, layout: Layout, own: str) -> Portable:
         return totals
     names = [axis.attribute.name for axis in totals.axes if axis.attribute.name != layout.sheet.time]
     return totals.shares(names if share == own else "whole")
-
-
-def total_view(sheet: Sheet, look: Look) -> Cell | None:
-    """The one number over everything, where the table may be summed."""
-    return cell(whole_of(sheet), look, scaled=False) if sheet.product.subject.additive else None
-
-
-def change_view(sheet: Sheet, look: Look) -> tuple[str, str] | None:
-    """How the one number over everything changed since the period before: the verdict, and what is said of it."""
-    line = sheet.timeline
-    if not (sheet.time and sheet.product.subject.additive and line.has_before(sheet, LAST)):
-        return None
-    try:
-        change = Question(sheet, {}, {}, since=LAST).table([]).figure(0)
-    except QueryError:  # the earlier release does not answer
-        return None
-    return (change.verdict(), change.sentence().said(look.words)) if isinstance(change, Change) else None
-
-
-def whole_of(sheet: Sheet, where: Where | None = None) -> Figure:
-    """The one number over everything, or over some levels; or why there is none."""
-    try:
-        return sheet.edition.engine.total(where, of=sheet.product.subject.name)
-    except QueryError as error:
-        return NoNumber(str(error))
 
 
 def _row_heads(axes: Sequence[Axis]) -> list[tuple[Head, ...]]:
