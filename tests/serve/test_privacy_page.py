@@ -209,6 +209,16 @@ def test_the_publishers_threshold_marks_and_never_deletes(tmp_path, browse):
     assert "too uncertain to be quoted" not in plain.text
 
 
+def test_changes_have_verdicts_and_no_grades_so_no_threshold_is_said_of_them(tmp_path, browse):
+    made = [small(tmp_path / year, period=year, largest_cv=0.0001) for year in ("2025", "2026")]
+    site, said = browse(made), "too uncertain to be quoted by itself"
+    assert said in seen(site, "/firms~number?rows=size").text
+    assert said not in seen(site, "/firms~number?rows=size&change=last").text
+    smears = "The wider the smear"
+    assert smears in seen(site, "/firms~number?rows=size").text
+    assert smears not in seen(site, "/firms~number?rows=size&noise=on").text
+
+
 def test_the_card_links_the_certificate_that_lies_beside_a_release(make_release, small_plan, browse):
     from sfumato.confidential.certificate import certify, write_certificate
     from sfumato.draws import SeededDraws
