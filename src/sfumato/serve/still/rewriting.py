@@ -53,7 +53,7 @@ def _linked(link: re.Match[str], found: Found, otherwise: str) -> str:
 
 
 def _plain(link: re.Match[str]) -> str:
-    """The words of a link alone; one that sorts a table has none."""
+    """The words of a link alone; the head of a column no longer sorts by it."""
     marked = CLASS.search(link[1])
     named = marked[1].split() if marked else []
-    return "" if "sort" in named else f'<span class="{" ".join(named)}">{link[2]}</span>'
+    return f'<span class="{" ".join(one for one in named if one != "sort")}">{link[2]}</span>'
