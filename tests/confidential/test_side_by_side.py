@@ -151,20 +151,28 @@ def test_a_pattern_without_secondary_cells_is_worked_out(world, tmp_path):
     seal(tmp_path / "bare", release.manifest.model_copy(update={"products": lines, "files": {}}))
     read = Plan.read(world / "formal.toml")
     data = Microdata.open(world / "data.parquet", read.schema)
-    assert side_by_side(read, data, [tmp_path / "bare"]).numbers["attacks"][0]["withheld"]["exact"] == 1
+    told = side_by_side(read, data, [tmp_path / "bare"]).numbers["attacks"][0]["withheld"]
+    (shops_inside,) = [len(shops) for shops, hidden in zip(inside(world, held), one, strict=True) if hidden]
+    assert (told["exact"], told["near"], told["fewest"]) == (1, 1, shops_inside)
+
+
+def inside(world, held):
+    """The shops in each cell of a product, row by row."""
+    rows = pq.read_table(world / "frame.parquet").to_pylist()
+    return [
+        [
+            row["shop"]
+            for row in rows
+            if (place in {None, row["place"]}) and (trade is None or row["trade"].startswith(trade))
+        ]
+        for trade, place in held.linked.codes(held.keys)
+    ]
 
 
 def side_true(world, held):
     """The true totals of the cells of a product, added up row by row."""
     data = {row["shop"]: row["pay"] for row in pq.read_table(world / "data.parquet").to_pylist()}
-    rows = pq.read_table(world / "frame.parquet").to_pylist()
-    found = []
-    for trade, place in held.linked.codes(held.keys):
-        inside = [
-            row for row in rows if (place in {None, row["place"]}) and (trade is None or row["trade"].startswith(trade))
-        ]
-        found.append(sum(data[row["shop"]] for row in inside))
-    return np.array(found)
+    return np.array([sum(data[shop] for shop in shops) for shops in inside(world, held)])
 
 
 def test_tables_that_are_asked_for_are_looked_at_alone(world):

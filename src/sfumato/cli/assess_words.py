@@ -69,7 +69,7 @@ def attacks(numbers: dict[str, Any]) -> str:
         ("  within 10%", lambda one: _of(one["single"], "near")),
         ("  a ratio of two of its numbers within 1%", lambda one: _of(one["ratios"], "known")),
         ("withheld cells that can be worked out", lambda one: _of(one["withheld"], "exact")),
-        ("  or to within 10%", lambda one: _of(one["withheld"], "near")),
+        ("  or to within 10%", lambda one: _near(one["withheld"], unit)),
     ]
     rows = [[words, *(told(one) for one in numbers["attacks"])] for words, told in said]
     return columns(
@@ -79,6 +79,12 @@ def attacks(numbers: dict[str, Any]) -> str:
 
 def _of(told: dict[str, int] | None, name: str) -> str:
     return f"{told[name]:,} of {told['cells']:,}" if told else "–"
+
+
+def _near(told: dict[str, int] | None, unit: str) -> str:
+    """How many withheld cells are nearly known, and that those hold many units who only protect others."""
+    near = _of(told, "near")
+    return f"{near}, each of {told['fewest']:,} {unit}s or more" if told and told["near"] else near
 
 
 def summary(numbers: dict[str, Any]) -> str:

@@ -6,11 +6,11 @@ from sfumato.suppression.equations import Equations, Flags, Floats, Integers, to
 from sfumato.suppression.insiders import Insiders
 from sfumato.suppression.linked_tables import LinkedTables
 from sfumato.suppression.nesting import WHOLE, Nesting
-from sfumato.suppression.program import Program, Solution
+from sfumato.suppression.program import TINY, Program, Solution
 from sfumato.suppression.published import Published
 
 __all__ = [
-    "CONFIDENTIAL", "ENOUGH", "WHOLE", "Disclosure", "Equations", "Flags", "Floats", "Insiders", "Integers",
+    "CONFIDENTIAL", "ENOUGH", "TINY", "WHOLE", "Disclosure", "Equations", "Flags", "Floats", "Insiders", "Integers",
     "LinkedTables", "Nesting", "Program", "Published", "Required", "Solution", "SuppressionAudit", "audit", "decide",
     "flagged", "together",
 ]  # fmt: skip

@@ -13,11 +13,15 @@ from sfumato.suppression.audit import SHORT, Disclosure
 from sfumato.suppression.clusters import Cluster, clusters
 from sfumato.suppression.equations import Equations, Flags, Floats, Integers
 from sfumato.suppression.insiders import Insiders
-from sfumato.suppression.program import Program
+from sfumato.suppression.program import TINY, Program
 from sfumato.suppression.published import Published
 
 ENOUGH = 1 - 1e-5
-"""What of a need the audit takes for all of it."""
+"""What of a need is taken for all of it, by the audit, the search, the clean-up and the bound alike.
+
+Values of a file are rounded, so that cells which just protect each other are off by their last digit. If one of these
+asked for more than another it would keep cells that the other finds needless; if for less, hand out what it refuses.
+"""
 ANYBODY, UNION = "anybody", "anybody, of several cells together"
 
 
@@ -188,7 +192,7 @@ class _Decision:
 
     def _keep(self, change: Floats) -> "list[_Move]":
         """A change and its reverse, with how far each may be taken before somebody can rule it out."""
-        change = np.where(np.abs(change) > 1e-7 * np.abs(change).max(initial=0), change, 0)
+        change = np.where(np.abs(change) > TINY * np.abs(change).max(initial=0), change, 0)
         moves = []
         for moved in (change, -change):
             with np.errstate(divide="ignore", invalid="ignore"):

@@ -8,6 +8,8 @@ import numpy as np
 from sfumato.suppression.equations import Equations, Floats, Integers
 
 INFINITE = float("inf")
+TINY = 1e-9
+"""What of one, in the units of a program, counts as nothing: a ten-thousandth of what is forgiven of a need."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +32,7 @@ class Program:
         self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         for option, value in (("output_flag", False), ("threads", 1), ("presolve", "off"), ("solver", "simplex")):
             self._highs.setOptionValue(option, value)
+        self._highs.setOptionValue("primal_feasibility_tolerance", TINY)
         self.width = width
         centre = np.zeros(equations.count) if right is None else right
         room = np.zeros(equations.count) if slack is None else slack

@@ -27,6 +27,8 @@ class Attacked(Sealed):
     truth: Floats
     told: tuple[Floats, ...]
     true: Product
+    counted: Product
+    """How many units are in every cell."""
     names: NDArray[np.str_]
     """Which cell of which table each is."""
 
@@ -82,19 +84,21 @@ def _ratios(place: int, cells: Mapping[Key, Attacked]) -> Numbers | None:
 
 def _withheld(answers: Mapping[Key, Product], cells: Mapping[Key, Attacked]) -> Numbers | None:
     """The intervals that anybody can work out of what is withheld, against what is true."""
-    found = [_intervals(one, cells[key].true) for key, one in answers.items() if key in cells and one.exact]
+    found = [_intervals(one, cells[key]) for key, one in answers.items() if key in cells and one.exact]
     if not found:
         return None
-    low, high, truth = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    low, high, truth, units = (np.concatenate(parts) for parts in zip(*found, strict=True))
     size = np.maximum(np.abs(truth), 1.0)
     width = (high - low) / size
     near = np.maximum(high - truth, truth - low) <= NEAR * size
     told = {"cells": len(truth), "exact": int((width <= 1e-7).sum()), "near": int(near.sum())}
+    # Cells that protect others need not be uncertain themselves; how many units are in them tells such from failures.
+    told["fewest"] = int(units[near].min(initial=units.max(initial=0)))
     return told | {"width": [quantile(width, at) for at in (0.1, 0.5, 0.9)]}
 
 
-def _intervals(release: Product, true: Product) -> tuple[Floats, Floats, Floats]:
-    """The least and the greatest value of every cell that is withheld, and the true one."""
+def _intervals(release: Product, cells: Attacked) -> tuple[Floats, Floats, Floats, Floats]:
+    """The least and the greatest value of every cell that is withheld, the true one, and how many units are in it."""
     assert isinstance(release, Suppressed)  # noqa: S101 - the one product of true numbers
     system = LinkedSystem.of(release.domain)
     values = np.zeros(system.linked.size)
@@ -102,8 +106,9 @@ def _intervals(release: Product, true: Product) -> tuple[Floats, Floats, Floats]
     values[places] = np.where(release.withheld, np.nan, release.values)
     found = audit(Published.of(system.linked, values, negative=bool((release.values < 0).any())))
     hidden = np.isnan(values)
-    step, worth = float(release.subject.step), float(true.subject.step)
-    return step * found.low[hidden], step * found.high[hidden], worth * _true_values(system, true)[hidden]
+    step, worth = float(release.subject.step), float(cells.true.subject.step)
+    truth, units = (_true_values(system, one)[hidden] for one in (cells.true, cells.counted))
+    return step * found.low[hidden], step * found.high[hidden], worth * truth, units
 
 
 def _true_values(system: LinkedSystem, true: Product) -> Floats:

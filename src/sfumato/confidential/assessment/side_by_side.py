@@ -105,7 +105,7 @@ def _attacked(true: TrueProduct, laid: Sequence[LaidBeside]) -> Attacked:
     """The cells of all tables in a row, each by its table and place, and the truth to ask for others."""
     units, truth, told = _pooled(laid)
     names = [f"{','.join(map(str, one.by))} {place}" for one in laid for place in range(one.size)]
-    return Attacked(units, truth, told, true.totals, np.array(names))
+    return Attacked(units, truth, told, true.totals, true.units, np.array(names))
 
 
 def _pooled(laid: Sequence[LaidBeside]) -> tuple[Integers, Floats, tuple[Floats, ...]]:

@@ -110,7 +110,7 @@ class Cutter:
         """A cut that the choice violates; None where the side is protected."""
         side, own = asked
         (cell,) = side.members
-        if own is None and self._reach[side.way, cell] >= side.need:
+        if own is None and self._reach[side.way, cell] >= side.need * ENOUGH:
             return None
         self._scale(side.need)
         known = None if own is None else own.cells
@@ -121,7 +121,7 @@ class Cutter:
             self._bound(known, self.task.up[known], self.task.down[known])
         if not solution.solved:
             return None
-        if -solution.objective >= side.need / self._band * (1 - 1e-6):
+        if -solution.objective >= side.need / self._band * ENOUGH:
             self._keep(solution.columns * self._band)
             return None
         return self._of(cell, side.sign, rooms(self.task, asked), self.program.duals())

@@ -3,12 +3,10 @@
 import numpy as np
 
 from sfumato.confidential.suppress.guard import Need, Own, Task
-from sfumato.suppression import Equations, Flags, Floats, Integers, Program, Solution
+from sfumato.suppression import ENOUGH, Equations, Flags, Floats, Integers, Program, Solution
 
 FARTHEST = 1e7
 """The widest room of a cell in a program, in units of its scale: wider ones are never needed and cost digits."""
-ASKED = 1 - 5e-7
-"""What of a need a program is asked for, so that what is possible only just is not lost to its tolerance."""
 
 
 class Flow:
@@ -59,7 +57,7 @@ class Flow:
             room = np.minimum(np.concatenate([own.up[known], own.down[known]]), self.room[mine])
             self._bound(mine, room)
             touched = np.union1d(touched, mine)
-        solution = self._solve(self._columns(members), side.need * ASKED / self.scale, side)
+        solution = self._solve(self._columns(members), side.need * ENOUGH / self.scale, side)
         self._restore(touched)
         if not solution.solved:
             return None

@@ -7,10 +7,8 @@ from typing import Protocol
 import numpy as np
 
 from sfumato.confidential.suppress.witnesses import Witness, Witnesses
-from sfumato.suppression import Flags, Floats, Insiders, Integers, LinkedTables
+from sfumato.suppression import ENOUGH, TINY, Flags, Floats, Insiders, Integers, LinkedTables
 
-NEAR = 1 - 1e-6
-"""What of a need counts as all of it."""
 EVERYBODY = -1
 """The attacker who knows what is published, and nothing besides."""
 
@@ -115,11 +113,11 @@ class Guard:
         """A witness that protects a side against who knows nothing besides."""
         if len(side.members) == 1:
             (cell,) = side.members
-            met = self.witnesses.reach[side.way, cell] >= side.need * NEAR
+            met = self.witnesses.reach[side.way, cell] >= side.need * ENOUGH
             return int(self.witnesses.best[side.way, cell]) if met else None
         seen = {number for cell in side.members for number in self.witnesses.newest(cell)}
         for number in sorted(seen, reverse=True):
-            if self.witnesses.found[number].scaled(side.members, side.sign * side.need * NEAR) is not None:
+            if self.witnesses.found[number].scaled(side.members, side.sign * side.need * ENOUGH) is not None:
                 return number
         return None
 
@@ -147,15 +145,15 @@ class Guard:
         if among is not None:
             people = np.union1d(people, np.array(sorted(among), dtype=np.int64))
             person = np.searchsorted(people, told.holdings[entries])
-        needs = np.minimum(told.need(cell, people), side.need) * NEAR
+        needs = np.minimum(told.need(cell, people), side.need) * ENOUGH
         at = np.searchsorted(witness.cells, cell)
         if at >= len(witness.cells) or witness.cells[at] != cell:
             return set(people[needs > 0].tolist()) if among is None else among
         factor = side.sign * needs / witness.changes[at]
-        beyond = (factor > witness.stretch * (1 + 1e-6)) | (-factor > witness.reverse * (1 + 1e-6))
+        beyond = (factor > witness.stretch * (1 + TINY)) | (-factor > witness.reverse * (1 + TINY))
         change = factor[person] * witness.changes[np.searchsorted(witness.cells, told.cells[entries])]
         below = self.task.totals[told.cells[entries]] - np.maximum(told.amounts[entries], 0)
-        slack = 1e-6 * np.abs(needs[person])
+        slack = TINY * np.abs(needs[person])
         known = np.where(told.alone[entries], np.abs(change) > slack, -change > below + slack)
         knows = beyond | (np.bincount(person, known, len(people)) > 0)
         found = set(people[(needs > 0) & knows].tolist())

@@ -4,10 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.suppression import Floats, Integers
+from sfumato.suppression import TINY, Floats, Integers
 
-TINY = 1e-7
-"""What of the largest change of a witness counts as none."""
 FEW = 12
 """How many witnesses of a cell are looked at."""
 
@@ -44,7 +42,7 @@ class Witness:
         if now == 0:
             return None
         factor = amount / now
-        if factor > self.stretch * (1 + 1e-6) or -factor > self.reverse * (1 + 1e-6):
+        if factor > self.stretch * (1 + TINY) or -factor > self.reverse * (1 + TINY):
             return None
         return self.changes * factor
 
