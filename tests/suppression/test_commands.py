@@ -186,3 +186,16 @@ def test_the_command_tells_how_far_it_is(table, tmp_path, monkeypatch):
     heard.clear()
     asked("audit", tmp_path / "out.csv", "--by", "TRADE,PLACE", "--value", "value")
     assert {doing for doing, _, _ in heard} == {"auditing"}
+
+
+def test_who_is_alone_in_a_cell_is_left_out_of_account_where_asked(tmp_path):
+    """Of two cells of one firm each, whoever is the one knows the other from their sum, unless a third is missing."""
+    path, by = tmp_path / "jobs.csv", ("--by", "TRADE", "--value", "JOBS", "--count", "FIRMS")
+    path.write_text("TRADE,JOBS,FIRMS\na,50,1\nb,50,1\nc,60,5\nd,70,6\nTotal,230,13\n", encoding="utf-8")
+    told = {}
+    for how in ("--contributors", "--no-contributors"):
+        done = asked("table", path, *by, how, "--out", tmp_path / f"{how}.csv", "--json")
+        told[how] = json.loads(done.stdout)
+    assert [(one["secondary"], one["single contributors"]) for one in told.values()] == [(1, True), (0, False)]
+    said = asked("table", path, *by, "--no-contributors", "--out", tmp_path / "said.csv").stdout
+    assert "were not looked at, as --no-contributors asks" in said

@@ -22,6 +22,7 @@ OUTSIDERS = (
     "Contributors who know their own part of a cell were not looked at: it is not known which cells have one alone. "
     "Name the column of the number of contributors with --count."
 )
+UNASKED = "Contributors who know their own part of a cell were not looked at, as --no-contributors asks."
 SINGLE = (
     "Cells are protected from anybody, and from whoever is alone in a cell and knows it; the largest contributors of "
     "other cells are not known by name, as they are to a plan with [suppress]."
@@ -43,6 +44,10 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
     largest: Annotated[
         str, typer.Option(help="The columns of the largest contributions, largest first: MAX,SECOND.")
     ] = "",
+    contributors: Annotated[
+        bool,
+        typer.Option(help="Protect cells from whoever is alone in another as well, where --count tells; far slower."),
+    ] = True,
     minimum: Annotated[int, typer.Option(help="The fewest contributors of a safe cell.")] = 3,
     p: Annotated[str, typer.Option("--p", help="The p% rule: 0.1 for 10%.")] = "",
     dominance: Annotated[
@@ -71,9 +76,14 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
     tops = tuple(name.strip() for name in largest.split(",") if name.strip())
     read = asked.read(tuple(filter(None, (count, *tops))))
     told = _Told.of(read, rules, count, tops)
-    found = told.protected(cost, Best(clean, rounds, exact, cuts, exchanges))
+    found = told.protected(cost, contributors, Best(clean, rounds, exact, cuts, exchanges))
     _write(read, found, out)
-    _say_pattern(found, out, told.counted, json)
+    _say_pattern(found, out, _against(told.counted, contributors), json)
+
+
+def _against(counted: bool, contributors: bool) -> str:
+    """Against whom cells were protected."""
+    return UNASKED if not contributors else SINGLE if counted else OUTSIDERS
 
 
 def _rules(minimum: int, p: str, dominance: list[str]) -> "PrimaryRules":
@@ -139,14 +149,15 @@ class _Told:
             )
         return cls(read, rules, cells, needs, known is not None)
 
-    def protected(self, cost: str, best: "Best") -> "Pattern":
+    def protected(self, cost: str, contributors: bool, best: "Best") -> "Pattern":
         from sfumato.confidential.suppress import protect
 
         with progress(("suppression",)) as show:
             show("suppression")
             return protect(
                 self.read.linked, self.cells, self.rules,
-                cost=cost, best=best, asked=self.needs, contributors=self.counted, progress=show.within,
+                cost=cost, best=best, asked=self.needs, progress=show.within,
+                contributors=self.counted and contributors,
             )  # fmt: skip
 
 
@@ -204,18 +215,18 @@ def _write(read: "TableFile", found: "Pattern", out: Path) -> None:
     written_privately(out, text.getvalue())
 
 
-def _say_pattern(found: "Pattern", out: Path, counted: bool, json: bool) -> None:
+def _say_pattern(found: "Pattern", out: Path, against: str, json: bool) -> None:
     told: dict[str, Any] = {status: found.count(status) for status in ("published", "primary", "secondary")}
     told |= {"suppressed share": round(found.share, 4), "cost": found.cost, "lower bound": found.bound or None}
     told |= {"above the bound": round(found.gap, 4)} if found.bound else {}
     told |= {"programs": found.work.programs + found.work.tried, "clean-up complete": found.work.complete}
     told |= {"bound complete": found.work.bounded} if found.bound else {}
     if json:
-        say_json(told | {"single contributors": counted, "out": str(out)})
+        say_json(told | {"single contributors": against == SINGLE, "out": str(out)})
         return
     say("\n".join(f"{name}: {count}" for name, count in told.items() if count is not None))
     if not found.work.complete:
         note("The clean-up was cut short by --clean; some secondary cells may not be needed.")
     if found.bound and not found.work.bounded:
         note("The lower bound was cut short by --cuts or --rounds; the pattern may be nearer to the best than it says.")
-    say(f"{out} has the status of every cell; every cell was audited. {SINGLE if counted else OUTSIDERS}")
+    say(f"{out} has the status of every cell; every cell was audited. {against}")

@@ -87,7 +87,7 @@ class _Decision:
         self.needs = np.stack([required.upper[self.cells], np.minimum(required.lower[self.cells], self.down)])
         self.unions = [one for one in required.unions if all(self.place[cell] >= 0 for cell in one[0])]
         self.truth = truth
-        self.program, self.width = Program(_rises_and_falls(cluster), 2 * cluster.size), cluster.size
+        self.program, self.width = Program(_rises_and_falls(cluster), 2 * cluster.size, afresh=True), cluster.size
         self.scale = 0.0
         self.moves: dict[tuple[int, int], list[_Move]] = {}
         self._people()
@@ -161,7 +161,7 @@ class _Decision:
 
     def _change(self, places: Integers, way: int, need: float, person: int | None) -> Floats | None:
         """A change in which some cells move by a need, that a person cannot rule out; None where there is none."""
-        if not self.scale or not 1e-3 < need / self.scale < 10:
+        if need != self.scale:
             self.scale = need
             self._bound(np.arange(len(self.cells)), self.up, self.down)
         mine = np.flatnonzero(self.holder == person) if person is not None else np.zeros(0, dtype=np.int64)

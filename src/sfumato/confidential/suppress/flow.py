@@ -18,7 +18,7 @@ class Flow:
     def __init__(self, task: Task, movable: Flags, cost: Floats) -> None:
         self.cells, self.place = np.flatnonzero(movable), np.where(movable, np.cumsum(movable) - 1, -1)
         self.size, self.width = task.linked.size, len(self.cells)
-        self.program = Program(_both(task.linked.equations, self.place, self.width), 2 * self.width)
+        self.program = Program(_both(task.linked.equations, self.place, self.width), 2 * self.width, afresh=True)
         self.room = np.concatenate([task.up[self.cells], task.down[self.cells]])
         self.scale = 0.0
         self.program.costs(np.arange(2 * self.width), np.concatenate([cost[self.cells], cost[self.cells]]))
@@ -46,7 +46,7 @@ class Flow:
 
     def change(self, side: Need, own: Own | None = None) -> Floats | None:
         """The least costly change that meets a side; None if none can."""
-        if not self.scale or not 1e-3 < side.need / self.scale < 10:
+        if side.need != self.scale:
             self.scale = side.need
             self._restore(np.arange(2 * self.width))
         members = np.array([cell for cell in side.members if self.place[cell] >= 0], dtype=np.int64)
