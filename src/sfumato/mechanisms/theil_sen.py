@@ -116,8 +116,8 @@ class TheilSen(Mechanism):
     def needs(self, of: tuple[Aggregate, ...]) -> tuple[Aggregate, ...]:
         if not any(isinstance(one, Influence) and one.what == "prediction" for one in of):
             raise PlanError(
-                f'{self.name} is for what lines predict; measure of = {{ statistic = "fitted", at = … }}, and a slope as '
-                "the difference of two."
+                f'{self.name} is for what lines predict; measure of = {{ statistic = "fitted", at = … }}, and a slope '
+                "as the difference of two."
             )
         return ()
 
