@@ -73,6 +73,13 @@ def test_nothing_in_it_needs_a_server(site):
         assert "/api/" not in page.read_text("utf-8"), page
 
 
+def test_columns_have_heads_though_nothing_sorts_by_them(site):
+    (page,) = site[0].glob("*/jobs/trade-by-sex.html")
+    heads = re.findall(r'<th scope="col"[^>]*>(.*?)</th>', page.read_text("utf-8"))
+    assert len(heads) >= 4
+    assert all(re.sub("<[^>]*>", "", head).strip() for head in heads)
+
+
 def test_every_table_by_one_and_two_variables_is_there_and_listed(site):
     names = ("place", "sex", "age", "trade", "hours")
     for statistic in ("jobs", "pay"):
