@@ -134,3 +134,15 @@ def test_the_whole_demo_is_walked_in_german(tmp_path, browse):
     ]
     start += ["/ors~employment?rows=occupation&cols=strength&cell=15-0000|heavy&lang=de"]
     assert found_in(browse(folders), start, 400, known) == {}
+
+
+@pytest.mark.parametrize(
+    ("english", "german"),
+    [
+        ("At most 1 job of one worker counts.", "Höchstens 1 Arbeitsplatz je Einheit (worker) zählt."),
+        ("At most 5,000 jobs of one worker count.", "Höchstens 5.000 Arbeitsplätze je Einheit (worker) zählen."),
+    ],
+)
+def test_how_many_rows_of_a_unit_count_is_said_of_one_and_of_many(english, german):
+    said = Translation(units={"job": "Arbeitsplatz", "jobs": "Arbeitsplätze"})
+    assert Retold("de", said, {}).sentence(english) == german

@@ -30,6 +30,7 @@ from sfumato.confidential.sealed import scrubbed
 from sfumato.confidential.statement import stated
 from sfumato.confidential.tabulate import Tabulation, reading
 from sfumato.draws import Draws
+from sfumato.errors import how_many
 from sfumato.mechanisms import Cells
 from sfumato.plan import Measure, Plan, Price
 from sfumato.release import Product, Release, Subject, digest, measured, open_release, private_key
@@ -188,10 +189,17 @@ def _perturbed(measure: Measure, plan: Plan, cells: Cells, draws: Draws, given: 
     return measured(told, noisy, measure.with_.uncertainty(noisy))
 
 
+def _counted(plan: Plan) -> str:
+    """How many rows of one unit are in the numbers, where further ones were left out."""
+    if (kept := plan.over.truncation) is None or plan.suppress:
+        return ""
+    count = "counts" if kept.at_most == 1 else "count"
+    return f"At most {how_many(kept.at_most, plan.schema.unit)} of one {plan.hidden.unit} {count}."
+
+
 def _subject(measure: Measure, plan: Plan, step: Fraction) -> Subject:
     """What the numbers of a measure are about."""
-    row, kept = plan.schema.unit, plan.over.truncation
-    rows = f"At most {kept.at_most} {row}s of one {plan.hidden.unit} count." if kept and not plan.suppress else ""
+    row = plan.schema.unit
     return Subject(
         name=measure.name,
         statistic=measure.of.name,
@@ -201,6 +209,6 @@ def _subject(measure: Measure, plan: Plan, step: Fraction) -> Subject:
         additive=measure.of.additive,
         universe=dict(measure.where),
         mechanism=measure.with_.words(),
-        note=" ".join(one for one in (measure.of.note, rows, measure.with_.note) if one),
+        note=" ".join(one for one in (measure.of.note, _counted(plan), measure.with_.note) if one),
         value_bounds=measure.of.value_bounds,
     )
