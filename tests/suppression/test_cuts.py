@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from sfumato.confidential.suppress import Best, Contributions, PrimaryRules, Prior, needs, protect
+from sfumato.confidential.suppress import Best, Contributions, Needs, PrimaryRules, Prior, needs, protect
 from sfumato.confidential.suppress.best import _Looking
 from sfumato.confidential.suppress.bound import Relaxation
 from sfumato.confidential.suppress.cuts import Cutter
@@ -141,3 +141,19 @@ def swaps(asked, pattern):
             if not decide(Published.of(task.linked, np.where(swapped, np.nan, task.totals)), required):
                 return True
     return False
+
+
+@pytest.mark.parametrize(("short_by", "expected"), [(7e-6, "a"), (3e-5, "b")])
+def test_the_search_takes_for_enough_what_the_audit_does(short_by, expected):
+    """Of p 14 must be possible; a, the cheaper, falls short of it by its last digit, or by more, and b does not."""
+    linked = LinkedTables.of([[Nesting.under("cell", dict.fromkeys("pabc", ""))]])
+    values = {"p": 100.0, "a": 14 * (1 - short_by), "b": 50.0, "c": 900.0}
+    totals = np.array([values.get(linked.named(at).get("cell", ""), sum(values.values())) for at in range(linked.size)])
+    need = np.where(np.arange(linked.size) == linked.find({"cell": "p"}), 14.0, 0.0)
+    cells = Contributions.told(totals, np.full(linked.size, 5), np.full((linked.size, 1), np.nan))
+    asked = Needs(need, need, ["given" if one else "" for one in need])
+    pattern = protect(linked, cells, PrimaryRules(3), asked=asked)
+    (secondary,) = [linked.named(at)["cell"] for at in np.flatnonzero(pattern.where("secondary"))]
+    assert secondary == expected
+    alone = np.where(need > 0, np.nan, totals)
+    assert decide(Published.of(linked, alone), Required(totals, need, need))
