@@ -252,6 +252,15 @@ def test_releases_that_were_moved_to_the_same_noisy_total_share_its_noise():
     assert "what they share by that is counted" in repr(whole)
 
 
+def test_a_change_has_the_same_error_in_every_language():
+    """By hand as above: what two releases share is found whichever language they are told in."""
+    engines = [moved_to_totals((9, 9, 9, 9), period, 36, 2.0).in_language("de") for period in ("2025", "2026")]
+    assert {one.release.language for one in engines} == {"de"}
+    change = sf.series(engines).compare()["2026"]
+    assert change.covariance == pytest.approx(256 / 81)
+    assert change.noise_variance == pytest.approx(64 / 81)
+
+
 def test_the_error_of_a_difference_of_releases_that_share_a_total_is_its_error():
     """20,000 pairs moved by hand: the variance within 6 of its standard errors, and not that of two apart."""
     rng, draws = np.random.default_rng(8), 20_000

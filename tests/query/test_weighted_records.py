@@ -21,8 +21,11 @@ from tests.conftest import small_rows
 import sfumato as sf
 from sfumato.confidential import Microdata, Options, run
 from sfumato.errors import QueryError
+from sfumato.foreign_text import language_of
 from sfumato.query.rows import write_rows
 from sfumato.query.stata import StataFile, StataVariable
+from sfumato.query.weighted_records import records_of
+from sfumato.schema import Box
 
 STEP = '[[then]]\nstep = "calibration-weights"\nname = "people"\ntable = "jobs"\n'
 MARGINS = f'{STEP}margins = [["place"], ["trade@0", "age"]]\n'
@@ -169,6 +172,13 @@ def test_stata_has_labels_and_the_same_rows(release, rows, tmp_path):
     labelled = pd.read_stata(path)
     assert labelled["trade"].astype(str).tolist()[:3] == ["Food"] * 3
     assert labelled["age"].astype(str).tolist() == rows["age"].to_pylist()
+
+
+def test_records_are_the_same_in_every_language(release):
+    own, german = (records_of(one, None, 0) for one in (release, release.in_language("de")))
+    assert german.size == own.size
+    assert german.product.total(Box()) == own.product.total(Box())
+    assert language_of(german.product.domain.attributes[0].label) == "en", "nobody said it in German"
 
 
 def test_stata_takes_letters_of_any_kind_and_refuses_more_codes_than_it_labels(tmp_path):

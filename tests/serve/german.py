@@ -4,6 +4,8 @@ import re
 from html import unescape
 from html.parser import HTMLParser
 
+from sfumato.foreign_text import language_of
+
 ENGLISH = frozenset(
     re.findall(
         r"\w+",
@@ -14,7 +16,9 @@ ENGLISH = frozenset(
 """Words without which no English sentence is written, and none of which is a German word."""
 _VOID = {"br", "img", "input", "link", "meta", "hr", "wbr"}
 _UNREAD = {"script", "style", "pre", "code", "textarea", "kbd", "samp"}
-_SPOKEN = ("aria-label", "title", "alt", "placeholder", "data-said", "data-none", "data-all", "data-chosen")
+_TEXT_ALONE = {"title", "option", "desc"}
+"""Elements that hold text alone, so that no part of it can be marked."""
+_HEARD = ("aria-label", "title", "alt", "placeholder", "data-said", "data-none", "data-all", "data-chosen")
 
 
 class Read(HTMLParser):
@@ -22,7 +26,7 @@ class Read(HTMLParser):
 
     def __init__(self, page, lang="de"):
         super().__init__()
-        self.lang, self.texts, self._open = lang, [], []
+        self.lang, self.texts, self.unmarkable, self._open = lang, [], [], []
         self.feed(page)
 
     @property
@@ -35,7 +39,7 @@ class Read(HTMLParser):
             said.get("lang", self.lang) != self.lang or tag in _UNREAD or said.get("class") in {"code", "hash", "cited"}
         )
         if not (away or self.elsewhere):
-            self.texts += [said[name] for name in _SPOKEN if said.get(name)]
+            self.unmarkable += [said[name] for name in _HEARD if said.get(name)]
         if tag not in _VOID:
             self._open.append((tag, away))
 
@@ -45,19 +49,30 @@ class Read(HTMLParser):
 
     def handle_data(self, text):
         if text.strip() and not self.elsewhere:
-            self.texts.append(" ".join(text.split()))
+            alone = self._open and self._open[-1][0] in _TEXT_ALONE
+            (self.unmarkable if alone else self.texts).append(" ".join(text.split()))
 
 
-def english(page, foreign=()):
-    """The texts of a German page that hold an English function word, but for labels that no tooltip can mark."""
-    found = []
-    for text in Read(page).texts:
+def english(page, untranslated=()):
+    """The texts of a German page that hold an English function word; labels may where nothing can mark them."""
+    read, found = Read(page), []
+    for text in (*read.texts, *read.unmarkable):
         plain = text
-        for label in foreign:
+        for label in untranslated if text not in read.texts else ():
             plain = plain.replace(label, "")
         if ENGLISH & {*re.findall(r"\w+", plain)}:
             found.append(text)
     return found
+
+
+def untranslated(catalogue):
+    """The labels, titles and sentences of releases that have no words in the language they are told in."""
+    releases = [edition.release for edition in catalogue.editions]
+    texts = [text for release in releases for text in (release.manifest.title, release.manifest.promise.words)]
+    texts += [one.subject.title for release in releases for one in release.products.values()]
+    for one in (one for release in releases for one in release.attributes):
+        texts += [one.label, *(one.levels.label(code) for code in one.levels.codes)]
+    return sorted({text for text in texts if language_of(text)}, key=len, reverse=True)
 
 
 def inner_links(page):

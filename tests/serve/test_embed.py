@@ -82,8 +82,8 @@ def test_an_embed_carries_every_error_its_grade_and_its_release(site, address):
     data = site.get("/api/v2/tables/mapped~number/data?codelist[size]=leaves&outputFormat=csv").text
     assert len(data.splitlines()) > 2
     for label in re.findall(r"<li>([^<]*)</li>", page):
-        assert " ± " in label
-        assert re.search(r"grade [ABC]|^Not on the map: l 49 ± 3 [ABC]", label)
+        assert " ±\u00a0" in label
+        assert re.search(r"grade [ABC]|^Not on the map: l 49 ±\u00a03 [ABC]", label)
     numbers = len(re.findall(r"±", page))
     assert numbers >= len(data.splitlines()) - 1
     assert "Release" in page or "· <span" in page

@@ -1,6 +1,7 @@
 """Canvas: what surrounds every picture (title, keys, source, banner) and how words are fitted into it."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,8 +26,9 @@ def fitted(words: str, width: float, lines: int = 2, size: float = 12) -> list[s
     ['Heavy and', 'tractor-trail…']
     """
     broken: list[str] = []
-    for piece, joined in [piece for word in words.split() for piece in _pieces(word, width, size)]:
-        gap = "" if joined or not broken else " "
+    each = [words[found.start() : found.end()] for found in re.finditer(r"\S+", words)]
+    for piece, inside in [piece for word in each for piece in _pieces(word, width, size)]:
+        gap = "" if inside or not broken else " "
         if broken and (len(broken) == lines or breadth(broken[-1] + gap + piece, size) <= width):
             broken[-1] += gap + piece
         else:
@@ -36,7 +38,7 @@ def fitted(words: str, width: float, lines: int = 2, size: float = 12) -> list[s
 
 def _pieces(word: str, width: float, size: float) -> list[tuple[str, bool]]:
     """A word as it may be broken: after its hyphens, and anywhere where it is longer than a line."""
-    parts = [part for part in word.replace("-", "-\n").split("\n") if part]
+    parts = [word[found.start() : found.end()] for found in re.finditer(r"[^-]*-|[^-]+", word)]
     pieces: list[tuple[str, bool]] = []
     for part in parts:
         long = max(1, int(width / (size * 0.6)))
@@ -48,7 +50,7 @@ def _pieces(word: str, width: float, size: float) -> list[tuple[str, bool]]:
 def _cut(words: str, width: float, size: float) -> str:
     while words and breadth(words + "…", size) > width:
         words = words[:-1]
-    return words.rstrip() + "…"
+    return words[: len(words.rstrip())] + "…"
 
 
 def stacked(x: float, y: float, lines: Sequence[str], kind: str = "", anchor: str = "start", step: float = 15) -> str:

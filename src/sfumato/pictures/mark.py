@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sfumato.errors import QueryError
+from sfumato.foreign_text import joined
 from sfumato.pictures.look import SERIES
 from sfumato.pictures.svg import tick_words
 
@@ -70,7 +71,7 @@ class Mark:
     @property
     def name(self) -> str:
         """What it is of: its row, and its series where there are several."""
-        return ", ".join(part for part in (self.label, self.series) if part)
+        return joined(", ", (part for part in (self.label, self.series) if part))
 
     @property
     def doubtful(self) -> bool:
@@ -186,9 +187,9 @@ def spoken(mark: Mark, words: PictureWords) -> str:
         low, high = mark.ends_shown if all(mark.ends_shown) else plain
         error = f"{words.interval} {low} {words.to} {high}"
     else:
-        error = f"{words.withheld}{': ' if mark.withheld else ''}{mark.withheld}"
+        error = joined(": ", filter(None, [words.withheld, mark.withheld]))
     graded = f", {words.grade} {mark.grade}" if mark.grade.isalpha() else ""
-    return f"{mark.name}: {shown(mark)}, {error}{graded}{', ' if mark.verdict else ''}{mark.verdict}"
+    return joined("", [mark.name, f": {shown(mark)}, ", error, f"{graded}{', ' if mark.verdict else ''}{mark.verdict}"])
 
 
 def shown(mark: Mark) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from sfumato.errors import QueryError
+from sfumato.foreign_text import marked
 
 SVG_NAMESPACE = "http://www.w3.org/2000/svg"
 
@@ -45,7 +46,7 @@ class Picture:
         return self.to_svg()
 
     def _repr_html_(self) -> str:
-        said = "".join(f"<li>{escape(one)}</li>" for one in self.told)
+        said = "".join(f"<li>{marked(one)}</li>" for one in self.told)
         told = f"<details><summary>{escape(self.in_words)}</summary><ul>{said}</ul></details>" if said else ""
         return f"<figure>{self.svg}{told}</figure>"
 

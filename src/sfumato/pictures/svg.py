@@ -10,6 +10,7 @@ from unicodedata import east_asian_width
 from markupsafe import Markup
 
 from sfumato.errors import QueryError
+from sfumato.foreign_text import marked
 from sfumato.pictures.look import CARD, INK, dressed
 
 WIDTH = 720
@@ -121,13 +122,13 @@ def paper(width: float, height: float) -> str:
 
 
 def text(x: float, y: float, words: str, kind: str = "", anchor: str = "start", tip: str = "") -> str:
-    inside = escape(words) + (f"<title>{escape(tip)}</title>" if tip else "")
+    inside = marked(words, "tspan", escape) + (f"<title>{escape(tip)}</title>" if tip else "")
     return f'<text x="{short(x)}" y="{short(y)}" text-anchor="{anchor}"{dressed(kind)}>{inside}</text>'
 
 
 def label(y: float, words: str) -> str:
     """The name of a row, cut where it would run into the axis; the whole of it is a tip."""
-    shown = words if len(words) <= 40 else f"{words[:39]}…"
+    shown = words if len(words) <= 40 else words[:39] + "…"
     return text(LABELS - 12, y, shown, anchor="end", tip=words)
 
 

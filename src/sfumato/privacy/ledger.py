@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from sfumato.errors import LedgerError, PlanError, PromiseError, nearest
+from sfumato.foreign_text import capitalized, joined, without_stop
 from sfumato.privacy.compose import in_sequence
 from sfumato.privacy.groups import of_group_in_parts, smaller
 from sfumato.privacy.loss import Limit, Loss, Unbounded
@@ -48,7 +49,7 @@ def outside(what: str, why: str) -> str:
     >>> outside("the list of trades", "it is the national classification")
     'the list of trades. It is the national classification.'
     """
-    return f"{what.rstrip('.')}. {why[:1].upper()}{why[1:].rstrip('.')}."
+    return joined(". ", [without_stop(what), capitalized(without_stop(why))]) + "."
 
 
 @dataclass(frozen=True)

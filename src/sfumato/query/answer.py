@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.foreign_text import joined
 from sfumato.query.change import Change
 from sfumato.query.columns import Columns
 from sfumato.query.figures import LARGEST_PAGE, Figures, only
@@ -135,7 +136,8 @@ class Answer:
     def unsaid(self) -> tuple[str, ...]:
         """What is not stated of the errors, and why."""
         key = "about.noise_alone" if self.columns.noise_alone.any() else "about.withheld"
-        return tuple(f"{words(self.language)(key)}: {reason}" for reason in self.figures.reasons(self.language))
+        start = words(self.language)(key)
+        return tuple(joined(": ", [start, reason]) for reason in self.figures.reasons(self.language))
 
     @property
     def note(self) -> str:
@@ -151,7 +153,7 @@ class Answer:
         labels = {one.name: one.label for one in self.figures.product.attributes}
         held = [labels[name] for name in self.figures.where if name in labels]
         title = self.figures.title
-        return words(self.language)("title.within", title=title, names=", ".join(held)) if held else title
+        return words(self.language)("title.within", title=title, names=joined(", ", held)) if held else title
 
     @property
     def titles(self) -> list[tuple[str, str]]:

@@ -19,7 +19,7 @@ from sfumato.query.comparison import Comparison, difference_of, own_side
 from sfumato.query.estimate import Estimate, Figure, Variance
 from sfumato.query.ratio import Ratio, ratio_of, too_near
 from sfumato.query.sides import by_sides
-from sfumato.query.wording import Sentence, words
+from sfumato.query.wording import Reason, Sentence, words
 from sfumato.release import NoNumber, Withheld, stated, withheld
 from sfumato.release.figures import beside, like, number
 from sfumato.release.moved_error import moved_together
@@ -108,8 +108,8 @@ class Change(Comparison):
         """The verdict with its numbers: how much more or less, and how much the error alone would give."""
         differs, margin = self.differs(level), stated(self.moe(level))
         if isinstance(differs, Withheld) or margin is None:
-            reason = differs.reason if isinstance(differs, Withheld) else ""
-            return Sentence("change_unsaid", {"since": self.since, "reason": reason.rstrip(".")})
+            reason = Reason(differs.reason if isinstance(differs, Withheld) else "")
+            return Sentence("change_unsaid", {"since": self.since, "reason": reason})
         keys = EXACT if not margin else SAMPLED if self.sampling_variance else NOISY
         key = keys[(0 if self.value > 0 else 1) if differs else 2]
         size = abs(self.value) if differs else self.value

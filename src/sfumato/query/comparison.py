@@ -8,7 +8,7 @@ import numpy as np
 
 from sfumato.query.estimate import Estimate, Variance
 from sfumato.query.sides import NoisySide, apart
-from sfumato.query.wording import Sentence
+from sfumato.query.wording import Reason, Sentence
 from sfumato.release import Withheld, stated, withheld
 from sfumato.release.error_law import ErrorLaw
 
@@ -47,7 +47,7 @@ class Comparison(Estimate):
         """The answer by its key and numbers, for pages in any language."""
         differs = self.differs(level)
         if isinstance(differs, Withheld):
-            return Sentence("differ_unsaid", {"reason": differs.reason.rstrip(".")})
+            return Sentence("differ_unsaid", {"reason": Reason(differs.reason)})
         low, high = self.interval(level)
         key = "differ" if differs else "may_be_same"
         if self.apart:

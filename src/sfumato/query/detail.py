@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from sfumato.foreign_text import without_stop
 from sfumato.query.estimate import IMPOSSIBLE, Estimate, Figure
 from sfumato.query.source import Source
-from sfumato.query.wording import Sentence
+from sfumato.query.wording import Reason, Sentence
 from sfumato.release import NoNumber, Product, Withheld, stated
 from sfumato.schema import Box
 
@@ -37,7 +38,7 @@ def detail_of(source: Source, figure: Figure, labels: tuple[str, ...], *, overla
     if figure is IMPOSSIBLE:
         return Detail(figure, labels, (Sentence("impossible"),))
     if isinstance(figure, NoNumber):
-        return Detail(figure, labels, (Sentence("missing", {"reason": figure.reason.rstrip(".")}),))
+        return Detail(figure, labels, (Sentence("missing", {"reason": without_stop(figure.reason)}),))
     return Detail(figure, labels, tuple(_sentences(source, figure, overlaps=overlaps)))
 
 
@@ -129,9 +130,9 @@ def _of_error(estimate: Estimate, keys: Mapping[str, str] = PLAIN) -> Sentence:
     if isinstance(moe, Withheld):
         told = moe.in_full if estimate.as_measured else moe.reason
         key = "error_withheld_made" if moe.of_cell and not estimate.as_measured else "error_withheld"
-        return Sentence(key, {"reason": told.rstrip(".")})
+        return Sentence(key, {"reason": Reason(told)})
     if isinstance(estimate.sampling_variance, Withheld):
-        reason = estimate.sampling_variance.reason.rstrip(".")
+        reason = Reason(estimate.sampling_variance.reason)
         return Sentence(keys["alone"], {"moe": times * moe, "reason": reason})
     if estimate.variance == 0:
         return Sentence("error_none")

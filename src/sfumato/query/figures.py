@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import QueryError
+from sfumato.foreign_text import joined, language_of
 from sfumato.query.axis import Axis
 from sfumato.query.columns import Columns
 from sfumato.query.estimate import Estimate, Figure
@@ -174,10 +175,11 @@ def codes_of(levels: str | int | Sequence[str | int]) -> tuple[str, ...]:
 def only(universe: Mapping[str, Sequence[str]], known: Sequence[Attribute]) -> str:
     """What numbers are only about, by the labels of its variables and levels; a name that is not known says itself."""
     attributes = {one.name: one for one in known}
-    return "; ".join(
-        f"{attributes[name].label if name in attributes else name}: {', '.join(labels_of(codes, attributes.get(name)))}"
+    named = [
+        (attributes[name].label if name in attributes else name, labels_of(codes, attributes.get(name)))
         for name, codes in universe.items()
-    )
+    ]
+    return joined("; ", (joined(": ", [label, joined(", ", levels)]) for label, levels in named))
 
 
 def labels_of(codes: Sequence[str], attribute: Attribute | None) -> list[str]:
@@ -194,7 +196,7 @@ def titled(title: str, shown: Sequence[Attribute], language: str = OWN) -> str:
     labels, said = [inside_sentence(one.label, language) for one in shown], words(language)
     if not labels:
         return title
-    listed = said("title.and", others=", ".join(labels[:-1]), last=labels[-1]) if len(labels) > 1 else labels[0]
+    listed = said("title.and", others=joined(", ", labels[:-1]), last=labels[-1]) if len(labels) > 1 else labels[0]
     return said("title.by", title=title, what=listed)
 
 
@@ -204,4 +206,5 @@ def inside_sentence(label: str, language: str) -> str:
     >>> inside_sentence("Place of work", "en"), inside_sentence("NAICS", "en"), inside_sentence("Beruf", "de")
     ('place of work', 'NAICS', 'Beruf')
     """
-    return label[:1].lower() + label[1:] if language == OWN and label[1:2].islower() else label
+    starts_small = language == OWN and label[1:2].islower() and not language_of(label)
+    return label[:1].lower() + label[1:] if starts_small else label

@@ -8,6 +8,7 @@ from itertools import combinations, pairwise
 from pathlib import Path
 
 from sfumato.errors import QueryError
+from sfumato.foreign_text import joined
 from sfumato.query.engine import QueryEngine, divisors, open_folder
 from sfumato.query.estimate import Estimate
 from sfumato.query.phrases import words_of
@@ -66,7 +67,7 @@ class Find:
         """What was found by its own name: levels, else the variable, else the statistic."""
         labels = [self.table.attribute(name).levels.label(code) for name, code in self.codes]
         labels += [self.table.attribute(self.variable).label] if self.variable else []
-        return ", ".join(labels) or self.table.product.subject.title
+        return joined(", ", labels) or self.table.product.subject.title
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from numpy.typing import NDArray
 
 from sfumato.errors import QueryError
+from sfumato.foreign_text import joined
 from sfumato.query.axis import Axis
 from sfumato.query.change import Change
 from sfumato.query.digits import Digits
@@ -56,12 +57,12 @@ class Leader:
     def numbers(self, wording: Words) -> str:
         """Its number and its share, each with its margin."""
         share = wording("headline.share", share=_written(self.share, wording)) if self.share else ""
-        unit = "" if self.number.unit in {"share", ""} else f" {self.number.unit}"
-        return f"{_written(self.number, wording)}{unit}{share}"
+        unit = "" if self.number.unit in {"share", ""} else " " + self.number.unit
+        return joined("", [_written(self.number, wording), unit, share])
 
     def said(self, wording: Words) -> str:
         """The row with its numbers in brackets."""
-        return f"{self.label} ({self.numbers(wording)})"
+        return joined("", [self.label, " (", self.numbers(wording), ")"])
 
 
 @dataclass(frozen=True)
@@ -87,17 +88,17 @@ class Headline:
         """The numbers that the claim rests on, each with its margin."""
         first = self.leaders[0]
         if self.told:
-            return f"{first.numbers(wording)}."
+            return first.numbers(wording) + "."
         if len(self.leaders) > MOST_NAMED:
             many = wording.figure(f"{len(self.leaders):,}")
             return wording("headline.many", many=many, row=first.said(wording)) + "."
         *others, last = (one.said(wording) for one in self.leaders)
-        rows = wording("headline.either", others=", ".join(others), last=last)
+        rows = wording("headline.either", others=joined(", ", others), last=last)
         return wording("headline.rows", rows=rows) + "."
 
     def said(self, wording: Words) -> str:
         """The headline in a language: the claim and its numbers in one sentence."""
-        return f"{self.claim(wording)}: {self.numbers(wording)}"
+        return joined(": ", [self.claim(wording), self.numbers(wording)])
 
 
 def headline_of(table: RankedTable, column: str | None = None) -> Headline | None:

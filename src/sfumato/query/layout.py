@@ -3,14 +3,13 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from itertools import product as combinations
 
 import numpy as np
 
+from sfumato.foreign_text import joined
 from sfumato.query.answer import Answer, Placement
 from sfumato.query.axis import Axis
-from sfumato.query.cell_look import STYLE, smear_of
 from sfumato.query.change import Change
 from sfumato.query.digits import Digits
 from sfumato.query.estimate import Estimate, Figure
@@ -149,7 +148,7 @@ def text(one: Figure, error: str = "moe90", *, zero: bool = False, said: Words =
         return value
     if isinstance(one, Change):
         verdict = said(f"text.{one.verdict()}")
-        return f"{signed(value, one)} {_error(one, margin, error, said)}{_in_percent(one, said)} {verdict}"
+        return f"{signed(value, one)} {_error(one, margin, error, said)}{in_percent(one, said)} {verdict}"
     value = number(0) if zero and below_0(one) else value
     return f"{value} {_error(one, margin, error, said)} {one.grade}"
 
@@ -159,7 +158,7 @@ def signed(written: str, one: Estimate) -> str:
     return f"+{written}" if one.value > 0 else written
 
 
-def _in_percent(one: Change, said: Words) -> str:
+def in_percent(one: Change, said: Words) -> str:
     """A change in percent with its margin, in brackets; nothing where the number before may be 0."""
     if isinstance(one.percent, NoNumber):
         return ""
@@ -202,41 +201,10 @@ def _percent(part: float, way: Rounding = round) -> str:
     return f"{on_digit(100 * part, -1, way):.1f}%".replace("-", "−") if math.isfinite(part) else f"{part}%"
 
 
-def cell_html(one: Figure, said: Words = ENGLISH) -> str:
-    """The number, its margin, its grade; a reader who cannot see it hears one sentence."""
-    value, margin = as_seen(one, said)
-    if isinstance(one, NoNumber) or not margin:
-        spoken = one.reason if isinstance(one, NoNumber) else said("text.no_such")
-        return f'<td class="g-" aria-label="{escape(spoken)}"><span class="n">{escape(value)}</span></td>'
-    if isinstance(one, Change):
-        return _change_html(one, signed(value, one), margin, said)
-    spoken = said("text.spoken", value=value, unit=one.unit, margin=margin, grade=one.grade)
-    return (
-        f'<td class="g{escape(one.grade)}" aria-label="{escape(spoken)}">'
-        f'<span class="n">{value}</span> <span class="moe">± {margin}</span> '
-        f'<span class="grade">{escape(one.grade)}</span>{_smear(one)}</td>'
-    )
-
-
-def _change_html(one: Change, value: str, margin: str, said: Words) -> str:
-    """The change, its margin, the percentage and the verdict; a reader who cannot see it hears the sentence."""
-    verdict = one.verdict()
-    return (
-        f'<td class="v-{verdict}" aria-label="{escape(one.sentence().said(said))}"><span class="n">{value}</span> '
-        f'<span class="moe">± {margin}{_in_percent(one, said)}</span> '
-        f'<span class="verdict">{said(f"text.{verdict}")}</span>{_smear(one)}</td>'
-    )
-
-
-def _smear(one: Estimate) -> str:
-    width = smear_of(one)
-    return f'<span class="smear w{width}"></span>' if width else ""
-
-
-def _laid_out(table: Figures) -> tuple[list[str], list[tuple[Sequence[str], list[Figure]]]]:
+def laid_out(table: Figures) -> tuple[list[str], list[tuple[Sequence[str], list[Figure]]]]:
     """The heads of all columns and, row by row, its labels and its figures."""
     laid = shown(table)
-    heads = [*laid.stub, *(" · ".join(column.heads) or table.product.subject.title for column in laid.columns)]
+    heads = [*laid.stub, *(joined(" · ", column.heads) or table.product.subject.title for column in laid.columns)]
     return heads, [(labels, [column.figures[row] for column in laid.columns]) for row, labels in enumerate(laid.rows)]
 
 
@@ -247,36 +215,9 @@ def below_0(one: Figure) -> bool:
 
 def as_text(table: Figures, error: str = "moe90", *, zero: bool = False) -> str:
     """The table in columns that line up, and below it why cells hold no number and what negative ones are shown as."""
-    (heads, rows), said = _laid_out(table), words(table.language)
+    (heads, rows), said = laid_out(table), words(table.language)
     lines = [[*labels, *(text(one, error, zero=zero, said=said) for one in figures)] for labels, figures in rows]
     laid = aligned(heads, lines, numbers=len(rows[0][1]) if rows else 0)
     legend = [*(f"{one.code}  {one.reason}" for one in table.missing), *Answer(table).unsaid, *Answer(table).remarks]
     legend += [said("text.zeroed")] if zero and any(below_0(one) for _, figures in rows for one in figures) else []
     return "\n".join([table.title, "", laid, *(["", *legend] if legend else [])])
-
-
-def as_html(table: Figures) -> str:
-    """The table as HTML, the cells marked as on the page, and below it why cells hold no number."""
-    (heads, rows), said = _laid_out(table), words(table.language)
-    head = "".join(f'<th scope="col">{escape(one)}</th>' for one in heads)
-    body = "".join(
-        "<tr>"
-        + "".join(f'<th scope="row">{escape(label)}</th>' for label in labels)
-        + "".join(cell_html(one, said) for one in figures)
-        + "</tr>"
-        for labels, figures in rows
-    )
-    notes = [*(f"{one.code} {one.reason}" for one in table.missing), *Answer(table).unsaid, *Answer(table).remarks]
-    periods = ", ".join(dict.fromkeys(one.manifest.period for one in table.releases if one.manifest.period))
-    counted = ". ".join([", ".join(filter(None, (table.unit.capitalize(), periods))), said("text.is_moe90")])
-    legend = "".join(f"<p>{escape(one)}</p>" for one in (f"{counted}.", *notes))
-    found = table.headline()
-    headed = f"<strong>{escape(found.said(said))}</strong><br>" if found else ""
-    caption = f"<caption>{headed}{escape(table.title)}</caption>"
-    laid = f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return f'<div class="sfumato"{_tongue(table)}><style>{STYLE}</style>{laid}{legend}</div>'
-
-
-def _tongue(table: Figures) -> str:
-    """The language of a table, where it is not that of most notebooks."""
-    return f' lang="{table.language}"' if table.language != ENGLISH.code else ""

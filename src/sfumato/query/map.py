@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.errors import QueryError, nearest
+from sfumato.foreign_text import joined
 from sfumato.geography import Shapes
 from sfumato.pictures import Caption, Picture
 from sfumato.pictures.map import map_of
@@ -61,7 +62,7 @@ def titled(caption: Caption, table: Figures, shown: str) -> Caption:
     if not shown:
         return caption
     columns = table.axes[-1]
-    return replace(caption, title=f"{caption.title}: {columns.attribute.label} {columns.label(shown)}")
+    return replace(caption, title=joined("", [caption.title, ": ", columns.attribute.label, " ", columns.label(shown)]))
 
 
 def _shapes(table: Figures) -> Shapes:

@@ -3,8 +3,10 @@
 import re
 from dataclasses import dataclass
 
+from sfumato.foreign_text import joined
 from sfumato.query.wording import words
 from sfumato.release import Release
+from sfumato.schema.languages import OWN
 
 
 @dataclass(frozen=True)
@@ -14,9 +16,7 @@ class Notice:
     kind: str
     words: str
     key: str | None = None
-    newer: str = ""
-    """The title of the release that took its place, and when that was issued."""
-    issued: str = ""
+    language: str = OWN
 
     @property
     def grave(self) -> bool:
@@ -25,15 +25,20 @@ class Notice:
 
     @property
     def sentence(self) -> str:
-        return self._said(self.kind.capitalize())
+        return self._said(self.called)
 
     @property
     def warning(self) -> str:
         """The same so that nobody overlooks it."""
-        return self._said(self.kind.upper())
+        return self._said(self.called.upper())
 
-    def _said(self, kind: str) -> str:
-        return f"{kind}: {self.words}{'' if self.words.endswith(('.', '!', '?')) else '.'}"
+    @property
+    def called(self) -> str:
+        """What it is, in the language of its release."""
+        return words(self.language)(f"notices.{self.kind.replace(' ', '_')}")
+
+    def _said(self, called: str) -> str:
+        return joined(": ", [called, self.words]) + ("" if self.words.endswith((".", "!", "?")) else ".")
 
 
 def private(release: Release) -> bool:
@@ -43,15 +48,15 @@ def private(release: Release) -> bool:
 
 def notices_of(release: Release) -> tuple[Notice, ...]:
     """What is to be said of a release by itself."""
-    manifest, found = release.manifest, []
+    manifest, found = release.manifest, dict[str, str]()
     if release.withdrawn is not None:
-        found.append(Notice("withdrawn", release.withdrawn))
+        found["withdrawn"] = release.own_words(release.withdrawn)
     if private(release):
-        found.append(Notice("not for publication", manifest.why))
+        found["not for publication"] = release.says(manifest.why)
     if not manifest.promise.formal:
-        found.append(Notice("not formally private", manifest.promise.loss_words))
-    lost = (Notice("a step found no answer", f"{name}: {why}") for name, why in manifest.diverged.items())
-    return (*found, *lost)
+        found["not formally private"] = manifest.promise.loss_words
+    lost = [("a step found no answer", f"{name}: " + release.says(why)) for name, why in manifest.diverged.items()]
+    return tuple(Notice(kind, said, language=release.language) for kind, said in (*found.items(), *lost))
 
 
 def slug(release: Release) -> str:
@@ -72,6 +77,6 @@ def lasting(release: Release) -> str:
 def cited(release: Release) -> str:
     """How to cite a release."""
     manifest = release.manifest
-    period = f", {manifest.period}" if manifest.period else ""
-    said = {"title": f"{manifest.title}{period}", "id": release.id[:16], "date": manifest.created[:10]}
+    title = manifest.title + (f", {manifest.period}" if manifest.period else "")
+    said = {"title": title, "id": release.id[:16], "date": manifest.created[:10]}
     return words(release.language)("title.cited", **said, loss=manifest.promise.loss_words)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from sfumato.errors import QueryError, nearest
+from sfumato.foreign_text import joined
 from sfumato.pictures import KINDS, Caption, Mark, Picture, PictureWords
 from sfumato.query.answer import Answer
 from sfumato.query.change import NONE, Change
@@ -48,10 +49,10 @@ def plot_of(table: Figures, level: float = 0.90, only: str = "", language: str =
         number = table.figure(flat)
         named = [axis.label(code) for axis, code in zip(table.axes, codes, strict=True)]
         rows = named[:-1] if table.has_columns else named
-        label, series = " · ".join(rows) or table.product.subject.title, named[-1] if table.has_columns else ""
+        label, series = joined(" · ", rows) or table.product.subject.title, named[-1] if table.has_columns else ""
         code = " · ".join(codes[:-1] if table.has_columns else codes)
         if isinstance(number, NoNumber):
-            left_out.append(Undrawn(code, series, f"{', '.join(named)}: {number.reason}"))
+            left_out.append(Undrawn(code, series, joined(": ", [joined(", ", named), number.reason])))
             continue
         marks.append(replace(mark_of(number, label, level, language), series=series, code=code, carried=record))
     return Plot(tuple(marks), tuple(left_out))
@@ -105,12 +106,12 @@ def _said_of(table: Figures | None) -> str:
 def caption_of(table: Figures, plot: Plot, level: float = 0.90) -> Caption:
     """The title, the unit, the citation and the warnings of a table, and why cells are missing where some are."""
     said = words(table.language)
-    missing = f"{said('text.not_drawn', count=len(plot.left_out))} {plot.left_out[0].said} " if plot.left_out else ""
+    missing = [said("text.not_drawn", count=len(plot.left_out)), plot.left_out[0].said] if plot.left_out else []
     own = said.listed("picture") | {"interval": said("text.level_interval", level=said.figure(f"{level:.0%}"))}
     return Caption(
         table.title,
         table.unit,
-        source=f"{missing}{' '.join(map(cited, table.releases))}",
+        source=joined(" ", [*missing, *map(cited, table.releases)]),
         banner=" ".join(notice.warning for release in table.releases for notice in notices_of(release) if notice.grave),
         percent=table.unit == "share",
         headline=_said_of(table),

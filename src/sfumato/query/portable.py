@@ -13,7 +13,8 @@ from sfumato.pictures import Picture
 from sfumato.query.answer import Answer
 from sfumato.query.figures import Figures
 from sfumato.query.headline import Headline, headline_of
-from sfumato.query.layout import as_html, as_text
+from sfumato.query.layout import as_text
+from sfumato.query.notebook import as_html
 from sfumato.query.notices import cited
 from sfumato.query.ranks import RowStanding, standings
 

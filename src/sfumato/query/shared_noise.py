@@ -80,7 +80,7 @@ def _noisy_totals(table: Crosstab) -> list[Product]:
     """The totals with noise that were published before and that the product of a table may have been moved to."""
     if isinstance(table.product.uncertainty, Independent):
         return []
-    others = table.releases[-1].products.values()
+    others = table.releases[-1].own.products.values()
     return [one for one in others if one.subject.mechanism == PUBLISHED and one.even != 0]
 
 

@@ -14,6 +14,7 @@ from sfumato.query.sampling import NotSampled, Sampling, sampling_of
 from sfumato.release import NoNumber, Product, Release, Withheld
 from sfumato.release.error_law import ErrorLaw, Floats
 from sfumato.schema import Attribute, Box, Grid
+from sfumato.schema.languages import OWN
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,9 +38,9 @@ class Source:
         """The variable of this name; a wrong name answers with the nearest."""
         known = {attribute.name: attribute for attribute in self.product.attributes}
         if name not in known:
-            raise QueryError(
-                f"'{name}' is not a variable of {self.product.subject.title.lower()}; {nearest(name, known)}"
-            )
+            title = self.product.subject.title
+            title = title.lower() if self.release.language == OWN else title
+            raise QueryError(f"'{name}' is not a variable of {title}; {nearest(name, known)}")
         return known[name]
 
     def refusal(self, names: Iterable[str]) -> str:
@@ -58,8 +59,8 @@ class Source:
             raise QueryError(why)
 
     def missing(self, box: Box) -> NoNumber | None:
-        """Why a box holds no number; None where it holds one."""
-        statuses = self.product.missing(Grid((), box))
+        """Why a box holds no number, in English as errors are; None where it holds one."""
+        statuses = self.product.own.missing(Grid((), box))
         return statuses.at(0) if statuses else None
 
     def estimate(self, box: Box) -> Estimate:

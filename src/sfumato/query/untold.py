@@ -2,8 +2,10 @@
 
 from collections.abc import Collection
 
+from sfumato.foreign_text import joined
 from sfumato.query.wording import words
 from sfumato.release import Withheld
+from sfumato.release.translator import sentence_in
 
 
 def untold(error: Withheld, measured: Collection[bool], language: str = "en") -> str:
@@ -15,6 +17,7 @@ def untold(error: Withheld, measured: Collection[bool], language: str = "en") ->
     'it has no variance; no error is told of a number that is computed from several measured cells'
     """
     if not error.of_cell:
-        return error.reason
+        return sentence_in(language, error.reason)
     made = "" if all(measured) else words(language)("about.withheld_made")
-    return "; ".join(filter(None, (error.in_full if any(measured) else error.reason, made)))
+    told = sentence_in(language, error.in_full if any(measured) else error.reason)
+    return joined("; ", filter(None, (told, made)))

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+from sfumato.foreign_text import joined
 from sfumato.query.wording import Words, words
 from sfumato.release import Subject
 from sfumato.release.figures import number
@@ -11,7 +12,7 @@ from sfumato.release.value_bounds import ClipTook, ValueBounds
 def noted(subject: Subject, language: str = "en") -> str:
     """All that is to be said beside the numbers of a subject: what lies beyond its bounds, and which rows count."""
     held = _held(subject, subject.value_bounds, words(language)) if subject.value_bounds else []
-    return " ".join(one for one in (*held, subject.note) if one)
+    return joined(" ", (one for one in (*held, subject.note) if one))
 
 
 def _held(subject: Subject, bounds: ValueBounds, said: Words) -> list[str]:

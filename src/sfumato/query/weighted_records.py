@@ -9,7 +9,7 @@ cell and replicate; the mean of the squared differences is then V Σ z², in the
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -152,7 +152,7 @@ def records_of(engine: QueryEngine, of: str | None, replicates: int) -> Weighted
             raise QueryError(f"Of '{of}' no records can be made. {_instead(engine)}")
         others = () if of in engine.statistics else engine.statistics
         return WeightedRecords(named, replicates, engine.release.id, others)
-    weighted = [one for one in products.values() if isinstance(one, WeightedCells)]
+    weighted = [_told(one.own, one) for one in products.values() if isinstance(one.own, WeightedCells)]
     found = weighted or [one for name in engine.statistics if (one := _carried(products[name])) is not None]
     if len(found) > 1:
         names = ", ".join(one.subject.name for one in found)
@@ -174,12 +174,20 @@ def _instead(engine: QueryEngine) -> str:
 
 def _carried(product: Product) -> WeightedCells | None:
     """A measured table of counts with a record for every person and one for every cell below 1; else nothing."""
-    if not isinstance(product, Cube) or product.subject.statistic != "count" or product.subject.step != 1:
+    own = product.own
+    if not isinstance(own, Cube) or own.subject.statistic != "count" or own.subject.step != 1:
         return None
-    if isinstance(product, WeightedCells):
-        return product
-    errors = product.uncertainty.over(product.domain, product.values)
-    if isinstance(errors, Withheld) or errors.weights is None or isinstance(product.uncertainty, Shifted):
+    if isinstance(own, WeightedCells):
+        return _told(own, product)
+    errors = own.uncertainty.over(own.domain, own.values)
+    if isinstance(errors, Withheld) or errors.weights is None or isinstance(own.uncertainty, Shifted):
         return None
-    records = np.where(product.domain.possible, np.maximum(product.values, 1), 0).astype(np.int64)
-    return WeightedCells(product.subject, product.domain, product.values, product.uncertainty, records)
+    records = np.where(own.domain.possible, np.maximum(own.values, 1), 0).astype(np.int64)
+    return _told(WeightedCells(own.subject, own.domain, own.values, own.uncertainty, records), product)
+
+
+def _told(cells: WeightedCells, product: Product) -> WeightedCells:
+    """The same records in the language that a product is told in."""
+    if product is product.own:
+        return cells
+    return replace(cells, subject=product.subject, domain=replace(cells.domain, attributes=product.attributes))

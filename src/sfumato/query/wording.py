@@ -8,8 +8,10 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from sfumato.foreign_text import filled, without_stop
 from sfumato.query.grade import margin_bound
 from sfumato.release.figures import Rounding, number
+from sfumato.release.translator import sentence_in
 
 OWN = "sfumato.query"
 _WAYS: Mapping[str, Rounding] = {
@@ -35,7 +37,7 @@ class Words:
 
     def __call__(self, key: str, **values: Any) -> str:
         """The text of a key with its places filled in; a key that is not there is an error of ours, not of a reader."""
-        return self.texts[key].format(**values) if values else self.texts[key]
+        return filled(self.texts[key], values) if values else self.texts[key]
 
     def figure(self, written: str) -> str:
         """A number written the English way, as this language writes it."""
@@ -50,7 +52,15 @@ class Words:
 
 @cache
 def words(code: str, more: str = OWN) -> Words:
-    """The texts of a language: what downloads say, and what a package that says more has beside it."""
+    """The texts of a language: what downloads say, and what a package that says more has beside it.
+
+    A release may be in a language that there is no file for; what is said of it is then in English.
+
+    >>> words("fr")("sheet.total")
+    'Total'
+    """
+    if not (files(OWN) / "words" / f"{code}.toml").is_file():
+        return words("en", more)
     found: dict[str, str] = {}
     for package in dict.fromkeys((OWN, more)):
         tables = tomllib.loads((files(package) / "words" / f"{code}.toml").read_text("utf-8"))
@@ -84,6 +94,15 @@ def grade_bounds(grades: Mapping[str, float], said: Words) -> dict[str, str]:
     return {name: said.figure(f"{100 * bound:.6g}%") for name, bound in bounds.items()}
 
 
+class Reason(str):
+    """Why something is not stated, in English as the program has it until a sentence says it in a language."""
+
+    __slots__ = ()
+
+    def said(self, wording: Words) -> str:
+        return without_stop(sentence_in(wording.code, str(self)))
+
+
 @dataclass(frozen=True)
 class Sentence:
     """A sentence by its key and what stands in its places.
@@ -97,11 +116,15 @@ class Sentence:
 
     def said(self, wording: Words) -> str:
         """The sentence in a language."""
-        said = {
-            name: one if isinstance(one, str) else wording.figure(number(one, _WAYS.get(name, round)))
-            for name, one in self.values.items()
-        }
+        said = {name: _said(name, one, wording) for name, one in self.values.items()}
         return wording(f"sentence.{self.key}", **said)
 
     def english(self) -> str:
         return self.said(words("en"))
+
+
+def _said(name: str, value: float | str, wording: Words) -> str:
+    """What stands in one place of a sentence."""
+    if isinstance(value, Reason):
+        return value.said(wording)
+    return value if isinstance(value, str) else wording.figure(number(value, _WAYS.get(name, round)))

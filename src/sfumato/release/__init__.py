@@ -21,7 +21,7 @@ from sfumato.release.products import (
     measured,
 )
 from sfumato.release.promise import Promise
-from sfumato.release.spoken import in_language
+from sfumato.release.release_in_language import in_language
 from sfumato.release.statuses import NoNumber, Statuses
 from sfumato.release.translation import Translation
 from sfumato.release.uncertainties import (

@@ -1,7 +1,7 @@
 """Release: a folder of Parquet files and a manifest, written once and read by anyone."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from sfumato.geography import Shapes
 from sfumato.release.certificate import Certificate
 from sfumato.release.manifest import BESIDE, NAME, AttributeLine, Manifest, ProductLine, digest, line
 from sfumato.release.products import Product
+from sfumato.release.translator import Translator
 from sfumato.schema import Attribute, Levels, Synonyms
 
 
@@ -26,28 +27,32 @@ class Release:
     """What was checked and attacked of its plan, where that lies beside it."""
     changed: Mapping[str, int] = field(default_factory=dict, repr=False)
     """When each file was last changed before it was verified, in nanoseconds."""
-    spoken_from: "Release | None" = field(default=None, repr=False)
+    in_own_language: "Release | None" = field(default=None, repr=False)
     """Where it is told in another language: the release as it was published."""
-
-    told_in: str = ""
-    """The language that it is told in; '' for its own."""
-    told: Callable[[str], str] = field(default=str, repr=False)
-    """A sentence of the program's own in that language, where its form is known; else as it is."""
+    translator: Translator | None = field(default=None, repr=False)
+    """What says its texts in that language."""
 
     @property
     def language(self) -> str:
         """The language in which its texts are read."""
-        return self.told_in or self.manifest.own_language
+        return self.translator.language if self.translator else self.manifest.own_language
 
     def called(self, unit: str) -> str:
         """What a unit is called in that language."""
-        said = self.manifest.languages.get(self.told_in)
-        return said.units.get(unit, unit) if said else unit
+        return self.translator.unit(unit) if self.translator else unit
+
+    def says(self, sentence: str) -> str:
+        """A sentence of the program's own in that language, where its form is known; else as it is."""
+        return self.translator.sentence(sentence) if self.translator else sentence
+
+    def own_words(self, text: str) -> str:
+        """A text that its publisher wrote, in its own language alone."""
+        return self.translator.stays(text) if self.translator else text
 
     @property
     def own(self) -> "Release":
         """The release in its own language."""
-        return self.spoken_from or self
+        return self.in_own_language or self
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from sfumato.errors import PlanError, nearest
+from sfumato.foreign_text import foreign
+from sfumato.schema.languages import OWN
 from sfumato.schema.levels import Levels
 from sfumato.schema.synonyms import Synonyms
 
@@ -84,13 +86,11 @@ class Attribute:
     """Where it is cut off at a depth of its hierarchy: that depth, 0 at the top."""
     synonyms: Synonyms = field(default_factory=Synonyms, repr=False)
     """Other names of its levels, by which readers find them."""
-    untold: bool = field(default=False, compare=False, repr=False)
-    """Whether its label stays in its own language, where another was asked for."""
 
-    def in_language(self, language: str, label: str) -> "Attribute":
+    def in_language(self, language: str, label: str, own_language: str = OWN) -> "Attribute":
         """The same with its levels in a language, and with a label in it, where there is one."""
-        levels = self.levels.in_language(language)
-        return replace(self, levels=levels, label=label or self.label, untold=not label)
+        levels = self.levels.in_language(language, own_language)
+        return replace(self, levels=levels, label=label or foreign(self.label, own_language))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "read", self.read or Column(self.name))

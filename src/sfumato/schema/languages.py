@@ -21,10 +21,10 @@ Texts = Mapping[str, tuple[str, ...]]
 """Columns of a list in further languages, such as `label.de`, each in the order of the list."""
 
 
-def spoken(columns: Iterable[str], fields: Iterable[str]) -> list[str]:
+def in_further_languages(columns: Iterable[str], fields: Iterable[str]) -> list[str]:
     """The columns that say a field again in a further language, as `label.de` does; an unknown language is refused.
 
-    >>> spoken(["code", "label.de", "weight", "label"], ["label", "note"])
+    >>> in_further_languages(["code", "label.de", "weight", "label"], ["label", "note"])
     ['label.de']
     """
     known, found = set(fields), []

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sfumato.errors import PlanError
-from sfumato.schema.languages import spoken
+from sfumato.schema.languages import in_further_languages
 from sfumato.schema.letters import encoding_of
 
 Columns = dict[str, list[object]]
@@ -37,7 +37,7 @@ def _columns(path: Path, fields: Sequence[str], again: Sequence[str], encoding: 
     with path.open(newline="", encoding=encoding_of(path, encoding)) as file:
         listed = list(csv.DictReader(file))
     names = list(listed[0]) if listed else []
-    return {key: [row[key] for row in listed] for key in (*fields, *spoken(names, again)) if key in names}
+    return {key: [row[key] for row in listed] for key in (*fields, *in_further_languages(names, again)) if key in names}
 
 
 def _parquet(path: Path, fields: Sequence[str], again: Sequence[str]) -> Columns:
@@ -49,6 +49,6 @@ def _parquet(path: Path, fields: Sequence[str], again: Sequence[str]) -> Columns
         if file.metadata.num_rows > MOST or sum(group.total_byte_size for group in groups) > MOST_BYTES:
             raise PlanError(TOO_MANY.format(path))
         names = file.schema_arrow.names
-        wanted = {*fields, *spoken(names, again)}
+        wanted = {*fields, *in_further_languages(names, again)}
         found: Columns = file.read([name for name in names if name in wanted]).to_pydict()
         return found

@@ -10,15 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import PlanError, nearest
-from sfumato.schema.languages import Texts, by_code, refuse_text, spoken
+from sfumato.foreign_text import foreign
+from sfumato.schema.languages import OWN, Texts, by_code
 from sfumato.schema.leaf_groups import LeafGroups
-from sfumato.schema.level_files import columns_of
+from sfumato.schema.level_columns import TRANSLATED, LevelColumns
 from sfumato.schema.parent_rows import DEEPEST, ParentRows
 
 Mask = NDArray[np.bool_]
-FIELDS = ("code", "label", "parent", "note")
-SPOKEN = ("label", "note")
-"""What may be said again in further languages."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +36,11 @@ class Levels:
     """Of levels that are cut off at a depth: all of them."""
     texts: Texts = field(default_factory=dict, compare=False, repr=False)
     """Labels and notes in further languages, as `label.de`; '' of a level that has none."""
-    untold: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
-    """The codes whose label stays in the list's own language, where another was asked for."""
+    language: str = field(default="", compare=False, repr=False)
+    """The language that they are told in, where that is another than their own."""
     own: "Levels | None" = field(default=None, compare=False, repr=False)
     """The list in its own language, where this one is told in another."""
+    own_language: str = field(default=OWN, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not self.codes:
@@ -60,32 +59,16 @@ class Levels:
     @classmethod
     def of(cls, listed: Iterable[str | int | Mapping[str, object]]) -> "Levels":
         """Levels from plain codes or from records of code, label, parent and note."""
-        records = [_record(one) for one in listed]
-        further = spoken(dict.fromkeys(key for one in records for key in one), SPOKEN)
-        texts = {name: _texts([one.get(name) for one in records]) for name in further}
-        return cls._of({field: _texts([one.get(field) for one in records]) for field in FIELDS}, texts)
-
-    @classmethod
-    def _of(cls, fields: Mapping[str, list[str]], texts: Mapping[str, list[str]]) -> "Levels":
-        codes, labels, parents, notes = (fields[field] for field in FIELDS)
-        if "" in codes:
-            raise PlanError(
-                "A level has no code; give each level a code, and a label if people should read another word."
-            )
-        named = tuple(label or code for code, label in zip(codes, labels, strict=True))
-        said = {name: tuple(column) for name, column in texts.items()}
-        for name, column in said.items():
-            for code, text in zip(codes, column, strict=True):
-                _ = text and refuse_text(text, f"{name} of '{code}'")
-        return cls(tuple(codes), named, tuple(parent or None for parent in parents), tuple(notes), texts=said)
+        return cls._of(LevelColumns.of(listed))
 
     @classmethod
     def read(cls, path: Path, encoding: str | None = None) -> "Levels":
         """Levels from a CSV or Parquet file with a column `code` and, if wanted, `label`, `parent`, `note`."""
-        columns = columns_of(path, FIELDS, SPOKEN, encoding)
-        texts = {name: _texts(columns[name]) for name in spoken(columns, SPOKEN)}
-        none = [None] * len(columns["code"])
-        return cls._of({field: _texts(columns.get(field, none)) for field in FIELDS}, texts)
+        return cls._of(LevelColumns.read(path, encoding))
+
+    @classmethod
+    def _of(cls, columns: LevelColumns) -> "Levels":
+        return cls(columns.codes, columns.labels, columns.parents, columns.notes, texts=columns.texts)
 
     @cached_property
     def _row(self) -> dict[str, int]:
@@ -155,11 +138,9 @@ class Levels:
             codes, labels, notes = (tuple(side[row] for row in rows) for side in (self.codes, self.labels, self.notes))
             parents = tuple(self.parents[row] for row in rows)
             texts = {name: tuple(column[row] for row in rows) for name, column in self.texts.items()}
-            self._cuts[depth] = Levels(
-                codes, labels, parents, notes, self.whole or self, texts, self.untold.intersection(codes)
-            )
-            if self.own is not None:
-                object.__setattr__(self._cuts[depth], "own", self.own.cut(depth))
+            own = self.own.cut(depth) if self.own else None
+            told = (self.language, own, self.own_language)
+            self._cuts[depth] = Levels(codes, labels, parents, notes, self.whole or self, texts, *told)
         return self._cuts[depth]
 
     @cached_property
@@ -172,19 +153,24 @@ class Levels:
         added = {f"{field}.{language}": by_code(some, self.codes, places[field]) for field, some in said.items()}
         return replace(self, texts={**self.texts, **added})
 
-    def in_language(self, language: str) -> "Levels":
+    def in_language(self, language: str, own_language: str = OWN) -> "Levels":
         """The levels with their labels and notes in a language, as far as they are said in it.
 
-        >>> sexes = Levels.of([{"code": "f", "label": "Women", "label.de": "Frauen"}, "m"]).in_language("de")
-        >>> sexes.labels, sorted(sexes.untold)
-        (('Frauen', 'm'), ['m'])
+        >>> sexes = Levels.of([{"code": "f", "label": "Women", "label.de": "Frauen"}, "men"]).in_language("de")
+        >>> sexes.labels, sexes.label("men").parts
+        (('Frauen', 'men'), (('men', 'en'),))
         """
-        labels, notes = (self.texts.get(f"{field}.{language}", ("",) * len(self.codes)) for field in SPOKEN)
-        told = tuple(new or own for new, own in zip(labels, self.labels, strict=True))
-        noted = tuple(new or own for new, own in zip(notes, self.notes, strict=True))
-        untold = frozenset(code for code, new in zip(self.codes, labels, strict=True) if not new)
-        whole = self.whole.in_language(language) if self.whole else None
-        return replace(self, labels=told, notes=noted, whole=whole, untold=untold, own=self.own or self)
+        own = self.own or self
+        labels, notes = (own.texts_in(language, field) for field in TRANSLATED)
+        whole = own.whole.in_language(language, own_language) if own.whole else None
+        told = {"language": language, "own": own, "own_language": own_language}
+        return replace(own, labels=labels, notes=notes, whole=whole, **told)  # type: ignore[arg-type]
+
+    def texts_in(self, language: str, field: str) -> tuple[str, ...]:
+        """The labels or notes in a language, those that are not said in it as they are."""
+        own = self.labels if field == "label" else self.notes
+        said = self.texts.get(f"{field}.{language}", ())
+        return tuple(new or old for new, old in zip(said, own, strict=True)) if said else own
 
     def is_named_by_its_code(self, code: str) -> bool:
         """Whether a level has no other name in its own language, so that its code tells a reader nothing more.
@@ -218,7 +204,10 @@ class Levels:
         return code in self._row
 
     def label(self, code: str) -> str:
-        return self.labels[self._row[code]]
+        """What a level is called; in its own language where nobody said it in the one that they are told in."""
+        row, said = self._row[code], self.texts.get(f"label.{self.language}", ())
+        translated = not self.language or (said and said[row])
+        return self.labels[row] if translated else foreign(self.labels[row], self.own_language)
 
     def parent(self, code: str) -> str | None:
         return self.parents[self._row[code]]
@@ -291,20 +280,3 @@ class Levels:
             | {name: column[row] for name, column in self.texts.items() if column[row]}
             for row, (code, label, parent, note) in enumerate(rows)
         ]
-
-
-def _record(one: str | int | Mapping[str, object]) -> Mapping[str, object]:
-    if not isinstance(one, Mapping):
-        return {"code": one}
-    further = spoken(one, SPOKEN)
-    for key in one:
-        if key not in FIELDS and key not in further:
-            raise PlanError(f"A level has no '{key}'; {nearest(key, FIELDS)}")
-    return one
-
-
-def _texts(column: Sequence[object]) -> list[str]:
-    """One of the fields of all levels, as text; '' where it is not there."""
-    if any(isinstance(one, (list, dict)) for one in column):
-        raise PlanError("A level's code, label, parent and note are single words or sentences; got a list or a table.")
-    return ["" if one is None else str(one) for one in column]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sfumato.errors import PlanError, nearest
-from sfumato.schema.languages import refuse_text, spoken
+from sfumato.schema.languages import in_further_languages, refuse_text
 from sfumato.schema.letters import encoding_of
 
 FIELDS = ("code", "synonym")
@@ -60,7 +60,7 @@ class Synonyms:
         except (ValueError, TypeError, LookupError, NotImplementedError, OSError, MemoryError, csv.Error):
             raise PlanError(f"{path} cannot be read; synonyms are a CSV file in UTF-8, or a Parquet file.") from None
         names = list(rows[0]) if rows else []
-        further = spoken(names, FIELDS[1:])
+        further = in_further_languages(names, FIELDS[1:])
         if "code" not in names or not {FIELDS[1], *further} & {*names}:
             raise PlanError(f"{path} lacks rows, or one of the columns {' and '.join(FIELDS)}, which synonyms have.")
         wanted = [name for name in (*FIELDS, *further) if name in names]
@@ -82,7 +82,7 @@ class Synonyms:
 
 def _named(one: Mapping[str, object]) -> list[tuple[str, str, str]]:
     """A code, each of its other names in a record, and the language of each."""
-    further = spoken(one, FIELDS[1:])
+    further = in_further_languages(one, FIELDS[1:])
     for key in one:
         if key not in FIELDS and key not in further:
             raise PlanError(f"A synonym has no '{key}'; {nearest(key, FIELDS)}")
@@ -103,7 +103,7 @@ def _rows(path: Path, encoding: str | None) -> list[dict[str, object]]:
             if file.metadata.num_rows > MOST:
                 raise PlanError(f"{path} lists more than {MOST:,} names; leave the rarest out.")
             names = file.schema_arrow.names
-            wanted = [name for name in (*FIELDS, *spoken(names, FIELDS[1:])) if name in names]
+            wanted = [name for name in (*FIELDS, *in_further_languages(names, FIELDS[1:])) if name in names]
             found: list[dict[str, object]] = file.read(wanted).to_pylist()
             return found
     with path.open(newline="", encoding=encoding_of(path, encoding)) as file:

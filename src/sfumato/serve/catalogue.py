@@ -11,6 +11,7 @@ from sfumato.query.finder import Finder
 from sfumato.query.notices import Notice, notices_of
 from sfumato.query.periods import when
 from sfumato.query.search_topics import SearchedTable
+from sfumato.query.wording import words
 from sfumato.release import Release, in_language, open_release
 from sfumato.serve.editions import Edition, Period, Sheet, usable_beside
 from sfumato.serve.keys import Keys, keys
@@ -163,16 +164,16 @@ class Catalogue:
         return [SearchedTable(one.id, one.edition.engine, one.product.subject.name) for one in sheets]
 
     @cached_property
-    def _spoken(self) -> dict[str, "Catalogue"]:
+    def _told(self) -> dict[str, "Catalogue"]:
         return {}
 
     def in_language(self, language: str) -> "Catalogue":
         """The same releases as readers of a language see them; made once, and their numbers are held once."""
-        if language not in self._spoken:
+        if language not in self._told:
             told = [in_language(edition.release, language) for edition in self.editions]
             same = all(one is edition.release for one, edition in zip(told, self.editions, strict=True))
-            self._spoken[language] = self if same else replace(Catalogue.of(told), own=self)
-        return self._spoken[language]
+            self._told[language] = self if same else replace(Catalogue.of(told), own=self)
+        return self._told[language]
 
     @cached_property
     def tag(self) -> str:
@@ -183,7 +184,7 @@ def _notices(release: Release, releases: Sequence[Release], named: Mapping[str, 
     found = [*notices_of(release)]
     for other in releases:
         if other.manifest.supersedes == release.id:
-            title, issued = other.manifest.title, other.manifest.created[:10]
-            words = f"a newer release took its place, {title}, issued {issued}"
-            found.append(Notice("superseded", words, named[other.id].short, title, issued))
+            newer = {"title": other.manifest.title, "date": other.manifest.created[:10]}
+            said = words(release.language)("notices.superseded_words", **newer)
+            found.append(Notice("superseded", said, named[other.id].short, release.language))
     return tuple(sorted(found, key=lambda notice: not notice.grave))

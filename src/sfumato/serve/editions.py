@@ -109,14 +109,15 @@ class Sheet:
     @property
     def by(self) -> str:
         """The variables that it is by, as its title names them."""
-        return titled("", [self.attribute(name) for name in self.names], self.edition.release.language).strip()
+        by = titled("", [self.attribute(name) for name in self.names], self.edition.release.language)
+        return by[len(by) - len(by.lstrip()) :]
 
     @property
     def called(self) -> str:
         """What it counts or sums, with its name where another of the release is called the same."""
         own = self.product.subject
         alike = [one for one in self.edition.sheets if one.product.subject.title == own.title]
-        return own.title if len(alike) == 1 else f"{own.title} ({own.name})"
+        return own.title if len(alike) == 1 else own.title + f" ({own.name})"
 
     def titled(self, names: Sequence[str], subject: str = "") -> str:
         """What a table by some of the variables is called, of its own statistic unless told otherwise."""

@@ -144,12 +144,20 @@ class Product(ABC):
         """Write the product to its file in a folder, and say what stands in the manifest."""
         raise ReleaseError(f"Product '{self.subject.name}' is of a kind that cannot be written to {folder}.")
 
+    @property
+    def own(self) -> "Product":
+        """The product in its own language: the same numbers."""
+        return self
+
     def says(self, sentence: str) -> str:
         """A sentence of the program's own in the language that the product is told in."""
         return sentence
 
     def refuses(self, names: frozenset[str]) -> str:  # noqa: ARG002 - most products answer every question
-        """Why a question that tells these attributes apart, by its axes or filters, has no answer; '' where it has."""
+        """Why a question that tells these attributes apart, by its axes or filters, has no answer; '' where it has.
+
+        It is in English, as all errors are until a page says them.
+        """
         return ""
 
     def missing(self, grid: Grid) -> Statuses | None:  # noqa: ARG002 - most products hold every number

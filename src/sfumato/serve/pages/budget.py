@@ -11,7 +11,7 @@ from sfumato.pictures import budget as bar
 from sfumato.privacy import Loss
 from sfumato.query.accounts import AccountLine, PublicAccount, amount, brief
 from sfumato.query.wording import Words
-from sfumato.release.phrases import retold
+from sfumato.release.translator import sentence_in
 from sfumato.serve.accounts import accounts_of, uncharged
 from sfumato.serve.pages.card import NARROW
 from sfumato.serve.pages.look import Look
@@ -41,7 +41,7 @@ def share(part: Loss, limit: Loss) -> int:
 
 def brief_in(language: str, loss: Loss, *, left: bool = False) -> str:
     """A loss in few words of a language."""
-    return retold(brief(loss, left=left), language)
+    return sentence_in(language, brief(loss, left=left))
 
 
 def unseen(language: str, entry: AccountLine) -> str:
@@ -57,7 +57,7 @@ def _bar(account: PublicAccount, said: Words, width: int) -> Picture:
                 BudgetShare(said("budget.unseen_short"), float(entry.unseen), unseen(said.code, entry), seen=False)
             )
         manifest = entry.release.manifest
-        label = f"{manifest.title}{f', {manifest.period}' if manifest.period else ''}"
+        label = manifest.title + (f", {manifest.period}" if manifest.period else "")
         taken.append(BudgetShare(label, float(entry.own), brief_in(said.code, entry.cost)))
     words = PictureWords(limit=said("budget.limit"), left=said("budget.left"), in_words=said("privacy.in_words"))
     left = said("budget.left_words", left=brief_in(said.code, account.left, left=True))

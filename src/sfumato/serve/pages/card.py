@@ -57,10 +57,9 @@ def _unbounded(edition: Edition, editions: Sequence[Edition]) -> int:
     return max((one.unbounded for one in anchors if one and own and one.population == own.population), default=0)
 
 
-def banner(edition: Edition, said: Words) -> str:
+def banner(edition: Edition) -> str:
     """What stands across the pictures of a release that is not to be used as it is."""
-    kinds = [one.kind for one in edition.notices if one.grave]
-    return said(f"notice.{kinds[0].replace(' ', '_')}") if kinds else ""
+    return next((one.called for one in edition.notices if one.grave), "")
 
 
 def _curve(privacy: Promised, said: Words, width: int) -> Picture:
@@ -73,7 +72,7 @@ def _curve(privacy: Promised, said: Words, width: int) -> Picture:
         in_words=said("privacy.in_words"),
     )
     title = said("privacy.curve_title", unit=privacy.unit)
-    caption = Caption(title, headed=False, banner=banner(privacy.edition, said), words=words, figure=said.figure)
+    caption = Caption(title, headed=False, banner=banner(privacy.edition), words=words, figure=said.figure)
     return power_curve(privacy.curve, at, caption, width=width)
 
 
@@ -84,6 +83,6 @@ def _seen(privacy: Promised, said: Words, width: int) -> Picture:
     one, other = shown.pair  # type: ignore[misc]
     title = said(privacy.said("seen_title"), one=one, other=other, row=privacy.row)
     axis = said("privacy.seen_axis", unit=shown.line.unit)
-    caption = Caption(title, axis, headed=False, banner=banner(privacy.edition, said), figure=said.figure)
+    caption = Caption(title, axis, headed=False, banner=banner(privacy.edition), figure=said.figure)
     pair = shown.example.low, shown.example.high
     return bells(pair, density(shown.example), shown.example.cut, caption, width)

@@ -9,6 +9,7 @@ from html import escape
 
 from markupsafe import Markup
 
+from sfumato.foreign_text import joined, marked
 from sfumato.query import Change, Estimate, Figure, number
 from sfumato.query.cell_look import smear_of
 from sfumato.query.change import NONE, REAL, UNSAID
@@ -80,18 +81,18 @@ def cell(
     grade = estimate.grade if estimate.grade != "-" else words("cell.no_grade")
     unit = words("cell.percent") if percent else estimate.unit
     spoken = words("cell.spoken", value=words.figure(value), unit=unit, error=words.figure(said), grade=grade)
-    marked = exceeds(estimate, largest_cv) and largest_cv != estimate.grades["B"]
+    exceeding = exceeds(estimate, largest_cv) and largest_cv != estimate.grades["B"]
     return Cell(
         number=words.figure(short.number(seen) + ("%" if percent else "")) + _scaled(short, look),
         error=words.figure(_error(estimate, look, short)[0]),
         grade=estimate.grade,
         smear=smear_of(estimate),
-        spoken=f"{spoken}, {words('cell.exceeds')}" if marked else spoken,
+        spoken=joined(", ", [spoken, *([words("cell.exceeds")] if exceeding else [])]),
         code=code,
         negative=estimate.value < 0,
         noise=percent_of_noise(estimate),
         scaled=bool(short.scale),
-        mark=MARK if marked else "",
+        mark=MARK if exceeding else "",
     )
 
 
@@ -228,9 +229,10 @@ def _cell(one: Cell, look: Look) -> str:
     chosen = bool(look.cell) and one.code == look.cell
     kind = f"v-{one.verdict}" if one.verdict else f"g{one.grade if one.grade in {'A', 'B', 'C'} else 'X'}"
     kind += (f" q{tenths(one.noise)}" if layer else "") + (" sel" if chosen else "")
-    spoken = escape(f"{one.spoken}, {layer}" if layer else one.spoken)
+    said = joined(", ", filter(None, [one.spoken, layer]))
+    spoken = escape(said)
     if not one.code:
-        read = f'<span class="v" title="{spoken}">{_figure(one)}<span class="unseen">{spoken}</span></span>'
+        read = f'<span class="v" title="{spoken}">{_figure(one)}<span class="unseen">{marked(said)}</span></span>'
         return f'<td class="{kind}">{read}</td>'
     more = (f' title="{escape(layer)}"' if layer else "") + (' aria-current="true"' if chosen else "")
     button = f'<button class="v" form="build" name="cell" value="{escape(one.code)}" aria-label="{spoken}"{more}>'

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from markupsafe import Markup
 
 from sfumato.errors import QueryError
+from sfumato.foreign_text import without_stop
 from sfumato.pictures.reach import reached
 from sfumato.query import Change, Crosstab, Estimate, Figure, Group, Means, Sentence, Shares, number
 from sfumato.query.change import change_of
@@ -156,11 +157,14 @@ def _compared(layout: Layout, table: Crosstab | Shares | Means) -> CellPair:
     look, other = layout.look, one_cell(layout, layout.look.hold)
     plain = look.but(error="moe90", zero="")
     held, labels = cell(other.figure(0), plain, look.hold, exact=True), _labels(layout, other, look.hold)
+    missing = [one for one in (other.figure(0), table.figure(0)) if isinstance(one, NoNumber)]
     try:
-        difference = _difference(other, table)
+        difference = missing[0] if missing else _difference(other, table)
     except QueryError as error:
-        unsaid = Sentence("differ_unsaid", {"reason": str(error).rstrip(".")})
-        return CellPair(labels, held, cell(NoNumber(str(error)), plain), unsaid.said(look.words))
+        difference = NoNumber(layout.sheet.product.says(str(error)))
+    if isinstance(difference, NoNumber):
+        unsaid = Sentence("differ_unsaid", {"reason": without_stop(difference.reason)})
+        return CellPair(labels, held, cell(NoNumber(difference.reason), plain), unsaid.said(look.words))
     # A grade says how a number compares with its error; of a difference the sentence says it, and better.
     apart = replace(cell(difference, plain, exact=True), grade="")
     if isinstance(difference, ShareComparison):
@@ -186,9 +190,6 @@ def _of_releases(held: Crosstab | Shares | Means, looked_at: Crosstab | Shares |
     figures = held.figure(0), looked_at.figure(0)
     if isinstance(held, Shares) or isinstance(looked_at, Shares):
         raise QueryError("Percentages of different periods are not compared here; show numbers.")
-    for one in figures:
-        if isinstance(one, NoNumber):
-            raise QueryError(one.reason)
     after, before = (one for one in figures if isinstance(one, Estimate))
     shared = in_common(looked_at, held) if isinstance(held, Crosstab) and isinstance(looked_at, Crosstab) else None
     change = change_of(before, after, "", None if shared is None else float(shared[0]))

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sfumato.errors import QueryError
+from sfumato.foreign_text import joined
 from sfumato.pictures import Picture
 from sfumato.query.wording import grade_words
 from sfumato.serve.address import origin
@@ -69,7 +70,7 @@ class Embedded:
         """What is embedded in one line."""
         periods = {release.manifest.period for table in self.view.tables for release in table.releases} - {""}
         when = [*periods] if len(periods) == 1 and not self.layout.look.change else []
-        return " · ".join([titled(self.layout), *named_apart(self.layout), *universe_named(self.layout), *when])
+        return joined(" · ", [titled(self.layout), *named_apart(self.layout), *universe_named(self.layout), *when])
 
     def height(self, width: int) -> int:
         """How high a frame of this width is to be, so that nothing in it has to be scrolled, about."""

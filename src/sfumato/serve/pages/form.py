@@ -5,6 +5,7 @@ from functools import cached_property
 from urllib.parse import quote
 
 from sfumato.errors import QueryError
+from sfumato.foreign_text import joined
 from sfumato.query import Group
 from sfumato.query.periods import SINCE
 from sfumato.schema import Attribute
@@ -80,13 +81,8 @@ class Form:
         """Why some variables are not offered."""
         refusals = (_refusal(self.layout, one.name) for one in self.layout.sheet.product.attributes)
         refusal = next(filter(None, refusals), "")
-        return refusal and (self.layout.sheet.product.together or refusal)
-
-    @property
-    def refusal_stays(self) -> bool:
-        """Whether it is told in the release's own language, as it has no words in that of the page."""
-        sheet = self.layout.sheet
-        return sheet.edition.release.own.products[sheet.product.subject.name].together == sheet.product.together
+        product = self.layout.sheet.product
+        return refusal and (product.together or product.says(refusal))
 
     @property
     def carried(self) -> list[Pair]:
@@ -259,9 +255,9 @@ def with_groups(layout: Layout, name: str, left: tuple[Group, ...]) -> Layout:
 def _filter(name: str, layout: Layout) -> Chip:
     attribute, codes = layout.sheet.attribute(name), layout.within[name]
     without = replace(layout, within={one: kept for one, kept in layout.within.items() if one != name})
-    said = ", ".join(attribute.levels.label(code) for code in codes[:3])
-    more = layout.look.words("build.more", count=len(codes) - 3) if len(codes) > 3 else ""
-    return Chip(attribute.label, f"{said} {more}".strip(), without.address())
+    said = joined(", ", (attribute.levels.label(code) for code in codes[:3]))
+    said += " " + layout.look.words("build.more", count=len(codes) - 3) if len(codes) > 3 else ""
+    return Chip(attribute.label, said, without.address())
 
 
 def _universe(attribute: Attribute, layout: Layout) -> Choice:

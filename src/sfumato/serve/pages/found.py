@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import quote
 
 from sfumato.errors import QueryError
+from sfumato.foreign_text import joined
 from sfumato.query import Estimate
 from sfumato.query.finder import Find
 from sfumato.query.search_topics import SearchedTable
@@ -12,7 +13,7 @@ from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.editions import Sheet
 from sfumato.serve.pages.cell import Cell, address, cell
 from sfumato.serve.pages.headline import headline
-from sfumato.serve.pages.layout import Layout, Pair, joined
+from sfumato.serve.pages.layout import Layout, Pair, code_pairs
 from sfumato.serve.pages.look import Look
 
 MOST_ROWS = 40
@@ -94,11 +95,13 @@ def _line(catalogue: Catalogue, base: str, one: Find, look: Look, others: int, *
         label = look.words("find.share", what=_levels(one), variable=one.table.attribute(one.variable).label)
     elif one.variable and one.codes:
         label = look.words("find.by", what=one.table.attribute(one.variable).label, title=_levels(one))
-    return FoundLine(one, label, _about(one), f"{manifest.title} {manifest.period}".strip(), numbers, said)
+    return FoundLine(
+        one, label, _about(one), joined(" ", filter(None, [manifest.title, manifest.period])), numbers, said
+    )
 
 
 def _levels(one: Find) -> str:
-    return ", ".join(one.table.attribute(name).levels.label(code) for name, code in one.codes)
+    return joined(", ", (one.table.attribute(name).levels.label(code) for name, code in one.codes))
 
 
 def _about(one: Find) -> str:
@@ -107,8 +110,8 @@ def _about(one: Find) -> str:
     for name, code in one.codes:
         attribute = one.table.attribute(name)
         other = "" if attribute.levels.is_named_by_its_code(code) else f" {code}"
-        parts.append(f"{attribute.label}{other}")
-    return ", ".join([*parts, *([one.table.product.subject.title] if one.variable else [])])
+        parts.append(attribute.label + other)
+    return joined(", ", [*parts, *([one.table.product.subject.title] if one.variable else [])])
 
 
 def _number(catalogue: Catalogue, base: str, one: Find, look: Look) -> FoundNumber:
@@ -175,4 +178,4 @@ def _around(table: SearchedTable, name: str, code: str) -> list[Pair]:
     if len(beside) > MOST_ROWS:
         return [(key, code)]
     first = levels.at(0) if table.product.subject.additive else levels.leaves
-    return [] if beside == first else joined(key, beside, levels)
+    return [] if beside == first else code_pairs(key, beside, levels)

@@ -1,5 +1,6 @@
 """What a page says of its table in one sentence, and all that its title names: share, universe, codes and period."""
 
+from sfumato.foreign_text import joined
 from sfumato.query.figures import labels_of
 from sfumato.query.headline import Headline
 from sfumato.query.periods import SINCE
@@ -75,4 +76,4 @@ def _named(layout: Layout, name: str, codes: tuple[str, ...]) -> str:
     if len(codes) > MOST_LABELS:
         count = layout.look.words.figure(f"{len(codes):,}")
         return layout.look.words("table.chosen", variable=attribute.label, count=count)
-    return f"{attribute.label}: {', '.join(labels_of(codes, attribute))}"
+    return joined(": ", [attribute.label, joined(", ", labels_of(codes, attribute))])

@@ -8,6 +8,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sfumato.foreign_text import joined
 from sfumato.query import Estimate, Figure, number
 from sfumato.query.digits import Digits
 from sfumato.query.wording import Words, grade_bounds
@@ -111,7 +112,7 @@ def _margin_here(sheet: Sheet, said: Words) -> str:
     digits = Digits.of(whole)
     figures = {"value": digits.number(whole.value), "margin": digits.margin(reach), "cells": f"{whole.cells:,}"}
     key = "help.whole_here" if sheet.product.noise_of_its_own else "help.whole_here_tables"
-    return f"{one} {said(key, unit=unit, **{name: said.figure(one) for name, one in figures.items()})}"
+    return joined(" ", [one, said(key, unit=unit, **{name: said.figure(one) for name, one in figures.items()})])
 
 
 def _grades_here(sheet: Sheet, said: Words) -> str:

@@ -204,12 +204,12 @@ class Layout:
 
     def picked(self, name: str) -> list[Pair]:
         """The codes of a variable that were picked one by one, as parameters."""
-        return joined(f"valueCodes[{name}]", self.picks.get(name, ()), self.sheet.attribute(name).levels)
+        return code_pairs(f"valueCodes[{name}]", self.picks.get(name, ()), self.sheet.attribute(name).levels)
 
     def grouped(self, name: str) -> list[Pair]:
         """The groups of a variable as parameters."""
         key, levels, (groups, drawings) = f"group[{name}]", self.sheet.attribute(name).levels, apart(self.of(name))
-        listed = [pair for group in groups for pair in joined(key, group.codes, levels, f"{group.name}:")]
+        listed = [pair for group in groups for pair in code_pairs(key, group.codes, levels, f"{group.name}:")]
         return listed + [(f"drawn[{name}]", one) for one in drawings]
 
     def of(self, name: str) -> tuple[Group, ...]:
@@ -221,7 +221,7 @@ class Layout:
         key, codes = f"sum[{name}]", self.within.get(name, ())
         if name not in self.sheet.names:
             return [(key, code) for code in codes]
-        return joined(key, codes, self.sheet.attribute(name).levels)
+        return code_pairs(key, codes, self.sheet.attribute(name).levels)
 
     def _lists(self) -> Codes:
         """The code lists of the variables that were not picked from and show more than groups."""
@@ -229,12 +229,12 @@ class Layout:
         return {name: (chosen,) for name, chosen in listed.items() if chosen != ONLY_GROUPS or name not in self.groups}
 
 
-def joined(key: str, codes: Sequence[str], levels: Levels, start: str = "") -> list[Pair]:
+def code_pairs(key: str, codes: Sequence[str], levels: Levels, start: str = "") -> list[Pair]:
     """Codes as few parameters: parted by commas, unless that could be read as another code.
 
-    >>> joined("sum[place]", ["N", "S"], Levels.of(["N", "S"]))
+    >>> code_pairs("sum[place]", ["N", "S"], Levels.of(["N", "S"]))
     [('sum[place]', 'N,S')]
-    >>> joined("sum[place]", ["N", "S"], Levels.of(["N", "S", "N,S"]))
+    >>> code_pairs("sum[place]", ["N", "S"], Levels.of(["N", "S", "N,S"]))
     [('sum[place]', 'N'), ('sum[place]', 'S')]
     """
     together = ",".join(codes)

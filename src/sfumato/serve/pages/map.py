@@ -64,7 +64,7 @@ def own_problem(layout: Layout) -> str:
     try:
         overlay(layout.look.own, layout.sheet.attribute(layout.rows[0]).levels.codes)
     except QueryError as error:
-        return str(error)
+        return layout.sheet.product.says(str(error))
     return ""
 
 

@@ -149,7 +149,7 @@ def picked(pages: Pages, request: Request) -> Response:
     try:
         return _to(pages, sheet, _checked(chosen, parameters))
     except QueryError as error:
-        shown = _shown(chosen) | {"problem": str(error), "titled": parameters.get("name", "")[:100]}
+        shown = _shown(chosen) | {"problem": sheet.product.says(str(error)), "titled": parameters.get("name", "")[:100]}
         return fresh(pages.page("pick.html", chosen.layout.look.lang, **shown), HTML, status=400)
 
 

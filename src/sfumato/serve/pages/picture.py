@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from sfumato.errors import QueryError
+from sfumato.foreign_text import joined
 from sfumato.pictures import KINDS, Caption, Mark, Picture, PictureWords, lines
 from sfumato.query import Crosstab, Figures
 from sfumato.query.plot import Plot, caption_of, in_language, plot_of
@@ -128,7 +129,7 @@ def _lines(layout: Layout, question: Question, frame: PictureSize) -> Picture:
     caption = _caption(layout, numbers, Plot(tuple(marks)), frame, history.span)
     if len(drawn) < body.size:
         some = layout.look.words("chart.some", drawn=len(drawn), all=body.size)
-        caption = replace(caption, source=f"{some} {caption.source}")
+        caption = replace(caption, source=joined(" ", [some, caption.source]))
     behind = [mark for place in others for mark in history.behind(place, drawn[: MOST_LINES - 1])]
     return lines(marks, caption, frame.width, behind)
 
@@ -146,9 +147,8 @@ def _caption(layout: Layout, table: Figures, plot: Plot, frame: PictureSize, spa
         of = layout.look.words(f"build.share_{layout.share}")
         axis = layout.look.words("table.percent", of=of, unit=layout.sheet.product.subject.unit)
         caption = replace(caption, axis=axis)
-    title = " · ".join(
-        [titled(layout), *named_apart(layout), *universe_named(layout), *([span] if span else _period(layout, table))]
-    )
+    parts = [titled(layout), *named_apart(layout), *universe_named(layout)]
+    title = joined(" · ", [*parts, *([span] if span else _period(layout, table))])
     return replace(
         caption,
         headed=frame.headed,

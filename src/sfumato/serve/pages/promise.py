@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sfumato.errors import SfumatoError
+from sfumato.foreign_text import joined
 from sfumato.privacy import Concentrated, Loss, LossBySize, Unbounded, in_sequence
 from sfumato.privacy.notation import loss_from_dict
 from sfumato.query.downloads.about import in_100, sure_in_100
@@ -114,7 +115,7 @@ class Promised:
         """The products that were made of measures by arithmetic on public numbers."""
         measured = {spend.measure for spend in self.manifest.spends}
         lines = [line for line in self.manifest.products if line.answers and line.name not in measured]
-        return ", ".join(f"{line.title} ({line.name})" for line in lines)
+        return joined(", ", (line.title + f" ({line.name})" for line in lines))
 
     @property
     def example(self) -> Measured | None:
@@ -125,7 +126,7 @@ class Promised:
     def called(self, line: ProductLine) -> str:
         """The title of a measure, with its name where another has the same title."""
         alike = [one for one in self.manifest.products if one.answers and one.title == line.title]
-        return line.title if len(alike) < 2 else f"{line.title} ({line.name})"
+        return line.title if len(alike) < 2 else line.title + f" ({line.name})"
 
     def by(self, line: ProductLine, said: Words) -> str:
         """What a measure is by: its variables, the level of each where it is not the lowest, or the rows themselves."""
@@ -138,11 +139,11 @@ class Promised:
             named = [level_of(name, self._labels, said) for name in line.family["of"]]
             others = len(line.family["also"])
             key = "privacy.by_family_also" if others else "privacy.by_family"
-            return said(key, count=line.family["up_to"], names=", ".join(named), others=others)
+            return said(key, count=line.family["up_to"], names=joined(", ", named), others=others)
         if line.kind == "suppressed":
             tables = [line.family["of"], *line.family["also"]]
-            named = [" × ".join(level_of(name, self._labels, said) for name in table) for table in tables]
-        return said("privacy.by", names=" × ".join(named) if line.kind == "groups" else ", ".join(named))
+            named = [joined(" × ", (level_of(name, self._labels, said) for name in table)) for table in tables]
+        return said("privacy.by", names=joined(" × " if line.kind == "groups" else ", ", named))
 
     @cached_property
     def _labels(self) -> dict[str, Attribute | str]:
@@ -155,7 +156,7 @@ class Promised:
         """A loss as the manifest writes it, in words."""
         loss = read_loss(written)
         words = loss.words() if loss else ", ".join(f"{name} {value}" for name, value in written.items())
-        return self.edition.release.told(words)
+        return self.edition.release.says(words)
 
     @property
     def composed(self) -> str:

@@ -13,6 +13,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from sfumato.errors import QueryError
+from sfumato.foreign_text import joined
 from sfumato.pictures.mark import Mark
 from sfumato.pictures.sketch import sketched_line, sketched_rows
 from sfumato.query import Change, Estimate
@@ -103,7 +104,7 @@ def changed(sheet: Sheet, look: Look) -> AskedQuestion | None:
     if not all(mark.stated for mark in marks):
         return None
     said = change.sentence().said(words)
-    now = f"{_mark(whole, '', look).shown} {sheet.product.subject.unit}."
+    now = joined("", [_mark(whole, "", look).shown, " ", sheet.product.subject.unit, "."])
     title = words("home.ask_change", title=sheet.called, since=line.before(sheet, LAST).period)
     href = _address(sheet, _query([("change", LAST)], look))
     return AskedQuestion(title, now, said, sketched_line(marks, title), href, sheet.called, change.verdict())
@@ -122,7 +123,7 @@ def shared(sheet: Sheet, look: Look) -> AskedQuestion | None:
         if not sheet.source.refusal({rows.name, trait.name}):
             code = trait.levels.leaves[-1]
             placed = [("rows", rows.name), ("cols", trait.name), ("share", "row"), ("sort", code)]
-            level = f"{trait.label}: {trait.levels.label(code)}"
+            level = joined(": ", [trait.label, trait.levels.label(code)])
             title = look.words("home.ask_share", level=level, variable=_named(rows, look))
             return _ranked(sheet, placed, title, look)
     return None

@@ -7,20 +7,22 @@ from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
 from sfumato import __version__
+from sfumato.foreign_text import capitalized, joined, language_of, marked
 from sfumato.query import number
 from sfumato.query.value_notes import noted
 from sfumato.query.wording import languages
+from sfumato.release.translator import sentence_in
 from sfumato.schema.languages import OWN
 from sfumato.serve.address_parameters import unknown
 from sfumato.serve.catalogue import Catalogue
 from sfumato.serve.editions import Edition, Sheet
 from sfumato.serve.pages.cell import SEEN, cells, figured
-from sfumato.serve.pages.foreign import Foreign
 from sfumato.serve.pages.look import ERRORS, SHARES, Look
 from sfumato.serve.reply import fresh, named, unchanged
 
@@ -45,7 +47,7 @@ class Pages:
 
     def __init__(self, catalogue: Catalogue, base_path: str, *, still: bool = False) -> None:
         self.catalogue, self.base_path = catalogue, base_path
-        self.foreign, self._spoken = Foreign(()), dict[str, Pages]()
+        self._in_language = dict[str, Pages]()
         self.static = {name: content for name, content in _read("static").items() if name.rpartition(".")[2] in TYPES}
         seen = {**_read("templates"), **_read("words"), **self.static}
         self.look = hashlib.sha256(b"".join(content for _, content in sorted(seen.items()))).hexdigest()[:12]
@@ -53,19 +55,19 @@ class Pages:
         self.templates = Environment(
             loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
         )
-        self.templates.filters["unbroken"] = unbroken
         self.templates.globals |= {"base": base_path, "stamp": self.look, "version": __version__, "still": still}
         self.templates.globals |= {"languages": languages(), "figured": figured, "cells": cells, "number": number}
         self.templates.globals |= {"errors": ERRORS, "shares": SHARES, "noted": noted, "seen": SEEN}
+        self.templates.globals |= {"joined": joined, "capitalized": capitalized}
+        self.templates.filters |= {"lang": in_its_language, "lang_attribute": lang_attribute}
 
     def in_language(self, language: str) -> "Pages":
         """The same pages over the releases as readers of a language see them."""
-        if language not in self._spoken:
+        if language not in self._in_language:
             found = copy(self)
             found.catalogue = self.catalogue.in_language(language)
-            found.foreign = Foreign.of(found.catalogue)
-            self._spoken[language] = found
-        return self._spoken[language]
+            self._in_language[language] = found
+        return self._in_language[language]
 
     def page(self, template: str, lang: str = "", strange: Sequence[str] = (), **shown: Any) -> str:
         """A page in one language; `w` gives its texts, `strange` are the parts of its address that it does not know.
@@ -75,8 +77,7 @@ class Pages:
         look = Look(lang=lang)
         said = {"w": look.words, "lang": look.language, "tongue": f"?lang={lang}" if lang else ""}
         said["also"] = said["tongue"].replace("?", "&")  # type: ignore[attr-defined]
-        written = self.templates.get_template(template).render(said, strange=strange, **shown)
-        return self.foreign.marked(written)
+        return self.templates.get_template(template).render(said, strange=strange, **shown)
 
     def reply(self, request: Request, template: str, content: str, show: Show, known: Sequence[str] = ()) -> Response:
         """The page in the language that its address asks for, made unless the reader holds it already."""
@@ -96,8 +97,25 @@ class Pages:
         """A page that says why not, and what is to be said of the release that was asked for."""
         pages = self.in_language(lang or OWN)
         edition = _concerned(pages.catalogue, path)
-        written = pages.page("problem.html", lang, status=status, detail=detail, edition=edition)
+        said = sentence_in(lang or OWN, detail)
+        written = pages.page("problem.html", lang, status=status, detail=said, edition=edition)
         return fresh(written, HTML, status=status)
+
+
+def in_its_language(text: str) -> Markup:
+    """A text on a page: what is in another language than the page is marked as such, and ± stays with its number."""
+    return Markup(marked(text, escaped=_unbroken))  # noqa: S704 - every part is escaped
+
+
+def _unbroken(words: str) -> str:
+    """Escaped words in which no line ends between a sign and the number that follows it."""
+    return str(escape(words.replace("± ", "±\u00a0")))
+
+
+def lang_attribute(text: str) -> Markup:
+    """The same of an element that holds text alone, as one to choose."""
+    language = language_of(text)
+    return Markup(' lang="{}"').format(language) if language else Markup()
 
 
 def _concerned(catalogue: Catalogue, path: str) -> Edition | None:
@@ -105,11 +123,6 @@ def _concerned(catalogue: Catalogue, path: str) -> Edition | None:
     first, *rest = path.strip("/").split("/")
     key = rest[0] if first == "privacy" and rest else first.partition("~")[0]
     return catalogue.releases.get(key)
-
-
-def unbroken(said: str) -> str:
-    """A sentence in which no line ends between a sign and the number that follows it."""
-    return said.replace("± ", "±\u00a0")
 
 
 def language(request: Request) -> str:

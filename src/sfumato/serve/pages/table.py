@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sfumato.errors import QueryError
+from sfumato.foreign_text import joined
 from sfumato.query import LARGEST_PAGE, Change, number
 from sfumato.query.change import LEVEL, REAL
 from sfumato.query.figures import labels_of
@@ -52,6 +53,7 @@ def table(pages: Pages, request: Request) -> Response:
 
 def refused(pages: Pages, request: Request, sheet: Sheet, problem: str) -> str:
     """The page that says why not; its form has as much of the address as can be chosen."""
+    problem = sheet.edition.release.says(problem)
     for layout in _readable(sheet, request):
         try:
             # What is chosen is looked up as the form is written.
@@ -145,7 +147,7 @@ def _said(layout: Layout, view: TableView) -> str:
         return counted
     whole = layout.question.table([]).figure(0)
     total = words("table.in_all", said=whole.sentence().said(words)) if isinstance(whole, Change) else ""
-    return f"{total} {counted}".strip()
+    return joined(" ", filter(None, [total, counted]))
 
 
 def _periods(layout: Layout, view: TableView) -> str:
@@ -161,6 +163,6 @@ def _within(layout: Layout) -> list[tuple[str, str]]:
     held = {name: codes for name, codes in layout.within.items() if name in layout.sheet.names}
     pairs = [*layout.sheet.product.subject.universe.items(), *held.items()]
     return [
-        (known[name].label if name in known else name, ", ".join(labels_of(codes, known.get(name))))
+        (known[name].label if name in known else name, joined(", ", labels_of(codes, known.get(name))))
         for name, codes in pairs
     ]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sfumato.schema import Levels
 
@@ -48,7 +49,9 @@ def marked(text: str, words: Sequence[str]) -> Marked:
     """
     if not words:
         return ((text, False),)
-    parts = re.split("(" + "|".join(re.escape(word) for word in words) + ")", text, flags=re.IGNORECASE)
+    hits = re.finditer("|".join(re.escape(word) for word in words), text, flags=re.IGNORECASE)
+    ends = [0, *(end for hit in hits for end in hit.span()), len(text)]
+    parts = [text[start:end] for start, end in pairwise(ends)]
     return tuple((part, place % 2 == 1) for place, part in enumerate(parts) if part)
 
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import product as combinations
 
 from sfumato.errors import QueryError
+from sfumato.foreign_text import without_stop
 from sfumato.query import LARGEST_PAGE, Axis, Change, Estimate, Figure
 from sfumato.query.answer import Answer
 from sfumato.query.change import UNSAID
@@ -85,7 +86,7 @@ class TableView:
 
     def unsaid(self, language: str) -> tuple[str, ...]:
         """What is not stated of the errors, and why, each reason once."""
-        said = (one.rstrip(".") for block in self.blocks for one in Answer(block.shown, language=language).unsaid)
+        said = (without_stop(one) for block in self.blocks for one in Answer(block.shown, language=language).unsaid)
         return tuple(dict.fromkeys(said))
 
     def remarks(self, words: Words) -> tuple[str, ...]:

@@ -33,4 +33,4 @@ def whole_of(sheet: Sheet, where: Where | None = None) -> Figure:
     try:
         return sheet.edition.engine.total(where, of=sheet.product.subject.name)
     except QueryError as error:
-        return NoNumber(str(error))
+        return NoNumber(sheet.product.says(str(error)))

@@ -37,7 +37,8 @@ def within(pages: Pages, request: Request) -> Response:
         address = with_area(layout, brought).address()
     except QueryError as error:
         layout = replace(layout, missed=error.outline if isinstance(error, NothingMetError) else "")
-        page = shown(layout, pages, request, brought.decode(errors="replace")[:MOST_BYTES], str(error))
+        sent, why = brought.decode(errors="replace")[:MOST_BYTES], sheet.product.says(str(error))
+        page = shown(layout, pages, request, sent, why)
         return fresh(pages.page("table.html", layout.look.lang, **page), HTML, status=400)
     where = f"{pages.base_path}/{quote(sheet.id, safe='~')}?{address}#area"
     return Response(status_code=303, headers={"Location": where, "Cache-Control": "no-store"})
