@@ -82,6 +82,9 @@ def read_by_spark(address, place, salt):
         assert engine.faults() == []
         cells = engine.aggregate(Table((PLACE, YEARS)), crowded.aggregates, Box())
         assert 0 < cells[Rows()].sum() < 300, "rows of crowded units are left out, so the salt was asked for"
+    crowded = replace(crowded, aggregates=(Rows(), Sum(WAGE)))  # without extremes, what is dropped is asked for
+    with closing(Spark(table, crowded, salt)) as engine:
+        assert 0 < engine.aggregate(Table((PLACE, YEARS)), crowded.aggregates, Box())[Rows()].sum() < 300
     few = Reading(schema, (Attribute("place", Levels.of(CODES[:2])),), (Rows(), Weighted()))
     with closing(Spark(table, few, salt)) as engine:
         (fault,) = engine.faults()

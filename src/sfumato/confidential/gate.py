@@ -72,6 +72,7 @@ def run(
         options.note(f"The data were {records.read_by}.")
         options.progress("read")
         exact = scrubbed(_withheld, withholding, records, options) if withholding else {}
+        scrubbed(records.fetch, () if withholding else plan.measures)
         part = Unnamed(out, _charged(account, plan, price, options))
         with adding(part.what, part.words):
             options.progress("reserved")

@@ -1,6 +1,7 @@
 """Tabulate: microdata, a measure's domain and its statistic become Cells, empty cells included, bounds enforced."""
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -48,6 +49,7 @@ class Tabulation(Sealed):
         also: tuple[Aggregate, ...] = (),
     ) -> None:
         self._plan, self._need = plan, reading(plan, truncated=truncated, also=also)
+        self._fetched: dict[str, Cells] = {}
         salt = b"" if self._need.register else draws.words(4).tobytes()
         self._engine, self._declined = scrubbed(opened, microdata.sources, self._need, salt, microdata.engine)
 
@@ -143,8 +145,16 @@ class Tabulation(Sealed):
             listed = " `sfumato check` lists the values, in a confidential report." if told else ""
             raise DataError(f"{fault}{listed}")
 
+    def fetch(self, measures: Sequence[Measure]) -> None:
+        """Have these cells here and leave the cluster, where records are in one: what fails there costs no budget."""
+        if self._engine.afar:
+            self._fetched = {measure.name: self.cells(measure) for measure in measures}
+            self._engine.close()
+
     def cells(self, measure: Measure) -> Cells:
         """The true cells of a measure; none of data that break a rule, as their bounds are not enforced."""
+        if measure.name in self._fetched:
+            return self._fetched.pop(measure.name)  # held no longer than it is needed
         if self._engine.rows != 0:  # an audit may take the last record away
             self.refuse_faults()
         return self._cells(measure)

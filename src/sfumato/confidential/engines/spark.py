@@ -84,8 +84,10 @@ class Spark(Sealed, Engine):
         self._judges = self._judged(Suspects(groups, self._groups))
         if self.reading.names and not self._judges:
             self._units = ClusterUnits(groups, tables, salt)
-            if self.reading.truncation:
-                self._groups.keep(self._units.grouped())
+            if self.reading.truncation and any(isinstance(one, Extremes) for one in self.reading.aggregates):
+                self._groups.keep(self._units.grouped())  # what is left of an extreme is not told by what is dropped
+            elif (dropped := self._units.dropped()) is not None:
+                self._groups.leave_out(dropped)
 
     def _judged(self, suspects: Suspects) -> dict[Fault, Judge]:
         """All rules that are broken, in the order of the other engines, each with who holds what breaks it."""

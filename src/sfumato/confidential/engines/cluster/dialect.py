@@ -110,6 +110,15 @@ def short_digest(name: str, digits: int) -> str:
     return f"CAST(conv(substring(sha2(CAST({name} AS BINARY), 256), 1, {digits}), 16, 10) AS BIGINT)"
 
 
+def bucket(column: str, kind: str, *, whole: bool) -> str:
+    """64 bits of a hash of a name: of the number, which is faster, where every source has whole numbers, or its text.
+
+    >>> bucket("id", "int", whole=True)
+    'xxhash64(CAST(`id` AS BIGINT))'
+    """
+    return f"xxhash64({f'CAST({quoted(column)} AS BIGINT)' if whole else unit(column, kind)})"
+
+
 def said(column: str, kind: str) -> str:
     """What a row says in a column, null for nothing: rows that are the same are so in every column."""
     name = quoted(column)

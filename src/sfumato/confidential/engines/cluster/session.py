@@ -2,16 +2,20 @@
 
 import re
 import socket
+import ssl
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import reduce
 from typing import Any
 from urllib.parse import unquote
+from uuid import uuid4
 
 import pyarrow as pa
 
 from sfumato.confidential.engines.cluster import settings
 from sfumato.confidential.engines.cluster.dialect import quoted
+from sfumato.confidential.engines.cluster.refusals import UNREAD, readable
 from sfumato.confidential.engines.sources.cluster import Address, ClusterTable
 from sfumato.confidential.sealed import Sealed, without_values
 from sfumato.errors import DataError
@@ -19,7 +23,8 @@ from sfumato.errors import DataError
 LACKING = "Spark gave no session; check the address, that a Connect server listens there, its TLS and the token"
 ANSWERS = 10
 """The seconds within which a server must answer at all."""
-UNREAD = "Spark could not read the data"
+TRIES = 6
+"""How often a server that does not answer is asked again, over about a minute; the client itself would for ten."""
 QUOTING = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "pyspark.sql.connect.logging")
 """Where the client of Spark logs errors, which quote values; the first two do so unasked."""
 CHANGED = (
@@ -53,7 +58,8 @@ class ClusterSession(Sealed):
             self._set()
         with without_values(f"{UNREAD}; check the name, the rights and that the path is seen by the cluster"):
             self.frames = [self._named(one) if isinstance(one, ClusterTable) else one for one in sources]
-        self._given = self.frames
+        self._given, self._held = self.frames, list[Any]()
+        self._read_since = False
         self._files: list[list[tuple[Any, ...]]] | None = None
 
     def _set(self) -> None:
@@ -70,14 +76,14 @@ class ClusterSession(Sealed):
 
     def kinds(self, place: int) -> dict[str, str]:
         """The columns of a source and the type of each; padded texts and collations are told as such."""
-        with without_values(UNREAD):
+        with readable():
             fields = self.frames[place].schema.fields
         return {
             one.name: str(one.metadata.get("__CHAR_VARCHAR_TYPE_STRING", one.dataType.simpleString())) for one in fields
         }
 
     def names(self, place: int) -> list[str]:
-        with without_values(UNREAD):
+        with readable():
             return list(self.frames[place].columns)
 
     def chosen(self, place: int, columns: Sequence[str]) -> Any:
@@ -92,7 +98,7 @@ class ClusterSession(Sealed):
 
     def table(self, frame: Any, most: int, refusal: str) -> pa.Table:
         """What a frame holds; refused where it is more than so many rows, of which no more are fetched."""
-        held, rows = [], 0
+        held, rows, self._read_since = [], 0, True
         with without_values("The cluster gave no answer"):
             for part in self._parts(frame):
                 rows += len(part)
@@ -104,6 +110,7 @@ class ClusterSession(Sealed):
 
     def rows(self, frame: Any) -> list[tuple[Any, ...]]:
         """The few rows that a frame holds."""
+        self._read_since = True
         with without_values("The cluster gave no answer"):
             table = frame.toArrow()
             return (
@@ -127,6 +134,18 @@ class ClusterSession(Sealed):
 
         return self._spark.createDataFrame(table if len(table) else [], from_arrow_schema(table.schema))
 
+    def held(self, frame: Any) -> Any:
+        """A frame whose rows the cluster keeps in memory, never on a disk, once they were asked for.
+
+        It keeps them for whoever asks the same of the same path, also after the files changed and this process ended:
+        so each is asked for under a name that nobody else has.
+        """
+        from pyspark.storagelevel import StorageLevel
+
+        with without_values(UNREAD):
+            self._held.append(frame.where(f"'{uuid4()}' <> ''").persist(StorageLevel.MEMORY_ONLY))
+        return self._held[-1]
+
     @staticmethod
     def together(frames: Sequence[Any]) -> Any:
         """The rows of several frames, which have the same columns."""
@@ -138,7 +157,9 @@ class ClusterSession(Sealed):
             places = [list(map(_plain_path, one.inputFiles())) for one in self._given]
             files = [self._spark.read.format("binaryFile").load(own) if own else None for own in places]
             told = ("path", "length", "modificationTime")
-            return [sorted(self.rows(own.select(*told))) if own is not None else [] for own in files]
+            listed = [sorted(self.rows(own.select(*told))) if own is not None else [] for own in files]
+        self._read_since = False
+        return listed
 
     def watch(self) -> None:
         """Keep which files the sources are, as these are read several times."""
@@ -148,12 +169,20 @@ class ClusterSession(Sealed):
 
     def refuse_changed(self) -> None:
         """Stop where the files are no longer those that were there at first."""
-        if self._files is not None and self._listing() != self._files:
+        if self._files is None or not self._read_since:
+            return
+        if self._listing() != self._files:
             raise DataError(CHANGED)
 
     def close(self) -> None:
-        if self._own is not None:
-            self._own.stop()
+        """Have the cluster forget what it holds, if it still answers."""
+        held, self._held = self._held, []
+        own, self._own = self._own, None
+        for frame in held:
+            with suppress(Exception):  # what was asked for is here
+                frame.unpersist()
+        if own is not None:
+            own.stop()
 
 
 def _plain_path(file: str) -> str:
@@ -167,13 +196,36 @@ def _plain_path(file: str) -> str:
 
 def _session(address: Address) -> Any:
     remote = address.remote
-    with socket.create_connection((address.host, address.port), ANSWERS):
-        pass  # the client itself would try for ten minutes
+    with socket.create_connection((address.host, address.port), ANSWERS) as line:
+        if address.encrypted:  # else the client itself would try again and again
+            refuse_plain(line, address)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it warns of versions of other packages, and so would every run
+        from pyspark.sql.connect.client.retries import DefaultPolicy
         from pyspark.sql.connect.session import SparkSession
 
-        return SparkSession.builder.remote(remote).create()
+        session = SparkSession.builder.remote(remote).create()
+        session.client.set_retry_policies([DefaultPolicy(max_retries=TRIES)])
+        return session
+
+
+def refuse_plain(line: socket.socket, address: Address) -> None:
+    """Stop at a server that does not speak TLS; whose it is, the client of Spark asks, and nothing is sent here."""
+    asked = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    asked.check_hostname, asked.verify_mode = False, ssl.CERT_NONE
+    try:
+        asked.wrap_socket(line, server_hostname=address.host).close()
+    except OSError:
+        why = "a token is sent by TLS alone" if address.token else "TLS is asked for"
+        here = (
+            ", or name it localhost, as a token then stays on this machine"
+            if address.on_this_machine and address.token
+            else ""
+        )
+        raise DataError(
+            f"The server {address.host}:{address.port} answers, but not by TLS, and {why}; give it TLS, or a proxy in "
+            f"front that has it{here}."
+        ) from None
 
 
 def _silence() -> None:

@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from sfumato.confidential.engines.cluster.counted import CountedGroups
 from sfumato.confidential.engines.cluster.groups import RecordGroups
+from sfumato.confidential.engines.cluster.session import CHANGED
 from sfumato.confidential.engines.engine import Columns
 from sfumato.confidential.engines.queries.rules import Rules, valueless
 from sfumato.confidential.engines.request import Fault, Reading
 from sfumato.confidential.sealed import without_values
+from sfumato.errors import DataError
 from sfumato.schema import Aggregate, Box, Clipped, Extremes, InSteps, Rows, Sum, Table
 
 Integers = NDArray[np.int64]
@@ -62,6 +64,21 @@ class Translated(CountedGroups):
         """Take other groups for the records: those of the rows that a unit keeps, by their leaves."""
         self.database.session.register("kept", kept)
         self.database.session.run("CREATE OR REPLACE TABLE coded AS SELECT * FROM kept")
+
+    def leave_out(self, dropped: pa.Table) -> None:
+        """Take the rows that units do not keep out of the groups, by their leaves."""
+        numbers = list(self._groups.sums(self._groups.stepped))
+        self.database.session.register("dropped", dropped)
+        keys = [one for one in dropped.column_names if one not in numbers]
+        both = " UNION ALL ".join(
+            f"SELECT {', '.join([*keys, *(f'{sign}CAST({one} AS HUGEINT) AS {one}' for one in numbers)])} FROM {rows}"
+            for sign, rows in (("", "coded"), ("-", "dropped"))
+        )
+        left = [f"CAST(sum({one}) AS HUGEINT) AS {one}" for one in numbers]
+        grouped = f"SELECT {', '.join([*keys, *left])} FROM ({both}) GROUP BY {', '.join(keys) or '()'}"
+        self.database.session.run(f"CREATE OR REPLACE TABLE coded AS {grouped} HAVING sum(counted) <> 0")
+        if self.ask("SELECT 1 FROM coded WHERE counted < 0 LIMIT 1"):
+            raise DataError(CHANGED)
 
     def occupied(self, table: Table, aggregates: Sequence[Aggregate], universe: Box) -> tuple[Integers, Columns]:
         """The cells that records are in, rising, with how many these are, their sums and extremes."""

@@ -14,13 +14,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sfumato.confidential.engines.cluster import dialect
+from sfumato.confidential.engines.cluster.crowds import BUCKET, Crowds
 from sfumato.confidential.engines.cluster.groups import MOST, RecordGroups
 from sfumato.confidential.engines.queries.database import Database
 from sfumato.confidential.engines.request import Reading
 from sfumato.confidential.engines.row_aggregates import DIGITS, FOLDS, Runs
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import DataError
-from sfumato.privacy import Truncate
 from sfumato.schema import Aggregate, Largest, Sum, Units
 
 Integers = NDArray[np.int64]
@@ -34,6 +34,7 @@ class ClusterUnits(Sealed):
     def __init__(self, groups: RecordGroups, tables: Sequence[pa.Table], salt: bytes) -> None:
         self._groups, self._reading, self._session, self._salt = groups, groups.reading, groups.session, salt
         self._lent = [[self._session.lent(self._levels(table, column)) for column in groups.keys] for table in tables]
+        self._crowds = Crowds(groups, groups.reading.truncation) if groups.reading.truncation else None
 
     def _levels(self, table: pa.Table, column: str) -> pa.Table:
         """What every value of a column means: the leaf of each attribute, and the steps of each value, that read it."""
@@ -63,33 +64,56 @@ class ClusterUnits(Sealed):
     @cached_property
     def records(self) -> Any:
         """All records that count, as whole numbers and names."""
-        names = list(map(self.unit, self._reading.names))
-        coded = []
-        for place, lent in enumerate(self._lent):
-            frame = self._groups.coded(place, self._groups.names(place))
-            for index, told in enumerate(lent):
-                one = told.dropDuplicates(["raw"])  # by the equality of the join, so that no record is doubled
-                frame = frame.join(one, frame[f"k{index}"].eqNullSafe(one["raw"]), "left").drop("raw")
-            coded.append(frame.select(*self._said, *names))
-        frame = self._session.together(coded)
-        return self._kept(frame, self._reading.truncation) if self._reading.truncation else frame
+        places, crowds = range(len(self._lent)), self._crowds
+        if crowds is None:
+            return self._told([self._groups.coded(place, self._groups.names(place)) for place in places])
+        if not crowds.many:
+            return self._told([crowds.coded(place) for place in places])
+        lone = self._told([crowds.among(crowds.coded(place), crowded=False) for place in places])
+        return lone.unionAll(self._turned(crowds).where(f"turn <= {crowds.at_most}").drop("turn"))
 
-    def _kept(self, frame: Any, truncation: Truncate) -> Any:
-        """Of a unit with too many rows those with the least digests."""
-        unit = self.unit(truncation.column)
-        others = [self.unit(one) for one in self._reading.names if one != truncation.column]
-        salted = frame.crossJoin(self._session.lent(pa.table({"salt": [self._salt.hex()]})))
-        digest = dialect.digest("salt", [unit, *self._said, *others])
-        turn = f"row_number() OVER (PARTITION BY {unit} ORDER BY digest) AS turn"
-        turned = salted.selectExpr("*", f"{digest} AS digest").selectExpr("*", turn)
-        return turned.where(f"turn <= {truncation.at_most}").drop("salt", "digest", "turn")
+    def _told(self, coded: Sequence[Any], more: Sequence[str] = ()) -> Any:
+        """The records of all sources as whole numbers and names, and more of their columns."""
+        chosen = [*self._said, *map(self.unit, self._reading.names), *more]
+        return self._session.together([self._translated(place, one).select(*chosen) for place, one in enumerate(coded)])
+
+    def _translated(self, place: int, frame: Any) -> Any:
+        """The records of a source with the leaves and steps that were lent for what they say."""
+        kinds, found = self._groups.kinds[place], frame
+        for index, (column, told) in enumerate(zip(self._groups.keys, self._lent[place], strict=True)):
+            # Floats once by the equality of the join, in which 0 is -0, so that no record is doubled.
+            once = told.dropDuplicates(["raw"]) if kinds[column] in dialect.FLOATS else told
+            found = found.join(once, found[f"k{index}"].eqNullSafe(once["raw"]), "left").drop("raw")
+        return found
+
+    def _turned(self, crowds: Crowds) -> Any:
+        """The records of crowds, each with its turn among those of its unit by the least digest."""
+        coded = [crowds.among(crowds.coded(place), crowded=True) for place in range(len(self._lent))]
+        # A unit's rows come together before they are digested: a digest is longer than all that a row says.
+        told = self._told(coded, [BUCKET]).repartition(BUCKET)
+        salted = told.crossJoin(self._session.lent(pa.table({"salt": [self._salt.hex()]})))
+        others = [one for one in map(self.unit, self._reading.names) if one != crowds.unit]
+        digest = dialect.digest("salt", [crowds.unit, *self._said, *others])
+        turn = f"row_number() OVER (PARTITION BY {BUCKET}, {crowds.unit} ORDER BY digest) AS turn"
+        turned = salted.selectExpr("* EXCEPT (salt)", f"{digest} AS digest").selectExpr("*", turn)
+        return turned.drop(BUCKET, "digest")
+
+    def dropped(self) -> pa.Table | None:
+        """The groups of the records that crowded units do not keep; none where no unit is crowded."""
+        crowds = self._crowds
+        if crowds is None or not crowds.many:
+            return None
+        return self._grouped(self._turned(crowds).where(f"turn > {crowds.at_most}"))
 
     def grouped(self) -> pa.Table:
         """The groups of the records that count, by leaves and by the values that are not summed there."""
+        return self._grouped(self.records)
+
+    def _grouped(self, records: Any) -> pa.Table:
         leaves = [one for one in self._said if one.startswith("leaf")]
         whole = {f"value{self._reading.values.index(one)}": f"value{at}" for at, one in enumerate(self._groups.whole)}
         keys, sums = [*leaves, *whole], self._groups.sums(self._groups.stepped)
-        grouped = self._session.summed(self.records, keys, sums)
+        grouped = self._session.summed(records, keys, sums)
         table = self._session.table(grouped, MOST, f"More than {MOST:,} groups would come here; read coarser levels.")
         if any(table[key].null_count for key in keys):
             raise DataError(LOST)

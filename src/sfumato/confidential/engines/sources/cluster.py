@@ -57,6 +57,12 @@ class Address:
             return False
 
     @property
+    def encrypted(self) -> bool:
+        """Whether Spark's client speaks TLS to it: where it is told to, and with a token unless to localhost."""
+        wanted = dict(self.parameters).get("use_ssl", "").lower() == "true" or not self.on_this_machine
+        return wanted or (bool(self.token) and self.host != "localhost")
+
+    @property
     def remote(self) -> str:
         """The address with all that a session needs, the token among it: never printed."""
         given = dict(self.parameters)

@@ -1,0 +1,42 @@
+"""Refusals: why a cluster does not open a table, in words of our own; those of Spark may quote values."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sfumato.confidential.sealed import without_values
+from sfumato.errors import DataError
+
+UNREAD = "Spark could not read the data"
+NO_TABLE = (
+    "the cluster knows no such table, catalog or format for this user; tables of Delta and Iceberg are known where it "
+    "has the jars of their format"
+)
+REASONS = {
+    "TABLE_OR_VIEW_NOT_FOUND": NO_TABLE,
+    "REQUIRES_SINGLE_PART_NAMESPACE": NO_TABLE,
+    "SCHEMA_NOT_FOUND": NO_TABLE,
+    "CATALOG_NOT_FOUND": NO_TABLE,
+    "DATA_SOURCE_NOT_FOUND": NO_TABLE,
+    "PARSE_SYNTAX_ERROR": "that is no name of a table; write CATALOG.SCHEMA.TABLE, FORMAT.`PATH`, or a path",
+    "PATH_NOT_FOUND": "the cluster sees no such path",
+    "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER": "a file there is no Parquet file, or is torn",
+}
+"""The conditions of Spark that are about what was asked for, none of them about a value."""
+NO_CLASSES = "the cluster lacks what reads such addresses; s3a:// needs the jar hadoop-aws"
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """Pass on why a table is not opened, where Spark names a condition that is known to quote no record."""
+    with without_values(UNREAD):
+        try:
+            yield
+        except Exception as error:
+            if not (reason := _reason(error)):
+                raise
+            raise DataError(f"{UNREAD}: {reason} ({type(error).__name__}).") from None
+
+
+def _reason(error: Exception) -> str:
+    told = getattr(error, "getCondition", lambda: None)()
+    return REASONS.get(told or "", "") or (NO_CLASSES if "java.lang.ClassNotFoundException" in str(error) else "")
