@@ -2,13 +2,15 @@
 
 `python -m bench.front --page` starts two `sfumato serve` with two workers each and Debian's nginx with the files of
 `deploy/`, and asks mixed requests of it: pages, answers of the API, files in parts, what pages load; some readers can
-unpack gzip. Every reader brings a word of his own in a cookie and other headers, which must be in no reply and in
-nothing that is kept. Then releases are withdrawn: one is waited for, of the other the cache is told the keys.
+unpack gzip, and each writes the languages that he reads in one of several ways. Every reader brings a word of his own
+in a cookie and other headers, which must be in no reply and in nothing that is kept. Then releases are withdrawn: one
+is waited for, of the other the cache is told the keys.
 It ends with 1 where something does not hold.
 """
 
 import argparse
 import asyncio
+import gzip
 import os
 import random
 import re
@@ -38,6 +40,17 @@ FROM_THE_CACHE = {"HIT", "STALE", "UPDATING", "REVALIDATED"}
 """What nginx says where a reader did not wait for a replica to work something out."""
 WORD = "word-of-one-reader"
 """What every reader brings, with a number of his own; it must come to nobody else."""
+
+
+LANGUAGES = {
+    "": "en",
+    "en-US,en;q=0.9": "en",
+    "fr-CA, fr;q=0.9, en;q=0.5, de;q=0.3": "en",
+    "de": "de",
+    "de-AT,de;q=0.9,en;q=0.6": "de",
+    "pl,de-DE;q=0.7,en-GB;q=0.4": "de",
+}
+"""What browsers say of their readers' languages, and in which the releases are then shown."""
 
 
 @dataclass
@@ -122,9 +135,11 @@ class Seen:
     statuses: Counter[str] = field(default_factory=Counter)
     cached: Counter[str] = field(default_factory=Counter)
     private: Counter[str] = field(default_factory=Counter)
+    languages: Counter[tuple[str, str]] = field(default_factory=Counter)
     bodies: dict[tuple[str, ...], set[bytes]] = field(default_factory=dict)
 
     def take(self, asked: tuple[str, ...], reply: "Reply") -> None:
+        """Note a reply to an address, of which a part, packed or not, was asked for by the reader of a language."""
         shed = reply.status in {429, 503} and "retry-after" in reply.headers
         self.statuses["shed" if shed else str(reply.status)] += 1
         self.cached[reply.headers.get("x-cache-status", "-")] += 1
@@ -133,6 +148,8 @@ class Seen:
         self.private["word"] += WORD.encode() in reply.whole
         if not shed:
             self.bodies.setdefault(asked, set()).add(reply.body)
+            if reply.headers["content-type"].startswith("text/html") and "lang=" not in asked[0]:
+                self.languages[asked[-1], reply.language] += 1
 
 
 @dataclass(frozen=True)
@@ -141,6 +158,13 @@ class Reply:
     headers: dict[str, str]
     body: bytes
     whole: bytes
+
+    @property
+    def language(self) -> str:
+        """The language that a page says it is in."""
+        text = gzip.decompress(self.body) if self.headers.get("content-encoding") == "gzip" else self.body
+        said = re.search(rb'<html lang="([a-z]+)"', text)
+        return said[1].decode() if said else ""
 
 
 async def asked(reader, writer, address: str, **more: str) -> Reply:
@@ -202,9 +226,10 @@ async def mixed(front: Front, known: list[tuple[str, str]], count: int) -> Seen:
                 "User_Agent": f"{WORD}-{number}",
                 "Referer": f"http://{WORD}-{number}",
             }
-            more = {"Accept_Encoding": zipped, "Accept_Language": chosen.choice(["de", "en", "fr"]), **own}
+            written = chosen.choice(list(LANGUAGES))
+            more = {"Accept_Encoding": zipped, "Accept_Language": written, **own}
             more |= {"Range": part} if part else {}
-            seen.take((address, part, zipped), await asked(reader, writer, address, **more))
+            seen.take((address, part, zipped, LANGUAGES[written]), await asked(reader, writer, address, **more))
         writer.close()
 
     await asyncio.gather(*(reader_of(place) for place in range(CONNECTIONS)))
@@ -237,6 +262,7 @@ def claims(seen: Seen, reached: int, kept: tuple[int, int], waited: float, told:
     count = sum(seen.statuses.values())
     odd = {status: number for status, number in seen.statuses.items() if status not in {"200", "206", "shed"}}
     waited_for = sum(number for how, number in seen.cached.items() if how not in FROM_THE_CACHE)
+    read_in = dict(sorted(seen.languages.items()))
     several = sum(len(bodies) > 1 for bodies in seen.bodies.values())
     share = f"{waited_for:,} waited for a replica ({waited_for / count:.2%})"
     return {
@@ -246,6 +272,9 @@ def claims(seen: Seen, reached: int, kept: tuple[int, int], waited: float, told:
         "all are answered, or shed in words": (
             f"{seen.statuses['shed']} shed, {odd or 'none'} else but 200 and 206", not odd),
         "whoever asks the same has the same bytes": (f"{several} kinds with several", not several),
+        "pages that say no language are in that of their reader": (
+            ", ".join(f"{number:,} in {shown} to readers of {read}" for (read, shown), number in read_in.items()),
+            {one for one, _ in read_in} == {*LANGUAGES.values()} and all(read == shown for read, shown in read_in)),
         "nothing of a reader is in a reply or kept, and no cookie is set": (
             f"{seen.private.total()} replies, {kept[1]} of {kept[0]:,} kept", not seen.private.total() + kept[1]),
         "a withdrawal is seen within a minute": (f"{waited:.0f} s, if nobody tells the cache", waited < 60),

@@ -158,12 +158,12 @@ def _words(peer: Peer, python: str, folder: Path, outs: list[str]) -> list[str]:
     return [python, peer.script, str(folder / "people.parquet"), str(folder / "keys.parquet"), *places]
 
 
-def environment(short: str) -> str:
+def environment(short: str, maker: str = sys.executable) -> str:
     """The Python of a peer's own environment, made on first use and again when its versions change."""
     place = Path(os.environ.get("SFUMATO_PEERS", "build/peers")).absolute() / short
     versions, made_from, python = PEERS / f"{short}.txt", place / "made-from.txt", str(place / "bin" / "python")
     if not made_from.exists() or made_from.read_text() != versions.read_text():
-        subprocess.run([sys.executable, "-m", "venv", str(place)], check=True, capture_output=True)
+        subprocess.run([maker, "-m", "venv", str(place)], check=True, capture_output=True)
         asked = [python, "-m", "pip", "install", "--quiet", "--requirement", str(versions)]
         subprocess.run(asked, check=True, capture_output=True, timeout=900)
         made_from.write_text(versions.read_text())

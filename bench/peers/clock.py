@@ -19,14 +19,14 @@ def told(job: Job, packages: Sequence[str]) -> None:
     data, keys, *places = sys.argv[1:]
     spent = []
     for place in places:
-        start = _cpu()
+        start = cpu()
         job(data, keys, place)
-        spent.append(_cpu() - start)
+        spent.append(cpu() - start)
     versions = {name: version(name) for name in packages}
-    print(json.dumps({"cpu": spent, "whole": _cpu(), "versions": versions}))
+    print(json.dumps({"cpu": spent, "whole": cpu(), "versions": versions}))
 
 
-def _cpu() -> float:
+def cpu() -> float:
     """CPU seconds of this process and of all that it started, such as a Java machine and its workers."""
     below = sum(of_process(child) for child in _children(os.getpid()))
     return time.process_time() + below

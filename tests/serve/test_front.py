@@ -1,16 +1,25 @@
 """nginx with the files of `deploy/` before two replicas: what it keeps, what it forgets, and nothing of any reader."""
 
 import asyncio
+import re
 import shutil
 
 import pytest
-from bench.front import BASE, addresses, fronted, held_of_readers, mixed, once, withdrawn_after
+from bench.front import BASE, DEPLOY, LANGUAGES, addresses, fronted, held_of_readers, mixed, once, withdrawn_after
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("nginx") is None, reason="there is no nginx here: apt-get install nginx-light"
-)
+from sfumato.query.wording import languages
+from sfumato.serve.languages import preferred
 
 
+def test_nginx_knows_the_languages_that_there_are_pages_in():
+    first = re.search(r"\(\?<language>([a-z|]+)\)", (DEPLOY / "nginx-http.conf").read_text())
+    assert set(first[1].split("|")) == {*languages()}
+    assert set(LANGUAGES.values()) == {*languages()}, "and all of them are asked for"
+    for written, read in LANGUAGES.items():
+        assert preferred(written, tuple(languages()), "en") == read, "as the tool itself chooses"
+
+
+@pytest.mark.skipif(shutil.which("nginx") is None, reason="there is no nginx here: apt-get install nginx-light")
 @pytest.mark.slow
 def test_a_cache_before_two_replicas_gives_the_same_to_all_and_forgets_by_key(bench, tmp_path):
     release = bench.release("fronted")
@@ -24,6 +33,8 @@ def test_a_cache_before_two_replicas_gives_the_same_to_all_and_forgets_by_key(be
         assert set(seen.statuses) <= {"200", "206", "shed"}
         assert front.reached() - before < 100, "what was asked before is not asked again"
         assert all(len(bodies) == 1 for bodies in seen.bodies.values())
+        assert {read for read, _ in seen.languages} == {"de", "en"}
+        assert all(read == shown for read, shown in seen.languages)
         assert seen.private.total() == 0
         kept, of_readers = held_of_readers(front.cache)
         assert kept > 10
