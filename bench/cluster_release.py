@@ -50,7 +50,7 @@ def tumult(jobs: list[tuple[Sizes, Path, Path]]) -> tuple[list[float], str]:
     """The CPU seconds of each of Tumult's jobs, in one session, and what it is."""
     python = environment("tumult_spark", shutil.which("python3.12") or "python3.12")
     words = [one for sizes, *places in jobs for one in (json.dumps(sizes), *map(str, places))]
-    script = str(PEERS / "tumult_spark.py")
+    script = str(PEERS / "tumult_spark_path.py")
     told = json.loads(subprocess.run([python, script, *words], check=True, capture_output=True, text=True).stdout)
     return told["cpu"], "Tumult Analytics {} on Spark {}".format(*told["versions"])
 

@@ -172,7 +172,7 @@ def test_noise_agrees_with_its_own_law_and_with_no_other(tmp_path):
 
 def test_a_peers_environment_is_pinned_to_the_last_digit():
     pinned = sorted((ROOT / "bench" / "peers").glob("*.txt"))
-    assert len(pinned) == 5
+    assert len(pinned) == 6
     for path in pinned:
         rows = path.read_text().splitlines()
         assert all(re.fullmatch(r"[A-Za-z0-9_.\-]+==[0-9][A-Za-z0-9.+]*", row) for row in rows), path.name

@@ -1,6 +1,6 @@
 """Tumult Analytics on the Spark that ours is measured on, local with two cores: cells, a count at epsilon 1, files.
 
-`tumult_spark.py SIZES DATA OUT …`, three words a job: the public codes of the columns are told as numbers of them.
+`tumult_spark_path.py SIZES DATA OUT …`, three words a job: the public codes of the columns are told as numbers of them.
 """
 
 import json
