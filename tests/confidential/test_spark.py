@@ -25,7 +25,21 @@ from sfumato.confidential.engines.sources.cluster import Address, ClusterTable, 
 from sfumato.confidential.engines.spark import Spark
 from sfumato.errors import DataError
 from sfumato.plan import Plan
-from sfumato.schema import Bands, Box, Clipped, Extremes, Rows, Rule, Schema, Sum, Table, Weighted
+from sfumato.schema import (
+    Bands,
+    Box,
+    Clipped,
+    Extremes,
+    Influence,
+    Rows,
+    Rule,
+    Schema,
+    Sorted,
+    Sum,
+    SumOfProducts,
+    Table,
+    Weighted,
+)
 
 SALT = bytes(range(32))
 PLAN = """
@@ -249,6 +263,14 @@ def test_what_is_not_done_in_a_cluster_is_refused_before_it_is_asked():
             dialect.unit("id", kind)
     with pytest.raises(DataError, match="no engine 'arrays'"):
         choose.candidates(away, Reading(Schema((A,)), (A,)), "arrays")
+    wage = Clipped("wage", 0, 9, 1)
+    for one, words in {
+        Sorted(wage): "values in their order (quantiles)",
+        Influence(wage, wage): "pairs of values (regressions)",
+        SumOfProducts(wage, wage): "sums of products (weighted suppression)",
+    }.items():
+        with pytest.raises(DataError, match=re.escape(f"{words} over cells, which is not done in a cluster; where")):
+            choose.candidates(away, Reading(Schema((A,)), (A,), (Rows(), one)))
     with pytest.raises(DataError, match="the same, and records would be counted twice"):
         Microdata.open([away[0], replace(away[0])], Schema((A,)))
     for kind, words in (

@@ -1,7 +1,7 @@
 """Choose: which engine reads the data; the one that is named, or the first that knows what is asked and is sure."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from traceback import extract_tb
 
@@ -51,6 +51,14 @@ def named_in_turns(sources: Sources, reading: Reading) -> bool:
     return can_take_turns(reading, by_table(sources, reading.schema)[reading.schema.base])
 
 
+IN_WORDS = {
+    "Sorted": "values in their order (quantiles)",
+    "Influence": "pairs of values (regressions)",
+    "SumOfProducts": "sums of products (weighted suppression)",
+}
+"""What some aggregates are asked for by, where one is refused."""
+
+
 def candidates(sources: Sources, reading: Reading, name: str = AUTOMATIC) -> list[type[Engine]]:
     """The engines that run every aggregate of a reading where its records are; of these the one that is named."""
     afar = any(in_cluster(one) for own in by_table(sources, reading.schema).values() for one in own)
@@ -61,13 +69,18 @@ def candidates(sources: Sources, reading: Reading, name: str = AUTOMATIC) -> lis
     able = {one: make for one, make in known.items() if asked <= make.knows}
     chosen = {one: make for one, make in able.items() if name in {AUTOMATIC, one}}
     if not chosen:
-        lacking = sorted(one.__name__ for one in asked if not name or one not in known[name].knows)
+        lacking = sorted(one.__name__ for one in asked if not any(one in make.knows for make in _named(known, name)))
+        words = ", ".join(IN_WORDS.get(one, one) for one in lacking or sorted(one.__name__ for one in asked))
         instead = f"{', '.join(able)} can: leave --engine out" if able else "no engine here can"
-        instead = "export the table and give its files, which other engines read" if afar else instead
-        raise DataError(
-            f"The plan asks for {', '.join(lacking)} over cells, which {name or 'no engine'} does not run; {instead}."
-        )
+        instead = "where the records may leave it, export the table and give its files" if afar else instead
+        runs = f"{name} does not run" if name else f"is not done {'in a cluster' if afar else 'by any engine'}"
+        raise DataError(f"The plan asks for {words} over cells, which {runs}; {instead}.")
     return list(chosen.values())
+
+
+def _named(known: Mapping[str, type[Engine]], name: str) -> list[type[Engine]]:
+    """The engine of a name, or all where none is named."""
+    return [make for one, make in known.items() if name in {AUTOMATIC, one}]
 
 
 def opened(sources: Sources, reading: Reading, salt: bytes, name: str = AUTOMATIC) -> tuple[Engine, tuple[str, ...]]:
