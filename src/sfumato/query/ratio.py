@@ -14,6 +14,7 @@ import numpy as np
 
 from sfumato.errors import QueryError
 from sfumato.query.estimate import Estimate, Interval, Variance
+from sfumato.query.ratio_law import RatioTerms
 from sfumato.query.sides import NoisySide, RatioError, by_sides, sided_ends, sides_of
 from sfumato.release import stated, withheld
 from sfumato.release.error_law import ErrorLaw, Floats
@@ -82,14 +83,22 @@ class Ratio(Estimate):
             if math.isnan(low[0]):
                 raise QueryError(too_near(level))
             return float(low[0]), float(high[0])
-        z_squared = float(errors_within(level, *self.sides)[0]) ** 2
-        a = self.under**2 - z_squared * self.under_variance
-        b = self.over * self.under - z_squared * self.covariance
-        c = self.over**2 - z_squared * self.over_variance
-        if a <= 0:
+        low, high = self._terms.ends(level, errors_within(level, *self.sides), *self.sides)
+        if math.isnan(low[0]):
             raise QueryError(too_near(level))
-        reach = math.sqrt(max(b**2 - a * c, 0.0))
-        return (b - reach) / a, (b + reach) / a
+        return float(low[0]), float(high[0])
+
+    def refuse_near_zero(self, level: float) -> None:
+        """Refuse a ratio whose denominator may be 0 at a level."""
+        if by_sides(*self.sides):
+            self.fieller(level)
+        elif math.isnan(self._terms.fieller(errors_within(level, *self.sides))[0][0]):
+            raise QueryError(too_near(level))
+
+    @property
+    def _terms(self) -> RatioTerms:
+        told = self.over, self.under, self.over_variance, self.under_variance, self.covariance
+        return RatioTerms(*(np.array([one], dtype=np.float64) for one in told))
 
 
 def ratio_of(
@@ -135,7 +144,7 @@ def ratio_of(
         sides=sides,
         inside=inside,
     )
-    found.fieller(0.95)  # refused where the denominator may be 0
+    found.refuse_near_zero(0.95)
     return found
 
 

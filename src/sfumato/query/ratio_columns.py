@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from sfumato.query.columns import Columns, Floats
 from sfumato.query.ratio import ZERO, errors_within, too_near
+from sfumato.query.ratio_law import RatioTerms
 from sfumato.query.sides import NoisySide, RatioError, by_sides, sided_ends, sides_of
 from sfumato.release import NoNumber, Statuses
 from sfumato.release.error_law import NoisyTotals
@@ -90,14 +91,9 @@ class RatioColumns(Columns):
         if by_sides(part, self.rest):
             low, high = sided_ends(level, part, self.rest, self.covariance, inside=self.inside)
             return np.where(np.isnan(self.under), np.nan, low), np.where(np.isnan(self.under), np.nan, high)
-        z_squared = errors_of(level, part, self.rest) ** 2
-        over = self.parts.estimate.astype(np.float64)
-        a = self.under * self.under - z_squared * self.under_variance
-        a = np.where(a > 0, a, np.nan)
-        b = over * self.under - z_squared * self.covariance
-        c = over * over - z_squared * self.parts.noise_variance
-        reach = np.sqrt(np.maximum(b * b - a * c, 0.0))
-        return (b - reach) / a, (b + reach) / a
+        over, variances = self.parts.estimate.astype(np.float64), (self.parts.noise_variance, self.under_variance)
+        terms = RatioTerms(over, self.under, *variances, self.covariance)
+        return terms.ends(level, errors_of(level, part, self.rest), part, self.rest)
 
     def ends(self, level: float) -> tuple[Floats, Floats]:
         """Where true ratios lie, no further than they can."""

@@ -203,7 +203,7 @@ class SummedDraws(ErrorLaw):
         found, draws = self._smooth.beyond(totals), self._draws(totals)
         exact = (draws > 0) & (abs(self.excess) > SMOOTH * draws) & (totals.sampled == 0)
         for place in np.flatnonzero(exact):
-            chances = _sizes(self.probabilities, int(draws[place]))
+            chances = draws_within(self.probabilities, int(draws[place]))
             least = math.ceil(abs(totals.values[place]) / self.step - 1e-9)
             found[place] = 1 - chances[min(least, len(chances)) - 1] if least else 1.0
         return found
@@ -213,7 +213,7 @@ class SummedDraws(ErrorLaw):
 
 
 @lru_cache(maxsize=4096)
-def _sizes(probabilities: tuple[float, ...], draws: int) -> Floats:
+def draws_within(probabilities: tuple[float, ...], draws: int) -> Floats:
     """The chance that the sum of some draws is no larger, either way, than 0, 1, 2, … steps, up to nearly 1."""
     half = np.array(probabilities)
     variance = 2 * float(half @ np.arange(len(half)) ** 2)
@@ -232,7 +232,7 @@ def _sizes(probabilities: tuple[float, ...], draws: int) -> Floats:
 @lru_cache(maxsize=4096)
 def _within(probabilities: tuple[float, ...], draws: int, level: float) -> int:
     """The least number of steps that hold the sum of some draws at a level."""
-    return int(np.searchsorted(_sizes(probabilities, draws), level - 1e-12))
+    return int(np.searchsorted(draws_within(probabilities, draws), level - 1e-12))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,178 @@
+"""RatioLaw: where ratios end whose totals sum few draws, on whole steps.
+
+Fieller's interval holds the ratios R at which over − R under is within its own error of 0. Where the numerator is part
+of the denominator that is (1 − R) A − R B, A the noise of the part and B that of the rest; where they share nothing it
+is A − R B. Noise of a few steps shows through the other: a margin that just holds the draws of a part is left by half
+of those at its end once the rest moves them a little, and 95% intervals of shares held 91%. So each end is where the
+law of both, at that very ratio, leaves it, and no nearer than a normal law has it.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.query.sides import NoisySide
+from sfumato.release.error_law import Floats, SummedDraws, draws_within
+from sfumato.release.tails import z_score
+
+FEW_STEPS = 4
+"""The widest error, in steps, of the draws that are listed one by one; wider ones are as good as smooth."""
+CLEAR = 8
+"""How many of its errors a denominator has to be above 0."""
+HALVINGS = 24
+"""How often the range of an end is halved."""
+DOUBLINGS = 10
+"""How often an end is sought twice as far, at most."""
+AT_ONCE = 10_000
+"""Of how many ratios ends are sought in one turn."""
+_NEARLY = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class RatioTerms:
+    """Totals over others, their variances by noise and their covariances."""
+
+    over: Floats
+    under: Floats
+    over_variance: Floats
+    under_variance: Floats
+    covariance: Floats
+
+    def ends(self, level: float, errors: Floats, *sides: NoisySide) -> tuple[Floats, Floats]:
+        """Both ends of each interval: so many errors off, or by the law of both totals where they sum few draws."""
+        low, high = self.fieller(errors)
+        law = sides[0].law
+        if len(sides) < 2 or not isinstance(law, SummedDraws) or sides[1].law != law:
+            return low, high
+        unit = law.variance * law.step**2
+        some = np.flatnonzero(self._summing_few(unit, law.variance) & np.isfinite(low))
+        if not len(some):
+            return low, high
+        least, most = self.fieller(np.full(len(low), z_score(level)))
+        for turn in np.array_split(some, len(some) // AT_ONCE + 1):
+            test = _RatioTest.of(self.only(np.concatenate([turn, turn])), law)
+            below, above = test.end(level, np.concatenate([low[turn], high[turn]])).reshape(2, -1)
+            low[turn], high[turn] = np.minimum(below, least[turn]), np.maximum(above, most[turn])
+        return low, high
+
+    def fieller(self, errors: Floats) -> tuple[Floats, Floats]:
+        """Both ends where over − R under is so many of its errors from 0; NaN where the denominator is."""
+        squared = errors**2
+        a = self.under**2 - squared * self.under_variance
+        a = np.where(a > 0, a, np.nan)
+        b = self.over * self.under - squared * self.covariance
+        c = self.over**2 - squared * self.over_variance
+        reach = np.sqrt(np.maximum(b * b - a * c, 0.0))
+        return (b - reach) / a, (b + reach) / a
+
+    @property
+    def inside(self) -> NDArray[np.bool_]:
+        """Which numerators are parts of their denominators."""
+        return np.isclose(self.covariance, self.over_variance)
+
+    @property
+    def besides(self) -> Floats:
+        """The variance of what a denominator has besides its numerator."""
+        return self.under_variance - self.covariance
+
+    def _summing_few(self, unit: float, variance: float) -> NDArray[np.bool_]:
+        """Which sum few draws of such a variance in a unit, and are apart or one inside the other, clear of 0."""
+        first, second = self.over_variance / unit, self.besides / unit
+        few = (first > 0.5) & (second > 0.5) & (np.minimum(first, second) * variance <= FEW_STEPS**2)
+        clear = np.abs(self.under) > CLEAR * np.sqrt(np.maximum(self.under_variance, 0.0))
+        return np.asarray(few & clear & (self.inside | np.isclose(self.covariance, 0.0)))
+
+    def only(self, some: NDArray[np.int64]) -> "RatioTerms":
+        """Those of some of the ratios."""
+        kept = self.over, self.under, self.over_variance, self.under_variance, self.covariance
+        return RatioTerms(*(one[some] for one in kept))
+
+
+@dataclass(frozen=True, eq=False)
+class _RatioTest:
+    """Whether ratios may be true, by the sums of draws of the side with fewer, listed, and of the other."""
+
+    over: Floats
+    under: Floats
+    inside: NDArray[np.bool_]
+    steps: Floats
+    chances: Floats
+    """The chances that the sums of the side with fewer draws are just so many steps, either way."""
+    many: "_Sums"
+    swapped: NDArray[np.bool_]
+    """Where that side is the denominator's own."""
+
+    @classmethod
+    def of(cls, terms: RatioTerms, law: SummedDraws) -> "_RatioTest":
+        unit = law.variance * law.step**2
+        first, second = terms.over_variance / unit, terms.besides / unit
+        few, many = (_Sums.of(law.probabilities, one) for one in (np.minimum(first, second), np.maximum(first, second)))
+        steps = np.arange(few.lengths.max(), dtype=np.float64)[None, :]
+        chances = np.where(steps < few.lengths[:, None], few.within(steps) - few.within(steps - 1), 0.0)
+        return cls(terms.over / law.step, terms.under / law.step, terms.inside, steps, chances, many, first > second)
+
+    def end(self, level: float, near: Floats) -> Floats:
+        """Where ratios end that may be true, sought from the ratio itself past an end that is near.
+
+        One may be true where noise goes as far as over − R under with a chance of more than one less the level. As R
+        goes on every draw is passed for good, so that there is one end.
+        """
+        ratio = self.over / self.under
+        apart = np.where(near == ratio, _NEARLY, near - ratio)
+        for _ in range(DOUBLINGS):
+            held = self.holds(ratio + apart, level)
+            if not held.any():
+                break
+            apart = np.where(held, 2 * apart, apart)
+        least, most = np.zeros(len(ratio)), np.ones(len(ratio))
+        for _ in range(HALVINGS):
+            middle = (least + most) / 2
+            held = self.holds(ratio + middle * apart, level)
+            least, most = np.where(held, middle, least), np.where(held, most, middle)
+        return np.asarray(ratio + (most + _NEARLY) * apart)
+
+    def holds(self, ratio: Floats, level: float) -> NDArray[np.bool_]:
+        """Whether noise goes as far as each ratio needs at a level."""
+        first, second = np.abs(np.where(self.inside, 1 - ratio, 1.0)), np.abs(ratio)
+        own, other = np.where(self.swapped, (second, first), (first, second))
+        other = np.maximum(other, _NEARLY)
+        far = np.abs(self.over - ratio * self.under)
+        at, reach = (own / other)[:, None] * self.steps, (far / other)[:, None] - _NEARLY
+        within = self.many.up_to(np.floor(at + reach)) - self.many.up_to(np.ceil(at - reach) - 1)
+        return np.asarray((self.chances * within).sum(axis=1) < level - _NEARLY)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """Sums of draws: the chances that each is within 0, 1, 2, … steps either way, one sum after the other."""
+
+    chances: Floats
+    starts: Floats
+    lengths: Floats
+
+    @classmethod
+    def of(cls, probabilities: tuple[float, ...], draws: Floats) -> "_Sums":
+        found, back = np.unique(np.rint(draws).astype(np.int64), return_inverse=True)
+        tables = [_chances(probabilities, int(one)) for one in found]
+        lengths = np.array([len(one) for one in tables])
+        return cls(np.concatenate(tables), (np.cumsum(lengths) - lengths)[back], lengths[back])
+
+    def within(self, steps: Floats) -> Floats:
+        """The chance that each sum is no larger than some steps, either way; 0 below 0 steps."""
+        place = np.minimum(steps, self.lengths[:, None] - 1).astype(np.int64)
+        held = self.chances[self.starts[:, None] + np.maximum(place, 0)]
+        return np.where(steps < 0, 0.0, held)
+
+    def up_to(self, steps: Floats) -> Floats:
+        """The chance that each sum is no larger than some steps, of its sign."""
+        size = np.where(steps >= 0, steps, -steps - 1)
+        return np.asarray(0.5 + np.where(steps >= 0, 0.5, -0.5) * self.within(size))
+
+
+@lru_cache(maxsize=4096)
+def _chances(probabilities: tuple[float, ...], draws: int) -> Floats:
+    """The chances that a sum of draws is within 0, 1, 2, … steps, as far as they matter."""
+    found = draws_within(probabilities, draws)
+    return found[: int(np.searchsorted(found, 1 - 1e-10)) + 1]
