@@ -21,12 +21,14 @@ FEW_STEPS = 4
 """The widest error, in steps, of the draws that are listed one by one; wider ones are as good as smooth."""
 CLEAR = 8
 """How many of its errors a denominator has to be above 0."""
-HALVINGS = 24
+HALVINGS = 22
 """How often the range of an end is halved."""
 DOUBLINGS = 10
 """How often an end is sought twice as far, at most."""
 AT_ONCE = 10_000
 """Of how many ratios ends are sought in one turn."""
+BEYOND = 1e-8
+"""The chance of draws that are not listed."""
 _NEARLY = 1e-9
 
 
@@ -109,9 +111,8 @@ class _RatioTest:
         unit = law.variance * law.step**2
         first, second = terms.over_variance / unit, terms.besides / unit
         few, many = (_Sums.of(law.probabilities, one) for one in (np.minimum(first, second), np.maximum(first, second)))
-        steps = np.arange(few.lengths.max(), dtype=np.float64)[None, :]
-        chances = np.where(steps < few.lengths[:, None], few.within(steps) - few.within(steps - 1), 0.0)
-        return cls(terms.over / law.step, terms.under / law.step, terms.inside, steps, chances, many, first > second)
+        over, under = terms.over / law.step, terms.under / law.step
+        return cls(over, under, terms.inside, *few.sizes(), many, first > second)
 
     def end(self, level: float, near: Floats) -> Floats:
         """Where ratios end that may be true, sought from the ratio itself past an end that is near.
@@ -146,33 +147,37 @@ class _RatioTest:
 
 @dataclass(frozen=True, eq=False)
 class _Sums:
-    """Sums of draws: the chances that each is within 0, 1, 2, … steps either way, one sum after the other."""
+    """Sums of draws: the chances that each is no larger than −n, …, n − 1 steps, one sum after the other."""
 
     chances: Floats
-    starts: Floats
-    lengths: Floats
+    middles: NDArray[np.int64]
+    """Where 0 steps stand."""
+    lengths: NDArray[np.int64]
+    """How many steps there are either way."""
 
     @classmethod
     def of(cls, probabilities: tuple[float, ...], draws: Floats) -> "_Sums":
         found, back = np.unique(np.rint(draws).astype(np.int64), return_inverse=True)
         tables = [_chances(probabilities, int(one)) for one in found]
-        lengths = np.array([len(one) for one in tables])
-        return cls(np.concatenate(tables), (np.cumsum(lengths) - lengths)[back], lengths[back])
-
-    def within(self, steps: Floats) -> Floats:
-        """The chance that each sum is no larger than some steps, either way; 0 below 0 steps."""
-        place = np.minimum(steps, self.lengths[:, None] - 1).astype(np.int64)
-        held = self.chances[self.starts[:, None] + np.maximum(place, 0)]
-        return np.where(steps < 0, 0.0, held)
+        lengths = np.array([len(one) // 2 for one in tables])
+        middles = 2 * (np.cumsum(lengths) - lengths) + lengths
+        return cls(np.concatenate(tables), middles[back], lengths[back])
 
     def up_to(self, steps: Floats) -> Floats:
-        """The chance that each sum is no larger than some steps, of its sign."""
-        size = np.where(steps >= 0, steps, -steps - 1)
-        return np.asarray(0.5 + np.where(steps >= 0, 0.5, -0.5) * self.within(size))
+        """The chance that each sum is no larger than some steps."""
+        most = self.lengths[:, None].astype(np.float64)
+        return self.chances[self.middles[:, None] + np.clip(steps, -most, most - 1).astype(np.int64)]
+
+    def sizes(self) -> tuple[Floats, Floats]:
+        """Steps from 0, and the chances that each sum is just so many either way."""
+        steps = np.arange(self.lengths.max(), dtype=np.float64)[None, :]
+        just = self.up_to(steps) - self.up_to(steps - 1)
+        return steps, np.where(steps < self.lengths[:, None], np.where(steps > 0, 2 * just, just), 0.0)
 
 
 @lru_cache(maxsize=4096)
 def _chances(probabilities: tuple[float, ...], draws: int) -> Floats:
-    """The chances that a sum of draws is within 0, 1, 2, … steps, as far as they matter."""
-    found = draws_within(probabilities, draws)
-    return found[: int(np.searchsorted(found, 1 - 1e-10)) + 1]
+    """The chances that a sum of draws is no larger than −n, …, n − 1 steps, n being as far as it matters."""
+    within = draws_within(probabilities, draws)
+    within = within[: int(np.searchsorted(within, 1 - BEYOND)) + 1]
+    return np.asarray(0.5 + 0.5 * np.concatenate([-within[::-1], within]))
