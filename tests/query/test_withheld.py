@@ -1,15 +1,22 @@
 """Errors that may not be stated, and the two kinds of error that may: what is said, and what is refused."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from worlds import TABLE, engine_of, manifest_of, subject_of
 
 from sfumato.errors import QueryError
+from sfumato.mechanisms import LogLaplace, SmoothGamma
+from sfumato.mechanisms.exponential_quantile import WHY as OF_QUANTILES
+from sfumato.mechanisms.theil_sen import WHY as OF_LINES
+from sfumato.privacy import Relative
 from sfumato.query.answer import Answer
 from sfumato.query.downloads.jsonstat import dataset
 from sfumato.query.estimate import Estimate
 from sfumato.query.plot import plot_of
 from sfumato.query.portable import Portable
+from sfumato.query.untold import untold
 from sfumato.release import Cube, Independent, Withheld
 
 WHY = "the scale is the largest employer of the cell"
@@ -121,3 +128,19 @@ def test_texts_notebooks_and_details_say_it_of_measured_cells_alone():
     assert not any(OF_CELL in said for said in summed)
     assert all(WHY in said for said in summed)
     assert "computed from several measured cells" in summed[2]
+
+
+@pytest.mark.parametrize(
+    ("error", "in_german"),
+    [
+        (SmoothGamma(2).unstated(Relative(Fraction(1, 10))), "richtet sich nach der größten Einheit"),
+        (LogLaplace("0.1").unstated(Relative(Fraction(1, 10))), "bei diesem Epsilon keine Varianz"),
+        (LogLaplace(1, estimate="as drawn").unstated(Relative(Fraction(1, 10))), "im Mittel"),
+        (Withheld(OF_QUANTILES), "wie dicht die Werte um ihn liegen"),
+        (Withheld(OF_LINES), "wie dicht die Vorhersagen um ihn liegen"),
+    ],
+)
+def test_the_reason_of_a_mechanism_is_said_in_german(error, in_german):
+    said = untold(error, {True}, "de")
+    assert in_german in said
+    assert not any(one in said for one in (" the ", " is ", "number"))
