@@ -43,7 +43,7 @@ def site(tmp_path_factory):
 def test_every_page_says_that_it_is_not_formally_private_and_speaks_of_no_noise(site, address, language):
     reply = site.get(f"{address}{'&' if '?' in address else '?'}lang={language}")
     assert reply.status_code == 200
-    assert words(language, "sfumato.serve")("notice.not_formally_private") in Seen(reply.text).text
+    assert words(language)("notices.not_formally_private") in Seen(reply.text).text
     assert [one for one in NOISY if one in html.unescape(reply.text)] == []
 
 

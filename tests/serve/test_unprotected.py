@@ -64,7 +64,7 @@ def test_every_page_says_so_and_claims_nothing(site, address, language):
     assert reply.status_code == (400 if "nothing" in address else 200)
     shown = Seen(reply.text).text
     for kind in ("not_for_publication", "not_formally_private"):
-        assert words(language or "en", "sfumato.serve")(f"notice.{kind}") in shown
+        assert words(language or "en")(f"notices.{kind}") in shown
     assert [claim for claim in CLAIMS if claim in html.unescape(reply.text)] == []
 
 
