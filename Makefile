@@ -54,9 +54,8 @@ survey:
 	  >.venv/survey.log 2>&1 || echo "R's packages could not be installed, as .venv/survey.log says; their tests are skipped"; \
 	else echo "There is no R with survey and haven here, and installing these needs root and apt-get; their tests are skipped"; fi
 
-# Tests wait for browsers and servers a third of their time: three at once keep two cores busy.
 test: .venv/test chromium survey ## the fast tests, doctests included, the browser's where there is Chromium, R's where there is R
-	$(BIN)/python -m pytest -n 3 --dist worksteal -m 'not slow'
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'not slow'
 
 # Records in a cluster are tested on a Spark of our own, which is too large to be fetched by `make test`.
 spark: build/spark/ready ## a Spark for the tests and the benchmark of clusters, in build/spark (500 MB); it needs Java 17

@@ -52,12 +52,23 @@ class RatioTerms:
         some = np.flatnonzero(self._summing_few(unit, law.variance) & np.isfinite(low))
         if not len(some):
             return low, high
-        least, most = self.fieller(np.full(len(low), z_score(level)))
-        for turn in np.array_split(some, len(some) // AT_ONCE + 1):
-            test = _RatioTest.of(self.only(np.concatenate([turn, turn])), law)
-            below, above = test.end(level, np.concatenate([low[turn], high[turn]])).reshape(2, -1)
-            low[turn], high[turn] = np.minimum(below, least[turn]), np.maximum(above, most[turn])
+        told = np.stack(self._told)[:, some]
+        found, first, back = np.unique(told, axis=1, return_index=True, return_inverse=True)
+        near = np.stack([low[some[first]], high[some[first]]])
+        low[some], high[some] = RatioTerms(*found).by_law(level, law, near)[:, back]
         return low, high
+
+    @property
+    def _told(self) -> tuple[Floats, ...]:
+        return self.over, self.under, self.over_variance, self.under_variance, self.covariance
+
+    def by_law(self, level: float, law: SummedDraws, near: Floats) -> Floats:
+        """Both ends by the law of both totals, sought past such that are near, and no nearer than a normal law."""
+        normal, ends = np.stack(self.fieller(np.full(len(self.over), z_score(level)))), near.copy()
+        for turn in np.array_split(np.arange(len(self.over)), len(self.over) // AT_ONCE + 1):
+            test = _RatioTest.of(self._only(np.concatenate([turn, turn])), law)
+            ends[:, turn] = test.end(level, near[:, turn].ravel()).reshape(2, -1)
+        return np.stack([np.minimum(ends[0], normal[0]), np.maximum(ends[1], normal[1])])
 
     def fieller(self, errors: Floats) -> tuple[Floats, Floats]:
         """Both ends where over − R under is so many of its errors from 0; NaN where the denominator is."""
@@ -86,10 +97,9 @@ class RatioTerms:
         clear = np.abs(self.under) > CLEAR * np.sqrt(np.maximum(self.under_variance, 0.0))
         return np.asarray(few & clear & (self.inside | np.isclose(self.covariance, 0.0)))
 
-    def only(self, some: NDArray[np.int64]) -> "RatioTerms":
+    def _only(self, some: NDArray[np.int64]) -> "RatioTerms":
         """Those of some of the ratios."""
-        kept = self.over, self.under, self.over_variance, self.under_variance, self.covariance
-        return RatioTerms(*(one[some] for one in kept))
+        return RatioTerms(*(one[some] for one in self._told))
 
 
 @dataclass(frozen=True, eq=False)
