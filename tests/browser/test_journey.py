@@ -142,7 +142,7 @@ def test_the_whole_way_by_keyboard_alone(tab):
     assert [one.inner_text() for one in tab.page.query_selector_all(f"{CELL} .n")] == numbers
 
 
-@pytest.mark.parametrize("viewport", [None, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("viewport", [None, pytest.param(PHONE, marks=pytest.mark.slow)], ids=["wide", "phone"])
 def test_the_same_way_without_a_script_by_links_and_buttons(open_tab, viewport):
     tab = open_tab(java_script_enabled=False, **({"viewport": viewport} if viewport else {}))
     page = tab.open("/")

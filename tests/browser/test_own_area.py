@@ -29,7 +29,11 @@ def begun(tab, address=MAP):
     return page
 
 
-@pytest.mark.parametrize(("scheme", "viewport"), [("light", WIDE), ("dark", PHONE)], ids=["wide", "phone"])
+@pytest.mark.parametrize(
+    ("scheme", "viewport"),
+    [("light", WIDE), pytest.param("dark", PHONE, marks=pytest.mark.slow)],
+    ids=["wide", "phone"],
+)
 def test_corners_set_by_pointer_make_an_area_with_a_number(open_tab, scheme, viewport):
     tab = open_tab(color_scheme=scheme, viewport=viewport)
     page = begun(tab)
@@ -106,7 +110,7 @@ def corners_beside_the_areas(page):
     return [(box["x"] + x, box["y"] + y) for x, y in ((1, 1), (20, 1), (20, 20), (1, 1))]
 
 
-@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("viewport", [WIDE, pytest.param(PHONE, marks=pytest.mark.slow)], ids=["wide", "phone"])
 def test_a_drawing_beside_the_areas_is_told_so_in_place_and_every_answer_is_said_once(open_tab, viewport):
     tab = open_tab(viewport=viewport)
     page = begun(tab)
@@ -143,7 +147,7 @@ def geojson(west, south, east, north):
     return json.dumps({"type": "Polygon", "coordinates": [ring]})
 
 
-@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("viewport", [WIDE, pytest.param(PHONE, marks=pytest.mark.slow)], ids=["wide", "phone"])
 def test_without_a_script_pasted_geojson_has_its_number(open_tab, viewport):
     tab = open_tab(java_script_enabled=False, viewport=viewport)
     page = tab.open(MAP)

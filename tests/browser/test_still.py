@@ -18,7 +18,11 @@ def files(releases, tmp_path_factory):
     return out
 
 
-@pytest.mark.parametrize(("scheme", "viewport"), [("light", WIDE), ("dark", PHONE)], ids=["light wide", "dark narrow"])
+@pytest.mark.parametrize(
+    ("scheme", "viewport"),
+    [("light", WIDE), pytest.param("dark", PHONE, marks=pytest.mark.slow)],
+    ids=["light wide", "dark narrow"],
+)
 def test_axe_finds_nothing_to_mend_in_files(open_tab, files, scheme, viewport):
     tab = open_tab(color_scheme=scheme, viewport=viewport)
     for name in PAGES:

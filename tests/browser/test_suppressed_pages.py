@@ -15,7 +15,11 @@ def suppressed(tmp_path_factory):
         yield str(client.base_url)
 
 
-@pytest.mark.parametrize(("scheme", "viewport"), [("light", WIDE), ("dark", PHONE)], ids=["light wide", "dark narrow"])
+@pytest.mark.parametrize(
+    ("scheme", "viewport"),
+    [("light", WIDE), pytest.param("dark", PHONE, marks=pytest.mark.slow)],
+    ids=["light wide", "dark narrow"],
+)
 def test_every_page_is_accessible_quiet_and_says_what_it_is(chromium, suppressed, scheme, viewport):
     tab = Tab(chromium, suppressed, color_scheme=scheme, viewport=viewport)
     for address in PAGES:

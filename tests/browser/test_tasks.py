@@ -9,7 +9,7 @@ import re
 import pytest
 from tests.browser.tab import PHONE
 
-KEYS = ["keyboard", "pointer"]
+KEYS = ["keyboard", pytest.param("pointer", marks=pytest.mark.slow)]
 VERDICT = ("a real change.", "No sign of a change since 2026-Q1")
 
 

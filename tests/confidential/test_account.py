@@ -829,8 +829,8 @@ def test_the_race_catches_writers_who_look_first_and_write_later(path):
     assert not account.ledger.spent(2026).within(Approximate(1))
 
 
-@pytest.mark.parametrize("rounds", [12, pytest.param(1000, marks=pytest.mark.slow)])
-def test_nothing_reported_is_lost_when_writers_are_killed(tmp_path, rounds):
+@pytest.mark.slow
+def test_nothing_reported_is_lost_when_writers_are_killed(tmp_path, rounds=1000):
     report = writers("kill", tmp_path, rounds, "careful")
     assert report["problems"] == []
     assert report["reported"] > rounds  # they did write

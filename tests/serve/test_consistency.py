@@ -66,7 +66,7 @@ def check_split(client, engine, seed):
     assert redundant.json()["value"] == answer
 
 
-@pytest.mark.parametrize("splits", [200, pytest.param(1_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("splits", [100, pytest.param(1_000, marks=pytest.mark.slow)])
 def test_parts_cells_and_whole_agree_over_many_splits(server, engine, splits):
     with ThreadPoolExecutor(4) as pool:
         for outcome in pool.map(lambda seed: check_split(server, engine, seed), range(splits)):
