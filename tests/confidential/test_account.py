@@ -830,7 +830,8 @@ def test_the_race_catches_writers_who_look_first_and_write_later(path):
 
 
 @pytest.mark.slow
-def test_nothing_reported_is_lost_when_writers_are_killed(tmp_path, rounds=1000):
+def test_nothing_reported_is_lost_when_writers_are_killed(tmp_path):
+    rounds = 1_000
     report = writers("kill", tmp_path, rounds, "careful")
     assert report["problems"] == []
     assert report["reported"] > rounds  # they did write
