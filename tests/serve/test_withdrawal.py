@@ -1,5 +1,6 @@
 """A release that is withdrawn while it is served is shown so without a restart, by every worker."""
 
+import asyncio
 import time
 
 import httpx
@@ -7,7 +8,7 @@ import pytest
 from tests.serve.small import small
 
 from sfumato.release import noticed, open_release, withdraw
-from sfumato.serve.app import over
+from sfumato.serve.app import app, over
 from sfumato.serve.catalogue import Catalogue
 
 WHY = "The weights were wrong"
@@ -54,6 +55,25 @@ def test_the_next_question_shows_it_and_nothing_kept_is_given(watched, folder):
         again = watched.get(address, headers={"If-None-Match": reply.headers["etag"]})
         assert (again.status_code, WHY in again.text, WHY in reply.text) == (200, True, False)
         assert again.headers["etag"] != reply.headers["etag"]
+
+
+@pytest.mark.parametrize("patient", [True, False])
+def test_many_who_ask_at_once_are_all_told_unless_the_disk_does_not_answer(folder, monkeypatch, patient):
+    def slowly(release):
+        time.sleep(0.1)
+        return noticed(release)
+
+    monkeypatch.setattr("sfumato.serve.watching.noticed", slowly)
+    monkeypatch.setattr("sfumato.serve.watching.LOOKS_FOR", 5 if patient else 0)
+    assert [WHY in text for text in asyncio.run(_asked_at_once(folder))] == [patient] * 4
+
+
+async def _asked_at_once(folder):
+    """The pages of four readers who ask when the server has not looked for a while."""
+    transport = httpx.ASGITransport(app=app([folder]))
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        withdraw(folder, WHY)
+        return [reply.text for reply in await asyncio.gather(*(client.get(PAGE) for _ in range(4)))]
 
 
 def test_an_application_that_does_not_look_never_shows_it(folder, browse):

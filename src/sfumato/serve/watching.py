@@ -1,6 +1,10 @@
-"""Watching: a release that is withdrawn while it is served is shown as withdrawn from the next question on."""
+"""Watching: a release that is withdrawn while it is served is shown as withdrawn from the next question on.
 
-import math
+Whoever asks while the folders are looked at waits for it, which takes a few milliseconds. A cache asks for many copies
+at once when their time is over; told "unchanged" of one, it would keep that one as long again.
+"""
+
+import asyncio
 import time
 from collections.abc import Callable
 
@@ -12,6 +16,8 @@ from sfumato.serve.catalogue import Catalogue
 
 LOOKS_AFTER = 1.0
 """Seconds between two looks at the folders of the releases."""
+LOOKS_FOR = 2.0
+"""Seconds that a reader waits for a look; a disk that does not answer holds nobody up for longer."""
 
 
 class Watching:
@@ -20,15 +26,20 @@ class Watching:
     def __init__(self, catalogue: Catalogue, make: Callable[[Catalogue], ASGIApp]) -> None:
         self.catalogue, self.make, self.inner = catalogue, make, make(catalogue)
         self._next = 0.0
+        self._looking: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if time.monotonic() >= self._next:
-            self._next = math.inf
-            try:
-                await run_in_threadpool(self._look)
-            finally:
-                self._next = time.monotonic() + LOOKS_AFTER
+        if self._looking is None and time.monotonic() >= self._next:
+            self._looking = asyncio.create_task(self._looked())
+        if self._looking is not None:
+            await asyncio.wait({self._looking}, timeout=LOOKS_FOR)
         await self.inner(scope, receive, send)
+
+    async def _looked(self) -> None:
+        try:
+            await run_in_threadpool(self._look)
+        finally:
+            self._next, self._looking = time.monotonic() + LOOKS_AFTER, None
 
     def _look(self) -> None:
         before = [edition.release for edition in self.catalogue.editions]
