@@ -85,7 +85,7 @@ class Page(HTMLParser):
 
 
 SECTIONS = {
-    "flips", "uniques", "slivers", "differences", "size", "publishable", "association", "overlap", "honesty", "errors",
+    "flips", "uniques", "slivers", "differences", "size", "means", "publishable", "association", "overlap", "honesty", "errors",
     "bounds", "sweep", "tables",
 }  # fmt: skip
 

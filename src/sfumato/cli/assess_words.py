@@ -15,7 +15,7 @@ def assessed(numbers: dict[str, Any]) -> list[str]:
     """What is said of one release, a paragraph each."""
     from sfumato.confidential.assessment.honesty import broken, missed
 
-    said = [f"{summary(numbers)}\n\n{READ}"]
+    said = [summary(numbers), *([means(numbers)] if numbers["means"] else []), READ]
     said += [f"THE STATED MARGINS DO NOT HOLD. {one}; do not publish before you know why." for one in broken(numbers)]
     said += [f"THE STATED MARGINS DO NOT HOLD THE DATA AS THEY ARE. {one}." for one in missed(numbers)]
     said += dict.fromkeys(one["bounds"]["fit"] for one in numbers["products"] if one["bounds"]["fit"])
@@ -100,6 +100,20 @@ def summary(numbers: dict[str, Any]) -> str:
         newly = f"{part['publishable']['newly']:,} of {part['publishable']['cells']:,}"
         rows.append([name, count(part["cells"]), relative, hits(part["grade_a"], part["stated"]), *held, moved, newly])
     return columns([*heads, "newly publishable"], rows, numbers=7)
+
+
+def means(numbers: dict[str, Any]) -> str:
+    """A line for every mean and dimension of table."""
+    from sfumato.confidential.assessment.layout import count, divided, hits, percent
+
+    heads = ["mean", "cells with a record", "have a mean", "median APD", "within 10%", "right tail"]
+    rows = []
+    for name, one in divided(numbers):
+        told, held = one["differences"], one["honesty"]
+        off = [percent(share) for share in (told["relative"][1], told["within_10"], told["right_tail"])]
+        both = [hits(held[key], held["cells"]) for key in ("held", "truth")]
+        rows.append([name, count(one["asked"]), count(told["cells"]), *off, *both])
+    return columns([*heads, "hold before noise", "hold the data"], rows, numbers=7)
 
 
 def swept(sweep: dict[str, Any]) -> str:

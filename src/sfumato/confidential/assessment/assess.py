@@ -9,6 +9,7 @@ from pydantic_core import from_json, to_json
 
 from sfumato.confidential.assessment.comparisons import Compared, ComparedTable, Numbers, ReportRules, mean, pooled
 from sfumato.confidential.assessment.honesty import bounds, errors, honesty
+from sfumato.confidential.assessment.means import means
 from sfumato.confidential.assessment.pairs import MOST_CELLS, Pair, looked_at, pairs, tables
 from sfumato.confidential.assessment.risk import flips, nested, slivers, uniques
 from sfumato.confidential.assessment.sweep import Rehearsal, Sweep, currency_of
@@ -72,6 +73,7 @@ def assess(
         fits = clip_fits(plan, microdata)
         clips = {name: _fits(fits, name) for name in dict.fromkeys(one.measure for one in fits)}
         numbers["products"] = [_product(pair, plan, rules, clips) for pair in found]
+        numbers["means"] = list(means(release, found, rules))
         progress("compared")
         numbers["sweep"] = None
         if sweep:

@@ -63,6 +63,7 @@ def _lists(numbers: Numbers) -> dict[str, list[tuple[Numbers, list[Numbers]]]]:
     ]
     return {
         "parts": [({}, every)],
+        "means": [({}, [{"name": name, "one": one} for name, one in divided(numbers)])],
         "products": [({}, [{"product": product} for product in products])],
         "budgets": [({}, budgets)],
         "sizes": [(product, [{"one": one} for one in product["by_size"]]) for product in products],
@@ -80,6 +81,12 @@ def parts(numbers: Numbers) -> Iterator[tuple[str, Numbers, Numbers]]:
     for product in numbers["products"]:
         for part in product["by_dimension"]:
             yield f"{product['name']}, {kind_of(part, product)}", product, part
+
+
+def divided(numbers: Numbers) -> Iterator[tuple[str, Numbers]]:
+    """Every mean at every dimension: a name, and the numbers."""
+    for one in numbers["means"]:
+        yield f"{one['name']}, {kind_of(one, one)}", one
 
 
 def kind_of(part: Numbers, product: Numbers) -> str:

@@ -1,7 +1,7 @@
 """Pairs: every table of a release that is looked at, put beside the same table of the microdata."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,12 +51,11 @@ class Pair(Sealed):
     def table(self, names: tuple[str, ...], most_stated: int = MOST_STATED) -> ComparedTable:
         """One table, its possible cells in a row."""
         table, laid_out = self.truth.laid_out.table(names), self.truth.laid_out
-        step = float(self.product.subject.step)
         sampling = self.sampling.variances(names) if self.sampling else None
-        chosen, published, weight = table.possible, released(self.product, table), self.truth.weight
-        noise = stated_variances(self.product, table, most_stated)[chosen] * step**2
+        chosen, columns, weight = table.possible, stated_columns(self.product, table, most_stated), self.truth.weight
+        published, noise = columns.estimate, columns.noise_variance
         told = self.states.totals(published, noise)
-        both = [stated_reach(self.product, table, published, noise, one) for one in (np.zeros(len(noise)), told)]
+        both = [columns.reach(LEVEL), replace(columns, sampling_variance=told).reach(LEVEL)]
         cells = Compared(
             released=published,
             truth=laid_out.summed(self.truth.as_is, names)[chosen],
@@ -111,16 +110,16 @@ def stated_variances(product: Product, table: Table, most: int) -> Floats:
     return variances.reshape(table.shape)
 
 
-def stated_reach(
-    product: Product, table: Table, published: Floats, noise: Floats, sampled: Floats
-) -> tuple[Floats, Floats]:
-    """How far the 90% intervals of noise and sampling go below and above, as the release prints them.
+def stated_columns(product: Product, table: Table, most: int = MOST_STATED) -> Columns:
+    """The possible cells of a table with the errors of their noise, as the release prints them.
 
-    Not a number where the variance of the noise is none.
+    Not a number where the variance of the noise is withheld or not worked out.
     """
-    cells = product.cell_counts(leaves_of(table, product)).reshape(table.shape)[table.possible]
-    law = product.errors.law(leaves_of(table, product)).times(float(product.subject.step)).only(table.possible.ravel())
-    return Columns(published, noise, sampled, cells, law=law).reach(LEVEL)
+    step, chosen = float(product.subject.step), table.possible
+    noise = stated_variances(product, table, most)[chosen] * step**2
+    cells = product.cell_counts(leaves_of(table, product)).reshape(table.shape)[chosen]
+    law = product.errors.law(leaves_of(table, product)).times(step).only(chosen.ravel())
+    return Columns(released(product, table), noise, np.zeros(len(noise)), cells, law=law)
 
 
 def _box(table: Table, place: int, product: Product) -> Box:

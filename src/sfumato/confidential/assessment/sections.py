@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from sfumato.confidential.assessment.charts import Line, Spread, changes, coverage, curves, parts_of, spreads
 from sfumato.confidential.assessment.comparisons import LEVEL, Numbers
-from sfumato.confidential.assessment.layout import SAID, WORDS, ReportTable, count, parts, percent, sheets_of
+from sfumato.confidential.assessment.layout import SAID, WORDS, ReportTable, count, divided, parts, percent, sheets_of
 
 Picture = tuple[str, Markup]
 MOST_PAIRS = 12
@@ -87,6 +87,10 @@ def _differences(numbers: Numbers) -> Iterator[Picture]:
     return _smears(SAID["smeared"], [(name, *part["differences"]["relative"]) for name, _, part in parts(numbers)])
 
 
+def _means(numbers: Numbers) -> Iterator[Picture]:
+    return _smears(SAID["smeared"], [(name, *one["differences"]["relative"]) for name, one in divided(numbers)])
+
+
 def _sizes(numbers: Numbers) -> Iterator[Picture]:
     for product in numbers["products"]:
         sizes = [
@@ -138,6 +142,7 @@ PICTURES = {
     "flips": _flips,
     "differences": _differences,
     "size": _sizes,
+    "means": _means,
     "publishable": _publishable,
     "association": _association,
     "honesty": _honesty,
