@@ -31,7 +31,6 @@ def means(release: Release, found: Sequence[Pair], rules: ReportRules) -> Iterat
                 "dimension": dimension,
                 "attributes": [attribute.label for attribute in over.truth.laid_out.attributes],
                 "asked": sum(asked for _, asked in same),
-                "independent": max(one.stated().size for one, _ in same),
                 "differences": differences(cells),
                 "honesty": honesty(cells),
             }
