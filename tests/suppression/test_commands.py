@@ -78,6 +78,31 @@ def test_a_table_without_the_total_is_asked_for_it_and_not_called_safe(table):
     assert asked("audit", table, *by, "--total", "TRADE=All", "--total", "PLACE=All").exit_code == 1
 
 
+def _with_known(table, known):
+    """The table with what is known beforehand of some cells in two further columns."""
+    lines = table.read_text(encoding="utf-8").splitlines()
+    told = [f"{line},{known.get(tuple(line.split(',')[:2]), ',')}" for line in lines[1:]]
+    table.write_text("\n".join([f"{lines[0]},LOW,HIGH", *told]) + "\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("known", "ends"),
+    [(",", ("46", "54")), ("78,83", ("48", "53")), ("80,80", ("50", "50"))],
+)
+def test_an_audit_counts_what_is_known_beforehand(table, known, ends):
+    """Three cells move with the fourth: (a, x) is 50 + d where (b, y) is 80 + d, and (a, y) is known to be 56 to 64."""
+    _with_known(table, {("a", "y"): "56,64", ("b", "y"): known})
+    by = ("--by", "TRADE,PLACE", "--value", "JOBS", "--flag", "TRADE", "--hidden", "a,b")
+    text = table.read_text(encoding="utf-8").replace("a,Total", "c,Total").replace("b,Total", "d,Total")
+    table.write_text(text, encoding="utf-8")
+    tree = table.with_name("trades.csv")
+    tree.write_text("code,parent\nc,\nd,\na,c\nb,d\n", encoding="utf-8")
+    found = asked("audit", table, *by, "--hierarchy", f"TRADE={tree}", "--known", "LOW,HIGH", "--json")
+    told = json.loads(found.stdout)
+    assert ends in {(one["low"], one["high"]) for one in told["intervals"] if "TRADE a, PLACE x" in one["cell"]}
+    assert found.exit_code == (1 if ends[0] == ends[1] else 0)
+
+
 @pytest.mark.parametrize(
     ("numbers", "said"),
     [

@@ -298,6 +298,21 @@ def test_finite_prior_bounds_ask_for_more():
         protect(linked, cells, PrimaryRules(), prior=Prior(cells.totals * 0.99, cells.totals * 1.01))
 
 
+@pytest.mark.parametrize("ends", [(49.0, np.inf), (0.0, 51.0)])
+def test_a_cell_that_is_known_well_beforehand_is_neither_protected_nor_passed(ends):
+    linked = LinkedTables.of([[flat("a", "12")]])
+    cells = Contributions.of(linked, {"a": ["1"] + ["2"] * 5}, [50] + [20] * 5)
+    sole = cells.totals == 50
+    low, high = np.where(sole, ends[0], 0.0), np.where(sole, ends[1], np.inf)
+    with pytest.raises(DataError, match="know beforehand"):
+        protect(linked, cells, PrimaryRules(), prior=Prior(low, high), contributors=False)
+    needed = np.where(sole, 5.0, 0.0)
+    published = Published.of(linked, np.where(cells.totals == 150, 150.0, np.nan))
+    required = Required(cells.totals, needed, needed)
+    assert not decide(published, required)
+    assert [one.kind for one in decide(published.within(low, high), required)][:1] == ["short"]
+
+
 def test_negative_values_leave_an_attacker_no_floor():
     linked = LinkedTables.of([[flat("a", "123")]])
     cells = Contributions.of(linked, {"a": list("1222333")}, [-50, 9, 9, 9, 1, 1, 1])

@@ -28,7 +28,12 @@ Trees = Annotated[
 Totals = Annotated[
     list[str] | None, typer.Option("--total", help="ACTIVITY=CODE: the code of its total, else Total; repeats.")
 ]
+Known = Annotated[
+    str,
+    typer.Option("--known", help="LOW,HIGH: the columns of what everybody knows of cells beforehand; of a tidy table."),
+]
 ARGUS = (".tab", ".asc")
+ENDS = ("least", "most")
 QCEW = ("area_fips", "own_code", "industry_code", "year", "qtr", "disclosure_code")
 
 
@@ -43,6 +48,17 @@ class CellFiles:
     hidden: str = ""
     hierarchy: list[str] | None = None
     total: list[str] | None = None
+    known: str = ""
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The columns of the least and the most that everybody knows a cell to be beforehand."""
+        names = tuple(name.strip() for name in self.known.split(",")) if self.known else ()
+        if names and (len(names) != len(ENDS) or not all(names)):
+            raise DataError(
+                f"--known {self.known} is not two columns; name that of the least and that of the most: LOW,HIGH."
+            )
+        return names
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -63,6 +79,7 @@ class CellFiles:
         from sfumato.suppression.formats.argus import read_argus
         from sfumato.suppression.formats.qcew import read_qcew
 
+        numbers = (*numbers, *self.ends)
         if self.argus:
             self._refuse_unread("a tau-ARGUS table, whose .rda file says what its columns are", numbers)
             return read_argus(self.files[0])
@@ -93,7 +110,8 @@ class CellFiles:
     def _refuse_unread(self, kind: str, numbers: tuple[str, ...], own: tuple[str, ...] = ()) -> None:
         """Options that a kind of file does not have are not passed over."""
         given = {"--by": self.by, "--value": self.value, "--flag": self.flag, "--hidden": self.hidden,
-                 "--hierarchy": self.hierarchy, "--total": self.total, "--count or --largest": numbers}  # fmt: skip
+                 "--hierarchy": self.hierarchy, "--total": self.total, "--known": self.known,
+                 "--count or --largest": numbers}  # fmt: skip
         for option, said in given.items():
             if said and option not in own:
                 raise DataError(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.cell_files import By, CellFiles, Files, Flag, Hidden, Totals, Trees, Value
+from sfumato.cli.cell_files import By, CellFiles, Files, Flag, Hidden, Known, Totals, Trees, Value
 from sfumato.cli.command_list import CommandList
 from sfumato.cli.options import Json
 from sfumato.cli.output import columns, progress, say, say_json
@@ -34,6 +34,7 @@ def audit(  # noqa: PLR0913, PLR0917 - each is an option of the command
     hidden: Hidden = "",
     hierarchy: Trees = None,
     total: Totals = None,
+    known: Known = "",
     within: Annotated[float, typer.Option(help="Flag cells known to within this share, whatever they are: 0.1.")] = 0.0,
     rounding: Annotated[float, typer.Option(help="How far published values are rounded: 0.5 for whole numbers.")] = 0.0,
     negative: Annotated[bool, typer.Option("--negative", help="Values may be negative.")] = False,
@@ -44,11 +45,15 @@ def audit(  # noqa: PLR0913, PLR0917 - each is an option of the command
     from sfumato.suppression import audit as attack
 
     _refuse_below(within=within, rounding=rounding, show=show)
-    read = CellFiles(files, by, value, flag, hidden, hierarchy, total).read()
+    asked = CellFiles(files, by, value, flag, hidden, hierarchy, total, known)
+    read = asked.read()
     _refuse_unsummed(read, rounding)
+    published = read.published(negative=negative, rounding=rounding)
+    if asked.ends:
+        published = published.within(*read.known(asked.ends, rounding))
     with progress(("audit",)) as bar:
         bar("audit")
-        found = attack(read.published(negative=negative, rounding=rounding), within=within, progress=bar.within)
+        found = attack(published, within=within, progress=bar.within)
     _say_audit(read, found, show, json)
 
 

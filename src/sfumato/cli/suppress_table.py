@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.cell_files import ARGUS, By, CellFiles, Files, Flag, Hidden, Totals, Trees, Value
+from sfumato.cli.cell_files import ARGUS, By, CellFiles, Files, Flag, Hidden, Known, Totals, Trees, Value
 from sfumato.cli.options import Json
 from sfumato.cli.output import note, progress, say, say_json
 from sfumato.cli.private_file import refuse_place, written_privately
 from sfumato.errors import DataError
 
 if TYPE_CHECKING:
-    from sfumato.confidential.suppress import Best, Contributions, Needs, Pattern, PrimaryRules
+    from sfumato.confidential.suppress import Best, Contributions, Needs, Pattern, PrimaryRules, Prior
     from sfumato.suppression.formats.table_file import TableFile
 
 OUTSIDERS = (
@@ -40,6 +40,7 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
     hidden: Hidden = "",
     hierarchy: Trees = None,
     total: Totals = None,
+    known: Known = "",
     count: Annotated[str, typer.Option(help="The column of the number of contributors.")] = "",
     largest: Annotated[
         str, typer.Option(help="The columns of the largest contributions, largest first: MAX,SECOND.")
@@ -71,13 +72,16 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
     """
     from sfumato.confidential.suppress import Best
 
-    asked, rules = CellFiles(files, by, value, flag, hidden, hierarchy, total), _rules(minimum, p, dominance or [])
+    asked, rules = (
+        CellFiles(files, by, value, flag, hidden, hierarchy, total, known),
+        _rules(minimum, p, dominance or []),
+    )
     _refuse_out(asked, out)
     tops = tuple(name.strip() for name in largest.split(",") if name.strip())
     read = asked.read(tuple(filter(None, (count, *tops))))
-    told = _Told.of(read, rules, count, tops)
+    told = _Told.of(read, rules, count, tops, asked.ends)
     found = told.protected(cost, contributors, Best(clean, rounds, exact, cuts, exchanges))
-    _write(read, found, out)
+    _write(read, found, out, asked.ends)
     _say_pattern(found, out, _against(told.counted, contributors), json)
 
 
@@ -124,12 +128,15 @@ class _Told:
     needs: "Needs | None"
     counted: bool
     """Whether the number of contributors of each cell is known."""
+    prior: "Prior"
 
     @classmethod
-    def of(cls, read: "TableFile", rules: "PrimaryRules", count: str, largest: tuple[str, ...]) -> "_Told":
+    def of(
+        cls, read: "TableFile", rules: "PrimaryRules", count: str, largest: tuple[str, ...], ends: tuple[str, ...]
+    ) -> "_Told":
         import numpy as np
 
-        from sfumato.confidential.suppress import Contributions
+        from sfumato.confidential.suppress import Contributions, Prior
 
         totals = read.values
         if np.isnan(totals).any():
@@ -147,7 +154,10 @@ class _Told:
                 "Nothing says which cells are sensitive; name a column of flags, or of the number of contributors and "
                 "a rule: --minimum 3, --p 0.1 or --dominance 1,0.85."
             )
-        return cls(read, rules, cells, needs, known is not None)
+        prior = Prior.of(totals)
+        if ends:
+            prior = prior.within(*read.known(ends))
+        return cls(read, rules, cells, needs, known is not None, prior)
 
     def protected(self, cost: str, contributors: bool, best: "Best") -> "Pattern":
         from sfumato.confidential.suppress import protect
@@ -156,7 +166,7 @@ class _Told:
             show("suppression")
             return protect(
                 self.read.linked, self.cells, self.rules,
-                cost=cost, best=best, asked=self.needs, progress=show.within,
+                cost=cost, best=best, asked=self.needs, prior=self.prior, progress=show.within,
                 contributors=self.counted and contributors,
             )  # fmt: skip
 
@@ -189,8 +199,8 @@ def _refuse_untrue(totals: Any, counts: Any, largest: Any) -> None:
         raise DataError("The largest contributions of a cell are more than its value; check --largest and --value.")
 
 
-def _write(read: "TableFile", found: "Pattern", out: Path) -> None:
-    """A tidy CSV of codes, value, status and reason; a .tab file for tau-ARGUS where it ends so."""
+def _write(read: "TableFile", found: "Pattern", out: Path, ends: tuple[str, ...]) -> None:
+    """A tidy CSV of codes, value, what is known, status and reason; a .tab file for tau-ARGUS where it ends so."""
     import numpy as np
 
     if out.suffix.lower() in ARGUS:
@@ -206,11 +216,14 @@ def _write(read: "TableFile", found: "Pattern", out: Path) -> None:
     names, text = read.linked.attributes, io.StringIO()
     codes = [read.linked.column(name) for name in names]
     writer = csv.writer(text)
-    writer.writerow([*names, "value", "status", "reason"])
+    writer.writerow([*names, "value", *ends, "status", "reason"])
     for cell in np.flatnonzero(read.rows >= 0).tolist():
-        value = "" if found.suppressed[cell] else f"{read.values[cell]:.15g}"
+        value = np.nan if found.suppressed[cell] else read.values[cell]
+        numbers = [
+            "" if np.isnan(one) else f"{one:.15g}" for one in (value, *(read.numbers[end][cell] for end in ends))
+        ]
         writer.writerow(
-            [*(column[cell] or "Total" for column in codes), value, found.statuses[cell], found.reasons[cell]]
+            [*(column[cell] or "Total" for column in codes), *numbers, found.statuses[cell], found.reasons[cell]]
         )
     written_privately(out, text.getvalue())
 

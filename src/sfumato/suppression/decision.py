@@ -84,7 +84,9 @@ class _Decision:
         self.place = np.full(published.linked.size, -1, dtype=np.int64)
         self.place[self.cells] = np.arange(cluster.size)
         self.down, self.up = truth - published.low[self.cells], published.high[self.cells] - truth
-        self.needs = np.stack([required.upper[self.cells], np.minimum(required.lower[self.cells], self.down)])
+        # Down to 0 a cell may be known not to go further; whoever knows it to be more than that knows too much of it.
+        floor = truth - np.minimum(published.low[self.cells], 0)
+        self.needs = np.stack([required.upper[self.cells], np.minimum(required.lower[self.cells], floor)])
         self.unions = [one for one in required.unions if all(self.place[cell] >= 0 for cell in one[0])]
         self.truth = truth
         self.program, self.width = Program(_rises_and_falls(cluster), 2 * cluster.size, afresh=True), cluster.size
@@ -161,6 +163,8 @@ class _Decision:
 
     def _change(self, places: Integers, way: int, need: float, person: int | None) -> Floats | None:
         """A change in which some cells move by a need, that a person cannot rule out; None where there is none."""
+        if len(places) == 1 and (self.up, self.down)[way][places[0]] < need * ENOUGH * (1 - TINY):
+            return None  # everybody knows the cell itself better than that
         if need != self.scale:
             self.scale = need
             self._bound(np.arange(len(self.cells)), self.up, self.down)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sfumato.confidential.suppress.guard import Need, Own, Task
-from sfumato.suppression import ENOUGH, Equations, Flags, Floats, Integers, Program, Solution
+from sfumato.suppression import ENOUGH, TINY, Equations, Flags, Floats, Integers, Program, Solution
 
 FARTHEST = 1e7
 """The widest room of a cell in a program, in units of its scale: wider ones are never needed and cost digits."""
@@ -67,6 +67,8 @@ class Flow:
 
     def _solve(self, columns: Integers, asked: float, side: Need) -> Solution:
         if len(side.members) == 1 and len(columns):
+            if self.room[columns[side.way]] < asked * self.scale * (1 - TINY):
+                return Solution(False, np.inf, np.zeros(0))  # everybody knows the cell itself better than that
             fixed = np.array([asked, 0.0] if side.way == 0 else [0.0, asked])
             self.program.bounds(columns, fixed, fixed)
             return self.program.solve()

@@ -28,6 +28,10 @@ class Prior:
         floor = 0.0 if np.all(totals >= 0) else -np.inf
         return cls(np.full(len(totals), floor), np.full(len(totals), np.inf))
 
+    def within(self, low: Floats, high: Floats) -> "Prior":
+        """With further bounds that everybody knows."""
+        return Prior(np.maximum(self.low, low), np.minimum(self.high, high))
+
 
 @dataclass(frozen=True, eq=False)
 class Protection:
@@ -81,7 +85,7 @@ class Protection:
         totals = self.cells.totals[self.there][self._first]
         price = np.bincount(self.place, cost_of(self.cost, self.cells.totals)[self.there], size).astype(np.float64)
         high, low = -self._most(-self.prior.high), self._most(self.prior.low)
-        lower = np.minimum(self.needs.lower, self.cells.totals - self.prior.low)
+        lower = np.minimum(self.needs.lower, self.cells.totals - np.minimum(self.prior.low, 0))  # as far as 0
         return Task(
             small, totals, high - totals, totals - low, self._most(np.where(self.primary, self.needs.upper, 0)),
             self._most(np.where(self.primary, lower, 0)), price, self._most(self.held.astype(np.float64)) > 0,

@@ -38,6 +38,19 @@ class TableFile:
             self.linked, np.where(self.suppressed, np.nan, self.values), negative=negative, rounding=rounding
         )
 
+    def known(self, ends: Sequence[str], rounding: float = 0.0) -> tuple[Floats, Floats]:
+        """The least and the most that everybody knows each cell to be, by two columns; no bound where one is empty."""
+        least, most = (self.numbers[name] for name in ends)
+        low, high = np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
+        slack = rounding + 1e-9 * np.abs(np.nan_to_num(self.values))
+        wrong = np.flatnonzero((low > high) | (self.values < low - slack) | (self.values > high + slack))
+        if len(wrong):
+            raise DataError(
+                f"What '{ends[0]}' and '{ends[1]}' say is known of a cell cannot be, of {len(wrong):,}, the first "
+                f"{self.linked.words(int(wrong[0]))}: the least is above the most, or the value is outside of them."
+            )
+        return low, high
+
     @classmethod
     def of(
         cls,
