@@ -85,8 +85,8 @@ class Page(HTMLParser):
 
 
 SECTIONS = {
-    "flips", "uniques", "slivers", "differences", "size", "means", "publishable", "association", "overlap", "honesty", "errors",
-    "bounds", "sweep", "tables",
+    "flips", "uniques", "slivers", "differences", "size", "means", "publishable", "association", "overlap",
+    "honesty", "errors", "bounds", "sweep", "tables",
 }  # fmt: skip
 
 

@@ -1,6 +1,5 @@
 """Plans read from TOML, with errors that name the file, the key and the fix."""
 
-import re
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -21,15 +20,13 @@ from sfumato.plan.parts import (
     DataPart,
     FamilyPart,
     MeasurePart,
-    MethodPart,
     PlanPart,
-    VarianceFunctionPart,
     WrittenNumber,
     in_words,
 )
 from sfumato.plan.plugins import mechanism, statistic, step
 from sfumato.plan.register import FrameFile
-from sfumato.plan.sampling import BoughtVariance, StatedVariance, VarianceFunction
+from sfumato.plan.sample_part import built_replicates, replicate_columns, replication_of, sampling_of_plan
 from sfumato.plan.suppress import read_suppress
 from sfumato.plan.translations import own_tag, refuse_own, translations_of, with_levels
 from sfumato.privacy import exact
@@ -42,13 +39,11 @@ from sfumato.schema import (
     Missing,
     Partner,
     Recode,
-    Replication,
     Rule,
     Schema,
     Synonyms,
     UpTo,
 )
-from sfumato.schema.replication import SUCCESSIVE
 
 SHIPPED = Path(__file__).parents[1] / "plans"
 """Where the plans are that come with Sfumato."""
@@ -99,11 +94,11 @@ def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
         joined=tuple(Partner(name, table.on) for name, table in part.data.tables.items() if table.on is not None),
         impossible=tuple(Rule.of(where) for where in part.impossible),
         weight=part.data.weight,
-        replicates=_numbered(part.data.replicates),
+        replicates=replicate_columns(part.data.replicates),
         order=part.data.order,
-        replicate_count=_built(part.data),
+        replicate_count=built_replicates(part.data),
         encoding=part.data.encoding,
-        replication=_replication(part.data.method),
+        replication=replication_of(part.data.method),
     )
     hidden = plan_hidden_from_dict(part.hidden)
     made = MadeAreas.of(part.attributes, part.geography, folder)
@@ -122,7 +117,7 @@ def _plan(part: PlanPart, folder: Path, kind: type[P]) -> P:
         then=tuple(step(one) for one in part.then),
         exposures=tuple(part.exposure),
         publish=part.publish,
-        sampling=_sampling(part),
+        sampling=sampling_of_plan(part),
         geographies=tuple(Geography(name, **dict(one), folder=folder) for name, one in part.geography.items()),
         frame=FrameFile(**dict(part.frame), folder=folder) if part.frame else None,
         suppress=read_suppress(part.suppress, folder) if part.suppress else None,
@@ -163,26 +158,6 @@ def _counted(plan: PlanPart) -> CountedRecords:
     return CountedRecords.of(_row(plan), hidden, plan.period, plan.data.weight, register=register)
 
 
-def _built(data: DataPart) -> int:
-    """How many replicates are built from the order of selection."""
-    if not isinstance(data.replicates, int):
-        return 80
-    if data.order is None:
-        raise PlanError("[data] replicates is a number and there is no order to build them from; name their columns.")
-    return data.replicates
-
-
-def _replication(written: str | MethodPart | None) -> Replication:
-    """What replicate weights are of, by the name of a method or with what is its own."""
-    if written is None:
-        return SUCCESSIVE
-    if isinstance(written, str):
-        return Replication(written)
-    scales = [None if one is None else exact(one, "scale") for one in (written.scale, written.fay)]
-    rscales = tuple(exact(one, "rscales") for one in written.rscales)
-    return Replication(written.method, scales[0], rscales, written.about, scales[1])
-
-
 def _base(data: DataPart) -> str:
     """The table of the rows, where they are looked up in others: the one that is joined on nothing."""
     alone = [name for name, table in data.tables.items() if table.on is None]
@@ -202,44 +177,6 @@ def _row(part: PlanPart) -> str:
             "or [hidden] id, the column that names the unit."
         )
     return part.data.unit or "record"
-
-
-def _sampling(part: PlanPart) -> str | tuple[StatedVariance, ...]:
-    """What the plan says of sampling error."""
-    if isinstance(part.sampling, list):
-        return tuple(_function(one) for one in part.sampling)
-    return part.sampling or ""
-
-
-def _function(part: VarianceFunctionPart) -> StatedVariance:
-    is_public = part.a is not None or part.b is not None
-    if part.squares is not None and part.weights is not None and not is_public:
-        return BoughtVariance(part.of, part.squares, part.weights, part.deff, part.certain)
-    if part.a is None or part.b is None or part.squares or part.weights:
-        raise PlanError(
-            f"[[sampling]] of '{part.of}' needs a, b and source (numbers that are public), or squares and weights (the "
-            "measures of Σw² and Σw from which b is bought)."
-        )
-    return VarianceFunction(part.of, part.a, part.b, part.source, part.outside)
-
-
-def _numbered(columns: int | str | list[str]) -> tuple[str, ...]:
-    """The columns that a list or a pattern names.
-
-    >>> _numbered("repwt{1..3}")
-    ('repwt1', 'repwt2', 'repwt3')
-    """
-    if not isinstance(columns, str):
-        return () if isinstance(columns, int) else tuple(columns)
-    pattern = re.fullmatch(r"(.*)\{(\d+)\.\.(\d+)\}(.*)", columns)
-    if pattern is None:
-        raise PlanError(
-            f"[data] replicates is '{columns}'; write a list of columns, or a pattern such as repwt{{1..80}}."
-        )
-    before, first, last, after = pattern.groups()
-    if not 0 <= int(last) - int(first) < 10_000:
-        raise PlanError(f"[data] replicates is '{columns}', which counts {first} to {last}; for example {{1..80}}.")
-    return tuple(f"{before}{number}{after}" for number in range(int(first), int(last) + 1))
 
 
 def _attribute(name: str, part: AttributePart, folder: Path, encoding: str | None) -> Attribute:
