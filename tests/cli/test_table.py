@@ -97,6 +97,21 @@ def test_a_statistic_that_nobody_named_is_named(folder):
     assert "others are" not in plain
 
 
+def test_means_are_one_published_number_over_another(folder):
+    def told(*asked):
+        rows = csv.DictReader(io.StringIO(apart("table", folder / "one", *asked, "--format", "csv")[0]))
+        return {row["region"]: float(row["estimate"]) for row in rows}
+
+    wages, jobs = told("--rows", "region", "--of", "wages"), told("--rows", "region", "--of", "jobs")
+    means = told("--rows", "region", "--of", "wages", "--per", "jobs", "--sort", "total", "--order", "rising")
+    assert means == pytest.approx({code: wages[code] / jobs[code] for code in wages})
+    assert list(means) == sorted(means, key=means.__getitem__)
+    asked = ("table", folder / "one", "--rows", "region", "--per")
+    assert "per itself is 1" in refused(*asked, "jobs")
+    assert "'jobs'" in refused(*asked, "job", "--of", "wages")
+    assert "not parts of a whole" in refused(*asked, "jobs", "--of", "wages", "--share", "whole")
+
+
 def test_a_statistic_without_variables_is_printed(folder):
     said, _ = apart("table", folder / "one", "--of", "over")
     assert str(sf.open(folder / "one").total(of="over")) in said

@@ -23,7 +23,9 @@ from sfumato.cli.options import (
 from sfumato.errors import QueryError, nearest
 
 if TYPE_CHECKING:
-    from sfumato.query import Crosstab, QueryEngine, SeriesTable, Shares
+    from sfumato.query import Crosstab, QueryEngine, SeriesTable
+    from sfumato.query.means import Means
+    from sfumato.query.portable import Portable
 
 ORDERS = ("falling", "rising")
 MOST_SENTENCES = 12
@@ -46,6 +48,10 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
     share: Annotated[
         str | None, typer.Option(help="Print shares: of the row, column or whole, or of a variable's totals.")
     ] = None,
+    per: Annotated[
+        str | None,
+        typer.Option(help="Print means: the statistic over this count of the same records, as wages per jobs."),
+    ] = None,
     sort: Annotated[
         str | None, typer.Option(help="Sort the rows by what a column shows, or by their total: a code, or total.")
     ] = None,
@@ -62,12 +68,16 @@ def table(  # noqa: PLR0913, PLR0917 - each is an option of the command
 
     answers, form = sfumato.open(folder, language), form_of(format, out)
     shown, held = chosen(answers, at, group, groups), pairs(where, "--where")
-    counts = answers.table(_names(rows), cols, held, of, shown, most_of(form))
+    counts: Crosstab | Means
+    if per is None:
+        counts = answers.table(_names(rows), cols, held, of, shown, most_of(form))
+    else:
+        counts = answers.means(of or answers.product().subject.name, _names(rows), cols, held, per, shown)
     if sort is not None:
         counts = _sorted(counts, sort, order, share)
     say_overlaps(counts.axes)
     say_notes(counts.axes)
-    asked: Crosstab | Shares = counts.shares(share) if share else counts
+    asked = counts.shares(share) if share else counts
     give(asked, form, out, error, "" if of else _taken(answers, asked), zero=zero)
 
 
@@ -75,7 +85,7 @@ def _names(written: str) -> list[str]:
     return [name.strip() for name in written.split(",") if name.strip()]
 
 
-def _sorted(counts: "Crosstab", sort: str, order: str, share: str | None) -> "Crosstab":
+def _sorted(counts: "Crosstab | Means", sort: str, order: str, share: str | None) -> "Crosstab | Means":
     """The same table, its rows in the order of what a column shows, or of their totals."""
     if order not in ORDERS:
         raise QueryError(f"--order is '{order}'; {nearest(order, ORDERS)}")
@@ -94,7 +104,7 @@ def _sorted(counts: "Crosstab", sort: str, order: str, share: str | None) -> "Cr
     return counts.in_order(name, [one.code for one in standings])
 
 
-def _taken(answers: "QueryEngine", asked: "Crosstab | Shares") -> str:
+def _taken(answers: "QueryEngine", asked: "Portable") -> str:
     """Which statistic answered a question that named none, and the others that there are."""
     name = asked.product.subject.name
     others = [one for one in answers.statistics if one != name]

@@ -104,9 +104,10 @@ class QueryEngine:
         cols: str | None = None,
         where: Where | None = None,
         per: str = "count",
+        at: Mapping[str, Choice] | None = None,
     ) -> Means:
         """A table of totals per record: each cell of one statistic over the count of the same records."""
-        return Means(self.table(rows, cols, where, of), self.table(rows, cols, where, per))
+        return Means(self.table(rows, cols, where, of, at), self.table(rows, cols, where, per, at))
 
     def compare(self, one: Where, other: Where, of: str | None = None) -> Comparison:
         """One total minus another, and whether they really differ."""

@@ -15,7 +15,7 @@ from sfumato.query.axis import Axis
 from sfumato.query.crosstab import Crosstab
 from sfumato.query.detail import Detail, detail_of_mean
 from sfumato.query.estimate import Estimate, Figure, Variance
-from sfumato.query.figures import Figures, Key
+from sfumato.query.figures import Key
 from sfumato.query.portable import Portable
 from sfumato.query.ratio import Ratio, ratio_of
 from sfumato.query.ratio_columns import RatioColumns
@@ -63,7 +63,7 @@ class Means(Portable):
     def covers(self, axis: Axis) -> bool:
         return self.amount.covers(axis)
 
-    def margin(self, names: Sequence[str]) -> Figures | None:
+    def margin(self, names: Sequence[str]) -> "Means | None":
         """The means over all levels of the other variables: sums over sums, never means of means."""
         amount, number = self.amount.margin(names), self.number.margin(names)
         return Means(amount, number) if amount is not None and number is not None else None
