@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, replace
+from os.path import lexists
 from pathlib import Path
 
 from sfumato.errors import ReleaseError
@@ -152,13 +153,13 @@ def _notice(folder: Path, release: str) -> tuple[str | None, list[str]]:
 def noticed(release: Release) -> Release:
     """The same release as its folder has it now: withdrawn where a notice lies there; what was withdrawn stays so.
 
-    A notice that cannot be read withdraws as well, as whoever put it there meant to.
+    Whatever lies in its place and cannot be read withdraws as well, as whoever put it there meant to. A folder that is
+    gone, or a disk that fails, says nothing.
     """
-    if release.folder is None or release.withdrawn is not None:
+    if release.folder is None or release.withdrawn is not None or not lexists(release.folder / NOTICE):
         return release
     try:
-        why, faults = _notice(release.folder, release.id)
+        why, _ = _notice(release.folder, release.id)
     except OSError:
-        why, faults = None, ["It cannot be read."]
-    why = _UNREADABLE if faults else why
-    return release if why is None else replace(release, withdrawn=why)
+        why = None
+    return replace(release, withdrawn=_UNREADABLE if why is None else why)

@@ -17,7 +17,7 @@ from sfumato.serve.catalogue import Catalogue
 LOOKS_AFTER = 1.0
 """Seconds between two looks at the folders of the releases."""
 LOOKS_FOR = 2.0
-"""Seconds that a reader waits for a look; a disk that does not answer holds nobody up for longer."""
+"""Seconds that readers wait for a look, from its beginning: a disk that does not answer holds up nobody after."""
 
 
 class Watching:
@@ -25,14 +25,14 @@ class Watching:
 
     def __init__(self, catalogue: Catalogue, make: Callable[[Catalogue], ASGIApp]) -> None:
         self.catalogue, self.make, self.inner = catalogue, make, make(catalogue)
-        self._next = 0.0
+        self._next = self._patience = 0.0
         self._looking: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._looking is None and time.monotonic() >= self._next:
-            self._looking = asyncio.create_task(self._looked())
+            self._looking, self._patience = asyncio.create_task(self._looked()), time.monotonic() + LOOKS_FOR
         if self._looking is not None:
-            await asyncio.wait({self._looking}, timeout=LOOKS_FOR)
+            await asyncio.wait({self._looking}, timeout=max(self._patience - time.monotonic(), 0.0))
         await self.inner(scope, receive, send)
 
     async def _looked(self) -> None:
@@ -45,5 +45,6 @@ class Watching:
         before = [edition.release for edition in self.catalogue.editions]
         now = [noticed(release) for release in before]
         if any(one is not other for one, other in zip(now, before, strict=True)):
-            self.catalogue = Catalogue.of(now)
-            self.inner = self.make(self.catalogue)
+            catalogue = Catalogue.of(now)
+            # Both or none: what could not be made is not taken for shown, and the next look makes it.
+            self.inner, self.catalogue = self.make(catalogue), catalogue
