@@ -8,6 +8,7 @@ from tests.confidential.test_assess_release import assessed, plan_of, rehearsed
 from tests.conftest import SMALL, small_rows
 
 import sfumato as sf
+from sfumato.confidential.assessment import Sweep
 from sfumato.errors import QueryError
 
 AGES = {"16-24": (16, 25), "25-64": (25, 65), "65+": (65, 999)}
@@ -64,3 +65,14 @@ def test_a_plan_without_a_total_has_no_means(tmp_path):
     told = assessed(plan, rows, rehearsed(plan, rows, tmp_path / "release"))
     assert told.numbers["means"] == []
     assert 'id="means"' not in told.to_html()
+
+
+def test_a_sweep_says_what_budgets_buy_of_means(tmp_path):
+    plan, rows = plan_of(SMALL), small_rows()
+    folder = rehearsed(plan, rows, tmp_path / "release")
+    sweep = Sweep.read(plan, {"epsilon": ["0.2", "20"]}, draws=3)
+    points = assessed(plan, rows, folder, sweep=sweep).numbers["sweep"]["points"]
+    bought = [{one["product"]: one["relative"] for one in point["utilities"]} for point in points]
+    assert all({*one} == {"jobs", "pay", "pay / jobs"} for one in bought)
+    # A hundredth of the noise; the clip, which cuts a sixth of the range, is in both.
+    assert bought[0]["pay / jobs"] > bought[1]["pay / jobs"] > 0.01

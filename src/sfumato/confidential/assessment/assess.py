@@ -11,8 +11,9 @@ from sfumato.confidential.assessment.comparisons import Compared, ComparedTable,
 from sfumato.confidential.assessment.honesty import bounds, errors, honesty
 from sfumato.confidential.assessment.means import means
 from sfumato.confidential.assessment.pairs import MOST_CELLS, Pair, looked_at, pairs, tables
+from sfumato.confidential.assessment.rehearsal import Rehearsal
 from sfumato.confidential.assessment.risk import flips, nested, slivers, uniques
-from sfumato.confidential.assessment.sweep import Rehearsal, Sweep, currency_of
+from sfumato.confidential.assessment.sweep import Sweep, currency_of
 from sfumato.confidential.assessment.truth import Truths
 from sfumato.confidential.assessment.utility import (
     by_size,

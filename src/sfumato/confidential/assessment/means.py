@@ -6,7 +6,7 @@ import numpy as np
 
 from sfumato.confidential.assessment.comparisons import LEVEL, Compared, ComparedTable, Numbers, ReportRules, pooled
 from sfumato.confidential.assessment.honesty import honesty
-from sfumato.confidential.assessment.pairs import Pair, looked_at, stated_columns
+from sfumato.confidential.assessment.pairs import MOST_STATED, Pair, looked_at, stated_columns
 from sfumato.confidential.assessment.utility import differences
 from sfumato.query import QueryEngine
 from sfumato.query.engine import divisors
@@ -20,8 +20,8 @@ Mean = tuple[Pair, Pair]
 
 def means(release: Release, found: Sequence[Pair], rules: ReportRules) -> Iterator[Numbers]:
     """What is said of every mean that the query tool offers, by the number of attributes of its tables."""
-    for over, under in _divided(release, found):
-        tables = [_table(over, under, names) for names in looked_at(over, rules) if _alike(over, under, names)]
+    for over, under in means_of(release, found):
+        tables = [mean_table(over, under, names) for names in looked_at(over, rules) if have_both(over, under, names)]
         for dimension in sorted({table.dimension for table, _ in tables}):
             same = [(table.cells, asked) for table, asked in tables if table.dimension == dimension]
             cells = pooled([one for one, _ in same])
@@ -36,15 +36,16 @@ def means(release: Release, found: Sequence[Pair], rules: ReportRules) -> Iterat
             }
 
 
-def _divided(release: Release, found: Sequence[Pair]) -> Iterator[Mean]:
+def means_of(release: Release, found: Sequence[Pair]) -> Iterator[Mean]:
+    """Every total and a count that the query tool divides it by."""
     engine, known = QueryEngine(release), {pair.name: pair for pair in found}
     for over in found:
         if over.product.subject.statistic == "total" and over.name in engine.statistics:
             yield from ((over, known[one.name]) for one in divisors(engine, over.name) if one.name in known)
 
 
-def _alike(over: Pair, under: Pair, names: tuple[str, ...]) -> bool:
-    """Whether both have the same table."""
+def have_both(over: Pair, under: Pair, names: tuple[str, ...]) -> bool:
+    """Whether a total and a count have the same table."""
     if under.truth.laid_out.holder(names) is None:
         return False
     first, second = (pair.truth.laid_out.table(names) for pair in (over, under))
@@ -52,10 +53,12 @@ def _alike(over: Pair, under: Pair, names: tuple[str, ...]) -> bool:
     return leaves[0] == leaves[1] and np.array_equal(first.possible, second.possible)
 
 
-def _table(over: Pair, under: Pair, names: tuple[str, ...]) -> tuple[ComparedTable, int]:
+def mean_table(
+    over: Pair, under: Pair, names: tuple[str, ...], most_stated: int = MOST_STATED
+) -> tuple[ComparedTable, int]:
     """The means of a table that a reader is shown, and how many cells hold a record at all."""
     table = over.truth.laid_out.table(names)
-    amount, number = (stated_columns(pair.product, table) for pair in (over, under))
+    amount, number = (stated_columns(pair.product, table, most_stated) for pair in (over, under))
     moved = moved_together(amount.law, number.law)
     shared, exact = np.broadcast_to(np.nan if moved is None else moved, len(amount)), np.zeros(len(amount))
     columns = RatioColumns.of(amount, number, shared, exact, apart=True)

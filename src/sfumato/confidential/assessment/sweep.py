@@ -1,27 +1,16 @@
-"""Sweep: the same plan at other budgets, priced and rehearsed, so that loss and utility can be chosen together."""
+"""Sweep: the same plan at other budgets, each scaled until it costs a total, and priced."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from itertools import product as combinations
 from typing import Any
 
-from sfumato.calibrate import calibrated
-from sfumato.confidential.assessment.comparisons import Compared, ComparedTable, Numbers, ReportRules, mean, pooled
-from sfumato.confidential.assessment.honesty import honesty
-from sfumato.confidential.assessment.pairs import Pair, looked_at, released
-from sfumato.confidential.assessment.utility import differences, grade_a
-from sfumato.draws import Draws, SeededDraws
-from sfumato.errors import PlanError, PromiseError, nearest
-from sfumato.mechanisms import Cells, Mechanism
+from sfumato.errors import PlanError, nearest
+from sfumato.mechanisms import Mechanism
 from sfumato.plan import Measure, Plan, Price
 from sfumato.plan.claimed import claimed_limit
 from sfumato.privacy import Approximate, Concentrated, Gaussian, Limit, Loss, as_concentrated, exact, positive
 from sfumato.privacy.notation import bounded_limit
-from sfumato.release import Product, Release, measured
-
-STATED = 200
-"""The cells of a table whose stated errors are worked out in each draw, where each takes an equation of its own."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +94,7 @@ def size(loss: Loss) -> Fraction:
     return loss.rho if isinstance(loss, Concentrated) else getattr(loss, "epsilon", Fraction(0))
 
 
-def _words(loss: Loss, limit: Loss) -> str:
+def loss_words(loss: Loss, limit: Loss) -> str:
     """The loss to four digits; scaled budgets are fractions that nobody wants to read."""
     delta = getattr(loss, "delta", 0) if isinstance(loss, Approximate) else 0
     return f"{currency_of(limit)} {float(size(loss)):.4g}" + (f", delta {float(delta):.2g}" if delta else "")
@@ -152,84 +141,3 @@ def _loosened(plan: Plan, measures: Sequence[Measure]) -> Limit:
         delta = sum((loss.delta for loss in losses if isinstance(loss, Approximate)), plan.limit.delta)
         limit = Approximate(10**9, min(delta, Fraction(999_999, 10**6)))
     return limit
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Rehearsal:
-    """What every draw starts from: the true cells, the names of the products, and the pairs to compare with."""
-
-    release: Release
-    cells: Mapping[str, Cells]
-    pairs: Sequence[Pair]
-    rules: ReportRules
-
-    def points(self, plan: Plan, sweep: Sweep) -> Iterator[Numbers]:
-        """Every budget of a sweep: its loss, what an attacker gains, what utility it buys; or why it has no promise."""
-        for share, cap, total in combinations(sweep.controls or (None,), sweep.caps or (None,), sweep.totals):
-            part = None if share is None else float(share)
-            asked = {"total": float(total), "cap": cap, "controls": part}
-            try:
-                tried, priced = rescaled(shared(plan, share), total, cap)
-            except (PromiseError, PlanError) as error:
-                nothing = {"power": 1.0, "right_guess": 1.0, "utilities": [], "diverged": 0}
-                yield {**asked, "words": "no promise", "refused": str(error), **nothing}
-                continue
-            words = _words(priced.total, plan.limit) + (f", {part:.0%} of it on controls" if part is not None else "")
-            yield {**asked, "words": words, "refused": "", **self._bought(tried, priced.total, sweep.draws)}
-
-    def _bought(self, plan: Plan, loss: Loss, draws: int) -> Numbers:
-        """What a budget buys, by draws that are seeded 1, 2, … and never leave this process."""
-        drawn = [self._drawn(plan, SeededDraws(seed)) for seed in range(1, draws + 1)]
-        made = {pair.name: [one[pair.name] for one in drawn if pair.name in one] for pair in self.pairs}
-        return {
-            "power": loss.power(0.05),
-            "right_guess": loss.right_guess(),
-            "utilities": [self._utility(plan, pair, made[pair.name]) for pair in self.pairs],
-            "diverged": sum(len(plan.then) + len(plan.published) + len(plan.measures) - len(one) for one in drawn),
-        }
-
-    def _drawn(self, plan: Plan, draws: Draws) -> dict[str, Product]:
-        """The products of one rehearsal; a step that found no answer is not among them."""
-        products: dict[str, Product] = {one.name: self._perturbed(one, draws) for one in plan.measures}
-        products |= {one.name: self.release.products[one.name] for one in plan.published}
-        return calibrated(plan.then, products)[0]
-
-    def _perturbed(self, measure: Measure, draws: Draws) -> Product:
-        noisy = measure.with_.perturb(self.cells[measure.name], draws)
-        # Another budget may have its numbers in other steps.
-        subject = replace(self.release.products[measure.name].subject, step=noisy.step)
-        return measured(subject, noisy, measure.with_.uncertainty(noisy))
-
-    @staticmethod
-    def _compared(pair: Pair, made: Sequence[Product], tables: Sequence[tuple[str, ...]]) -> list[Compared]:
-        """What each draw made beside the truth; which cells hold a number is drawn where they may not be summed."""
-
-        def table(product: Product, names: tuple[str, ...]) -> ComparedTable:
-            return Pair(product, pair.truth, states=pair.states).table(names, STATED)
-
-        if not pair.product.subject.additive:
-            return [pooled([table(product, names).cells for names in tables]) for product in made]
-        first = [table(made[0], names) for names in tables]
-        return [
-            pooled([replace(one.cells, released=released(product, one.table)) for one in first]) for product in made
-        ]
-
-    def _utility(self, plan: Plan, pair: Pair, made: Sequence[Product]) -> Numbers:
-        """The utility of one product, the mean over the draws in which it was made; stated errors are of the first."""
-        drawn: list[Compared] = []
-        asked = looked_at(pair, self.rules)
-        if made and asked:
-            small = [names for names in asked if len(names) <= 2] or asked
-            drawn = self._compared(pair, made, small)
-        apart = [differences(cells) for cells in drawn]
-        relative = [one["relative"][1] for one in apart if one["relative"][1] is not None]
-        return {
-            "product": pair.name,
-            "relative": mean(relative),
-            "least": min(relative, default=None),
-            "most": max(relative, default=None),
-            "within_10": mean([one["within_10"] for one in apart]),
-            "right_tail": mean([one["right_tail"] for one in apart]),
-            "grade_a": mean([grade_a(cells, plan.publish.grades) for cells in drawn]),
-            "held": mean([honesty(cells)["promised"] for cells in drawn]),
-        }
