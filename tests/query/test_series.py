@@ -23,8 +23,9 @@ def folders(tmp_path_factory):
     return [released(whole / period, period, seed) for seed, period in enumerate(PERIODS)]
 
 
-def test_each_period_is_what_its_release_says(folders):
-    table = sf.series(reversed(folders)).table("county")
+@pytest.mark.parametrize("made", [sf.series, sf.Series])
+def test_each_period_is_what_its_release_says(folders, made):
+    table = made(reversed(folders)).table("county")
     for folder, period in zip(folders, PERIODS, strict=True):
         alone = sf.open(folder).table("county")
         for code in ("01001", "01007"):
@@ -74,6 +75,10 @@ def test_the_sampling_error_of_a_year_is_withheld_as_samples_may_share_units(mak
 def test_what_cannot_be_a_series_is_refused_with_the_period(folders):
     with pytest.raises(QueryError, match="no releases"):
         sf.series([])
+    with pytest.raises(QueryError, match="give a list of their folders"):
+        sf.series(str(folders[0]))
+    with pytest.raises(QueryError, match=r"sfumato\.open or given by its folder; one is given as int"):
+        sf.Series([folders[0], 7])
     with pytest.raises(QueryError, match="Two of the releases are of the period '2026-Q1'"):
         sf.series([folders[1], folders[1]])
     with pytest.raises(QueryError, match=r"2025-Q4: .*did you mean 'county'"):

@@ -22,12 +22,14 @@ from sfumato.schema import Where
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """Releases in the order of their periods; each question is asked of all of them."""
+    """Releases in the order of their periods, each opened or given by its folder; each question is asked of all."""
 
     engines: tuple[QueryEngine, ...]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "engines", by_period(self.engines))
+    def __init__(self, releases: Iterable[QueryEngine | Path | str]) -> None:
+        if isinstance(releases, str | Path | QueryEngine):
+            raise QueryError("A series is of several releases; give a list of their folders, or of opened ones.")
+        object.__setattr__(self, "engines", by_period([_opened(one) for one in releases]))
         if not self.engines:
             raise QueryError("A series has no releases; name the folder of each.")
         if not all(self.periods):
@@ -122,4 +124,16 @@ class Series:
 
 def series(releases: Iterable[QueryEngine | Path | str]) -> Series:
     """The series of some releases, each opened or given by its folder."""
-    return Series(tuple(one if isinstance(one, QueryEngine) else open_folder(one) for one in releases))
+    return Series(releases)
+
+
+def _opened(release: QueryEngine | Path | str) -> QueryEngine:
+    """A release of a series, opened unless it is."""
+    if isinstance(release, QueryEngine):
+        return release
+    if isinstance(release, str | Path):
+        return open_folder(release)
+    raise QueryError(
+        f"A series is of releases, each opened by sfumato.open or given by its folder; one is given as "
+        f"{type(release).__name__}."
+    )
