@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from tests.serve.german import english, untranslated, walked
-from tests.serve.small import small
+from tests.serve.small import promised, small
 
 import sfumato as sf
 from sfumato.cli.demo import _made
@@ -163,6 +163,18 @@ def test_a_release_in_german_has_its_promise_in_german_and_its_title_marked_on_e
     assert language_of(german.title) == ""
     assert language_of(english_view.title) == "de"
     assert parts_of(english_view.promise.words) == ((told.words, ""),)
+
+
+def test_units_and_variables_that_have_no_german_name_are_marked_within_a_german_promise(tmp_path, browse):
+    told = Translator("de", Translation(units={"jobs": "Arbeitsplätze"}), {"place": "Ort"})
+    promise = "What any one firm answered, in its one row (its place and size and the number of units are public)."
+    assert [part for part in parts_of(told.sentence(promise)) if part[1]] == [("firm", "en"), ("size", "en")]
+    assert parts_of(told.sentence("At most 2 jobs of one firm count.")) == (
+        ("Höchstens 2 Arbeitsplätze je Einheit (", ""), ("firm", "en"), (") zählen.", ""),
+    )  # fmt: skip
+    words = promised({"epsilon": "1"}, words="Whether any one firm is in the data at all, with its one row.")
+    page = browse([small(tmp_path / "firms", promise=words)]).get("/privacy/firms?lang=de").text
+    assert 'Ob eine Einheit (<span lang="en">firm</span>) überhaupt in den Daten ist' in page
 
 
 def test_the_sign_of_a_margin_stays_with_its_number():

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-from sfumato.foreign_text import foreign
+from sfumato.foreign_text import filled, foreign, joined
 from sfumato.release.phrases import sentence_forms
 from sfumato.release.translation import NO_TRANSLATION, Translation
 from sfumato.schema import Attribute
@@ -81,11 +81,11 @@ class Translator:
             return None
         for form in sentence_forms(self.language):
             holes = form.holes(text)
-            if holes is not None and (filled := self._filled(holes, deep)) is not None:
-                return form.other.format(**filled)
+            if holes is not None and (told := self._filled(holes, deep)) is not None:
+                return filled(form.other, told)
         parts = _SENTENCES.split(text)
-        told = [self._found(part, deep + 1) for part in parts] if len(parts) > 1 else []
-        return " ".join(one or "" for one in told) if told and None not in told else None
+        each = [self._found(part, deep + 1) for part in parts] if len(parts) > 1 else []
+        return joined(" ", (one or "" for one in each)) if each and None not in each else None
 
     def _filled(self, holes: Mapping[str, str], deep: int) -> dict[str, str] | None:
         """What stands in each hole, in the language; none where that is not known."""
@@ -111,21 +111,25 @@ class Translator:
         )  # fmt: skip
 
     def _unit(self, text: str) -> str | None:
-        told = self.said.units.get(text) or self.said.units.get(text.removesuffix("s")) or text
+        told = self.said.units.get(text) or self.said.units.get(text.removesuffix("s")) or self.stays(text)
         return told if re.fullmatch(r"[\w -]+", text) else None
 
     def _tables(self, text: str) -> str:
         """Tables by the labels of their variables, as `Trade × Place, of Trade × Sex`."""
-        tables = [[self.labels.get(name.lower(), name) for name in one.split(" × ")] for one in text.split(", of ")]
-        return "; ".join(" × ".join(names) for names in tables)
+        tables = ([self._name(name) for name in one.split(" × ")] for one in text.split(", of "))
+        return joined("; ", (joined(" × ", names) for names in tables))
 
     def _names(self, text: str) -> str | None:
         """A list of variables by their labels; one that is a column alone keeps its name."""
         names = re.split(r", | and ", text)
         if not all(re.fullmatch(r"[\w() -]+", name) for name in names):
             return None
-        told = [self.labels.get(name.lower(), name) for name in names]
-        return " und ".join([", ".join(told[:-1]), told[-1]]) if len(told) > 1 else told[0]
+        told = [self._name(name) for name in names]
+        return joined(" und ", [joined(", ", told[:-1]), told[-1]]) if len(told) > 1 else told[0]
+
+    def _name(self, name: str) -> str:
+        """What a variable is called."""
+        return self.labels.get(name.lower()) or self.stays(name)
 
 
 @lru_cache(maxsize=1_000)
