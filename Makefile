@@ -6,7 +6,7 @@ export PYTHONDONTWRITEBYTECODE :=
 DEMO_FLAGS := $(if $(CHECK),--check,)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve chromium survey test check installs wheelhouse letters fuzz mutants faults slow bench soak spark docs format clean
+.PHONY: help demo serve chromium survey toolkit test check installs wheelhouse letters fuzz mutants faults slow bench soak spark docs format clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -54,7 +54,16 @@ survey:
 	  >.venv/survey.log 2>&1 || echo "R's packages could not be installed, as .venv/survey.log says; their tests are skipped"; \
 	else echo "There is no R with survey and haven here, and installing these needs root and apt-get; their tests are skipped"; fi
 
-test: .venv/test chromium survey ## the fast tests, doctests included, the browser's where there is Chromium, R's where there is R
+# Two tests read answers with jsonstat-toolkit of npm; where it cannot be had they are skipped, and say so.
+toolkit: build/toolkit/ready
+
+build/toolkit/ready:
+	@mkdir -p build/toolkit
+	@if ! command -v npm >/dev/null; then echo "There is no npm here; the tests of jsonstat-toolkit are skipped"; \
+	elif npm install --silent --no-audit --no-fund --prefix build/toolkit jsonstat-toolkit@2.2.2; then touch $@; \
+	else echo "jsonstat-toolkit could not be installed; its tests are skipped"; fi
+
+test: .venv/test chromium survey toolkit ## the fast tests, doctests included, the browser's where there is Chromium, R's where there is R
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'not slow'
 
 # Records in a cluster are tested on a Spark of our own, which is too large to be fetched by `make test`.

@@ -246,7 +246,9 @@ console.log(JSON.stringify({
 """
 
 
-@pytest.mark.skipif(toolkit() is None, reason="jsonstat-toolkit is not installed; SFUMATO_NODE_MODULES names where")
+@pytest.mark.skipif(
+    toolkit() is None, reason="jsonstat-toolkit is not installed; `make toolkit` does, where there is npm"
+)
 def test_jsonstat_toolkit_finds_the_time(pages):
     run = subprocess.run(
         ["node", "-e", READ],
