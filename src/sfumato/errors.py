@@ -57,13 +57,16 @@ def with_article(noun: str) -> str:
     return f"{'an' if vowel else 'a'} {noun}"
 
 
-def how_many(count: int, noun: str) -> str:
-    """So many of something, as a sentence has it.
+def how_many(count: int, noun: str, one_does: str = "", many_do: str = "") -> str:
+    """So many of something, as a sentence has it, and what one of it does or many do.
 
     >>> how_many(1, "cell"), how_many(0, "row"), how_many(1_200, "cell")
     ('1 cell', '0 rows', '1,200 cells')
+    >>> how_many(1, "area", "lies", "lie"), how_many(2, "area", "lies", "lie")
+    ('1 area lies', '2 areas lie')
     """
-    return f"{count:,} {noun}{'s' * (count != 1)}"
+    does = one_does if count == 1 else many_do
+    return f"{count:,} {noun}{'s' * (count != 1)}{' ' * bool(does)}{does}"
 
 
 MOST_COMPARED = 10_000

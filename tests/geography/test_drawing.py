@@ -92,7 +92,7 @@ def test_a_geography_that_no_measure_uses_is_refused():
 def test_a_plan_without_its_file_is_read_and_priced_and_says_so_when_drawn():
     plan = Plan.parse(SMALL + GEOGRAPHY, Path("/nowhere/small.toml"))
     assert plan.price()
-    with pytest.raises(sf.PlanError, match=r"\[geography.place\] file: /nowhere/places.geojson is not there"):
+    with pytest.raises(sf.PlanError, match=r"\[geography.place\] /nowhere/places.geojson is not there"):
         plan.geographies[0].shapes(plan.schema.attribute("place"))
 
 
@@ -319,7 +319,7 @@ HOSTILE = {
     "infinite": (collection(feature("north", [[0, 0], [1e999, 0], [1, 1], [0, 0]])), {}, "cannot be read as an area"),
     "a short ring": (collection(feature("north", [[0, 0], [1, 1]])), {}, "shape 1 cannot be read as an area"),
     "no features": (collection(), {}, "holds no shapes"),
-    "features that are none": ({"type": "FeatureCollection", "features": 7}, {}, "cannot be read"),
+    "features that are none": ({"type": "FeatureCollection", "features": 7}, {}, "without a list of features"),
     "another type": ({"type": "Point", "coordinates": [0, 0]}, {}, "are a FeatureCollection, a Feature"),
     "a list": ([1, 2], {}, "are a FeatureCollection, a Feature"),
     "a false projection": (three(), {"projection": "EPSG:99"}, "EPSG:5070"),

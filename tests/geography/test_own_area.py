@@ -2,12 +2,14 @@
 
 import csv
 import json
+import re
 
 import pytest
 from pyproj import Proj
 from tests.commands import command
 
 import sfumato as sf
+from sfumato.cli.partition import within
 from sfumato.confidential import Microdata, Options, run
 from sfumato.errors import PlanError
 from sfumato.geography.own_area import drawn_area
@@ -63,6 +65,41 @@ def test_an_area_is_taken_alone_or_as_a_feature_as_the_query_tool_takes_it(four,
         drawn_area(four, path)
 
 
+RINGS = "a Polygon is a list of rings, a ring a list of four or more points"
+UNREAD = {
+    "a letter": ({"type": "Polygon", "coordinates": [[["a", 0], [1, 0], [1, 1], [0, 0]]]}, RINGS),
+    "no rings": ({"type": "Polygon", "coordinates": [[0, 0], [1, 0], [1, 1], [0, 0]]}, RINGS),
+    "no number": ({"type": "Polygon", "coordinates": [[[0, 0], [1, None], [1, 1], [0, 0]]]}, RINGS),
+    "no coordinates": ({"type": "Polygon"}, RINGS),
+    "no features": ({"type": "FeatureCollection"}, "without a list of features, which are objects; give one"),
+    "a number": ({"type": "FeatureCollection", "features": [3]}, "without a list of features, which are objects"),
+    "no type": ([1, 2], "is JSON without a type; areas are a FeatureCollection"),
+    "a line": (
+        {"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [0, 0]]]},
+        "encloses no area: its shapes have none",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", UNREAD)
+def test_an_area_that_cannot_be_read_is_refused_in_words_of_ours(four, tmp_path, kind):
+    written, said = UNREAD[kind]
+    path = tmp_path / "own.geojson"
+    path.write_text(json.dumps(written))
+    with pytest.raises(PlanError, match=re.escape(said)) as refused:
+        drawn_area(four, path)
+    assert not re.search("float|object|iterable|argument|NoneType", str(refused.value).replace("are objects", ""))
+
+
+def test_how_many_areas_lie_inside_is_said_of_one_and_of_two(tmp_path, capsys):
+    own = shapes(tmp_path / "own.geojson", [box(-100, -100, 1000, 1000)])
+    for count, said in ((1, "1 area lies inside, and the border cuts none"), (2, "2 areas lie inside, and the border")):
+        areas = [box(100 * place, 0, 100 * place + 50, 50) for place in range(count)]
+        path = shapes(tmp_path / f"{count}.geojson", areas, "ab"[:count])
+        within(path, own, tmp_path / "own.csv")
+        assert said in capsys.readouterr().out
+
+
 def test_an_area_in_degrees_is_taken_from_the_origin(tmp_path):
     areas = shapes(tmp_path / "areas.geojson", [box(0, 0, 900, 900), box(900, 0, 1800, 900)], "ab")
     metres = Proj(proj="aeqd", lat_0=52, lon_0=10)
@@ -82,7 +119,8 @@ def test_a_mayor_gets_the_number_of_his_own_area_with_its_error(tmp_path):
     rows = list(csv.DictReader((tmp_path / "own.csv").read_text().splitlines()))
     inside = [row["code"] for row in rows if row["group"] == "Inside"]
     assert inside
-    assert f"{len(inside)} areas lie inside, and the border cuts {len(rows) - len(inside)}" in done.stdout
+    lie, cut = "area lies" if len(inside) == 1 else "areas lie", len(rows) - len(inside) or "none"
+    assert f"{len(inside)} {lie} inside, and the border cuts {cut}" in done.stdout
     engine = sf.QueryEngine(release)
     table = engine.table("area", at={"area": sf.read_groups(tmp_path / "own.csv", engine)["area"]})
     one = engine.total({"area": inside})

@@ -66,7 +66,7 @@ def test_totals_that_are_no_sums_are_refused(table):
     table.write_text(text, encoding="utf-8")
     found = asked("audit", table, "--by", "TRADE,PLACE", "--value", "JOBS")
     assert isinstance(found.exception, DataError)
-    assert "are not their sum" in str(found.exception)
+    assert "not their sum" in str(found.exception)
 
 
 def test_a_table_without_the_total_is_asked_for_it_and_not_called_safe(table):

@@ -53,8 +53,8 @@ class NonNegative(Step):
         raised = round(float(made.cells.sum() - signed.values.sum()) * float(signed.subject.step), 6)
         below, unit = int((signed.values < 0).sum()), signed.subject.unit
         return (
-            f"{below:,} of {signed.domain.count(Box()):,} cells were below 0; the total of all is "
-            f"{number(raised)} {unit} above that of '{self.table}', which is unbiased; errors count that."
+            f"{below:,} of {signed.domain.count(Box()):,} cells {'was' if below == 1 else 'were'} below 0; the total "
+            f"of all is {number(raised)} {unit} above that of '{self.table}', which is unbiased; errors count that."
         )
 
 

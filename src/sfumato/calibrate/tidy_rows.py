@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.errors import how_many
 from sfumato.release.noisy import Floats
 
 
@@ -32,8 +33,9 @@ class Tidied:
         if nonnegative:
             below, raised = int((self.fitted < 0).sum()), max(0.0, float((self.from_0_on - self.fitted).sum()))
             said.append(
-                f"{below:,} rows below 0 were set to 0 and the others of their cell lowered; cells with a total below "
-                f"0 were set to 0, which raises the total of all by {raised:,.1f} {self.unit}."
+                f"{how_many(below, 'row', 'below 0 was', 'below 0 were')} set to 0 and the others of the same cell "
+                "lowered; cells with a total below 0 were set to 0, which raises the total of all by "
+                f"{raised:,.1f} {self.unit}."
             )
         if whole:
             said.append("Rows are rounded to whole numbers such that any cell keeps its total to the nearest one.")

@@ -6,7 +6,7 @@ import typer
 
 from sfumato.cli.options import Json, PlanFile
 from sfumato.cli.output import columns, say, say_json
-from sfumato.errors import PlanError
+from sfumato.errors import PlanError, how_many
 
 if TYPE_CHECKING:
     from sfumato.plan.budget import Allotment, Share
@@ -100,7 +100,7 @@ def _verdict(allotment: "Allotment", per_year: int) -> list[str]:
     lines = [f"Together {total.words()}: a test at 5% has power {total.power(0.05):.4f} at most."]
     if per_year > 1:
         year = over_periods(total, per_year)
-        lines.append(f"{per_year} releases a year: {year.words()}, power {year.power(0.05):.4f} at most.")
+        lines.append(f"{how_many(per_year, 'release')} a year: {year.words()}, power {year.power(0.05):.4f} at most.")
     if allotment.fits:
         lines.append(f"It fits the plan's limit of {allotment.limit.words()}.")
     limit = allotment.limit.words()

@@ -119,7 +119,8 @@ def within(
         writer.writerow(("group", "attribute", "code"))
         writer.writerows((INSIDE, attribute, one) for one in found.inside)
         writer.writerows((CUT, attribute, one) for one in found.cut)
-    say(f"{len(found.inside):,} areas lie inside, and the border cuts {len(found.cut):,}; the groups are in {out}.")
+    inside, cut = how_many(len(found.inside), "area", "lies", "lie"), f"{len(found.cut):,}" if found.cut else "none"
+    say(f"{inside} inside, and the border cuts {cut}; the groups are in {out}.")
     note(f"`sfumato table RELEASE --rows {attribute} --groups {out}` has the number of each with its error.")
 
 

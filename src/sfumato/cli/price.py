@@ -9,7 +9,7 @@ from sfumato.cli.implied import implied_table
 from sfumato.cli.options import Json, PlanFile
 from sfumato.cli.output import columns, say, say_json
 from sfumato.cli.sizes import margins, say_sizes, shown_margin, told_by_size
-from sfumato.errors import PlanError
+from sfumato.errors import PlanError, how_many
 
 if TYPE_CHECKING:
     from sfumato.plan import Plan, Price
@@ -77,7 +77,9 @@ def _spends(plan: "Plan", bill: "Price", per_year: int) -> str:
     ]
     rows.append(["all together", "", *_gains(bill.total), *[""] * shown])
     if per_year > 1:
-        rows.append([f"{per_year} releases a year", "", *_gains(over_periods(bill.total, per_year)), *[""] * shown])
+        rows.append(
+            [f"{how_many(per_year, 'release')} a year", "", *_gains(over_periods(bill.total, per_year)), *[""] * shown]
+        )
     return columns([*heads, *["± of a cell", "± of all cells"][:shown]], rows)
 
 

@@ -10,7 +10,7 @@ from sfumato.cli.command_list import CommandList
 from sfumato.cli.options import Json
 from sfumato.cli.output import columns, progress, say, say_json
 from sfumato.cli.suppress_table import table
-from sfumato.errors import DataError
+from sfumato.errors import DataError, how_many
 
 if TYPE_CHECKING:
     from sfumato.suppression import SuppressionAudit
@@ -69,8 +69,8 @@ def _refuse_unsummed(read: "TableFile", rounding: float) -> None:
     if len(faults):
         where = read.linked.words(int(read.linked.equations.parents[faults[0]]))
         raise DataError(
-            f"{len(faults):,} totals are published with all their parts and are not their sum, the first {where}; "
-            "check the hierarchy, or allow for --rounding."
+            f"{how_many(len(faults), 'total')} published with all parts {'is' if len(faults) == 1 else 'are'} not "
+            f"their sum, the first {where}; check the hierarchy, or allow for --rounding."
         )
 
 

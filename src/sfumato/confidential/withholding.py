@@ -45,8 +45,8 @@ class WithheldCells(Sealed):
         pattern = self.pattern
         held = pattern.linked.size - pattern.count("empty")
         return (
-            f"Of {held:,} cells of {self.measure.name} that are not empty {int(pattern.suppressed.sum()):,} are "
-            f"withheld, {pattern.share:.0%}: {pattern.count('primary'):,} by the rules and "
+            f"Cells of {self.measure.name} that are not empty: {held:,}; withheld: {int(pattern.suppressed.sum()):,}, "
+            f"{pattern.share:.0%}: {pattern.count('primary'):,} by the rules and "
             f"{pattern.count('secondary'):,} to protect these (for the agency alone)."
         )
 

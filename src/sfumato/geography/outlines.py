@@ -42,7 +42,7 @@ class Outlines:
 def read(path: Path) -> Outlines:
     """The outlines in a file, checked: areas only, finite, and no more of them than can be drawn."""
     if not path.is_file():
-        raise PlanError(f"file: {path} is not there; a path is taken from the plan's own folder.")
+        raise PlanError(f"{path} is not there; give the path of a file, in a plan from the plan's own folder.")
     beside = [one for one in (path, path.with_suffix(".dbf")) if one.is_file()]
     if sum(one.stat().st_size for one in beside) > MOST_BYTES:
         raise PlanError(f"{path.name} is over {MOST_BYTES // 10**6} MB; take a generalised (cartographic) edition.")
@@ -61,6 +61,14 @@ def joined(areas: Sequence[Any]) -> Any:
     return areas[0] if len(areas) == 1 else shapely.union_all(list(areas))
 
 
+class NoAreaError(ValueError):
+    """Why a shape is no area, in our own words."""
+
+
+_WANTED = (
+    "its coordinates are not as in GeoJSON, where a Polygon is a list of rings, a ring a list of four or more points, "
+    "the first of them again at its end, and a point two numbers, the longitude first"
+)
 _UNREADABLE = (
     *(ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError),
     shapely.errors.ShapelyError,
@@ -83,9 +91,10 @@ def _checked(features: Iterator[Feature], name: str) -> Iterator[Outline]:
                 raise PlanError(f"{name} has more than {most}; take a generalised (cartographic) edition.")
             yield Outline(properties, area)
     except _UNREADABLE as error:
-        raise PlanError(f"{name}: shape {number + 1} cannot be read as an area: {_said(error)}.") from None
+        why = str(error) if isinstance(error, NoAreaError) else _WANTED
+        raise PlanError(f"{name}: shape {number + 1} cannot be read as an area: {why}.") from None
     if not number:
-        raise PlanError(f"{name} holds no shapes.")
+        raise PlanError(f"{name} holds no shapes; give a file of areas.")
 
 
 def _said(error: Exception) -> str:
@@ -98,10 +107,10 @@ def _area(geometry: Mapping[str, Any]) -> Any:
     if kind == "GeometryCollection":
         return joined([_area(one) for one in geometry["geometries"]])
     if kind not in {"Polygon", "MultiPolygon"}:
-        raise ValueError(f"it is a {kind}, and a map needs Polygon or MultiPolygon")
+        raise NoAreaError(f"it is a {kind}, and a map needs Polygon or MultiPolygon")
     area = shapely.force_2d(shape(geometry))
     if area.is_empty or not np.isfinite(shapely.get_coordinates(area)).all():
-        raise ValueError("its coordinates are empty or no finite numbers")
+        raise NoAreaError("its coordinates are empty or no finite numbers")
     return area if area.is_valid else polygons(shapely.make_valid(area))
 
 
@@ -120,14 +129,21 @@ def _json_features(path: Path) -> tuple[Iterator[Feature], str]:
     kind = content.get("type") if isinstance(content, dict) else None
     if kind == "Topology":
         return _topology_features(content), ""
+    if kind == "FeatureCollection" and not _are_objects(content.get("features")):
+        raise PlanError(f"{path.name} is a FeatureCollection without a list of features, which are objects; give one.")
     if kind in {"FeatureCollection", "Feature"}:
         return _geojson_features(content), _stated_crs(content)
     if kind in {"Polygon", "MultiPolygon", "GeometryCollection"}:  # an area alone, as programs that draw give it
         return iter([({}, content)]), _stated_crs(content)
+    named = f"of type '{kind}'" if kind else "without a type"
     raise PlanError(
-        f"{path.name} is JSON of type '{kind}'; areas are a FeatureCollection, a Feature, a Polygon or a MultiPolygon "
+        f"{path.name} is JSON {named}; areas are a FeatureCollection, a Feature, a Polygon or a MultiPolygon "
         "of GeoJSON, or a Topology."
     )
+
+
+def _are_objects(features: object) -> bool:
+    return isinstance(features, list) and all(isinstance(one, dict) for one in features)
 
 
 def _geojson_features(content: Mapping[str, Any]) -> Iterator[Feature]:

@@ -27,7 +27,10 @@ def drawn_area(areas: Path, own: Path, key: str = "code", origin: tuple[float, f
     if not any(key in shape.properties for shape in listed):
         known = dict.fromkeys(name for shape in listed for name in shape.properties)
         raise PlanError(f"No area of {areas.name} has '{key}'; {nearest(key, known)}")
-    mine = joined([shape.area for shape in read(own).shapes if shape.area is not None])
+    brought = [shape.area for shape in read(own).shapes if shape.area is not None]
+    if not sum(area.area for area in brought):
+        raise PlanError(f"{own.name} encloses no area: its shapes have none, or are lines; draw one of some width.")
+    mine = joined(brought)
     named = outlines.crs if could_be_degrees(shapely.get_coordinates(mine)) else ""
     if crs := from_origin(origin) if origin else named:
         mine = shapely.transform(mine, lambda points: _plane(points, crs))

@@ -1,6 +1,6 @@
 """Differences: what changed between two releases, in words."""
 
-from sfumato.errors import PromiseError
+from sfumato.errors import PromiseError, how_many
 from sfumato.privacy import Unbounded, in_sequence
 from sfumato.privacy.notation import loss_from_dict
 from sfumato.release.folder import Release
@@ -62,9 +62,10 @@ def _withheld(name: str, one: Product | None, other: Product | None) -> list[str
         return []
     if [nodes.codes for nodes in one.linked.nodes] != [nodes.codes for nodes in other.linked.nodes]:
         counts = [int(each.withheld.sum()) for each in (one, other)]
-        return [f"product {name}: of other tables; the first withholds {counts[0]:,} cells, the second {counts[1]:,}"]
+        held = f"the first withholds {how_many(counts[0], 'cell')}, the second {counts[1]:,}"
+        return [f"product {name}: of other tables; {held}"]
     first, second = (set(each.keys[each.withheld].tolist()) for each in (one, other))
     if first == second:
         return []
     alone = f"{len(first - second):,} in the first alone and {len(second - first):,} in the second alone"
-    return [f"product {name}: {len(first & second):,} cells are withheld in both, {alone}"]
+    return [f"product {name}: {how_many(len(first & second), 'cell', 'is', 'are')} withheld in both, {alone}"]

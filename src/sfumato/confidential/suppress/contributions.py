@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.confidential.sealed import Sealed
-from sfumato.errors import DataError
+from sfumato.errors import DataError, how_many
 from sfumato.suppression import Flags, Floats, Insiders, Integers, LinkedTables, Nesting, together
 
 
@@ -222,7 +222,7 @@ def _of_table(
         unknown = [code for code in seen.tolist() if code not in nesting.above]
         if unknown:
             raise DataError(
-                f"{len(unknown):,} codes of '{nesting.name}' in the data are not in its hierarchy; list them."
+                f"The data have {how_many(len(unknown), 'code')} of '{nesting.name}' that its hierarchy lacks: list it."
             )
         above = [linked.numbers(nesting.name, nesting.above[code]) for code in seen.tolist()]
         lengths, every = np.array([len(one) for one in above]), np.concatenate(above)

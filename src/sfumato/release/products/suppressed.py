@@ -115,7 +115,7 @@ class Suppressed(Held):
         labels = {one.name: one.label for one in self.attributes}
         tables = [[level.name for level in table.by] for table in self.domain.members]
         said = list(dict.fromkeys(" × ".join(labels[name] for name in table) for table in tables))
-        more = f", and {len(said) - MOST_NAMED:,} others" if len(said) > MOST_NAMED else ""
+        more = f", and {len(said) - MOST_NAMED:,} more" if len(said) > MOST_NAMED else ""
         return f"This release has tables of {', of '.join(said[:MOST_NAMED])}{more}"
 
     def missing(self, grid: Grid) -> Statuses | None:

@@ -88,7 +88,7 @@ class Tables(Held):
         among = "variables" if {*named} == {*labels} else f"of {', '.join(labels[one] for one in named)}"
         reach = f"This release has tables of up to {spec.up_to} {among} together"
         if not spec.also or len(spec.also) > MOST_NAMED:
-            return reach + (f", and {len(spec.also):,} others" if spec.also else "")
+            return reach + (f", and {len(spec.also):,} more" if spec.also else "")
         others = (map(Level.read, table) for table in spec.also)
         said = [" × ".join(labels[one.name] + " (coarser)" * (one.depth is not None) for one in by) for by in others]
         return f"{reach}, and of {', of '.join(said)}"

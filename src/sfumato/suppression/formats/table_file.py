@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.errors import DataError, nearest
+from sfumato.errors import DataError, how_many, nearest
 from sfumato.suppression.equations import Flags, Floats, Integers
 from sfumato.suppression.linked_tables import LinkedTables
 from sfumato.suppression.nesting import WHOLE, Nesting
@@ -82,8 +82,8 @@ def _placed(every: LinkedTables, columns: Mapping[str, Sequence[str]]) -> Intege
         first = int(np.flatnonzero(place < 0)[0])
         codes = ", ".join(f"{name} {column[first] or 'total'}" for name, column in columns.items())
         raise DataError(
-            f"{int((place < 0).sum()):,} rows stand in no table that their hierarchies make, the first at {codes}; "
-            "complete the hierarchy, or name the code of the total."
+            f"{how_many(int((place < 0).sum()), 'row', 'stands', 'stand')} in no table that the hierarchies make, the "
+            f"first at {codes}; complete the hierarchy, or name the code of the total."
         )
     if len(np.unique(place)) < len(place):
         twice = every.words(int(np.flatnonzero(np.bincount(place) > 1)[0]))
