@@ -1,5 +1,6 @@
 """What changed since the last quarter, in a few steps from the first page, by pointer and by keyboard."""
 
+import pytest
 from tests.browser.pages import JOBS
 from tests.browser.tab import PHONE
 
@@ -37,6 +38,37 @@ def test_another_period_is_one_press_away_and_keeps_the_table(open_tab):
     page.click(".strip a:text('2026-Q1')")
     page.wait_for_url("**/employment.2026-Q1~jobs?rows=state&cols=sex*")
     assert page.inner_text(".strip [aria-current]") == "2026-Q1"
+
+
+ROWS = """() => {
+    const scroll = document.querySelector(".scroll");
+    const inside = (cell) => {
+        const box = cell.getBoundingClientRect();
+        return [...cell.querySelectorAll(".n, .moe, .pc, .sign")].every((one) => {
+            const own = one.getBoundingClientRect();
+            const across = own.left >= box.left && own.right <= box.right;
+            return across && own.top >= box.top - 1 && own.bottom <= box.bottom + 1;
+        });
+    };
+    return {
+        heights: [...scroll.querySelectorAll("tbody tr")].map((one) => one.getBoundingClientRect().height),
+        hidden: scroll.scrollWidth - scroll.clientWidth,
+        whole: [...scroll.querySelectorAll("td > .v")].every(inside),
+        columns: scroll.querySelectorAll("thead th").length - 1,
+    };
+}"""
+
+
+@pytest.mark.parametrize(("columns", "placed"), [(5, "cols=age"), (3, "cols=sex"), (1, "cols=")])
+def test_changes_stand_in_rows_of_one_line_however_many_columns_there_are(open_tab, columns, placed):
+    """With four columns or more a cell took three lines, and a table of 22 rows two screens."""
+    page = open_tab().open(f"{JOBS}?rows=occupation&change=last&{placed}")
+    page.evaluate("document.fonts.ready")
+    seen = page.evaluate(ROWS)
+    assert seen["columns"] == columns
+    assert seen["whole"], "each number stands within its cell"
+    assert max(seen["heights"]) <= 34
+    assert seen["hidden"] <= 1, "all columns are seen at once"
 
 
 def test_a_phone_shows_changes_without_scrolling_the_page_sideways(open_tab):

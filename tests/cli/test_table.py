@@ -79,7 +79,7 @@ def test_what_explains_the_numbers_is_printed_with_them(folder):
     """It went to stderr, and was lost in every file; it never said that margins count noise alone."""
     said, _ = apart("table", folder / "one", "--rows", "region", "--of", "jobs")
     assert "± is the 90% margin of error, by privacy noise alone, as everybody was counted." in said
-    assert "A: CV under 15% and 90% margin under 24.675% of the number, B: under 30% and 49.35%, C: more" in said
+    assert "A: CV under 15% and 90% margin under 24.7% of the number, B: under 30% and 49.4%, C: more" in said
     survey, _ = apart("table", folder / "survey", "--rows", "region", "--of", "jobs")
     assert "by privacy noise alone, as no sampling error is stated" in survey
     assert "-: not graded" in survey

@@ -6,12 +6,16 @@ from decimal import ROUND_CEILING, Context, Decimal
 import pytest
 
 from sfumato.query import Estimate
+from sfumato.query.change import change_of
 from sfumato.query.detail import percent_of_noise
 from sfumato.query.digits import Digits, common_scale
 from sfumato.query.layout import text
+from sfumato.query.notebook import cell_html
 from sfumato.query.plot import mark_of
-from sfumato.query.wording import Sentence
+from sfumato.query.wording import Sentence, words
 from sfumato.release.tails import z_score
+from sfumato.serve.pages.cell import cell
+from sfumato.serve.pages.look import Look
 
 MARGINS = [104.0, 820.0, 823.0, 0.98123, 9.92, 99.5, 1.0, 12_345.6, 0.1 + 0.2, 999.0001]
 
@@ -109,3 +113,24 @@ def test_a_number_known_without_error_is_written_with_all_its_decimals():
     assert repr(exact) == "311.3 ± 0 A"
     assert text(of_margin(3.5, 504.5)).startswith("504.5 ± 3.5")
     assert text(of_margin(35.0, 504.5)).startswith("504 ± 35")
+
+
+def test_a_notebook_counts_in_the_unit_of_the_page_and_is_heard_in_full():
+    """The page wrote 1.91 M ± 0.15 where the notebook had 1,910,000 ± 150,000."""
+    estimate = of_margin(148_037.0, 1_907_345.0, "dollars")
+    shown = cell_html(estimate, words("en"), common_scale([estimate]))
+    page = cell(estimate, Look(), scale=common_scale([estimate]))
+    assert (page.number, page.error) == ("1,910\u00a0k", "±\u2009150")
+    assert f'<span class="n">{page.number}</span> <span class="moe">± 150</span>' in shown
+    assert 'aria-label="1,910,000 dollars, plus or minus 150,000, grade A"' in shown
+    assert "2,0\u00a0Mio." in cell_html(of_margin(1.2e6, 2_000_000.0, "Euro"), words("de"), 6)
+
+
+def test_what_is_written_as_0_has_no_sign_and_changes_have_the_percentage_of_the_page():
+    change = change_of(Estimate(98_500, 500.0**2), Estimate(100_400, 500.0**2), "2026-Q2")
+    page = cell(change, Look())
+    assert (page.number, page.percent, page.percent_error) == ("+1,900", "+1.9%", "±\u20091.2")
+    assert '<span class="moe">± 1,200 (+1.9% ± 1.2)</span>' in cell_html(change)
+    none = change_of(Estimate(100_000, 500.0**2), Estimate(100_001, 500.0**2), "2026-Q2")
+    assert cell(none, Look()).number == "0"
+    assert '<span class="n">0</span>' in cell_html(none)

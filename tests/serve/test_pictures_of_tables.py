@@ -53,6 +53,59 @@ def test_a_file_of_some_lines_says_so_too(quarters):
     assert "rows are drawn" not in asked(quarters, LINES.replace("hours", "sex"))
 
 
+TABLE = "/jobs-survey~jobs?{}&view=chart"
+
+
+def chosen_kind(page):
+    """The kind of chart that is marked as the one shown."""
+    return re.search(r'class="kinds">.*?aria-current="true">([^<]*)<', page, re.DOTALL)[1]
+
+
+@pytest.mark.parametrize(
+    ("laid", "lines"),
+    [
+        ("rows=sex&cols=period", {"female", "male"}),
+        ("rows=period&cols=sex", {"female", "male"}),
+        ("rows=sex&rows=period", {"female", "male"}),
+        ("rows=period", {"Number of jobs"}),
+    ],
+)
+def test_a_chart_of_periods_opens_as_lines_whose_marks_lead_to_their_cells(quarters, laid, lines):
+    page = asked(quarters, TABLE.format(laid))
+    assert chosen_kind(page) == "Lines over periods"
+    assert set(re.findall(r"2025-Q3, ([^:<]*): ", page)) == lines
+    href = re.search(r'<a [^>]*href="(\?[^"]*#detail)"', page)[1]
+    opened = asked(quarters, "/jobs-survey~jobs" + href.partition("#")[0])
+    assert 'id="detail"' in opened
+    assert chosen_kind(opened) == "Lines over periods"
+
+
+@pytest.mark.parametrize(
+    "laid", ["rows=sex", "rows=sex&cols=age", "rows=sex&wrap=period", "rows=sex&cols=period&valueCodes[period]=2025-Q4"]
+)
+def test_a_chart_without_several_periods_side_by_side_opens_as_dots(quarters, laid):
+    assert chosen_kind(asked(quarters, TABLE.format(laid))) == "Dots"
+
+
+def test_a_kind_of_chart_that_is_asked_for_is_given(quarters):
+    assert chosen_kind(asked(quarters, f"{TABLE.format('rows=sex&cols=period')}&chart=dot")) == "Dots"
+    refused = asked(quarters, f"{TABLE.format('rows=period&rows=sex&cols=age')}&chart=line", 400)
+    assert "Lines are of one row variable" in refused
+
+
+def test_lines_are_called_what_they_are_and_cite_all_their_releases(quarters):
+    """Columns that lines are not of stood in their title, as did percentages that lines do not show."""
+    drawn = asked(quarters, "/jobs-survey~jobs/picture.svg?rows=sex&cols=age&share=row&view=chart&chart=line")
+    told = " ".join(re.findall(r">([^<]+)<", drawn))
+    assert "Number of jobs by sex · Percentages of the whole (jobs) · 2025-Q3 to 2025-Q4" in told
+    assert "and age" not in told
+    assert re.search(r"2 releases: 2025-Q3 \w{12}, 2025-Q4 \w{12}\. Each epsilon 2", told)
+
+
+def test_one_row_of_many_that_is_drawn_is_said_to_be_one(quarters):
+    assert f"One of {ALL} rows is drawn." in asked(quarters, f"{LINES}&line=h07")
+
+
 def test_rows_that_were_chosen_in_another_table_are_no_matter(quarters):
     assert ticked(asked(quarters, f"{LINES}&line=female")) == [f"h{place:02}" for place in range(MOST_LINES)]
 

@@ -4,9 +4,10 @@ import html
 
 import pytest
 from tests.serve.conftest import Browser
-from tests.serve.small import Seen
+from tests.serve.small import SIZES, Seen, small
 from tests.suppressed import WHY, release
 
+import sfumato as sf
 from sfumato.query.wording import words
 from sfumato.release.products.suppressed import NEEDS, WITHHELD
 from sfumato.serve import app
@@ -76,3 +77,18 @@ def test_a_file_has_the_status_of_sdmx_and_no_number(site):
 def test_a_release_without_noise_has_no_switch_that_shows_it(site):
     switches = [one for one in ("zero", "noise") if f'name="{one}"' in site.get(TABLE).text]
     assert switches == ["zero"]
+
+
+def test_a_table_opens_where_there_are_several_columns_to_read(tmp_path):
+    """All counties lie in one state: the table opened with that state as its only column."""
+    levels = sf.Levels.of([
+        {"code": "44", "label": "State"},
+        {"code": "44001", "label": "Bristol", "parent": "44"},
+        {"code": "44003", "label": "Kent", "parent": "44"},
+    ])  # fmt: skip
+    county = sf.Attribute("county", levels, label="County")
+    browser = Browser(app([small(tmp_path / "firms", by=(SIZES, county))]))
+    text = Seen(browser.get("/firms~number").text).text
+    assert "Size Total 44001 Bristol 44003 Kent" in text or "Size Total Bristol Kent" in text
+    above = Seen(browser.get("/firms~number?rows=size&cols=county&codelist[county]=level0").text).text
+    assert "Bristol" not in above.partition("Only firms with")[0]

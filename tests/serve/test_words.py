@@ -17,7 +17,7 @@ from tests.serve.small import mapped, promised, small
 import sfumato.query
 import sfumato.serve
 from sfumato.query.periods import SINCE
-from sfumato.query.wording import grade_words, languages, words
+from sfumato.query.wording import FEW, grade_words, languages, words
 from sfumato.release import open_release, withdraw
 from sfumato.serve.pages.help import QUESTIONS
 from sfumato.serve.pages.look import CHARTS, ERRORS, SHARES, VIEWS
@@ -149,6 +149,7 @@ def test_every_key_is_used_and_every_used_key_is_there():
     made = {one.replace("**", "*").replace("*", value) for one, values in COMPOSED.items() for value in values}
     assert made <= known
     used = made | (constants & known) | {key for key in known if key.partition(".")[0] in LISTED}
+    used |= {f"{key}{end}" for key in used for end in FEW.values()} & known
     assert known - used == set()
     groups = {key.partition(".")[0] for key in known}
     asked = {one for one in constants if re.fullmatch(r"[a-z_]+\.[a-z_0-9]*[a-z0-9]", one)}

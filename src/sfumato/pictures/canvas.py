@@ -13,6 +13,8 @@ from sfumato.pictures.svg import bar, breadth, dot, drawing, escape, line, paper
 
 EDGE = 14
 """The margin all round."""
+SOURCE_LINES = 6
+"""The most lines below a picture that say where its numbers are from."""
 Key = tuple[str, str]
 """A swatch drawn about (0, 0), 18 units wide, and its words."""
 
@@ -91,7 +93,11 @@ class Canvas:
 
     def closed(self, bottom: float, parts: Sequence[str], told: Sequence[str] = (), *, links: bool = False) -> Markup:
         """The drawing with title, source and banner."""
-        source = fitted(self.caption.source, self.width - 2 * EDGE, lines=3, size=11) if self.caption.source else []
+        source = (
+            fitted(self.caption.source, self.width - 2 * EDGE, lines=SOURCE_LINES, size=11)
+            if self.caption.source
+            else []
+        )
         height = bottom + EDGE + 15 * len(source)
         around = [
             paper(self.width, height),

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from sfumato.query.estimate import Estimate
-from sfumato.release import stated
+from sfumato.release import Withheld, stated
 from sfumato.release.figures import Rounding, in_full, last_digit, number, on_digit, to_digit
 
 _SCALES = ((6, 1_000_000), (3, 100_000))
@@ -60,6 +60,20 @@ class Digits:
         largest, last = max(abs(value), margin), self.last(self.place)
         fitting = (power for power, least in _SCALES if largest >= least and last >= power - _DECIMALS)
         return replace(self, scale=next(fitting, 3 if last >= 3 else 0))
+
+    @classmethod
+    def seen(cls, estimate: Estimate, scale: int | None = None) -> "Digits":
+        """As a table shows them: in thousands or millions where its table is, or where that is shorter.
+
+        A number whose error is withheld keeps all.
+
+        >>> Digits.seen(Estimate(1907345, 9e4**2)).scale, Digits.seen(Estimate(1907345, 9e4**2), scale=3).scale
+        (6, 3)
+        """
+        digits, margin = cls.of(estimate), estimate.moe(0.90)
+        if scale is not None:
+            return digits.counted(scale)
+        return digits if isinstance(margin, Withheld) else digits.short(estimate.value, margin)
 
     def counted(self, scale: int) -> "Digits":
         """The same digits counted in a power of ten; all are written where the margin says nothing of them."""

@@ -1,6 +1,7 @@
 """Layout: a table as people lay it out, some variables at the side and some above: for texts, notebooks and sheets."""
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product as combinations
@@ -26,6 +27,7 @@ ERROR_PARTS: Mapping[str, Callable[[Estimate], Sequence[float | Withheld]]] = {
 }
 """The kinds of error that can stand beside a number in a text."""
 ENGLISH = words("en")
+_SCALES = {3: "scale.thousand", 6: "scale.million"}
 _WIDEST = 5_000
 """The most columns that a sheet takes, at three a column of the table; a wider table stands on its side."""
 
@@ -131,14 +133,19 @@ def figure(one: Figure, level: float = 0.90, said: Words = ENGLISH) -> tuple[str
     return said.figure(beside(one.value, margin)), said.figure(like(margin, one.value))
 
 
-def as_seen(one: Figure, said: Words = ENGLISH) -> tuple[str, str]:
+def as_seen(one: Figure, said: Words = ENGLISH, digits: Digits | None = None) -> tuple[str, str]:
     """The number and its margin with the digits that pages and pictures give them: those that the margin leaves."""
     if isinstance(one, NoNumber):
         return one.code, ""
-    digits, margin = Digits.of(one), one.moe(0.90)
+    digits, margin = digits or Digits.of(one), one.moe(0.90)
     value = f"{digits.number(one.value)}{'%' if digits.percent else ''}"
     told = said("text.withheld") if isinstance(margin, Withheld) else said.figure(digits.margin(margin))
-    return said.figure(value), told
+    return said.figure(value) + counted_in(digits, said), told
+
+
+def counted_in(digits: Digits, said: Words) -> str:
+    """What a number is counted in, beside it: thousands or millions; nothing where it is written as it is."""
+    return "\u00a0" + said(_SCALES[digits.scale]) if digits.scale else ""
 
 
 def text(one: Figure, error: str = "moe90", *, zero: bool = False, said: Words = ENGLISH) -> str:
@@ -154,8 +161,16 @@ def text(one: Figure, error: str = "moe90", *, zero: bool = False, said: Words =
 
 
 def signed(written: str, one: Estimate) -> str:
-    """A change as it is written, with its sign."""
-    return f"+{written}" if one.value > 0 else written
+    """A change as it is written, with its sign; what is written as 0 has none."""
+    return f"+{written}" if one.value > 0 and re.search("[1-9]", written) else written
+
+
+def percent_seen(one: Change, said: Words) -> tuple[str, str]:
+    """A change in percent and its margin with the digits that this leaves; nothing where the number before may be 0."""
+    if isinstance(one.percent, NoNumber):
+        return "", ""
+    value, margin = as_seen(one.percent, said)
+    return signed(value, one.percent), "" if isinstance(one.percent.moe(0.90), Withheld) else margin
 
 
 def in_percent(one: Change, said: Words) -> str:

@@ -1,12 +1,16 @@
 """Notices: what a reader must know of a release before any number, and how it is cited."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sfumato.foreign_text import joined
 from sfumato.query.wording import words
 from sfumato.release import Release
 from sfumato.schema.languages import OWN
+
+MOST_NAMED = 8
+"""The most releases of a series that are named one by one below a picture."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,19 @@ def plain_name(name: str) -> str:
 def lasting(release: Release) -> str:
     """What one release is called for ever."""
     return f"{slug(release)}.{release.id[:12]}"
+
+
+def cited_together(releases: Sequence[Release]) -> str:
+    """How to cite the releases of a series below a picture: their title once, and what each of many would say alike."""
+    titles = {(one.manifest.title, one.manifest.promise.loss_words) for one in releases}
+    if len(releases) == 1 or len(titles) > 1:
+        return joined(" ", map(cited, releases))
+    (title, loss), said = titles.pop(), words(releases[-1].language)
+    named = [f"{one.manifest.period} {one.id[:12]}" for one in releases]
+    if len(named) > MOST_NAMED:
+        named = [said("sheet.between", low=named[0], high=named[-1])]
+    told = {"title": title, "count": len(releases), "named": ", ".join(named), "loss": loss}
+    return said("title.cited_together", **told)
 
 
 def cited(release: Release) -> str:

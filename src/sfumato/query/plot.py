@@ -1,6 +1,6 @@
 """Plot: a table as a picture, its rows down the page or along the periods, its columns as series."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -13,10 +13,10 @@ from sfumato.query.digits import Digits
 from sfumato.query.downloads.tidy import records
 from sfumato.query.estimate import Estimate
 from sfumato.query.figures import Figures
-from sfumato.query.notices import cited, notices_of
+from sfumato.query.notices import cited_together, notices_of
 from sfumato.query.untold import untold
 from sfumato.query.wording import words
-from sfumato.release import NoNumber, Withheld
+from sfumato.release import NoNumber, Release, Withheld
 
 
 @dataclass(frozen=True)
@@ -103,16 +103,19 @@ def _said_of(table: Figures | None) -> str:
     return found.said(words(table.language)) if table and found else ""
 
 
-def caption_of(table: Figures, plot: Plot, level: float = 0.90) -> Caption:
-    """The title, the unit, the citation and the warnings of a table, and why cells are missing where some are."""
-    said = words(table.language)
+def caption_of(table: Figures, plot: Plot, level: float = 0.90, releases: Sequence[Release] = ()) -> Caption:
+    """The title, the unit, the citation and the warnings of a table, and why cells are missing where some are.
+
+    Cited are the releases of the table, or those that are named.
+    """
+    said, releases = words(table.language), releases or table.releases
     missing = [said("text.not_drawn", count=len(plot.left_out)), plot.left_out[0].said] if plot.left_out else []
     own = said.listed("picture") | {"interval": said("text.level_interval", level=said.figure(f"{level:.0%}"))}
     return Caption(
         table.title,
         table.unit,
-        source=joined(" ", [*missing, *map(cited, table.releases)]),
-        banner=" ".join(notice.warning for release in table.releases for notice in notices_of(release) if notice.grave),
+        source=joined(" ", [*missing, cited_together(releases)]),
+        banner=" ".join(notice.warning for release in releases for notice in notices_of(release) if notice.grave),
         percent=table.unit == "share",
         headline=_said_of(table),
         words=PictureWords(**{**own, **_hollow(table)}),

@@ -22,6 +22,8 @@ _WAYS: Mapping[str, Rounding] = {
     "high": math.ceil,
 }
 """How what stands in a place is rounded, where it must hold as it is written."""
+FEW = {0: "_zero", 1: "_one"}
+"""What the key of a text ends in that is about none, or about one."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,15 @@ class Words:
     def __call__(self, key: str, **values: Any) -> str:
         """The text of a key with its places filled in; a key that is not there is an error of ours, not of a reader."""
         return filled(self.texts[key], values) if values else self.texts[key]
+
+    def counted(self, key: str, count: int, **values: Any) -> str:
+        """The text of a key about so many, which stand in {count}; of one, and of none, in words of their own if any.
+
+        >>> words("en", "sfumato.serve").counted("area.count", 1), words("en", "sfumato.serve").counted("area.count", 2)
+        ('1 area', '2 areas')
+        """
+        own = f"{key}{FEW.get(count, '')}"
+        return self(own if own in self.texts else key, count=self.figure(f"{count:,}"), **values)
 
     def figure(self, written: str) -> str:
         """A number written the English way, as this language writes it."""
@@ -86,12 +97,15 @@ def grade_words(grades: Mapping[str, float], language: str = "en") -> dict[str, 
 def grade_bounds(grades: Mapping[str, float], said: Words) -> dict[str, str]:
     r"""What the CV and the 90% margin of A and of B stay under, as shares of the number in a language.
 
-    >>> grade_bounds({"A": 0.15, "B": 0.30}, words("de"))["low_margin"]
-    '24,675\xa0%'
+    The CV as the publisher wrote it; the margin, which is 1.645 times as much, to three digits.
+
+    >>> [grade_bounds({"A": 0.15, "B": 0.30}, words("de"))[name] for name in ("low", "low_margin")]
+    ['15\xa0%', '24,7\xa0%']
     """
-    low, high = grades["A"], grades["B"]
-    bounds = {"low": low, "high": high, "low_margin": margin_bound(low), "high_margin": margin_bound(high)}
-    return {name: said.figure(f"{100 * bound:.6g}%") for name, bound in bounds.items()}
+    written = {"low": f"{100 * grades['A']:.6g}", "high": f"{100 * grades['B']:.6g}"}
+    margins = {"low_margin": margin_bound(grades["A"]), "high_margin": margin_bound(grades["B"])}
+    written |= {name: f"{100 * bound:.3g}" for name, bound in margins.items()}
+    return {name: said.figure(f"{one}%") for name, one in written.items()}
 
 
 class Reason(str):

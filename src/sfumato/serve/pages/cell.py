@@ -16,6 +16,7 @@ from sfumato.query.change import NONE, REAL, UNSAID
 from sfumato.query.detail import percent_of_noise
 from sfumato.query.digits import Digits
 from sfumato.query.estimate import IMPOSSIBLE
+from sfumato.query.layout import as_seen, counted_in, percent_seen, signed
 from sfumato.release import NoNumber, Withheld
 from sfumato.serve.pages.look import Look
 
@@ -23,7 +24,6 @@ MARK = "†"
 """Beside a grade: above the publisher's largest CV, where that is not the bound of grade C anyway."""
 SEEN = ("B", "C")
 """The grades that stand beside a number; who hears it hears its grade always."""
-_SCALES = {3: "scale.thousand", 6: "scale.million"}
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,8 @@ class Cell:
     noise: float | None = None
     """How many percent of its squared error are privacy noise."""
     percent: str = ""
-    """Of a change: the same in percent with its error, and the verdict by its key."""
+    """Of a change: the same in percent, its error, and the verdict by its key."""
+    percent_error: str = ""
     verdict: str = ""
     scaled: bool = False
     """Whether it is counted in thousands or millions."""
@@ -72,18 +73,18 @@ def cell(
         return Cell(words.figure("100%"), "", "", 0, words("cell.whole"), code)
     digits = Digits.of(estimate, exact=exact)
     if isinstance(estimate, Change):
-        return _change(estimate, look, code, _short(estimate, digits, scale) if scaled and not exact else digits)
+        return _change(estimate, look, code, Digits.seen(estimate, scale) if scaled and not exact else digits)
     percent = digits.percent
     # Showing negative numbers as 0 is for the eye alone and reaches no total and no download.
     seen = max(estimate.value, 0) if look.zero and not percent else estimate.value
     value, said = digits.number(seen), _error(estimate, look, digits)[1]
-    short = _short(estimate, digits, scale) if scaled and not exact else digits
+    short = Digits.seen(estimate, scale) if scaled and not exact else digits
     grade = estimate.grade if estimate.grade != "-" else words("cell.no_grade")
     unit = words("cell.percent") if percent else estimate.unit
     spoken = words("cell.spoken", value=words.figure(value), unit=unit, error=words.figure(said), grade=grade)
     exceeding = exceeds(estimate, largest_cv) and largest_cv != estimate.grades["B"]
     return Cell(
-        number=words.figure(short.number(seen) + ("%" if percent else "")) + _scaled(short, look),
+        number=words.figure(short.number(seen) + ("%" if percent else "")) + counted_in(short, words),
         error=words.figure(_error(estimate, look, short)[0]),
         grade=estimate.grade,
         smear=smear_of(estimate),
@@ -98,14 +99,10 @@ def cell(
 
 def _change(change: Change, look: Look, code: str, digits: Digits) -> Cell:
     """A change with its sign, its error, the percentage and the verdict."""
-    words, relative_change = look.words, ""
-    if isinstance(change.percent, Estimate):
-        of = Digits.of(change.percent)
-        margin = change.percent.moe(0.90)
-        written = f"{_signed(of.number(change.percent.value), change.percent.value)}%"
-        relative_change = written if isinstance(margin, Withheld) else f"{written} ±\u2009{of.margin(margin)}"
+    words = look.words
+    percent, margin = percent_seen(change, words)
     return Cell(
-        number=words.figure(_signed(digits.number(change.value), change.value)) + _scaled(digits, look),
+        number=signed(as_seen(change, words, digits)[0], change),
         error=words.figure(_error(change, look, digits)[0]),
         grade="",
         smear=smear_of(change),
@@ -113,26 +110,10 @@ def _change(change: Change, look: Look, code: str, digits: Digits) -> Cell:
         code=code,
         noise=percent_of_noise(change),
         scaled=bool(digits.scale),
-        percent=words.figure(relative_change),
+        percent=percent,
+        percent_error=f"±\u2009{margin}" if margin else "",
         verdict=change.verdict(),
     )
-
-
-def _short(estimate: Estimate, digits: Digits, scale: int | None) -> Digits:
-    """The digits in thousands or millions; a number whose error is withheld keeps all."""
-    if scale is not None:
-        return digits.counted(scale)
-    margin = estimate.moe(0.90)
-    return digits if isinstance(margin, Withheld) else digits.short(estimate.value, margin)
-
-
-def _scaled(digits: Digits, look: Look) -> str:
-    """What a number is counted in, beside it."""
-    return "\u00a0" + look.words(_SCALES[digits.scale]) if digits.scale else ""
-
-
-def _signed(written: str, value: float) -> str:
-    return f"+{written}" if value > 0 and written.strip("0.,") else written
 
 
 def exceeds(estimate: Estimate, largest_cv: float | None) -> bool:
@@ -213,7 +194,8 @@ def _figure(one: Cell) -> str:
     if one.verdict:
         sign = {REAL: "●", NONE: "○", UNSAID: "?"}[one.verdict]
         number += f' <span class="moe">{escape(one.error)}</span> <span class="sign" aria-hidden="true">{sign}</span>'
-        number += f' <span class="pc">{escape(one.percent)}</span>' if one.percent else ""
+        reach = f' <span class="moe">{escape(one.percent_error)}</span>' if one.percent_error else ""
+        number += f' <span class="pc">{escape(one.percent)}{reach}</span>' if one.percent else ""
     elif one.error:
         number += f' <span class="moe">{escape(one.error)}</span>'
         grade = escape((one.grade if one.grade in SEEN else "") + one.mark)

@@ -11,6 +11,7 @@ from sfumato.query.periods import SINCE
 from sfumato.schema import Attribute
 from sfumato.serve.code_list import code_list, code_lists
 from sfumato.serve.drawn import apart
+from sfumato.serve.pages.charts import chart_of
 from sfumato.serve.pages.layout import ONLY_GROUPS, Layout, Pair
 
 FEW = 40
@@ -90,7 +91,7 @@ class Form:
         layout = self.layout
         look = layout.look
         # A map has a field for the figures that a reader brings, lines have boxes for the rows that they are of.
-        seen = "own" if look.view == "map" else "line" if (look.view, look.chart) == ("chart", "line") else ""
+        seen = "own" if look.view == "map" else "line" if (look.view, chart_of(layout)) == ("chart", "line") else ""
         kept = [pair for pair in look.pairs() if pair[0] in _CARRIED and pair[0] != seen]
         kept += [pair for name in layout.names for pair in (*layout.picked(name), *layout.grouped(name))]
         for name in layout.within:

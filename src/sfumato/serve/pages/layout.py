@@ -10,7 +10,7 @@ from sfumato.query.answer import Placement
 from sfumato.query.engine import divisors
 from sfumato.schema import Levels
 from sfumato.serve.address_parameters import Codes, Pairs, Parameters
-from sfumato.serve.code_list import code_list
+from sfumato.serve.code_list import code_list, code_lists
 from sfumato.serve.drawn import NothingMetError, apart
 from sfumato.serve.editions import Sheet
 from sfumato.serve.pages.look import NAMES, Look
@@ -52,7 +52,8 @@ class Layout:
         if not sheet.product.attributes:
             return cls(sheet, (), None, look=look or Look())
         first, *others = sheet.product.attributes
-        narrow = [one.name for one in others if len(code_list(one.levels, first_list(sheet))) <= _FEW_COLUMNS]
+        listed = {one.name: code_list(one.levels, first_list(sheet, one.levels)) for one in others}
+        narrow = [name for name, codes in listed.items() if len(codes) <= _FEW_COLUMNS]
         column = next((name for name in narrow if not sheet.source.refusal({first.name, name})), None)
         return cls(sheet, (first.name,), column, within=_held(sheet, {first.name, column}, {}), look=look or Look())
 
@@ -113,8 +114,9 @@ class Layout:
         return bool(self.sheet.time) and self.sheet.time in self.names
 
     def list_of(self, name: str) -> str:
-        first = FIRST_PERIODS if name == self.sheet.time else first_list(self.sheet)
-        return self.lists.get(name, first)
+        if name in self.lists:
+            return self.lists[name]
+        return FIRST_PERIODS if name == self.sheet.time else first_list(self.sheet, self.sheet.attribute(name).levels)
 
     @property
     def question(self) -> Question:
@@ -266,9 +268,11 @@ def _refuse_twice(sheet: Sheet, rows: tuple[str, ...], column: str | None, wrap:
         seen.add(name)
 
 
-def first_list(sheet: Sheet) -> str:
-    """The code list that a variable shows first: the lowest level where numbers may not be summed."""
-    return "level0" if sheet.product.subject.additive else "leaves"
+def first_list(sheet: Sheet, levels: Levels) -> str:
+    """The code list that a variable shows first: its highest level of several codes; the lowest where no sum may be."""
+    if not sheet.product.subject.additive:
+        return "leaves"
+    return next((one for one in code_lists(levels) if len(code_list(levels, one)) > 1), "level0")
 
 
 def _held(sheet: Sheet, placed: set[str | None], within: Codes) -> Codes:

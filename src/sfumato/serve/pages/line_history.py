@@ -11,6 +11,7 @@ from sfumato.query.change import NONE, REAL, Change
 from sfumato.query.changed_table import ChangedTable
 from sfumato.query.plot import in_language, mark_of
 from sfumato.query.portable import Portable
+from sfumato.release import Release
 from sfumato.serve.pages.cell import address
 from sfumato.serve.pages.layout import Layout
 from sfumato.serve.question import Question
@@ -31,25 +32,42 @@ class LineHistory:
     """The rows of a table over the periods; a release that cannot answer has none."""
 
     layout: Layout
-    axis: Axis
+    names: tuple[str, ...]
+    axis: Axis | None
+    """The rows; none where one line is of all."""
     periods: tuple[LinePeriod, ...]
     linked: bool
 
     @classmethod
-    def of(cls, layout: Layout, question: Question, *, linked: bool) -> "LineHistory":
-        """The periods that are shown, in the order of time."""
+    def of(cls, layout: Layout, question: Question, names: tuple[str, ...], *, linked: bool) -> "LineHistory":
+        """The periods that are shown, in the order of time, and the variable whose levels have a line each."""
         line, told = question.sheet.timeline, list[LinePeriod]()
         before: tuple[str, Portable] | None = None
         for code in question.shown.get(line.time, line.periods):
             try:
-                numbers = replace(question, sheet=line.sheet(code)).table(layout.rows)
+                numbers = replace(question, sheet=line.sheet(code)).table(names)
                 shown = numbers.shares() if layout.look.share else numbers
             except QueryError:
                 before = None  # what a release cannot answer breaks its line
                 continue
             told.append(LinePeriod(code, line.axis_period(code).label, shown, _changes(before, numbers, code)))
             before = None if layout.look.share else (code, numbers)
-        return cls(layout, question.crosstab(layout.rows).axes[0], tuple(told), linked)
+        axes = question.crosstab(names).axes
+        return cls(layout, names, axes[0] if axes else None, tuple(told), linked)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        return _codes(self.axis)
+
+    @property
+    def last(self) -> Portable:
+        """The numbers of the last period."""
+        return self.periods[-1].numbers
+
+    @property
+    def releases(self) -> tuple[Release, ...]:
+        """The releases that the lines are from."""
+        return tuple(release for period in self.periods for release in period.numbers.releases)
 
     @property
     def span(self) -> str:
@@ -63,25 +81,26 @@ class LineHistory:
         for period in self.periods:
             mark = self._mark(period, place)
             if mark is not None:
-                flat = period.numbers.axes[0].codes.index(self.axis.codes[place])
+                flat = _codes(*period.numbers.axes).index(self.codes[place])
                 verdict = _verdict(period.changes.figure(flat)) if period.changes else ""
                 found.append(replace(mark, moved=verdict, href=self._cell(period, place)))
         return found
 
     def behind(self, place: int, beside: Sequence[int]) -> list[Mark]:
         """A row that was not chosen, in every period; it leads to the picture in which it stands beside some others."""
-        look = replace(self.layout.look, line=tuple(self.axis.codes[one] for one in (place, *beside)))
+        look = replace(self.layout.look, line=tuple(self.codes[one] for one in (place, *beside)))
         href = f"?{self.layout.address(look)}" if self.linked else ""
         marks = (self._mark(period, place) for period in self.periods)
         return [replace(mark, href=href) for mark in marks if mark is not None]
 
     def _mark(self, period: LinePeriod, place: int) -> Mark | None:
-        codes, code = period.numbers.axes[0].codes, self.axis.codes[place]
+        codes, code = _codes(*period.numbers.axes), self.codes[place]
         number = period.numbers.figure(codes.index(code)) if code in codes else None
         if not isinstance(number, Estimate):
             return None
         mark = mark_of(number, period.label, language=self.layout.look.language)
-        named = replace(mark, series=self.axis.labels[place], code=period.code)
+        series = self.axis.labels[place] if self.axis else self.layout.subject
+        named = replace(mark, series=series, code=period.code)
         return in_language(named, self.layout.look.words.figure)
 
     def _cell(self, period: LinePeriod, place: int) -> str:
@@ -89,11 +108,16 @@ class LineHistory:
         layout = self.layout
         if not self.linked or layout.wrap:
             return ""
-        # Beside columns the cell of a row is its total.
-        codes = (self.axis.codes[place], *(("",) if layout.column else ()))
-        asked = layout.address(layout.look.but(cell=address(codes)))
         time = layout.sheet.time
-        return f"?{asked}&valueCodes[{time}]={quote(period.code)}#detail"
+        # Beside other columns the cell of a row is its total.
+        known = {time: period.code, **dict(zip(self.names, [self.codes[place]], strict=False))}
+        asked = layout.address(layout.look.but(cell=address([known.get(name, "") for name in layout.names])))
+        return f"?{asked}#detail" if layout.timed else f"?{asked}&valueCodes[{time}]={quote(period.code)}#detail"
+
+
+def _codes(axis: Axis | None = None) -> tuple[str, ...]:
+    """The codes of the rows; of one line for all, that of a total."""
+    return axis.codes if axis else ("",)
 
 
 def _changes(before: tuple[str, Portable] | None, after: Portable, until: str) -> ChangedTable | None:

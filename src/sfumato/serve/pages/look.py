@@ -24,7 +24,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
     "zero": SWITCH,
     "noise": SWITCH,
     "view": VIEWS,
-    "chart": CHARTS,
+    "chart": ("", *CHARTS),
     "map": ("", "areas", "dots"),
 }
 
@@ -40,7 +40,8 @@ class Look:
     zero: str = ""
     noise: str = ""
     view: str = "table"
-    chart: str = "dot"
+    chart: str = ""
+    """The kind of chart; '' for the one that suits the table."""
     map: str = ""
     of: str = ""
     own: str = ""

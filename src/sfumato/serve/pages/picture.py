@@ -11,6 +11,7 @@ from sfumato.query import Crosstab, Figures
 from sfumato.query.plot import Plot, caption_of, in_language, plot_of
 from sfumato.release import NoNumber
 from sfumato.serve.pages.cell import address
+from sfumato.serve.pages.charts import chart_of, line_names
 from sfumato.serve.pages.form import Option
 from sfumato.serve.pages.headline import headline, named_apart, titled, universe_named
 from sfumato.serve.pages.layout import Layout
@@ -42,17 +43,6 @@ def views_of(layout: Layout) -> tuple[str, ...]:
     return ("table", "chart", *(("map",) if shapes_of(layout) and not layout.look.change else ()))
 
 
-def charts_of(layout: Layout) -> tuple[str, ...]:
-    """The charts that make sense: lines where the series has several periods."""
-    lines_of = layout.sheet.product.subject.additive and not layout.look.change and not _along(layout)
-    return ("dot", "bar", *(("line",) if lines_of and len(layout.sheet.timeline.periods) > 1 else ()))
-
-
-def _along(layout: Layout) -> bool:
-    """Whether periods stand where the rows of lines would: lines run along them already."""
-    return bool(layout.sheet.time) and layout.sheet.time in {*layout.rows, layout.wrap}
-
-
 def pictures_of(layout: Layout, frame: PictureSize = FILE) -> list[tuple[Head | None, Picture]]:
     """The pictures of a page, one for each table on it."""
     asked_for = questions_of(layout)
@@ -71,12 +61,11 @@ def _picture(layout: Layout, question: Question, frame: PictureSize) -> Picture:
     if layout.look.view == "map":
         captioned = partial(_caption, layout, frame=frame)
         return mapped(layout, question, captioned, frame.width, linked=frame.linked)
-    if layout.look.chart == "line":
-        return _lines(layout, question, frame)
-    return _rows(layout, question, frame)
+    chart = chart_of(layout)
+    return _lines(layout, question, frame) if chart == "line" else _rows(layout, question, frame, chart)
 
 
-def _rows(layout: Layout, question: Question, frame: PictureSize) -> Picture:
+def _rows(layout: Layout, question: Question, frame: PictureSize, chart: str) -> Picture:
     """The table's rows down the page, in the order of the table, its columns as series."""
     body = question.table(layout.rows, layout.column)
     summed = layout.sheet.product.subject.additive and layout.column != layout.sheet.time
@@ -95,13 +84,13 @@ def _rows(layout: Layout, question: Question, frame: PictureSize) -> Picture:
         leads = frame.linked and not layout.wrap
         href = f"?{layout.address(layout.look.but(cell=address(codes)))}#detail" if leads else ""
         marks.append(_said(layout, replace(mark, href=href)))
-    return KINDS[layout.look.chart](marks, _caption(layout, numbers, plot, frame), frame.width)
+    return KINDS[chart](marks, _caption(layout, numbers, plot, frame), frame.width)
 
 
 def rows_drawn(layout: Layout) -> list[Option]:
     """The rows of a picture of lines and which of them are drawn; none where all are, as nobody chose among them."""
-    body = layout.question.crosstab(layout.rows)
-    if len(layout.rows) > 1 or (not layout.look.line and body.size <= MOST_LINES):
+    body = layout.question.crosstab(line_names(layout) or ())
+    if not body.axes or (not layout.look.line and body.size <= MOST_LINES):
         return []
     drawn, axis = _drawn(layout, body), body.axes[0]
     return [Option(code, axis.label(code), place in drawn) for place, code in enumerate(axis.codes)]
@@ -109,26 +98,30 @@ def rows_drawn(layout: Layout) -> list[Option]:
 
 def _drawn(layout: Layout, body: Crosstab) -> list[int]:
     """The places of the rows that lines are drawn of: those that the reader named, else the first as they stand."""
-    places, codes = order_of(replace(layout, column=None), body, None).places, body.axes[0].codes
+    if not body.axes:
+        return [0]
+    codes = body.axes[0].codes
+    places = order_of(replace(layout, rows=(body.axes[0].attribute.name,), column=None), body, None).places
     named = [place for place in places if codes[place] in layout.look.line]
     return [*(named or places)][:MOST_LINES]
 
 
 def _lines(layout: Layout, question: Question, frame: PictureSize) -> Picture:
     """Rows of the table over the periods of the series, each period from the release that stands for it."""
-    if len(layout.rows) > 1:
-        raise QueryError("Lines are of one row variable; leave the second out.")
-    if _along(layout) or layout.look.change:
+    names = line_names(layout)
+    if layout.look.change or layout.wrap == layout.sheet.time:
         raise QueryError("Lines run along the periods: put another variable in the rows, and show numbers.")
-    body = question.crosstab(layout.rows)
+    if names is None:
+        raise QueryError("Lines are of one row variable; leave the second out.")
+    body = question.crosstab(names)
     drawn = _drawn(layout, body)
-    history = LineHistory.of(layout, question, linked=frame.linked)
+    history = LineHistory.of(layout, question, names, linked=frame.linked)
     marks = [mark for place in drawn for mark in history.marks(place)]
     others = [place for place in range(body.size) if place not in drawn] if body.size <= MOST_FAINT else []
-    numbers = asked(question.table(layout.rows), layout)
-    caption = _caption(layout, numbers, Plot(tuple(marks)), frame, history.span)
+    lined = replace(layout, rows=names, column=layout.sheet.time if layout.timed else None)
+    caption = _caption(lined, history.last, Plot(tuple(marks)), frame, history)
     if len(drawn) < body.size:
-        some = layout.look.words("chart.some", drawn=len(drawn), all=body.size)
+        some = layout.look.words.counted("chart.some", len(drawn), all=body.size)
         caption = replace(caption, source=joined(" ", [some, caption.source]))
     behind = [mark for place in others for mark in history.behind(place, drawn[: MOST_LINES - 1])]
     return lines(marks, caption, frame.width, behind)
@@ -138,9 +131,12 @@ def _said(layout: Layout, mark: Mark) -> Mark:
     return in_language(mark, layout.look.words.figure)
 
 
-def _caption(layout: Layout, table: Figures, plot: Plot, frame: PictureSize, span: str = "") -> Caption:
-    """What stands round a picture; `span` names the periods that it runs along, where it does."""
-    words, caption = PictureWords(**layout.look.words.listed("picture")), caption_of(table, plot)
+def _caption(
+    layout: Layout, table: Figures, plot: Plot, frame: PictureSize, history: LineHistory | None = None
+) -> Caption:
+    """What stands round a picture; of lines the releases of all their periods are cited, and the span is named."""
+    words = PictureWords(**layout.look.words.listed("picture"))
+    caption = caption_of(table, plot, releases=history.releases if history else ())
     if layout.look.change:
         words = replace(words, hollow=layout.look.words("chart.hollow"))
     if layout.share:
@@ -148,7 +144,7 @@ def _caption(layout: Layout, table: Figures, plot: Plot, frame: PictureSize, spa
         axis = layout.look.words("table.percent", of=of, unit=layout.sheet.product.subject.unit)
         caption = replace(caption, axis=axis)
     parts = [titled(layout), *named_apart(layout), *universe_named(layout)]
-    title = joined(" · ", [*parts, *([span] if span else _period(layout, table))])
+    title = joined(" · ", [*parts, *([history.span] if history else _period(layout, table))])
     return replace(
         caption,
         headed=frame.headed,

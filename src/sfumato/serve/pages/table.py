@@ -19,6 +19,7 @@ from sfumato.serve.address_parameters import unknown
 from sfumato.serve.editions import Sheet
 from sfumato.serve.pages.area import area_field
 from sfumato.serve.pages.cell import MARK, exceeds
+from sfumato.serve.pages.charts import chart_of, charts_of
 from sfumato.serve.pages.detail import detail_view
 from sfumato.serve.pages.embed import Embedded, offered
 from sfumato.serve.pages.form import Form
@@ -27,7 +28,7 @@ from sfumato.serve.pages.help import answers
 from sfumato.serve.pages.layout import PARAMETERS, Layout
 from sfumato.serve.pages.look import NAMES, Look
 from sfumato.serve.pages.map import mapped_column, own_problem
-from sfumato.serve.pages.picture import MOST_LINES, charts_of, in_both_widths, rows_drawn, views_of
+from sfumato.serve.pages.picture import MOST_LINES, in_both_widths, rows_drawn, views_of
 from sfumato.serve.pages.promise import Promised
 from sfumato.serve.pages.shake import shakes
 from sfumato.serve.pages.site import HTML, Pages, language, sheet_of
@@ -98,8 +99,9 @@ def shown(layout: Layout, pages: Pages, request: Request, brought: str = "", pro
         "limit": LARGEST_PAGE,
         "views": views_of(layout),
         "charts": charts_of(layout),
+        "chart": chart_of(layout),
         "pictures": pictures,
-        "rows_drawn": rows_drawn(layout) if (layout.look.view, layout.look.chart) == ("chart", "line") else [],
+        "rows_drawn": rows_drawn(layout) if (layout.look.view, chart_of(layout)) == ("chart", "line") else [],
         "most_lines": MOST_LINES,
         "mapped_column": mapped_column(layout) if layout.look.view == "map" else "",
         "own_problem": unread,
@@ -141,8 +143,9 @@ def _said(layout: Layout, view: TableView) -> str:
     if not changes:
         return ""
     real = sum(one.verdict() == REAL for one in changes)
-    numbers = {"real": real, "count": len(changes), "chance": round(len(changes) * (1 - LEVEL), 1)}
-    counted = words("table.real", **{name: words.figure(number(one)) for name, one in numbers.items()})
+    numbers = {"all": len(changes), "chance": round(len(changes) * (1 - LEVEL), 1)}
+    told = {name: words.figure(number(one)) for name, one in numbers.items()}
+    counted = words.counted("table.real", real, **told) if len(changes) > 1 else ""
     if layout.timed or not layout.sheet.product.subject.additive:
         return counted
     whole = layout.question.table([]).figure(0)
