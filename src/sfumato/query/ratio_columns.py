@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from sfumato.query.columns import Columns, Floats
 from sfumato.query.ratio import ZERO, errors_within, too_near
-from sfumato.query.ratio_law import RatioTerms
+from sfumato.query.ratio_law import RatioTerms, near_zero
 from sfumato.query.sides import NoisySide, RatioError, by_sides, sided_ends, sides_of
 from sfumato.release import NoNumber, Statuses
 from sfumato.release.error_law import NoisyTotals
@@ -130,7 +130,7 @@ def _near_zero(wholes: Columns, part: NoisySide, rest: NoisySide, *, inside: boo
     """Which wholes are so near to 0 that a ratio could be anything; by sides a part of a whole above 0 is within it."""
     under = wholes.estimate.astype(np.float64)
     if not by_sides(part, rest):
-        return np.asarray(under**2 <= errors_of(SURE, part, rest) ** 2 * wholes.noise_variance)
+        return near_zero(under, wholes.noise_variance, errors_of(SURE, part, rest))
     return np.asarray(under <= (0.0 if inside else rest.reach(SURE)[0]))
 
 

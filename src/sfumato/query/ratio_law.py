@@ -17,10 +17,8 @@ from sfumato.query.sides import NoisySide
 from sfumato.release.error_law import Floats, SummedDraws, draws_within
 from sfumato.release.tails import z_score
 
-FEW_STEPS = 4
+FEW_STEPS = 6
 """The widest error, in steps, of the draws that are listed one by one; wider ones are as good as smooth."""
-CLEAR = 8
-"""How many of its errors a denominator has to be above 0."""
 HALVINGS = 22
 """How often the range of an end is halved."""
 DOUBLINGS = 10
@@ -30,6 +28,14 @@ AT_ONCE = 10_000
 BEYOND = 1e-8
 """The chance of draws that are not listed."""
 _NEARLY = 1e-9
+
+
+def near_zero(totals: Floats, variances: Floats, errors: Floats) -> NDArray[np.bool_]:
+    """Which totals are no more than so many of their errors from 0, so that what is divided by them has no ends.
+
+    A whole number of steps often is just as many, and rounding must not tell it from fewer.
+    """
+    return np.asarray(totals**2 * (1 - _NEARLY) <= errors**2 * variances)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +80,7 @@ class RatioTerms:
         """Both ends where over − R under is so many of its errors from 0; NaN where the denominator is."""
         squared = errors**2
         a = self.under**2 - squared * self.under_variance
-        a = np.where(a > 0, a, np.nan)
+        a = np.where(near_zero(self.under, self.under_variance, errors), np.nan, a)
         b = self.over * self.under - squared * self.covariance
         c = self.over**2 - squared * self.over_variance
         reach = np.sqrt(np.maximum(b * b - a * c, 0.0))
@@ -91,11 +97,10 @@ class RatioTerms:
         return self.under_variance - self.covariance
 
     def _summing_few(self, unit: float, variance: float) -> NDArray[np.bool_]:
-        """Which sum few draws of such a variance in a unit, and are apart or one inside the other, clear of 0."""
+        """Which sum few draws of such a variance in a unit, and are apart or one inside the other."""
         first, second = self.over_variance / unit, self.besides / unit
         few = (first > 0.5) & (second > 0.5) & (np.minimum(first, second) * variance <= FEW_STEPS**2)
-        clear = np.abs(self.under) > CLEAR * np.sqrt(np.maximum(self.under_variance, 0.0))
-        return np.asarray(few & clear & (self.inside | np.isclose(self.covariance, 0.0)))
+        return np.asarray(few & (self.inside | np.isclose(self.covariance, 0.0)))
 
     def _only(self, some: NDArray[np.int64]) -> "RatioTerms":
         """Those of some of the ratios."""
@@ -128,21 +133,24 @@ class _RatioTest:
         """Where ratios end that may be true, sought from the ratio itself past an end that is near.
 
         One may be true where noise goes as far as over − R under with a chance of more than one less the level. As R
-        goes on every draw is passed for good, so that there is one end.
+        goes on every draw is passed for good but those that take the whole denominator, so that there is one end. Where
+        these alone have that chance there is none, and the end that is near stays.
         """
         ratio = self.over / self.under
         apart = np.where(near == ratio, _NEARLY, near - ratio)
+        held = self.holds(ratio + apart, level)
         for _ in range(DOUBLINGS):
-            held = self.holds(ratio + apart, level)
             if not held.any():
                 break
             apart = np.where(held, 2 * apart, apart)
+            held = self.holds(ratio + apart, level)
+        endless = held
         least, most = np.zeros(len(ratio)), np.ones(len(ratio))
         for _ in range(HALVINGS):
             middle = (least + most) / 2
             held = self.holds(ratio + middle * apart, level)
             least, most = np.where(held, middle, least), np.where(held, most, middle)
-        return np.asarray(ratio + (most + _NEARLY) * apart)
+        return np.where(endless, near, ratio + (most + _NEARLY) * apart)
 
     def holds(self, ratio: Floats, level: float) -> NDArray[np.bool_]:
         """Whether noise goes as far as each ratio needs at a level."""
