@@ -346,6 +346,13 @@ def test_areas_are_called_by_their_labels_and_by_codes_only_where_a_label_has_no
         assert sorted(names) == ["North", "b"]
 
 
+def test_a_key_to_errors_stands_only_where_numbers_have_some():
+    """The map of a suppressed table, whose numbers are true ones, explained a smear that it has not."""
+    exact = drawn([mark("a", 100, low=100, high=100), mark("b", 400, low=400, high=400)], kind="dots")
+    assert "to the end of the interval" not in exact.to_svg()
+    assert "to the end of the interval" in drawn([mark("a", 100), mark("b", 400)], kind="dots").to_svg()
+
+
 def test_words_on_the_darkest_shade_are_light_and_have_no_halo():
     marks = [mark("a", 10, label="A", low=9, high=11), mark("b", 90, label="B", low=89, high=91)]
     names = {one.text: one for one in parsed(drawn(marks)).iter(f"{SVG}text") if "map-name" in one.get("class", "")}

@@ -57,6 +57,7 @@ def test_the_page_answers_in_the_cell_and_in_words(pages):
 def test_a_cell_says_the_change_and_both_numbers(pages):
     text = seen(pages, "/firms~number?rows=size&change=year&cell=s").text.replace("\u2009", " ")
     assert WORDS.format(margin=margin(2)) in text
+    assert f"+80 ± {margin(2)} firms ● +195" in text, "the unit stands with the number and not with the percentage"
     assert "121" in text
     assert "41" in text
 

@@ -47,7 +47,9 @@ def dot_keys(sheet: MapSheet, y: float, width: float) -> tuple[str, float]:
         parts.append(text(at + 2 * radius + 6, middle + 4, words, "axis"))
         at += 2 * radius + 22 + 7 * len(words)
     y = middle + sheet.radius(top) + 16
-    keys: list[Key] = [(smear(-9, 9, 0, 12) + dot(0, 0, "map-dot", 5), sheet.style.words.halo)]
+    keys: list[Key] = []
+    if any(mark.stated and mark.low != mark.high for mark in sheet.marks):
+        keys.append((smear(-9, 9, 0, 12) + dot(0, 0, "map-dot", 5), sheet.style.words.halo))
     if any(value < 0 for value in sheet.numbers):
         keys.append((glyph(4, 0, 0, "map-dot", 6), sheet.style.words.below))
     two, y = keys_along([*keys, *_doubts(sheet), *_rest(sheet)], EDGE, y, width)

@@ -90,8 +90,10 @@ class Headline:
         if self.told:
             return first.numbers(wording) + "."
         if len(self.leaders) > MOST_NAMED:
-            many = wording.figure(f"{len(self.leaders):,}")
-            return wording("headline.many", many=many, row=first.said(wording)) + "."
+            row, many = first.said(wording), wording.figure(f"{len(self.leaders):,}")
+            every = len(self.leaders) == self.count
+            told = wording("headline.every", row=row) if every else wording("headline.many", many=many, row=row)
+            return told + "."
         *others, last = (one.said(wording) for one in self.leaders)
         rows = wording("headline.either", others=joined(", ", others), last=last)
         return wording("headline.rows", rows=rows) + "."

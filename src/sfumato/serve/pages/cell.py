@@ -175,13 +175,13 @@ def tenths(percent: float | None) -> int:
     return round((percent or 0.0) / 10)
 
 
-def figured(one: Cell) -> Markup:
-    """A number with its error, its grade and its smear.
+def figured(one: Cell, unit: str = "") -> Markup:
+    """A number with its error, its grade and its smear, and what it counts where that stands beside it.
 
     >>> figured(Cell("<3", "", "-", 0, "about 3"))
     Markup('<span class="n">&lt;3</span>')
     """
-    return Markup(_figure(one))  # noqa: S704
+    return Markup(_figure(one, unit))  # noqa: S704
 
 
 def cells(ones: Sequence[Cell], look: Look) -> Markup:
@@ -189,17 +189,20 @@ def cells(ones: Sequence[Cell], look: Look) -> Markup:
     return Markup("".join([_cell(one, look) for one in ones]))  # noqa: S704
 
 
-def _figure(one: Cell) -> str:
+def _figure(one: Cell, unit: str = "") -> str:
     number = f'<span class="n">{escape(one.number)}</span>'
+    counted = f' <span class="unit">{marked(unit)}</span>' if unit else ""
     if one.verdict:
         sign = {REAL: "●", NONE: "○", UNSAID: "?"}[one.verdict]
-        number += f' <span class="moe">{escape(one.error)}</span> <span class="sign" aria-hidden="true">{sign}</span>'
+        number += f' <span class="moe">{escape(one.error)}</span>{counted}'
+        number += f' <span class="sign" aria-hidden="true">{sign}</span>'
         reach = f' <span class="moe">{escape(one.percent_error)}</span>' if one.percent_error else ""
         number += f' <span class="pc">{escape(one.percent)}{reach}</span>' if one.percent else ""
     elif one.error:
         number += f' <span class="moe">{escape(one.error)}</span>'
         grade = escape((one.grade if one.grade in SEEN else "") + one.mark)
         number += f' <span class="grade">{grade}</span>' if grade else ""
+    number += "" if one.verdict else counted
     return number + (f'<span class="smear w{one.smear}"></span>' if one.smear else "")
 
 
