@@ -86,6 +86,19 @@ def test_rows_beyond_at_most_are_counted(tmp_path):
     assert bounds["left_out"] == pytest.approx(0.4)
 
 
+@pytest.mark.parametrize(("at_most", "known"), [(3, False), (5, True)])
+def test_margins_are_not_held_against_rows_of_another_draw(tmp_path, at_most, known):
+    """Of 5 rows a firm 3 stay, drawn by the run: honest margins seldom hold the cells of another draw."""
+    plan = plan_of(SMALL.replace('unit = "job"\n[limit]', f'unit = "firm"\nid = "firm"\nat_most = {at_most}\n[limit]'))
+    rows = small_rows().append_column("firm", pa.array(np.repeat(np.arange(800), 5)))
+    found = assessed(plan, rows, rehearsed(plan, rows, tmp_path / "r"))
+    told = [part["honesty"] for one in found.numbers["products"] for part in one["by_dimension"]]
+    told += [one["honesty"] for one in found.numbers["means"]]
+    assert {one["held"] is not None for one in told} == {known}
+    assert {one["squared"] is not None for one in told} == {known}
+    assert ("hold what they speak of" in found.to_html()) == known
+
+
 GRID = """
 name = "grid"
 [data]

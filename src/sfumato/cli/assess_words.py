@@ -8,7 +8,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 READ = """The 90% margins, about nine in ten of which should hold, are held against two numbers: what the noise was
 added to, after clip and at_most, and the data as they are. Of percentiles the first is what exact counts by bands would
 give, and the second, which their intervals are of, the percentile of the rows themselves. Of few cells it is said how
-many: 3 of 5 says little."""
+many: 3 of 5 says little. A dash where at_most left out rows by a draw that nobody knows again."""
 
 
 def assessed(numbers: dict[str, Any]) -> list[str]:

@@ -27,6 +27,8 @@ FEW = 100
 
 ALIKE = ("worth", "of_rows")
 """What is the same of all cells of a product."""
+FAINT = 0.02
+"""Of their margins: how far rows that are left out move numbers, on average, without it being seen in these."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,8 @@ class Compared(Sealed):
     release states, not a number where it states none, and `margins_of_both` count it. `counted` is the released number
     of records, where the release has one; `weight` is what they weigh, and `weighed` that as it was released. `worth`
     is what one record adds on average, 1 in a count. Intervals go `below` and `above` a number, where that is not as
-    far as the margin; `of_rows` says that they are of what rows have, and not of what noise was added to.
+    far as the margin; `of_rows` says that they are of what rows have, and not of what noise was added to. `clipped` is
+    the truth after the clip alone, which tells what at_most took.
     """
 
     released: Floats
@@ -91,6 +94,7 @@ class Compared(Sealed):
     above: Floats | None = None
     worth: float = 1.0
     of_rows: bool = False
+    clipped: Floats | None = None
 
     @property
     def size(self) -> int:
@@ -119,6 +123,18 @@ class Compared(Sealed):
     def margin(self) -> Floats:
         """The margin of error that the release states for its noise; of a normal law unless told."""
         return np.asarray(z_score(LEVEL) * np.sqrt(self.noise)) if self.margins is None else self.margins
+
+    @property
+    def redrawn(self) -> bool:
+        """Whether so much was left out that nobody knows what noise was added to.
+
+        Which rows were kept was drawn by the run, and `held` is another draw.
+        """
+        if self.clipped is None or self.of_rows:
+            return False
+        moved = np.abs(self.held - self.clipped)
+        known = np.isfinite(moved) & np.isfinite(self.margin)
+        return bool(moved[known].sum() > FAINT * self.margin[known].sum())
 
     def holds(self, truth: Floats, slack: float) -> Mask:
         """Which intervals hold a number; none holds what is not one."""

@@ -32,19 +32,21 @@ def honesty(cells: Compared) -> Numbers:
 
     `held` is against the truth after clip and at_most, which is all that most stated errors speak of; `truth` is
     against the data as they are, and `bent` counts the cells in which the two are apart, by `unnoised` in the median.
-    `promised` is that of the two which the errors speak of: of percentiles, which are of rows, it is the data.
+    `promised` is that of the two which the errors speak of: of percentiles, which are of rows, it is the data. Where
+    rows were left out by a draw nobody knows what the noise was added to, and nothing is said of that.
     """
     cells = cells.stated()
     noisy = cells.noise > 0
     spoken_of = cells.truth if cells.of_rows else cells.held
     squared = np.square(cells.released - spoken_of)[noisy] / cells.noise[noisy]
-    held, truth = (_within(cells, one) for one in (cells.held, cells.truth))
+    redrawn = cells.redrawn
+    held, truth = None if redrawn else _within(cells, cells.held), _within(cells, cells.truth)
     bent = counted(bent=np.abs(cells.held - cells.truth) > BENT * cells.margin + SLACK * cells.worth)
     promised, some = truth if cells.of_rows else held, cells.truth != 0
     apart = np.abs(cells.held[some] / cells.truth[some] - 1)
     unnoised = quantile(apart[np.isfinite(apart)], 0.5)
     told = {"cells": cells.size, "held": held, "truth": truth, "promised": promised, "of_rows": cells.of_rows}
-    return told | {"squared": mean(squared), "unnoised": unnoised, **bent}
+    return told | {"squared": None if redrawn else mean(squared), "unnoised": unnoised, **bent}
 
 
 def broken(numbers: Numbers) -> list[str]:
@@ -67,13 +69,15 @@ def missed(numbers: Numbers) -> list[str]:
     found = []
     for name, product, part in parts(numbers):
         one, bounds = part["honesty"], product["bounds"]
-        if one["bent"] and one["truth"] < one["held"] and not one["of_rows"]:
-            truth, held = (hits(one[key], one["cells"]) for key in ("truth", "held"))
+        aim = LEVEL if one["held"] is None else one["held"]
+        if one["bent"] and one["truth"] < aim and not one["of_rows"]:
+            truth, held = (hits(value, one["cells"]) for value in (one["truth"], aim))
+            beside = "should" if one["held"] is None else "hold what the noise was added to"
             lost = None if bounds["clipped"] is None else bounds["clipped"] + bounds["left_out"]
             took = "the rest" if lost is None else f"{percent(lost)} of the total"
             found.append(
-                f"{name}: {truth} of the {LEVEL:.0%} margins hold the data, where {held} hold what the noise was added "
-                f"to. Clip and at_most took {took} before, and no margin counts that"
+                f"{name}: {truth} of the {LEVEL:.0%} margins hold the data, where {held} {beside}. "
+                f"Clip and at_most took {took} before, and no margin counts that"
             )
     return found
 

@@ -64,7 +64,9 @@ def mean_table(
     columns = RatioColumns.of(amount, number, shared, exact, apart=True)
     below, above = columns.reach(LEVEL)
     with np.errstate(divide="ignore", invalid="ignore"):
-        truth, held = (_summed(over, names, part) / _summed(under, names, part) for part in ("as_is", "kept"))
+        truth, held, clipped = (
+            _summed(over, names, part) / _summed(under, names, part) for part in ("as_is", "kept", "clipped")
+        )
     cells = Compared(
         released=columns.estimate,
         truth=truth,
@@ -75,6 +77,7 @@ def mean_table(
         below=below,
         above=above,
         worth=over.truth.worth,
+        clipped=clipped,
     )
     shown = np.isfinite(cells.released) & np.isfinite(truth)
     return ComparedTable(table, cells.take(shown)), int(np.isfinite(truth).sum())

@@ -12,7 +12,7 @@ from sfumato.confidential.assessment.sections import sections
 def page(numbers: Numbers) -> str:
     """The report as one HTML file; everything that comes from a plan or a release is escaped."""
     style = Markup((HERE / "report.css").read_text(encoding="utf-8"))  # noqa: S704 - ours
-    stated = [part["honesty"] for _, _, part in parts(numbers) if part["honesty"]["cells"]]
+    stated = [part["honesty"] for _, _, part in parts(numbers) if part["honesty"]["promised"] is not None]
     cells = sum(one["cells"] for one in stated)
     held = sum(one["promised"] * one["cells"] for one in stated) / cells if cells else None
     told = {

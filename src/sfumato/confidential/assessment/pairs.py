@@ -73,6 +73,7 @@ class Pair(Sealed):
             above=both[0][1],
             worth=self.truth.worth,
             of_rows=self.truth.of_rows,
+            clipped=laid_out.summed(self.truth.clipped, names)[chosen],
         )
         return ComparedTable(table, cells.take(self._told(table, cells)))
 

@@ -105,8 +105,8 @@ class Rehearsal:
 
 
 def _with(pair: Pair, product: Product) -> Pair:
-    """The same truth, beside what a draw made."""
-    return Pair(product, pair.truth, states=pair.states)
+    """The same truth, beside what a draw made of the rows that it keeps."""
+    return Pair(product, replace(pair.truth, clipped=pair.truth.kept), states=pair.states)
 
 
 def _utility(name: str, drawn: Sequence[Compared], grades: Mapping[str, float]) -> Numbers:
