@@ -134,3 +134,17 @@ def test_what_is_written_as_0_has_no_sign_and_changes_have_the_percentage_of_the
     none = change_of(Estimate(100_000, 500.0**2), Estimate(100_001, 500.0**2), "2026-Q2")
     assert cell(none, Look()).number == "0"
     assert '<span class="n">0</span>' in cell_html(none)
+
+
+@pytest.mark.parametrize("unit", ["jobs", "share"])
+def test_a_number_beyond_its_margin_is_written_beyond_it_and_one_within_is_not(unit):
+    """A change of −583 ± 582 was written −580 ± 590 and called real."""
+    part = 100_000 if unit == "share" else 1
+    for size in range(101, 1_100, 7):
+        for ratio in (0.9, 0.997, 1.003, 1.1):
+            estimate = of_margin(size / part, size * ratio / part, unit)
+            digits, margin = Digits.of(estimate), estimate.moe(0.90)
+            shown, reach = (
+                float(one.replace(",", "")) for one in (digits.number(estimate.value), digits.margin(margin))
+            )
+            assert (shown > reach) == (estimate.value > margin)

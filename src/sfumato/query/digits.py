@@ -11,6 +11,8 @@ from sfumato.release.figures import Rounding, in_full, last_digit, number, on_di
 _SCALES = ((6, 1_000_000), (3, 100_000))
 """The powers of ten that are left out, and from which number on."""
 _DECIMALS = 2
+_MOST_MORE = 3
+"""The most digits that are written beyond those of a margin, so that a number is seen to lie beyond it."""
 _WIDEST = 10_000_000
 """From which number on one is too long to be written in full in a table."""
 
@@ -36,12 +38,32 @@ class Digits:
 
     @classmethod
     def of(cls, estimate: Estimate, *, exact: bool = False) -> "Digits":
-        """By the 90% margin, so that a number reads the same whichever error stands beside it."""
+        """By the 90% margin, so that a number reads the same whichever error stands beside it.
+
+        A number that lies beyond its margin has as many digits as show it.
+
+        >>> near = Digits.of(Estimate(583, (582 / 1.645) ** 2))
+        >>> near.number(583), near.margin(582)
+        ('583', '582')
+        """
+        margin, digits, value = stated(estimate.moe(0.90)), cls.by_margin(estimate, exact=exact), estimate.value
+        if digits.place is None or margin is None or abs(value) <= margin:
+            return digits
+        longer = (replace(digits, place=digits.place - one, more=digits.more + one) for one in range(_MOST_MORE + 1))
+        return next((one for one in longer if one.beyond(value, margin)), digits)
+
+    @classmethod
+    def by_margin(cls, estimate: Estimate, *, exact: bool = False) -> "Digits":
+        """Those that the margin leaves, two digits of its own."""
         percent = estimate.unit == "share"
         margin, more = None if exact and not percent else stated(estimate.moe(0.90)), 2 if exact and percent else 0
         place = last_digit(100 * margin if percent else margin) - more if margin else None
         whole = not percent and estimate.value == round(estimate.value)
         return cls(place, whole, percent, full=not percent and margin == 0, more=more)
+
+    def beyond(self, value: float, margin: float) -> bool:
+        """Whether a number as it is written is larger than its margin as it is written."""
+        return abs(self.rounded(value)) > self.of_error(margin).rounded(margin, math.ceil)
 
     def short(self, value: float, margin: float) -> "Digits":
         """The same digits counted in thousands or millions, where that writes fewer.
@@ -141,7 +163,7 @@ def common_scale(estimates: Iterable[Estimate]) -> int | None:
     >>> common_scale([Estimate(1.784e9, 3.1e7**2), Estimate(7_820_000, 5.9e5**2)])
     6
     """
-    told = [(one, Digits.of(one)) for one in estimates]
+    told = [(one, Digits.by_margin(one)) for one in estimates]
     places = [(one.value, digits.last(digits.place)) for one, digits in told if digits.place is not None]
     if len(places) < len(told) or not places or any(digits.percent for _, digits in told):
         return None
