@@ -34,9 +34,17 @@ def budget(pages: Pages, request: Request) -> Response:
     return pages.reply(request, "budget.html", pages.catalogue.tag, show)
 
 
-def share(part: Loss, limit: Loss) -> int:
-    """A part of the limit in percent, of what adds up."""
-    return round(100 * amount(part) / amount(limit))
+def share(part: Loss, limit: Loss) -> str:
+    """A part of the limit in percent, of what adds up; only all of it is 100 and only none of it 0.
+
+    >>> from sfumato.privacy import Approximate
+    >>> share(Approximate("5.999"), Approximate(6)), share(Approximate(6), Approximate(6))
+    ('> 99', '100')
+    """
+    percent = 100 * amount(part) / amount(limit)
+    if round(percent) in {0, 100} and percent not in {0, 100}:
+        return "< 1" if percent < 1 else "> 99" if percent < 100 else "> 100"
+    return str(round(percent))
 
 
 def brief_in(language: str, loss: Loss, *, left: bool = False) -> str:
