@@ -73,6 +73,22 @@ def test_bounds_and_the_best_pattern_of_three_classifications_are_those_of_the_w
     assert quick.bound <= solved.fun * (1 + 1e-4)
 
 
+def test_the_bounds_of_parts_are_no_more_than_the_best_pattern_costs_and_more_than_the_linear_relaxation():
+    """The best pattern is that of the whole problem as one program."""
+    gains = []
+    for seed in (2, 3):
+        asked = protection(seed, "322", 40)
+        first = _Looking(asked.task, asked.missing, asked.unions, lambda *_: None).found(None)
+        inside = first.search.suppressed.astype(np.float64)
+        relaxation = Relaxation(asked.task, asked.missing, first.every, inside, parted=True)
+        *_, (linear, _) = relaxation.sharpened()
+        bound, chosen = relaxation.in_whole(100)
+        assert np.all((chosen == 0) | (chosen == 1))
+        assert linear * (1 - 1e-6) <= bound <= whole_problem(asked).fun * (1 + 1e-4)
+        gains.append(bound / linear - 1)
+    assert max(gains) > 0.01
+
+
 def test_every_cut_holds_of_every_safe_pattern():
     """Patterns that other costs make cheap are safe by the audit, and none of them violates a cut."""
     asked = protection(5, "532", 70)

@@ -95,6 +95,21 @@ class LinkedTables:
         place = self.attributes.index(name)
         return [self.codes[place][number] for number in self.keys[:, place]]
 
+    def branches(self, place: int) -> Integers:
+        """Of every cell the number of the topmost code, below the whole, that its code of an attribute is a part of.
+
+        >>> trade = Nesting.under("trade", {"a": "", "b": "", "a1": "a"})
+        >>> LinkedTables.of([[trade]]).branches(0).tolist()  # of the whole, a, a1 and b
+        [0, 1, 1, 3]
+        """
+        codes, name = self.codes[place], self.attributes[place]
+        above: dict[str, tuple[str, ...]] = {WHOLE: (WHOLE,)}
+        for nesting in (one for table in self.tables for one in table if one.name == name):
+            above = nesting.above | above
+        tops = [[up for up in above[code] if up != WHOLE] for code in codes]
+        numbers = np.array([codes.index(top[-1]) if top else 0 for top in tops], dtype=np.int64)
+        return numbers[self.keys[:, place]]
+
     def only(self, kept: Flags) -> "LinkedTables":
         """The system of some cells, where the others are empty: they add nothing, and a sum without parts goes."""
         place = np.cumsum(kept) - 1

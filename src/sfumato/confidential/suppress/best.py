@@ -24,8 +24,8 @@ PRUNED = 2
 """How many patterns are, the cheapest first."""
 SMALL = 2_000
 """Up to how many cells the bound is sharpened in whole cells."""
-ROUNDS, NODES = (8, 2), (500, 1)
-"""How often, where programs are left for it, and in how large a tree; of half as many cells or more, the lesser."""
+ROUNDS, NODES = (8, 20), (500, 200)
+"""How often, where programs are left for it, and in how large a tree; of half as many cells or more, a tree a part."""
 
 WORTH = 1e-4
 """What of the cost of a pattern a pass of exchanges must save for another."""
@@ -70,7 +70,10 @@ def search(task: Task, primary: Flags, unions: Unions, best: Best, progress: Pro
             found = looking.cleaned(looking.exchanged(first, best.exchanges), best.clean)
         return replace(found, work=replace(found.work, programs=looking.programs))
     inside = first.search.suppressed.astype(np.float64)
-    relaxation = Relaxation(task, primary, first.every, inside, best.rounds or 50, None if best.exact else best.cuts)
+    relaxation = Relaxation(
+        task, primary, first.every, inside, best.rounds or 50, None if best.exact else best.cuts,
+        parted=_large(task) and not best.exact, progress=progress,
+    )  # fmt: skip
     bound, tried = 0.0, [first]
     for lower, costs in _guides(relaxation, best):
         bound = max(bound, lower)
@@ -80,7 +83,7 @@ def search(task: Task, primary: Flags, unions: Unions, best: Best, progress: Pro
         relaxation.inside = tried[0].search.suppressed.astype(np.float64)
     cheapest = min(map(looking.pruned, tried[:PRUNED]), key=looking.cost)
     told = relaxation.complete
-    if task.linked.size <= SMALL and not _reached(bound, looking.cost(cheapest)):
+    if not _large(task) and not _reached(bound, looking.cost(cheapest)):
         cheapest, bound = _nearby(looking, cheapest, relaxation, bound)
     if not _reached(bound, looking.cost(cheapest)):
         cheapest = looking.exchanged(cheapest, best.exchanges, relaxation.cuts)
@@ -132,8 +135,12 @@ def _guides(relaxation: Relaxation, best: Best) -> Iterator[tuple[float, Floats]
 
 def _tree(task: Task) -> tuple[int, int]:
     """How often a bound is sharpened in whole cells, and in a tree of how many nodes."""
-    large = int(task.linked.size > SMALL // 2)
-    return ROUNDS[large], NODES[large]
+    return ROUNDS[_large(task)], NODES[_large(task)]
+
+
+def _large(task: Task) -> bool:
+    """Whether cells are too many for one tree."""
+    return task.linked.size > SMALL // 2
 
 
 @dataclass(eq=False)

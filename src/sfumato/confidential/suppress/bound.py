@@ -8,6 +8,8 @@ import numpy as np
 from sfumato.confidential.suppress.cuts import Asked, Cut, Cutter, row_cuts
 from sfumato.confidential.suppress.guard import Task
 from sfumato.confidential.suppress.master import Master
+from sfumato.confidential.suppress.parts import in_parts
+from sfumato.confidential.suppress.secondary import Progress
 from sfumato.suppression import Flags, Floats
 
 INWARD = (0.2, 0.03)
@@ -29,6 +31,9 @@ class Relaxation:
     rounds: int = 50
     limit: int | None = None
     """The most programs; a bound of fewer cuts is lower, and as true."""
+    parted: bool = False
+    """Whether a bound in whole cells is had part by part: of tables that are too large for one tree."""
+    progress: Progress = lambda *_: None
     cuts: list[Cut] = field(default_factory=list)
     programs: int = 0
     complete: bool = False
@@ -43,6 +48,8 @@ class Relaxation:
 
     def in_whole(self, nodes: int | None) -> tuple[float, Floats]:
         """The bound of the cuts so far, in whole cells."""
+        if self.parted:
+            return in_parts(self.task, self.primary, self.cuts, nodes)
         return self.master(whole=True, nodes=nodes).solve()
 
     def master(self, *, whole: bool, nodes: int | None = None) -> Master:
@@ -58,8 +65,9 @@ class Relaxation:
         A tree that is cut off has a bound as well, and the same one every time.
         """
         self.complete = False
-        choice, cutter = self.master(whole=whole, nodes=nodes), Cutter(self.task, self.primary)
-        bound, chosen = choice.solve()
+        parted = whole and self.parted
+        choice, cutter = self.master(whole=whole and not parted, nodes=nodes), Cutter(self.task, self.primary)
+        bound, chosen = self.in_whole(nodes) if parted else choice.solve()
         yield bound, chosen
         sides = self.every
         for _ in range(self.rounds):
@@ -69,7 +77,7 @@ class Relaxation:
                 return
             sides = [side for side, _ in new]
             self.add([cut for _, cut in new], choice)
-            bound, chosen = choice.solve()
+            bound, chosen = self.in_whole(nodes) if parted else choice.solve()
             yield bound, chosen
 
     def add(self, new: list[Cut], choice: Master) -> None:
@@ -119,6 +127,8 @@ class Relaxation:
             before = cutter.programs
             cut = cutter.cut(side)
             self.programs += cutter.programs - before
+            if self.limit is not None:
+                self.progress("bounding", min(self.programs, self.limit), self.limit)
             if cut is not None and cut.short(chosen) > 1e-6:
                 new.append((side, cut))
         return new

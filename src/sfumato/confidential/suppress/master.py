@@ -1,18 +1,37 @@
 """Master: the choice of cells that costs least among those that all cuts allow, in parts of cells or in whole."""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from sfumato.confidential.suppress.cuts import Cut
 from sfumato.confidential.suppress.guard import Task
-from sfumato.suppression import Flags, Floats
+from sfumato.suppression import Flags, Floats, Integers
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """Cells of which a weighted sum is no less than `least`."""
+
+    cells: Integers
+    weights: Floats
+    least: float
 
 
 class Master:
     """The master program: the least cost of a choice of cells that all cuts so far allow."""
 
-    def __init__(self, task: Task, primary: Flags, *, whole: bool, nodes: int | None = None) -> None:
+    def __init__(
+        self,
+        task: Task,
+        primary: Flags,
+        *,
+        whole: bool,
+        nodes: int | None = None,
+        rows: Sequence[Row] | None = None,
+    ) -> None:
         import highspy
 
         self.task, self.primary, self.whole = task, primary, whole
@@ -28,20 +47,29 @@ class Master:
         self._highs.changeColsCost(size, self._all, np.where(primary, 0.0, task.cost / self._scale))
         if whole:
             self._highs.changeColsIntegrality(size, self._all, np.full(size, highspy.HighsVarType.kInteger))
-        self._alone()
+        self.rows: list[Row] = []
+        for row in self._alone() if rows is None else rows:
+            self._add(row)
 
-    def _alone(self) -> None:
+    def _alone(self) -> Iterator[Row]:
         """A cell whose equation has no other missing member is known, so a best pattern has no such secondary cell."""
         entries = self.task.linked.equations
         has_primary = np.bincount(entries.rows, self.primary[entries.cells], entries.count) > 0
         for row in np.flatnonzero(~has_primary).tolist():
             members = entries.members(row)
             for cell in members.tolist():
-                weights = np.where(members == cell, -1.0, 1.0)
-                self._highs.addRow(0.0, np.inf, len(members), members.astype(np.int32), weights)
+                yield Row(members, np.where(members == cell, -1.0, 1.0), 0.0)
 
     def add(self, cut: Cut) -> None:
-        self._highs.addRow(1.0, np.inf, len(cut.cells), cut.cells.astype(np.int32), cut.weights)
+        self._add(Row(cut.cells, cut.weights, 1.0))
+
+    def _add(self, row: Row) -> None:
+        self.rows.append(row)
+        self._highs.addRow(row.least, np.inf, len(row.cells), row.cells.astype(np.int32), row.weights)
+
+    def worth(self) -> Floats:
+        """What each row of the last solution is worth, in parts of cells: by how much a cost would fall without it."""
+        return np.maximum(np.asarray(self._highs.getSolution().row_dual, dtype=np.float64), 0) * self._scale
 
     def hold(self, pattern: Flags, part: Flags) -> None:
         """Leave only a part of the cells open to choice; the others are as a pattern has them."""

@@ -29,12 +29,13 @@ class Search:
     def run(self, sides: Sequence[Need], costs: Floats | None = None, progress: Progress = lambda *_: None) -> None:
         """One program for each side, and each holding, that no witness has protected yet."""
         task = self.task
-        flow = Flow(task, ~task.fixed, np.where(self.suppressed, 0.0, task.cost if costs is None else costs))
+        held = self._held()
+        flow = Flow(task, ~task.fixed, np.where(self.suppressed, held, task.cost if costs is None else costs))
 
         def take(witness: Witness) -> None:
             new = witness.cells[~self.suppressed[witness.cells]]
             self.suppressed[new] = True
-            flow.free(new)
+            flow.charge(new, held[new])
 
         for number, side in enumerate(sides):
             progress("protecting", number, len(sides))
@@ -42,6 +43,18 @@ class Search:
                 raise DataError(f"{task.linked.words(side.members[0])} cannot be protected: {_why(task)}")
         self.programs += flow.program.solves
         progress("protecting", len(sides), len(sides))
+
+    def _held(self) -> Floats:
+        """What it costs to change a cell that is missing already: nothing to hide from anybody.
+
+        Where contributors know cells, changes of few of them, and of none that somebody is alone in, hide from most at
+        once; a missing cell costs a thousandth of the cheapest, one that somebody knows as much as that.
+        """
+        known, cost = self.task.insiders, np.zeros(self.task.linked.size)
+        if known is not None:
+            cost[:] = self.task.cost.min() / 1_000
+            cost[known.cells[known.alone]] = self.task.cost.min()
+        return cost
 
 
 def _why(task: Task) -> str:
