@@ -12,7 +12,7 @@ from sfumato.suppression import Flags, Floats, Integers
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class Inequality:
     """Cells of which a weighted sum is no less than `least`."""
 
     cells: Integers
@@ -30,7 +30,7 @@ class Master:
         *,
         whole: bool,
         nodes: int | None = None,
-        rows: Sequence[Row] | None = None,
+        rows: Sequence[Inequality] | None = None,
     ) -> None:
         import highspy
 
@@ -47,23 +47,23 @@ class Master:
         self._highs.changeColsCost(size, self._all, np.where(primary, 0.0, task.cost / self._scale))
         if whole:
             self._highs.changeColsIntegrality(size, self._all, np.full(size, highspy.HighsVarType.kInteger))
-        self.rows: list[Row] = []
+        self.rows: list[Inequality] = []
         for row in self._alone() if rows is None else rows:
             self._add(row)
 
-    def _alone(self) -> Iterator[Row]:
+    def _alone(self) -> Iterator[Inequality]:
         """A cell whose equation has no other missing member is known, so a best pattern has no such secondary cell."""
         entries = self.task.linked.equations
         has_primary = np.bincount(entries.rows, self.primary[entries.cells], entries.count) > 0
         for row in np.flatnonzero(~has_primary).tolist():
             members = entries.members(row)
             for cell in members.tolist():
-                yield Row(members, np.where(members == cell, -1.0, 1.0), 0.0)
+                yield Inequality(members, np.where(members == cell, -1.0, 1.0), 0.0)
 
     def add(self, cut: Cut) -> None:
-        self._add(Row(cut.cells, cut.weights, 1.0))
+        self._add(Inequality(cut.cells, cut.weights, 1.0))
 
-    def _add(self, row: Row) -> None:
+    def _add(self, row: Inequality) -> None:
         self.rows.append(row)
         self._highs.addRow(row.least, np.inf, len(row.cells), row.cells.astype(np.int32), row.weights)
 

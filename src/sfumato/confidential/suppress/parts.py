@@ -13,7 +13,7 @@ import numpy as np
 
 from sfumato.confidential.suppress.cuts import Cut
 from sfumato.confidential.suppress.guard import Task
-from sfumato.confidential.suppress.master import Master, Row
+from sfumato.confidential.suppress.master import Master, Inequality
 from sfumato.suppression import Flags, Floats, Integers
 
 
@@ -36,7 +36,7 @@ def in_parts(task: Task, primary: Flags, cuts: Sequence[Cut], nodes: int | None)
     return bound, chosen
 
 
-def _parts(task: Task, rows: Sequence[Row], worth: Floats) -> Integers:
+def _parts(task: Task, rows: Sequence[Inequality], worth: Floats) -> Integers:
     """The part of each row: the branch of one classification that most of it lies in, of the one that divides best.
 
     That is the classification whose branches rows of least worth cross, among those with no branch of over half of all
@@ -52,7 +52,7 @@ def _parts(task: Task, rows: Sequence[Row], worth: Floats) -> Integers:
     return np.unique(heaviest, return_inverse=True)[1]
 
 
-def _shares(task: Task, rows: Sequence[Row], worth: Floats, part: Integers) -> tuple[Floats, Integers]:
+def _shares(task: Task, rows: Sequence[Inequality], worth: Floats, part: Integers) -> tuple[Floats, Integers]:
     """What each cell costs each part, and the part that pays most of it.
 
     A part pays what its rows are worth; the rest of a cost is shared out in proportion, that of a cell whose rows are
