@@ -13,7 +13,7 @@ import numpy as np
 
 from sfumato.confidential.suppress.cuts import Cut
 from sfumato.confidential.suppress.guard import Task
-from sfumato.confidential.suppress.master import Master, Inequality
+from sfumato.confidential.suppress.master import Inequality, Master
 from sfumato.suppression import Flags, Floats, Integers
 
 
