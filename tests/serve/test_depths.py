@@ -103,7 +103,7 @@ def test_an_assessment_compares_with_the_truth_at_the_depth_of_the_table(agency,
     by_area = next(table for table in jobs["tables"] if table["by"] == ["area"])
     assert by_area["cells"] == 3
     assert by_area["differences"]["mean_absolute"] < 4, "noise of epsilon 2, and not a table of other cells"
-    assert {one["product"] for one in numbers["sweep"]["points"][0]["utilities"]} == {"pay", "jobs"}
+    assert {one["product"] for one in numbers["sweep"]["points"][0]["utilities"]} == {"pay", "jobs", "pay / jobs"}
 
 
 def test_pages_and_downloads_show_the_levels_that_there_are_and_no_lower_ones(agency, truth, browse):
