@@ -6,7 +6,7 @@ export PYTHONDONTWRITEBYTECODE :=
 DEMO_FLAGS := $(if $(CHECK),--check,)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve chromium survey toolkit test check installs wheelhouse letters fuzz mutants faults slow bench soak spark docs format clean
+.PHONY: help demo serve chromium survey toolkit test check installs wheelhouse letters fuzz mutants faults slow bench soak spark lake docs format clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -74,7 +74,15 @@ build/spark/ready:
 	build/spark/bin/python -m pip install --quiet pyspark==4.3.0 && touch $@ \
 	|| echo "Spark could not be installed; the tests of records in a cluster are skipped"
 
-slow: .venv/test chromium spark ## the long simulations
+# The jars by which Spark knows Delta, Iceberg and stores of objects are in no package of Python; Sail reads them by its own code.
+lake: build/lake/ready ## Sail, a server of Spark Connect that knows Delta and Iceberg, for tests of both, in build/lake (700 MB)
+
+build/lake/ready:
+	test -x build/lake/bin/python || $(PYTHON) -m venv build/lake
+	build/lake/bin/python -m pip install --quiet pysail==0.7.2 deltalake==1.6.6 pyarrow==24.0.0 'pyiceberg[sql-sqlite]==0.12.0' \
+	'moto[server,s3]==5.2.5' && touch $@ || echo "Sail could not be installed; the tests of Delta and Iceberg are skipped"
+
+slow: .venv/test chromium spark lake ## the long simulations
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
 bench: .venv/bench ## ours beside peers and limits, one table (ONLY=http: one of them; docs/benchmarks.md says how)

@@ -4,7 +4,8 @@ Workload: jobs over four columns of codes, 100,000 cells, and two values to be s
 server of Spark 4.3 on this machine with two cores, warm. Plain Spark groups by the codes, counts, sums both values as
 they stand, and its groups are fetched. Ours opens a session, has the cluster clip both values, put them into whole
 steps and sum them, fetches the groups, checks every code against its levels and lays out all cells. CPU seconds of all
-processes, the Java machine among them, median of three after one to warm up; of a hundred million rows, one after one.
+processes, the Java machine among them, median of three after one to warm up; of a hundred million rows, one after all
+others.
 
 At most 2 rows of a unit, or 5, is the same with six units for ten rows, which names fall on at random: then half of the
 rows are of units with more than 2, and one in fifty of units with more than 5. Releases over 100,000 and ten million
@@ -73,10 +74,10 @@ def lines(*, quick: bool = False) -> Iterator[Line]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with spark_server.served(folder, told=TOLD, memory="3g", java=JAVA) as address:
-            yield from _beside_group_by(address, folder, rows)
+            yield from _beside_group_by(address, folder, rows, 3)
             yield from _beside_tumult(address, folder, rows)
             if not quick and shutil.disk_usage(folder).free > ROOM:
-                yield from _beside_group_by(address, folder, 10**8)
+                yield from _beside_group_by(address, folder, 10**8, 1)
 
 
 def codes(sizes: Sizes) -> dict[str, list[str]]:
@@ -134,24 +135,33 @@ def cpu(work: Callable[[], object]) -> float:
     return of_process(os.getpid()) - before
 
 
-def _beside_group_by(address: str, folder: Path, rows: int) -> Iterator[Line]:
-    place, times = write_jobs(folder / "jobs", rows, SIZES, named=rows <= 10**7), 1 if rows > 10**7 else 3
-    agree = _agree(ours(address, place), plain(address, place))
-    works: list[Callable[[], object]] = [lambda: plain(address, place), lambda: ours(address, place)]
-    for most in MOST if rows <= 10**7 else ():
-        ours(address, place, most)  # to warm up
-        works.append(partial(ours, address, place, most))
+def _beside_group_by(address: str, folder: Path, rows: int, times: int) -> Iterator[Line]:
+    """All cells of the same rows, with all of them counted and with so many of a unit at most."""
+    place = write_jobs(folder / "jobs", rows, SIZES, named=True)
+    works: list[Callable[[], Any]] = [lambda: plain(address, place), lambda: ours(address, place)]
+    works += [partial(ours, address, place, most) for most in MOST]
+    if times > 1:
+        for work in works:  # to warm up; a hundred million rows come after ten
+            work()
     # In turns, so that a machine that others use is as busy for all.
-    spent = [[cpu(work) for work in works] for _ in range(times)]
-    theirs, *own = (statistics.median(each) for each in zip(*spent, strict=True))
+    turns = [[_measured(work) for work in works] for _ in range(times)]
+    theirs, *own = (statistics.median(spent for spent, _ in each) for each in zip(*turns, strict=True))
+    (_, groups), (_, cells), *_ = turns[-1]
+    agree = _agree(cells, groups)
     what = f"records in a cluster, {rows:,} rows, {math.prod(SIZES.values()):,} cells, 2 sums"
     crowds = ["", *(f", at most {most} of {int(UNITS * rows):,} units" for most in MOST)]
-    for more, mine in zip(crowds, own, strict=False):
+    for more, mine in zip(crowds, own, strict=True):
         same = None if more else agree  # fewer rows count
         goal = Goal(3 if more else 1.2, within=True)
         shared = {"threads": 2, "cpu": mine, "cpu_theirs": theirs, "agree": same, "goal": goal}
         yield Line(what + more, "CPU s", mine, "Spark GROUP BY of the codes", theirs, **shared)
     shutil.rmtree(place)
+
+
+def _measured(work: Callable[[], Any]) -> tuple[float, Any]:
+    """The CPU seconds of some work, and what it gave."""
+    given: list[Any] = []
+    return cpu(lambda: given.append(work())), given[0]
 
 
 def _beside_tumult(address: str, folder: Path, rows: int) -> Iterator[Line]:

@@ -53,16 +53,20 @@ def test_a_folder_of_another_column_does_not_replace_the_file_s_own(tmp_path):
 
 
 def test_what_a_folder_lacks_or_holds_beside_is_said(tmp_path):
-    for kind, mark in {"delta": "_delta_log/0.json", "hudi": ".hoodie/x", "ice": "metadata/version-hint.text"}.items():
+    marks = {"delta": "_delta_log/0.json", "hudi": ".hoodie/x", "ice": "metadata/version-hint.text"}
+    for kind, mark in (marks | {"kept": "metadata/00000-1a.metadata.json"}).items():
         (tmp_path / kind / mark).parent.mkdir(parents=True)
         (tmp_path / kind / mark).write_text("1", encoding="utf-8")
     (tmp_path / "empty").mkdir()
     (tmp_path / "mixed").mkdir()
     write_csv(tmp_path / "mixed" / "a.csv", ROWS[0])
+    write_parquet(tmp_path / "delta" / "a.parquet", ROWS[0])
     for source, words in {
         tmp_path / "delta": "is a table of Delta",
         tmp_path / "hudi": "is a table of Hudi",
         tmp_path / "ice": "is a table of Iceberg",
+        tmp_path / "kept": "is a table of Iceberg",
+        tmp_path / "delta" / "*.parquet": "is a table of Delta",
         tmp_path / "empty": "holds no Parquet file",
         tmp_path / "mixed": "a.csv, which is no Parquet file; name the files that are meant by a pattern",
         tmp_path / "none-*.csv": "No file fits the pattern",

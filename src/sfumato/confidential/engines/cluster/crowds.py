@@ -1,48 +1,93 @@
-"""Crowds: which units of a cluster may have too many rows, found by counting names before any row is moved.
+"""Crowds: of the records of a unit in a cluster, which are among those that count; each record is moved once.
 
-Names are counted by 64 bits of a hash. Two names of one hash are counted together, so that every unit with too many
-rows is among the crowds; which of its rows are kept is found by its whole name.
+All records of a unit come together by 64 bits: the number that names it, or a hash of its name, which others may share.
+Where so many came that a unit may be crowded, they get the digest of `crowded`, and their turn by its whole name.
 """
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
+import pyarrow as pa
+
 from sfumato.confidential.engines.cluster import dialect
 from sfumato.confidential.engines.cluster.groups import RecordGroups
+from sfumato.confidential.engines.cluster.packed import ROOM, Packed
 from sfumato.confidential.sealed import Sealed
 from sfumato.privacy import Truncate
+from sfumato.schema import Clipped, Table
 
-BUCKET = "bucket"
-FEW = 2_000_000
-"""So many crowds are sent to every task, 30 MB or so; of more, each task gets those of its rows."""
+TOGETHER = "together"
+"""What the column is called by which the records of a unit come together."""
 
 
 class Crowds(Sealed):
-    """The buckets of names in which more rows stand than count of a unit."""
+    """The records of units of which at most so many count."""
 
-    def __init__(self, groups: RecordGroups, truncation: Truncate) -> None:
-        self._groups, self._session, self.at_most = groups, groups.session, truncation.at_most
-        self.unit, self._column = f"name{groups.named.index(truncation.column)}", truncation.column
+    def __init__(self, groups: RecordGroups, truncation: Truncate, salt: bytes) -> None:
+        self._groups, self._session, self._salt = groups, groups.session, salt
+        self._column, self._most = truncation.column, truncation.at_most
+        self._numbered = all(own[self._column] in dialect.WHOLE for own in groups.kinds)
+
+    @property
+    def _unit(self) -> str:
+        return self._groups.name(self._column)
+
+    @cached_property
+    def _packed(self) -> Packed:
+        reading = self._groups.reading
+        leaves = {f"leaf{at}": (0, many) for at, many in enumerate(Table(reading.attributes).shape)}
+        clips = {f"value{at}": one.ends for at, one in enumerate(reading.values) if isinstance(one, Clipped)}
+        return Packed(
+            leaves | {name: (low, high - low + 1) for name, (low, high) in clips.items() if high - low < ROOM}
+        )
+
+    @property
+    def _carried(self) -> list[str]:
+        """What is moved as it is: values that have no bound or a wide one, and names but for that which is a number."""
+        values = [one for one in self._groups.said if one not in self._packed.extents]
+        names = dict.fromkeys(map(self._groups.name, self._groups.reading.names))
+        return [*values, *(one for one in names if not (self._numbered and one == self._unit))]
 
     def coded(self, place: int) -> Any:
-        """The records of a source with their names, each with the bucket that its unit is counted in."""
-        kinds = [own[self._column] for own in self._groups.kinds]
-        bucket = dialect.bucket(self._column, kinds[place], whole=all(kind in dialect.WHOLE for kind in kinds))
-        return self._groups.coded(place, self._groups.names(place) | {BUCKET: bucket})
+        """The records of a source, each with its names and with that by which its unit comes together."""
+        names, kind = self._groups.names(place), self._groups.kinds[place][self._column]
+        return self._groups.coded(
+            place, names | {TOGETHER: dialect.together(self._column, kind, numbered=self._numbered)}
+        )
 
-    @cached_property
-    def _buckets(self) -> Any:
-        names = self._session.together([self.coded(place).select(BUCKET) for place in range(len(self._groups.kinds))])
-        counted = self._session.summed(names, [BUCKET], {"standing": "count(*)"})
-        return self._session.held(counted.where(f"standing > {self.at_most}").select(BUCKET))
+    def kept(self, told: Any) -> Any:
+        """The records that count."""
+        return self._opened(self._turned(self._counted(told)).where(f"turn <= {self._most}"))
 
-    @cached_property
-    def many(self) -> int:
-        """How many buckets are crowded; counting them has the cluster hold them."""
-        ((many,),) = self._session.rows(self._session.summed(self._buckets, [], {"many": "count(*)"}))
-        return int(many)
+    def dropped(self, told: Any) -> Any:
+        """The records that do not count."""
+        crowded = self._counted(told).where(f"standing > {self._most}")
+        return self._opened(self._turned(crowded).where(f"turn > {self._most}"))
 
-    def among(self, frame: Any, *, crowded: bool) -> Any:
-        """The records of a frame that are of crowds, or those that are not."""
-        sent = self._buckets.hint("broadcast" if self.many <= FEW else "shuffle_hash")
-        return frame.join(sent, BUCKET, "left_semi" if crowded else "left_anti")
+    def _counted(self, told: Any) -> Any:
+        """The records with their units together, each with how many came."""
+        numbers = [f"{term} AS {name}" for name, term in self._packed.numbers.items()]
+        moved = told.selectExpr(TOGETHER, *numbers, *self._carried).repartition(TOGETHER)
+        return moved.selectExpr("*", f"count(*) OVER (PARTITION BY {TOGETHER}) AS standing")
+
+    def _turned(self, counted: Any) -> Any:
+        """The records, each with its turn among those of its unit: by the least digest where there may be too many."""
+        salted = counted.crossJoin(self._session.lent(pa.table({"salt": [self._salt.hex()]})))
+        digest = f"CASE WHEN standing > {self._most} THEN {dialect.digest('salt', self._digested)} END AS digest"
+        by = TOGETHER if self._numbered else f"{TOGETHER}, {self._unit}"
+        turn = f"row_number() OVER (PARTITION BY {by} ORDER BY digest) AS turn"
+        return salted.selectExpr("* EXCEPT (salt, standing)", digest).selectExpr("* EXCEPT (digest)", turn)
+
+    @property
+    def _digested(self) -> Sequence[str]:
+        """What a row says, in the order of `crowded`."""
+        own = TOGETHER if self._numbered else self._unit
+        others = [one for one in map(self._groups.name, self._groups.reading.names) if one != self._unit]
+        return [own, *(self._packed.columns.get(one, one) for one in self._groups.said), *others]
+
+    def _opened(self, turned: Any) -> Any:
+        """The records with all columns that they had before they were moved."""
+        said = [f"{term} AS {name}" for name, term in self._packed.columns.items()]
+        unit = [f"CAST({TOGETHER} AS STRING) AS {self._unit}"] if self._numbered else []
+        return turned.selectExpr(*said, *self._carried, *unit)

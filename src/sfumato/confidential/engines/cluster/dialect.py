@@ -110,13 +110,13 @@ def short_digest(name: str, digits: int) -> str:
     return f"CAST(conv(substring(sha2(CAST({name} AS BINARY), 256), 1, {digits}), 16, 10) AS BIGINT)"
 
 
-def bucket(column: str, kind: str, *, whole: bool) -> str:
-    """64 bits of a hash of a name: of the number, which is faster, where every source has whole numbers, or its text.
+def together(column: str, kind: str, *, numbered: bool) -> str:
+    """64 bits by which the records of a unit come together: the number that names it, or a hash of its name.
 
-    >>> bucket("id", "int", whole=True)
-    'xxhash64(CAST(`id` AS BIGINT))'
+    >>> together("id", "int", numbered=True)
+    'CAST(`id` AS BIGINT)'
     """
-    return f"xxhash64({f'CAST({quoted(column)} AS BIGINT)' if whole else unit(column, kind)})"
+    return f"CAST({quoted(column)} AS BIGINT)" if numbered else f"xxhash64({unit(column, kind)})"
 
 
 def said(column: str, kind: str) -> str:

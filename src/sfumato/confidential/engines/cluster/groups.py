@@ -63,11 +63,31 @@ class RecordGroups(Sealed):
         """The columns that name records and units, each once."""
         return tuple(dict.fromkeys([*self.reading.schema.key, *self.reading.names]))
 
+    @cached_property
+    def said(self) -> tuple[str, ...]:
+        """What a record says, as whole numbers: its leaves and its values."""
+        leaves = [f"leaf{place}" for place in range(len(self.reading.attributes))]
+        return (*leaves, *(f"value{place}" for place in range(len(self.reading.values))))
+
+    def name(self, column: str) -> str:
+        """What the column of names is called."""
+        return f"name{self.named.index(column)}"
+
     def names(self, place: int) -> dict[str, str]:
         """The names in a source, `name0`, …: texts, null where there is none."""
         return {
             f"name{index}": dialect.unit(column, self.kinds[place][column]) for index, column in enumerate(self.named)
         }
+
+    def _looked_at(self, place: int) -> dict[str, str]:
+        """The names in a source as far as it is asked whether there is one: a whole number need not become a text."""
+        kinds = [self.kinds[place][column] for column in self.named]
+        whole = {
+            self.name(column): dialect.quoted(column)
+            for column, kind in zip(self.named, kinds, strict=True)
+            if kind in dialect.WHOLE
+        }
+        return self.names(place) | whole
 
     @cached_property
     def _alone(self) -> dict[str, Attribute]:
@@ -130,7 +150,7 @@ class RecordGroups(Sealed):
         """The groups of a source: its columns of codes, and counts and sums under names that no source has."""
         keys = [f"k{index}" for index in range(len(self.keys))]
         if sums is None:
-            more, sums = self.names(place), self.sums(self.stepped) | self._of_names
+            more, sums = self._looked_at(place), self.sums(self.stepped) | self._of_names
         counted = dict(sums) | ({} if keys else {"counted_": "count(*)"})
         grouped = self.session.summed(self.coded(place, more or {}), keys, counted)
         table = self.session.table(

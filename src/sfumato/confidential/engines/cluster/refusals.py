@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from sfumato.confidential.sealed import without_values
 from sfumato.errors import DataError
@@ -19,6 +20,7 @@ REASONS = {
     "DATA_SOURCE_NOT_FOUND": NO_TABLE,
     "PARSE_SYNTAX_ERROR": "that is no name of a table; write CATALOG.SCHEMA.TABLE, FORMAT.`PATH`, or a path",
     "PATH_NOT_FOUND": "the cluster sees no such path",
+    "UNSUPPORTED_FEATURE.TIME_TRAVEL": "that table keeps no versions; name it without VERSION AS OF",
     "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER": "a file there is no Parquet file, or is torn",
 }
 """The conditions of Spark that are about what was asked for, none of them about a value."""
@@ -37,6 +39,21 @@ def readable() -> Iterator[None]:
             raise DataError(f"{UNREAD}: {reason} ({type(error).__name__}).") from None
 
 
+def is_lacking(session: Any, path: str) -> bool:
+    """Whether the cluster sees nothing at a path."""
+    try:
+        return not session.read.format("binaryFile").load(path).select("path").limit(1).toArrow().num_rows
+    except Exception as error:
+        if _condition(error) == "PATH_NOT_FOUND":
+            return True
+        raise
+
+
+def _condition(error: Exception) -> str:
+    return getattr(error, "getCondition", lambda: None)() or ""
+
+
 def _reason(error: Exception) -> str:
-    told = getattr(error, "getCondition", lambda: None)()
-    return REASONS.get(told or "", "") or (NO_CLASSES if "java.lang.ClassNotFoundException" in str(error) else "")
+    return REASONS.get(_condition(error), "") or (
+        NO_CLASSES if "java.lang.ClassNotFoundException" in str(error) else ""
+    )

@@ -5,16 +5,15 @@ import socket
 import ssl
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import reduce
 from typing import Any
 from urllib.parse import unquote
-from uuid import uuid4
 
 import pyarrow as pa
 
 from sfumato.confidential.engines.cluster import settings
 from sfumato.confidential.engines.cluster.dialect import quoted
+from sfumato.confidential.engines.cluster.named import frame_of
 from sfumato.confidential.engines.cluster.refusals import UNREAD, readable
 from sfumato.confidential.engines.sources.cluster import Address, ClusterTable
 from sfumato.confidential.sealed import Sealed, without_values
@@ -33,7 +32,8 @@ CHANGED = (
 )
 LISTLESS = (
     "The plan needs the records several times, and this table does not tell its files, so that nobody knows whether "
-    "it changed in between; name a table or a path of Parquet files."
+    "it changed in between; name a table or a path of Parquet files, or of a table with versions one of these: "
+    "TABLE VERSION AS OF NUMBER."
 )
 
 
@@ -56,9 +56,10 @@ class ClusterSession(Sealed):
             self._spark = self._own
         with without_values(LACKING):
             self._set()
-        with without_values(f"{UNREAD}; check the name, the rights and that the path is seen by the cluster"):
-            self.frames = [self._named(one) if isinstance(one, ClusterTable) else one for one in sources]
-        self._given, self._held = self.frames, list[Any]()
+        with readable():
+            self.frames = [frame_of(self._spark, one) if isinstance(one, ClusterTable) else one for one in sources]
+        self._versions = [one.version if isinstance(one, ClusterTable) else None for one in sources]
+        self._given = self.frames
         self._read_since = False
         self._files: list[list[tuple[Any, ...]]] | None = None
 
@@ -71,16 +72,16 @@ class ClusterSession(Sealed):
         settings.refuse_unset(asked)
         self.stated = settings.stated(asked)
 
-    def _named(self, table: ClusterTable) -> Any:
-        return self._spark.read.parquet(table.name) if table.is_path else self._spark.table(table.name)
-
     def kinds(self, place: int) -> dict[str, str]:
-        """The columns of a source and the type of each; padded texts and collations are told as such."""
+        """The columns of a source and the type of each; padded texts and collations are told as such.
+
+        Texts of a largest length, VARCHAR, are not padded, and Spark gives them as strings.
+        """
         with readable():
             fields = self.frames[place].schema.fields
-        return {
-            one.name: str(one.metadata.get("__CHAR_VARCHAR_TYPE_STRING", one.dataType.simpleString())) for one in fields
-        }
+        padded = {one.name: str(one.metadata.get("__CHAR_VARCHAR_TYPE_STRING", "")) for one in fields}
+        kinds = {one.name: one.dataType.simpleString() for one in fields}
+        return kinds | {name: kind for name, kind in padded.items() if kind.startswith("char")}
 
     def names(self, place: int) -> list[str]:
         with readable():
@@ -134,18 +135,6 @@ class ClusterSession(Sealed):
 
         return self._spark.createDataFrame(table if len(table) else [], from_arrow_schema(table.schema))
 
-    def held(self, frame: Any) -> Any:
-        """A frame whose rows the cluster keeps in memory, never on a disk, once they were asked for.
-
-        It keeps them for whoever asks the same of the same path, also after the files changed and this process ended:
-        so each is asked for under a name that nobody else has.
-        """
-        from pyspark.storagelevel import StorageLevel
-
-        with without_values(UNREAD):
-            self._held.append(frame.where(f"'{uuid4()}' <> ''").persist(StorageLevel.MEMORY_ONLY))
-        return self._held[-1]
-
     @staticmethod
     def together(frames: Sequence[Any]) -> Any:
         """The rows of several frames, which have the same columns."""
@@ -164,7 +153,7 @@ class ClusterSession(Sealed):
     def watch(self) -> None:
         """Keep which files the sources are, as these are read several times."""
         self._files = self._listing()
-        if not all(self._files):
+        if any(not files and version is None for files, version in zip(self._files, self._versions, strict=True)):
             raise DataError(LISTLESS)
 
     def refuse_changed(self) -> None:
@@ -175,12 +164,8 @@ class ClusterSession(Sealed):
             raise DataError(CHANGED)
 
     def close(self) -> None:
-        """Have the cluster forget what it holds, if it still answers."""
-        held, self._held = self._held, []
+        """Have the cluster forget the session, if it still answers."""
         own, self._own = self._own, None
-        for frame in held:
-            with suppress(Exception):  # what was asked for is here
-                frame.unpersist()
         if own is not None:
             own.stop()
 

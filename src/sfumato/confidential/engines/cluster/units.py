@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sfumato.confidential.engines.cluster import dialect
-from sfumato.confidential.engines.cluster.crowds import BUCKET, Crowds
+from sfumato.confidential.engines.cluster.crowds import TOGETHER, Crowds
 from sfumato.confidential.engines.cluster.groups import MOST, RecordGroups
 from sfumato.confidential.engines.queries.database import Database
 from sfumato.confidential.engines.request import Reading
@@ -32,9 +32,9 @@ class ClusterUnits(Sealed):
     """The records of all sources in which no rule is broken, with the names of their units."""
 
     def __init__(self, groups: RecordGroups, tables: Sequence[pa.Table], salt: bytes) -> None:
-        self._groups, self._reading, self._session, self._salt = groups, groups.reading, groups.session, salt
+        self._groups, self._reading, self._session = groups, groups.reading, groups.session
         self._lent = [[self._session.lent(self._levels(table, column)) for column in groups.keys] for table in tables]
-        self._crowds = Crowds(groups, groups.reading.truncation) if groups.reading.truncation else None
+        self._crowds = Crowds(groups, groups.reading.truncation, salt) if groups.reading.truncation else None
 
     def _levels(self, table: pa.Table, column: str) -> pa.Table:
         """What every value of a column means: the leaf of each attribute, and the steps of each value, that read it."""
@@ -51,30 +51,20 @@ class ClusterUnits(Sealed):
         steps = [f"value{self._reading.values.index(one)}" for one in values]
         return pa.table({"raw": apart, **dict(zip([*leaves, *steps], found, strict=True))})
 
-    @property
-    def _said(self) -> list[str]:
-        """What a record says, as whole numbers: its leaves and its values."""
-        leaves = [f"leaf{place}" for place in range(len(self._reading.attributes))]
-        return leaves + [f"value{place}" for place in range(len(self._reading.values))]
-
-    def unit(self, column: str) -> str:
-        """What the column of a unit's names is called."""
-        return f"name{self._groups.named.index(column)}"
-
     @cached_property
     def records(self) -> Any:
         """All records that count, as whole numbers and names."""
-        places, crowds = range(len(self._lent)), self._crowds
-        if crowds is None:
-            return self._told([self._groups.coded(place, self._groups.names(place)) for place in places])
-        if not crowds.many:
-            return self._told([crowds.coded(place) for place in places])
-        lone = self._told([crowds.among(crowds.coded(place), crowded=False) for place in places])
-        return lone.unionAll(self._turned(crowds).where(f"turn <= {crowds.at_most}").drop("turn"))
+        if self._crowds:
+            return self._crowds.kept(self._named(self._crowds))
+        return self._told([self._groups.coded(place, self._groups.names(place)) for place in range(len(self._lent))])
+
+    def _named(self, crowds: Crowds) -> Any:
+        """All records, each with that by which its unit comes together."""
+        return self._told([crowds.coded(place) for place in range(len(self._lent))], [TOGETHER])
 
     def _told(self, coded: Sequence[Any], more: Sequence[str] = ()) -> Any:
         """The records of all sources as whole numbers and names, and more of their columns."""
-        chosen = [*self._said, *map(self.unit, self._reading.names), *more]
+        chosen = [*self._groups.said, *map(self._groups.name, self._reading.names), *more]
         return self._session.together([self._translated(place, one).select(*chosen) for place, one in enumerate(coded)])
 
     def _translated(self, place: int, frame: Any) -> Any:
@@ -86,31 +76,16 @@ class ClusterUnits(Sealed):
             found = found.join(once, found[f"k{index}"].eqNullSafe(once["raw"]), "left").drop("raw")
         return found
 
-    def _turned(self, crowds: Crowds) -> Any:
-        """The records of crowds, each with its turn among those of its unit by the least digest."""
-        coded = [crowds.among(crowds.coded(place), crowded=True) for place in range(len(self._lent))]
-        # A unit's rows come together before they are digested: a digest is longer than all that a row says.
-        told = self._told(coded, [BUCKET]).repartition(BUCKET)
-        salted = told.crossJoin(self._session.lent(pa.table({"salt": [self._salt.hex()]})))
-        others = [one for one in map(self.unit, self._reading.names) if one != crowds.unit]
-        digest = dialect.digest("salt", [crowds.unit, *self._said, *others])
-        turn = f"row_number() OVER (PARTITION BY {BUCKET}, {crowds.unit} ORDER BY digest) AS turn"
-        turned = salted.selectExpr("* EXCEPT (salt)", f"{digest} AS digest").selectExpr("*", turn)
-        return turned.drop(BUCKET, "digest")
-
     def dropped(self) -> pa.Table | None:
-        """The groups of the records that crowded units do not keep; none where no unit is crowded."""
-        crowds = self._crowds
-        if crowds is None or not crowds.many:
-            return None
-        return self._grouped(self._turned(crowds).where(f"turn > {crowds.at_most}"))
+        """The groups of the records that crowded units do not keep; none where all records count."""
+        return self._grouped(self._crowds.dropped(self._named(self._crowds))) if self._crowds else None
 
     def grouped(self) -> pa.Table:
         """The groups of the records that count, by leaves and by the values that are not summed there."""
         return self._grouped(self.records)
 
     def _grouped(self, records: Any) -> pa.Table:
-        leaves = [one for one in self._said if one.startswith("leaf")]
+        leaves = [one for one in self._groups.said if one.startswith("leaf")]
         whole = {f"value{self._reading.values.index(one)}": f"value{at}" for at, one in enumerate(self._groups.whole)}
         keys, sums = [*leaves, *whole], self._groups.sums(self._groups.stepped)
         grouped = self._session.summed(records, keys, sums)
@@ -121,7 +96,7 @@ class ClusterUnits(Sealed):
 
     def over(self, cell: str, inside: str, one: Aggregate) -> tuple[Integers, Any]:
         """The cells of a number with records of a condition, rising, and an aggregate that tells their units apart."""
-        (unit,) = (self.unit(self._reading.named(per)) for per in one.names)
+        (unit,) = (self._groups.name(self._reading.named(per)) for per in one.names)
         values = [f"CAST(value{self._reading.values.index(value)} AS DECIMAL(20,0))" for value in one.values]
         amount = f"CAST(sum({values[0]}) AS BIGINT)" if values else "count(*)"
         rows = self.records.where(inside) if inside else self.records
@@ -143,10 +118,10 @@ class ClusterUnits(Sealed):
 
     def crowds(self, column: str, at_most: int, most: int) -> tuple[int, list[tuple[str, int]]]:
         """How many records are of names that stand in more than so many, and those in most."""
-        counted = self._session.summed(self.records, [self.unit(column)], {"standing": "count(*)"})
+        counted = self._session.summed(self.records, [self._groups.name(column)], {"standing": "count(*)"})
         crowded = counted.where(f"standing > {at_most}")
         ((rows,),) = self._session.rows(self._session.summed(crowded, [], {"rows": "coalesce(sum(standing), 0)"}))
-        few = crowded.selectExpr(f"{self.unit(column)} AS name", "standing", "-standing AS falling")
+        few = crowded.selectExpr(f"{self._groups.name(column)} AS name", "standing", "-standing AS falling")
         return int(rows), [
             (name, many) for name, many, _ in self._session.rows(few.sort("falling", "name").limit(most))
         ]

@@ -1,6 +1,7 @@
 """Address: where a Spark Connect server is, who may speak to it, and which of its tables hold the records."""
 
 import os
+import re
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from pathlib import Path
@@ -13,6 +14,8 @@ from sfumato.errors import DataError
 FORM = "sc://HOST:PORT, as in sc://gateway.agency.example:443"
 PORT = 15002
 """Where a Connect server listens unless it is told otherwise."""
+VERSIONED = re.compile(r"(.*\S)\s+VERSION\s+AS\s+OF\s+([0-9]+)", re.IGNORECASE | re.DOTALL)
+"""A table in one of its versions, in the words of Spark's SQL; a number is never given to another version."""
 SECRET = ("token", "user_id")
 """What an address may not hold on a command line, where everybody on the machine can read it."""
 
@@ -83,7 +86,21 @@ class ClusterTable(Sealed):
     """One table of a cluster: a name in a catalog, a table of a format by its path, or Parquet files by their path."""
 
     address: Address
-    name: str
+    written: str
+
+    @property
+    def name(self) -> str:
+        """What is asked for, whatever its version."""
+        return pinned[1] if (pinned := VERSIONED.fullmatch(self.written)) else self.written
+
+    @property
+    def version(self) -> int | None:
+        """The version of the table that is meant; none is the newest.
+
+        >>> ClusterTable(Address.parse("sc://localhost"), "delta.`/lake/jobs` VERSION AS OF 12").version
+        12
+        """
+        return int(pinned[2]) if (pinned := VERSIONED.fullmatch(self.written)) else None
 
     @property
     def is_path(self) -> bool:

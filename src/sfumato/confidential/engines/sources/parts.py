@@ -1,6 +1,6 @@
 """Parts: one table in many files; a folder of Parquet files, or a pattern of names, stands for all of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from glob import glob
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,15 @@ from sfumato.errors import DataError
 
 PATTERN = "*?["
 """The letters that make a name a pattern of names."""
-LAKES = {"_delta_log": "Delta", ".hoodie": "Hudi", "metadata/version-hint.text": "Iceberg"}
+LAKES = {
+    "_delta_log": "Delta",
+    ".hoodie": "Hudi",
+    "metadata/version-hint.text": "Iceberg",
+    "metadata/*.metadata.json": "Iceberg",
+}
 """What a folder holds whose files are of several versions of one table, some of them replaced or deleted since."""
+WITHIN = ("data", ".parquet")
+"""How the names of folders and files end that stand within the folder of a table."""
 UNSEEN = ("_", ".")
 """How the names begin of what stands beside the parts: marks that a job ended, checksums, files half written."""
 
@@ -30,13 +37,34 @@ def parts_of(source: Any) -> tuple[Any, ...]:
     return (source,)
 
 
-def _of_folder(folder: Path) -> tuple[str, ...]:
+def table_folders(path: str) -> Iterator[str]:
+    """A path and those above it in which it may be one part of a table.
+
+    >>> list(table_folders("s3a://lake/jobs/year=2026/*.parquet"))
+    ['s3a://lake/jobs/year=2026/*.parquet', 's3a://lake/jobs/year=2026', 's3a://lake/jobs']
+    >>> list(table_folders("/lake/jobs/"))
+    ['/lake/jobs']
+    """
+    folder = path.rstrip("/")
+    yield folder
+    while "/" in folder:
+        folder, _, last = folder.rpartition("/")
+        if not ("=" in last or last.endswith(WITHIN) or any(letter in last for letter in PATTERN)):
+            return
+        yield folder
+
+
+def _refuse_lake(folder: Path) -> None:
     for mark, kind in LAKES.items():
-        if (folder / mark).exists():
+        if any(folder.glob(mark)):
             raise DataError(
                 f"The folder {folder} is a table of {kind}: some files may be of versions that were replaced, and "
                 "records would count again. Write the version that is meant as Parquet files, and name their folder."
             )
+
+
+def _of_folder(folder: Path) -> tuple[str, ...]:
+    _refuse_lake(folder)
     below = [one for one in folder.rglob("*") if one.is_file() and _is_part(one.relative_to(folder))]
     others = [one for one in below if one.suffix.lower() != ".parquet"]
     if others:
@@ -56,6 +84,8 @@ def _is_part(path: Path) -> bool:
 def _fitting(pattern: str) -> tuple[str, ...]:
     fitting = glob(pattern, recursive=True)  # noqa: PTH207 - of a pattern with its folders, from the root or from here
     found = tuple(sorted(one for one in fitting if Path(one).is_file()))
+    for folder in {folder for one in found for folder in table_folders(one)}:
+        _refuse_lake(Path(folder))
     if not found:
         raise DataError(f"No file fits the pattern {pattern}; * stands for any letters of a name, ** for any folders.")
     return found

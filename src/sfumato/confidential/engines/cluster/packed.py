@@ -1,0 +1,58 @@
+"""Packed: several whole numbers of known extents in one of 64 bits, as a row that is moved costs by its length."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+ROOM = 2**62
+"""How many values a number has for the columns in it."""
+
+
+@dataclass(frozen=True)
+class Packed:
+    """Columns by their least values and how many they may have; each stands in a number as its distance to the least.
+
+    >>> both = Packed({"leaf0": (0, 50), "value0": (-9, 20)})
+    >>> both.numbers
+    {'packed0': '((0L * 50L + (leaf0 - 0L)) * 20L + (value0 - -9L))'}
+    >>> both.columns
+    {'leaf0': '((packed0 div 20L) % 50L + 0L)', 'value0': '((packed0 div 1L) % 20L + -9L)'}
+    """
+
+    extents: Mapping[str, tuple[int, int]]
+
+    @cached_property
+    def _shares(self) -> list[list[str]]:
+        """Which columns share a number: as many as have room in it, in their order."""
+        shares, taken = list[list[str]](), 1
+        for name, (_, many) in self.extents.items():
+            if not shares or taken * many > ROOM:
+                shares.append([])
+                taken = 1
+            shares[-1].append(name)
+            taken *= many
+        return shares
+
+    @property
+    def numbers(self) -> dict[str, str]:
+        """The numbers, by what they are called, as terms of the columns; null where one of its columns is."""
+        found = {}
+        for place, names in enumerate(self._shares):
+            term = "0L"
+            for name in names:
+                least, many = self.extents[name]
+                term = f"({term} * {many}L + ({name} - {least}L))"
+            found[f"packed{place}"] = term
+        return found
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns as terms of the numbers."""
+        found = {}
+        for place, names in enumerate(self._shares):
+            below = 1
+            for name in reversed(names):
+                least, many = self.extents[name]
+                found[name] = f"((packed{place} div {below}L) % {many}L + {least}L)"
+                below *= many
+        return {name: found[name] for name in self.extents}
