@@ -31,7 +31,8 @@ SparkAddress = Annotated[
         "--spark",
         metavar="ADDRESS",
         help="The data stay in a cluster: sc://HOST:PORT of a Spark Connect server; --data is CATALOG.SCHEMA.TABLE, "
-        "delta.`PATH` or a path of Parquet files that the cluster sees. A token is taken from SPARK_REMOTE.",
+        "delta.`PATH` (VERSION AS OF NUMBER behind either is one of its versions) or a path of Parquet files that the "
+        "cluster sees. A token is taken from SPARK_REMOTE.",
     ),
 ]
 SparkToken = Annotated[
