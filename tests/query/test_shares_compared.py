@@ -2,9 +2,13 @@
 
 import numpy as np
 import pytest
+from tests.query.test_ratio_law import geometric, law_of
 from worlds import engine_of, manifest_of, subject_of
 
 from sfumato.query import QueryEngine
+from sfumato.query.estimate import Estimate
+from sfumato.query.ratio import ratio_of
+from sfumato.query.share_comparison import ShareComparison
 from sfumato.query.wording import words
 from sfumato.release import Calibrated, Control, Cube, Independent, Withheld
 from sfumato.schema import Attribute, Level, Levels, Table
@@ -155,3 +159,49 @@ def test_an_interval_that_lies_where_no_truth_can_be_is_left():
     shares = engine([[-60, 180, 160], [183, 12, 5], [40, 30, 20]]).table("trade", "strength").shares("row")
     assert shares["t0", "light"].interval(0.90)[1] < 0
     assert shares.records()[0]["high90"] < 0
+
+
+def drawn_shares(epsilon, cells, true, whole):
+    """Every share that noise makes likely of a part of so many cells beside as many others, with its chance."""
+    law, (steps, chances) = law_of(epsilon), geometric(epsilon, cells)
+    likely = chances > 1e-4
+    error = cells * law.variance
+    for up, first in zip(steps[likely], chances[likely], strict=True):
+        for beside, second in zip(steps[likely], chances[likely], strict=True):
+            part = Estimate(true + up, error, cells=cells, law=law)
+            total = Estimate(whole + up + beside, 2 * error, cells=2 * cells, law=law)
+            yield ratio_of(part, total, error, "share", 0.0, inside=True).of_nonnegative(), first * second
+
+
+@pytest.mark.parametrize(
+    ("level", "epsilon", "cells", "true", "by_normal"), [(0.9, 3, 1, 40, 0.83), (0.95, 3, 2, 200, 0.91)]
+)
+def test_an_interval_of_a_difference_holds_its_level_where_noise_is_mostly_0(level, epsilon, cells, true, by_normal):
+    """By every pair of draws of two wholes of 400 whose shares are alike; joined as of a normal law it does not."""
+    drawn, held, joined, all_of = [*drawn_shares(epsilon, cells, true, 400)], 0.0, 0.0, 0.0
+    for one, first in drawn:
+        for other, second in drawn:
+            difference = ShareComparison(one.value - other.value, 0.0, one=one, other=other)
+            (below, above), gap = difference.reach(level), difference.value
+            (low, high), (under, over) = one.reach(level), other.reach(level)
+            chance = first * second
+            held += chance * (gap - below <= 1e-12 and gap + above >= -1e-12)
+            joined += chance * (gap - np.hypot(low, over) <= 1e-12 and gap + np.hypot(high, under) >= -1e-12)
+            all_of += chance
+    assert all_of > 0.98
+    assert held > level * all_of
+    assert joined < by_normal * all_of
+
+
+def test_the_chance_of_a_difference_is_where_its_interval_begins_to_hold_0():
+    found = engine().table("trade", "strength").shares("row").compare(("t0", "light"), ("t2", "light"))
+    assert found.differs(1 - found.p_value - 1e-6)
+    assert not found.differs(1 - found.p_value + 1e-6)
+
+
+def test_a_whole_that_came_out_below_0_has_no_share_and_says_so():
+    shares = engine([[770, 150, 80], [-183, -12, -5], [40, 30, 20]]).table("trade", "strength").shares("row")
+    told = shares.figure(3)
+    assert "came out below 0" in told.reason
+    assert shares.columns().status("reason")[3:6] == [told.reason] * 3
+    assert np.isfinite(shares.columns().estimate[[0, 8]]).all()

@@ -61,12 +61,12 @@ class Change(Comparison):
 
     @cached_property
     def percent(self) -> Figure:
-        """The change as a share of the earlier number; no number where that may be 0."""
+        """The change as a share of the earlier number; no number where that is not above 0."""
         over, under = replace(self.after, law=self.law), self.before
         if by_sides(own_side(self.after), own_side(self.before)):
             over, under = (replace(one, law=one.compared) for one in (self.after, self.before))
         try:
-            found = ratio_of(over, under, self.covariance, "share", self._sampled())
+            found = ratio_of(over, under, self.covariance, "share", self._sampled()).of_nonnegative()
         except QueryError as error:
             return NoNumber(str(error))
         return RelativeChange(**{**_fields(found), "value": found.value - 1})

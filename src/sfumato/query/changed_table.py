@@ -142,7 +142,7 @@ def _told(found: Columns, before: Columns, after: Columns, shared: Floats) -> Ma
 
 
 def _relative(found: Columns, before: Columns, after: Columns, shared: Floats) -> tuple[Floats, Floats, Floats]:
-    """The changes as shares of what was before, and both ends of their intervals; NaN where that may be 0."""
+    """The changes as shares of what was before, and both ends of their intervals; NaN where that is not above 0."""
     over, under = _floats(after.estimate), _floats(before.estimate)
     sides = total_sides(after), total_sides(before)
     of_later, of_earlier = (one.law for one in sides) if by_sides(*sides) else (found.law, NORMAL)
@@ -150,7 +150,7 @@ def _relative(found: Columns, before: Columns, after: Columns, shared: Floats) -
     earlier = Columns(under, *_errors(before), before.cells, law=of_earlier)
     with np.errstate(invalid="ignore", divide="ignore"):
         sampled = (after.sampling_variance + (over / under) ** 2 * before.sampling_variance) / under**2
-        ratios = RatioColumns.of(later, earlier, shared, sampled, apart=False)
+        ratios = RatioColumns.of(later, earlier, shared, sampled, apart=False, nonnegative=True)
     low, high = ratios.ends(LEVEL)
     return ratios.estimate - 1, low - 1, high - 1
 

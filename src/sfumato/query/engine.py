@@ -83,7 +83,8 @@ class QueryEngine:
         source = self.source(of, {*over, *under})
         boxes = _box(source, over), _box(source, under)
         first, second = (source.estimate(box) for box in boxes)
-        return ratio_of(first, second, source.covariance(*boxes), "ratio", source.sampling.ratio())
+        found = ratio_of(first, second, source.covariance(*boxes), "ratio", source.sampling.ratio())
+        return found.of_nonnegative(source.product.subject.nonnegative)
 
     def mean(self, of: str, where: Where | None = None, per: str = "count") -> Ratio:
         """A total per record: the total of one statistic over the count of the same records."""
@@ -95,7 +96,7 @@ class QueryEngine:
         if amount.product is number.product:
             return ratio_of(over, under, amount.covariance(*boxes), unit, sampled)
         refuse_shared(amount, number)
-        return mean_of(over, under, unit, sampled)
+        return mean_of(over, under, unit, sampled).of_nonnegative(number.product.subject.nonnegative)
 
     def means(
         self,

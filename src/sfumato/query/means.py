@@ -79,9 +79,14 @@ class Means(Portable):
         if isinstance(over, NoNumber) or isinstance(under, NoNumber):
             return over if isinstance(over, NoNumber) else under
         try:
-            return mean_of(over, under, self.unit, self.source.sampling.ratio())
+            return mean_of(over, under, self.unit, self.source.sampling.ratio()).of_nonnegative(self._above)
         except QueryError as error:
             return NoNumber(self.product.says(str(error)))
+
+    @property
+    def _above(self) -> bool:
+        """Whether no number of records is truly below 0, as of counts."""
+        return self.number.product.subject.nonnegative
 
     @cached_property
     def _columns(self) -> RatioColumns:
@@ -90,7 +95,9 @@ class Means(Portable):
         shared = np.broadcast_to(np.nan if moved is None else moved, len(amount))
         sampled = self.source.sampling.ratio()
         stated = np.full(len(amount), np.nan if isinstance(sampled, Withheld) else sampled)
-        return RatioColumns.of(amount, number, shared, stated, apart=True).with_reasons(self.product.says)
+        return RatioColumns.of(amount, number, shared, stated, apart=True, nonnegative=self._above).with_reasons(
+            self.product.says
+        )
 
     def detail(self, key: Key) -> Detail:
         """What is to be known of a mean: its own errors, and the numbers that it is of."""

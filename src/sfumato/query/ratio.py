@@ -7,7 +7,7 @@ the intervals of their totals instead (`sides`).
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,10 +17,13 @@ from sfumato.query.estimate import Estimate, Interval, Variance
 from sfumato.query.ratio_law import RatioTerms
 from sfumato.query.sides import NoisySide, RatioError, by_sides, sided_ends, sides_of
 from sfumato.release import stated, withheld
-from sfumato.release.error_law import ErrorLaw, Floats
+from sfumato.release.error_law import ErrorLaw, Floats, SummedDraws
 from sfumato.release.tails import z_score
 
 ZERO = "The ratio has a denominator of 0; choose a larger group to divide by."
+BELOW = "The denominator came out below 0, where no true one is; choose a larger group to divide by."
+COARSE = 2
+"""The error, in steps, below which noise is so often 0 that two ratios are compared by what both intervals hold."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,6 +98,21 @@ class Ratio(Estimate):
         elif math.isnan(self._terms.fieller(errors_within(level, *self.sides))[0][0]):
             raise QueryError(too_near(level))
 
+    def of_nonnegative(self, nonnegative: bool = True) -> "Ratio":
+        """The same of totals none of which is truly below 0; refused where the denominator came out there."""
+        if nonnegative and self.under < 0:
+            raise QueryError(BELOW)
+        return replace(self, bounded=self.inside and nonnegative)
+
+    @property
+    def is_coarse(self) -> bool:
+        """Whether a side of it has noise of so few steps that it is often 0, and never anything between."""
+        law, terms = self.sides[0].law if self.sides else None, self._terms
+        if not isinstance(law, SummedDraws):
+            return False
+        errors = (math.sqrt(float(one[0])) / law.step for one in (terms.over_variance, terms.besides) if one[0] > 0)
+        return min(errors, default=0.0) < COARSE
+
     @property
     def _terms(self) -> RatioTerms:
         told = self.over, self.under, self.over_variance, self.under_variance, self.covariance
@@ -119,7 +137,7 @@ def ratio_of(
     if unsaid := withheld(over.noise_variance, under.noise_variance, covariance):
         if under.value == 0:
             raise QueryError(ZERO)
-        return Ratio(over.value / under.value, unsaid, sampled, unit, over.cells)
+        return Ratio(over.value / under.value, unsaid, sampled, unit, over.cells, under=under.value, inside=inside)
     noise_over, noise_under = float(over.noise_variance), float(under.noise_variance)  # type: ignore[arg-type]
     if under.value == 0:
         raise QueryError(too_near(0.95))

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.query.columns import Columns, Floats
-from sfumato.query.ratio import ZERO, errors_within, too_near
+from sfumato.query.ratio import BELOW, ZERO, errors_within, too_near
 from sfumato.query.ratio_law import RatioTerms, near_zero
 from sfumato.query.sides import NoisySide, RatioError, by_sides, sided_ends, sides_of
 from sfumato.release import NoNumber, Statuses
@@ -40,17 +40,18 @@ class RatioColumns(Columns):
         *,
         apart: bool,
         inside: bool = False,
-        bounded: bool = False,
+        nonnegative: bool = False,
     ) -> "RatioColumns":
         """Each part over its whole, with their covariance by noise and the sampling variance of the ratio.
 
         They are `apart` where they were measured each by itself, and one `inside` the other where it is part of it
-        (`ratio_of`); `bounded` where no ratio is truly outside 0 and 1.
+        (`ratio_of`). Where all is `nonnegative` a whole below 0 has no ratio.
         """
         over, under = (one.estimate.astype(np.float64) for one in (parts, wholes))
         beside = parts.noise_variance + wholes.noise_variance - 2 * covariance
         sides = sides_of(noisy_side(parts), noisy_side(wholes), beside, apart=apart, inside=inside)
-        statuses = _statuses(parts, wholes, _near_zero(wholes, *sides, inside=inside))
+        below = (under < 0) & nonnegative
+        statuses = _statuses(parts, wholes, _near_zero(wholes, *sides, inside=inside), below)
         under = np.where(statuses.missing, np.nan, under)
         ratio = over / under
         noise = parts.noise_variance - 2 * ratio * covariance + ratio * ratio * wholes.noise_variance
@@ -68,7 +69,7 @@ class RatioColumns(Columns):
             covariance=covariance,
             rest=sides[1],
             inside=inside,
-            bounded=bounded,
+            bounded=inside and nonnegative,
         )
 
     def with_reasons(self, says: Callable[[str], str]) -> "RatioColumns":
@@ -134,12 +135,12 @@ def _near_zero(wholes: Columns, part: NoisySide, rest: NoisySide, *, inside: boo
     return np.asarray(under <= (0.0 if inside else rest.reach(SURE)[0]))
 
 
-def _statuses(parts: Columns, wholes: Columns, near_zero: NDArray[np.bool_]) -> Statuses:
-    """Why some cells have no ratio: the part or the whole is missing, or the whole may be 0."""
+def _statuses(parts: Columns, wholes: Columns, near: NDArray[np.bool_], below: NDArray[np.bool_]) -> Statuses:
+    """Why some cells have no ratio: the part or the whole is missing, or the whole may be 0, or is below it."""
     inner, outer = (one.statuses or Statuses((), np.zeros(len(one), dtype=int)) for one in (parts, wholes))
     before, of_whole, noise = len(inner.kinds), outer.which.ravel(), wholes.noise_variance
     under = wholes.estimate.astype(np.float64)
-    zero, near = len(outer.kinds) + before + 1, len(outer.kinds) + before + 2
-    cases = [inner.which.ravel() > 0, of_whole > 0, np.isnan(noise) & (under == 0), near_zero]
-    found = np.select(cases, [inner.which.ravel(), before + of_whole, zero, near], 0)
-    return Statuses((*inner.kinds, *outer.kinds, NoNumber(ZERO), NoNumber(too_near(SURE))), found)
+    zero = len(outer.kinds) + before + 1
+    cases = [inner.which.ravel() > 0, of_whole > 0, np.isnan(noise) & (under == 0), near, below]
+    found = np.select(cases, [inner.which.ravel(), before + of_whole, zero, zero + 1, zero + 2], 0)
+    return Statuses((*inner.kinds, *outer.kinds, NoNumber(ZERO), NoNumber(too_near(SURE)), NoNumber(BELOW)), found)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -78,7 +77,7 @@ class Shares(Portable):
         sampled = self.source.sampling.share(float(over.value), float(under.value), over.noise_variance, rest)
         try:
             found = ratio_of(over, under, shared, "share", sampled, inside=True)
-            return replace(found, bounded=self.product.subject.nonnegative)
+            return found.of_nonnegative(self.product.subject.nonnegative)
         except QueryError as error:
             return NoNumber(self.product.says(str(error)))
 
@@ -89,8 +88,8 @@ class Shares(Portable):
         shared = np.full(len(over), np.nan) if isinstance(self._covariance, Withheld) else self._covariance
         rest = parts.noise_variance + wholes.noise_variance - 2 * shared
         sampled = self.source.sampling.shares(over, under, parts.noise_variance, rest)
-        bounded = self.product.subject.nonnegative
-        shares = RatioColumns.of(parts, wholes, shared, sampled, apart=False, inside=True, bounded=bounded)
+        above = self.product.subject.nonnegative
+        shares = RatioColumns.of(parts, wholes, shared, sampled, apart=False, inside=True, nonnegative=above)
         return shares.with_reasons(self.product.says)
 
     def compare(self, one: Key, other: Key) -> ShareComparison:

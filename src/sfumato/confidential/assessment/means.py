@@ -61,7 +61,7 @@ def mean_table(
     amount, number = (stated_columns(pair.product, table, most_stated) for pair in (over, under))
     moved = moved_together(amount.law, number.law)
     shared, exact = np.broadcast_to(np.nan if moved is None else moved, len(amount)), np.zeros(len(amount))
-    columns = RatioColumns.of(amount, number, shared, exact, apart=True)
+    columns = RatioColumns.of(amount, number, shared, exact, apart=True, nonnegative=True)
     below, above = columns.reach(LEVEL)
     with np.errstate(divide="ignore", invalid="ignore"):
         truth, held, clipped = (
