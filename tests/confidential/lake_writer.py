@@ -10,16 +10,17 @@ import sys
 from io import BytesIO
 from pathlib import Path
 
-import deltalake
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyiceberg.catalog.sql import SqlCatalog
 
 JOBS = pa.table({"place": ["north", "south", "north", "east"], "wage": [1.0, 2.5, 3.0, 4.0], "w": [1.5, 2.0, 0.5, 1.0]})
 KEY = {"aws_access_key_id": "key", "aws_secret_access_key": "secret", "region_name": "us-east-1"}
 
 
 def written(folder: Path) -> dict[str, str | int]:
+    import deltalake
+    from pyiceberg.catalog.sql import SqlCatalog
+
     delta = folder / "delta"
     deltalake.write_deltalake(str(delta), JOBS)
     deltalake.write_deltalake(str(delta), JOBS, mode="append")
@@ -36,6 +37,7 @@ def written(folder: Path) -> dict[str, str | int]:
 
 def stored(endpoint: str) -> None:
     import boto3
+    import deltalake
 
     store = boto3.client("s3", endpoint_url=endpoint, **KEY)
     store.create_bucket(Bucket="lake")
@@ -50,8 +52,9 @@ def stored(endpoint: str) -> None:
         deltalake.write_deltalake("s3://lake/delta", JOBS, mode="append", storage_options=asked)
 
 
-sys.stdout.write(json.dumps(written(Path(sys.argv[1]))))
-for endpoint in sys.argv[2:]:
-    stored(endpoint)
-sys.stdout.flush()
-os._exit(0)  # the threads of delta-rs end a process that ends by itself in an abort
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(written(Path(sys.argv[1]))))
+    for endpoint in sys.argv[2:]:
+        stored(endpoint)
+    sys.stdout.flush()
+    os._exit(0)  # the threads of delta-rs end a process that ends by itself in an abort
