@@ -23,6 +23,7 @@ from sfumato.errors import QueryError
 from sfumato.query import ChangedTable, Estimate, QueryEngine
 from sfumato.query.change import change_of
 from sfumato.query.periods import a_year_before, compared
+from sfumato.query.plot import mark_of
 from sfumato.release import Calibrated, Control, Cube, Independent, NoNumber, Proportional, Release, Varying, Withheld
 from sfumato.release.products.product import PUBLISHED
 from sfumato.release.uncertainties.shifted import Shifted
@@ -374,3 +375,8 @@ def test_the_command_line_refuses_what_contradicts_itself(folders):
         series(folders, sum=True, change=True)
     with pytest.raises(QueryError, match="add --change"):
         series(folders, since="year")
+
+
+def test_a_change_that_is_written_as_0_has_no_sign_in_a_picture():
+    assert mark_of(change_of(Estimate(185, 80.0**2), Estimate(189, 80.0**2), "2026-Q2"), "row").shown.startswith("0 ±")
+    assert mark_of(change_of(Estimate(1_850, 8.0**2), Estimate(2_150, 8.0**2), "2026-Q2"), "row").shown[:4] == "+300"

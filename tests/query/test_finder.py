@@ -199,3 +199,17 @@ def test_what_may_not_be_summed_has_no_number(tmp_path):
 def test_a_text_is_found_whatever_the_text_before_it_ends_with(before):
     assert Phrases([before, "Dentists", "Nurses."]).find(["dentists"]) == [Phrase(1, 0)]
     assert [one.place for one in Phrases([before, "Dentists", "Nurses."]).find(["nurses"])] == [2]
+
+
+@pytest.mark.parametrize(
+    ("asked", "plain"),
+    [
+        ("percent programmers by state", "programmers by state"),
+        ("share of programmers by state", "programmers by state"),
+        ("change in programmers", "programmers"),
+        ("Anteil der Programmers", "programmers"),
+    ],
+)
+def test_words_that_ask_for_a_share_or_a_change_name_nothing(finder, asked, plain):
+    assert told(finder, plain)
+    assert told(finder, asked) == told(finder, plain)

@@ -68,6 +68,27 @@ def test_no_other_address_may_be_framed(site, address):
     assert reply.headers["x-frame-options"] == "DENY"
 
 
+@pytest.mark.parametrize("address", ["/privacy/embed", "/series/embed"])
+def test_a_release_that_is_called_embed_has_no_other_page_framed(tmp_path, browse, address):
+    reply = browse([small(tmp_path / "embed", name="embed")]).get(address)
+    assert (reply.status_code, reply.headers["x-frame-options"]) == (200, "DENY")
+
+
+def test_a_frame_in_a_sandbox_may_fetch_its_styles_and_their_fonts(site, bench, browse):
+    """Such a frame has no origin: what is for the same origin alone does not reach it, nor a font that names none."""
+    styles = re.findall(r'rel="stylesheet" href="([^"]*)"', site.get(embed(TABLE)).text)
+    fonts = [one for style in styles for one in re.findall(r"url\(\"?([^)\"]*woff2)", site.get(style).text)]
+    assert fonts
+    folder = styles[0].rpartition("/")[0]
+    for address in [*styles, *(f"{folder}/{one}" for one in fonts)]:
+        reply = site.get(address)
+        assert reply.status_code == 200, address
+        assert reply.headers.get_list("cross-origin-resource-policy") == ["cross-origin"]
+        assert reply.headers.get_list("access-control-allow-origin") == ["*"]
+    private = browse([bench.release("embed-styles", Options(rehearsal=3))])
+    assert private.get("/static/embed.css").headers["cross-origin-resource-policy"] == "same-origin"
+
+
 def test_what_is_not_for_publication_is_neither_framed_nor_offered(bench, browse):
     site = browse([bench.release("embed-rehearsal", Options(rehearsal=3))])
     reply = site.get("/jobs-survey~jobs/embed?rows=sex")
@@ -158,3 +179,12 @@ def test_an_embed_of_lines_draws_all_rows_and_leads_nowhere(bench, browse):
     assert page.count("pic-faint") > 2
     assert "pic-mark" in page
     assert "<a class=" not in page
+
+
+def test_an_embed_of_changes_says_what_its_signs_mean_and_its_page_names_the_period(bench, browse):
+    made = [bench.release(f"embed-signs-{one}", of=replace(plan(), period=one)) for one in ("2025-Q3", "2025-Q4")]
+    site = browse(made)
+    page = site.get("/jobs-survey~jobs/embed?rows=hours&change=last").text
+    assert re.search(r"●</span> a real change</span>.*○</span> no sign of a change</span>", page)
+    title = re.search(r"<title>(.*)</title>", site.get("/jobs-survey~jobs?rows=hours&cols=sex&share=row").text)[1]
+    assert re.search(r"Percentages of the row .* · 2025-Q4 · ", title), title

@@ -108,6 +108,7 @@ def test_means_have_neither_percentages_nor_changes(page, more):
 
 def test_percentages_that_cannot_be_beside_means_are_left_out_and_the_page_says_so(page):
     shown = unescape(page.get("/jobs-survey~pay?rows=sex&per=jobs&share=row").text)
+    assert "Percentages of the sums</a>" in shown
     assert "Means are not parts of a whole" in shown
 
 

@@ -13,6 +13,7 @@ from sfumato.query.digits import Digits
 from sfumato.query.downloads.tidy import records
 from sfumato.query.estimate import Estimate
 from sfumato.query.figures import Figures
+from sfumato.query.layout import signed
 from sfumato.query.notices import cited_together, notices_of
 from sfumato.query.untold import untold
 from sfumato.query.wording import words
@@ -65,7 +66,7 @@ def mark_of(estimate: Estimate, label: str, level: float = 0.90, language: str =
     value = f"{digits.number(estimate.value)}{sign}"
     mark = Mark(label, float(estimate.value), None, None, estimate.grade)
     if isinstance(estimate, Change):
-        verdict, value = estimate.verdict(), f"{'+' if estimate.value > 0 else ''}{value}"
+        verdict, value = estimate.verdict(), signed(value, estimate)
         mark = replace(mark, sign=verdict != NONE, verdict=words(language)(f"verdict.{verdict}"))
     if isinstance(margin, Withheld):
         return replace(

@@ -31,11 +31,14 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 FRAMED = {"Content-Security-Policy": FRAMED_POLICY, **_ALWAYS, "Cross-Origin-Resource-Policy": "cross-origin"}
+SHARED = {**HEADERS, "Cross-Origin-Resource-Policy": "cross-origin", "Access-Control-Allow-Origin": "*"}
+"""For styles and fonts: a frame in a sandbox, as oEmbed readers make it, has no origin and asks as a stranger does."""
 
-_RAW, _RAW_FRAMED = (
-    [(name.lower().encode(), value.encode()) for name, value in some.items()] for some in (HEADERS, FRAMED)
+_RAW, _RAW_FRAMED, _RAW_SHARED = (
+    [(name.lower().encode(), value.encode()) for name, value in some.items()] for some in (HEADERS, FRAMED, SHARED)
 )
-_EMBED = re.compile(r"/[^/]+/embed")
+_EMBED = re.compile(r"/[^/]*~[^/]*/embed")
+_STATIC = re.compile(r"/static/.+")
 _UNKEPT = (b"cache-control", b"no-store")
 Refusal = tuple[int, str]
 Refused = Callable[[int, str], Response]
@@ -63,8 +66,8 @@ class Guarded:
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                framed = self._framed(scope["path"], message["status"])
-                message = {**message, "headers": self._headers(message["headers"], framed=framed)}
+                always = self._always(scope["path"].removeprefix(self.base_path), message["status"])
+                message = {**message, "headers": [*self._kept(message["headers"]), *always]}
             await send(message)
 
         refusal = self._refusal(scope)
@@ -81,14 +84,17 @@ class Guarded:
             # Who has no key, or asks from elsewhere, sees no page, as pages name the path that holds the key.
             await problem(*refusal)(scope, receive, send_guarded)
 
-    def _framed(self, path: str, status: int) -> bool:
-        """Whether a reply may stand in a frame elsewhere: an embed that was found, of what everybody may see."""
-        return not self.private and status in {200, 304} and bool(_EMBED.fullmatch(path.removeprefix(self.base_path)))
+    def _always(self, path: str, status: int) -> list[tuple[bytes, bytes]]:
+        """What a reply carries: an embed that was found, of what everybody may see, may stand in a frame elsewhere."""
+        if self.private or status not in {200, 304}:
+            return _RAW
+        if _EMBED.fullmatch(path):
+            return _RAW_FRAMED
+        return _RAW_SHARED if _STATIC.fullmatch(path) else _RAW
 
-    def _headers(self, given: Any, *, framed: bool) -> list[tuple[bytes, bytes]]:
-        if self.private:
-            given = [*(one for one in given if one[0].lower() != b"cache-control"), _UNKEPT]
-        return [*given, *(_RAW_FRAMED if framed else _RAW)]
+    def _kept(self, given: Any) -> Any:
+        """The headers of a reply, of which a private one is not to be kept."""
+        return [*(one for one in given if one[0].lower() != b"cache-control"), _UNKEPT] if self.private else given
 
     def _refusal(self, scope: MutableMapping[str, Any]) -> Refusal | None:
         if len(scope["query_string"]) > LONGEST_QUERY:

@@ -85,10 +85,12 @@ def shown(layout: Layout, pages: Pages, request: Request, brought: str = "", pro
     drawn = replace(layout, look=layout.look.but(own="")) if unread else layout
     pictures = in_both_widths(drawn) if layout.look.view != "table" else []
     graded = grade_words(layout.sheet.edition.release.manifest.grades, layout.look.language)
+    embedded = Embedded(layout, view, pictures)
     return frame(layout) | {
         "problem": None,
         "view": view,
         "title": titled(layout),
+        "named": embedded.title,
         "periods": _periods(layout, view),
         "headline": found_in(layout),
         "apart": named_apart(layout),
@@ -109,7 +111,7 @@ def shown(layout: Layout, pages: Pages, request: Request, brought: str = "", pro
         "detail": detail_view(layout),
         "taken": taken(layout, origin(request), pages.base_path),
         "shakes": shakes(layout),
-        "embedding": offered(pages, Embedded(layout, view, pictures), origin(request)),
+        "embedding": offered(pages, embedded, origin(request)),
     }
 
 
