@@ -128,6 +128,17 @@ def test_a_release_that_was_replaced_stands_beside_the_one_that_replaced_it(page
     assert any(note.startswith("2026-Q1: Superseded") for note in dataset["note"])
     revised = pages.get(f"{DATA}?change={code}").json()
     assert (revised["value"][0], revised["status"]["0"]) == (6, "none")
+    assert f"change since 2026-Q1, superseded ({code})" in pages.get(f"/firms~number?rows=size&change={code}").text
+
+
+def test_periods_that_stand_nowhere_are_said_to_change_nothing_unless_one_is_meant(pages):
+    plain, nothing = "/firms~number?rows=size", "changed nothing: valueCodes[period]"
+    several = pages.get(f"{plain}&valueCodes[period]=2025-Q1,2025-Q4").text
+    assert nothing in several
+    assert "2026-Q1" in several.partition("</title>")[0]
+    one = pages.get(f"{plain}&valueCodes[period]=2025-Q4").text
+    assert nothing not in one
+    assert "2025-Q4" in one.partition("</title>")[0]
 
 
 def test_the_address_of_an_answer_over_periods_lasts(pages, made, browse, tmp_path):

@@ -148,8 +148,9 @@ class Form:
         ]
         named = [one for one in self.periods if one != layout.sheet.period or layout.timed]
         offered += [(one, words("build.change_since", period=one)) for one in named]
-        known = [value for value, _ in offered]
-        offered += [(chosen, words("build.change_since", period=chosen))] if chosen not in known else []
+        if chosen not in dict(offered):
+            told = line.axis_period(chosen).label if chosen in line.versions else chosen
+            offered.append((chosen, words("build.change_since", period=told)))
         return tuple(Option(value, label, value == chosen) for value, label in offered)
 
     @property

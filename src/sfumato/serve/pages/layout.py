@@ -72,7 +72,7 @@ class Layout:
         groups, missed = _grouped(sheet, given, look)
         lists = {sheet.attribute(name).name: values[-1] for name, values in given.of_variable["codelist"].items()}
         picks = dict(shown_codes(sheet, given.of_variable["valueCodes"], {}))
-        if sheet.time in picks and sheet.time not in {*rows, column, wrap}:
+        if len(picks.get(sheet.time, ())) == 1 and sheet.time not in {*rows, column, wrap}:
             sheet = sheet.timeline.sheet(picks.pop(sheet.time)[-1])
         within = _held(sheet, {*rows, column, wrap}, universe_codes(sheet, given.of_variable["sum"]))
         unshared = look.share if look.change or look.per else ""
