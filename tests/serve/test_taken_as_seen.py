@@ -134,7 +134,7 @@ def test_shares_of_several_tables_are_of_the_tables_own_wholes(page, engine, sha
     for one in lines(page, link):
         within = engine.table("trade", "sex", where={"age": one["age"]}).shares(share)
         if not one["estimate"]:
-            with pytest.raises(QueryError, match="within its own noise of 0"):
+            with pytest.raises(QueryError, match=r"within its own noise of 0|came out below 0"):
                 within[one["trade"], one["sex"]]
             continue
         assert float(one["estimate"]) == pytest.approx(within[one["trade"], one["sex"]].value, rel=1e-12)
