@@ -21,7 +21,7 @@ from sfumato.release.error_law import ErrorLaw, Floats, SummedDraws
 from sfumato.release.tails import z_score
 
 ZERO = "The ratio has a denominator of 0; choose a larger group to divide by."
-BELOW = "The denominator came out below 0, where no true one is; choose a larger group to divide by."
+BELOW = "The denominator came out below 0, so the ratio says nothing; choose a larger group to divide by."
 COARSE = 2
 """The error, in steps, below which noise is so often 0 that two ratios are compared by what both intervals hold."""
 
