@@ -51,7 +51,7 @@ def test_the_page_answers_in_the_cell_and_in_words(pages):
     assert f"In all: 240 more than in 2025-Q1; noise alone would give ± {margin(6)} at 90%: a real change." in text
     assert "Of 6 changes shown, 6 are called real; about 0.6 would be if nothing had changed at all." in text
     assert f"+80 ± {margin(2)} ● +195% ±" in text  # small ones were 20 and 21
-    assert "change since a year before" in text
+    assert "change since a year ago" in text
 
 
 def test_a_cell_says_the_change_and_both_numbers(pages):

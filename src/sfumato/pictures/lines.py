@@ -48,13 +48,13 @@ def lines(marks: Sequence[Mark], caption: Caption, width: float = WIDTH, behind:
 
 
 def _keys(marks: Sequence[Mark], caption: Caption, series: Sequence[str], behind: Sequence[Mark]) -> list[Key]:
-    """The keys to the errors; the bands of several series are not split into noise and sampling."""
-    words = caption.words
-    if len(series) == 1:
-        keys = error_keys(marks, words)
-    else:
-        bands = [(bar(-9, -6, 18, 12, "unsplit"), words.interval)] if any(mark.stated for mark in marks) else []
-        keys = bands + error_keys([replace(mark, noise_share=None) for mark in marks], words)[len(bands) :]
+    """The keys to the errors, which are bands; those of several series are not split into noise and sampling."""
+    words, split = caption.words, len(series) == 1
+    shares = {mark.noise_share for mark in marks if mark.stated}
+    kind = "unsplit" if None in shares or not split else "noisy" if shares == {1} else "sampled"
+    bands = [(bar(-9, -6, 18, 12, kind), words.interval)] if any(mark.stated for mark in marks) else []
+    told = marks if split else [replace(mark, noise_share=None) for mark in marks]
+    keys = bands + error_keys(told, words)[len(bands) :]
     if any(mark.moved == "none" for mark in marks):
         keys.append((line(-9, 0, 9, 0, "curve rim unmoved"), words.unmoved))
     return [*keys, (line(-9, 0, 9, 0, "faint"), words.faint)] if behind else keys

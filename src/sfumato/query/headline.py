@@ -46,6 +46,14 @@ class RankedTable(Protocol):
     def shares(self, of: str | Sequence[str] = "whole") -> "RankedTable": ...
 
 
+class Finding(Protocol):
+    """What a table found, in words: a claim, and the numbers that it rests on."""
+
+    def claim(self, wording: Words) -> str: ...
+    def numbers(self, wording: Words) -> str: ...
+    def said(self, wording: Words) -> str: ...
+
+
 @dataclass(frozen=True)
 class Leader:
     """A row that may be the largest: its label, its number, and its share of the whole where it has one."""

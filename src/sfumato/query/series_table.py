@@ -18,6 +18,8 @@ from sfumato.query.changed_table import ChangedTable
 from sfumato.query.columns import Floats
 from sfumato.query.crosstab import Crosstab
 from sfumato.query.estimate import Estimate, Figure
+from sfumato.query.headline import Finding
+from sfumato.query.movement import movement_of
 from sfumato.query.period_columns import PeriodColumns, together_of
 from sfumato.query.plot import caption_of, in_language, plot_of
 from sfumato.query.portable import Portable
@@ -153,6 +155,12 @@ class SeriesTable(Portable):
             raise QueryError("Shares are of the numbers of one period; ask for them without years and changes.")
         every = [table.shares(of) for table in self.tables]
         return SeriesTable(every, self.periods, None, self.period_place, has_columns=self.has_columns)
+
+    def headline(self, column: str | None = None) -> Finding | None:
+        """The largest row by one period; else how the whole changed between the last two periods."""
+        if column is not None or self.together:
+            return super().headline(column)
+        return movement_of(self.tables, [one.label or one.code for one in self.periods])
 
     def plot(self, kind: str = "", level: float = 0.90, width: float = 720) -> Picture:
         """Lines over the periods, one a row; or "dot" or "bar", which changes are drawn as unless told."""

@@ -2,7 +2,7 @@
 
 from sfumato.foreign_text import joined
 from sfumato.query.figures import labels_of
-from sfumato.query.headline import Headline
+from sfumato.query.headline import Finding
 from sfumato.query.periods import SINCE
 from sfumato.query.portable import Portable
 from sfumato.serve.pages.layout import Layout
@@ -20,7 +20,7 @@ def headline(layout: Layout) -> str:
     return found.said(layout.look.words) if found else ""
 
 
-def found_in(layout: Layout) -> Headline | None:
+def found_in(layout: Layout) -> Finding | None:
     """What the table found; none where no sentence holds of it."""
     if layout.look.change or layout.wrap or len(layout.rows) != 1:
         return None
@@ -31,12 +31,16 @@ def found_in(layout: Layout) -> Headline | None:
 def ranked(layout: Layout, question: Question) -> tuple[Portable, str | None] | None:
     """What a headline is about, and by which column; none where it is about nothing.
 
-    By the column that the rows are sorted by or a map shows; else by totals, of columns where rows are 100%.
+    By the column that the rows are sorted by or a map shows; else by totals, of columns where rows are 100%. Over
+    periods it is about how the whole changed.
     """
     sort = mapped_column(layout) if layout.look.view == "map" else layout.sorted_by
     if layout.column and sort not in {"", "total"}:
         return asked(question.table(layout.rows, layout.column), layout), sort
-    if layout.column == layout.sheet.time or not layout.sheet.product.subject.additive:
+    additive = layout.sheet.product.subject.additive
+    if layout.timed and additive:
+        return asked(question.table(layout.rows, layout.column), layout), None
+    if not additive:
         return None if layout.column else (asked(question.table(layout.rows, layout.column), layout), None)
     side = layout.column if layout.share == "row" and layout.column else layout.rows[0]
     totals: Portable = question.table([side])

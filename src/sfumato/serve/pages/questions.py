@@ -19,7 +19,7 @@ from sfumato.pictures.sketch import sketched_line, sketched_rows
 from sfumato.query import Change, Estimate
 from sfumato.query.change import UNSAID
 from sfumato.query.figures import inside_sentence
-from sfumato.query.headline import MOST_ROWS
+from sfumato.query.headline import MOST_ROWS, Headline
 from sfumato.query.periods import LAST
 from sfumato.query.plot import in_language, mark_of
 from sfumato.schema import Attribute
@@ -152,7 +152,7 @@ def _ranked(sheet: Sheet, placed: list[Pair], title: str, look: Look) -> AskedQu
     layout = Layout.read(sheet, [*placed, *look.pairs()])
     table, column = ranked(layout, layout.question) or (None, None)
     found = table.headline(column) if table is not None else None
-    if table is None or found is None:
+    if table is None or not isinstance(found, Headline):
         return None
     places, labels = table.rows_of(column), table.axes[0].labels
     top = [(labels[one.place], table.figure(int(places[one.place]))) for one in table.sorted(column)[:SHOWN_ROWS]]

@@ -18,6 +18,7 @@ from sfumato.release import NoNumber
 from sfumato.serve.pages.cell import Cell, address, cell
 from sfumato.serve.pages.layout import Layout
 from sfumato.serve.pages.order import Order, asked, order_of
+from sfumato.serve.pages.room import beside
 from sfumato.serve.question import Question
 
 Name = Callable[[tuple[str, ...]], str]
@@ -59,6 +60,12 @@ class PageTable:
     def all_rows(self) -> tuple[Row, ...]:
         """The rows and, where there is one, the row of totals."""
         return (*self.rows, *([self.totals] if self.totals else []))
+
+    @property
+    def beside(self) -> int:
+        """About how many rem the columns of numbers take."""
+        across = zip(*(row.cells for row in self.all_rows), strict=True)
+        return beside(zip((one.label for one in self.columns), across, strict=False))
 
 
 @dataclass(frozen=True)
