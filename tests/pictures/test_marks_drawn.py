@@ -79,6 +79,14 @@ def test_only_what_is_drawn_has_a_key(share, keys, caption):
     assert texts & {"privacy noise", "sampling error"} == keys
 
 
+def test_the_key_to_the_band_of_a_line_is_a_band_of_its_kind(caption):
+    for share, kind in ((1.0, "noisy"), (0.25, "sampled"), (None, "unsplit")):
+        marks = [mark(year, 100, 80, noise_share=share) for year in ("2025", "2026")]
+        drawn = Drawn(lines(marks, caption))
+        assert not [one for name in ("line", "polyline") for one in drawn.all(name, "whisker")]
+        assert len(drawn.all("rect", kind)) == 1, kind
+
+
 def test_series_differ_in_shape_and_not_in_colour_alone(caption):
     marks = [mark("row", 10 * place, 2, series=f"s{place}") for place in range(1, 7)]
     for kind in KINDS:

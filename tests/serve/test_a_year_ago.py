@@ -54,6 +54,31 @@ def test_the_page_answers_in_the_cell_and_in_words(pages):
     assert "change since a year ago" in text
 
 
+@pytest.mark.parametrize("query", ["rows=period", "rows=size&cols=period", "rows=period&view=chart"])
+def test_a_table_over_periods_says_whether_its_whole_rose(pages, query):
+    text = seen(pages, f"/firms~number?{query}").text.replace("\u2009", " ").replace("\u00a0", " ")
+    assert "“Number of firms” rose from 2025-Q4 to 2026-Q1" in text
+    assert (
+        f"186 more than in 2025-Q4; noise alone would give ± {margin(6)} at 90%: a real change." in text
+    )  # 6 (40 - 9)
+
+
+@pytest.mark.parametrize("query", ["rows=period", "rows=size&cols=period"])
+def test_the_file_of_a_picture_over_periods_begins_with_that(pages, query):
+    drawn = pages.get(f"/firms~number/picture.svg?{query}&view=chart").text
+    assert "“Number of firms” rose from 2025-Q4 to 2026-Q1" in drawn
+
+
+def test_a_series_says_where_nothing_is_a_sign_of_a_change(folders):
+    table = sf.series(folders[:3]).table("size")
+    claim = "“Number of firms”: no sign of a change from 2025-Q2 to 2025-Q3"
+    numbers = f"the difference is 6, and noise alone would give ± {margin(6)} at 90%."  # 6 (8 - 7)
+    assert table.headline().said(words("en")).replace("\u2009", " ") == f"{claim}: {numbers}"
+    assert claim in table._repr_html_()
+    assert sf.series(folders[:3]).compare("size").headline() is None, "changes say themselves what changed"
+    assert table.shares().headline() is None, "the whole of percentages is 100% in every period"
+
+
 def test_a_cell_says_the_change_and_both_numbers(pages):
     text = seen(pages, "/firms~number?rows=size&change=year&cell=s").text.replace("\u2009", " ")
     assert WORDS.format(margin=margin(2)) in text

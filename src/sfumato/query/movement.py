@@ -13,6 +13,9 @@ from sfumato.query.changed_table import ChangedTable
 from sfumato.query.crosstab import Crosstab
 from sfumato.query.wording import Sentence, Words
 
+APART = {"change_none": "change_apart", "change_none_sampled": "change_apart_sampled"}
+"""What is said of a difference where the claim has said already that it is no sign of a change."""
+
 
 @dataclass(frozen=True)
 class Movement:
@@ -31,7 +34,7 @@ class Movement:
     def numbers(self, wording: Words) -> str:
         """By how much, and what its error alone would give."""
         told = self.change.sentence()
-        return Sentence(told.key.replace("change_none", "change_apart"), told.values).said(wording)
+        return Sentence(APART.get(told.key, told.key), told.values).said(wording)
 
     def said(self, wording: Words) -> str:
         """The movement in a language: the claim and its numbers in one sentence."""

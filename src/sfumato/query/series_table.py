@@ -157,10 +157,11 @@ class SeriesTable(Portable):
         return SeriesTable(every, self.periods, None, self.period_place, has_columns=self.has_columns)
 
     def headline(self, column: str | None = None) -> Finding | None:
-        """The largest row by one period; else how the whole changed between the last two periods."""
+        """The largest row by one period; else how the whole changed between the last two periods that stand."""
         if column is not None or self.together:
             return super().headline(column)
-        return movement_of(self.tables, [one.label or one.code for one in self.periods])
+        stand = [place for place, one in enumerate(self.periods) if one.label in {"", one.code}]
+        return movement_of([self.tables[place] for place in stand], [self.periods[place].code for place in stand])
 
     def plot(self, kind: str = "", level: float = 0.90, width: float = 720) -> Picture:
         """Lines over the periods, one a row; or "dot" or "bar", which changes are drawn as unless told."""

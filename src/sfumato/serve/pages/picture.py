@@ -119,7 +119,8 @@ def _lines(layout: Layout, question: Question, frame: PictureSize) -> Picture:
     marks = [mark for place in drawn for mark in history.marks(place)]
     others = [place for place in range(body.size) if place not in drawn] if body.size <= MOST_FAINT else []
     lined = replace(layout, rows=names, column=layout.sheet.time if layout.timed else None)
-    caption = _caption(lined, history.last, Plot(tuple(marks)), frame, history)
+    found = headline(layout if layout.timed else lined)
+    caption = replace(_caption(lined, history.last, Plot(tuple(marks)), frame, history), headline=found)
     if len(drawn) < body.size:
         some = layout.look.words.counted("chart.some", len(drawn), all=body.size)
         caption = replace(caption, source=joined(" ", [some, caption.source]))
