@@ -1,7 +1,7 @@
 """Classes: at most five groups of numbers, parted where most of them can be told apart by their errors."""
 
 import math
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,8 +18,9 @@ Interval = tuple[float, float]
 class Classes:
     """Groups from low to high; a number belongs to one only where its whole interval lies between its borders.
 
-    So two numbers of different classes have intervals that do not overlap, and differ by more than the error of their
-    difference, which is at most the sum of their margins.
+    A class holds its lower border and not its upper one, as the key of a map says. So two numbers of different classes
+    have intervals that share no number, not even an end: where noise moves in whole steps two that are truly equal
+    often have intervals that touch in their true number.
     """
 
     borders: tuple[float, ...] = ()
@@ -30,11 +31,11 @@ class Classes:
     def place(self, interval: Interval) -> int | None:
         """Which class an interval lies in; none where a border lies inside it.
 
-        >>> [Classes((10,)).place(one) for one in ((2, 10), (10, 11), (9, 11), (10, 10))]
-        [0, 1, None, 1]
+        >>> [Classes((10,)).place(one) for one in ((2, 9), (2, 10), (10, 11), (9, 11), (10, 10))]
+        [0, None, 1, None, 1]
         """
-        first, last = bisect_right(self.borders, interval[0]), bisect_left(self.borders, interval[1])
-        return first if last <= first else None
+        first, last = (bisect_right(self.borders, end) for end in interval)
+        return first if last == first else None
 
     def shade(self, interval: Interval) -> int | None:
         """The shade of an interval, 1 to 5, further from the paper the larger it is; none where it is in no class."""
@@ -56,16 +57,12 @@ class BorderSearch:
     def of(cls, intervals: Sequence[Interval]) -> "BorderSearch":
         gaps = list(pairwise(sorted({end for one in intervals for end in one})))
         gaps = gaps[:: max(1, math.ceil(len(gaps) / MOST_BORDERS))]
-        # An end is seldom a round number, and yet the only border between two intervals that touch there.
-        long = [one for one in intervals if one[0] < one[1]]
-        touching = {low for low, _ in long} & {high for _, high in long}
-        wide = dict.fromkeys(sorted(touching)[:MOST_BORDERS], 0.0) | {roundest(*gap): gap[1] - gap[0] for gap in gaps}
+        wide = {roundest(*gap): gap[1] - gap[0] for gap in gaps}
         places = tuple(sorted(wide))
         whole = len(places) + 1
         counts = [[0] * (whole + 1) for _ in range(whole + 1)]
         for low, high in intervals:
-            first, last = bisect_right(places, low), bisect_left(places, high)
-            counts[first][max(first, last) + 1] += 1
+            counts[bisect_right(places, low)][bisect_right(places, high) + 1] += 1
         for lower in range(whole, -1, -1):
             for upper in range(1, whole + 1):
                 above = counts[lower + 1] if lower < whole else [0] * (whole + 1)
