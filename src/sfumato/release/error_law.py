@@ -187,8 +187,8 @@ class SummedDraws(ErrorLaw):
         return NormalError(self.step, max(self.excess, 0.0), self.variance * self.step**2)
 
     def _draws(self, totals: NoisyTotals) -> NDArray[np.int64]:
-        """How many draws each total sums."""
-        return np.rint(totals.noise / (self.variance * self.step**2)).astype(np.int64)
+        """How many draws each total sums; of one with other draws as well, as many as have no less variance."""
+        return np.ceil(np.round(totals.noise / (self.variance * self.step**2), 6)).astype(np.int64)
 
     def reach(self, level: float, totals: NoisyTotals) -> tuple[Floats, Floats]:
         margin, _ = self._smooth.reach(level, totals)
@@ -210,6 +210,12 @@ class SummedDraws(ErrorLaw):
 
     def times(self, unit: float) -> "SummedDraws":
         return replace(self, step=self.step * unit)
+
+    def plus(self, other: ErrorLaw) -> ErrorLaw:
+        from sfumato.release.mixed_error import MixedError
+
+        mixed = isinstance(other, SummedDraws) and other.step == self.step and other.variance != self.variance
+        return MixedError((self, other)) if mixed else super().plus(other)
 
 
 @lru_cache(maxsize=4096)
