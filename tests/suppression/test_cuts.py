@@ -11,6 +11,8 @@ from sfumato.confidential.suppress import Best, Contributions, Needs, PrimaryRul
 from sfumato.confidential.suppress.best import _Looking
 from sfumato.confidential.suppress.bound import Relaxation
 from sfumato.confidential.suppress.cuts import Cutter
+from sfumato.confidential.suppress.mending import Mending
+from sfumato.confidential.suppress.nearby import Nearby
 from sfumato.confidential.suppress.protection import Protection
 from sfumato.suppression import LinkedTables, Nesting, Published, Required, decide
 
@@ -87,6 +89,39 @@ def test_the_bounds_of_parts_are_no_more_than_the_best_pattern_costs_and_more_th
         assert linear * (1 - 1e-6) <= bound <= whole_problem(asked).fun * (1 + 1e-4)
         gains.append(bound / linear - 1)
     assert max(gains) > 0.01
+
+
+@pytest.mark.parametrize("seed", [2, 3, 4])
+def test_rounds_of_cuts_in_parts_and_in_whole_cells_never_pass_the_best_pattern(seed):
+    """The best pattern is that of the whole problem as one program; a pattern bettered nearby costs no less."""
+    asked = protection(seed, "322", 40)
+    first = _Looking(asked.task, asked.missing, asked.unions, lambda *_: None).found(None).every
+    inside = np.ones(asked.task.linked.size)
+    relaxation = Relaxation(asked.task, asked.missing, first, inside, rounds=10, parted=True)
+    bounds = [bound for bound, _ in relaxation.sharpened(whole=True, nodes=100)]
+    best = whole_problem(asked).fun
+    assert max(bounds) <= best * (1 + 1e-4)
+    near = Nearby(relaxation, inside > 0).improved()
+    assert asked.task.cost[near & ~asked.missing].sum() >= best * (1 - 1e-4)
+    assert relaxation.in_whole(100)[0] <= best * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_choice_is_mended_into_a_pattern_that_the_audit_passes(seed):
+    """Each cut is one that the choice failed when it was found; a safe pattern has none, and stays as it is."""
+    asked = protection(5, "532", 70)
+    task, rng = asked.task, np.random.default_rng(seed)
+    required = Required(task.totals, task.upper, task.lower)
+    chosen = np.where(asked.missing | (rng.random(task.linked.size) < 0.1), 1.0, 0.0)
+    assert decide(Published.of(task.linked, np.where(chosen > 0, np.nan, task.totals)), required)
+    mending, every = Mending(task, asked.missing), [(side, None) for side in task.sides()]
+    cuts = list(mending.cuts(chosen, every, lambda: False))
+    pattern = mending.pattern()
+    assert max(cut.short(chosen) for cut in cuts) > 0.1
+    assert max(cut.short(pattern.astype(float)) for cut in cuts) < 1e-5
+    assert not decide(Published.of(task.linked, np.where(pattern, np.nan, task.totals)), required)
+    assert list(mending.cuts(pattern.astype(float), every, lambda: False)) == []
+    assert np.array_equal(mending.pattern(), pattern)
 
 
 def test_every_cut_holds_of_every_safe_pattern():

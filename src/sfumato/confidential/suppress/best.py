@@ -24,8 +24,10 @@ PRUNED = 2
 """How many patterns are, the cheapest first."""
 SMALL = 2_000
 """Up to how many cells the bound is sharpened in whole cells."""
-ROUNDS, NODES = (8, 20), (500, 200)
+ROUNDS, NODES = (8, 60), (500, 100)
 """How often, where programs are left for it, and in how large a tree; of half as many cells or more, a tree a part."""
+LINEAR = (2, 4)
+"""One in how many of the programs of the bound is for the linear relaxation at the most."""
 
 WORTH = 1e-4
 """What of the cost of a pattern a pass of exchanges must save for another."""
@@ -83,10 +85,9 @@ def search(task: Task, primary: Flags, unions: Unions, best: Best, progress: Pro
         relaxation.inside = tried[0].search.suppressed.astype(np.float64)
     cheapest = min(map(looking.pruned, tried[:PRUNED]), key=looking.cost)
     told = relaxation.complete
-    if not _large(task) and not _reached(bound, looking.cost(cheapest)):
-        cheapest, bound = _nearby(looking, cheapest, relaxation, bound)
     if not _reached(bound, looking.cost(cheapest)):
         cheapest = looking.exchanged(cheapest, best.exchanges, relaxation.cuts)
+        cheapest, bound = _nearby(looking, cheapest, relaxation, bound)
     found = looking.cleaned(cheapest, best.clean, relaxation.cuts)
     work = replace(
         found.work, programs=looking.programs + relaxation.programs, bounded=told or _reached(bound, found.cost)
@@ -119,7 +120,7 @@ def _guides(relaxation: Relaxation, best: Best) -> Iterator[tuple[float, Floats]
     if small:
         bound, chosen = relaxation.in_whole(nodes)
         yield bound, cost * (1 - chosen + GUIDE)
-        relaxation.limit = None if most is None else most // 2
+        relaxation.limit = None if most is None else most // LINEAR[_large(relaxation.task)]
     *_, (bound, chosen) = relaxation.sharpened()
     yield bound, cost * (1 - chosen + GUIDE)
     relaxation.limit = most

@@ -8,6 +8,7 @@ import numpy as np
 from sfumato.confidential.suppress.cuts import Asked, Cut, Cutter, row_cuts
 from sfumato.confidential.suppress.guard import Task
 from sfumato.confidential.suppress.master import Master
+from sfumato.confidential.suppress.mending import Mending
 from sfumato.confidential.suppress.parts import in_parts
 from sfumato.confidential.suppress.secondary import Progress
 from sfumato.suppression import Flags, Floats
@@ -40,6 +41,7 @@ class Relaxation:
 
     def __post_init__(self) -> None:
         self.cuts = self.cuts or row_cuts(self.task, self.primary, self.every)
+        self._mending = Mending(self.task, self.primary)
 
     @property
     def spent(self) -> bool:
@@ -71,12 +73,15 @@ class Relaxation:
         yield bound, chosen
         sides = self.every
         for _ in range(self.rounds):
-            new = self._violated(cutter, chosen, sides)
-            if not new:
+            if np.all((chosen == 0) | (chosen == 1)):
+                cuts = self.mended(chosen)[0]
+            else:
+                new = self._violated(cutter, chosen, sides)
+                sides, cuts = [side for side, _ in new], [cut for _, cut in new]
+            if not cuts:
                 self.complete = not self.spent
                 return
-            sides = [side for side, _ in new]
-            self.add([cut for _, cut in new], choice)
+            self.add(cuts, choice)
             bound, chosen = self.in_whole(nodes) if parted else choice.solve()
             yield bound, chosen
 
@@ -92,8 +97,6 @@ class Relaxation:
         They are looked for on the way to a choice that violates none, where they are few and deep, and only where none
         is found there nearer to the choice itself.
         """
-        if np.all((chosen == 0) | (chosen == 1)):
-            return self.violated(cutter, chosen)
         tries = [(share, self.every) for share in (*INWARD, 0.0)]
         if len(sides) < len(self.every):
             tries.insert(0, (INWARD[0], sides))
@@ -103,19 +106,26 @@ class Relaxation:
                 return new
         return []
 
-    def violated(self, cutter: Cutter, chosen: Floats) -> list[Violated]:
-        """Of every side that a choice of whole cells fails the deepest cut that is found.
+    def mended(self, chosen: Floats) -> tuple[list[Cut], Flags]:
+        """The cuts that a choice of whole cells fails one after the other, and the pattern that it has then become.
 
-        Changes show most sides to be met, so that few programs are solved at the choice itself; which cut is found
-        there is chance, as cells that are not chosen weigh nothing.
+        There is no cut where the choice is safe, and the pattern may not be where programs are spent.
         """
-        short = self._round(cutter, 0.0, chosen, self.every)
-        new: list[Violated] = []
-        for share in INWARD:
-            deep = self._round(cutter, share, chosen, [side for side, _ in short])
-            known = {id(side) for side, _ in deep}
-            new, short = new + deep, [one for one in short if id(one[0]) not in known]
-        return new + short
+        others = self.programs - self._mending.programs
+
+        def spent() -> bool:
+            self._count(others + self._mending.programs)
+            return self.spent
+
+        cuts = list(self._mending.cuts(chosen, self.every, spent))
+        self._count(others + self._mending.programs)
+        return cuts, self._mending.pattern()
+
+    def _count(self, programs: int) -> None:
+        """How many programs were solved so far."""
+        self.programs = programs
+        if self.limit is not None:
+            self.progress("bounding", min(self.programs, self.limit), self.limit)
 
     def _round(self, cutter: Cutter, share: float, chosen: Floats, sides: list[Asked]) -> list[Violated]:
         """Cuts that a choice violates, found a share of the way inside."""
@@ -126,9 +136,7 @@ class Relaxation:
                 break
             before = cutter.programs
             cut = cutter.cut(side)
-            self.programs += cutter.programs - before
-            if self.limit is not None:
-                self.progress("bounding", min(self.programs, self.limit), self.limit)
+            self._count(self.programs + cutter.programs - before)
             if cut is not None and cut.short(chosen) > 1e-6:
                 new.append((side, cut))
         return new

@@ -106,6 +106,12 @@ class Cutter:
             if np.all(self._chosen[one.cells] == 1):
                 self._note(one)
 
+    def raise_to(self, cells: Integers, chosen: Floats) -> None:
+        """More of some cells; what was shown of the choice holds as before."""
+        self._chosen[cells] = np.where(chosen > WHOLE, 1.0, chosen)
+        if self._band:
+            self._bound(cells, self.task.up[cells], self.task.down[cells])
+
     def cut(self, asked: Asked) -> Cut | None:
         """A cut that the choice violates; None where the side is protected."""
         side, own = asked

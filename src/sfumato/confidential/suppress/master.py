@@ -30,13 +30,14 @@ class Master:
         *,
         whole: bool,
         nodes: int | None = None,
+        gap: float = 0.0,
         rows: Sequence[Inequality] | None = None,
     ) -> None:
         import highspy
 
         self.task, self.primary, self.whole = task, primary, whole
         self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-        for option, value in (("output_flag", False), ("threads", 1), ("mip_rel_gap", 0.0)):
+        for option, value in (("output_flag", False), ("threads", 1), ("mip_rel_gap", gap)):
             self._highs.setOptionValue(option, value)
         if nodes is not None:
             self._highs.setOptionValue("mip_max_nodes", nodes)

@@ -16,6 +16,9 @@ from sfumato.confidential.suppress.guard import Task
 from sfumato.confidential.suppress.master import Inequality, Master
 from sfumato.suppression import Flags, Floats, Integers
 
+GAP = 1e-4
+"""What of its least cost the bound of a part may be short of, where its tree is not cut off."""
+
 
 def in_parts(task: Task, primary: Flags, cuts: Sequence[Cut], nodes: int | None) -> tuple[float, Floats]:
     """The bound of cuts in whole cells, part by part, and a choice of cells by the parts that pay most of each."""
@@ -29,7 +32,7 @@ def in_parts(task: Task, primary: Flags, cuts: Sequence[Cut], nodes: int | None)
     bound, chosen = 0.0, np.where(primary, 1.0, 0.0)
     for number, share in enumerate(shares):
         own = [relaxed.rows[place] for place in np.flatnonzero(part == number).tolist()]
-        tree = Master(replace(task, cost=share), primary, whole=True, nodes=nodes, rows=own)
+        tree = Master(replace(task, cost=share), primary, whole=True, nodes=nodes, gap=GAP, rows=own)
         least, here = tree.solve()
         bound += least
         chosen = np.where((most == number) & ~primary, here, chosen)
