@@ -24,7 +24,7 @@ PRUNED = 2
 """How many patterns are, the cheapest first."""
 SMALL = 2_000
 """Up to how many cells the bound is sharpened in whole cells."""
-ROUNDS, NODES = (8, 60), (500, 100)
+ROUNDS, NODES = (8, 60), (500, 200)
 """How often, where programs are left for it, and in how large a tree; of half as many cells or more, a tree a part."""
 LINEAR = (2, 4)
 """One in how many of the programs of the bound is for the linear relaxation at the most."""

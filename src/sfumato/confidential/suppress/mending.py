@@ -51,14 +51,8 @@ class Mending:
                 self._add(cells)
 
     def pattern(self) -> Flags:
-        """The choice as it is mended, without secondary cells that are the one missing cell of a sum."""
-        entries, found = self._task.linked.equations, self._chosen > 0
-        while True:
-            missing = np.bincount(entries.rows, found[entries.cells], entries.count)
-            known = entries.cells[(missing[entries.rows] == 1) & (found & ~self._primary)[entries.cells]]
-            if not len(known):
-                return found
-            found[known] = False
+        """The choice as it is mended, without cells that hide nothing."""
+        return hidden(self._task, self._primary, self._chosen > 0)
 
     def _cut(self, side: Asked) -> Cut | None:
         """A cut of a side that the choice fails; None where there is none."""
@@ -84,3 +78,14 @@ class Mending:
         self._chosen[cells] = 1
         for share, cutter in zip(self._shares, self._cutters, strict=True):
             cutter.raise_to(cells, 1 + share * (self._light[cells] - 1))
+
+
+def hidden(task: Task, primary: Flags, pattern: Flags) -> Flags:
+    """A pattern without secondary cells that are the one missing cell of a sum: everybody knows them."""
+    entries, found = task.linked.equations, pattern.copy()
+    while True:
+        missing = np.bincount(entries.rows, found[entries.cells], entries.count)
+        known = entries.cells[(missing[entries.rows] == 1) & (found & ~primary)[entries.cells]]
+        if not len(known):
+            return found
+        found[known] = False

@@ -3,6 +3,7 @@
 import numpy as np
 
 from sfumato.confidential.suppress.bound import Relaxation
+from sfumato.confidential.suppress.mending import hidden
 from sfumato.suppression import Flags, Integers
 
 PART, CORE = (400, 250), 100
@@ -17,7 +18,7 @@ class Nearby:
     """A pattern, and the cuts that tell which choices nearby are none; every cut is one of the whole table."""
 
     def __init__(self, relaxation: Relaxation, pattern: Flags) -> None:
-        self.relaxation, self.pattern = relaxation, pattern
+        self.relaxation, self.pattern = relaxation, hidden(relaxation.task, relaxation.primary, pattern)
         self._cost = np.where(relaxation.primary, 0.0, relaxation.task.cost)
         self._choice = relaxation.master(whole=True, nodes=NODES)
         self._rounds, self._part = 0, PART[relaxation.parted]
