@@ -5,8 +5,10 @@ from contextlib import ExitStack
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from sfumato.confidential.engines.cluster.foreseen import Values, foreseen
 from sfumato.confidential.engines.cluster.groups import RecordGroups
 from sfumato.confidential.engines.cluster.joins import ClusterJoins
 from sfumato.confidential.engines.cluster.session import CHANGED, ClusterSession
@@ -77,17 +79,39 @@ class Spark(Sealed, Engine):
 
     def _read(self, groups: RecordGroups, salt: bytes) -> None:
         """Count equal records, find what rules are broken, and leave out of crowded units what they do not keep."""
+        if (values := foreseen(groups)) and self._read_once(groups, values, salt):
+            return
         tables = [groups.fetched(place) for place in range(len(groups.kinds))]
-        self._groups = Translated(groups, tables)
-        self.rows = int(self._groups.rows)
-        self._weights = ClusterWeights(groups, self.rows)
-        self._judges = self._judged(Suspects(groups, self._groups))
+        self._count(groups, tables)
         if self.reading.names and not self._judges:
             self._units = ClusterUnits(groups, tables, salt)
             if self.reading.truncation and any(isinstance(one, Extremes) for one in self.reading.aggregates):
                 self._groups.keep(self._units.grouped())  # what is left of an extreme is not told by what is dropped
             elif (dropped := self._units.dropped()) is not None:
                 self._groups.leave_out(dropped)
+
+    def _count(self, groups: RecordGroups, tables: Sequence[pa.Table]) -> None:
+        """Take groups for the records, and find what rules are broken."""
+        self._groups = Translated(groups, tables)
+        self.rows = int(self._groups.rows)
+        self._weights = ClusterWeights(groups, self.rows)
+        self._judges = self._judged(Suspects(groups, self._groups))
+
+    def _read_once(self, groups: RecordGroups, values: Values, salt: bytes) -> bool:
+        """Whether all records say what the plan foresees and break no rule, so that one reading tells all of them."""
+        self._units = ClusterUnits(groups, [values], salt)
+        told = self._units.once()
+        if told is None:
+            return False
+        every, kept = told
+        self._count(groups, [every])
+        if not self._judges:
+            self._groups.keep(kept)
+            return True
+        for judge in {*self._judges.values(), self._groups}:
+            judge.close()
+        self._judges = {}
+        return False
 
     def _judged(self, suspects: Suspects) -> dict[Fault, Judge]:
         """All rules that are broken, in the order of the other engines, each with who holds what breaks it."""

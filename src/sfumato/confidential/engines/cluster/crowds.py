@@ -19,6 +19,8 @@ from sfumato.schema import Clipped, Table
 
 TOGETHER = "together"
 """What the column is called by which the records of a unit come together."""
+COUNTS, LACKS_NAME = "counts", "lacks_name"
+"""What columns are called that say whether a record counts, and whether its unit has no name."""
 
 
 class Crowds(Sealed):
@@ -60,6 +62,11 @@ class Crowds(Sealed):
         """The records that count."""
         return self._opened(self._turned(self._counted(told)).where(f"turn <= {self._most}"))
 
+    def divided(self, told: Any) -> Any:
+        """All records, each with whether it counts and whether its unit has no name."""
+        turned = self._turned(self._counted(told))
+        return self._opened(turned, [f"turn <= {self._most} AS {COUNTS}", f"{TOGETHER} IS NULL AS {LACKS_NAME}"])
+
     def dropped(self, told: Any) -> Any:
         """The records that do not count."""
         crowded = self._counted(told).where(f"standing > {self._most}")
@@ -68,7 +75,7 @@ class Crowds(Sealed):
     def _counted(self, told: Any) -> Any:
         """The records with their units together, each with how many came."""
         numbers = [f"{term} AS {name}" for name, term in self._packed.numbers.items()]
-        moved = told.selectExpr(TOGETHER, *numbers, *self._carried).repartition(TOGETHER)
+        moved = self._session.moved(told.selectExpr(TOGETHER, *numbers, *self._carried), TOGETHER)
         return moved.selectExpr("*", f"count(*) OVER (PARTITION BY {TOGETHER}) AS standing")
 
     def _turned(self, counted: Any) -> Any:
@@ -86,8 +93,8 @@ class Crowds(Sealed):
         others = [one for one in map(self._groups.name, self._groups.reading.names) if one != self._unit]
         return [own, *(self._packed.columns.get(one, one) for one in self._groups.said), *others]
 
-    def _opened(self, turned: Any) -> Any:
-        """The records with all columns that they had before they were moved."""
+    def _opened(self, turned: Any, more: Sequence[str] = ()) -> Any:
+        """The records with all columns that they had before they were moved, and more."""
         said = [f"{term} AS {name}" for name, term in self._packed.columns.items()]
         unit = [f"CAST({TOGETHER} AS STRING) AS {self._unit}"] if self._numbered else []
-        return turned.selectExpr(*said, *self._carried, *unit)
+        return turned.selectExpr(*said, *self._carried, *unit, *more)

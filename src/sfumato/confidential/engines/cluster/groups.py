@@ -18,7 +18,7 @@ from sfumato.confidential.engines.queries.database import refuse_mixed
 from sfumato.confidential.engines.request import Reading, Wanted
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import DataError
-from sfumato.schema import Attribute, Clipped, Extremes, InSteps, Reported, Schema
+from sfumato.schema import Attribute, Bands, Clipped, Extremes, InSteps, Reported, Schema
 
 MOST = 20_000_000
 """The most groups that are fetched: some GB of this machine."""
@@ -115,6 +115,16 @@ class RecordGroups(Sealed):
     def _code(self, column: str, kinds: Kinds) -> str:
         name, attribute = dialect.quoted(column), self._alone.get(column)
         return dialect.code(attribute, name, kinds[column]) if attribute else name
+
+    def banded(self, column: str) -> Attribute | None:
+        """The attribute of which records are grouped by the least value of their band."""
+        attribute = self._alone.get(column)
+        codes = {self._code(column, kinds) for kinds in self.kinds}
+        return (
+            attribute
+            if isinstance(attribute and attribute.read, Bands) and dialect.quoted(column) not in codes
+            else None
+        )
 
     def sums(self, values: Sequence[InSteps]) -> dict[str, str]:
         """What is computed of every group, by what it is called."""

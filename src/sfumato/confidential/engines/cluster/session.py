@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from sfumato.confidential.engines.cluster import settings
-from sfumato.confidential.engines.cluster.dialect import quoted
+from sfumato.confidential.engines.cluster.dialect import quoted, same
 from sfumato.confidential.engines.cluster.named import frame_of
 from sfumato.confidential.engines.cluster.refusals import UNREAD, readable
 from sfumato.confidential.engines.sources.cluster import Address, ClusterTable
@@ -26,6 +26,8 @@ TRIES = 6
 """How often a server that does not answer is asked again, over about a minute; the client itself would for ten."""
 QUOTING = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "pyspark.sql.connect.logging")
 """Where the client of Spark logs errors, which quote values; the first two do so unasked."""
+PART, MOST_PARTS = 2**25, 2000
+"""The bytes of files whose records are moved into one part, which takes some ten times the memory; the most parts."""
 CHANGED = (
     "The files of the data changed while they were read, so that numbers may be of different records. Run it again "
     "when nobody writes to them, or name a copy."
@@ -134,6 +136,30 @@ class ClusterSession(Sealed):
         from pyspark.sql.pandas.types import from_arrow_schema
 
         return self._spark.createDataFrame(table if len(table) else [], from_arrow_schema(table.schema))
+
+    @staticmethod
+    def looked_up(frame: Any, key: str, listed: Any, raw: str) -> Any:
+        """The rows of a frame with what is listed for a value, each of which is listed once; nulls where it is not."""
+        from pyspark.sql.connect.functions import expr
+
+        hashed = listed.selectExpr("*", f"xxhash64({raw}) AS listed_hash")
+        both = expr(f"key_hash = listed_hash AND {same(key, raw)}")
+        return (
+            frame.selectExpr("*", f"xxhash64({key}) AS key_hash")
+            .join(hashed, both, "left")
+            .drop("key_hash", "listed_hash", raw)
+        )
+
+    def moved(self, frame: Any, by: str) -> Any:
+        """The rows of a frame where others with the same value are; in so many parts that each is sorted in memory."""
+        parts = -(-self._bytes // PART)
+        own = int(self._spark.conf.get("spark.sql.shuffle.partitions", None) or 1)
+        return frame.repartition(min(parts, MOST_PARTS), by) if parts > own else frame.repartition(by)
+
+    @property
+    def _bytes(self) -> int:
+        """How long the files of all sources are, as far as they are known."""
+        return sum(length for files in self._files or [] for _, length, *_ in files)
 
     @staticmethod
     def together(frames: Sequence[Any]) -> Any:

@@ -14,7 +14,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sfumato.confidential.engines.cluster import dialect
-from sfumato.confidential.engines.cluster.crowds import TOGETHER, Crowds
+from sfumato.confidential.engines.cluster.crowds import COUNTS, LACKS_NAME, TOGETHER, Crowds
+from sfumato.confidential.engines.cluster.foreseen import Values, kept, retold
 from sfumato.confidential.engines.cluster.groups import MOST, RecordGroups
 from sfumato.confidential.engines.queries.database import Database
 from sfumato.confidential.engines.request import Reading
@@ -25,22 +26,26 @@ from sfumato.schema import Aggregate, Largest, Sum, Units
 
 Integers = NDArray[np.int64]
 STANDING = " standing"
+TOO_MANY = f"More than {MOST:,} groups would come here; read coarser levels."
 LOST = "Some records have no leaf in the cluster; no cells are made of such data. Please report this."
 
 
 class ClusterUnits(Sealed):
     """The records of all sources in which no rule is broken, with the names of their units."""
 
-    def __init__(self, groups: RecordGroups, tables: Sequence[pa.Table], salt: bytes) -> None:
+    def __init__(self, groups: RecordGroups, tables: Sequence[Values], salt: bytes) -> None:
         self._groups, self._reading, self._session = groups, groups.reading, groups.session
-        self._lent = [[self._session.lent(self._levels(table, column)) for column in groups.keys] for table in tables]
+        self._meant = [[self._levels(table[column].unique(), column) for column in groups.keys] for table in tables]
+        self._lent = [[self._session.lent(one) for one in own] for own in self._meant]
         self._crowds = Crowds(groups, groups.reading.truncation, salt) if groups.reading.truncation else None
 
-    def _levels(self, table: pa.Table, column: str) -> pa.Table:
-        """What every value of a column means: the leaf of each attribute, and the steps of each value, that read it."""
+    def _levels(self, apart: pa.Array, column: str) -> pa.Table:
+        """What some values of a column mean: the leaf of each attribute, and the steps of each value, that read it.
+
+        Values that mean nothing are left out.
+        """
         attributes = [one for one in self._reading.attributes if one.column == column]
         values = [one for one in self._groups.whole if one.column == column]
-        apart = table[column].unique()
         listed = pa.table({column: apart, STANDING: np.arange(len(apart))})
         reading = Reading(self._groups.plain_schema, tuple(attributes), tuple(map(Sum, values)))
         database = Database([listed], reading, [STANDING])
@@ -49,7 +54,9 @@ class ClusterUnits(Sealed):
         database.session.close()
         leaves = [f"leaf{self._reading.attributes.index(one)}" for one in attributes]
         steps = [f"value{self._reading.values.index(one)}" for one in values]
-        return pa.table({"raw": apart, **dict(zip([*leaves, *steps], found, strict=True))})
+        meant = np.all([np.asarray(one) >= 0 for one in found[: len(leaves)]], axis=0) if leaves else None
+        levels = pa.table({"raw": apart, **dict(zip([*leaves, *steps], found, strict=True))})
+        return levels if meant is None else levels.filter(meant)
 
     @cached_property
     def records(self) -> Any:
@@ -71,9 +78,12 @@ class ClusterUnits(Sealed):
         """The records of a source with the leaves and steps that were lent for what they say."""
         kinds, found = self._groups.kinds[place], frame
         for index, (column, told) in enumerate(zip(self._groups.keys, self._lent[place], strict=True)):
-            # Floats once by the equality of the join, in which 0 is -0, so that no record is doubled.
-            once = told.dropDuplicates(["raw"]) if kinds[column] in dialect.FLOATS else told
-            found = found.join(once, found[f"k{index}"].eqNullSafe(once["raw"]), "left").drop("raw")
+            if kinds[column] in dialect.FLOATS:
+                # Floats once by the equality of the join, in which 0 is -0, so that no record is doubled.
+                once = told.dropDuplicates(["raw"])
+                found = found.join(once, found[f"k{index}"].eqNullSafe(once["raw"]), "left").drop("raw")
+            else:
+                found = self._session.looked_up(found, f"k{index}", told, "raw")
         return found
 
     def dropped(self) -> pa.Table | None:
@@ -84,12 +94,28 @@ class ClusterUnits(Sealed):
         """The groups of the records that count, by leaves and by the values that are not summed there."""
         return self._grouped(self.records)
 
+    def once(self) -> tuple[pa.Table, pa.Table] | None:
+        """The groups of all records by what was foreseen, and of those that count by their leaves, of one reading.
+
+        Nothing where a record lacks a name or a value, or says what was not foreseen.
+        """
+        assert self._crowds is not None  # noqa: S101 - it is not asked for where all records count
+        leaves, sums = (
+            [one for one in self._groups.said if one.startswith("leaf")],
+            self._groups.sums(self._groups.stepped),
+        )
+        divided = self._crowds.divided(self._named(self._crowds))
+        grouped = self._session.summed(divided, [*leaves, COUNTS], sums | {LACKS_NAME: f"count_if({LACKS_NAME})"})
+        told = self._session.table(grouped, 2 * MOST, TOO_MANY)
+        every = retold(told, dict(zip(self._groups.keys, self._meant[0], strict=True)), list(sums))
+        return None if every is None else (every, kept(told, leaves, list(sums)))
+
     def _grouped(self, records: Any) -> pa.Table:
         leaves = [one for one in self._groups.said if one.startswith("leaf")]
         whole = {f"value{self._reading.values.index(one)}": f"value{at}" for at, one in enumerate(self._groups.whole)}
         keys, sums = [*leaves, *whole], self._groups.sums(self._groups.stepped)
         grouped = self._session.summed(records, keys, sums)
-        table = self._session.table(grouped, MOST, f"More than {MOST:,} groups would come here; read coarser levels.")
+        table = self._session.table(grouped, MOST, TOO_MANY)
         if any(table[key].null_count for key in keys):
             raise DataError(LOST)
         return table.rename_columns([*leaves, *whole.values(), *sums])

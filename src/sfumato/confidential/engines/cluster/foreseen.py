@@ -1,0 +1,90 @@
+"""Foreseen: values that a plan itself says a column may hold, so that records need not be read first to know them.
+
+Texts and whole numbers are foreseen where codes are listed, and whole numbers in bands by the least of each band. If a
+record says anything else the plan's rules are broken, or the records are read again to find what it means.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.confidential.engines.cluster import dialect
+from sfumato.confidential.engines.cluster.crowds import COUNTS, LACKS_NAME
+from sfumato.confidential.engines.cluster.groups import RecordGroups
+from sfumato.schema import Attribute, Bands
+
+TYPES = {"string": pa.string(), "tinyint": pa.int8(), "smallint": pa.int16(), "int": pa.int32(), "bigint": pa.int64()}
+"""The types of columns whose values are foreseen."""
+Values = Mapping[str, Any]
+"""Values by the columns that may hold them."""
+
+
+def foreseen(groups: RecordGroups) -> Values | None:
+    """The values of every column of codes; nothing where not all are foreseen, or one reading is not enough."""
+    reading, schema = groups.reading, groups.reading.schema
+    if not reading.truncation or reading.names != (reading.truncation.column,) or len(groups.kinds) > 1:
+        return None
+    if reading.weighted or schema.key or schema.joined or groups.whole or not groups.keys:
+        return None
+    (kinds,) = groups.kinds
+    if kinds[reading.truncation.column] not in dialect.WHOLE:  # names that are texts have rules of their own
+        return None
+    values = {column: _values(groups, column, kinds[column]) for column in groups.keys}
+    return None if any(one is None for one in values.values()) else values
+
+
+def _values(groups: RecordGroups, column: str, kind: str) -> Any:
+    """The values that a column may hold, no value among them; nothing where these are not listed."""
+    if kind not in TYPES:
+        return None
+    attributes = [one for one in groups.reading.attributes if one.column == column]
+    if not any(isinstance(one.read, Bands) for one in attributes):
+        listed = dict.fromkeys(code for one in attributes for code in one.raw_codes)
+        return pa.array([None, "", *listed] if kind == "string" else [None, *_whole(listed, kind)], TYPES[kind])
+    banded = groups.banded(column)
+    return None if banded is None or kind == "string" else _least_of_bands(banded, kind)
+
+
+def _whole(codes: Mapping[str, object], kind: str) -> list[int]:
+    """The codes that a whole number of a type is written as."""
+    ends = 2 ** (TYPES[kind].bit_width - 1)
+    numbers = [int(one) for one in codes if one.lstrip("-").isascii() and one.lstrip("-").isdigit() and len(one) < 20]
+    return [one for one in numbers if str(one) in codes and -ends <= one < ends]
+
+
+def _least_of_bands(attribute: Attribute, kind: str) -> Any:
+    """What numbers in bands become, those that mean no answer as they are."""
+    assert isinstance(attribute.read, Bands)  # noqa: S101 - no other is asked for
+    least = [dialect.least(float(edge), kind) for edge in attribute.read.edges]
+    stated = _whole(attribute.raw_codes, kind)
+    if any(not -(2**63) <= one < 2**63 for one in least):
+        return None
+    return pa.array(list(dict.fromkeys([None, *map(int, least), *stated])), pa.int64())
+
+
+def retold(divided: pa.Table, meant: Mapping[str, pa.Table], sums: list[str]) -> pa.Table | None:
+    """Groups by leaves as groups by the values that were foreseen for them; nothing where a record said another."""
+    leaves = [one for own in meant.values() for one in own.column_names if one.startswith("leaf")]
+    numbers = [one for one in divided.column_names if one.startswith("lacking")]
+    broken = any(divided[one].null_count for one in leaves)
+    if broken or any(np.any(divided[one].to_numpy()) for one in [*numbers, LACKS_NAME]):
+        return None
+    columns = {column: levels["raw"].take(_places(divided, levels)) for column, levels in meant.items()}
+    carried = {f" {one}": divided[one] for one in sums}
+    return pa.table({**columns, **carried, " nameless0": divided[LACKS_NAME]})
+
+
+def kept(divided: pa.Table, leaves: list[str], sums: list[str]) -> pa.Table:
+    """The groups by leaves of the records that count."""
+    return divided.filter(divided[COUNTS]).select([*leaves, *sums])
+
+
+def _places(divided: pa.Table, levels: pa.Table) -> Any:
+    """For every group a row of the levels of a column that has its leaves."""
+    names = [one for one in levels.column_names if one != "raw"]
+    sizes = [int(levels[one].to_numpy().max()) + 1 for one in names]
+    listed, said = (np.ravel_multi_index([one[name].to_numpy() for name in names], sizes) for one in (levels, divided))
+    order = np.argsort(listed, kind="stable")
+    return pa.array(order[np.searchsorted(listed[order], said)])
