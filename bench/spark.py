@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from bench.cluster_release import beside, plan_of, released, tumult
+from bench.cluster_release import Spent, beside, plan_of, released, tumult
 from bench.line import Goal, Line
 from bench.peers.clock import of_process
 from tests.confidential import spark_server
@@ -178,7 +178,7 @@ def _beside_tumult(address: str, folder: Path, rows: int) -> Iterator[Line]:
         costs.append((sizes, mine, *cells))
         jobs.append((sizes, place, folder / f"tumult-{name}"))
 
-    def theirs() -> tuple[list[float], str]:
+    def theirs() -> tuple[list[Spent], str]:
         (_, *spent), name = tumult(jobs)
         return spent, name
 

@@ -1,6 +1,7 @@
 """Tumult Analytics on the Spark that ours is measured on, local with two cores: cells, a count at epsilon 1, files.
 
 `tumult_spark_path.py SIZES DATA OUT …`, three words a job: the public codes of the columns are told as numbers of them.
+Each job's CPU seconds are a line of their own.
 """
 
 import json
@@ -34,12 +35,11 @@ def job(sizes: dict[str, int], data: str, out: str) -> None:
     session.evaluate(query, PureDPBudget(1)).write.parquet(out)
 
 
-spent = []
+print(json.dumps({"versions": [version(name) for name in ("tmlt.analytics", "pyspark")]}), flush=True)
 for sizes, data, out in zip(*(sys.argv[place::3] for place in (1, 2, 3)), strict=True):
     start = cpu()
     job(json.loads(sizes), data, out)
-    spent.append(cpu() - start)
-print(json.dumps({"cpu": spent, "versions": [version(name) for name in ("tmlt.analytics", "pyspark")]}))
+    print(json.dumps({"cpu": cpu() - start}), flush=True)  # at once, as the next may be ended before it is done
 # The Java machine is waited for, as its time would otherwise be nobody's.
 gateway = SPARK.sparkContext._gateway  # noqa: SLF001
 SPARK.stop()
