@@ -145,7 +145,7 @@ def clip_fits(plan: Plan, microdata: Microdata) -> list[ClipFit]:
     asked = tuple(dict.fromkeys(wanted for one in looked for wanted in one.aggregates))
     names = dict.fromkeys(name for one in looked for name in _where(plan, one.measure).masks)
     need = Reading(plan.schema, tuple(plan.schema.attribute(name) for name in names), asked)
-    engine, _ = scrubbed(opened, microdata.sources, need, b"", microdata.engine)
+    engine, _ = scrubbed(opened, microdata.sources, need, b"", microdata.engine, microdata.spill)
     with closing(engine):
         columns = [engine.aggregate(Table(()), asked, _where(plan, one.measure)) for one in looked]
     found = [one.fit(each, _buys(plan, one.measure)) for one, each in zip(looked, columns, strict=True)]

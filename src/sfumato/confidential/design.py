@@ -77,7 +77,7 @@ class Survey(Sealed):
 
     def _opened(self, need: Reading) -> Engine:
         """The engine that read the records; it stops at the first rule that is broken."""
-        engine, _ = scrubbed(opened, self._microdata.sources, need, b"", self._microdata.engine)
+        engine, _ = scrubbed(opened, self._microdata.sources, need, b"", self._microdata.engine, self._microdata.spill)
         for fault in engine.faults():
             engine.close()
             raise DataError(f"{fault} `sfumato check` lists the values, in a confidential report.")

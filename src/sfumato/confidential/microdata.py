@@ -26,20 +26,26 @@ class Microdata(Sealed):
     schema: Schema
     engine: str = ""
     """Which engine reads them; where none is named, the first that is sure of them."""
+    spill: Path | None = None
+    """A folder on a disk where records that do not fit in memory are kept meanwhile, encrypted."""
 
     @classmethod
     def open(
-        cls, source: Source | Sequence[Source] | Mapping[str, Source], schema: Schema, engine: str = ""
+        cls,
+        source: Source | Sequence[Source] | Mapping[str, Source],
+        schema: Schema,
+        engine: str = "",
+        spill: Path | None = None,
     ) -> "Microdata":
         """Microdata from one source or several, by the names of their tables where the plan joins some.
 
         They are opened when a run reads them.
         """
         if schema.joined:
-            return cls(_named(source, schema), schema, engine)
+            return cls(_named(source, schema), schema, engine, spill)
         sources = _several(source)
         _refuse_twice(sources)
-        return cls(sources, schema, engine)
+        return cls(sources, schema, engine, spill)
 
     def __repr__(self) -> str:
         return f"<Microdata of {self.schema.unit}: confidential>"

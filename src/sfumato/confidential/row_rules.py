@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sfumato.confidential.engines.engine import Engine
-from sfumato.confidential.engines.request import Fault
+from sfumato.confidential.engines.request import Fault, TableRequest
 from sfumato.privacy import DataRule, FewRows, OneLevel
 from sfumato.schema import Aggregate, Box, Largest, Table, Units
 
@@ -14,6 +14,14 @@ def aggregates_of(rules: Sequence[DataRule]) -> tuple[Aggregate, ...]:
     """What must be computed of data to see whether they keep some rules."""
     few = (Largest(per=rule.column) for rule in rules if isinstance(rule, FewRows))
     return (*((Units(),) if any(isinstance(rule, OneLevel) for rule in rules) else ()), *few)
+
+
+def requests_of(rules: Sequence[DataRule]) -> tuple[TableRequest, ...]:
+    """The tables that will be asked of data to see whether they keep some rules."""
+    by = [Table((rule.attribute,)) for rule in rules if isinstance(rule, OneLevel)]
+    units = [TableRequest(table, (Units(),), Box()) for table in (*by, *([WHOLE] if by else []))]
+    few = [TableRequest(WHOLE, (Largest(per=rule.column),), Box()) for rule in rules if isinstance(rule, FewRows)]
+    return (*units, *few)
 
 
 def broken_rules(engine: Engine, rules: Sequence[DataRule], unit: str) -> dict[Fault, DataRule]:

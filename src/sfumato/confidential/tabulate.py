@@ -13,7 +13,7 @@ from sfumato.confidential.engines.request import Fault, Reading, TableRequest
 from sfumato.confidential.engines.row_aggregates import digests_of
 from sfumato.confidential.linked_system import LinkedSystem
 from sfumato.confidential.microdata import Microdata
-from sfumato.confidential.row_rules import aggregates_of, broken_rules, crowds_of
+from sfumato.confidential.row_rules import aggregates_of, broken_rules, crowds_of, requests_of
 from sfumato.confidential.sealed import Sealed, scrubbed
 from sfumato.confidential.suppress import Contributions
 from sfumato.draws import Draws
@@ -51,14 +51,16 @@ class Tabulation(Sealed):
         self._plan, self._need = plan, reading(plan, truncated=truncated, also=also)
         self._fetched: dict[str, Cells] = {}
         salt = b"" if self._need.register else draws.words(4).tobytes()
-        self._engine, self._declined = scrubbed(opened, microdata.sources, self._need, salt, microdata.engine)
+        self._engine, self._declined = scrubbed(
+            opened, microdata.sources, self._need, salt, microdata.engine, microdata.spill
+        )
 
     @property
     def read_by(self) -> str:
         """Which engine read the data, and why those that were asked before it declined."""
         declined = f"; {'; '.join(self._declined)}. All engines give the same numbers" if self._declined else ""
         told = f". Of the cluster: {'; '.join(self._engine.stated)}" if self._engine.stated else ""
-        return f"read by the engine {self._engine.name}{declined}{told}"
+        return f"read by the engine {self._engine.described}{declined}{told}"
 
     def close(self) -> None:
         """Forget all that was read."""
@@ -146,8 +148,8 @@ class Tabulation(Sealed):
             raise DataError(f"{fault}{listed}")
 
     def fetch(self, measures: Sequence[Measure]) -> None:
-        """Have these cells here and leave the cluster, where records are in one: what fails there costs no budget."""
-        if self._engine.afar:
+        """Have these cells here where reading may fail, as of a cluster or a disk: what fails then costs no budget."""
+        if self._engine.ahead:
             self._fetched = {measure.name: self.cells(measure) for measure in measures}
             self._engine.close()
 
@@ -283,6 +285,7 @@ def reading(plan: Plan, *, truncated: bool = True, also: tuple[Aggregate, ...] =
         register=plan.over.register,
         owned=tuple(rule.attribute for rule in rules if isinstance(rule, OneLevel)),
         others=tuple(rule.column for rule in rules if isinstance(rule, FewRows)),
+        tables=(*asked, *requests_of(rules)),
     )
 
 

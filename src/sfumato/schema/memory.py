@@ -15,6 +15,12 @@ PER_COMPARED = 100
 BUCKETS = 4
 """Buckets a record, at least: of names that stand once, at most every fifth shares its bucket with another."""
 
+IN_A_PART, GATHERED, MOST_PARTS = 2**21, 2**20, 1024
+"""Where records are spilled: how many stand in a part, about, and how many wait to be written; and the most parts."""
+
+PER_PARTED = 600
+"""Bytes of a record in the part that is being read, at most: by queries, where a rule is broken."""
+
 
 @dataclass(frozen=True)
 class Memory:

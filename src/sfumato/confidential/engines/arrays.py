@@ -48,6 +48,7 @@ class Arrays(Sealed, Engine):
 
     name: ClassVar[str] = "arrays"
     turn: ClassVar[int] = 10
+    in_passing: ClassVar[bool] = True
     knows: ClassVar[frozenset[type[Aggregate]]] = frozenset([*FOLDS, Weighted])
 
     def __init__(self, sources: Sources, reading: Reading, salt: bytes) -> None:

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from traceback import extract_tb
 
 import pyarrow as pa
@@ -14,6 +15,8 @@ from sfumato.confidential.engines.engine import Engine, Sources, Unsure
 from sfumato.confidential.engines.request import Reading
 from sfumato.confidential.engines.sources.cluster import in_cluster
 from sfumato.confidential.engines.sources.tables import by_table, refuse_unreadable
+from sfumato.confidential.engines.spill.engine import Spilled
+from sfumato.confidential.engines.spill.folder import SpillFolder
 from sfumato.errors import DataError, SfumatoError, nearest
 from sfumato.plugins import found
 
@@ -34,7 +37,7 @@ def refuse_before_reading(sources: Sources, reading: Reading, name: str = AUTOMA
 
 def held_rows(sources: Sources, reading: Reading) -> int:
     """How many records will be held at once, as their files say it; 0 where none need be, and of files that do not."""
-    if is_counted(reading) and not reading.schema.key and not rows_compared(sources, reading):
+    if reads_in_passing(sources, reading):
         return 0
     with suppress(pa.ArrowException, OSError):
         return sum(rows_of(one) for one in by_table(sources, reading.schema)[reading.schema.base] if can_scan(one))
@@ -83,10 +86,46 @@ def _named(known: Mapping[str, type[Engine]], name: str) -> list[type[Engine]]:
     return [make for one, make in known.items() if name in {AUTOMATIC, one}]
 
 
-def opened(sources: Sources, reading: Reading, salt: bytes, name: str = AUTOMATIC) -> tuple[Engine, tuple[str, ...]]:
-    """The engine that read the data, and why those that were asked before it declined."""
+def opened(
+    sources: Sources, reading: Reading, salt: bytes, name: str = AUTOMATIC, spill: Path | None = None
+) -> tuple[Engine, tuple[str, ...]]:
+    """The engine that read the data, and why those that were asked before it declined; with a folder, in parts there.
+
+    Nothing is spilled of one table that is counted as its records are read, as none of them is held.
+    """
+    if spill is None or not reading.columns:
+        return _first_of(candidates(sources, reading, name), sources, reading, salt)
+    makes, folder = candidates(sources, reading, name), SpillFolder(spill)
+    refuse_afar(sources, reading)
+    declined: tuple[str, ...] = ()
+    if reads_in_passing(sources, reading) and makes[0].in_passing:
+        try:
+            return _made(makes[0], sources, reading, salt), ()
+        except Unsure as why:
+            declined = (f"{makes[0].name} declined: {why}",)
+
+    def open_part(part: Sources, own: Reading) -> Engine:
+        return _first_of(makes, part, own, salt)[0]
+
+    return Spilled(sources, reading, folder, open_part), declined
+
+
+def reads_in_passing(sources: Sources, reading: Reading) -> bool:
+    """Whether one table is asked, of which no record need be held."""
+    return is_counted(reading) and not reading.schema.key and not rows_compared(sources, reading)
+
+
+def refuse_afar(sources: Sources, reading: Reading) -> None:
+    """Stop where records are to be spilled that stay in a cluster."""
+    if any(in_cluster(one) for own in by_table(sources, reading.schema).values() for one in own):
+        raise DataError("Records that stay in a cluster are never written here; leave --spill out.")
+
+
+def _first_of(
+    makes: Sequence[type[Engine]], sources: Sources, reading: Reading, salt: bytes
+) -> tuple[Engine, tuple[str, ...]]:
     declined: list[str] = []
-    for make in candidates(sources, reading, name):
+    for make in makes:
         try:
             return _made(make, sources, reading, salt), tuple(declined)
         except Unsure as why:

@@ -62,12 +62,13 @@ class DuckDB(Sealed, Engine):
         return self._faults
 
     def examples(self, fault: Fault) -> list[tuple[str | None, int]]:
-        counted = (
-            f"SELECT CAST(value AS VARCHAR) AS value, count(*) AS rows FROM ({fault.query}) "
-            f"GROUP BY value ORDER BY rows DESC, value LIMIT {MOST_LISTED}"
-        )
         with without_values("The offending values could not be listed"):
-            return [(value, rows) for value, rows in self._session.ask(counted)]
+            return [(value, rows) for value, rows in self._session.ask(dialect.commonest(fault.query, MOST_LISTED))]
+
+    def offending(self, fault: Fault, turn: int, turns: int) -> list[tuple[str | None, int]]:
+        texts = f"SELECT CAST(value AS VARCHAR) AS value FROM ({fault.query})"
+        chosen = f"SELECT value, count(*) FROM ({texts}) WHERE hash(value) % {turns} = {turn} GROUP BY value"
+        return [(value, rows) for value, rows in self._session.ask(chosen)]
 
     def broken(self, fault: Fault) -> int:
         with without_values("The offending records could not be counted"):

@@ -34,6 +34,11 @@ class Engine(ABC):
     knows: ClassVar[frozenset[type[Aggregate]]]
     afar: ClassVar[bool] = False
     """Whether it reads what stays in a cluster, which no other engine may fetch."""
+    ahead: ClassVar[bool] = False
+    """Whether its cells are had before a charge, as what it reads them from may fail."""
+    in_passing: ClassVar[bool] = False
+    """Whether it counts one table as records are read, and holds none of them."""
+    reading: Reading
     stated: tuple[str, ...] = ()
     """What is to be said of the place where the records are: who else may see numbers of theirs."""
     rows: int | None = None
@@ -42,6 +47,11 @@ class Engine(ABC):
     @abstractmethod
     def __init__(self, sources: Sources, reading: Reading, salt: bytes) -> None:
         """Read the sources, or raise `Unsure`; which rows of crowded units are kept depends on the salt."""
+
+    @property
+    def described(self) -> str:
+        """Which it is, where the reading is told of."""
+        return self.name
 
     @abstractmethod
     def faults(self) -> list[Fault]:
@@ -54,6 +64,10 @@ class Engine(ABC):
     def broken(self, fault: Fault) -> int | None:  # noqa: ARG002 - where it does not count them
         """How many records break a rule."""
         return None
+
+    def offending(self, fault: Fault, turn: int, turns: int) -> list[tuple[str | None, int]]:  # noqa: ARG002 - so too
+        """All offending values that have a turn, by their hash, and how many records have each: confidential."""
+        return []
 
     def crowds(self, column: str, at_most: int) -> tuple[int, list[tuple[str, int]]]:  # noqa: ARG002 - where it does not
         """How many records are of names that stand in more than so many, and those in most, a few: confidential."""

@@ -17,6 +17,12 @@ class TableRequest:
     aggregates: tuple[Aggregate, ...]
     universe: Box
 
+    def answers(self, asked: "TableRequest") -> bool:
+        """Whether the cells of this one are those that are asked."""
+        masks, others = asked.universe.masks, self.universe.masks
+        same = masks.keys() == others.keys() and all((mask == others[name]).all() for name, mask in masks.items())
+        return same and asked.table == self.table and set(asked.aggregates) <= {*self.aggregates}
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -31,6 +37,7 @@ class Reading:
     register: Frame | None = None  # the public list of units whose reports the records are
     owned: tuple[Attribute, ...] = ()  # those that are the hidden unit's own, the same in all of its records
     others: tuple[str, ...] = ()  # the columns that name somebody else, such as who holds a job
+    tables: tuple[TableRequest, ...] = ()  # all that will be asked, as far as that is known
 
     @cached_property
     def values(self) -> tuple[InSteps, ...]:

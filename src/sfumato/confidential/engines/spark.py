@@ -45,6 +45,7 @@ class Spark(Sealed, Engine):
     turn: ClassVar[int] = 1000
     knows: ClassVar[frozenset[type[Aggregate]]] = frozenset([Rows, Sum, Extremes, Units, Largest, UnitSums, Weighted])
     afar: ClassVar[bool] = True
+    ahead: ClassVar[bool] = True
 
     def __init__(self, sources: Sources, reading: Reading, salt: bytes) -> None:
         tables = by_table(sources, reading.schema)

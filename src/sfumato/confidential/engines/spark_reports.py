@@ -25,6 +25,7 @@ class SparkReports(DuckDB):
     turn: ClassVar[int] = Spark.turn + 1
     knows: ClassVar[frozenset[type[Aggregate]]] = Spark.knows
     afar: ClassVar[bool] = True
+    ahead: ClassVar[bool] = True
 
     def __init__(self, sources: Sources, reading: Reading, salt: bytes) -> None:
         rows = by_table(sources, reading.schema)[reading.schema.base]

@@ -108,9 +108,7 @@ class Tally:
 
     def answers(self, asked: TableRequest) -> bool:
         """Whether these are the cells of a question."""
-        masks, others = asked.universe.masks, self.question.universe.masks
-        same = masks.keys() == others.keys() and all((mask == others[name]).all() for name, mask in masks.items())
-        return same and asked.table == self.question.table and set(asked.aggregates) <= {*self.question.aggregates}
+        return self.question.answers(asked)
 
     def columns(self) -> dict[Aggregate, Any]:
         """The aggregates of every cell, empty ones included; weights side by side in memory."""

@@ -38,6 +38,7 @@ class Database(Sealed):
         tables = by_table(sources, reading.schema)
         self.sources = tables[reading.schema.base]
         self._kinds: list[Kinds] = []
+        self._held_by: dict[int, list[Kinds]] = {}
         columns = {table: self._gather(place, own) for place, (table, own) in enumerate(tables.items())}
         refuse_misplaced(columns, reading)
         self._refuse_mixed()
@@ -72,6 +73,7 @@ class Database(Sealed):
             name, own = f"source{place}_{number}", Wanted(columns, encoding=asked.encoding)
             columns = attach(self.session, name, source, own if columns else asked)
             self._kinds.append(dict(zip(columns, self.session.kinds(name).values(), strict=False)))
+            self._held_by.setdefault(place, []).append(self._kinds[-1])
             parts.append(f"SELECT {self._chosen(place, number, self._kinds[-1])} FROM {name}")
         self.session.run(f"CREATE VIEW side{place} AS {' UNION ALL '.join(parts)}")
         return columns
@@ -96,6 +98,10 @@ class Database(Sealed):
         return ", ".join(
             chosen + [f"{dialect.unit(at[column], kinds[column])} AS {alias}" for alias, column in named.items()]
         )
+
+    def kinds_in(self, place: int) -> list[Kinds]:
+        """The types of the columns that are read of each source of a table, in their order there."""
+        return self._held_by[place]
 
     def kinds_of(self, column: str) -> list[str]:
         """The types that a column has in the sources that have it."""

@@ -15,6 +15,8 @@ REPEATED = (
     "the same row stands in more than one source and would count twice; declare [data] key, or [data] repeated_rows = "
     "true if such rows are different records."
 )
+UNLISTED = "some units are not in the frame, which lists every unit there is."
+REPORTED_TWICE = "some units report twice; one row a unit."
 
 
 class Rules:
@@ -56,15 +58,16 @@ class Rules:
 
     def empty(self) -> list[Fault]:
         """The rule that every one of several sources holds rows: one with a header alone was not meant."""
-        return list(self._empty())
-
-    def _empty(self) -> Iterator[Fault]:
         sources = self._records.sources
         held = {number for (number,) in self._ask("SELECT DISTINCT source FROM side0")} if len(sources) > 1 else {0}
-        for number, source in enumerate(sources):
-            if number not in held:
-                file = f", {path.name}," if (path := file_of(source)) else ""
-                yield Fault("", f"Source {number + 1}{file} holds no rows; leave it out, or look for what it lost.")
+        return self.of_empty(number for number in range(len(sources)) if number not in held)
+
+    def of_empty(self, numbers: Iterable[int]) -> list[Fault]:
+        """The faults of sources without rows, by their numbers."""
+        files = {number: file_of(self._records.sources[number]) for number in numbers}
+        named = {number: f", {path.name}," if path else "" for number, path in files.items()}
+        lost = "holds no rows; leave it out, or look for what it lost."
+        return [Fault("", f"Source {number + 1}{file} {lost}") for number, file in named.items()]
 
     def broken(self, faults: Iterable[Fault]) -> list[Fault]:
         """Those of some rules that are broken."""
@@ -165,31 +168,43 @@ class Rules:
             return
         unit = f"unit{self._reading.names.index(self._reading.named(None))}"
         named, column = f"SELECT CAST({unit} AS VARCHAR) AS value FROM coded", self._reading.named(None)
-        rule = "some units are not in the frame, which lists every unit there is."
-        yield Fault(column, rule, f"{named} ANTI JOIN register ON CAST({unit} AS VARCHAR) = register.name")
-        rule = "some units report twice; one row a unit."
+        yield Fault(column, UNLISTED, f"{named} ANTI JOIN register ON CAST({unit} AS VARCHAR) = register.name")
         twice = f"SELECT {unit} FROM coded GROUP BY {unit} HAVING count(*) > 1"
-        yield Fault(column, rule, f"{named} WHERE {unit} IN ({twice})")
+        yield Fault(column, REPORTED_TWICE, f"{named} WHERE {unit} IN ({twice})")
 
     def of_reports(self) -> Iterator[Fault]:
         """The rules of values that are reported as they stand: whole multiples of the step, 0 or more."""
         for place, value in enumerate(self._reading.values):
             if isinstance(value, Reported) and self._ask(f"SELECT 1 FROM coded WHERE value{place} IS NULL LIMIT 1"):
-                number = self._records.given(value)
-                steps = f"({number} / {dialect.literal(value.step)})"
-                rules = {
-                    f"{number} IS NULL": "missing or no numbers; a unit that has none is left out or reports 0.",
-                    f"{number} < 0": "below 0; what units report is 0 or more.",
-                    f"abs({steps}) < {EXACT} AND NOT {dialect.whole(steps)}": "no whole multiples of the step, "
-                    f"{float(value.step):g}; round them before, or use a finer step.",
-                    f"{steps} >= {EXACT}": "too large to be exact; use a coarser step.",
-                }
-                unit = self._reading.id  # whose report it is, where that is read
-                columns = [unit, value.column] if unit in self._reading.names else [value.column]
-                for condition, rule in rules.items():
-                    words = f"some values are {rule}"
-                    _, fault = self._rule(columns, condition, words)
-                    yield Fault(value.column, words, fault.query)
+                yield from self._of_reported(value)
+
+    def _of_reported(self, value: Reported) -> Iterator[Fault]:
+        number = self._records.given(value)
+        steps = f"({number} / {dialect.literal(value.step)})"
+        rules = {
+            f"{number} IS NULL": "missing or no numbers; a unit that has none is left out or reports 0.",
+            f"{number} < 0": "below 0; what units report is 0 or more.",
+            f"abs({steps}) < {EXACT} AND NOT {dialect.whole(steps)}": "no whole multiples of the step, "
+            f"{float(value.step):g}; round them before, or use a finer step.",
+            f"{steps} >= {EXACT}": "too large to be exact; use a coarser step.",
+        }
+        unit = self._reading.id  # whose report it is, where that is read
+        columns = [unit, value.column] if unit in self._reading.names else [value.column]
+        for condition, rule in rules.items():
+            words = f"some values are {rule}"
+            _, fault = self._rule(columns, condition, words)
+            yield Fault(value.column, words, fault.query)
+
+    def in_order(self) -> list[tuple[str, str]]:
+        """The column and the words of every rule about records, broken or not, in the order in which they are told."""
+        schema, names = self._reading.schema, self._reading.names
+        of_rows = [stands_twice(schema.key)] if schema.key else [REPEATED]
+        listed = [(fault.column, fault.rule) for _, fault in self._conditions()]
+        listed += [(name, SPELT) for name in dict.fromkeys((*schema.key, *names))]
+        listed += [(", ".join(schema.key or self._reading.columns), rule) for rule in of_rows]
+        listed += [(name, rule) for rule in (UNLISTED, REPORTED_TWICE) for name in names]
+        reported = [one for one in self._reading.values if isinstance(one, Reported)]
+        return listed + [(fault.column, fault.rule) for one in reported for fault in self._of_reported(one)]
 
 
 def _misspelt(listed: str, unit: str, relation: str) -> str:

@@ -117,6 +117,14 @@ def digest(salt: bytes, columns: Sequence[str]) -> str:
     return f"sha256(concat_ws(chr(31), '{salt.hex()}', {', '.join(columns)}))"
 
 
+def commonest(values: str, most: int) -> str:
+    """The query for the commonest of some values, and how many rows have each."""
+    return (
+        f"SELECT CAST(value AS VARCHAR) AS value, count(*) AS rows FROM ({values}) "  # noqa: S608 - of numbered columns
+        f"GROUP BY value ORDER BY rows DESC, value LIMIT {most}"
+    )
+
+
 def numeral(code: str) -> float | None:
     """The number that a code is, if it is one.
 

@@ -1,6 +1,8 @@
 """Session: the one way that DuckDB is opened, closed to the disk, to extensions and to this program's variables."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,9 +43,15 @@ class Session(Sealed):
         self.run(f"SET disabled_optimizers = '{','.join(named)}'")
 
     def run(self, query: str) -> Any:
-        """Carry out a query; a text file that cannot be taken apart is named, with its line, and nothing it holds."""
-        try:
+        """Carry out a query."""
+        with self._named():
             return self._connection.execute(query)
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """A text file that cannot be taken apart is named, with its line, and nothing it holds."""
+        try:
+            yield
         except Exception as error:
             torn = [path.name for path in self.texts if f"\n  file = {path}\n" in str(error)]
             line = re.match(r"Invalid Input Error: CSV Error on Line: (\d+)\n", str(error))
@@ -51,6 +59,8 @@ class Session(Sealed):
             if not torn and not foreign:
                 raise
             at = f"line {line[1]}: a field too few or too many, a quote left open" if line else "line ends of two kinds"
+        else:
+            return
         if foreign:
             refuse_foreign(self.texts)
         raise DataError(f"{(torn or ['A text file'])[0]} could not be read; look at {at}.")
@@ -62,6 +72,17 @@ class Session(Sealed):
     def columns(self, query: str) -> list[NDArray[Any]]:
         """The columns that answer a query, as arrays."""
         return [np.asarray(column) for column in self.run(query).fetchnumpy().values()]
+
+    def batches(self, query: str, rows: int) -> Iterator[Any]:
+        """The answer to a query in Arrow's batches of so many rows, none of them held."""
+        with self._named():
+            reader = self._connection.sql(query).to_arrow_reader(rows)
+        while True:
+            with self._named():
+                batch = next(reader, None)
+            if batch is None:
+                return
+            yield batch
 
     def register(self, name: str, table: Any) -> None:
         """Let queries read an Arrow table under a name."""
