@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli.installs import refuse_core
-from sfumato.cli.options import Data, EngineName, Json, PlanFile, SparkAddress, SparkToken
+from sfumato.cli.options import Data, EngineName, Json, PlanFile, SparkAddress, SparkToken, Spill
 from sfumato.cli.output import CONFIDENTIAL, columns, note, progress, say, say_json
 from sfumato.errors import DataError, how_many
 
@@ -19,13 +19,20 @@ if TYPE_CHECKING:
     from sfumato.release import Release
 
 
-def opened(data: list[str], plan: "Plan", engine: str, spark: str = "", token: Path | None = None) -> "Microdata":
+def opened(
+    data: list[str],
+    plan: "Plan",
+    engine: str,
+    spark: str = "",
+    token: Path | None = None,
+    spill: Path | None = None,
+) -> "Microdata":
     """The microdata that options name; of a plan with joined tables, NAME=SOURCE for each; by --spark of a cluster."""
     from sfumato.confidential import Microdata
 
     told = _afar(spark, token) if spark or token else str
     if not plan.schema.joined:
-        return Microdata.open([told(name) for name in data], plan.schema, engine)
+        return Microdata.open([told(name) for name in data], plan.schema, engine, spill)
     tables: dict[str, list[Any]] = {}
     for written in data:
         name, equals, source = written.partition("=")
@@ -33,7 +40,7 @@ def opened(data: list[str], plan: "Plan", engine: str, spark: str = "", token: P
             names = ", ".join(plan.schema.tables)
             raise DataError(f"--data {written} is not NAME=FILE; the plan joins the tables {names}.")
         tables.setdefault(name, []).append(told(source))
-    return Microdata.open(tables, plan.schema, engine)
+    return Microdata.open(tables, plan.schema, engine, spill)
 
 
 def _afar(spark: str, token: Path | None) -> "Callable[[str], Any]":
@@ -52,6 +59,7 @@ def check(
     engine: EngineName = "",
     spark: SparkAddress = "",
     spark_token: SparkToken = None,
+    spill: Spill = None,
     json: Json = False,
 ) -> None:
     """List what in the data does not fit the plan; the report is confidential and nothing is charged."""
@@ -64,7 +72,7 @@ def check(
 
     read = Plan.read(plan)
     read.price()  # what it refuses could not be run on any data
-    microdata = opened(data, read, engine, spark, spark_token)
+    microdata = opened(data, read, engine, spark, spark_token, spill)
     with closing(Tabulation(read, microdata, SystemDraws())) as tabulation:
         broken = tabulation.faults() or contradicted(read, tabulation)
         faults = [(one, tabulation.broken(one), tabulation.examples(one)) for one in broken]
@@ -119,6 +127,7 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
     engine: EngineName = "",
     spark: SparkAddress = "",
     spark_token: SparkToken = None,
+    spill: Spill = None,
     json: Json = False,
 ) -> None:
     """Read the data, charge the ledger, add the noise, write a release; what fails after the charge stays charged."""
@@ -138,7 +147,7 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
         note(f"To run: {memory.words()}.")
     with progress(stages(read)) as show:
         asked = replace(options, progress=show, within=show.within, note=note)
-        release = gate(read, opened(data, read, engine, spark, spark_token), ledger, out, asked)
+        release = gate(read, opened(data, read, engine, spark, spark_token, spill), ledger, out, asked)
     _say_release(release, out, json)
 
 

@@ -8,7 +8,7 @@ import typer
 
 from sfumato.cli.agency import opened
 from sfumato.cli.assess_words import assessed, beside
-from sfumato.cli.options import Data, EngineName, Json, PlanFile, SparkAddress, SparkToken, pairs
+from sfumato.cli.options import Data, EngineName, Json, PlanFile, SparkAddress, SparkToken, Spill, pairs
 from sfumato.cli.output import CONFIDENTIAL, progress, say, say_json
 from sfumato.cli.private_file import refuse_place, written_privately
 from sfumato.errors import ReleaseError
@@ -45,6 +45,7 @@ def assess(  # noqa: PLR0913, PLR0917 - one argument an option
     engine: EngineName = "",
     spark: SparkAddress = "",
     spark_token: SparkToken = None,
+    spill: Spill = None,
     json: Json = False,
 ) -> None:
     """Compare a release with the microdata: what it still gives away and what it is still good for; confidential."""
@@ -56,13 +57,17 @@ def assess(  # noqa: PLR0913, PLR0917 - one argument an option
     for folder in release:
         _refuse_inside(out, folder)
     if len(release) > 1 or not read.over.table_by_table(read.measures):
-        _side_by_side(read, opened(data, read, engine, spark, spark_token), release, table or [], out, json, sweep)
+        _side_by_side(
+            read, opened(data, read, engine, spark, spark_token, spill), release, table or [], out, json, sweep
+        )
         return
     own = {"near_zero": near_zero, "least": least, "largest_cv": largest_cv, "least_weighted": least_weighted}
     rules = ReportRules.read(read, table or (), **own)
     asked = Sweep.read(read, pairs(sweep, "--sweep"), draws) if sweep else None
     with progress(STAGES) as show:
-        assessment = compare(read, opened(data, read, engine, spark, spark_token), release[0], rules, asked, show)
+        assessment = compare(
+            read, opened(data, read, engine, spark, spark_token, spill), release[0], rules, asked, show
+        )
     written_privately(out, assessment.to_html())
     _say(assessment.numbers, assessed, out, json)
 

@@ -38,6 +38,18 @@ SparkAddress = Annotated[
 SparkToken = Annotated[
     Path | None, typer.Option("--spark-token", metavar="FILE", help="A file that holds the token for --spark.")
 ]
+Spill = Annotated[
+    Path | None,
+    typer.Option(
+        "--spill",
+        metavar="DIR",
+        help="A folder on a disk of this machine, for records that do not fit in memory: names of employers, people or "
+        "records that must be told apart, and rows looked for in several files. They are kept there in parts while "
+        "the command runs, encrypted by a key that is never written down, in a file without a name: nothing is left, "
+        "however the command ends. The numbers are the same; `sfumato price` states memory and disk. Percentiles and "
+        "regressions are not spilled.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a release.")]
 Form = Annotated[str | None, typer.Option(help="text, json, csv, json-stat2, xlsx, parquet or sdmx-csv.")]

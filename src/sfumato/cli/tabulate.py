@@ -14,6 +14,7 @@ from sfumato.cli.options import (
     PlanFile,
     SparkAddress,
     SparkToken,
+    Spill,
     Within,
     choices,
     pairs,
@@ -52,6 +53,7 @@ def tabulate(  # noqa: PLR0913, PLR0917 - one argument an option
     engine: EngineName = "",
     spark: SparkAddress = "",
     spark_token: SparkToken = None,
+    spill: Spill = None,
     json: Json = False,
 ) -> None:
     """Print the true table with design-based standard errors; it is confidential and nothing is charged."""
@@ -62,7 +64,7 @@ def tabulate(  # noqa: PLR0913, PLR0917 - one argument an option
     names = [name.strip() for name in rows.split(",") if name.strip()]
     layout = TableLayout(names, cols, pairs(where, "--where"), choices(pairs(at, "--at")))
     of = _estimand(read, measure, total, mean, ratio, share, percent)
-    table = true_table(read, opened(data, read, engine, spark, spark_token), layout, of)
+    table = true_table(read, opened(data, read, engine, spark, spark_token, spill), layout, of)
     if json:
         head = {"confidential": True, "notice": CONFIDENTIAL, "title": table.title, "method": table.method}
         head |= {"where": layout.where}

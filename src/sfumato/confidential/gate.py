@@ -17,7 +17,7 @@ from sfumato.calibrate import calibrated
 from sfumato.confidential.account import Account
 from sfumato.confidential.chain import refuse_leap
 from sfumato.confidential.contradicted import refuse_contradicted
-from sfumato.confidential.engines.choose import held_rows, named_in_turns, refuse_before_reading, rows_compared
+from sfumato.confidential.engines.choose import refuse_before_reading, refuse_unheld
 from sfumato.confidential.excess import told_excess
 from sfumato.confidential.fate import Reservation, Unnamed, adding, charged_words
 from sfumato.confidential.labels import published
@@ -109,10 +109,9 @@ def _refuse_unread(plan: Plan, microdata: Microdata, out: Path, options: Options
         private_key(options.sign_with)
     design = [name for name in (plan.schema.weight, *plan.schema.replicates) if name]
     need = reading(plan)
-    refuse_before_reading(microdata.sources, need, microdata.engine, design)
+    refuse_before_reading(microdata.sources, need, microdata.engine, design, spill=microdata.spill)
     if memory := plan.memory():
-        in_turns, compared = named_in_turns(microdata.sources, need), rows_compared(microdata.sources, need)
-        memory.refuse_records(held_rows(microdata.sources, need), in_turns=in_turns, compared=compared)
+        refuse_unheld(memory, microdata.sources, need, microdata.spill)
 
 
 def _withholding(plan: Plan, options: Options) -> "Withholding | None":

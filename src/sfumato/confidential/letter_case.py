@@ -4,7 +4,7 @@ They stay different names, so this is no fault; where they are one unit in two s
 """
 # ruff: noqa: S608 - columns are numbered; no name or value of the data stands in a query
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
@@ -13,6 +13,9 @@ from typing import Any
 from sfumato.confidential.engines.queries.database import Database
 from sfumato.confidential.engines.sources.cluster import in_cluster
 from sfumato.confidential.engines.sources.tables import by_table
+from sfumato.confidential.engines.spill.folder import SpillFolder
+from sfumato.confidential.engines.spill.partings import of_spellings
+from sfumato.confidential.engines.spill.spilling import SpilledParts, Spilling
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import Sealed, scrubbed
 from sfumato.confidential.tabulate import reading
@@ -52,17 +55,38 @@ def cased_names(plan: Plan, microdata: Microdata) -> list[CasedNames]:
 def _of_data(plan: Plan, microdata: Microdata) -> list[CasedNames]:
     if any(map(in_cluster, chain(*by_table(microdata.sources, plan.schema).values()))):
         return []  # names stay there
-    records = Database(microdata.sources, reading(plan))
-    found = []
-    with closing(records.session) as session:
-        for column, name in records.named.items():
-            texts = f"SELECT DISTINCT CAST({column} AS VARCHAR) AS name FROM records WHERE {column} IS NOT NULL"
-            alike = f"SELECT lower(name) FROM ({texts}) GROUP BY lower(name) HAVING count(*) > 1"
-            listed = (
-                f"SELECT name FROM ({texts}) WHERE lower(name) IN ({alike}) ORDER BY lower(name), name LIMIT {MOST}"
-            )
-            found.append(CasedNames(name, tuple(one for (one,) in session.ask(listed))))
-    return found
+    need = reading(plan)
+    records = Database(microdata.sources, need)
+    with closing(records.session):
+        if microdata.spill is not None:
+            return _of_spilled(records, SpillFolder(microdata.spill))
+        return [CasedNames(name, tuple(_listed(records, column))) for column, name in records.named.items()]
+
+
+def _of_spilled(records: Database, folder: SpillFolder) -> list[CasedNames]:
+    """The same of names that are spilled: those that differ in case alone are in one part."""
+    need = records.reading
+    named = dict.fromkeys(records.named.values())
+    with closing(Spilling(records, folder, [of_spellings(need, name) for name in named])) as spilling:
+        found = {parts.parting.by[0]: list(_of_parts(parts)) for parts in spilling.parts}
+    return [
+        CasedNames(name, tuple(sorted(one, key=lambda one: (one.lower(), one))[:MOST])) for name, one in found.items()
+    ]
+
+
+def _of_parts(parts: SpilledParts) -> Iterator[str]:
+    for tables in parts.records:
+        records = Database(tables, parts.parting.reading)
+        with closing(records.session):
+            yield from _listed(records, "unit0")
+
+
+def _listed(records: Database, column: str) -> list[str]:
+    """The names of a column that differ in case alone, a few."""
+    texts = f"SELECT DISTINCT CAST({column} AS VARCHAR) AS name FROM records WHERE {column} IS NOT NULL"
+    alike = f"SELECT lower(name) FROM ({texts}) GROUP BY lower(name) HAVING count(*) > 1"
+    listed = f"SELECT name FROM ({texts}) WHERE lower(name) IN ({alike}) ORDER BY lower(name), name LIMIT {MOST}"
+    return [one for (one,) in records.session.ask(listed)]
 
 
 def _alike(column: str, names: Iterable[str]) -> CasedNames:

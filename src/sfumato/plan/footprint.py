@@ -7,8 +7,8 @@ import numpy as np
 
 from sfumato.errors import how_many
 from sfumato.plan.measure import Measure
-from sfumato.schema import Clipped, Family, Schema, Table
-from sfumato.schema.memory import Memory
+from sfumato.schema import Clipped, Family, Schema, Table, UnitSums
+from sfumato.schema.memory import IN_A_PART, PER_PARTED, Memory, SpillNeed
 
 BASE = 180_000_000
 """Bytes of the program, its libraries, and what does not grow."""
@@ -25,6 +25,10 @@ PER_ORDERED = 100
 
 Of the pairs of lines 207 were measured, of the values of a quantile 60.
 """
+PER_SPILLED_CODE, PER_SPILLED_NAME = 12, 32
+"""Bytes on disk of a code of a record that is spilled, and of a name, about."""
+PER_UNIT_SUM = 64
+"""Bytes of a record where what every unit has in a cell is handed on whole, at most."""
 PER_JOINED = 64
 """Bytes of a record for each table that it is looked up in: its key, and what it finds there."""
 
@@ -79,7 +83,25 @@ def footprint(schema: Schema, held: Sequence[HeldCells], moved: Collection[str],
     )
     levels = PER_LEVEL * sum(len(attribute.levels.codes) for attribute in schema.attributes)
     total = BASE + levels + products + max(work)
-    return Memory(_words(held), total, _a_record(schema, held) + naming.bytes, instead, naming.in_turns)
+    spilled = _spilled(schema, held, naming, BASE + levels + products + max(work))
+    return Memory(_words(held), total, _a_record(schema, held) + naming.bytes, instead, naming.in_turns, spilled)
+
+
+def _spilled(schema: Schema, held: Sequence[HeldCells], naming: NamingColumns, before: int) -> SpillNeed | None:
+    """What is taken where records are spilled: a part of them, all cells before the charge, and room on the disk."""
+    aggregates = [one for each in held for one in each.measure.aggregates]
+    names = len(naming.told_apart | naming.counted)
+    if not (names or schema.joined) or not all(one.summed and not one.weighted for one in aggregates):
+        return None
+    cells = sum(PER_NUMBER * (2 * len(one.measure.aggregates) + 1) * one.size for one in held)
+    merged = max(4 * PER_NUMBER * (len(one.measure.aggregates) + 1) * one.size for one in held)
+    whole = PER_PACKED * any(not one.cells.dense for one in held)
+    whole += PER_UNIT_SUM * any(isinstance(one, UnitSums) for one in aggregates)
+    read = {name for one in held for name in (*one.measure.names, *one.measure.where)}
+    values = {value for one in aggregates for value in one.values}
+    content = PER_SPILLED_CODE * len(read) + PER_NUMBER * len(values)
+    on_disk = content * max(len(naming.told_apart), 1) + PER_SPILLED_NAME * max(names, 1)
+    return SpillNeed(before + cells + merged + PER_PARTED * IN_A_PART, whole, on_disk)
 
 
 def _words(held: Sequence[HeldCells]) -> str:

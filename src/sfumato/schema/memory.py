@@ -15,11 +15,36 @@ PER_COMPARED = 100
 BUCKETS = 4
 """Buckets a record, at least: of names that stand once, at most every fifth shares its bucket with another."""
 
-IN_A_PART, GATHERED, MOST_PARTS = 2**21, 2**20, 1024
+IN_A_PART, GATHERED, MOST_PARTS = 2**20, 2**20, 1024
 """Where records are spilled: how many stand in a part, about, and how many wait to be written; and the most parts."""
 
 PER_PARTED = 600
 """Bytes of a record in the part that is being read, at most: by queries, where a rule is broken."""
+PER_SPILLED_TEXT = 16
+"""Bytes on disk of a text of a record, about, where rows are compared."""
+
+
+@dataclass(frozen=True)
+class SpillNeed:
+    """What a run takes whose records are spilled: memory in all, memory and disk for every record."""
+
+    bytes: int
+    a_record: int
+    on_disk: int
+
+    def words(self) -> str:
+        """The rest of a line of a price list.
+
+        >>> SpillNeed(1_400_000_000, 0, 60).words()
+        '; with --spill DIR about 1.4 GB of memory, and 60 bytes of disk for every record'
+        """
+        beside = f" and {self.a_record} bytes for every record" if self.a_record else ""
+        disk = f"{self.on_disk} bytes of disk for every record"
+        return f"; with --spill DIR about {self.bytes / 1e9:.1f} GB of memory{beside}, and {disk}"
+
+    def bytes_for(self, records: int) -> int:
+        """Memory with so many records."""
+        return self.bytes + self.a_record * records
 
 
 @dataclass(frozen=True)
@@ -36,6 +61,8 @@ class Memory:
     """What would take less."""
     of_names: int = 0
     """The bytes of a record that are of names in turns, which no more records take than have theirs held at once."""
+    spilled: SpillNeed | None = None
+    """What is taken instead where records are spilled; nothing where that saves nothing, or cannot be."""
 
     def words(self) -> str:
         """One line of a price list.
@@ -50,7 +77,8 @@ class Memory:
         beside = f", and {self.a_record} bytes for every record of a Parquet file" if self.a_record else ""
         further = self.a_record - self.of_names + PER_SIFTED
         many = f", from {NAMES_AT_ONCE / 1e6:.0f} million records on {further} for every further one"
-        return f"{self.held}: about {self.bytes / 1e9:.1f} GB of memory{beside}{many if self.of_names else ''}"
+        held = f"{self.held}: about {self.bytes / 1e9:.1f} GB of memory{beside}{many if self.of_names else ''}"
+        return held + (self.spilled.words() if self.spilled else "")
 
     def refuse_over(self, limit: int | None = None, *, error: type[SfumatoError] = PlanError) -> None:
         """Stop what does not fit this machine."""
@@ -71,10 +99,28 @@ class Memory:
                 f" Rows that stand in two of the files are looked for, which takes at least {PER_COMPARED} bytes for "
                 "every record: give [data] a key, or repeated_rows = true."
             )
+            spill = " Spill them to a disk with --spill DIR, or run it" if self.spilled or compared else " Run it"
             raise PlanError(
                 f"{self.words()}: with the records of these files that is more than the {there / 1e9:.1f} GB of this "
-                f"machine. Nothing was read.{looked_for if compared else ''} Run it on a larger one, or make a release "
+                f"machine. Nothing was read.{looked_for if compared else ''}{spill} on a larger one, or make a release "
                 "for each part of the data."
+            )
+
+    def refuse_spilled(self, records: int, free: int, *, compared: int = 0, limit: int | None = None) -> None:
+        """Stop what fits neither memory nor the free space of a folder where so many records are spilled.
+
+        So many texts of each are compared, where rows are looked for that stand in two files.
+        """
+        need, there = self.spilled or SpillNeed(self.bytes, self.a_record, 0), available() if limit is None else limit
+        told = f"{self.held}{need.words()}: with the records of these files that is more than the "
+        on_disk = need.on_disk + PER_SPILLED_TEXT * compared
+        if need.bytes_for(records) > there:
+            raise PlanError(f"{told}{there / 1e9:.1f} GB of this machine. Nothing was read. Run it on a larger one.")
+        if on_disk * records > free:
+            more = f", of which rows that are compared take {PER_SPILLED_TEXT * compared} more" if compared else ""
+            raise PlanError(
+                f"{told}{free / 1e9:.1f} GB that are free in the folder of --spill{more}. Nothing was read. Name one "
+                "on a larger disk, or make a release for each part of the data."
             )
 
 

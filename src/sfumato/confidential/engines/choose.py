@@ -17,8 +17,10 @@ from sfumato.confidential.engines.sources.cluster import in_cluster
 from sfumato.confidential.engines.sources.tables import by_table, refuse_unreadable
 from sfumato.confidential.engines.spill.engine import Spilled
 from sfumato.confidential.engines.spill.folder import SpillFolder
+from sfumato.confidential.engines.spill.partings import refuse_unspillable
 from sfumato.errors import DataError, SfumatoError, nearest
 from sfumato.plugins import found
+from sfumato.schema.memory import Memory
 
 AUTOMATIC = ""
 
@@ -29,10 +31,31 @@ def engines() -> dict[str, type[Engine]]:
     return dict(sorted(files.items(), key=lambda one: one[1].turn))
 
 
-def refuse_before_reading(sources: Sources, reading: Reading, name: str = AUTOMATIC, also: Sequence[str] = ()) -> None:
+def refuse_before_reading(
+    sources: Sources, reading: Reading, name: str = AUTOMATIC, also: Sequence[str] = (), *, spill: Path | None = None
+) -> None:
     """Stop at what can be told without reading a record: no engine for what is asked, no such file, no such column."""
     candidates(sources, reading, name)
     refuse_unreadable(sources, reading, also)
+    if spill is not None:
+        refuse_unspilled(sources, reading, spill)
+
+
+def refuse_unheld(memory: Memory, sources: Sources, reading: Reading, spill: Path | None) -> None:
+    """Stop at records that do not fit in memory, or where they are spilled on their disk, as their files say it."""
+    records, compared = held_rows(sources, reading), rows_compared(sources, reading)
+    if spill is None:
+        memory.refuse_records(records, in_turns=named_in_turns(sources, reading), compared=compared)
+    else:
+        memory.refuse_spilled(records, SpillFolder(spill).free, compared=len(reading.columns) if compared else 0)
+
+
+def refuse_unspilled(sources: Sources, reading: Reading, spill: Path) -> SpillFolder:
+    """Stop where records may not be spilled to a folder: it is unfit, they are in a cluster, no parts tell of them."""
+    if any(in_cluster(one) for own in by_table(sources, reading.schema).values() for one in own):
+        raise DataError("Records that stay in a cluster are never written here; leave --spill out.")
+    refuse_unspillable(reading)
+    return SpillFolder(spill)
 
 
 def held_rows(sources: Sources, reading: Reading) -> int:
@@ -95,8 +118,7 @@ def opened(
     """
     if spill is None or not reading.columns:
         return _first_of(candidates(sources, reading, name), sources, reading, salt)
-    makes, folder = candidates(sources, reading, name), SpillFolder(spill)
-    refuse_afar(sources, reading)
+    makes, folder = candidates(sources, reading, name), refuse_unspilled(sources, reading, spill)
     declined: tuple[str, ...] = ()
     if reads_in_passing(sources, reading) and makes[0].in_passing:
         try:
@@ -113,12 +135,6 @@ def opened(
 def reads_in_passing(sources: Sources, reading: Reading) -> bool:
     """Whether one table is asked, of which no record need be held."""
     return is_counted(reading) and not reading.schema.key and not rows_compared(sources, reading)
-
-
-def refuse_afar(sources: Sources, reading: Reading) -> None:
-    """Stop where records are to be spilled that stay in a cluster."""
-    if any(in_cluster(one) for own in by_table(sources, reading.schema).values() for one in own):
-        raise DataError("Records that stay in a cluster are never written here; leave --spill out.")
 
 
 def _first_of(

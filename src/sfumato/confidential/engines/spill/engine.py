@@ -16,7 +16,7 @@ from sfumato.confidential.engines.row_aggregates import laid_out
 from sfumato.confidential.engines.spill.folder import SpillFolder
 from sfumato.confidential.engines.spill.judges import Judge, PartsJudge, QueryJudge
 from sfumato.confidential.engines.spill.merged import MergedCells
-from sfumato.confidential.engines.spill.partings import refuse_unspillable, unkeyed
+from sfumato.confidential.engines.spill.partings import Parting, of_weighed, partings, unkeyed
 from sfumato.confidential.engines.spill.repeated_rows import RepeatedRows
 from sfumato.confidential.engines.spill.spilling import OpenPart, SpilledParts, Spilling
 from sfumato.confidential.sealed import Sealed, without_values
@@ -38,7 +38,6 @@ class Spilled(Sealed, Engine):
     ahead: ClassVar[bool] = True
 
     def __init__(self, sources: Sources, reading: Reading, folder: SpillFolder, open_part: OpenPart) -> None:
-        refuse_unspillable(reading)
         self.reading, self._open, self._undone = reading, open_part, ExitStack()
         self._judges: dict[Fault, Judge] = {}
         self._made: dict[SpilledParts, list[tuple[TableRequest, MergedCells]]] = {}
@@ -58,7 +57,7 @@ class Spilled(Sealed, Engine):
         if joins := rules.of_joins():
             self._judges = dict.fromkeys(joins, QueryJudge(session))
             return
-        self._spilling = self._undone.enter_context(closing(Spilling(database, folder)))
+        self._spilling = self._undone.enter_context(closing(Spilling(database, folder, _partings(self.reading))))
         self.rows, self._size = self._spilling.rows, self._spilling.size
         judged = self._repeated(database, folder)
         session.close()  # whatever it held of the sources stands in the parts
@@ -171,6 +170,10 @@ class Spilled(Sealed, Engine):
     def close(self) -> None:
         self._made.clear()
         self._undone.close()
+
+
+def _partings(reading: Reading) -> list[Parting]:
+    return of_weighed(reading) if reading.weighted else partings(reading)
 
 
 def _add(engine: Engine, asked: TableRequest, cells: MergedCells) -> None:

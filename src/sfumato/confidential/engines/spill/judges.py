@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from sfumato.confidential.engines.engine import MOST_LISTED, Engine
-from sfumato.confidential.engines.queries.rules import SPELT
+from sfumato.confidential.engines.queries.rules import NAMELESS, SPELT, stands_twice
 from sfumato.confidential.engines.request import Fault
 from sfumato.confidential.engines.spill.spilling import OpenPart, SpilledParts
 from sfumato.confidential.engines.sql import dialect
@@ -50,15 +50,16 @@ class PartsJudge(Sealed):
     def engines(self) -> Iterator[Engine]:
         """An engine for every part, of whose faults those are noted that a part can tell."""
         for engine in self._parts.engines(self._open):
-            told = {(one.column, one.rule) for one in self.faults}
-            new = [one for one in engine.faults() if (one.column, one.rule) not in told and self._tells(one)]
-            self.faults += new
+            self.faults += [one for one in engine.faults() if one not in self.faults and self._tells(one)]
             yield engine
 
     def _tells(self, fault: Fault) -> bool:
-        """Whether parts hold together what breaks a rule: all spellings of a name, where they are by that name."""
-        by, only_spelt = self._parts.parting.by, self._parts.parting.only_spelt
-        return by == (fault.column,) if fault.rule == SPELT else not only_spelt
+        """Whether parts hold together what breaks a rule; all but the main ones tell of their own names alone."""
+        parting = self._parts.parting
+        own = fault.column == ", ".join(parting.by)
+        if fault.rule == SPELT or parting.only_spelt:
+            return fault.rule == SPELT and own and len(parting.by) == 1
+        return parting.main or (own and fault.rule in {NAMELESS, stands_twice(parting.by)})
 
     def broken(self, fault: Fault) -> int:
         return sum(engine.broken(own) or 0 for engine, own in self._breaking(fault))
@@ -77,7 +78,7 @@ class PartsJudge(Sealed):
         """The parts in which a rule is broken, each with the rule as its engine has it."""
         for engine in self._parts.engines(self._open):
             for own in engine.faults():
-                if (own.column, own.rule) == (fault.column, fault.rule):
+                if own == fault:
                     yield engine, own
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from sfumato.confidential.engines.request import Reading, TableRequest
 from sfumato.confidential.engines.spill.merged import MERGED
 from sfumato.errors import DataError
-from sfumato.schema import Aggregate, Schema, Units, UnitSums, Weighted
+from sfumato.schema import Aggregate, Schema, Sum, Units, UnitSums, Weighted
 
 IN_WORDS = {
     "Sorted": "values in their order (percentiles, medians), which are handed on whole",
@@ -48,11 +48,13 @@ class Parting:
 
 def partings(reading: Reading) -> list[Parting]:
     """The partings that a reading takes, the first of which has all that no other tells."""
-    refuse_unspillable(reading)
     names, key = reading.names, reading.schema.key
     by = names[:1] or key
     told = bool(by) and set(by) <= set(key)
-    main = replace(_plain(reading, key if told else ()), aggregates=_told_by(reading, *names[:1]))
+    own = _told_by(reading, *names[:1])
+    read = {value for one in own for value in one.values}
+    also = tuple(Sum(value) for value in reading.values if value not in read)  # what is wrong with any is told by it
+    main = replace(_plain(reading, key if told else ()), aggregates=(*own, *also))
     others = [
         Parting((name,), replace(_plain(reading), aggregates=_told_by(reading, name, all_=False), register=None))
         for name in names[1:]

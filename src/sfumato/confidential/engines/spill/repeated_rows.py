@@ -3,7 +3,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,12 @@ class RepeatedRows(Sealed):
         self._columns = database.reading.columns
         self._texts = [database.text(column) for column in self._columns]
         self._records = PartedRecords(folder, parts_for(records), lambda batch: hashed(batch.columns[1:]))
+        with ExitStack() as undone:
+            undone.callback(self.close)
+            self._spill(database)
+            undone.pop_all()
+
+    def _spill(self, database: Database) -> None:
         for batch in database.session.batches(f"SELECT source, {', '.join(self._texts)} FROM records", BATCH):
             plain = [column.cast(pa.string()) for column in batch.columns[1:]]
             self._records.add(pa.RecordBatch.from_arrays([batch.column(0), *plain], ["source", *self._texts]))

@@ -15,7 +15,7 @@ from sfumato.confidential.engines.sources.files import file_of
 from sfumato.confidential.engines.spill.alike import Hashes, alike, are_plain
 from sfumato.confidential.engines.spill.folder import SpillFolder
 from sfumato.confidential.engines.spill.parted import PartedRecords, parts_for
-from sfumato.confidential.engines.spill.partings import Parting, of_spellings, of_weighed, partings
+from sfumato.confidential.engines.spill.partings import Parting, of_spellings
 from sfumato.confidential.engines.spill.stream import streamed
 from sfumato.confidential.sealed import Sealed
 from sfumato.errors import DataError
@@ -54,14 +54,16 @@ class SpilledParts(Sealed):
 class Spilling(Sealed):
     """The records of a database in parts, how many there are, and how many every source has."""
 
-    def __init__(self, database: Database, folder: SpillFolder) -> None:
+    def __init__(self, database: Database, folder: SpillFolder, partings: Sequence[Parting]) -> None:
         self._database, self._folder, self._undone = database, folder, ExitStack()
-        reading = database.reading
         self._expected = sum(map(_expected, database.sources))
-        self.parts = [self._new(one) for one in (of_weighed if reading.weighted else partings)(reading)]
         self.by_source = np.zeros(len(database.sources), dtype=np.int64)
         self._unplain: set[str] = set()
-        self._spill()
+        with ExitStack() as undone:
+            undone.callback(self.close)
+            self.parts = [self._new(one) for one in partings]
+            self._spill()
+            undone.pop_all()
 
     @property
     def rows(self) -> int:
