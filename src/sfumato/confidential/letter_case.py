@@ -8,18 +8,20 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sfumato.confidential.engines.queries.database import Database
 from sfumato.confidential.engines.sources.cluster import in_cluster
 from sfumato.confidential.engines.sources.tables import by_table
 from sfumato.confidential.engines.spill.folder import SpillFolder
 from sfumato.confidential.engines.spill.partings import of_spellings
-from sfumato.confidential.engines.spill.spilling import SpilledParts, Spilling
 from sfumato.confidential.microdata import Microdata
 from sfumato.confidential.sealed import Sealed, scrubbed
 from sfumato.confidential.tabulate import reading
 from sfumato.plan import Plan
+
+if TYPE_CHECKING:
+    from sfumato.confidential.engines.spill.spilling import SpilledParts
 
 MOST = 20
 """How many names of a column are listed."""
@@ -65,16 +67,17 @@ def _of_data(plan: Plan, microdata: Microdata) -> list[CasedNames]:
 
 def _of_spilled(records: Database, folder: SpillFolder) -> list[CasedNames]:
     """The same of names that are spilled: those that differ in case alone are in one part."""
+    from sfumato.confidential.engines.spill.spilling import Spilling
+
     need = records.reading
     named = dict.fromkeys(records.named.values())
     with closing(Spilling(records, folder, [of_spellings(need, name) for name in named])) as spilling:
         found = {parts.parting.by[0]: list(_of_parts(parts)) for parts in spilling.parts}
-    return [
-        CasedNames(name, tuple(sorted(one, key=lambda one: (one.lower(), one))[:MOST])) for name, one in found.items()
-    ]
+    listed = {name: sorted(names, key=lambda one: (one.lower(), one))[:MOST] for name, names in found.items()}
+    return [CasedNames(name, tuple(listed[name])) for name in records.named.values()]
 
 
-def _of_parts(parts: SpilledParts) -> Iterator[str]:
+def _of_parts(parts: "SpilledParts") -> Iterator[str]:
     for tables in parts.records:
         records = Database(tables, parts.parting.reading)
         with closing(records.session):

@@ -15,7 +15,6 @@ from sfumato.confidential.engines.engine import Engine, Sources, Unsure
 from sfumato.confidential.engines.request import Reading
 from sfumato.confidential.engines.sources.cluster import in_cluster
 from sfumato.confidential.engines.sources.tables import by_table, refuse_unreadable
-from sfumato.confidential.engines.spill.engine import Spilled
 from sfumato.confidential.engines.spill.folder import SpillFolder
 from sfumato.confidential.engines.spill.partings import refuse_unspillable
 from sfumato.errors import DataError, SfumatoError, nearest
@@ -118,6 +117,8 @@ def opened(
     """
     if spill is None or not reading.columns:
         return _first_of(candidates(sources, reading, name), sources, reading, salt)
+    from sfumato.confidential.engines.spill.engine import Spilled
+
     makes, folder = candidates(sources, reading, name), refuse_unspilled(sources, reading, spill)
     declined: tuple[str, ...] = ()
     if reads_in_passing(sources, reading) and makes[0].in_passing:

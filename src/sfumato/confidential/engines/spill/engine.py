@@ -14,7 +14,7 @@ from sfumato.confidential.engines.queries.rules import Rules
 from sfumato.confidential.engines.request import Fault, Reading, TableRequest
 from sfumato.confidential.engines.row_aggregates import laid_out
 from sfumato.confidential.engines.spill.folder import SpillFolder
-from sfumato.confidential.engines.spill.judges import Judge, PartsJudge, QueryJudge
+from sfumato.confidential.engines.spill.judges import RuleJudge, PartsJudge, QueryJudge
 from sfumato.confidential.engines.spill.merged import MergedCells
 from sfumato.confidential.engines.spill.partings import Parting, of_weighed, partings, unkeyed
 from sfumato.confidential.engines.spill.repeated_rows import RepeatedRows
@@ -39,7 +39,7 @@ class Spilled(Sealed, Engine):
 
     def __init__(self, sources: Sources, reading: Reading, folder: SpillFolder, open_part: OpenPart) -> None:
         self.reading, self._open, self._undone = reading, open_part, ExitStack()
-        self._judges: dict[Fault, Judge] = {}
+        self._judges: dict[Fault, RuleJudge] = {}
         self._made: dict[SpilledParts, list[tuple[TableRequest, MergedCells]]] = {}
         self._by = "none"
         self._weighed: Engine | None = None
@@ -67,7 +67,7 @@ class Spilled(Sealed, Engine):
             judged |= self._passed_through(parts, fits=not judged and not empty)
         self._judges = dict.fromkeys(empty, QueryJudge(session)) | in_order(judged, rules)
 
-    def _repeated(self, database: Database, folder: SpillFolder) -> dict[Fault, Judge]:
+    def _repeated(self, database: Database, folder: SpillFolder) -> dict[Fault, RuleJudge]:
         """That no row stands in two sources, where nothing else tells records apart."""
         if not compares_rows(database.sources, self.reading):
             return {}
@@ -75,7 +75,7 @@ class Spilled(Sealed, Engine):
         self._size += repeated.size
         return dict.fromkeys(repeated.faults(), repeated)
 
-    def _weighed_by(self, sources: Sources) -> dict[Fault, Judge]:
+    def _weighed_by(self, sources: Sources) -> dict[Fault, RuleJudge]:
         """The engine that sums weights, where some are asked: as records are read, of which leaves are held."""
         if not self.reading.weighted:
             return {}
@@ -90,7 +90,7 @@ class Spilled(Sealed, Engine):
             f"{self._by} from {how_many(parts, 'encrypted part')}, {self._size / 1e9:.1f} GB in the folder of --spill"
         )
 
-    def _passed_through(self, parts: SpilledParts, *, fits: bool) -> dict[Fault, Judge]:
+    def _passed_through(self, parts: SpilledParts, *, fits: bool) -> dict[Fault, RuleJudge]:
         """The rules that records of some parts break; where none does, what is asked of them is made at once."""
         judge, asked = PartsJudge(parts, self._open), parts.asked_of(self.reading)
         made = [(one, MergedCells()) for one in asked]
@@ -190,7 +190,7 @@ def _at(column: Any, places: Integers) -> Any:
     return column.take(places) if isinstance(column, Ragged) else column[places]
 
 
-def in_order(judged: dict[Fault, Judge], rules: Rules) -> dict[Fault, Judge]:
+def in_order(judged: dict[Fault, RuleJudge], rules: Rules) -> dict[Fault, RuleJudge]:
     """Broken rules as one reading of all records tells them: those of weights last."""
     told = {rule: place for place, rule in enumerate(rules.in_order())}
     return {one: judged[one] for one in sorted(judged, key=lambda one: told.get((one.column, one.rule), len(told)))}

@@ -18,7 +18,7 @@ AT_ONCE = 2**21
 """How many records' offending values are counted at once, about."""
 
 
-class Judge(Protocol):
+class RuleJudge(Protocol):
     """Who holds the records that break a rule."""
 
     def examples(self, fault: Fault) -> Offending: ...

@@ -43,13 +43,13 @@ MERGED: dict[type[Aggregate], Callable[[Integers, Integers, Aggregate], Integers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ListedCells:
+class PartCells:
     """Cells that hold records, rising, and the aggregates of each; of those of units, pairs of a digest and a sum."""
 
     places: Integers
     columns: Columns
 
-    def with_(self, other: "ListedCells") -> "ListedCells":
+    def with_(self, other: "PartCells") -> "PartCells":
         """The same of the records of both."""
         places = np.union1d(self.places, other.places)
         mine, theirs = np.searchsorted(places, self.places), np.searchsorted(places, other.places)
@@ -65,7 +65,7 @@ class ListedCells:
             cells[mine] = column
             cells[both] = MERGED[type(one)](cells[both], shared, one)
             found[one] = cells
-        return ListedCells(places, found)
+        return PartCells(places, found)
 
 
 def _beside(size: int, *parts: tuple[Integers, Ragged]) -> Ragged:
@@ -86,11 +86,11 @@ class MergedCells:
     """The cells of one table while parts are added: two are merged where as many were merged into each."""
 
     def __init__(self) -> None:
-        self._waiting: list[tuple[int, ListedCells]] = []
+        self._waiting: list[tuple[int, PartCells]] = []
 
     def add(self, places: Integers, columns: Columns) -> None:
         """The cells of the next part."""
-        parts, cells = 1, ListedCells(places, columns)
+        parts, cells = 1, PartCells(places, columns)
         while self._waiting and self._waiting[-1][0] <= parts:
             more, before = self._waiting.pop()
             parts, cells = parts + more, before.with_(cells)
