@@ -14,7 +14,7 @@ from sfumato.confidential.engines.queries.rules import Rules
 from sfumato.confidential.engines.request import Fault, Reading, TableRequest
 from sfumato.confidential.engines.row_aggregates import laid_out
 from sfumato.confidential.engines.spill.folder import SpillFolder
-from sfumato.confidential.engines.spill.judges import RuleJudge, PartsJudge, QueryJudge
+from sfumato.confidential.engines.spill.judges import PartsJudge, QueryJudge, RuleJudge
 from sfumato.confidential.engines.spill.merged import MergedCells
 from sfumato.confidential.engines.spill.partings import Parting, of_weighed, partings, unkeyed
 from sfumato.confidential.engines.spill.repeated_rows import RepeatedRows
