@@ -13,8 +13,8 @@ TARGETS = (
     "confidential/gate", "confidential/account", "confidential/tabulate", "confidential/engines", "confidential/sealed",
     "confidential/publication", "confidential/options", "confidential/chain", "confidential/audit",
     "confidential/suppress", "suppression",
-    "calibrate", "release/uncertainties", "release/error_law", "query/ranks", "query/comparison", "query/sampling",
-    "schema/replication",
+    "calibrate", "release/uncertainties", "release/error_law", "release/summed_draws", "query/ranks",
+    "query/comparison", "query/sampling", "schema/replication",
 )  # fmt: skip
 """The code that carries a guarantee or a stated error: modules of `sfumato` by the beginnings of their names."""
 SEED, AT_LEAST = "2026", 2

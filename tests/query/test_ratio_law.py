@@ -14,7 +14,8 @@ import pytest
 from sfumato.query.ratio import errors_within
 from sfumato.query.ratio_law import RatioTerms, near_zero
 from sfumato.query.sides import NoisySide
-from sfumato.release.error_law import NoisyTotals, SummedDraws
+from sfumato.release.error_law import NoisyTotals
+from sfumato.release.summed_draws import SummedDraws
 
 WORST = [
     (0.90, 3, 1, 1, 0.5, 0.824),

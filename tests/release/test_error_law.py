@@ -15,8 +15,9 @@ from scipy.stats import ncx2, norm
 from sfumato.draws import DiscreteNormal, RoundedNormal, TruncatedGeometric, TwoSidedGeometric
 from sfumato.errors import ReleaseError
 from sfumato.mechanisms.additive import stated_noise
-from sfumato.release.error_law import NoisyTotals, NormalError, SummedDraws
+from sfumato.release.error_law import NoisyTotals, NormalError
 from sfumato.release.root_error import RootError, deviate
+from sfumato.release.summed_draws import SummedDraws
 from sfumato.release.uncertainties import Independent
 
 LAWS = {

@@ -14,7 +14,7 @@ from sfumato.foreign_text import joined, language_of
 from sfumato.query.axis import Axis
 from sfumato.query.columns import Columns
 from sfumato.query.estimate import Estimate, Figure
-from sfumato.query.headline import Finding
+from sfumato.query.headline import TableFinding
 from sfumato.query.untold import untold
 from sfumato.query.wording import Sentence, words
 from sfumato.release import NoNumber, Product, Release, Withheld
@@ -122,7 +122,7 @@ class Figures(ABC):
         """The same table part by part, in the same order, each part small enough to hold."""
         yield self
 
-    def headline(self, column: str | None = None) -> Finding | None:  # noqa: ARG002 - most tables have no ranks
+    def headline(self, column: str | None = None) -> TableFinding | None:  # noqa: ARG002 - most tables have no ranks
         """What the table found: its largest row by one column or by the totals; None where nothing is said of it."""
         return None
 

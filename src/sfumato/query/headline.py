@@ -46,7 +46,7 @@ class RankedTable(Protocol):
     def shares(self, of: str | Sequence[str] = "whole") -> "RankedTable": ...
 
 
-class Finding(Protocol):
+class TableFinding(Protocol):
     """What a table found, in words: a claim, and the numbers that it rests on."""
 
     def claim(self, wording: Words) -> str: ...

@@ -12,7 +12,7 @@ from sfumato.errors import QueryError
 from sfumato.pictures import Picture
 from sfumato.query.answer import Answer
 from sfumato.query.figures import Figures
-from sfumato.query.headline import Finding, headline_of
+from sfumato.query.headline import TableFinding, headline_of
 from sfumato.query.layout import as_text
 from sfumato.query.notebook import as_html
 from sfumato.query.notices import cited
@@ -95,7 +95,7 @@ class Portable(Figures):
             return standings(codes, values, None, rising=rising)
         return standings(codes, values, ranks, rising=rising)
 
-    def headline(self, column: str | None = None) -> Finding | None:
+    def headline(self, column: str | None = None) -> TableFinding | None:
         """What the table found: its largest row by one column or by the totals, or that it cannot be told."""
         return headline_of(self, column)
 

@@ -17,7 +17,8 @@ from sfumato.query.estimate import Estimate, Interval, Variance
 from sfumato.query.ratio_law import RatioTerms
 from sfumato.query.sides import NoisySide, RatioError, by_sides, sided_ends, sides_of
 from sfumato.release import stated, withheld
-from sfumato.release.error_law import ErrorLaw, Floats, SummedDraws
+from sfumato.release.error_law import ErrorLaw, Floats
+from sfumato.release.summed_draws import SummedDraws
 from sfumato.release.tails import z_score
 
 ZERO = "The ratio has a denominator of 0; choose a larger group to divide by."

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.query.sides import NoisySide
-from sfumato.release.error_law import Floats, SummedDraws, draws_within
+from sfumato.release.error_law import Floats
+from sfumato.release.summed_draws import SummedDraws, draws_within
 from sfumato.release.tails import z_score
 
 FEW_STEPS = 6

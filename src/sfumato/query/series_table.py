@@ -18,7 +18,7 @@ from sfumato.query.changed_table import ChangedTable
 from sfumato.query.columns import Floats
 from sfumato.query.crosstab import Crosstab
 from sfumato.query.estimate import Estimate, Figure
-from sfumato.query.headline import Finding
+from sfumato.query.headline import TableFinding
 from sfumato.query.movement import movement_of
 from sfumato.query.period_columns import PeriodColumns, together_of
 from sfumato.query.plot import caption_of, in_language, plot_of
@@ -156,7 +156,7 @@ class SeriesTable(Portable):
         every = [table.shares(of) for table in self.tables]
         return SeriesTable(every, self.periods, None, self.period_place, has_columns=self.has_columns)
 
-    def headline(self, column: str | None = None) -> Finding | None:
+    def headline(self, column: str | None = None) -> TableFinding | None:
         """The largest row by one period; else how the whole changed between the last two periods that stand."""
         if column is not None or self.together:
             return super().headline(column)

@@ -5,16 +5,14 @@ steps it is the least number of steps that does. Where the normal law stands in,
 numbers move in whole steps the least number of steps whose half step beyond reaches that far.
 """
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.release.tails import reach, tail, z_score
+from sfumato.release.tails import reach, tail
 
 Floats = NDArray[np.float64]
 SMOOTH = 0.075
@@ -161,84 +159,6 @@ class NormalError(ErrorLaw):
 
 NORMAL = NormalError()
 """A normal error on numbers that move in no steps."""
-
-
-@dataclass(frozen=True)
-class SummedDraws(ErrorLaw):
-    """Sums of independent draws of one law on whole steps, P(K = k) = P(K = −k) for k = 0, 1, …, as far as it matters.
-
-    >>> coin = SummedDraws((0.5, 0.25), variance=0.5, excess=-1.0)
-    >>> coin.reach(0.90, NoisyTotals(np.zeros(2), np.array([0.5, 1.0]), np.zeros(2), np.ones(2)))[0].tolist()
-    [1.0, 2.0]
-    """
-
-    probabilities: tuple[float, ...]
-    variance: float
-    excess: float = 0.0
-    step: float = 1.0
-
-    @property
-    def moved(self) -> ErrorLaw:
-        return replace(self._smooth, step=0.0, slack=self.step / 2)
-
-    @property
-    def _smooth(self) -> NormalError:
-        """The normal law that stands in where many draws are summed."""
-        return NormalError(self.step, max(self.excess, 0.0), self.variance * self.step**2)
-
-    def _draws(self, totals: NoisyTotals) -> NDArray[np.int64]:
-        """How many draws each total sums; of one with other draws as well, as many as have no less variance."""
-        return np.ceil(np.round(totals.noise / (self.variance * self.step**2), 6)).astype(np.int64)
-
-    def reach(self, level: float, totals: NoisyTotals) -> tuple[Floats, Floats]:
-        margin, _ = self._smooth.reach(level, totals)
-        draws, sampled = self._draws(totals), np.sqrt(totals.sampled)
-        exact = np.flatnonzero((draws > 0) & (abs(self.excess) > SMOOTH * draws) & (sampled < self.step / 2))
-        found, back = np.unique(draws[exact], return_inverse=True)
-        steps = np.array([_within(self.probabilities, int(one), level) for one in found], dtype=np.float64)
-        margin[exact] = steps[back] * self.step + z_score(level) * sampled[exact]
-        return margin, margin
-
-    def beyond(self, totals: NoisyTotals) -> Floats:
-        found, draws = self._smooth.beyond(totals), self._draws(totals)
-        exact = (draws > 0) & (abs(self.excess) > SMOOTH * draws) & (totals.sampled == 0)
-        for place in np.flatnonzero(exact):
-            chances = draws_within(self.probabilities, int(draws[place]))
-            least = math.ceil(abs(totals.values[place]) / self.step - 1e-9)
-            found[place] = 1 - chances[min(least, len(chances)) - 1] if least else 1.0
-        return found
-
-    def times(self, unit: float) -> "SummedDraws":
-        return replace(self, step=self.step * unit)
-
-    def plus(self, other: ErrorLaw) -> ErrorLaw:
-        from sfumato.release.mixed_error import MixedError
-
-        mixed = isinstance(other, SummedDraws) and other.step == self.step and other.variance != self.variance
-        return MixedError((self, other)) if mixed else super().plus(other)
-
-
-@lru_cache(maxsize=4096)
-def draws_within(probabilities: tuple[float, ...], draws: int) -> Floats:
-    """The chance that the sum of some draws is no larger, either way, than 0, 1, 2, … steps, up to nearly 1."""
-    half = np.array(probabilities)
-    variance = 2 * float(half @ np.arange(len(half)) ** 2)
-    # Twelve errors and one whole draw: beyond lies less than what the law itself was cut off at.
-    longest = min(draws * (len(half) - 1), len(half) + math.ceil(12 * math.sqrt(draws * variance)))
-    length = 1 << (2 * longest + 1).bit_length()
-    laid = np.zeros(length)
-    laid[: len(half)] = half
-    laid[length - len(half) + 1 :] += half[:0:-1]
-    summed = np.fft.irfft(np.fft.rfft(laid).real ** draws, length)[: longest + 1]
-    summed[1:] *= 2
-    chances: Floats = np.minimum(np.cumsum(np.maximum(summed, 0.0)), 1.0)
-    return chances
-
-
-@lru_cache(maxsize=4096)
-def _within(probabilities: tuple[float, ...], draws: int, level: float) -> int:
-    """The least number of steps that hold the sum of some draws at a level."""
-    return int(np.searchsorted(draws_within(probabilities, draws), level - 1e-12))
 
 
 @dataclass(frozen=True)

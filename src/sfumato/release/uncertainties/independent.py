@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ReleaseError
-from sfumato.release.error_law import ErrorLaw, NormalError, SummedDraws
+from sfumato.release.error_law import ErrorLaw, NormalError
 from sfumato.release.noisy import Floats, Integers
+from sfumato.release.summed_draws import SummedDraws
 from sfumato.release.uncertainties.trend import Trend
 from sfumato.release.uncertainties.uncertainty import Errors, StatedIn, Uncertainty, amount
 from sfumato.release.written import number

@@ -2,7 +2,7 @@
 
 from sfumato.foreign_text import joined
 from sfumato.query.figures import labels_of
-from sfumato.query.headline import Finding
+from sfumato.query.headline import TableFinding
 from sfumato.query.periods import SINCE
 from sfumato.query.portable import Portable
 from sfumato.serve.pages.layout import Layout
@@ -20,7 +20,7 @@ def headline(layout: Layout) -> str:
     return found.said(layout.look.words) if found else ""
 
 
-def found_in(layout: Layout) -> Finding | None:
+def found_in(layout: Layout) -> TableFinding | None:
     """What the table found; none where no sentence holds of it."""
     if layout.look.change or layout.wrap or len(layout.rows) != 1:
         return None
